@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import ensemble
+from ensemble.export import EXPORT_FORMATS
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR
 from tests.conftest import LONG
 from tests.contrast import channels, contrast, mix
@@ -143,17 +144,33 @@ def test_the_package_requires_what_requirements_txt_lists() -> None:
     assert project["dependencies"] == [line for line in listed if line]
 
 
+def test_the_extra_requires_what_requirements_export_txt_lists() -> None:
+    lines = (REPO / "requirements-export.txt").read_text("utf-8").splitlines()
+    listed = [line.split("#")[0].strip() for line in lines if line[:1] not in "#-"]
+    project = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["optional-dependencies"] == {"export": listed}
+    # A form of export names what it takes, and nothing else may import it.
+    named = {name for one in EXPORT_FORMATS.values() for name in one.packages}
+    assert named == requirements("requirements-export.txt")
+    for path in MODULES:
+        if third_party_imports([path]) & named:
+            assert relative(path).startswith("ensemble/export/"), path
+
+
 def test_every_requirement_is_used() -> None:
-    needed = {name for name in requirements("requirements.txt") if name not in NOT_IMPORTED}
+    listed = requirements("requirements.txt") | requirements("requirements-export.txt")
+    needed = {name for name in listed if name not in NOT_IMPORTED}
     assert import_names(needed) - app_imports() == set()
 
 
 def test_every_import_is_required() -> None:
-    assert app_imports() - import_names(requirements("requirements.txt")) - THERE == set()
+    listed = requirements("requirements.txt") | requirements("requirements-export.txt")
+    assert app_imports() - import_names(listed) - THERE == set()
 
 
 def test_every_import_of_the_tests_is_required() -> None:
-    listed = requirements("requirements.txt") | requirements("requirements-dev.txt")
+    names = ("requirements.txt", "requirements-export.txt", "requirements-dev.txt")
+    listed = {package for name in names for package in requirements(name)}
     imported = third_party_imports(sorted((REPO / "tests").rglob("*.py")))
     assert imported - import_names(listed) - THERE == set()
 

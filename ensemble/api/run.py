@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from ensemble.api.member_questions import OpenedMembers
     from ensemble.api.view import EvaluatedView
+    from ensemble.export import ExportedFile
 
 
 class Run:
@@ -370,6 +371,47 @@ class Run:
           PredictionsError: the file is there already and may not go, or cannot be written.
         """
         return write_run_report(self._id, Path(path), with_members, all_epochs, replace)
+
+    def export(
+        self,
+        path: str | Path,
+        format: str = "npz",  # noqa: A002 (as on the command line)
+        *,
+        epoch: int | Literal["best"] | None = None,
+        temperature: float | Literal["fitted"] | None = None,
+        replace: bool = False,
+    ) -> "ExportedFile":
+        """Write its members, or its curves, for other programs; see docs/take_it_away.md.
+
+        A process of its own does it, as of `predict`: JAX here stays as it is.
+
+        Args:
+          path: the file, or the folder.
+          format: "npz", "safetensors", "onnx", "stablehlo", "folder", "csv" or "tensorboard".
+          epoch: after which epoch, as of `predict`.
+          temperature: of the averaged probabilities in "onnx" and "stablehlo": a number from 1/16
+            to 16, or "fitted" to the validation images; None leaves them as they are.
+          replace: whether what is there may go.
+
+        Returns:
+          What was written, and its `figures` by what was read back from it.
+
+        Raises:
+          ConfigError: there is no such format, or the run's network does not fit into it, or a
+            package that it takes is not installed.
+          RunError: it was trained elsewhere, or keeps no members of that epoch.
+          PredictionsError: it is there already and may not go, or cannot be written.
+        """
+        from ensemble.export.export_process import export_in_process
+
+        return export_in_process(
+            self._id,
+            Path(path),
+            format,
+            epoch=self.status.best_epoch if epoch == "best" else epoch,
+            temperature=temperature,
+            replace=replace,
+        )
 
     def rename(self, name: str) -> "Run":
         """Call it something else; "" takes its name away. Returns itself.

@@ -1,4 +1,4 @@
-"""Ensembles in forms that other programs take: weights, tables, a folder that classifies.
+"""Ensembles in forms that other programs take: weights, programs, tables, a folder that classifies.
 
     from ensemble.export import export_members
     export_members("digits-0412", Path("digits.safetensors"), "safetensors")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ensemble import __version__, runs
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality.quality import Quality, measure_quality
+from ensemble.analysis.quality.temperature_scaling import apply_temperature
 from ensemble.config import EnsembleConfig
 from ensemble.wording.runs.member_settings import list_run_member_names
 
@@ -37,6 +38,7 @@ class EnsembleContent:
       arrays: (M, …) by the network's own names, `Conv_0/kernel`, `batch_stats/…` among them.
       recorded: (M, N, C), what the run wrote down of its test images; None if it did not.
       test: these images.
+      temperature: of the averaged probabilities, in forms that give these; None is as they are.
     """
 
     run: runs.Run
@@ -46,6 +48,7 @@ class EnsembleContent:
     arrays: dict[str, NDArray[Any]]
     recorded: NDArray[np.float32] | None
     test: runs.TestSet
+    temperature: float | None = None
 
     @property
     def members(self) -> int:
@@ -71,7 +74,10 @@ class EnsembleContent:
     def judge(self, probabilities: NDArray[np.float32]) -> Quality:
         """The ensemble's figures on the test images, by its members' probabilities (M, N, C)."""
         predictions = evaluate_predictions(probabilities, self.test.labels, self.test.groups)
-        return measure_quality(predictions.averaged, predictions.labels, predictions.groups)
+        averaged = predictions.averaged
+        if self.temperature is not None:
+            averaged = apply_temperature(averaged, self.temperature)
+        return measure_quality(averaged, predictions.labels, predictions.groups)
 
     def name_arrays(self) -> dict[str, NDArray[Any]]:
         """Every member's arrays by `members/0/params/Conv_0/kernel`, its collection in the name."""
@@ -157,6 +163,9 @@ class ExportFormat:
     holds_weights: bool
     write: Callable[[EnsembleContent, Path, bool], None]
     judge: Callable[[EnsembleContent, Path], tuple[dict[str, float], float | None]]
+    packages: tuple[str, ...] = ()
+    takes_own_networks: bool = True
+    averages: bool = False
 
 
 def judge_probabilities(
@@ -164,10 +173,28 @@ def judge_probabilities(
 ) -> tuple[dict[str, float], float | None]:
     """What `ExportFormat.judge` gives, by the members' probabilities (M, N, C)."""
     quality = content.judge(probabilities)
-    difference = None
-    if content.recorded is not None:
-        difference = float(np.abs(probabilities - content.recorded).max())
-    return {name: float(quality[name]) for name in FIGURES}, difference
+    return {name: float(quality[name]) for name in FIGURES}, measure_difference(
+        content, probabilities
+    )
+
+
+def judge_answers(
+    content: EnsembleContent, probabilities: NDArray[np.float32], averaged: NDArray[np.float32]
+) -> tuple[dict[str, float], float | None]:
+    """The same where the file gives the average (N, C) itself: the figures are those of that."""
+    quality = measure_quality(averaged, content.test.labels, content.test.groups)
+    return {name: float(quality[name]) for name in FIGURES}, measure_difference(
+        content, probabilities
+    )
+
+
+def measure_difference(
+    content: EnsembleContent, probabilities: NDArray[np.float32]
+) -> float | None:
+    """The largest of any member's probability from what the run wrote down; None if it did not."""
+    if content.recorded is None:
+        return None
+    return float(np.abs(probabilities - content.recorded).max())
 
 
 def name_in_collection(name: str, collections: tuple[str, ...]) -> str:

@@ -3,16 +3,26 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.errors import PredictionsError, RunError
-from ensemble.export.export_format import FIGURES, EnsembleContent
+from ensemble.analysis.quality.temperature_scaling import (
+    MAX_TEMPERATURE,
+    MIN_TEMPERATURE,
+    fit_temperature,
+)
+from ensemble.errors import ConfigError, PredictionsError, RunError
+from ensemble.export.export_format import FIGURES, EnsembleContent, ExportFormat
+from ensemble.export.extra_packages import require_packages
 from ensemble.export.registry import find_export_format
+from ensemble.runs.validation_predictions import evaluate_validation_predictions
 from ensemble.storage.disk_errors import describe_os_error, describe_remedy
+
+FITTED = "fitted"
+Temperature = float | Literal["fitted"] | None
 
 
 @dataclass(frozen=True)
@@ -25,8 +35,10 @@ class ExportedFile:
       epoch: after which the members were taken.
       members: how many.
       nbytes: what it takes on the disk.
+      temperature: of the averaged probabilities in it; None where they are as they are.
       figures: of the ensemble on the test images, by what was read back from the file.
-      recorded: the same figures as the run wrote them down; {} where it did not.
+      recorded: the same figures of what the run wrote down, at that temperature; {} where it wrote
+        nothing down.
       difference: the largest of any probability between the two; None where the file has none.
     """
 
@@ -35,6 +47,7 @@ class ExportedFile:
     epoch: int
     members: int
     nbytes: int
+    temperature: float | None
     figures: dict[str, float]
     recorded: dict[str, float]
     difference: float | None
@@ -46,6 +59,7 @@ def export_members(
     format_name: str,
     *,
     epoch: int | None = None,
+    temperature: Temperature = None,
     replace: bool = False,
 ) -> ExportedFile:
     """Write a run's members, or its curves, in a form for other programs. JAX runs on the CPU.
@@ -55,16 +69,22 @@ def export_members(
       path: the file, or the folder; the folder that it is in exists.
       format_name: one of `EXPORT_FORMATS`.
       epoch: after which; None is that of `select_default_epoch`.
+      temperature: of the averaged probabilities, from 1/16 to 16, or "fitted" to the run's
+        validation images; None leaves them as they are.
       replace: whether what is there may go.
 
     Raises:
       UnknownRunError: there is no such run.
-      ConfigError: there is no such form, or the run's network does not fit into it.
-      RunError: it was trained elsewhere, or keeps no members of that epoch.
+      ConfigError: there is no such form, or a package that it takes is not installed, or the run's
+        network does not fit into it, or the temperature is out of its range or has no place.
+      RunError: it was trained elsewhere, or keeps no members of that epoch, or no validation
+        images to fit a temperature to.
       DataError: its dataset is not there.
       PredictionsError: it cannot be written, or is there already.
     """
     export_format = find_export_format(format_name)
+    require_packages(export_format)
+    check_temperature(export_format, temperature)
     if not replace and os.path.lexists(path):
         raise PredictionsError(
             f"{path} already exists: choose another name, or use --force to replace it."
@@ -72,7 +92,7 @@ def export_members(
     if path.is_dir() != (not export_format.suffix) and os.path.lexists(path):
         kind = "a folder" if path.is_dir() else "a file"
         raise PredictionsError(f"{path} is {kind}: choose another name.")
-    content = collect_content(run_id, epoch)
+    content = collect_content(run_id, epoch, temperature)
     try:
         export_format.write(content, path, replace)
         figures, difference = export_format.judge(content, path)
@@ -90,13 +110,55 @@ def export_members(
         content.epoch,
         content.members,
         nbytes,
+        content.temperature,
         figures,
         recorded,
         difference,
     )
 
 
-def collect_content(run_id: str, epoch: int | None = None) -> EnsembleContent:
+def check_temperature(export_format: ExportFormat, temperature: Temperature) -> None:
+    """Let a temperature be one, and the form one that has a place for it.
+
+    Raises:
+      ConfigError: it is not.
+    """
+    if temperature is None:
+        return
+    if temperature != FITTED and not (
+        isinstance(temperature, int | float) and MIN_TEMPERATURE <= temperature <= MAX_TEMPERATURE
+    ):
+        raise ConfigError(
+            f"temperature is {temperature!s:.40}: it has to be a number from {MIN_TEMPERATURE:g} "
+            f"to {MAX_TEMPERATURE:g}, or “{FITTED}”."
+        )
+    if not export_format.averages:
+        raise ConfigError(
+            f"{export_format.name} holds no averaged probabilities: leave the temperature out, or "
+            "take onnx or stablehlo."
+        )
+
+
+def resolve_temperature(run: runs.Run, epoch: int, temperature: Temperature) -> float | None:
+    """The temperature as a number: that at which the validation images' NLL is least, if fitted.
+
+    Raises:
+      RunError: the run has no predictions of validation images after that epoch.
+    """
+    if temperature != FITTED:
+        return None if temperature is None else float(temperature)
+    predictions = evaluate_validation_predictions(run, epoch)
+    if predictions is None:
+        raise RunError(
+            f"The run “{run.id}” has no predictions of validation images to fit a temperature to: "
+            "give it as a number."
+        )
+    return fit_temperature(predictions.averaged, predictions.labels)
+
+
+def collect_content(
+    run_id: str, epoch: int | None = None, temperature: Temperature = None
+) -> EnsembleContent:
     """All that forms of export are given of a run.
 
     Raises:
@@ -117,7 +179,16 @@ def collect_content(run_id: str, epoch: int | None = None) -> EnsembleContent:
     if members.epoch in runs.list_prediction_epochs(run_id):
         recorded = runs.read_run_predictions(run_id, members.epoch)
     arrays = flatten_parameters(members.params)
-    return EnsembleContent(run, config, members.epoch, members.network, arrays, recorded, test)
+    return EnsembleContent(
+        run,
+        config,
+        members.epoch,
+        members.network,
+        arrays,
+        recorded,
+        test,
+        resolve_temperature(run, members.epoch, temperature),
+    )
 
 
 def flatten_parameters(params: Any) -> dict[str, NDArray[Any]]:
@@ -133,5 +204,5 @@ def flatten_parameters(params: Any) -> dict[str, NDArray[Any]]:
 def measure_size(path: Path) -> int:
     """Bytes that a file takes, or all files of a folder."""
     if path.is_dir():
-        return sum(file.stat().st_size for file in path.iterdir() if file.is_file())
+        return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     return path.stat().st_size

@@ -126,4 +126,5 @@ FORMAT = ExportFormat(
     True,
     write_predict_folder,
     judge_predict_folder,
+    takes_own_networks=False,
 )

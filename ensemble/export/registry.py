@@ -1,8 +1,15 @@
 """The forms that an ensemble leaves in, each a module of its own."""
 
 from ensemble.errors import ConfigError
-from ensemble.export import csv_table, npz_weights, predict_folder, safetensors_weights
+from ensemble.export import (
+    csv_table,
+    npz_weights,
+    predict_folder,
+    safetensors_weights,
+    tensorboard_events,
+)
 from ensemble.export.export_format import ExportFormat
+from ensemble.export.programs import onnx_model, stablehlo_program
 
 
 def build_format_registry(*formats: ExportFormat) -> dict[str, ExportFormat]:
@@ -18,7 +25,13 @@ def build_format_registry(*formats: ExportFormat) -> dict[str, ExportFormat]:
 
 
 EXPORT_FORMATS = build_format_registry(
-    safetensors_weights.FORMAT, npz_weights.FORMAT, csv_table.FORMAT, predict_folder.FORMAT
+    safetensors_weights.FORMAT,
+    npz_weights.FORMAT,
+    onnx_model.FORMAT,
+    stablehlo_program.FORMAT,
+    predict_folder.FORMAT,
+    csv_table.FORMAT,
+    tensorboard_events.FORMAT,
 )
 
 

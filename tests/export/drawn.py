@@ -6,6 +6,7 @@ import numpy as np
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.split import select_validation_indices
 from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
 from ensemble.runs.parameters import load_run_network, write_parameters
@@ -14,11 +15,23 @@ from tests.pages.ensembles import after
 IMAGES = 1024  # of a call
 
 
-def create_drawn_run(network: str, dataset: str = "digits", members: int = 2, width: int = 0):
+def create_drawn_run(
+    network: str,
+    dataset: str = "digits",
+    members: int = 2,
+    width: int = 0,
+    validation: float = 0.0,
+):
     """A run of two epochs; only after the second are parameters kept."""
     run = runs.create_run(
         EnsembleConfig(
-            network=network, dataset=dataset, members=members, epochs=2, width=width, batch_size=32
+            network=network,
+            dataset=dataset,
+            members=members,
+            epochs=2,
+            width=width,
+            batch_size=32,
+            validation=validation,
         )
     )
     bound, draws = load_run_network(run), np.random.default_rng(len(network))
@@ -30,19 +43,25 @@ def create_drawn_run(network: str, dataset: str = "digits", members: int = 2, wi
     write_parameters(run.path, 2, params, best=2)
     there = datasets.load_dataset(dataset)
     spoken = runs.Members(2, 0, params, bound)
-    made = np.concatenate(
-        [
-            spoken.predict_probabilities(np.asarray(there.test_images[at : at + IMAGES]))
-            for at in range(0, len(there.test_images), IMAGES)
-        ],
-        axis=1,
-    )
+    made = ask_members(spoken, there.test_images)
+    if validation:
+        held = select_validation_indices(run.config, there)
+        write_predictions(run.path, 2, ask_members(spoken, there.train_images[held]), "validation")
     known = run.status
     for epoch in (1, 2):
         write_predictions(run.path, epoch, made)
         known = after(known, epoch, made, there.test_labels)
     write_status(run.path, known.__class__(**{**vars(known), "state": "finished"}))
     return runs.find_run(run.id)
+
+
+def ask_members(members: runs.Members, images: np.ndarray) -> np.ndarray:
+    """Every member's probabilities (M, N, C), some images at a time."""
+    blocks = [
+        members.predict_probabilities(np.asarray(images[at : at + IMAGES]))
+        for at in range(0, len(images), IMAGES)
+    ]
+    return np.concatenate(blocks, axis=1)
 
 
 def draw_array(name: str, shape: tuple[int, ...], draws: np.random.Generator) -> np.ndarray:

@@ -1,6 +1,7 @@
 """A run in other programs' forms, from the page of runs."""
 
 import io
+import sys
 import zipfile
 
 import numpy as np
@@ -8,10 +9,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
+from ensemble.architectures import NETWORKS_VARIABLE
 from ensemble.export import EXPORT_FORMATS
+from ensemble.export.tensorboard_events import FILE_NAME
 from ensemble.ui.runs import take_away
 from tests.conftest import REPO
+from tests.engine.networks import modules
 from tests.export.drawn import create_drawn_run
+from tests.export.test_trackers import create_run_with_history
 from tests.pages.ensembles import trained
 
 
@@ -32,6 +37,35 @@ def test_a_run_with_members_is_offered_in_every_form() -> None:
     assert [one.title for one in EXPORT_FORMATS.values()] == [
         label for label in labels if label in {one.title for one in EXPORT_FORMATS.values()}
     ]
+
+
+def test_what_cannot_be_had_says_why_and_the_rest_is_offered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as if it were not installed
+    own = f"{modules.__name__}:Careful"
+    monkeypatch.setenv(NETWORKS_VARIABLE, own)
+    at = open_run_panel(create_drawn_run(own))
+    buttons = {one.proto.label: one.proto for one in at.get("download_button")}
+    disabled = {
+        name: buttons[one.title].help
+        for name, one in EXPORT_FORMATS.items()
+        if buttons[one.title].disabled
+    }
+    assert disabled == {
+        "onnx": "onnx takes the package onnxruntime: install with pip install onnxruntime",
+        "folder": "A network of your own cannot come along: take its weights.",
+    }
+
+
+def test_a_folder_is_saved_with_all_that_is_in_it() -> None:
+    run = create_run_with_history()
+    content = take_away.make_export_bytes(run.id, "tensorboard")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.namelist() == [
+            f"tensorboard/{who}/{FILE_NAME}"
+            for who in ("ensemble", "member-1", "member-2", "member-3")
+        ]
 
 
 def test_a_run_without_members_is_offered_in_none() -> None:

@@ -12,8 +12,19 @@ from ensemble.cli.train import summarize_run
 
 if TYPE_CHECKING:
     from ensemble.export import ExportedFile
+    from ensemble.export.member_export import Temperature
 
-EXPORT_FORMAT_NAMES = ("npz", "safetensors", "csv", "folder")  # as `ensemble.export` has them
+# As `ensemble.export` has them; the second are what trackers of experiments read.
+EXPORT_FORMAT_NAMES = (
+    "npz",
+    "safetensors",
+    "onnx",
+    "stablehlo",
+    "folder",
+    "csv",
+    "tensorboard",
+)
+TRACKER_NAMES = ("csv", "tensorboard")
 FIGURE_TOLERANCE = 1e-5
 
 
@@ -89,8 +100,33 @@ def escape_path_surrogates(path: Path) -> str:
     return str(path).encode("utf-8", "backslashreplace").decode()
 
 
+def parse_temperature(text: str | None) -> "Temperature":
+    """A temperature as it was typed: a number, or a word that `export_members` knows.
+
+    Raises:
+      BadParameter: it is neither.
+    """
+    if text is None:
+        return None
+    if text == "fitted":
+        return "fitted"
+    try:
+        return float(text)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{text!r:.40} is neither a number nor “fitted”.", param_hint="--temperature"
+        ) from error
+
+
 def export_ensemble(
-    run_id: str, file: Path, format_name: str, with_members: bool, epoch: int | None, force: bool
+    run_id: str,
+    file: Path,
+    format_name: str,
+    with_members: bool,
+    *,
+    epoch: int | None,
+    temperature: "Temperature",
+    force: bool,
 ) -> None:
     """Write what other programs take, and say what it is worth.
 
@@ -103,7 +139,9 @@ def export_ensemble(
         raise click.UsageError(
             f"--format {format_name} holds the members' parameters: add --with-members."
         )
-    written = export_members(run_id, file, format_name, epoch=epoch, replace=force)
+    written = export_members(
+        run_id, file, format_name, epoch=epoch, temperature=temperature, replace=force
+    )
     if written.recorded and not has_equal_figures(written):
         print_line(
             "The figures of the file are not quite the run's: its numbers were rounded otherwise "
@@ -119,6 +157,7 @@ def export_ensemble(
                 "epoch": written.epoch,
                 "members": written.members,
                 "bytes": written.nbytes,
+                "temperature": written.temperature,
                 "figures": written.figures,
                 "run_figures": written.recorded,
                 "difference": written.difference,
@@ -154,6 +193,18 @@ def has_equal_figures(written: "ExportedFile") -> bool:
     type=click.Choice(EXPORT_FORMAT_NAMES),
     help="What other programs take; without it, or as npz without members, what `import` takes.",
 )
+@click.option(
+    "--to",
+    "tracker",
+    type=click.Choice(TRACKER_NAMES),
+    help="The curves and figures for a tracker of experiments; the same as --format.",
+)
+@click.option(
+    "--temperature",
+    "temperature_text",
+    metavar="T|fitted",
+    help="Of the averaged probabilities in a program: a number, or fitted to validation images.",
+)
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def run_export_command(
     run_id: str,
@@ -163,22 +214,37 @@ def run_export_command(
     images: bool | None,
     with_members: bool,
     format_name: str | None,
+    tracker: str | None,
+    temperature_text: str | None,
     force: bool,
 ) -> None:
     """Write a run's test predictions, labels and names as .npz, in the form that `import` takes.
 
-    With --format, or --with-members, what other programs take: weights, a folder that classifies,
-    or the curves as a table. What was written is read back: the last line has its figures.
+    With --format, --to or --with-members, what other programs take: weights, a program, a folder
+    that classifies, or the curves. What was written is read back: the last line has its figures.
     """
     if epoch is not None and all_epochs:
         raise click.UsageError("Give --epoch or --all-epochs, not both.")
-    format_name = format_name or "npz"
+    if tracker and format_name:
+        raise click.UsageError("Give --format or --to, not both.")
+    format_name = format_name or tracker or "npz"
+    temperature = parse_temperature(temperature_text)
     if with_members or format_name != "npz":
         if all_epochs or images is not None:
             option = "--all-epochs" if all_epochs else "--images"
             raise click.UsageError(f"{option} is of predictions: leave it out.")
-        export_ensemble(run_id, file, format_name, with_members, epoch, force)
+        export_ensemble(
+            run_id,
+            file,
+            format_name,
+            with_members,
+            epoch=epoch,
+            temperature=temperature,
+            force=force,
+        )
         return
+    if temperature is not None:
+        raise click.UsageError("--temperature is of programs: add --format onnx or stablehlo.")
     images = images is not False
     export = exchange.export_run(
         run_id, file, epoch=epoch, all_epochs=all_epochs, images=images, replace=force

@@ -1,7 +1,6 @@
 """A run in forms that other programs take: the buttons, and the files that they save."""
 
 import io
-import subprocess
 import tempfile
 import threading
 import zipfile
@@ -11,10 +10,11 @@ import streamlit as st
 
 from ensemble import architectures, runs
 from ensemble.access import Action
+from ensemble.errors import EnsembleError
 from ensemble.export import EXPORT_FORMATS
 from ensemble.export.export_format import ExportFormat
-from ensemble.jobs.launch import build_worker_environment
-from ensemble.machine.python_command import build_python_command
+from ensemble.export.export_process import export_in_process
+from ensemble.export.extra_packages import describe_missing_packages
 from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
@@ -24,7 +24,7 @@ HELP = (
     "For programs of your own, and for people who have nothing of this one. What is saved is "
     "judged on the test images first, which takes some seconds."
 )
-TIMEOUT_S = 1800.0
+FOLDER_NAMES = {"folder": "predict", "tensorboard": "tensorboard"}
 # One at a time: each has a process of its own, which wants the processor and memory.
 _turn = threading.Lock()
 
@@ -38,23 +38,25 @@ def show_take_away(run: runs.Run) -> None:
     with st.popover(LABEL, icon=":material/output:", type="tertiary", key="run_take_away"):
         st.caption(HELP)
         for export_format in EXPORT_FORMATS.values():
-            show_format_button(run, export_format, own and not export_format.suffix)
+            show_format_button(run, export_format, describe_obstacle(export_format, own))
 
 
-def show_format_button(run: runs.Run, export_format: ExportFormat, lacking: bool) -> None:
-    """The button of one form; the file is made when it is pressed.
+def describe_obstacle(export_format: ExportFormat, own: bool) -> str:
+    """Why a run does not fit into a form, or the form is not to be had here; "" where it is.
 
     Args:
-      run: the run.
       export_format: the form.
-      lacking: whether the run's network does not fit into it.
+      own: whether the run's network is a person's own.
     """
+    if own and not export_format.takes_own_networks:
+        return "A network of your own cannot come along: take its weights."
+    return escaping.escape_markdown(describe_missing_packages(export_format))
+
+
+def show_format_button(run: runs.Run, export_format: ExportFormat, obstacle: str) -> None:
+    """The button of one form; the file is made when it is pressed, or `obstacle` says why not."""
     arguments = rights.build_control_arguments(
-        Action.LAUNCH,
-        disabled=lacking,
-        help="A network of your own cannot come along: take its weights."
-        if lacking
-        else export_format.gloss,
+        Action.LAUNCH, disabled=bool(obstacle), help=obstacle or export_format.gloss
     )
     run_id, name = run.id, export_format.name
     st.download_button(
@@ -75,25 +77,18 @@ def make_export_bytes(run_id: str, format_name: str) -> bytes:
     """What `ensemble export` writes, a folder as a ZIP; where that fails, a text that says why."""
     export_format = EXPORT_FORMATS[format_name]
     with _turn, tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"export{export_format.suffix}")
-        words = ["export", run_id, str(path), "--format", format_name]
-        done = subprocess.run(
-            build_python_command(*words, *["--with-members"] * export_format.holds_weights),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=build_worker_environment(),
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-        if done.returncode:
-            return done.stderr.strip().rpartition(b"\n")[2] + b"\n"
+        path = Path(folder, f"{FOLDER_NAMES.get(format_name, 'export')}{export_format.suffix}")
+        try:
+            export_in_process(run_id, path, format_name)
+        except EnsembleError as error:
+            return f"Error: {error}\n".encode()
         return zip_folder(path) if path.is_dir() else path.read_bytes()
 
 
 def zip_folder(folder: Path) -> bytes:
-    """The files of a folder, in a folder `predict` of a ZIP."""
+    """The files of a folder as a ZIP, in a folder of its name."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(folder.iterdir()):
-            archive.writestr(f"predict/{file.name}", file.read_bytes())
+        for file in sorted(each for each in folder.rglob("*") if each.is_file()):
+            archive.writestr(file.relative_to(folder.parent).as_posix(), file.read_bytes())
     return content.getvalue()
