@@ -66,6 +66,7 @@ def run_runs_show_command(run_id: str) -> None:
         "name": run.name,
         "tags": list(run.tags),
         "origin": run.origin,
+        "weights": run.weights,
         "settings": run.config.as_dict(),
         "status": status,
         "placement": asdict(placement) if placement else None,

@@ -48,6 +48,7 @@ class StoredConfig:
       member_names: what the members are called; none where they only have numbers.
       packages: versions of what its numbers depend on, by name: whatever stands there.
       origin: of a run that came in a report, its id where it was made: whatever stands there.
+      weights: of one whose members came rounded, to what: whatever stands there.
     """
 
     settings: dict[str, Any]
@@ -56,6 +57,7 @@ class StoredConfig:
     member_names: list[str] | None = None
     packages: Any = None
     origin: Any = None
+    weights: Any = None
 
 
 def find_run_folder(run_id: str) -> Path:

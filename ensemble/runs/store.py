@@ -70,6 +70,7 @@ class Run(StoredJob):
       member_names: what its members are called, M of them; none where they only have numbers.
       tags: words by which it is found and compared with others.
       origin: of one that came in a report: its id where it was made; else "".
+      weights: "float16" of one whose members came in a report rounded to it; else "".
     """
 
     id: str
@@ -81,6 +82,7 @@ class Run(StoredJob):
     member_names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     origin: str = ""
+    weights: str = ""
     kind: JobKind = TRAINING
 
     @property
@@ -156,6 +158,7 @@ class _ParsedRunConfig(NamedTuple):
     data: DatasetEntry | None
     member_names: tuple[str, ...]
     origin: str
+    weights: str
 
 
 class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
@@ -179,8 +182,11 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
             if data is None:
                 raise ValueError("it does not name its images")
             names = tuple(config.member_names or ())
-            return _ParsedRunConfig(ImportedConfig.from_dict(config.settings), data, names, origin)
-        return _ParsedRunConfig(EnsembleConfig.from_disk(config.settings), data, (), origin)
+            imported_config = ImportedConfig.from_dict(config.settings)
+            return _ParsedRunConfig(imported_config, data, names, origin, "")
+        weights = "float16" if config.weights == "float16" else ""
+        ensemble_config = EnsembleConfig.from_disk(config.settings)
+        return _ParsedRunConfig(ensemble_config, data, (), origin, weights)
 
     def read_job(self, folder: Path, parsed_config: _ParsedRunConfig) -> Run:
         """The run in a folder."""
@@ -194,6 +200,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
             parsed_config.member_names,
             read_tags(folder),
             parsed_config.origin,
+            parsed_config.weights,
         )
 
     def complete_config(self, config: EnsembleConfig) -> EnsembleConfig:

@@ -42,7 +42,8 @@ def format_run_name(job: Job) -> str:
 
 def describe_run_origin(run: Run) -> str:
     """Where a run came from that came in a report, as one does not train it here; else ""."""
-    return f"imported from {run.origin} of a report" if run.origin else ""
+    rounded = f", its weights rounded to {run.weights}" if run.weights else ""
+    return f"imported from {run.origin} of a report{rounded}" if run.origin else ""
 
 
 def format_unique_run_name(job: Job) -> str:

@@ -21,6 +21,7 @@ MOST_PARTS = 5000
 MOST_NAME = 300  # letters of a part's
 MOST_CAPSULES = 50  # in one file, as many as Compare takes
 MOST_AXES = 8
+WEIGHTS = EXACT, ROUNDED = "float32", "float16"  # how what members have learnt is kept
 
 HISTORY, LABELS, IMAGES, SOURCES = "history", "labels", "images", "sources"
 GROUPS, EXAMPLES = "groups", "examples"
@@ -63,6 +64,7 @@ class CapsuleHeader:
       packages: versions of what its numbers depend on, by name.
       name, note, tags: what a person called it, wrote and tagged it with; "" and [] for nothing.
       member_names: M, or none.
+      weights: "float16" where what the members have learnt is rounded to it; else "", exact.
     """
 
     form: str
@@ -80,6 +82,7 @@ class CapsuleHeader:
     note: str = ""
     tags: list[str] | None = None
     member_names: list[str] | None = None
+    weights: str = ""
 
 
 FORMAT_NAME = "ensemble capsule"

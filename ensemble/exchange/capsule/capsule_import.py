@@ -77,6 +77,8 @@ def _build_imported_config(capsule: Capsule) -> dict[str, object]:
         "settings": about.config.as_dict(),
         "origin": header.id,
     }
+    if capsule.has_rounded_weights:
+        config["weights"] = capsule_format.ROUNDED
     if isinstance(about.config, ImportedConfig):
         config |= {"kind": IMPORTED, "member_names": list(about.member_names)}
     if about.data.own:

@@ -62,6 +62,7 @@ def build_capsule_header(run: runs.Run) -> dict[str, Any]:
         "note": read_run_note(run),
         "tags": list(run.tags),
         "member_names": list(run.member_names),
+        "weights": run.weights,
     }
 
 

@@ -6,7 +6,7 @@ compared before a byte of the part is unpacked; no part is unpacked beyond its o
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,7 +16,7 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule import capsule_format
 from ensemble.exchange.capsule.capsule_format import CapsuleHeader, PartHeader
 from ensemble.exchange.capsule.header_checks import CapsuleRun, is_known_part, parse_capsule_run
-from ensemble.exchange.capsule.packing import CODECS, PEAK_MEMORY_FACTOR, unpack_array
+from ensemble.exchange.capsule.packing import CODECS, HALF, PEAK_MEMORY_FACTOR, unpack_array
 from ensemble.exchange.capsule.part_values import check_part_values
 from ensemble.exchange.capsule.script_element import SAVE_AGAIN, find_capsule_elements
 from ensemble.exchange.checks.limits import check_free_memory
@@ -25,6 +25,10 @@ from ensemble.storage.plain_files import open_plain_file, parse_json
 from ensemble.storage.records.field_checks import parse_dataclass
 
 File = Path | BinaryIO
+ROUNDED_NOTE = (
+    "The members' weights were rounded to float16 when the report was saved: what they answer here "
+    "differs a little from the run's predictions, which are exact."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,14 @@ class Capsule:
     def nbytes(self) -> int:
         """What its parts take unpacked, and so on the disk."""
         return sum(capsule_format.compute_part_bytes(part) for part, _ in self.parts.values())
+
+    @property
+    def has_rounded_weights(self) -> bool:
+        """Whether what its members have learnt was rounded to float16, here or before."""
+        codecs = (part["codec"] for part, _ in self.parts.values())
+        return bool(self.list_epochs("parameters")) and (
+            bool(self.header.weights) or any(codec.startswith(HALF) for codec in codecs)
+        )
 
     def list_epochs(self, what: str = "predictions") -> list[int]:
         """The epochs of which it has "predictions", "validation" or "parameters", in order."""
@@ -146,6 +158,8 @@ def _parse_capsule(run_id: str, payload: bytes, most_bytes: int | None) -> Capsu
         capsule.load_part(capsule_format.LABELS)
     for name in parts:
         check_part_values(name, capsule.load_part(name), about)
+    if capsule.has_rounded_weights:
+        return replace(capsule, notes=(*notes, ROUNDED_NOTE))
     return capsule
 
 

@@ -27,12 +27,20 @@ def describe_capsule_contents(capsule: Capsule) -> str:
         _format_noun_count(about.config.members, "member"),
         about.status.state,
         f"predictions of {_format_epoch_count(epochs)}" if epochs else "no predictions",
-        "with its members" if capsule.list_epochs("parameters") else "without its members",
+        describe_capsule_members(capsule),
         *(["with its test images"] if capsule_format.IMAGES in capsule.parts else []),
         time.strftime("written %Y-%m-%d", time.gmtime(header.written)),
         f"ensemble {header.program:.20}",
     ]
     return " · ".join(words)
+
+
+def describe_capsule_members(capsule: Capsule) -> str:
+    """Whether it has what the members have learnt, and whether that is exact."""
+    if not capsule.list_epochs("parameters"):
+        return "without its members"
+    rounded = ", rounded to float16" if capsule.has_rounded_weights else ""
+    return f"with its members{rounded}"
 
 
 def find_report_capsules(capsules: Sequence[Capsule], run_id: str = "") -> list[Capsule]:

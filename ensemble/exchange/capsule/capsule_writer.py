@@ -3,16 +3,32 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.errors import RunError
 from ensemble.exchange.capsule import capsule_format
+from ensemble.exchange.capsule.capsule_format import EXACT, ROUNDED
 from ensemble.exchange.capsule.capsule_parts import build_capsule_header, iterate_capsule_parts
-from ensemble.exchange.capsule.packing import choose_codec, convert_to_little_endian, pack_array
+from ensemble.exchange.capsule.packing import (
+    HALF_CODEC,
+    choose_codec,
+    convert_to_little_endian,
+    pack_array,
+    round_to_float16,
+)
 from ensemble.exchange.capsule.script_element import render_capsule_element
 from ensemble.runs import Run
 
 
 def render_run_capsules(
-    runs: Sequence[Run], *, with_members: bool = False, all_epochs: bool = False
+    runs: Sequence[Run],
+    *,
+    with_members: bool = False,
+    all_epochs: bool = False,
+    weights: str = EXACT,
 ) -> list[str]:
     """The data of each run as a `<script>` element, to stand before `</body>` as it is.
 
@@ -20,25 +36,35 @@ def render_run_capsules(
       runs: whose; none twice.
       with_members: what the members have learnt too, so that they can be asked again.
       all_epochs: predictions, and members, of every epoch that is kept, not of the last alone.
+      weights: one of `WEIGHTS`: "float16" rounds the members' kernels and halves what they take.
 
     Raises:
-      RunError: a file of a run is damaged; or one keeps no members, and they are asked for.
+      RunError: a file of a run is damaged; or one keeps no members, and they are asked for; or
+        their numbers are too large to be rounded.
     """
     return [
-        render_capsule_element(run.id, build_capsule_payload(run, with_members, all_epochs))
+        render_capsule_element(
+            run.id, build_capsule_payload(run, with_members, all_epochs, weights)
+        )
         for run in runs
     ]
 
 
-def build_capsule_payload(run: Run, with_members: bool = False, all_epochs: bool = False) -> bytes:
+def build_capsule_payload(
+    run: Run, with_members: bool = False, all_epochs: bool = False, weights: str = EXACT
+) -> bytes:
     """The bytes of a run's capsule: a line, the header's length, the header, and the parts."""
     capsule_header, packed, headers = (
         build_capsule_header(run),
         list[bytes](),
         list[capsule_format.PartHeader](),
     )
+    if with_members and weights == ROUNDED:
+        capsule_header["weights"] = ROUNDED
     for name, array in iterate_capsule_parts(run, with_members, all_epochs):
         codec = choose_codec(array)
+        if weights == ROUNDED and is_kernel(name, array):
+            codec, array = HALF_CODEC, round_kernel(run, name, array)
         packed.append(pack_array(array, codec))
         headers.append(
             {
@@ -53,3 +79,23 @@ def build_capsule_payload(run: Run, with_members: bool = False, all_epochs: bool
     header = json.dumps({**capsule_header, "parts": headers}, allow_nan=False).encode()
     length = len(header).to_bytes(capsule_format.LENGTH_BYTES, "little")
     return b"".join([capsule_format.MAGIC, length, header, *packed])
+
+
+def is_kernel(name: str, array: NDArray[Any]) -> bool:
+    """Whether a part is what layers multiply by: nearly all that members take.
+
+    Biases, scales and running statistics are (M, channels), and stay as they are.
+    """
+    return capsule_format.MEMBERS_PATTERN.fullmatch(name) is not None and array.ndim > 2
+
+
+def round_kernel(run: Run, name: str, array: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A kernel as it comes back from float16; RunError where it does not fit."""
+    try:
+        return round_to_float16(array)
+    except ValueError as error:
+        layer = name.split("/", 2)[2]
+        raise RunError(
+            f"The weights {layer} of the run “{run.id}” cannot be rounded to float16 ({error}): "
+            "leave --weights out."
+        ) from error

@@ -7,6 +7,9 @@ says how: "raw" or "zlib", with "shuffle-" before it where its bytes were set ap
 Measured on what 10 members say of MNIST's test images, 4,000,000 bytes of float32: deflated as they
 are 3,819,072 in 0.33 s, shuffled 3,520,471 in 0.43 s, shuffled and by LZMA 3,483,748 in 3.4 s. The
 last half of a float's bits is noise, which nothing packs.
+
+The one codec that is not exact is asked for: "float16-", before the others, keeps of each float32
+the nearest float16.
 """
 
 import zlib
@@ -15,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SHUFFLE = "shuffle-"
-CODECS = ("raw", "zlib", "shuffle-raw", "shuffle-zlib")
+SHUFFLE, HALF = "shuffle-", "float16-"
+HALF_CODEC = f"{HALF}{SHUFFLE}zlib"
+CODECS = ("raw", "zlib", "shuffle-raw", "shuffle-zlib", HALF_CODEC)
 COMPRESSION_LEVEL, FAST_COMPRESSION_LEVEL = (
     6,
     1,
@@ -34,6 +38,8 @@ def choose_codec(array: NDArray[Any]) -> str:
 
 def pack_array(array: NDArray[Any], codec: str) -> bytes:
     """An array's bytes, packed; see `unpack_array`."""
+    if codec.startswith(HALF):
+        array, codec = np.asarray(array, np.float16), codec.removeprefix(HALF)
     content: NDArray[np.uint8] = convert_to_little_endian(array).reshape(-1).view(np.uint8)
     if codec.startswith(SHUFFLE):
         content = content.reshape(-1, array.dtype.itemsize).T
@@ -64,6 +70,9 @@ def unpack_array(
     Raises:
       ValueError: it unpacks to fewer bytes, or more, or cannot be unpacked.
     """
+    if codec.startswith(HALF):
+        halves = unpack_array(packed, codec.removeprefix(HALF), "float16", shape)
+        return _freeze_array(halves.astype(np.dtype(dtype).newbyteorder("<")))
     kind = np.dtype(dtype).newbyteorder("<")
     size = int(np.prod(shape, dtype=object)) * kind.itemsize
     raw = _inflate_bytes(packed, size) if codec.endswith("zlib") else packed
@@ -71,9 +80,26 @@ def unpack_array(
         raise ValueError("its length does not match its shape")
     content = np.frombuffer(raw, np.uint8)
     if codec.startswith(SHUFFLE):
-        content = np.ascontiguousarray(content.reshape(kind.itemsize, -1).T).reshape(-1)
-        content.setflags(write=False)
-    return content.view(kind).reshape(shape)
+        content = _freeze_array(np.ascontiguousarray(content.reshape(kind.itemsize, -1).T))
+    return content.reshape(-1).view(kind).reshape(shape)
+
+
+def round_to_float16(array: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The array as it comes back where it is packed in float16.
+
+    Raises:
+      ValueError: a number is too large for float16, beyond 65,504.
+    """
+    with np.errstate(over="ignore"):
+        rounded = array.astype(np.float16).astype(np.float32)
+    if (np.isinf(rounded) & np.isfinite(array)).any():
+        raise ValueError("it holds numbers beyond 65,504")
+    return rounded
+
+
+def _freeze_array(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
 
 
 def _inflate_bytes(packed: memoryview, size: int) -> bytes:
