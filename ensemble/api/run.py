@@ -362,15 +362,19 @@ class Run:
         *,
         with_members: bool = False,
         all_epochs: bool = False,
+        weights: str = "float32",
         replace: bool = False,
     ) -> Path:
         """Write it as one HTML file for a colleague, with its data inside; see docs/report.md.
+
+        With its members the file answers whoever opens it; `weights="float16"` rounds them, and
+        halves what they take.
 
         Raises:
           RunError: a file of it is damaged; or it keeps no members, and they are asked for.
           PredictionsError: the file is there already and may not go, or cannot be written.
         """
-        return write_run_report(self._id, Path(path), with_members, all_epochs, replace)
+        return write_run_report(self._id, Path(path), with_members, all_epochs, replace, weights)
 
     def export(
         self,

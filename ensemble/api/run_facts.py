@@ -34,12 +34,17 @@ def collect_run_facts(run_id: str) -> tuple[str, Facts]:
 
 
 def write_run_report(
-    run_id: str, path: Path, with_members: bool, all_epochs: bool, replace: bool
+    run_id: str, path: Path, with_members: bool, all_epochs: bool, replace: bool, weights: str
 ) -> Path:
     """Write the run's report and say where it is; see `Run.save_report`."""
     from ensemble.report import write_report  # here: pictures take a while to import
 
     done = write_report(
-        [run_id], path, with_members=with_members, all_epochs=all_epochs, replace=replace
+        [run_id],
+        path,
+        with_members=with_members,
+        all_epochs=all_epochs,
+        weights=weights,
+        replace=replace,
     )
     return done.path

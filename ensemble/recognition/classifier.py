@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ensemble import datasets
 from ensemble.analysis.quality.averaging import average_probabilities
+from ensemble.analysis.quality.conformal import conformal_quantile
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.own.recorded_levels import load_dataset_levels
 from ensemble.datasets.registry import find_dataset_entry as find_dataset
@@ -212,6 +213,18 @@ class Classifier:
         self.calibrate()
         assert self._judge
         return self._judge.compute_rejection_threshold(refuse)
+
+    def compute_answer_threshold(self, refuse: float = DEFAULT_REFUSE) -> tuple[str, float]:
+        """The measure that takes the members' answers alone, and its threshold.
+
+        "energy" is their mean free energy, "decision" the entropy of the average; of what was held
+        out a share of `refuse` at most lies above the threshold. Takes seconds when first asked
+        for.
+        """
+        self.calibrate()
+        assert self._judge
+        held_out = self._judge.rejection.rarities[0].sorted_values
+        return self._judge.measure_names[0], conformal_quantile(held_out, refuse)
 
     def find_nearest_neighbors(self, image: Pixels, count: int = 8) -> NearestNeighbors:
         """The test images nearest to a mark in the members' own features.

@@ -3,8 +3,10 @@
 import html
 import re
 from collections.abc import Sequence
+from string import Template
 from typing import Any
 
+from ensemble.report import page_assets
 from ensemble.report.figure_spec import FigureSpec, build_figure_spec
 from ensemble.views.parts import (
     CopyableText,
@@ -20,6 +22,7 @@ from ensemble.views.parts import (
 )
 from ensemble.wording.escaping import BOLD, ESCAPED, HIDDEN, JOINER, remove_invisible_characters
 
+SHEET_TITLE = "Try it"
 # The styles of paragraphs by their roles; those that are not here do not stand on paper.
 PARAGRAPH_STYLES = {
     "answer": "answer",
@@ -55,6 +58,18 @@ class PageElements:
         return (
             f'<section id="{name}"{breaks} aria-labelledby="{name}h">'
             f'<{tag} id="{name}h">{escape_html_text(section.title)}</{tag}>\n{parts}\n</section>'
+        )
+
+    def render_sheet(self, lead: str) -> str:
+        """The section in which the members answer.
+
+        Args:
+          lead: what can be done there.
+        """
+        name = f"s{len(self.headings)}"
+        self.headings.append((name, SHEET_TITLE))
+        return Template(page_assets.read_static_file("classify.html")).substitute(
+            name=name, title=SHEET_TITLE, lead=escape_html_text(lead)
         )
 
     def render_part(self, part: Part) -> str:

@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import html
 import json
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -50,18 +51,25 @@ def read_static_file(name: str) -> str:
     return (resources.files("ensemble.report") / "static" / name).read_text("utf-8")
 
 
+def join_scripts(names: Sequence[str]) -> str:
+    """Several files of `static/` as one script."""
+    return "\n".join(map(read_static_file, names))
+
+
 def compute_script_hash(script: str) -> str:
     """A script's name in a policy: 'sha256-…'."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
-def build_content_policy(*scripts: str) -> str:
+def build_content_policy(*scripts: str, workers: bool = False) -> str:
     """What the page may do: draw itself, from itself, with these scripts; load nothing.
 
     Args:
       scripts: their names, from `compute_script_hash`.
+      workers: whether it may start workers, made of its own text; what they may do is the same.
     """
+    started = "worker-src blob:; " if workers else ""
     return (
-        f"default-src 'none'; script-src {' '.join(scripts)}; style-src 'unsafe-inline'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {' '.join(scripts)}; {started}"
+        "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
     )

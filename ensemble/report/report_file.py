@@ -6,8 +6,10 @@ from pathlib import Path
 
 from ensemble import runs
 from ensemble.errors import PredictionsError
+from ensemble.exchange.capsule.capsule_format import EXACT, ROUNDED, WEIGHTS
 from ensemble.exchange.capsule.capsule_writer import render_run_capsules
 from ensemble.report import run_comparison, single_run
+from ensemble.report.page_classifier import build_page_classifiers
 from ensemble.report.template import render_report_page
 from ensemble.storage.atomic_files import write_bytes
 from ensemble.storage.disk_errors import describe_os_error, describe_remedy
@@ -26,6 +28,7 @@ class WrittenReport:
       run_ids: whose report it is.
       members: whether what the members have learnt is inside.
       all_epochs: whether the predictions of every epoch are, else those of the last.
+      weights: "float32", exact, or "float16", rounded: what the members have learnt; "" without.
     """
 
     path: Path
@@ -33,6 +36,7 @@ class WrittenReport:
     run_ids: tuple[str, ...]
     members: bool
     all_epochs: bool
+    weights: str = ""
 
 
 def write_report(
@@ -41,6 +45,7 @@ def write_report(
     *,
     with_members: bool = False,
     all_epochs: bool = False,
+    weights: str = EXACT,
     replace: bool = False,
 ) -> WrittenReport:
     """Write a run, or several beside each other, as one HTML file with their data inside.
@@ -50,6 +55,7 @@ def write_report(
       path: the file; its folder exists.
       with_members: what the members have learnt too, so that they can be asked again.
       all_epochs: the predictions of every epoch that is kept, not of the last alone.
+      weights: "float16" rounds the members' weights, and halves what they take; else "float32".
       replace: whether a file of that name may go.
 
     Raises:
@@ -67,7 +73,9 @@ def write_report(
             f"{path} cannot be written, because its folder does not exist: create it, or choose "
             "another file name."
         )
-    page = render_report(reported_runs, with_members=with_members, all_epochs=all_epochs).encode()
+    page = render_report(
+        reported_runs, with_members=with_members, all_epochs=all_epochs, weights=weights
+    ).encode()
     try:
         write_bytes(path, page)
     except OSError as error:
@@ -76,11 +84,16 @@ def write_report(
             f"name another file."
         ) from error
     ids = tuple(run.id for run in reported_runs)
-    return WrittenReport(path, len(page), ids, with_members, all_epochs)
+    kept = weights if with_members else ""
+    return WrittenReport(path, len(page), ids, with_members, all_epochs, kept)
 
 
 def render_report(
-    every: Sequence[runs.Run], *, with_members: bool = False, all_epochs: bool = False
+    every: Sequence[runs.Run],
+    *,
+    with_members: bool = False,
+    all_epochs: bool = False,
+    weights: str = EXACT,
 ) -> str:
     """The page itself.
 
@@ -88,6 +101,7 @@ def render_report(
       every: the runs, none twice.
       with_members: see `write_report`.
       all_epochs: see `write_report`.
+      weights: see `write_report`.
 
     Raises:
       RunError, PredictionsError: see `write_report`.
@@ -101,14 +115,27 @@ def render_report(
         if len(every) == 1
         else run_comparison.build_comparison_content(every)
     )
-    capsules = render_run_capsules(every, with_members=with_members, all_epochs=all_epochs)
+    if weights not in WEIGHTS:
+        raise PredictionsError(
+            f"There are no weights {weights!r:.40}: choose {' or '.join(WEIGHTS)}."
+        )
+    capsules = render_run_capsules(
+        every, with_members=with_members, all_epochs=all_epochs, weights=weights
+    )
     return render_report_page(
-        content, capsules, describe_report_data(every, with_members, all_epochs, capsules)
+        content,
+        capsules,
+        describe_report_data(every, with_members, all_epochs, capsules, weights),
+        build_page_classifiers(every) if with_members else (),
     )
 
 
 def describe_report_data(
-    every: Sequence[runs.Run], with_members: bool, all_epochs: bool, capsules: Sequence[str]
+    every: Sequence[runs.Run],
+    with_members: bool,
+    all_epochs: bool,
+    capsules: Sequence[str],
+    weights: str = EXACT,
 ) -> str:
     """What data the file carries, what was left out of it, and how to have it back."""
     size = sum(map(len, capsules)) / 1e6
@@ -124,5 +151,6 @@ def describe_report_data(
         left.append("the predictions of other epochs (--all-epochs)")
     sentence = f"Inside this file are {whose} {held}"
     sentence += ", and the members' parameters" if with_members else ""
+    sentence += " rounded to float16" if with_members and weights == ROUNDED else ""
     without = f" Left out: {' and '.join(left)}." if left else ""
     return f"{sentence}: {formats.format_significant(size, 2)} MB.{without}"

@@ -9,47 +9,63 @@ from ensemble import __version__
 from ensemble.figures.palette import DARK, LIGHT, RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.report import page_assets
 from ensemble.report.elements import PageElements, escape_html_attribute, escape_html_text
+from ensemble.report.page_classifier import PageClassifier, describe_page_classifiers
 from ensemble.report.report_content import ReportContent
 
+PAGE_SCRIPTS = ("unpack.js", "report.js")
+SHEET_SCRIPTS, SHEET_STYLES = ("classify.js",), ("classify.css",)
+WORKER_SCRIPTS = ("networks.js", "preparation.js", "worker.js")
 # An option of the command line, which no line's end is to cut in two.
 OPTION_PATTERN = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 # Text in the colours of right and wrong, as dark or light as text has to be.
 VERDICT_TEXT_COLORS = {"light": ("#00629B", "#A84A0B"), "dark": ("#58B4F0", "#F59A5C")}
 
 
-def render_report_page(content: ReportContent, capsules: Sequence[str], inside: str) -> str:
+def render_report_page(
+    content: ReportContent,
+    capsules: Sequence[str],
+    inside: str,
+    classifiers: Sequence[PageClassifier] = (),
+) -> str:
     """The whole page.
 
     Args:
       content: what it says.
       capsules: elements with the runs' data, from `exchange.capsule`; they stand as they are.
       inside: a sentence on what they hold.
+      classifiers: of those runs whose members can answer in the page.
     """
     page = PageElements()
-    sections = "\n".join(map(page.render_section, content.sections))
+    sections = [page.render_section(section) for section in content.sections[:1]]
+    if classifiers:
+        sections.append(page.render_sheet(describe_page_classifiers(classifiers)))
+    sections += map(page.render_section, content.sections[1:])
     figures = page_assets.format_strict_json(page.figures)
     library, named = page_assets.load_packed_plotly()
-    script = page_assets.read_static_file("report.js")
+    script = page_assets.join_scripts(PAGE_SCRIPTS + (SHEET_SCRIPTS if classifiers else ()))
     links = "".join(
         f'<li><a href="#{name}">{escape_html_text(heading)}</a></li>'
         for name, heading in page.headings
     )
-    policy = page_assets.build_content_policy(page_assets.compute_script_hash(script), named)
+    policy = page_assets.build_content_policy(
+        page_assets.compute_script_hash(script), named, workers=bool(classifiers)
+    )
     return Template(page_assets.read_static_file("page.html")).substitute(
         policy=html.escape(policy),
         title=escape_html_text(content.title),
-        styles=render_page_styles(),
+        styles=render_page_styles(*(SHEET_STYLES if classifiers else ())),
         state=f'<span class="state">{escape_html_text(content.state)}</span>'
         if content.state
         else "",
         about=escape_html_text(content.subtitle),
         lead=escape_html_text(content.introduction),
         links=links,
-        sections=sections,
+        sections="\n".join(sections),
         inside=OPTION_PATTERN.sub(r"<code>\g<0></code>", escape_html_text(inside)),
         version=escape_html_attribute(__version__),
         figures=page_assets.render_data_element("figures", page_assets.compress_to_base64(figures)),
         library=page_assets.render_data_element("library", library),
+        classifiers=render_classifier_elements(classifiers),
         script=script,
         capsules="\n".join(capsules),
     )
@@ -65,10 +81,26 @@ def render_problem_page(why: str) -> str:
     )
 
 
-def render_page_styles() -> str:
-    """The page's own styles: the colours of both looks, then what is made of them."""
+def render_classifier_elements(classifiers: Sequence[PageClassifier]) -> str:
+    """The worker's text and what it has to know of the runs, packed; "" where none answers."""
+    if not classifiers:
+        return ""
+    known = page_assets.format_strict_json([found.as_json() for found in classifiers])
+    packed = {"classifiers": known, "worker": page_assets.join_scripts(WORKER_SCRIPTS)}
+    return "\n".join(
+        page_assets.render_data_element(name, page_assets.compress_to_base64(text))
+        for name, text in packed.items()
+    )
+
+
+def render_page_styles(*more: str) -> str:
+    """The page's own styles: the colours of both looks, then what is made of them.
+
+    Args:
+      more: files of further styles.
+    """
     light, dark = render_palette_variables(":root", LIGHT), render_dark_styles()
-    return f"{light}\n{dark}\n{page_assets.read_static_file('report.css')}"
+    return "\n".join([light, dark, *map(page_assets.read_static_file, ("report.css", *more))])
 
 
 def render_dark_styles() -> str:

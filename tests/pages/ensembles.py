@@ -53,6 +53,7 @@ def trained(
     seed: int = 0,
     validation: float = 0.0,
     network: str = EnsembleConfig.network,
+    width: int = 0,
     **status: Any,
 ) -> Run:
     """A run in `state` whose predictions after each of `done` epochs are `probabilities`.
@@ -68,6 +69,7 @@ def trained(
             seed=seed,
             validation=validation,
             network=network,
+            width=width,
         )
     )
     if working:

@@ -26,6 +26,7 @@ def test_the_command_writes_a_file_that_gives_the_run_back(tmp_path: Path) -> No
         "bytes": path.stat().st_size,
         "members": False,
         "all_epochs": False,
+        "weights": None,
     }
     again = import_capsule(read_report_capsules(path)[0])
     before, after = (runs.read_run_predictions(one, 1) for one in (run.id, again.id))

@@ -10,14 +10,6 @@
   let figures = [];
   let printing = false;
 
-  async function unpacked(id) {
-    const letters = atob(document.getElementById(id).textContent);
-    const bytes = new Uint8Array(letters.length);
-    for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Response(stream).text();
-  }
-
   function isDark() {
     if (printing) return false;
     return (root.dataset.look || (system.matches ? "dark" : "light")) === "dark";
@@ -109,7 +101,7 @@
 
   async function begin() {
     try {
-      const [json, library] = await Promise.all([unpacked("figures"), unpacked("library")]);
+      const [json, library] = await Promise.all([unpackText("figures"), unpackText("library")]);
       figures = JSON.parse(json);
       const script = document.createElement("script");
       script.textContent = library;

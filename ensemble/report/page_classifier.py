@@ -1,0 +1,213 @@
+"""What a report's own script needs to have the members answer: all but their weights.
+
+These stand in the run's capsule, and nowhere else. `static/classify.js` shows the sheet and what is
+said, and `static/networks.js` computes it.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ensemble import runs
+from ensemble.analysis.quality.conformal import METHODS, fit_conformal_threshold
+from ensemble.analysis.quality.coverage import MISS_RATE
+from ensemble.errors import EnsembleError
+from ensemble.figures.palette import member_color
+from ensemble.pictures.whole_picture import NetworkInputFormat
+from ensemble.recognition.classifier import DEFAULT_REFUSE, open_classifier
+from ensemble.runs.parameters import list_parameter_epochs
+from ensemble.views.evaluated_epoch import evaluate_epoch
+from ensemble.views.selective import has_too_few_images
+from ensemble.wording import formats
+from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.marks import SIGN_NAMES, describe_mark_rejection, select_article
+from ensemble.wording.run_names import format_run_name, format_unique_run_name
+from ensemble.wording.runs.member_settings import list_run_member_names
+from ensemble.wording.verdicts.conformal_sets import explain_lost_promise, format_set_level
+
+# The networks that the script knows.
+PAGE_NETWORKS = ("cnn", "logistic", "mlp", "lenet5", "resnet", "resnet_groupnorm")
+FORM_IMAGES = 200  # test images that say what images of a dataset are like
+
+
+@dataclass(frozen=True)
+class PageSets:
+    """The conformal sets of a run's ensemble, as the script makes them.
+
+    Attributes:
+      method, threshold, penalty, free: of `ConformalThreshold`; no threshold where it is infinite.
+      level: how often a set is to hold the label, as a text.
+      note: that a person's own pictures have no promise.
+    """
+
+    method: str
+    threshold: float | None
+    penalty: float
+    free: int
+    level: str
+    note: str
+
+
+@dataclass(frozen=True)
+class PageRejection:
+    """When the page says that an image is none that the members know.
+
+    Attributes:
+      measure: "energy", the members' mean free energy, or "decision", the entropy of their average.
+      threshold: above which an image is rejected.
+      sentence: what is said in place of a class, without its end.
+      note: by what it is judged.
+    """
+
+    measure: str
+    threshold: float
+    sentence: str
+    note: str
+
+
+@dataclass(frozen=True)
+class PageClassifier:
+    """A run of a report that answers.
+
+    Attributes:
+      run: its id, by which its capsule is found.
+      title: what people call it.
+      network: one of `PAGE_NETWORKS`.
+      epoch: after which its members are taken; one that the capsule holds.
+      members: which of the capsule's members answer, from 0: those that have not diverged.
+      member_names, hues: of these.
+      shape: (height, width, channels) of an image.
+      class_names: C.
+      noun: what one image is called.
+      written: whether images are what a pen wrote, so that one can be drawn.
+      ground: "dark" or "light", what images stand on; "" where it is neither.
+      sets: None where there are too few images to calibrate them.
+      rejection: None where its threshold is not known.
+    """
+
+    run: str
+    title: str
+    network: str
+    epoch: int
+    members: Sequence[int]
+    member_names: Sequence[str]
+    hues: Sequence[str]
+    shape: Sequence[int]
+    class_names: Sequence[str]
+    noun: str
+    written: bool
+    ground: str
+    sets: PageSets | None
+    rejection: PageRejection | None
+
+    def as_json(self) -> dict[str, Any]:
+        """As the script reads it."""
+        return asdict(self)
+
+
+def build_page_classifiers(every: Sequence[runs.Run]) -> list[PageClassifier]:
+    """Of those runs whose network the script knows, in their order."""
+    return [
+        build_page_classifier(run, several=len(every) > 1)
+        for run in every
+        if run.training_config and str(run.training_config.network) in PAGE_NETWORKS
+    ]
+
+
+def build_page_classifier(run: runs.Run, several: bool = False) -> PageClassifier:
+    """What the script has to know of a run that keeps members.
+
+    Args:
+      run: of a network that the script knows.
+      several: whether it is one of several, to be told apart.
+
+    Raises:
+      RunError: a file of the run is damaged.
+    """
+    config = runs.require_training_config(run)
+    epoch = runs.select_default_epoch(run, list_parameter_epochs(run.path))
+    members = run.remaining_members(epoch)
+    return PageClassifier(
+        run.id,
+        format_unique_run_name(run) if several else format_run_name(run),
+        str(config.network),
+        epoch,
+        members,
+        list_run_member_names(run, epoch),
+        [member_color(number, config.members) for number in members],
+        run.data.image_shape,
+        run.data.class_names,
+        run.data.noun,
+        run.data.is_mnist_like,
+        find_ground(run),
+        find_page_sets(run, epoch),
+        find_page_rejection(run, epoch),
+    )
+
+
+def find_ground(run: runs.Run) -> str:
+    """What the run's images stand on; "" where it is no one ground, or they are not here."""
+    try:
+        images = runs.load_test_set(run).images
+    except EnsembleError:
+        return ""
+    if images is None:
+        return ""
+    return NetworkInputFormat.from_images(np.asarray(images[:FORM_IMAGES])).background
+
+
+def find_page_sets(run: runs.Run, epoch: int) -> PageSets | None:
+    """The sets that Classify begins with; None without predictions of that epoch, or too few."""
+    try:
+        evaluated = evaluate_epoch(run)
+    except EnsembleError:
+        return None
+    if evaluated.epoch != epoch or has_too_few_images(evaluated):
+        return None
+    fitted = evaluated.fit or evaluated.predictions
+    found = fit_conformal_threshold(fitted.averaged, fitted.labels, MISS_RATE, METHODS[0])
+    return PageSets(
+        found.method,
+        found.threshold if math.isfinite(found.threshold) else None,
+        found.penalty,
+        found.free,
+        format_set_level(MISS_RATE),
+        explain_lost_promise(run.data.noun, "validation" if evaluated.fit else "test"),
+    )
+
+
+def find_page_rejection(run: runs.Run, epoch: int) -> PageRejection | None:
+    """What the members' own answers reject; None where nothing was calibrated for the run."""
+    try:
+        classifier = open_classifier(run.id, epoch, calibrated=False)
+        if not classifier.has_kept_calibration():
+            return None
+        measure, threshold = classifier.compute_answer_threshold(DEFAULT_REFUSE)
+    except EnsembleError:
+        return None
+    if not math.isfinite(threshold):
+        return None
+    share = formats.format_percent(DEFAULT_REFUSE, figures=2)
+    noun = run.data.noun
+    return PageRejection(
+        measure,
+        threshold,
+        describe_mark_rejection(run.data.class_names, noun),
+        f"Judged here by {SIGN_NAMES[measure]} alone, which of {pluralize_noun(noun)} held out is "
+        f"as strange in {share}; in the program, Classify compares it with the training "
+        f"{pluralize_noun(noun)} as well.",
+    )
+
+
+def describe_page_classifiers(classifiers: Sequence[PageClassifier]) -> str:
+    """What stands above the sheet."""
+    first = classifiers[0]
+    one = f"{select_article(first.noun)} {first.noun}"
+    give = f"Draw {one}, or open a picture of one" if first.written else f"Open a picture of {one}"
+    return (
+        f"{give}: the members answer here, in this page, which sends nothing to anybody. Their "
+        "weights are unpacked when they are first asked."
+    )

@@ -1,0 +1,216 @@
+"""A report's members answer in the browser as in JAX, and a person's drawing reaches them."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from ensemble import datasets, runs
+from ensemble.architectures import BUILTIN_NETWORK_NAMES
+from ensemble.engine import compute_activations
+from ensemble.engine.networks.registry import build_network
+from ensemble.exchange import capsule
+from ensemble.exchange.capsule.capsule_format import EXACT, ROUNDED, WEIGHTS
+from ensemble.pictures.segmentation.mnist_form import convert_to_mnist
+from ensemble.report import write_report
+from ensemble.runs.parameters import write_parameters
+from ensemble.wording.formats import format_probability
+from tests.browser.conftest import FLAGS
+from tests.browser.find import find_browser
+from tests.browser.page_members import ask_page_members, open_report
+from tests.pages.ensembles import trained
+
+TOLERANCE = 1e-4  # of logits
+# Narrow, so that a whole test set takes seconds; the variant asks the HOWTO's own.
+WIDTHS = {"cnn": 8, "mlp": 40, "resnet": 4, "resnet_groupnorm": 4}
+SPREAD = {
+    "logistic": 5
+}  # times larger the last layer becomes, that logits be as large as learnt ones
+INK = """(canvas) => {
+  const { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  return [width, height, Array.from(data.filter((_, at) => at % 4 === 3))];
+}"""
+SEEN = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return Array.from(data.filter((_, at) => at % 4 === 0));
+}"""
+SEVEN = ((0.2, 0.15), (0.4, 0.14), (0.6, 0.13), (0.8, 0.15), (0.7, 0.4), (0.55, 0.65), (0.4, 0.9))
+
+
+@pytest.fixture(scope="module")
+def quick(tab: Page) -> Iterator[Page]:
+    """A tab of a browser that optimizes what it runs, as people's do."""
+    assert tab.context.browser
+    launched = tab.context.browser.browser_type.launch(executable_path=find_browser(), args=FLAGS)
+    page = launched.new_page()
+    page.set_default_timeout(60_000)
+    yield page
+    launched.close()
+
+
+def with_members(network: str, *, members: int = 2, width: int = 0) -> runs.Run:
+    """A run of one epoch whose members have weights as large as learnt ones, and statistics."""
+    run = trained(members=members, epochs=1, network=network, width=width)
+    module = build_network(run.config)
+    keys = jax.random.split(jax.random.key(7), members)
+    params = vary(jax.device_get(jax.vmap(module.init)(keys)), np.random.default_rng(0))
+    last = max(name for name in params if name.startswith("Dense_"))
+    params[last]["kernel"] = SPREAD.get(network, 10) * params[last]["kernel"]
+    write_parameters(run.path, 1, params, 1)
+    return run
+
+
+def vary(params: Any, rng: np.random.Generator) -> Any:
+    """The tree with biases, scales and statistics that are not all the same."""
+
+    def change(path: Any, leaf: NDArray[np.float32]) -> NDArray[np.float32]:
+        noise = rng.standard_normal(leaf.shape).astype(np.float32)
+        name = path[-1].key
+        if name in ("var", "scale"):
+            return np.exp(0.3 * noise)
+        return leaf + 0.1 * noise if name in ("bias", "mean") else leaf
+
+    return jax.tree_util.tree_map_with_path(change, params)
+
+
+def compute_logits(run: runs.Run, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+    members = runs.open_members(run.id, 1)
+    logits: NDArray[np.float32] = compute_activations(
+        members.network, members.params, images
+    ).logits
+    return logits
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_members_of_every_network_say_in_a_browser_what_they_say_in_jax(
+    quick: Page, tmp_path: Path, weights: str
+) -> None:
+    images = datasets.load_dataset("digits").test_images
+    every = [with_members(name, width=WIDTHS.get(name, 0)) for name in BUILTIN_NETWORK_NAMES]
+    path = tmp_path / "report.html"
+    write_report([run.id for run in every], path, with_members=True, weights=weights)
+    open_report(quick, path)
+    asked = every if weights == EXACT else import_rounded(path)
+    for run, same in zip(every, asked, strict=True):
+        logits = compute_logits(same, images)
+        assert np.abs(logits).max() > 2, "they are no smaller than learnt ones"
+        said = ask_page_members(quick, run.id, images).logits
+        assert np.abs(said - logits).max() < TOLERANCE, run.config.network
+
+
+def import_rounded(path: Path) -> list[runs.Run]:
+    """The runs of a report whose weights are rounded, imported: their members are so, too."""
+    imported = [capsule.import_capsule(one) for one in capsule.read_report_capsules(path)]
+    assert {run.weights for run in imported} == {ROUNDED}
+    return imported
+
+
+@pytest.mark.variant
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_the_howtos_network_says_in_a_browser_what_it_says_in_jax_of_mnist(
+    quick: Page, tmp_path: Path, weights: str, mnist_files: Path
+) -> None:
+    packed = gzip.decompress((mnist_files / "t10k-images-idx3-ubyte.gz").read_bytes())
+    images = np.frombuffer(packed, np.uint8, 500 * 28 * 28, 16).reshape(500, 28, 28, 1)
+    run, path = with_members("cnn"), tmp_path / "report.html"
+    write_report([run.id], path, with_members=True, weights=weights)
+    open_report(quick, path)
+    said = ask_page_members(quick, run.id, images).logits
+    (same,) = [run] if weights == EXACT else import_rounded(path)
+    assert np.abs(said - compute_logits(same, images)).max() < TOLERANCE
+
+
+def draw(page: Page, points: tuple[tuple[float, float], ...]) -> None:
+    """A stroke through points, shares of the sheet's sides."""
+    sheet = page.locator("#try-sheet")
+    sheet.scroll_into_view_if_needed()
+    box = sheet.bounding_box()
+    assert box
+    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place)
+    page.mouse.up()
+
+
+def test_a_drawing_is_prepared_as_on_classify_and_every_member_answers(
+    quick: Page, tmp_path: Path
+) -> None:
+    run, path = with_members("lenet5", members=3), tmp_path / "report.html"
+    write_report([run.id], path, with_members=True)
+    asked, said = list[str](), list[str]()
+    quick.on("request", lambda request: asked.append(request.url))
+    quick.on("console", lambda message: said.append(message.text))
+    quick.on("pageerror", lambda error: said.append(str(error)))
+    open_report(quick, path)
+    quick.wait_for_selector("html[data-state=drawn]")
+    assert not quick.workers, "members are unpacked when they are first asked"
+    draw(quick, SEVEN)
+    expect(quick.locator("#try-answer")).to_contain_text(" with ")
+    expect(quick.locator("html")).to_have_attribute("data-asked", "")
+    wide, high, ink = quick.locator("#try-sheet").evaluate(INK)
+    seen = np.array(quick.locator("#try-seen").evaluate(SEEN), np.uint8).reshape(28, 28, 1)
+    wanted = convert_to_mnist(np.array(ink, np.uint8).reshape(high, wide))
+    apart = np.abs(seen.astype(int) - wanted)
+    assert apart.max() <= 24, "a cell of the bench on the edge of ink may fall to either side"
+    assert apart.mean() < 0.2
+    shares = runs.open_members(run.id, 1).predict_probabilities(seen[None])[:, 0]
+    best = int(shares.mean(axis=0).argmax())
+    sure = format_probability(float(shares.mean(axis=0)[best]))
+    expect(quick.locator("#try-answer")).to_have_text(f"{best} with {sure}.")
+    captions = quick.locator("#try-members figcaption").all_text_contents()
+    votes = shares.argmax(axis=1)
+    assert captions == [f"member {m + 1}: {vote}" for m, vote in enumerate(votes)]
+    expect(quick.locator("#try-set")).to_contain_text("Short list: ")
+    quick.get_by_role("button", name="Clear").click()
+    expect(quick.locator("#try-answer")).to_have_text("")
+    assert [url for url in asked if not url.startswith("blob:")] == [path.as_uri()]
+    assert said == []
+
+
+def test_the_sheet_takes_keys_and_pictures(quick: Page, tmp_path: Path) -> None:
+    run, path = with_members("mlp", width=40), tmp_path / "report.html"
+    write_report([run.id], path, with_members=True)
+    open_report(quick, path)
+    sheet, answer = quick.locator("#try-sheet"), quick.locator("#try-answer")
+    sheet.focus()
+    quick.keyboard.press("Space")
+    for _ in range(20):
+        quick.keyboard.press("ArrowDown")
+    quick.keyboard.press("Space")
+    expect(answer).to_contain_text(" with ")
+    quick.keyboard.press("Delete")
+    expect(answer).to_have_text("")
+    image = datasets.load_dataset("digits").test_images[3]
+    Image.fromarray(image[..., 0]).save(tmp_path / "digit.png")
+    quick.locator("#try-file").set_input_files(tmp_path / "digit.png")
+    expect(answer).to_contain_text(" with ")
+    expect(quick.locator("html")).to_have_attribute("data-asked", "")
+    seen = np.array(quick.locator("#try-seen").evaluate(SEEN), np.uint8)
+    assert np.array_equal(seen, image.reshape(-1)), "what has the networks' form stays as it is"
+    (tmp_path / "none.png").write_bytes(b"no picture")
+    quick.locator("#try-file").set_input_files(tmp_path / "none.png")
+    expect(answer).to_contain_text("no picture that the browser can open")
+
+
+@pytest.mark.parametrize("missing", ["Worker", "DecompressionStream"])
+def test_a_browser_without_what_it_takes_says_so(quick: Page, tmp_path: Path, missing: str) -> None:
+    run, path = with_members("logistic"), tmp_path / "report.html"
+    write_report([run.id], path, with_members=True)
+    other = quick.context.browser
+    assert other
+    page = other.new_page()
+    page.add_init_script(f"delete window.{missing}")
+    page.goto(path.as_uri())
+    expect(page.locator("#try-problem")).to_contain_text("cannot answer in this browser")
+    expect(page.locator("#try-body")).to_be_hidden()
+    page.close()
