@@ -1,6 +1,7 @@
 """A report's members answer in the browser as in JAX, and a person's drawing reaches them."""
 
 import gzip
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,21 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from ensemble import datasets, runs
+from ensemble.analysis.quality.conformal import METHODS, fit_conformal_threshold
+from ensemble.analysis.quality.coverage import MISS_RATE
 from ensemble.architectures import BUILTIN_NETWORK_NAMES
 from ensemble.engine import compute_activations
 from ensemble.engine.networks.registry import build_network
 from ensemble.exchange import capsule
 from ensemble.exchange.capsule.capsule_format import EXACT, ROUNDED, WEIGHTS
 from ensemble.pictures.segmentation.mnist_form import convert_to_mnist
-from ensemble.report import write_report
+from ensemble.recognition.class_subspaces import compute_free_energy
+from ensemble.report import page_classifier, write_report
+from ensemble.report.page_classifier import PageRejection
 from ensemble.runs.parameters import write_parameters
+from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.wording.formats import format_probability
+from ensemble.wording.verdicts.conformal_sets import format_image_set
 from tests.browser.conftest import FLAGS
 from tests.browser.find import find_browser
 from tests.browser.page_members import ask_page_members, open_report
@@ -170,7 +177,12 @@ def test_a_drawing_is_prepared_as_on_classify_and_every_member_answers(
     captions = quick.locator("#try-members figcaption").all_text_contents()
     votes = shares.argmax(axis=1)
     assert captions == [f"member {m + 1}: {vote}" for m, vote in enumerate(votes)]
-    expect(quick.locator("#try-set")).to_contain_text("Short list: ")
+    averaged = shares.mean(axis=0, keepdims=True)
+    fitted = evaluate_epoch(run).predictions
+    sets = fit_conformal_threshold(fitted.averaged, fitted.labels, MISS_RATE, METHODS[0])
+    names = run.data.class_names
+    listed = format_image_set(sets.build_sets(averaged)[0], MISS_RATE, names)
+    expect(quick.locator("#try-set")).to_contain_text(f"Short list: {listed}.")
     quick.get_by_role("button", name="Clear").click()
     expect(quick.locator("#try-answer")).to_have_text("")
     assert [url for url in asked if not url.startswith("blob:")] == [path.as_uri()]
@@ -200,6 +212,27 @@ def test_the_sheet_takes_keys_and_pictures(quick: Page, tmp_path: Path) -> None:
     (tmp_path / "none.png").write_bytes(b"no picture")
     quick.locator("#try-file").set_input_files(tmp_path / "none.png")
     expect(answer).to_contain_text("no picture that the browser can open")
+
+
+def test_what_the_members_energy_rejects_is_called_none_of_the_classes(
+    quick: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, path = with_members("logistic"), tmp_path / "report.html"
+    images = datasets.load_dataset("digits").test_images[:2]
+    energies = compute_free_energy(compute_logits(run, images))
+    between = PageRejection("energy", float(energies.mean()), "Not a digit", "By its energy.")
+    monkeypatch.setattr(page_classifier, "find_page_rejection", lambda *_: between)
+    write_report([run.id], path, with_members=True)
+    open_report(quick, path)
+    for image, energy in zip(images, energies, strict=True):
+        Image.fromarray(image[..., 0]).save(tmp_path / "digit.png")
+        quick.get_by_role("button", name="Clear").evaluate("(button) => button.click()")
+        quick.locator("#try-file").set_input_files(tmp_path / "digit.png")
+        rejected = energy > between.threshold
+        answer = re.compile(r"^Not a digit\.$" if rejected else r"^\d with ")
+        expect(quick.locator("#try-answer")).to_have_text(answer)
+        says = "The likeliest is" if rejected else "Short list"
+        expect(quick.locator("#try-set")).to_contain_text(says)
 
 
 @pytest.mark.parametrize("missing", ["Worker", "DecompressionStream"])

@@ -3,6 +3,7 @@
 import io
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
 from ensemble.architectures import NETWORKS_VARIABLE
+from ensemble.exchange import capsule
 from ensemble.export import EXPORT_FORMATS
 from ensemble.export.tensorboard_events import FILE_NAME
 from ensemble.ui.runs import take_away
@@ -90,5 +92,17 @@ def test_the_files_are_those_of_the_command(name: str) -> None:
     np.testing.assert_array_equal(said, runs.read_run_predictions(run.id, 2)[1].argmax(axis=1))
 
 
+def test_a_page_that_classifies_is_offered_and_holds_the_members(tmp_path: Path) -> None:
+    run = create_drawn_run("logistic")
+    assert take_away.PAGE_TITLE in list_button_labels(open_run_panel(run))
+    content = take_away.make_page_bytes(run.id)
+    assert b"worker-src blob:" in content
+    (tmp_path / "page.html").write_bytes(content)
+    (found,) = capsule.read_report_capsules(tmp_path / "page.html")
+    assert found.list_epochs("parameters")
+    assert found.header.id == run.id
+
+
 def test_what_cannot_be_made_says_why() -> None:
     assert b"no run" in take_away.make_export_bytes("digits-0101-000000", "npz")
+    assert b"no run" in take_away.make_page_bytes("digits-0101-000000")

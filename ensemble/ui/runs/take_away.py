@@ -1,9 +1,11 @@
 """A run in forms that other programs take: the buttons, and the files that they save."""
 
 import io
+import subprocess
 import tempfile
 import threading
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -15,6 +17,8 @@ from ensemble.export import EXPORT_FORMATS
 from ensemble.export.export_format import ExportFormat
 from ensemble.export.export_process import export_in_process
 from ensemble.export.extra_packages import describe_missing_packages
+from ensemble.jobs.launch import build_worker_environment
+from ensemble.machine.python_command import build_python_command
 from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
@@ -24,6 +28,13 @@ HELP = (
     "For programs of your own, and for people who have nothing of this one. What is saved is "
     "judged on the test images first, which takes some seconds."
 )
+PAGE_TITLE = "A page that classifies"
+PAGE_GLOSS = (
+    "For somebody with a browser and nothing else: the report as one HTML file that opens offline, "
+    "in which they draw, or open a picture, and every member answers."
+)
+OWN_NETWORK_OBSTACLE = "A network of your own cannot come along: take its weights."
+TIMEOUT_S = 1800.0
 FOLDER_NAMES = {"folder": "predict", "tensorboard": "tensorboard"}
 # One at a time: each has a process of its own, which wants the processor and memory.
 _turn = threading.Lock()
@@ -39,6 +50,7 @@ def show_take_away(run: runs.Run) -> None:
         st.caption(HELP)
         for export_format in EXPORT_FORMATS.values():
             show_format_button(run, export_format, describe_obstacle(export_format, own))
+        show_page_button(run, OWN_NETWORK_OBSTACLE if own else "")
 
 
 def describe_obstacle(export_format: ExportFormat, own: bool) -> str:
@@ -49,21 +61,70 @@ def describe_obstacle(export_format: ExportFormat, own: bool) -> str:
       own: whether the run's network is a person's own.
     """
     if own and not export_format.takes_own_networks:
-        return "A network of your own cannot come along: take its weights."
+        return OWN_NETWORK_OBSTACLE
     return escaping.escape_markdown(describe_missing_packages(export_format))
 
 
 def show_format_button(run: runs.Run, export_format: ExportFormat, obstacle: str) -> None:
     """The button of one form; the file is made when it is pressed, or `obstacle` says why not."""
-    arguments = rights.build_control_arguments(
-        Action.LAUNCH, disabled=bool(obstacle), help=obstacle or export_format.gloss
-    )
     run_id, name = run.id, export_format.name
-    st.download_button(
+    show_file_button(
+        run,
         export_format.title,
-        b"" if arguments["disabled"] else lambda: make_export_bytes(run_id, name),
-        f"{escaping.sanitize_file_name(run.id)}{export_format.suffix or '.zip'}",
+        export_format.gloss,
+        lambda: make_export_bytes(run_id, name),
+        export_format.suffix or ".zip",
         "application/octet-stream" if export_format.suffix else "application/zip",
+        name,
+        obstacle,
+    )
+
+
+def show_page_button(run: runs.Run, obstacle: str) -> None:
+    """The button of the report whose members answer, made when that is pressed, or why not."""
+    run_id = run.id
+    show_file_button(
+        run,
+        PAGE_TITLE,
+        PAGE_GLOSS,
+        lambda: make_page_bytes(run_id),
+        ".html",
+        "text/html",
+        "page",
+        obstacle,
+    )
+
+
+def show_file_button(
+    run: runs.Run,
+    title: str,
+    gloss: str,
+    make_bytes: Callable[[], bytes],
+    suffix: str,
+    media_type: str,
+    name: str,
+    obstacle: str,
+) -> None:
+    """A button that saves what `make_bytes` makes when it is pressed.
+
+    Args:
+      run: the run.
+      title: what stands on the button.
+      gloss: what the file is good for.
+      make_bytes: makes its content, in a thread of the server's own.
+      suffix: of the file's name.
+      media_type: of its content.
+      name: its word in the button's key.
+      obstacle: why it cannot be had; "" where it can.
+    """
+    arguments = rights.build_control_arguments(
+        Action.LAUNCH, disabled=bool(obstacle), help=obstacle or gloss
+    )
+    st.download_button(
+        title,
+        b"" if arguments["disabled"] else make_bytes,
+        f"{escaping.sanitize_file_name(run.id)}{suffix}",
+        media_type,
         key=f"run_take_{name}",
         icon=":material/download:",
         type="tertiary",
@@ -83,6 +144,23 @@ def make_export_bytes(run_id: str, format_name: str) -> bytes:
         except EnsembleError as error:
             return f"Error: {error}\n".encode()
         return zip_folder(path) if path.is_dir() else path.read_bytes()
+
+
+def make_page_bytes(run_id: str) -> bytes:
+    """What `ensemble report --with-members` writes; where that fails, its last line of stderr."""
+    with _turn, tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "page.html")
+        done = subprocess.run(
+            build_python_command("report", run_id, "--out", str(path), "--with-members"),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=build_worker_environment(),
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        if done.returncode:
+            return done.stderr.strip().rpartition(b"\n")[2] + b"\n"
+        return path.read_bytes()
 
 
 def zip_folder(folder: Path) -> bytes:
