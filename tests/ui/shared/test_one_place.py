@@ -11,7 +11,8 @@ SOURCES = [*(REPO / "ensemble").rglob("*.py"), *(REPO / "pages").glob("*.py"), R
 SHARED = "ensemble/ui/shared"
 ALLOWED = {
     "session_state": {f"{SHARED}/tab.py", f"{SHARED}/widget_state.py"},
-    "query_params": {f"{SHARED}/address.py"},
+    # Those of a page, and of a request to `ensemble serve`.
+    "query_params": {f"{SHARED}/address.py", "ensemble/serving/application.py"},
 }
 # What there is no other way to, and why.
 NEEDED = {
