@@ -16,10 +16,10 @@ def describe_missing_packages(export_format: ExportFormat) -> str:
     missing = find_missing_packages(export_format)
     if not missing:
         return ""
-    kind = "package" if len(missing) == 1 else "packages"
+    what, verb = ("package", "is") if len(missing) == 1 else ("packages", "are")
     return (
-        f"{export_format.name} takes the {kind} {' and '.join(missing)}: install with "
-        f"pip install {' '.join(missing)}"
+        f"{export_format.name} takes the {what} {' and '.join(missing)}, which {verb} not "
+        f"installed here: pip install {' '.join(missing)}"
     )
 
 

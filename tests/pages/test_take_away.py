@@ -55,7 +55,8 @@ def test_what_cannot_be_had_says_why_and_the_rest_is_offered(
         if buttons[one.title].disabled
     }
     assert disabled == {
-        "onnx": "onnx takes the package onnxruntime: install with pip install onnxruntime",
+        "onnx": "onnx takes the package onnxruntime, which is not installed here: "
+        "pip install onnxruntime",
         "folder": "A network of your own cannot come along: take its weights.",
     }
 
