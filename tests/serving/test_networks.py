@@ -44,8 +44,8 @@ def test_an_own_network_on_an_own_dataset(colored: None) -> None:
     assert run.state == "finished", run.message
     images = np.asarray(datasets.load_dataset("three_colors").test_images)
     kept = runs.read_run_predictions(run.id, 1)
-    places = {"ENSEMBLE_RUNS": str(run.path.parent), "ENSEMBLE_DATA": os.environ["ENSEMBLE_DATA"]}
-    with start_server(run.id, environment=places) as server:
+    places = {name: os.environ[name] for name in ("ENSEMBLE_RUNS", "ENSEMBLE_DATA")}
+    with start_server(run.id, environment={**places, "JAX_NUM_CPU_DEVICES": "1"}) as server:
         about = server.ask("/").json
         assert about["class_names"] == list(COLORS)
         assert about["image_shape"] == [20, 16, 3]
