@@ -105,6 +105,8 @@ def format_setting_value(name: str, value: Value | None, figures: int = SIGNIFIC
             format_without_exponent(end, figures) for end in ends
         )
     if isinstance(value, str):
+        if name == "teacher":
+            return value or "none"
         if name == "network":
             return architectures.format_short_network_title(value)
         if name == "optimizer":
@@ -116,6 +118,8 @@ def format_setting_value(name: str, value: Value | None, figures: int = SIGNIFIC
 def format_setting(name: str, value: Value | None, figures: int = SIGNIFICANT_DIGITS) -> str:
     """A setting with its value: "rate 0.1", "4 members", "cosine schedule", "no flip"."""
     value_text = format_setting_value(name, value, figures)
+    if name == "teacher":
+        return f"taught by {value}" if value else "no teacher"
     if name == START_WEIGHTS:
         return f"start weights {value or 'drawn'}"
     if value is None:

@@ -24,6 +24,8 @@ from ensemble.settings import (
 
 SCHEDULES = ("constant", "cosine", "cyclic")
 PRECISIONS = ("float32", "bfloat16")
+# The id of a run, as the folder of runs makes it; no path.
+RUN_ID_FORM = (r"([a-z0-9_]+(-[a-z0-9]+)+)?", "the id of a run, or nothing")
 MIN_GROUP_MEMBERS = 2  # a member alone in its process may round otherwise than beside others
 
 
@@ -162,6 +164,31 @@ class EnsembleConfig(Settings):
         low=0,
         high=1000,
     )
+    teacher: str = declare_setting(
+        "",
+        "Distillation: the run whose averaged probabilities the members learn from, beside the "
+        "labels; none by default.",
+        form=RUN_ID_FORM,
+    )
+    distil_temperature: float = declare_setting(
+        4.0,
+        "Distillation: what the teacher's and the student's logits are divided by where they are "
+        "compared.",
+        low=1.0,
+        high=100.0,
+    )
+    distil_alpha: float = declare_setting(
+        0.1,
+        "Distillation: weight of the labels in the loss; the teacher has the rest. 1 is the labels "
+        "alone.",
+        low=0.0,
+        high=1.0,
+    )
+
+    @property
+    def has_soft_targets(self) -> bool:
+        """Whether members learn from a teacher's probabilities: not where labels have it all."""
+        return bool(self.teacher) and self.distil_alpha < 1
 
     @property
     def cycle_ends(self) -> tuple[int, ...]:

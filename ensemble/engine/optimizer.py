@@ -29,11 +29,13 @@ class UpdateRule(NamedTuple):
       has_coupled_decay: there is a weight decay that is added to the gradient. An optimizer that
         takes one itself always has one, which may be 0.
       has_label_smoothing: labels are smoothed (Szegedy et al. 2016).
+      has_soft_targets: members learn from a teacher's probabilities too (Hinton et al. 2015).
     """
 
     optimizer: Optimizer = SGD
     has_coupled_decay: bool = False
     has_label_smoothing: bool = False
+    has_soft_targets: bool = False
 
 
 PLAIN_SGD = UpdateRule()
@@ -63,7 +65,8 @@ def build_update_rule(
     decays = bool(np.any((values or config.member_values)["weight_decay"]))
     optimizer = OPTIMIZERS[config.optimizer]
     in_gradient = decays and "weight_decay" not in optimizer.hyperparameters
-    return UpdateRule(optimizer, in_gradient, config.label_smoothing > 0)
+    smooths = config.label_smoothing > 0
+    return UpdateRule(optimizer, in_gradient, smooths, config.has_soft_targets)
 
 
 def resolve_member_values(
@@ -145,8 +148,27 @@ def apply_gradient_step(
     return moved, opt_state
 
 
+@register_serialization
+class SoftTargets(NamedTuple):
+    """What a teacher says of images, and how much it counts; all of it data.
+
+    Attributes:
+      probabilities: float32 (N, C), or of a batch (B, C), at the temperature.
+      temperature: T, that the student's logits are divided by beside them.
+      alpha: weight of the labels, in [0, 1]; the teacher has the rest.
+    """
+
+    probabilities: Array | np.ndarray
+    temperature: ArrayLike
+    alpha: ArrayLike
+
+
 def compute_training_losses(
-    rule: UpdateRule, logits: Array, labels: Array, label_smoothing: ArrayLike
+    rule: UpdateRule,
+    logits: Array,
+    labels: Array,
+    label_smoothing: ArrayLike,
+    soft_targets: SoftTargets | None = None,
 ) -> tuple[Array, Array]:
     """The loss that is learnt from, and the one that is told: means over the batch, in nats.
 
@@ -158,10 +180,34 @@ def compute_training_losses(
       logits: (B, C).
       labels: int (B,).
       label_smoothing: share of the label that all classes are given alike, in [0, 1].
+      soft_targets: what a teacher says, where `rule` has one.
     """
     one_hot = jax.nn.one_hot(labels, logits.shape[-1])
     cross_entropy = optax.softmax_cross_entropy(logits=logits, labels=one_hot).mean()
-    if not rule.has_label_smoothing:
-        return cross_entropy, cross_entropy
-    smooth = optax.smooth_labels(one_hot, label_smoothing)  # type: ignore[arg-type]
-    return optax.softmax_cross_entropy(logits=logits, labels=smooth).mean(), cross_entropy
+    learnt = cross_entropy
+    if rule.has_label_smoothing:
+        smooth = optax.smooth_labels(one_hot, label_smoothing)  # type: ignore[arg-type]
+        learnt = optax.softmax_cross_entropy(logits=logits, labels=smooth).mean()
+    if rule.has_soft_targets and soft_targets is not None:
+        learnt = add_distillation_loss(learnt, logits, soft_targets)
+    return learnt, cross_entropy
+
+
+def add_distillation_loss(label_loss: Array, logits: Array, soft_targets: SoftTargets) -> Array:
+    """The loss of a student: α · label loss + (1 − α) · T² · KL(teacher ‖ student), in nats.
+
+    Both distributions of the divergence are at temperature T: the teacher's as given, the
+    student's the softmax of its logits divided by T. T² keeps the size of the gradient as T grows.
+
+    Args:
+      label_loss: the mean over the batch of what is learnt from the labels, at temperature 1.
+      logits: (B, C), the student's.
+      soft_targets: the teacher's, with T and α.
+
+    Source: G. Hinton, O. Vinyals and J. Dean, "Distilling the knowledge in a neural network",
+    arXiv:1503.02531 (2015), section 2.
+    """
+    temperature, alpha = soft_targets.temperature, soft_targets.alpha
+    log_student = jax.nn.log_softmax(logits / temperature)
+    divergence = optax.kl_divergence(log_student, soft_targets.probabilities).mean()
+    return alpha * label_loss + (1 - alpha) * temperature**2 * divergence

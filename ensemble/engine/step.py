@@ -20,6 +20,7 @@ from ensemble.engine.networks.network import Network, Params, join_tree_path
 from ensemble.engine.optimizer import PLAIN_SGD as PLAIN_SGD
 from ensemble.engine.optimizer import (
     Hyperparameters,
+    SoftTargets,
     UpdateRule,
     apply_gradient_step,
     compute_training_losses,
@@ -182,8 +183,9 @@ def apply_train_step(
     label_smoothing: ArrayLike = 0.0,
     rule: UpdateRule = PLAIN_SGD,
     arithmetic: Arithmetic = DEFAULT_ARITHMETIC,
+    soft_targets: SoftTargets | None = None,
 ) -> tuple[MemberState, MemberStepMetrics]:
-    """One update by the mean cross-entropy of one batch.
+    """One update by the mean cross-entropy of one batch, and by a teacher where there is one.
 
     Args:
       network: what learns.
@@ -196,13 +198,16 @@ def apply_train_step(
       label_smoothing: share of the label that all classes are given alike; where `rule` smooths.
       rule: what moves the member; as in the HOWTO, SGD with momentum.
       arithmetic: how the network's sums are done.
+      soft_targets: what a teacher says of these images, where `rule` has one.
     """
     trained, rest = network.split_params(state.params)
 
     def compute_loss(trained: Params) -> tuple[Array, tuple[Array, Array, Params]]:
         logits, after = network.apply_in_training(trained, rest, images, key, arithmetic)
         with jax.named_scope("loss"):
-            learnt, cross_entropy = compute_training_losses(rule, logits, labels, label_smoothing)
+            learnt, cross_entropy = compute_training_losses(
+                rule, logits, labels, label_smoothing, soft_targets
+            )
         return learnt, (cross_entropy, logits, after)
 
     (_, (loss, logits, after)), grads = jax.value_and_grad(compute_loss, has_aux=True)(trained)
@@ -224,14 +229,21 @@ def run_epoch_step(
     labels: Array,
     common: SharedHyperparameters,
     step: ArrayLike,
+    soft_targets: SoftTargets | None = None,
     *,
     augmentation: Augmentation = NO_AUGMENTATION,
     rule: UpdateRule = PLAIN_SGD,
     arithmetic: Arithmetic = DEFAULT_ARITHMETIC,
 ) -> tuple[MemberState, MemberStepMetrics]:
-    """Step `step`, from 0, of an epoch; for the other arguments see `loops.train_steps`."""
+    """Step `step`, from 0, of an epoch; for the other arguments see `loops.train_steps`.
+
+    A teacher's targets are of the images as they are, also where these are augmented.
+    """
     with jax.named_scope("batch"):
         x, y, drawn = scale_to_unit(images[order[step]]), labels[order[step]], None
+        if soft_targets is not None:
+            rows = soft_targets.probabilities[order[step]]
+            soft_targets = soft_targets._replace(probabilities=rows)
     if network.is_stochastic or any(augmentation):
         key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
         drawn = jax.random.fold_in(key, random_keys.DROPOUT) if network.is_stochastic else None
@@ -246,4 +258,6 @@ def run_epoch_step(
             common.photo_effects,
         )
     rate, smoothing = jnp.asarray(hyper.rates)[step], common.label_smoothing
-    return apply_train_step(network, state, x, y, rate, hyper, drawn, smoothing, rule, arithmetic)
+    return apply_train_step(
+        network, state, x, y, rate, hyper, drawn, smoothing, rule, arithmetic, soft_targets
+    )

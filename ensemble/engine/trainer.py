@@ -24,7 +24,12 @@ from ensemble.engine.learning_rate_schedule import compute_learning_rates
 from ensemble.engine.metrics import Evaluation, TrainingMetrics, concatenate_training_metrics
 from ensemble.engine.networks.network import Network
 from ensemble.engine.networks.registry import build_network
-from ensemble.engine.optimizer import Hyperparameters, build_update_rule, resolve_member_values
+from ensemble.engine.optimizer import (
+    Hyperparameters,
+    SoftTargets,
+    build_update_rule,
+    resolve_member_values,
+)
 from ensemble.engine.step import (
     MemberState,
     SharedHyperparameters,
@@ -85,6 +90,8 @@ class Trainer:
         metrics are of `each` then.
       products: how bfloat16 is multiplied in a tower; by default what is fastest here
         (bfloat16_planning.py).
+      targets: where the settings name a teacher, its probabilities of all training images at the
+        settings' temperature, float32 (N, C).
 
     Attributes:
       products: as had, or None.
@@ -96,6 +103,7 @@ class Trainer:
     Raises:
       ConfigError: a batch larger than the training set, devices that are not there, or all that
         `build_network` and `resolve_member_values` say.
+      ValueError: targets that are not there, or of other images or classes.
     """
 
     def __init__(
@@ -108,6 +116,7 @@ class Trainer:
         values: Mapping[str, ArrayLike] | None = None,
         ensembles: int = 1,
         products: Bfloat16Methods | None = None,
+        targets: np.ndarray | None = None,
     ) -> None:
         self.config, self.dataset, self._ensembles = config, dataset, ensembles
         images, labels = dataset.train_images, dataset.train_labels
@@ -153,6 +162,7 @@ class Trainer:
                 self._build_hyperparameters(1),
                 self._build_shared_hyperparameters(),
                 ensembles,
+                self._build_soft_targets(targets, held),
             )
         )
         self._test = self._execution.load_evaluation_data(dataset.test_images, dataset.test_labels)
@@ -283,6 +293,21 @@ class Trainer:
             rates=compute_learning_rates(self.config, steps, values["learning_rate"], epoch),
             momentum=values["momentum"].astype(np.float32),
             weight_decay=values["weight_decay"].astype(np.float32),
+        )
+
+    def _build_soft_targets(
+        self, targets: np.ndarray | None, held: np.ndarray
+    ) -> SoftTargets | None:
+        """What a teacher says of the images that are learnt from; None without one."""
+        if not self.rule.has_soft_targets:
+            return None
+        wanted = len(self.dataset.train_images), self.network.classes
+        if targets is None or targets.shape != wanted:
+            raise ValueError(f"A teacher's targets have to be {wanted}: a row for each image.")
+        return SoftTargets(
+            np.delete(np.asarray(targets, np.float32), held, 0),
+            np.float32(self.config.distil_temperature),
+            np.float32(self.config.distil_alpha),
         )
 
     def _build_shared_hyperparameters(self) -> SharedHyperparameters:

@@ -44,6 +44,9 @@ class Outcome:
     machine_fault: bool = False
 
 
+STOPPED_OUTCOME = Outcome("stopped", "Stopped. Resume continues from here.")
+
+
 class StopRequest:
     """Whether to stop: a file that somebody made, SIGTERM, or Ctrl-C.
 

@@ -25,6 +25,7 @@ OLD_SWITCH_VARIABLE = "ENSEMBLE_SPARE"  # its name in earlier versions
 PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 # A run's last word comes a moment before its worker can take the next.
 GRACE_SECONDS = 0.3
+ANY_TEACHER = "any-teacher"  # that there is one decides what is compiled, not which
 # Settings that are data to the compiled programs: another value compiles nothing.
 DATA_SETTINGS = (
     "learning_rate",
@@ -35,6 +36,8 @@ DATA_SETTINGS = (
     "schedule",
     "warmup_epochs",
     "patience",
+    "distil_temperature",
+    "distil_alpha",
 )
 
 
@@ -177,4 +180,5 @@ def select_compiled_settings(config: EnsembleConfig) -> EnsembleConfig:
     # Of these it is whether there are any: how much is data.
     chosen["weight_decay"] = float(any(config.member_values["weight_decay"]))
     chosen["label_smoothing"] = 0.1 if config.label_smoothing else 0.0
+    chosen["teacher"] = ANY_TEACHER if config.has_soft_targets else ""
     return EnsembleConfig.from_dict(chosen)

@@ -18,8 +18,9 @@ SPACE_FORM = (
     'settings and their values such as "learning_rate=0.01..0.5:log momentum=0.8,0.9"',
 )
 MAX_GRID_SIZE = 10_000
-# Trials are compared by what they make of the same images: these change the images.
-UNSEARCHABLE_SETTINGS = ("dataset", "validation", "vary")
+# Trials are compared by what they make of the same images: these change the images, or are no
+# numbers and no choices.
+UNSEARCHABLE_SETTINGS = ("dataset", "validation", "vary", "teacher")
 BOOLEAN_WORDS = {"true": True, "false": False}
 _RANGE = re.compile(r"(.+?)\.\.(.+?)(:log)?")
 

@@ -21,7 +21,7 @@ from ensemble.settings import list_setting_fields
 from ensemble.wording.verdicts import budget as words
 
 # What the comparison sets itself.
-EXCLUDED_FIELDS = ("width", "vary", "groups")
+EXCLUDED_FIELDS = ("width", "vary", "groups", "teacher", "distil_temperature", "distil_alpha")
 
 Command = Callable[..., Any]
 

@@ -11,7 +11,7 @@ from ensemble.engine.layout import Layout
 from ensemble.engine.metrics import Evaluation, TrainingMetrics
 from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.network import Network
-from ensemble.engine.optimizer import Hyperparameters, UpdateRule
+from ensemble.engine.optimizer import Hyperparameters, SoftTargets, UpdateRule
 from ensemble.engine.step import SharedHyperparameters
 
 
@@ -33,6 +33,7 @@ class TrainingSetup:
       has_member_views: whether members see different pixels at one step: nothing is averaged then.
       hyper, common: an epoch's numbers, of the right shapes.
       ensembles: T, how many ensembles of as many members each they are, one after the other.
+      soft_targets: what a teacher says of the images, (N, C); None without one.
     """
 
     layout: Layout
@@ -49,6 +50,15 @@ class TrainingSetup:
     hyper: Hyperparameters
     common: SharedHyperparameters
     ensembles: int = 1
+    soft_targets: SoftTargets | None = None
+
+    @property
+    def last_inputs(self) -> tuple[SoftTargets, ...]:
+        """What a step is given last of all: what a teacher says; () without one.
+
+        So that the program of a run without a teacher is the same as if there were no teachers.
+        """
+        return () if self.soft_targets is None else (self.soft_targets,)
 
 
 class EpochInputs(NamedTuple):

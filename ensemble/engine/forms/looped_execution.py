@@ -101,6 +101,7 @@ class LoopedExecution:
             ),
         )
         self._data = self._layout.replicate((work.images, work.labels))
+        self._last = self._layout.replicate(work.last_inputs)
         self._of_each = map_over_ensembles(work.ensembles, build_average_metrics(self._plain))
 
     def compile(self) -> None:
@@ -275,7 +276,7 @@ class LoopedExecution:
         """New members and raw metrics, on the devices: each lane's own steps, (D, K)."""
         own, _, common = epoch
         spans = self._layout.put_shards(starts), self._layout.put_shards(counts)
-        return self._train(state, own, spans, (*self._data, common))
+        return self._train(state, own, spans, (*self._data, common, *self._last))
 
     def _average_probabilities(
         self, probabilities: Any, labels: np.ndarray, start: int

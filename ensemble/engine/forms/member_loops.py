@@ -8,7 +8,7 @@ from ensemble.engine.draws.augmentation import NO_AUGMENTATION, Augmentation
 from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic, scale_to_unit
 from ensemble.engine.networks.network import Network, Params
 from ensemble.engine.optimizer import PLAIN_SGD as PLAIN_SGD
-from ensemble.engine.optimizer import Hyperparameters, UpdateRule
+from ensemble.engine.optimizer import Hyperparameters, SoftTargets, UpdateRule
 from ensemble.engine.step import (
     MemberState,
     MemberStepMetrics,
@@ -29,6 +29,7 @@ def run_train_steps(
     images: Array,
     labels: Array,
     common: SharedHyperparameters,
+    soft_targets: SoftTargets | None = None,
     *,
     augmentation: Augmentation = NO_AUGMENTATION,
     rule: UpdateRule = PLAIN_SGD,
@@ -51,6 +52,7 @@ def run_train_steps(
       images: all training images, uint8 (N, H, W, channels).
       labels: int32 (N,).
       common: the run's numbers.
+      soft_targets: what a teacher says of the images, (N, C), where `rule` has one.
       augmentation: what is done to the images; recompiles.
       rule: what moves the member; recompiles.
       arithmetic: how the network's sums are done; recompiles.
@@ -71,6 +73,7 @@ def run_train_steps(
             labels,
             common,
             step,
+            soft_targets,
             augmentation=augmentation,
             rule=rule,
             arithmetic=arithmetic,

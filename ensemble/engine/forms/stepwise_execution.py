@@ -88,6 +88,7 @@ class StepwiseExecution:
         self.active = np.ones(work.layout.members, bool)
         self._ask = build_prediction_program(plain, work.network, work.arithmetic)
         self._data = self._layout.replicate((work.images, work.labels))
+        self._last = self._layout.replicate(work.last_inputs)
         self._of_each = map_over_ensembles(work.ensembles, compute_average_metrics)
         kept = 4 * self._layout.occupied_lanes.size * work.batch_size * work.network.classes
         self.device_count = len(self._layout.devices)
@@ -208,7 +209,7 @@ class StepwiseExecution:
     def _run_lane_step(self, member: MemberState, k: int, epoch: Any, step: int) -> Any:
         own, _, common = epoch
         number = self._layout.replicate(np.int32(step))
-        return self._step(member, *own[k], *self._data, common, number)
+        return self._step(member, *own[k], *self._data, common, number, *self._last)
 
     def _predict_lanes(self, state: list[MemberState], block: Array) -> list[Array]:
         """Every lane's log-probabilities (D, E, C) of a block of images, under way."""

@@ -47,6 +47,7 @@ class LeaderTrainer(Trainer):
         devices: Sequence[jax.Device],
         numbers: range,
         products: Bfloat16Methods | None = None,
+        targets: np.ndarray | None = None,
     ) -> None:
         company = get_process_group()
         assert isinstance(company, LeaderProcess)
@@ -57,9 +58,14 @@ class LeaderTrainer(Trainer):
             config, build_network(config, shape, classes)
         )
         product_values = dataclasses.asdict(products) if products else None
-        company.broadcast("trainer", devices=len(devices), products=product_values)
+        given = () if targets is None else (targets,)
+        company.broadcast(
+            "trainer", lambda index: given, devices=len(devices), products=product_values
+        )
         with company.abort_on_error():
-            super().__init__(config, digits, devices, numbers=numbers, products=products)
+            super().__init__(
+                config, digits, devices, numbers=numbers, products=products, targets=targets
+            )
 
     def start(self, state: Any = None) -> Any:
         """As `Trainer.start`; each process is given the members that are on its devices."""
@@ -153,6 +159,7 @@ def follow_leader(company: FollowerProcess) -> Outcome:
                     devices,
                     numbers=run.member_numbers,
                     products=Bfloat16Methods(**had) if had else None,
+                    targets=order.arrays[0] if order.arrays else None,
                 )
                 continue
             assert trainer is not None

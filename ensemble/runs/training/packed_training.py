@@ -131,9 +131,11 @@ def _train_in_one_program(parts: list[PackedRun], ended: Callable[[Run], None]) 
     prepare_jax()
     from ensemble.runs.training.run_recorder import TrainingTask
     from ensemble.runs.training.session import TrainingSession
+    from ensemble.runs.training.teacher_targets import prepare_teacher_targets
 
     for part in parts:
         part.mark_started()
+        prepare_teacher_targets(part.run)
     tasks = [
         TrainingTask(packed_run.run, packed_run.status, packed_run.stop, packed_run.report)
         for packed_run in parts

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ensemble import hosts
-from ensemble.jobs.outcome import Outcome
+from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.status import Status
@@ -34,7 +34,10 @@ def train_run(
     prepare_jax()
     from ensemble.runs.training.run_recorder import TrainingTask
     from ensemble.runs.training.session import TrainingSession
+    from ensemble.runs.training.teacher_targets import prepare_teacher_targets
 
+    if not prepare_teacher_targets(run, stop):
+        return STOPPED_OUTCOME
     if (company := hosts.get_process_group()) is None:
         alone = TrainingTask(run, status, stop, report, in_background=not synchronous)
         with TrainingSession([alone]) as session:

@@ -14,7 +14,7 @@ import numpy as np
 from ensemble import hosts
 from ensemble.config import MIN_GROUP_MEMBERS, member_values
 from ensemble.engine import CallPacer, Trainer, choose_devices
-from ensemble.jobs.outcome import Outcome, run_to_outcome
+from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome, run_to_outcome
 from ensemble.machine.bfloat16_plans import Bfloat16Methods
 from ensemble.runs.store import Run, require_training_config
 from ensemble.runs.test_set import load_run_dataset
@@ -22,10 +22,9 @@ from ensemble.runs.training.host_snapshot import HostSnapshot
 from ensemble.runs.training.progress import evaluate_splits
 from ensemble.runs.training.run_recorder import RunRecorder, TrainingTask
 from ensemble.runs.training.start_state import create_start_state
+from ensemble.runs.training.teacher_targets import load_teacher_targets
 from ensemble.storage.atomic_files import read_json
 from ensemble.storage.records.field_checks import NumberRange, parse_dataclass
-
-STOPPED_OUTCOME = Outcome("stopped", "Stopped. Resume continues from here.")
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,12 @@ class TrainingSession:
             require_training_config(first),
             load_run_dataset(first),
             _choose_run_devices(first),
-            **{"numbers": first.member_numbers, "products": _load_product_plan(first), **together},
+            **{
+                "numbers": first.member_numbers,
+                "products": _load_product_plan(first),
+                "targets": load_teacher_targets(first),
+                **together,
+            },
         )
         self._live = [
             RunRecorder(task, self._trainer, place, len(runs)) for place, task in enumerate(tasks)

@@ -5,6 +5,8 @@ import os
 import time
 from functools import partial
 
+import numpy as np
+
 from ensemble import datasets, hosts
 from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
@@ -75,7 +77,10 @@ def compile_likely_run(settings: dict[str, object]) -> None:
     likely = EnsembleConfig.from_disk(settings)
     # What is amiss with the settings or the dataset is said to the run that comes to have them.
     with contextlib.suppress(EnsembleError):
-        Trainer(likely, datasets.load_dataset(likely.dataset)).start()
+        likely_dataset = datasets.load_dataset(likely.dataset)
+        shape = len(likely_dataset.train_images), len(likely_dataset.class_names)
+        targets = np.full(shape, 1 / shape[1], np.float32) if likely.has_soft_targets else None
+        Trainer(likely, likely_dataset, targets=targets).start()
 
 
 def _coordinate_groups(

@@ -18,10 +18,10 @@ RUN_FIELDS = {field.name: field for field in dataclasses.fields(EnsembleConfig)}
 PRIMARY_FIELDS = ("members", "learning_rate", "momentum", "epochs", "batch_size")
 MAIN_FIELDS = ("dataset", "network", *PRIMARY_FIELDS, "seed")
 # Each of these has its own place on the page.
-SEPARATE_FIELDS = ("width", "precision", "vary")
+SEPARATE_FIELDS = ("width", "precision", "vary", "teacher")
 ADVANCED_FIELDS = tuple(name for name in RUN_FIELDS if name not in (*MAIN_FIELDS, *SEPARATE_FIELDS))
 # Named in a summary where they are not at their default; what differs by member is said in place.
-SUMMARY_FIELDS = ("width", "precision", *ADVANCED_FIELDS)
+SUMMARY_FIELDS = ("width", "precision", "teacher", *ADVANCED_FIELDS)
 
 # Where a slider over the whole range would be of no use: the values that are worth a step.
 # A run may have any value in its range; one that is not here is added to the slider.
@@ -69,6 +69,8 @@ SLIDER_VALUES = {
     "elastic_pixels": (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0),
     "photo_effects": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
     "groups": (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 28, 32),
+    "distil_temperature": (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 50.0, 100.0),
+    "distil_alpha": (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
     "validation": (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
 }
 # What 0 groups are on the slider.
@@ -240,6 +242,8 @@ def describe_run_setting(name: str, value: Any) -> str:
         return format_setting_title(name).lower()
     if name == "precision":
         return str(value)
+    if name == "teacher":
+        return f"taught by {value}"
     if name == "groups":
         return formats.format_count(value, "group") if value else "groups as is fastest"
     if isinstance(value, str):

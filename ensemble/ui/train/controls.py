@@ -20,6 +20,7 @@ from ensemble.ui.train import (
     placement_control,
     precision_control,
     presets,
+    teacher_control,
 )
 from ensemble.ui.train.varied import variation_control as varied
 from ensemble.wording import escaping
@@ -45,6 +46,7 @@ SETTING_GROUPS: dict[str, tuple[str, ...]] = {
         "photo_effects",
         "flip",
     ),
+    "Learning from an ensemble (distillation)": ("teacher", "distil_temperature", "distil_alpha"),
     "Choosing an epoch": ("validation", "patience", "swa_epochs"),
     "Network and machine": ("width", "precision", "devices", "groups"),
 }
@@ -151,6 +153,8 @@ def show_other_setting(name: str) -> None:
         varied.show_variation_control()
     elif name == "width":
         network_control.show_network_details()
+    elif name == "teacher":
+        teacher_control.show_teacher_control()
     elif name == "precision":
         precision_control.show_precision_control()
     elif name != "groups" or not placement_control.get_selected_place():

@@ -32,7 +32,7 @@ from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs.launch import LaunchPlan
 from ensemble.ui.shared import loaders, run_panel, seed_launch, settings, widget_state
 from ensemble.ui.sign_in import rights
-from ensemble.ui.train import network_control, placement_control
+from ensemble.ui.train import network_control, placement_control, teacher_control
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
@@ -75,6 +75,8 @@ def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
             f"{info.train_size - held:,} training images{beside}: choose a smaller "
             "one.",
         )
+    if why := teacher_control.describe_unfit_teacher(config):
+        return LaunchPlan(None, label, why)
     network = network_control.probe_network(config.network, info, config.width)
     reason = network_control.describe_unfit_network(config, network)
     if reason or network.cost is None:

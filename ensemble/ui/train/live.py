@@ -26,6 +26,7 @@ from ensemble.ui.train import (
     history,
     resume_elsewhere,
     run_verdict,
+    teacher_control,
 )
 from ensemble.ui.train.learning_curves import CURVES_TITLE, show_learning_curves
 from ensemble.ui.train.varied import best_value
@@ -218,6 +219,7 @@ def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     # One low row: what is above the pictures they have not.
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="curve_row"):
         run_advice.show_predictions_link(run)
+        teacher_control.show_distillation_offer(run)
         with st.popover("Axes", type="tertiary", width="content", key="curve_axes"):
             scale = widget_state.draw_widget(
                 st.segmented_control,
