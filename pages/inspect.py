@@ -59,7 +59,7 @@ def show_inspect_epoch(
         # With another epoch the picture comes first; at first these must not push it down.
         if first:
             inspect_answer.show_answer_metrics(shared_epoch, places)
-        view = inspect_views.select_inspect_view(shared_epoch.noun)
+        view = inspect_views.select_inspect_view(shared_epoch.run)
         images.reset_image_lists()
         with st.container(key="view"):
             inspect_views.show_inspect_view(view, shared_epoch)

@@ -24,6 +24,7 @@ from ensemble.access import Action, Person, Role, audit_log
 from ensemble.budget.budget import Budget
 from ensemble.cli.program import main
 from ensemble.cli.results import predict
+from ensemble.cli.results.distil import serialize_comparison
 from ensemble.cli.stress_and_regression import summarize_regression, summarize_stress
 from ensemble.cli.sweep import summarize_sweep
 from ensemble.cli.train import summarize_run
@@ -43,7 +44,7 @@ from ensemble.shift import StressState
 from ensemble.sweeps import SweepConfig
 from ensemble.sweeps.settings import STORAGE_VARIABLE
 from ensemble.sweeps.worker import work_on_sweep
-from tests.budget import test_budget
+from tests.budget import test_budget, test_distillation
 from tests.documents import (
     PAGES,
     REFERENCE,
@@ -71,7 +72,7 @@ OTHER_OPTIONS = {"--help", "--build-arg", "--format", "--shm-size", "--pass-user
 STREAMLIT_OPTIONS = ("--server.", "--secrets.")
 
 # Commands whose section links to where their options stand: to another page, or to `train`.
-OPTIONS_ELSEWHERE = {"plan", "budget", "worth", "sweep", "manifest"}
+OPTIONS_ELSEWHERE = {"plan", "budget", "worth", "distil", "sweep", "manifest"}
 # Which command has the options of which settings.
 SETTINGS_COMMANDS: list[tuple[type[Settings], str]] = [
     (EnsembleConfig, "train"),
@@ -515,6 +516,23 @@ def test_every_field_of_a_measurement_under_shift_is_documented() -> None:
     assert list_unnamed_fields(found, "stress") == set()
     for part in (found["steps"][0], found["outside"][0]):
         assert list_unnamed_fields(part, "stress") == set()
+
+
+def test_every_field_of_a_distillation_is_documented() -> None:
+    comparison = test_distillation.compare(test_distillation.taught())
+    found = serialize_comparison(comparison)
+    found["auroc"] = [{"title": "", "student": 0.5, "teacher": 0.5}]
+    added = {"teacher": "", "against_teacher": found}
+    for part in (
+        added,
+        found,
+        found["student"],
+        found["losses"],
+        found["losses"]["nll"],
+        found["ece"],
+        found["auroc"][0],
+    ):
+        assert list_unnamed_fields(part, "distil") == set()
 
 
 def test_every_field_of_a_budget_is_documented() -> None:

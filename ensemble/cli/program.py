@@ -28,6 +28,7 @@ COMMAND_MODULES = {
     "budget": "results.budget",
     "plan": "results.plan",
     "worth": "results.worth",
+    "distil": "results.distil",
     "predict": "results.predict",
     "serve": "results.serve",
     "stress": "stress_and_regression",
@@ -48,7 +49,7 @@ COMMAND_MODULES = {
     "race-competitor": "machine",
 }
 # Listed under a heading of their own: what to train, by what it costs (docs/budget.md).
-SIZE_COMMANDS = ("plan", "budget", "worth")
+SIZE_COMMANDS = ("plan", "budget", "worth", "distil")
 
 MEMORY_SENTENCE = (
     "Memory ran out: close other programs, or ask for less at once: fewer members or images, or a "

@@ -16,6 +16,7 @@ from ensemble.report import learning_curves, reproduction
 from ensemble.report.report_content import ReportContent
 from ensemble.report.training_machine import list_machine_facts, list_trained_versions
 from ensemble.runs.annotations.notes import read_run_note
+from ensemble.runs.teacher import has_teacher
 from ensemble.views.answer import build_answer
 from ensemble.views.evaluated_epoch import EvaluatedEpoch, evaluate_epoch
 from ensemble.views.iteration import iterate_parts
@@ -55,6 +56,8 @@ def build_run_content(run: runs.Run) -> ReportContent:
 def describe_run_subtitle(run: runs.Run) -> str:
     """A line under the title: the data, the members, when it was made, its id."""
     parts = [run.data.title, formats.format_count(run.config.members, "member")]
+    if run.training_config and run.training_config.teacher:
+        parts.append(f"taught by {run.training_config.teacher}")
     if run.status.created:
         day = localtime(run.status.created)
         parts.append(f"made {day.tm_mday} {MONTHS[day.tm_mon - 1]} {day.tm_year}")
@@ -126,6 +129,8 @@ def has_view(epoch: EvaluatedEpoch, name: str) -> bool:
             return not has_too_few_images(epoch)
         case "shift":
             return read_shift_results(epoch) is not None
+        case "distillation":
+            return has_teacher(epoch.run)
     return True
 
 

@@ -5,21 +5,25 @@ They are computed once, by the worker that first needs them, and lie in the stud
 record of whose they are: a student goes on to the same bits when its teacher is long gone.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from ensemble.architectures import ARCHITECTURES
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import registry
 from ensemble.errors import RunError
 from ensemble.jobs.folders import is_run_id
+from ensemble.optimizers import OPTIMIZERS, SGD
 from ensemble.runs.epoch_choice import is_chosen_on_validation, select_default_epoch
 from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.runs.store import Run, find_run
+from ensemble.settings import list_setting_fields
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import Count, NumberRange, parse_dataclass
 
+RATE = "learning_rate"
 # In the folder of a run that learns from a teacher.
 TEACHER_FILE, TARGETS_FILE = "teacher.json", "teacher_targets.npz"
 
@@ -107,8 +111,15 @@ def find_teacher(config: EnsembleConfig) -> Teacher:
     return Teacher(run, select_default_epoch(run, epochs))
 
 
+def has_teacher(run: Run) -> bool:
+    """Whether a run names a run that it learns from."""
+    return bool(run.training_config and run.training_config.teacher)
+
+
 def build_student_config(teacher: Run, **changes: object) -> EnsembleConfig:
     """The settings of one network that learns from a run: the run's own, but for what is of many.
+
+    Unless one is given, the learning rate is that of `scale_student_rate`.
 
     Raises:
       ConfigError: the changes do not fit together, or name no setting.
@@ -131,10 +142,43 @@ def build_student_config(teacher: Run, **changes: object) -> EnsembleConfig:
         "distil_alpha": EnsembleConfig.distil_alpha,
     }
     values = {**own.as_dict(), **usual}
+    if RATE not in changes:
+        values[RATE] = scale_student_rate(own, {**values, **changes})
     network = changes.get("network", own.network)
     if network != own.network or network not in ARCHITECTURES:
         values["width"] = 0
     return EnsembleConfig.from_dict({**values, **changes})
+
+
+def scale_student_rate(teacher: EnsembleConfig, settings: Mapping[str, Any]) -> float:
+    """The learning rate of a student whose steps are no larger than its teacher's could be.
+
+    SGD's is divided by how much larger the gradient by the logits can be. The steps of the other
+    optimizers do not grow with the gradient; one that is not the teacher's has its usual rate.
+
+    Args:
+      teacher: the teacher's settings.
+      settings: the student's, with its temperature, α and optimizer.
+    """
+    if settings["optimizer"] != teacher.optimizer:
+        rate = OPTIMIZERS[settings["optimizer"]].usual_rate
+    else:
+        rate = teacher.learning_rate
+        if teacher.has_soft_targets and settings["optimizer"] == SGD.name:
+            rate *= bound_logit_gradient(teacher.distil_alpha, teacher.distil_temperature)
+    if settings["optimizer"] == SGD.name:
+        rate /= bound_logit_gradient(settings["distil_alpha"], settings["distil_temperature"])
+    field = next(field for field in list_setting_fields(EnsembleConfig) if field.name == RATE)
+    return max(float(f"{rate:.3g}"), float(field.metadata["low"]))
+
+
+def bound_logit_gradient(alpha: float, temperature: float) -> float:
+    """What no part of the gradient of a student's loss by its logits exceeds: α + (1 − α) · T.
+
+    That of the labels is a softmax less a label, that of the teacher T times the difference of two
+    softmax at T: each at most 1. Plain training has 1.
+    """
+    return alpha + (1 - alpha) * temperature
 
 
 def read_teacher_record(run: Run) -> TeacherRecord | None:

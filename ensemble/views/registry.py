@@ -33,6 +33,7 @@ class RegisteredView:
         return build
 
 
+TEACHER_VIEW = "distillation"  # of runs alone that learnt from another
 # In the order in which a report has them.
 VIEWS = {
     view.name: view
@@ -50,6 +51,7 @@ VIEWS = {
         RegisteredView("selective", "Answering only where it is sure"),
         RegisteredView("conformal", "Answering with a set"),
         RegisteredView("shift", "Shift"),
+        RegisteredView(TEACHER_VIEW, "Against its teacher", page_break=False),
     )
 }
 

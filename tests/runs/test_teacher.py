@@ -169,6 +169,24 @@ def test_the_student_begins_with_the_settings_of_its_teacher_but_for_those_of_ma
     assert build_student_config(teacher, network="mlp", width=64).width == 64
 
 
+def test_the_rate_is_such_that_no_step_can_be_larger_than_the_teacher_s() -> None:
+    teacher = runs.create_run(EnsembleConfig(learning_rate=0.1))
+    rates = {
+        (alpha, temperature): build_student_config(
+            teacher, distil_alpha=alpha, distil_temperature=temperature
+        ).learning_rate
+        for alpha, temperature in ((1.0, 4.0), (0.0, 1.0), (0.0, 4.0), (0.1, 4.0))
+    }
+    assert list(rates.values()) == [0.1, 0.1, 0.025, 0.027]
+    assert build_student_config(teacher, learning_rate=0.3).learning_rate == 0.3
+    assert build_student_config(teacher, optimizer="adamw").learning_rate == 0.001
+    # A student that teaches is not slowed down twice.
+    second = runs.create_run(build_student_config(teacher))
+    assert build_student_config(second).learning_rate == pytest.approx(0.027, rel=0.02)
+    adam = runs.create_run(EnsembleConfig(optimizer="adamw", learning_rate=0.002))
+    assert build_student_config(adam).learning_rate == 0.002
+
+
 def test_its_command_makes_it_again(teacher: Run) -> None:
     student = runs.create_run(build_student_config(teacher, distil_alpha=0.5))
     command = build_rerun_command(student)

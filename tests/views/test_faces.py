@@ -66,7 +66,7 @@ def test_the_answers_are_the_same_on_every_face(run: Run) -> None:
         summary = summarize_view(view, epoch)
         assert answers[name] == summary.to_answer()
         assert ensemble.open_run(run.id).view(name).answer == summary.answer
-        if name == "loss_by_value":  # All members are alike.
+        if name in ("loss_by_value", "distillation"):  # All members are alike, and untaught.
             assert not summary.available
             continue
         assert " ".join(summary.answer.split()) in report

@@ -1,11 +1,12 @@
 """Whether an ensemble is better or worse calibrated than its members, on the same examples."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.image_groups import grouped_mean_interval
+from ensemble.analysis.inference.image_groups import Groups, grouped_mean_interval
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.calibration import BINS
 
@@ -63,40 +64,59 @@ def estimate_ece_gain(ensemble_predictions: EnsemblePredictions, seed: int = 0) 
     Source: A. C. Davison and D. V. Hinkley, "Bootstrap methods and their application", 1997,
     ch. 5 (percentile and basic intervals).
     """
-    n = len(ensemble_predictions.labels)
+    members = [
+        (probabilities.max(axis=-1), votes == ensemble_predictions.labels)
+        for probabilities, votes in zip(
+            ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True
+        )
+    ]
+    return estimate_ece_difference(
+        ensemble_predictions.confidence,
+        ensemble_predictions.right,
+        members,
+        ensemble_predictions.groups,
+        seed,
+    )
+
+
+def estimate_ece_difference(
+    confidence: NDArray[np.floating],
+    right: NDArray[np.bool_],
+    others: Sequence[tuple[NDArray[np.floating], NDArray[np.bool_]]],
+    groups: Groups | None = None,
+    seed: int = 0,
+) -> EceGain:
+    """One classifier's ECE against the mean of others', as `estimate_ece_gain` has it.
+
+    Args:
+      confidence: (N,), the largest probability of each example, of the one.
+      right: (N,), where it is right.
+      others: the same of each of the others, on the same examples; they stand as `members`.
+      groups: (N,), which examples belong together; None where all are independent.
+      seed: of the bootstrap's draws.
+    """
+    n = len(right)
     draws = np.random.default_rng(seed)
     counts = np.empty((RESAMPLES, n), np.float32)
-    groups = ensemble_predictions.groups
     units = n if groups is None else int(groups.max()) + 1
     for row in counts:
         drawn_units = np.bincount(draws.integers(units, size=units), minlength=units)
         row[:] = drawn_units if groups is None else drawn_units[groups]
-    ensemble_ece, drawn = _resampled_ece(
-        ensemble_predictions.confidence, ensemble_predictions.right, counts
-    )
-    members, each, lean = (
-        0.0,
-        np.zeros(RESAMPLES),
-        _expected_chance_ece(ensemble_predictions.confidence),
-    )
-    for probabilities, votes in zip(
-        ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True
-    ):
-        confidence = probabilities.max(axis=-1)
-        member_ece, resampled = _resampled_ece(
-            confidence, votes == ensemble_predictions.labels, counts
-        )
-        members += member_ece / ensemble_predictions.members
-        each += resampled / ensemble_predictions.members
-        lean -= _expected_chance_ece(confidence) / ensemble_predictions.members
+    own_ece, drawn = _resampled_ece(confidence, right, counts)
+    mean, each, lean = 0.0, np.zeros(RESAMPLES), _expected_chance_ece(confidence)
+    for other_confidence, other_right in others:
+        other_ece, resampled = _resampled_ece(other_confidence, other_right, counts)
+        mean += other_ece / len(others)
+        each += resampled / len(others)
+        lean -= _expected_chance_ece(other_confidence) / len(others)
     tails = (1 - LEVEL) / 2, (1 + LEVEL) / 2
     low, high = (float(end) for end in np.quantile(drawn - each, tails))
-    apart = ensemble_ece - members
-    surer = ensemble_predictions.confidence.astype(np.float64) - ensemble_predictions.right
+    apart = own_ece - mean
+    surer = confidence.astype(np.float64) - right
     surer_low, surer_high = grouped_mean_interval(surer, groups, LEVEL, bound=1.0)
     return EceGain(
-        ensemble_ece,
-        members,
+        own_ece,
+        mean,
         min(low, 2 * apart - high) - max(lean, 0.0),
         max(high, 2 * apart - low) - min(lean, 0.0),
         surer_low,

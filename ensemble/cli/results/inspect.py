@@ -34,7 +34,7 @@ def run_inspect_command(
     """Say what an ensemble's predictions answer: all views in a line each, or one VIEW whole.
 
     Views: answer, loss_by_value, disputed, agreement, committee, combining, uncertainty,
-    confusion, labels, calibration, selective, conformal, shift.
+    confusion, labels, calibration, selective, conformal, shift, distillation.
     """
     choices = dict(map(parse_view_choice, chosen))
     if choices and view is None:

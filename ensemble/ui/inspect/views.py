@@ -5,10 +5,13 @@ from typing import Any
 
 import streamlit as st
 
+from ensemble import runs
+from ensemble.runs.teacher import has_teacher
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.render import render_view
 from ensemble.ui.shared import address, widget_state
 from ensemble.ui.train.example.recording import is_recorded_run
+from ensemble.views.registry import TEACHER_VIEW
 from ensemble.views.registry import VIEWS as VIEWS_OF_ALL_FACES
 from ensemble.views.selective import has_too_few_images
 from ensemble.wording import escaping
@@ -19,6 +22,7 @@ GROUPS = {
         "agreement": "Agreement",
         "committee": "Committee",
         "combining": "Combining",
+        "distillation": "Against its teacher",
         "compare": "Compare runs",
     },
     "Trust?": {
@@ -52,18 +56,24 @@ COMMAND_VIEWS: dict[str, tuple[str, address.TextParameter | None, str]] = {
 VIEWS_ASKING_MEMBERS = ("shift", "digit")
 
 
-def select_inspect_view(noun: str) -> str:
+def select_inspect_view(run: runs.Run) -> str:
     """The controls, a group a question; returns the view that the address names.
 
     Args:
-      noun: what an image of the run is called.
+      run: which is looked at: what its images are called, and whether it has a teacher.
     """
     open_named_view()
     value = address.VIEW.read_option(VIEWS, DEFAULT_VIEW)
     address.show_unknown_option(address.VIEW, VIEWS, VIEWS[value])
     with st.container(horizontal=True, gap="medium", key="views"):
         for place, (question, views) in enumerate(GROUPS.items()):
-            show_view_group(place, question, views | build_noun_titles(noun, views), value)
+            offered = {
+                word: label
+                for word, label in views.items()
+                if word != TEACHER_VIEW or has_teacher(run) or value == TEACHER_VIEW
+            }
+            titles = offered | build_noun_titles(run.data.noun, views)
+            show_view_group(place, question, titles, value)
     return value
 
 

@@ -5,16 +5,20 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ensemble import runs
 from ensemble.analysis.members.gain import MeanGain, gain_over_mean_member
+from ensemble.budget.distillation import compare_with_teacher, judge_losses
 from ensemble.errors import EnsembleError
 from ensemble.runs.epoch_choice import select_default_epoch
+from ensemble.runs.teacher import has_teacher
 from ensemble.ui.inspect.shared_epoch import MANY_PROBABILITIES, SharedEpoch
 from ensemble.ui.predictions import loader
 from ensemble.ui.shared import address, loaders
 from ensemble.views.answer import describe_answer_headline
 from ensemble.views.member_faults import list_epoch_member_faults
+from ensemble.views.registry import TEACHER_VIEW
 from ensemble.wording import escaping
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import chance_level
+from ensemble.wording.verdicts.distillation import describe_saving, describe_teacher_verdict
 from ensemble.wording.verdicts.ensemble_gain import format_signed
 
 
@@ -31,8 +35,13 @@ def show_run_verdict(run: runs.Run, place: DeltaGenerator) -> None:
         return
     if (epoch := load_reported_epoch(run)) is None:
         return
-    faults = list_epoch_member_faults(epoch)
-    claim, evidence = faults[0] if faults else describe_run_outcome(epoch)
+    query = address.RUN.build_query(run.id)
+    if has_teacher(run):
+        claim, evidence = describe_student_outcome(epoch)
+        query |= address.VIEW.build_query(TEACHER_VIEW)
+    else:
+        faults = list_epoch_member_faults(epoch)
+        claim, evidence = faults[0] if faults else describe_run_outcome(epoch)
     with place, st.container(key="run_verdict", gap="xxsmall"):
         st.markdown(f"#### {escaping.escape_markdown(claim)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -42,7 +51,7 @@ def show_run_verdict(run: runs.Run, place: DeltaGenerator) -> None:
                 label="Inspect",
                 icon=":material/arrow_forward:",
                 width="content",
-                query_params=address.RUN.build_query(run.id),
+                query_params=query,
             )
 
 
@@ -57,8 +66,9 @@ def reserve_verdict_place(run: runs.Run) -> DeltaGenerator:
 
 
 def has_verdict(run: runs.Run) -> bool:
-    """Whether there is something to say: the run has ended, and has members to compare with."""
-    return run.state in chance_level.ENDED_STATES and run.config.members > 1
+    """Whether there is something to say: the run has ended, and has something to compare with."""
+    compared = run.config.members > 1 or has_teacher(run)
+    return run.state in chance_level.ENDED_STATES and compared
 
 
 def describe_run_outcome(epoch: SharedEpoch) -> tuple[str, str]:
@@ -66,6 +76,17 @@ def describe_run_outcome(epoch: SharedEpoch) -> tuple[str, str]:
     return describe_answer_headline(epoch), describe_gain_luck(
         epoch.measure(gain_over_mean_member), epoch.noun
     )
+
+
+def describe_student_outcome(epoch: SharedEpoch) -> tuple[str, str]:
+    """What a student loses against its teacher, and what it saves."""
+    try:
+        comparison = compare_with_teacher(epoch.run, epoch.epoch, epoch.measure)
+    except EnsembleError as error:
+        config = runs.require_training_config(epoch.run)
+        return f"Taught by {config.teacher}.", str(error)
+    accuracy, nll = judge_losses(comparison)
+    return describe_teacher_verdict(accuracy, nll), describe_saving(comparison)
 
 
 def describe_gain_luck(gain: MeanGain, noun: str) -> str:

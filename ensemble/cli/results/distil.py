@@ -1,0 +1,162 @@
+"""The command that trains one network in an ensemble's place, and says what it loses."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from ensemble import architectures, runs
+from ensemble.analysis.members.non_inferiority import NonInferiority
+from ensemble.budget.distillation import (
+    JudgedRun,
+    TeacherComparison,
+    compare_with_teacher,
+    judge_losses,
+)
+from ensemble.cli.options import build_setting_option
+from ensemble.cli.output import exit_with_result, print_line
+from ensemble.cli.train import create_checked_run, execute_run_here, summarize_run
+from ensemble.config import EnsembleConfig
+from ensemble.errors import EnsembleError
+from ensemble.runs.teacher import build_student_config, find_teacher
+from ensemble.settings import list_setting_fields
+from ensemble.views.evaluated_epoch import evaluate_epoch
+from ensemble.wording.verdicts import distillation as words
+
+# The teacher says which images, and who it is; two others have shorter names here.
+EXCLUDED_FIELDS = ("dataset", "teacher", "distil_temperature", "distil_alpha")
+
+Command = Callable[..., Any]
+
+
+def add_student_options(command: Command) -> Command:
+    """One option for each setting of the student that its teacher does not say."""
+    for field in reversed(list_setting_fields(EnsembleConfig)):
+        if field.name not in EXCLUDED_FIELDS:
+            command = build_setting_option(field)(command)
+    return command
+
+
+@click.command(name="distil")
+@click.argument("run_id", metavar="RUN")
+@click.option(
+    "--temperature",
+    "distil_temperature",
+    type=click.FloatRange(1, 100),
+    help="What logits are divided by where the two are compared; 4 by default.",
+)
+@click.option(
+    "--alpha",
+    "distil_alpha",
+    type=click.FloatRange(0, 1),
+    help="Weight of the labels in the loss; RUN has the rest. 0.1 by default.",
+)
+@click.option(
+    "--tag",
+    "tags",
+    metavar="TAG",
+    multiple=True,
+    help="Tag to find and compare the student by; can be repeated.",
+)
+@click.option("--json", is_flag=True, expose_value=False, help="The default; accepted for clarity.")
+@add_student_options
+def run_distil_command(run_id: str, tags: tuple[str, ...], **chosen: Any) -> None:
+    """Train one network that learns from what the ensemble RUN says of the training images.
+
+    It takes the settings of RUN, with one member, but for those that are given. The last line on
+    stdout is one JSON object: what it came to, and what it loses against RUN on the test images.
+    """
+    changes = {name: value for name, value in chosen.items() if value is not None}
+    if architectures.is_custom_network(own := changes.get("network", "")):
+        architectures.allow_network(own)  # Whoever types a name here wants its code to run.
+    config = build_student_config(runs.find_run(run_id), **changes)
+    find_teacher(config)
+    run = execute_run_here(create_checked_run(config.as_dict(), None, tags))
+    result: dict[str, Any] = {**summarize_run(run), "teacher": run_id, "against_teacher": None}
+    if run.state == "finished":
+        try:
+            comparison = compare_student(run)
+        except EnsembleError as error:
+            print_line(f"Note: {error}", err=True)
+        else:
+            for line in list_comparison_lines(comparison, run.data.noun):
+                print_line(line, err=True)
+            result["against_teacher"] = serialize_comparison(comparison)
+    exit_with_result(run.state, run.message, result)
+
+
+def compare_student(run: runs.Run) -> TeacherComparison:
+    """A student beside its teacher, after the epoch that it is shown by.
+
+    Raises:
+      EnsembleError: it has no predictions, or cannot be held against its teacher.
+    """
+    epoch = evaluate_epoch(run)
+    return compare_with_teacher(run, epoch.epoch, epoch.measure)
+
+
+def list_comparison_lines(comparison: TeacherComparison, noun: str) -> list[str]:
+    """The verdict and what carries it, a sentence a line."""
+    accuracy, nll = judge_losses(comparison)
+    lines = [
+        words.describe_teacher_verdict(accuracy, nll),
+        words.describe_loss_evidence(accuracy, noun),
+        words.describe_loss_evidence(nll, noun),
+        words.describe_ece_change(comparison),
+        words.describe_ood_change(comparison),
+        words.describe_missing_disagreement(comparison, noun),
+        words.describe_saving(comparison),
+        words.describe_verdict_basis(comparison, noun),
+        words.describe_shared_validation(comparison),
+    ]
+    return [line for line in lines if line]
+
+
+def serialize_comparison(comparison: TeacherComparison) -> dict[str, Any]:
+    """A student beside its teacher, ready for JSON; docs/take_it_away.md says what each name is."""
+    accuracy, nll = judge_losses(comparison)
+    return {
+        "verdict": words.describe_teacher_verdict(accuracy, nll),
+        "images": comparison.gain.n,
+        "student": serialize_judged_run(comparison.student),
+        "teacher": serialize_judged_run(comparison.teacher),
+        "losses": {loss.metric: serialize_loss(loss) for loss in (accuracy, nll)},
+        "ece": {
+            "student": comparison.ece.ensemble,
+            "teacher": comparison.ece.members,
+            "low": comparison.ece.low,
+            "high": comparison.ece.high,
+        },
+        "auroc": [
+            {"title": each.title, "student": each.student, "teacher": each.teacher}
+            for each in comparison.ood
+        ],
+        "disputed": comparison.disputed,
+        "same_validation": comparison.same_validation,
+    }
+
+
+def serialize_judged_run(judged: JudgedRun) -> dict[str, Any]:
+    """One of the two, ready for JSON."""
+    return {
+        "run_id": judged.run.id,
+        "epoch": judged.epoch,
+        "chosen_on": "validation" if judged.on_validation else "last",
+        "members": judged.members,
+        "accuracy": judged.accuracy,
+        "nll": judged.nll,
+        "parameters": judged.parameters,
+        "flops": judged.flops,
+    }
+
+
+def serialize_loss(loss: NonInferiority) -> dict[str, Any]:
+    """What is shown of one figure, ready for JSON."""
+    return {
+        "loss": loss.loss,
+        "low": loss.low,
+        "high": loss.high,
+        "margin": loss.margin,
+        "outcome": loss.outcome,
+        "examples": loss.examples,
+    }
