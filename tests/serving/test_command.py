@@ -132,7 +132,7 @@ def test_people_are_told_where_it_answers_and_the_token_once(
         process.wait()
         process.stdout.close()
     assert re.match(
-        r"3 members of .+ answer at http://localhost:\d+/predict; Ctrl-C ends it\.", first
+        r".+: 3 members answer at http://localhost:\d+/predict; Ctrl-C ends it\.", first
     )
     found = re.fullmatch(r"Token, said once: (\S{43})\n", second)
     assert found

@@ -109,7 +109,7 @@ def run_serve_command(
                 click.echo(json.dumps(ready))
                 return
             count = formats.format_count(len(served.member_names), "member")
-            print_line(f"{count} of {served.name} answer at {url}/predict; Ctrl-C ends it.")
+            print_line(f"{served.name}: {count} answer at {url}/predict; Ctrl-C ends it.")
             if token_made:
                 print_line(f"Token, said once: {guard.token}")
 
