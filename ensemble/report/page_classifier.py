@@ -196,9 +196,9 @@ def find_page_rejection(run: runs.Run, epoch: int) -> PageRejection | None:
         measure,
         threshold,
         describe_mark_rejection(run.data.class_names, noun),
-        f"Judged here by {SIGN_NAMES[measure]} alone, which of {pluralize_noun(noun)} held out is "
-        f"as strange in {share}; in the program, Classify compares it with the training "
-        f"{pluralize_noun(noun)} as well.",
+        f"Judged here by {SIGN_NAMES[measure]} alone: {share} of real {pluralize_noun(noun)} look "
+        f"as strange. In the program, Classify compares it with {pluralize_noun(noun)} of training "
+        "as well.",
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import Page, expect
@@ -135,8 +136,8 @@ def test_the_howtos_network_says_in_a_browser_what_it_says_in_jax_of_mnist(
     assert np.abs(said - compute_logits(same, images)).max() < TOLERANCE
 
 
-def draw(page: Page, points: tuple[tuple[float, float], ...]) -> None:
-    """A stroke through points, shares of the sheet's sides."""
+def draw(page: Page, points: tuple[tuple[float, float], ...], lift: bool = True) -> None:
+    """A stroke through points, shares of the sheet's sides; the pen may stay on the sheet."""
     sheet = page.locator("#try-sheet")
     sheet.scroll_into_view_if_needed()
     box = sheet.bounding_box()
@@ -146,7 +147,8 @@ def draw(page: Page, points: tuple[tuple[float, float], ...]) -> None:
     page.mouse.down()
     for place in places[1:]:
         page.mouse.move(*place)
-    page.mouse.up()
+    if lift:
+        page.mouse.up()
 
 
 def test_a_drawing_is_prepared_as_on_classify_and_every_member_answers(
@@ -161,8 +163,9 @@ def test_a_drawing_is_prepared_as_on_classify_and_every_member_answers(
     open_report(quick, path)
     quick.wait_for_selector("html[data-state=drawn]")
     assert not quick.workers, "members are unpacked when they are first asked"
-    draw(quick, SEVEN)
-    expect(quick.locator("#try-answer")).to_contain_text(" with ")
+    draw(quick, SEVEN, lift=False)
+    expect(quick.locator("#try-answer")).to_contain_text(" with ")  # while the pen is down
+    quick.mouse.up()
     expect(quick.locator("html")).to_have_attribute("data-asked", "")
     wide, high, ink = quick.locator("#try-sheet").evaluate(INK)
     seen = np.array(quick.locator("#try-seen").evaluate(SEEN), np.uint8).reshape(28, 28, 1)
@@ -233,6 +236,20 @@ def test_what_the_members_energy_rejects_is_called_none_of_the_classes(
         expect(quick.locator("#try-answer")).to_have_text(answer)
         says = "The likeliest is" if rejected else "Short list"
         expect(quick.locator("#try-set")).to_contain_text(says)
+
+
+def test_axe_finds_nothing_on_the_sheet_and_its_answer(quick: Page, tmp_path: Path) -> None:
+    run, path = with_members("logistic"), tmp_path / "report.html"
+    write_report([run.id], path, with_members=True)
+    assert quick.context.browser
+    page = quick.context.browser.new_page(bypass_csp=True)  # axe is a script of its own
+    open_report(page, path)
+    draw(page, SEVEN)
+    expect(page.locator("#try-answer")).to_contain_text(" with ")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert Axe().run(page, context=".try").response["violations"] == []
+    page.close()
 
 
 @pytest.mark.parametrize("missing", ["Worker", "DecompressionStream"])

@@ -105,8 +105,10 @@ function cropPicture(picture, [high, wide, channels], ground) {
   const left = Math.floor((width - across) / 2), top = Math.floor((height - down) / 2);
   const box = [left, top, left + across, top + down];
   const planes = channels === 1 ? [convertToGrey(picture)] : splitColors(picture);
-  const images = planes.map((plane) => (ready ? plane : resize(plane, wide, high, "bicubic", box, true)));
-  const inverted = !ready && isInversionNeeded(convertToGrey(picture), box, ground);
+  const images = planes.map((plane) => (
+    ready ? plane : resize(cutPart(plane, box), wide, high, "bicubic", [0, 0, across, down], true)
+  ));
+  const inverted = !ready && isInversionNeeded(cutPart(convertToGrey(picture), box), ground);
   const image = new Uint8Array(high * wide * channels);
   for (let at = 0; at < image.length; at++) {
     const level = images[at % channels].data[Math.floor(at / channels)];
@@ -123,14 +125,18 @@ function splitColors({ data, width, height }) {
   return planes;
 }
 
-// Whether dark and light are to be exchanged, so that it stands on the ground that it should.
-function isInversionNeeded(grey, [left, top, right, bottom], ground) {
-  if (!ground) return false;
+function cutPart(grid, [left, top, right, bottom]) {
   const part = createGrid(right - left, bottom - top);
   for (let y = 0; y < part.height; y++) {
-    const from = (top + y) * grey.width + left;
-    part.data.set(grey.data.subarray(from, from + part.width), y * part.width);
+    const from = (top + y) * grid.width + left;
+    part.data.set(grid.data.subarray(from, from + part.width), y * part.width);
   }
+  return part;
+}
+
+// Whether dark and light are to be exchanged, so that it stands on the ground that it should.
+function isInversionNeeded(part, ground) {
+  if (!ground) return false;
   const rim = listRim(part);
   const [low, half, high] = [0.25, 0.5, 0.75].map((share) => findQuantile(rim, share));
   if (high - low > MAX_RIM_SPREAD) return false;
