@@ -24,6 +24,7 @@ print(exported.path, exported.figures["accuracy"])
 """
 
 
+@pytest.mark.long
 def test_an_export_leaves_jax_here_as_it_is(tmp_path: Path) -> None:
     run = create_drawn_run("logistic")
     done = subprocess.run(

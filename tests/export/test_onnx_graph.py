@@ -85,6 +85,7 @@ def name_own(module: type | str, monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(
     "module",
     [
@@ -125,6 +126,7 @@ def test_a_network_of_ones_own_comes_along(module, monkeypatch: pytest.MonkeyPat
         np.testing.assert_allclose(each[1], direct, atol=1e-5, rtol=0)
 
 
+@pytest.mark.long
 def test_what_depends_on_parameters_alone_is_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     network = bind_network("resnet", (8, 8, 3), CLASSES, width=4)
     model = build_onnx_model(network, [jax.jit(network.init)(jax.random.key(0))], None)

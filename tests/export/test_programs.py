@@ -131,6 +131,7 @@ def test_a_graph_says_what_it_is(tmp_path: Path) -> None:
     assert json.loads(known["figures"])["nll"] == pytest.approx(nll, abs=1e-6)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("format_name", ["onnx", "stablehlo"])
 def test_a_temperature_is_of_the_average_alone(format_name: str, tmp_path: Path) -> None:
     run = create_drawn_run("logistic", members=3, validation=0.3)

@@ -77,6 +77,7 @@ def test_a_run_without_members_is_offered_in_none() -> None:
     assert not {one.title for one in EXPORT_FORMATS.values()} & set(labels)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("name", ["npz", "folder"])
 def test_the_files_are_those_of_the_command(name: str) -> None:
     run = create_drawn_run("logistic")
@@ -93,6 +94,7 @@ def test_the_files_are_those_of_the_command(name: str) -> None:
     np.testing.assert_array_equal(said, runs.read_run_predictions(run.id, 2)[1].argmax(axis=1))
 
 
+@pytest.mark.long
 def test_a_page_that_classifies_is_offered_and_holds_the_members(tmp_path: Path) -> None:
     run = create_drawn_run("logistic")
     assert take_away.PAGE_TITLE in list_button_labels(open_run_panel(run))

@@ -258,6 +258,7 @@ def test_what_is_no_http_is_refused_and_many_headers_too(server: Server) -> None
     assert server.ask("/health").json == {"status": "ok"}
 
 
+@pytest.mark.long
 def test_clients_that_go_before_their_answer_leave_nothing(server: Server) -> None:
     many = np.resize(IMAGES, (512, *IMAGES.shape[1:]))
     body = write_npy(many)

@@ -89,6 +89,7 @@ def open_half_a_request(server: Server) -> tuple[socket.socket, bytes]:
     return connection, body[100:]
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_once_what_is_in_hand_is_answered(
     served_run: Run, number: signal.Signals

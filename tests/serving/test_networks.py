@@ -31,6 +31,7 @@ def colored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ensemble.add_dataset("three_colors", images, labels, class_names=COLORS, noun="fruit")
 
 
+@pytest.mark.long
 def test_an_own_network_on_an_own_dataset(colored: None) -> None:
     config = EnsembleConfig(
         network=NETWORK,

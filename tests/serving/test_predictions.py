@@ -74,6 +74,7 @@ def test_an_array_is_answered_as_the_members_do(server: Server, served_run: Run)
     assert {len(digit["set"]) for digit in digits} - {10}, "no set rules anything out"
 
 
+@pytest.mark.long
 def test_sets_are_those_of_all_test_images_where_none_are_held_out(
     server: Server, served_run: Run
 ) -> None:
