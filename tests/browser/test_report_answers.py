@@ -238,6 +238,35 @@ def test_what_the_members_energy_rejects_is_called_none_of_the_classes(
         expect(quick.locator("#try-set")).to_contain_text(says)
 
 
+def test_members_that_were_cut_short_are_said_to_be_so(quick: Page, tmp_path: Path) -> None:
+    run, path = with_members("logistic"), tmp_path / "report.html"
+    write_report([run.id], path, with_members=True)
+    page = path.read_text("utf-8")
+    (data,) = re.findall(r"<script [^>]*data-run=[^>]*>([^<]*)</script>", page)
+    path.write_text(page.replace(data, data[: 4 * (len(data) // 8)]), "utf-8")
+    open_report(quick, path)
+    draw(quick, SEVEN)
+    expect(quick.locator("#try-problem")).to_contain_text("cannot be unpacked: save or send it")
+    expect(quick.locator("#try-body")).to_be_hidden()
+
+
+def test_another_run_of_the_report_answers_when_it_is_chosen(quick: Page, tmp_path: Path) -> None:
+    every = [with_members("logistic"), with_members("mlp", members=3, width=40)]
+    path = tmp_path / "report.html"
+    write_report([run.id for run in every], path, with_members=True)
+    open_report(quick, path)
+    for place, run in enumerate(every):
+        quick.locator("#try-run").select_option(str(place))
+        draw(quick, SEVEN)
+        expect(quick.locator("#try-answer")).to_contain_text(" with ")
+        expect(quick.locator("#try-members figure")).to_have_count(run.config.members)
+        expect(quick.locator("html")).to_have_attribute("data-asked", "")
+        seen = np.array(quick.locator("#try-seen").evaluate(SEEN), np.uint8).reshape(1, 28, 28, 1)
+        shares = runs.open_members(run.id, 1).predict_probabilities(seen)[:, 0].mean(axis=0)
+        sure = format_probability(float(shares.max()))
+        expect(quick.locator("#try-answer")).to_have_text(f"{shares.argmax()} with {sure}.")
+
+
 def test_axe_finds_nothing_on_the_sheet_and_its_answer(quick: Page, tmp_path: Path) -> None:
     run, path = with_members("logistic"), tmp_path / "report.html"
     write_report([run.id], path, with_members=True)

@@ -33,9 +33,12 @@
   let columns = [];
   let spoken = 0;
 
-  function stop(error) {
-    find("problem").textContent = "The members cannot answer in this browser, which has to be of "
-      + "2023 or later: the sentences, tables and data are all here.";
+  const TOO_OLD = "The members cannot answer in this browser, which has to be of 2023 or later: the "
+    + "sentences, tables and data are all here.";
+  const DAMAGED = "The members in this file cannot be unpacked: save or send it again.";
+
+  function stop(error, why = TOO_OLD) {
+    find("problem").textContent = why;
     find("problem").hidden = false;
     find("body").hidden = true;
     console.error(error);
@@ -43,6 +46,8 @@
 
   function choose(place) {
     run = runs[place];
+    serial += 1; // What another run's members are being asked is no longer wanted.
+    changed = false;
     find("paper").classList.toggle("plain", !run.written);
     find("hint").textContent = run.written
       ? `Draw a ${run.noun} here, as large as the sheet, or drop a picture of one.`
@@ -306,7 +311,7 @@
     start().then(() => {
       const input = readInput();
       worker.postMessage({ kind: "ask", serial, ...input }, [(input.ink ?? input.rgba).buffer]);
-    }).catch(stop);
+    }).catch((error) => stop(error));
   }
 
   function setBusy(is) {
@@ -321,7 +326,7 @@
       const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
       worker = new Worker(address);
       worker.addEventListener("message", ({ data }) => hear(data));
-      worker.addEventListener("error", stop);
+      worker.addEventListener("error", (event) => stop(event.message));
     }
     if (openedRun === run.run) return;
     openedRun = run.run;
@@ -335,7 +340,7 @@
 
   function hear(said) {
     if (said.kind === "failed") {
-      stop(said.why);
+      stop(said.why, DAMAGED);
       return;
     }
     if (said.kind === "opened") return;
@@ -506,5 +511,5 @@
     document.documentElement.dataset.tried = "";
   }
 
-  begun().catch(stop);
+  begun().catch((error) => stop(error));
 })();
