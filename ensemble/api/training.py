@@ -18,6 +18,7 @@ from ensemble.jobs.network_probe import ask_own_network
 from ensemble.machine.run_estimate import find_memory_excess
 from ensemble.runs.annotations.names import normalize_run_name
 from ensemble.runs.start_weights import load_start_weights
+from ensemble.runs.teacher import find_teacher
 from ensemble.wording.runs import networks as networks_words
 
 NETWORK_COPY = "network.py"  # in a run's folder
@@ -55,13 +56,16 @@ def train(
       ConfigError: a network of one's own, or the weights, do not fit, or this machine has not the
         memory; no run is made.
       NotPreparedError: the dataset has not been fetched; no run is made.
-      RunError: the run could not be made, or failed; the message says what to do.
+      RunError: the run could not be made, or failed, or the teacher that the settings name cannot
+        teach; the message says what to do.
     """
     config = EnsembleConfig() if config is None else config
     if network is not None:
         config = replace(config, network=name_network(network), width=0)
     if not datasets.is_dataset_prepared(config.dataset):
         datasets.load_dataset(config.dataset)  # says what to do
+    if config.teacher:
+        find_teacher(config)
     name = normalize_run_name(name)
     own = ask_own_network(config)
     for note in (*own.notes, *own.advice):

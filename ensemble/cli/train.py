@@ -25,6 +25,7 @@ from ensemble.jobs.placement import KEEP_PLACEMENT, Placement, read_place_name
 from ensemble.jobs.remote.task_record import find_placement
 from ensemble.machine.run_estimate import find_memory_excess
 from ensemble.runs.start_weights import load_start_weights
+from ensemble.runs.teacher import find_teacher
 from ensemble.wording import formats
 from ensemble.wording.runs import networks as networks_words
 from ensemble.wording.verdicts import chance_level
@@ -165,8 +166,10 @@ def create_checked_run(
     tags: tuple[str, ...],
     start_from: str | None = None,
 ) -> runs.Run:
-    """A new run, once its network and weights are known to fit; what should be known is said."""
+    """A new run, once network, weights and teacher are known to fit; what to know is said."""
     config = EnsembleConfig(**chosen)
+    if config.teacher:
+        find_teacher(config)
     own = ask_own_network(config)
     for note in (*own.notes, *own.advice):
         print_line(note, err=True)

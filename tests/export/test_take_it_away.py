@@ -79,5 +79,5 @@ def test_the_page_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.Mo
                 case other:
                     raise AssertionError(f"nobody knows how to run {other}")
             ran += 1
-    assert ran == 7 + 2 + 2 + 1 + 3 + 1 + 1
+    assert ran == 7 + 2 + 3 + 1 + 3 + 1 + 2
     assert np.load(tmp_path / "digits" / "answers.npy").shape == (2, 9, 10)

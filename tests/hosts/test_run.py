@@ -1,5 +1,6 @@
 """A run of two processes, stopped and gone on with, has the bits of one process on two devices."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -18,9 +19,11 @@ from ensemble.jobs.placement import Placement
 from ensemble.runs import Run
 from ensemble.runs.groups.group import Group, create_group_folders
 from ensemble.runs.groups.task_placement import create_group_tasks
+from ensemble.runs.teacher import build_student_config
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.runs.training.distributed import LeaderTrainer
 from ensemble.storage.atomic_files import read_json
+from ensemble.wording.provenance import build_rerun_command
 from tests.hosts.pair import Processes, train
 from tests.pages.grouped import SLURM, in_groups
 
@@ -66,6 +69,24 @@ def test_a_task_on_two_nodes_stopped_and_resumed_has_the_bits_of_one_process(tmp
         assert found.files == one.files
         for name in one.files:
             np.testing.assert_array_equal(found[name], one[name])
+
+
+def test_two_processes_are_taught_what_one_is(tmp_path):
+    teacher = runs.execute_run(runs.create_run(replace(CONFIG, epochs=1, devices=1)).id)
+    config = build_student_config(teacher, members=2, epochs=1)
+    alone = runs.execute_run(runs.create_run(config).id)
+    words = [*build_rerun_command(alone).split()[2:], "--devices", "0"]
+    with train(tmp_path, *words) as both:
+        assert both.statuses() == [0, 0], both.said()
+    [taught] = [
+        run for run in runs.list_runs() if run.config.teacher == teacher.id and run.id != alone.id
+    ]
+    assert taught.state == "finished"
+    assert '"processes": 2' in (taught.path / "devices.json").read_text()
+    name = "parameters/epoch-0001.npz"
+    with np.load(taught.path / name) as found, np.load(alone.path / name) as one:
+        for key in one.files:
+            np.testing.assert_allclose(found[key], one[key], atol=1e-5)
 
 
 def test_two_processes_multiply_bfloat16_as_the_first_has_measured(tmp_path):

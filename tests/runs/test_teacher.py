@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+import ensemble
 from ensemble import datasets, runs
+from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.record import serialize_dataset_entry
 from ensemble.errors import ConfigError, RunError, UnknownRunError
@@ -232,6 +235,17 @@ def test_what_came_from_elsewhere_and_what_is_no_ensemble_teach_nobody(teacher: 
         find_teacher(replace(build_student_config(teacher), teacher="digits-gone"))
     with pytest.raises(ConfigError, match=r"teacher is .\.\./x.: it has to be the id of a run"):
         replace(build_student_config(teacher), teacher="../x")
+
+
+def test_the_command_and_python_refuse_it_before_a_run_is_made(teacher: Run) -> None:
+    shutil.rmtree(teacher.path / "parameters")
+    before = len(runs.list_runs())
+    done = CliRunner().invoke(main, ["train", "--teacher", teacher.id])
+    assert done.exit_code == 1
+    assert "keeps no parameters on the disk" in done.output
+    with pytest.raises(RunError, match="keeps no parameters on the disk"):
+        ensemble.train(build_student_config(teacher), progress=False)
+    assert len(runs.list_runs()) == before
 
 
 def test_a_queued_student_whose_teacher_was_deleted_fails_in_a_sentence(teacher: Run) -> None:

@@ -41,6 +41,7 @@ REPO = Path(__file__).resolve().parent.parent.parent
 # Values of the settings that are neither numbers nor choices; one more of them has to stand here.
 FORMED = {
     "vary": ["momentum=0.8,0.9", "learning_rate=0.01..1:log momentum=0.5,0.25", "momentum=0..0.5"],
+    "teacher": ["digits-1127-010001", "digits-1"],
     "space": ["learning_rate=0.01..0.5:log", "momentum=0.8,0.9 epochs=2..8"],
     "objectives": ["nll", "accuracy,seconds", "seconds"],
 }

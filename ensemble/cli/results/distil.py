@@ -18,7 +18,7 @@ from ensemble.cli.output import exit_with_result, print_line
 from ensemble.cli.train import create_checked_run, execute_run_here, summarize_run
 from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
-from ensemble.runs.teacher import build_student_config, find_teacher
+from ensemble.runs.teacher import build_student_config
 from ensemble.settings import list_setting_fields
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.wording.verdicts import distillation as words
@@ -70,7 +70,6 @@ def run_distil_command(run_id: str, tags: tuple[str, ...], **chosen: Any) -> Non
     if architectures.is_custom_network(own := changes.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
     config = build_student_config(runs.find_run(run_id), **changes)
-    find_teacher(config)
     run = execute_run_here(create_checked_run(config.as_dict(), None, tags))
     result: dict[str, Any] = {**summarize_run(run), "teacher": run_id, "against_teacher": None}
     if run.state == "finished":
