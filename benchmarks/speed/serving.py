@@ -36,7 +36,7 @@ import psutil
 from benchmarks import common
 
 BATCH = 128
-WAYS = {  # clients, images a request, query
+SERVING_METHODS = {  # clients, images a request, query
     "128 images a request": (8, BATCH, "?rejection=false"),
     "1 image a request": (32, 1, "?rejection=false"),
     "128 images a request, with rejection": (8, BATCH, ""),
@@ -129,7 +129,7 @@ def be_clients(port: int) -> None:
     print("ready", flush=True)
     for line in sys.stdin:
         seconds, way = json.loads(line)
-        clients, count, query = WAYS[way]
+        clients, count, query = SERVING_METHODS[way]
         file = io.BytesIO()
         np.save(file, images[:count])
         body, latencies = file.getvalue(), list[float]()
@@ -203,7 +203,7 @@ def measure_members(members: int, seconds: float, rounds: int) -> dict[str, Any]
     ):
         server = psutil.Process(json.loads(ready)["pid"])
         for at in range(-1, rounds):  # the first is to warm up
-            for way in WAYS:
+            for way in SERVING_METHODS:
                 plain = {
                     name: tell(process, str(seconds))
                     for name, process in (("flax", flax), ("engine", engine))

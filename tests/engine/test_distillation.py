@@ -70,6 +70,7 @@ def learn_plainly(settings: EnsembleConfig, trainer: Trainer, data: Dataset, tar
     return np.reshape(told, (settings.members, STEPS)), ended
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(("form", "members"), [("tower", 1), ("tower", 3), ("stepwise", 1)])
 def test_students_learn_as_in_a_plain_loop_with_the_same_loss(few, targets, form, members):
     settings = config(network="cnn", members=members, learning_rate=0.02)

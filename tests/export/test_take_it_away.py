@@ -46,6 +46,7 @@ def run_python(words: list[str], folder: Path, *options: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_the_page_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = create_drawn_run("cnn")
