@@ -143,6 +143,7 @@ def compute_rate_interval(
       kept: (N,), the probability that what is of the label's class is labelled so.
       groups: (N,), numbers from 0, where some examples belong together.
     """
+    kept = kept.clip(min=SMALLEST)  # Of a class all labels may be wrong.
     own, lost = right / kept, (1 - kept) / kept
     limit = 1 / float((1 - kept).max(initial=SMALLEST))
     grid = np.concatenate([[0.0], np.geomspace(1e-3, min(limit, 50.0), 400)])

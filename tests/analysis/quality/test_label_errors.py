@@ -144,6 +144,15 @@ def test_what_the_ensemble_is_surer_of_than_a_temperature_can_say_is_left_to_thr
     assert each_its_own == pytest.approx((errors.low, errors.high), abs=0.01)
 
 
+def test_where_no_answer_is_right_there_is_something_sound_to_say() -> None:
+    labels = np.arange(40) % 2
+    probabilities = np.full((2, 40, 2), 0.0)
+    probabilities[:, np.arange(40), 1 - labels] = 1
+    errors = find_label_errors(evaluate_predictions(probabilities, labels))
+    assert 0 <= errors.low <= errors.share <= errors.high <= 1
+    assert np.isfinite(errors.doubt).all()
+
+
 @pytest.mark.parametrize("members", [1, 3])
 def test_one_example_one_class_and_a_class_without_labels_are_no_trouble(members: int) -> None:
     for labels, classes in (([0], 2), ([1, 1, 1], 2), ([0, 2, 2, 0], 4)):
