@@ -48,8 +48,6 @@ def test_inspect_shows_each_view_that_needs_no_member(view: str) -> None:
     assert not at.error
     if view in ("compare", "shift", "digit"):
         assert "needs runs of your own" in said(at)
-    elif view == "labels":
-        assert "of the labels of 500 test digits look" in said(at)
     elif view == "distillation":
         assert "teacher" in said(at)
     else:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import ensemble
 from ensemble import runs
 from ensemble.exchange import capsule
 from ensemble.ui.inspect.views import VIEWS
@@ -55,10 +54,6 @@ def test_every_view_shows_what_it_showed_where_it_came_from(view: str, tmp_path:
     again = there_and_back(tmp_path, run, all_epochs=True)
     if view in ("compare", "digit", "distillation"):
         assert not opened("inspect", again, view=view).exception
-        return
-    if view == "labels":  # which has no figure
-        ours, theirs = (ensemble.open_run(one.id).view(view).to_dict() for one in (run, again))
-        assert {**theirs, "run_id": run.id} == {**ours, "run_id": run.id}
         return
     before, after = (shown(opened("inspect", one, view=view), view) for one in (run, again))
     swapped = [text.replace(again.id, run.id) for text in after]

@@ -74,7 +74,7 @@ def test_inspect_opens_it_in_every_view(recording: Recording, view: str) -> None
     if view == "distillation":
         assert "This run had no teacher" in said(at)
         return
-    assert at.get("plotly_chart") or view == "labels"
+    assert at.get("plotly_chart")
     # Of two members after two epochs one may be better alone: that is no fault of the page.
     assert all("Better without member" in one.value for one in at.warning)
     if view == "shift":

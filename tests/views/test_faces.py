@@ -27,7 +27,7 @@ SCREENS: dict[str, dict[str, str]] = {
     "combining": {"view": "combining"},
     "uncertainty": {"view": "uncertainty"},
     "confusion": {"view": "uncertainty", "picture": "confusion"},
-    "labels": {"view": "labels"},
+    "labels": {"view": "uncertainty", "picture": "labels"},
     "calibration": {"view": "calibration"},
     "selective": {"view": "selective"},
     "conformal": {"view": "selective", "mode": "sets"},

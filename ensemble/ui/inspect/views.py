@@ -27,7 +27,6 @@ GROUPS = {
     },
     "Trust?": {
         "uncertainty": "Uncertainty",
-        "labels": "Labels",
         "calibration": "Calibration",
         "selective": "Selective",
     },
@@ -42,14 +41,19 @@ PAGE_ONLY_VIEWS = {
     "digit": ("shift.one_image", "show_corrupted_image"),
     "compare": ("run_comparison", "show_run_comparison"),
 }
-# Two views under one name on the screen: what chooses between them in the address.
-UNCERTAINTY_PICTURES = {"scatter": "Aleatoric and epistemic", "confusion": "Class by class"}
+# Views under one name on the screen: what chooses between them in the address.
+UNCERTAINTY_PICTURES = {
+    "scatter": "Aleatoric and epistemic",
+    "confusion": "Class by class",
+    "labels": "Labels in doubt",
+}
 SELECTIVE_MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 
 # What `ensemble inspect` calls views that stand within others here.
 COMMAND_VIEWS: dict[str, tuple[str, address.TextParameter | None, str]] = {
     "answer": ("agreement", None, ""),
     "confusion": ("uncertainty", address.PICTURE, "confusion"),
+    "labels": ("uncertainty", address.PICTURE, "labels"),
     "conformal": ("selective", address.MODE, "sets"),
 }
 
@@ -149,15 +153,16 @@ def show_inspect_view(key: str, shared_epoch: SharedEpoch) -> None:
 
 
 def show_uncertainty_views(shared_epoch: SharedEpoch) -> None:
-    """Both uncertainties, or the classes; of one member a word on the first, and that."""
+    """Both uncertainties, the classes, or labels in doubt; of one member what of it there is."""
     if shared_epoch.members == 1:
         render_view(VIEWS_OF_ALL_FACES["uncertainty"].build(shared_epoch), shared_epoch)
         render_view(VIEWS_OF_ALL_FACES["confusion"].build(shared_epoch), shared_epoch)
+        render_view(VIEWS_OF_ALL_FACES["labels"].build(shared_epoch), shared_epoch)
         return
     which = address.select_address_option(
         address.PICTURE, "Picture", UNCERTAINTY_PICTURES, "scatter", label_visibility="collapsed"
     )
-    view = "uncertainty" if which == "scatter" else "confusion"
+    view = "uncertainty" if which == "scatter" else which
     render_view(VIEWS_OF_ALL_FACES[view].build(shared_epoch), shared_epoch)
 
 
