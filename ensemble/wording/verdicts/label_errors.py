@@ -26,12 +26,17 @@ def describe_label_errors(errors: LabelErrors, noun: str) -> str:
     n = len(errors.doubt)
     count, low, high = (round(share * n) for share in (errors.share, errors.low, errors.high))
     if not high:
-        return f"No label of the {formats.format_count(n, f'test {noun}')} looks wrong."
+        return (
+            f"No label of the {formats.format_count(n, f'test {noun}')} looks wrong to the members."
+        )
     if count == high == low:
-        return f"About {count:,} of the labels of {n:,} test {pluralize_noun(noun)} look wrong."
-    about = f"About {count:,}" if count else "Hardly one"
+        return (
+            f"To the members about {count:,} of the labels of {n:,} test {pluralize_noun(noun)} "
+            "look wrong."
+        )
+    about = f"about {count:,}" if count else "hardly one"
     return (
-        f"{about} of the labels of {n:,} test {pluralize_noun(noun)} "
+        f"To the members {about} of the labels of {n:,} test {pluralize_noun(noun)} "
         f"{'look' if count > 1 else 'looks'} wrong ({low:,} to {high:,})."
     )
 
@@ -44,10 +49,10 @@ def describe_expected_finds(errors: LabelErrors, noun: str) -> str:
     first = min(BATCH, n)
     expected = formats.round_half_away(errors.expect_errors(0, first))
     if not expected:
-        return f"{share} of the labels. Hardly any of those most in doubt will be wrong."
+        return f"{share} of the labels. Hardly any of those most in doubt is wrong."
     text = (
-        f"{share} of the labels. Of the {first:,} {pluralize_noun(noun)} most in doubt about "
-        f"{expected:,} will be wrong"
+        f"{share} of the labels. If their probabilities hold, about {expected:,} of the {first:,} "
+        f"{pluralize_noun(noun)} most in doubt are wrong"
     )
     following = formats.round_half_away(errors.expect_errors(first, first + BATCH))
     return f"{text}, of the next {BATCH:,} about {following:,}." if following else f"{text}."
@@ -61,28 +66,28 @@ def explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
         "confident learning": "confident learning",
     }[errors.by]
     return (
-        f"By {method}, which finds fewer here than the other reckoning does. The {who} has not "
-        f"learnt these labels; a mistake that it is sure of counts as a wrong label: look at "
-        f"{pluralize_noun(noun)} before you relabel any."
+        f"A mistake that the {who} is sure of counts as a wrong label, the more on images unlike "
+        f"those that it learnt: look at {pluralize_noun(noun)} before you relabel any. By "
+        f"{method}, which finds fewer here than the other reckoning does."
     )
 
 
 def caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
     """What the images are, and in which order."""
     return (
-        f"{formats.format_count(count, noun)} whose label is wrong with at least "
+        f"{formats.format_count(count, noun)} whose label is in doubt by at least "
         f"{formats.format_percent(MIN_SHOWN_DOUBT, places=0)}, the most doubtful first. Below "
-        "each: what the ensemble says, and the label; how probably the label is wrong; how many "
-        "members vote for the label."
+        "each: what the ensemble says, and the label; the doubt; how many members vote for the "
+        "label."
     )
 
 
 def list_doubt_lines(
     errors: LabelErrors, predictions: EnsemblePredictions, number: int, names: Sequence[str]
 ) -> list[str]:
-    """What stands below an image and its verdict: "wrong: 83.1 %", "1 of 4 say 7"."""
+    """What stands below an image and its verdict: "doubt: 83.1 %", "1 of 4 say 7"."""
     doubt = formats.format_probability(float(errors.doubt[number])).replace("over ", ">")
-    lines = [f"wrong: {doubt}"]
+    lines = [f"doubt: {doubt}"]
     if predictions.members > 1:
         label = names[int(predictions.labels[number])]
         lines.append(f"{int(errors.agreeing[number]):,} of {predictions.members:,} say {label}")
@@ -118,7 +123,7 @@ def tabulate_doubtful_labels(
             "number": [f"{number:,}" for number in numbers],
             "label": [names[int(predictions.labels[number])] for number in numbers],
             "instead": [names[int(errors.suggested[number])] for number in numbers],
-            "wrong with": [
+            "doubt": [
                 formats.format_probability(float(errors.doubt[number])) for number in numbers
             ],
             "ensemble": [formats.format_probability(float(own[number])) for number in numbers],
@@ -135,9 +140,9 @@ def tabulate_doubtful_labels(
 def explain_doubt_table() -> str:
     """What the columns are."""
     return (
-        "Wrong with: the probability that the label is wrong, by the averaged probabilities and by "
-        "how often each class is labelled as each. Ensemble and lowest member: the probability "
-        "that they give the label. Votes: of members for the label."
+        "Doubt: the probability that the label is wrong, if the averaged probabilities hold, by "
+        "them and by how often each class is labelled as each. Ensemble and lowest member: the "
+        "probability that they give the label. Votes: of members for the label."
     )
 
 
