@@ -52,6 +52,9 @@ def test_a_task_on_two_nodes_stopped_and_resumed_has_the_bits_of_one_process(tmp
     assert group.status.state == "stopped"
     assert 0 < group.status.step < 30, "stopped too late for this test to mean something"
     clear_stop_request(group.path)
+    if runs.find_run(run.id).status.state not in runs.ACTIVE:
+        # On a slow machine the task has found that nobody follows the run, and told its end.
+        runs.requeue_run(run.id)
     with both_of(group, tmp_path) as both:
         assert both.statuses() == [0, 0], both.said()
     [group] = create_group_folders(run)
