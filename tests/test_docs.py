@@ -24,7 +24,7 @@ from ensemble.access import Action, Person, Role, audit_log
 from ensemble.budget.budget import Budget
 from ensemble.cli.program import main
 from ensemble.cli.results import predict
-from ensemble.cli.results.distil import serialize_comparison
+from ensemble.cli.results.distil import serialize_teacher_comparison
 from ensemble.cli.stress_and_regression import summarize_regression, summarize_stress
 from ensemble.cli.sweep import summarize_sweep
 from ensemble.cli.train import summarize_run
@@ -520,7 +520,7 @@ def test_every_field_of_a_measurement_under_shift_is_documented() -> None:
 
 def test_every_field_of_a_distillation_is_documented() -> None:
     comparison = test_distillation.compare(test_distillation.taught())
-    found = serialize_comparison(comparison)
+    found = serialize_teacher_comparison(comparison)
     found["auroc"] = [{"title": "", "student": 0.5, "teacher": 0.5}]
     added = {"teacher": "", "against_teacher": found}
     for part in (

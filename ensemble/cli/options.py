@@ -15,6 +15,25 @@ from ensemble.settings import (
 )
 
 Command = Callable[..., Any]
+# After which epoch the members are asked.
+EPOCH_OPTION = click.option(
+    "--epoch",
+    type=click.IntRange(0),
+    help="Epoch; by default the one chosen on validation images, else the last.",
+)
+
+
+def add_refuse_option(command: Command) -> Command:
+    """Gives a click command that has pictures read `--refuse`."""
+    from ensemble.recognition.classifier import DEFAULT_REFUSE
+
+    return click.option(
+        "--refuse",
+        default=DEFAULT_REFUSE,
+        show_default=True,
+        type=click.FloatRange(0, 1, True, True),
+        help="Share of real images that may be rejected.",
+    )(command)
 
 
 def add_settings_options(settings: type[Settings]) -> Callable[[Command], Command]:

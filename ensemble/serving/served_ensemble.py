@@ -133,7 +133,7 @@ def calibrate_served_sets(
     """
     for split, load in (
         ("validation", evaluate_validation_predictions),
-        ("test", load_test_predictions),
+        ("test", evaluate_test_predictions),
     ):
         try:
             predictions = load(run, epoch)
@@ -150,7 +150,7 @@ def calibrate_served_sets(
     return None
 
 
-def load_test_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
+def evaluate_test_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
     """All members' predictions of the test images."""
     probabilities = runs.read_run_predictions(run.id, epoch)
     return evaluate_predictions(probabilities, runs.load_test_set(run).labels)

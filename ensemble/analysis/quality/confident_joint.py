@@ -11,6 +11,7 @@ import numpy as np
 
 from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.quality.averaging import Floats, Ints
+from ensemble.analysis.quality.label_noise import LabelNoise
 
 TOLERANCE = 1e-6  # below a threshold that still counts as reaching it, as cleanlab has it
 DRAWS, SEED, LEVEL = 1_000, 0, 0.95
@@ -59,22 +60,15 @@ def calibrate_joint(joint: Ints, labels: Ints) -> Floats:
     return calibrated
 
 
-def estimate_joint_doubt(averaged: Floats, labels: Ints, calibrated: Floats) -> Floats:
-    """(N,), the probability of each label to be wrong, by Bayes' rule.
+def build_joint_noise(calibrated: Floats) -> LabelNoise:
+    """How labels come about by the joint, with the probabilities as they are.
 
     Args:
-      averaged: (N, C), probabilities.
-      labels: (N,), in [0, C).
       calibrated: (C, C), as `calibrate_joint` gives it.
     """
     of_class = calibrated.sum(axis=0)
     labelled = np.divide(calibrated, of_class, out=np.eye(len(of_class)), where=of_class > 0)
-    doubt = np.empty(len(labels))
-    for rows in iterate_blocks(*averaged.shape):
-        weights = averaged[rows] * labelled[labels[rows]]
-        right, every = weights[np.arange(len(weights)), labels[rows]], weights.sum(axis=1)
-        doubt[rows] = 1 - np.divide(right, every, out=np.ones(len(every)), where=every > 0)
-    return doubt
+    return LabelNoise(1.0, labelled.T)
 
 
 def compute_joint_interval(

@@ -15,14 +15,15 @@ from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.confident_joint import (
+    build_joint_noise,
     calibrate_joint,
     compute_joint_interval,
     count_confident_joint,
-    estimate_joint_doubt,
     guess_classes,
 )
 from ensemble.analysis.quality.label_noise import (
     compute_rate_interval,
+    estimate_doubt,
     estimate_likelihoods,
     fit_label_noise,
 )
@@ -89,7 +90,8 @@ def find_label_errors(predictions: EnsemblePredictions) -> LabelErrors:
     if by_joint < share:
         by, share = "confident learning", by_joint
         low, high = compute_joint_interval(labels, guessed, len(joint), predictions.groups)
-        doubt = estimate_joint_doubt(averaged, labels, calibrated)
+        noise = build_joint_noise(calibrated)
+        doubt = estimate_doubt(*estimate_likelihoods(averaged, labels, noise))
     return LabelErrors(
         by,
         joint,
@@ -109,7 +111,7 @@ def _reckon_by_likelihood(predictions: EnsemblePredictions) -> tuple[float, floa
     labels = predictions.labels
     noise = fit_label_noise(predictions.averaged, labels)
     right, wrong = estimate_likelihoods(predictions.averaged, labels, noise)
-    doubt = np.divide(wrong, right + wrong, out=np.zeros(len(labels)), where=wrong > 0)
+    doubt = estimate_doubt(right, wrong)
     share = float(doubt.mean())
     kept = np.diag(noise.matrix)[labels]
     low, high = compute_rate_interval(right, wrong, kept, predictions.groups)

@@ -128,6 +128,17 @@ def estimate_likelihoods(
     return right, wrong
 
 
+def estimate_doubt(right: Floats, wrong: Floats) -> Floats:
+    """(N,), the probability of each label to be wrong, by Bayes' rule.
+
+    Args:
+      right: (N,), how likely each label is as a right one.
+      wrong: (N,), how likely it is as a wrong one.
+    """
+    doubt: Floats = np.divide(wrong, right + wrong, out=np.zeros(len(right)), where=wrong > 0)
+    return doubt
+
+
 def compute_rate_interval(
     right: Floats, wrong: Floats, kept: Floats, groups: Ints | None = None
 ) -> tuple[float, float]:

@@ -80,7 +80,7 @@ def run_distil_command(run_id: str, tags: tuple[str, ...], **chosen: Any) -> Non
         else:
             for line in list_comparison_lines(comparison, run.data.noun):
                 print_line(line, err=True)
-            result["against_teacher"] = serialize_comparison(comparison)
+            result["against_teacher"] = serialize_teacher_comparison(comparison)
     exit_with_result(run.state, run.message, result)
 
 
@@ -111,7 +111,7 @@ def list_comparison_lines(comparison: TeacherComparison, noun: str) -> list[str]
     return [line for line in lines if line]
 
 
-def serialize_comparison(comparison: TeacherComparison) -> dict[str, Any]:
+def serialize_teacher_comparison(comparison: TeacherComparison) -> dict[str, Any]:
     """A student beside its teacher, ready for JSON; docs/take_it_away.md says what each name is."""
     accuracy, nll = judge_losses(comparison)
     return {

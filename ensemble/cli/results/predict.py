@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
+from ensemble.cli.options import EPOCH_OPTION, add_refuse_option
 from ensemble.cli.output import print_line
 from ensemble.errors import EnsembleError, ImageError
 from ensemble.pictures.files.decoding import MAX_BYTES
-from ensemble.recognition.classifier import DEFAULT_REFUSE, Classifier, open_classifier
+from ensemble.recognition.classifier import Classifier, open_classifier
 from ensemble.recognition.reading_fields import serialize_reading
 from ensemble.storage.plain_files import open_plain_file
 from ensemble.wording import formats
@@ -23,18 +24,8 @@ from ensemble.wording.readings import ABSTENTION_PHRASE
 @click.command(name="predict")
 @click.argument("run_id", metavar="RUN")
 @click.argument("images", metavar="IMAGE...", nargs=-1, required=True, type=Path)
-@click.option(
-    "--epoch",
-    type=click.IntRange(0),
-    help=("Epoch; by default the one chosen on validation images, else the last."),
-)
-@click.option(
-    "--refuse",
-    default=DEFAULT_REFUSE,
-    show_default=True,
-    type=click.FloatRange(0, 1, True, True),
-    help="Share of real images that may be rejected.",
-)
+@EPOCH_OPTION
+@add_refuse_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def run_predict_command(
     run_id: str, images: tuple[Path, ...], epoch: int | None, refuse: float, as_json: bool

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import click
 
+from ensemble.cli.options import EPOCH_OPTION, add_refuse_option
 from ensemble.cli.output import print_line
 from ensemble.cli.server_port import FIRST_UNPRIVILEGED_PORT, MAX_PORT, find_free_port
 from ensemble.errors import ConfigError
 from ensemble.wording import formats
 
-DEFAULT_HOST, DEFAULT_PORT, DEFAULT_REFUSE = "localhost", 8700, 0.03
+DEFAULT_HOST, DEFAULT_PORT = "localhost", 8700
 
 
 @click.command(name="serve")
@@ -40,21 +41,11 @@ DEFAULT_HOST, DEFAULT_PORT, DEFAULT_REFUSE = "localhost", 8700, 0.03
     metavar="FILE",
     help="File with the token; by default ENSEMBLE_TOKEN, else one is made where it is needed.",
 )
-@click.option(
-    "--epoch",
-    type=click.IntRange(0),
-    help="Epoch; by default the one chosen on validation images, else the last.",
-)
+@EPOCH_OPTION
 @click.option(
     "--members", metavar="LIST", help="Members to ask, by number from 1 or by name: 1,3,4."
 )
-@click.option(
-    "--refuse",
-    default=DEFAULT_REFUSE,
-    show_default=True,
-    type=click.FloatRange(0, 1, True, True),
-    help="Share of real images that may be rejected.",
-)
+@add_refuse_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout once it answers.")
 def run_serve_command(
     run_id: str,

@@ -66,7 +66,7 @@ def build_ensemble_function(
     return predict
 
 
-def split_members(content: EnsembleContent) -> list[Params]:
+def nest_member_parameters(content: EnsembleContent) -> list[Params]:
     """The parameters of each member, as its network nests them."""
     return [
         content.network.nest_arrays({name: array[m] for name, array in content.arrays.items()})

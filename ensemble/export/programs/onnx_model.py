@@ -29,7 +29,7 @@ def write_onnx_model(content: EnsembleContent, path: Path, replace: bool) -> Non
 
     from ensemble.export.programs import ensemble_program as program
 
-    members = program.split_members(content)
+    members = program.nest_member_parameters(content)
     model = program.trace_for_export(
         content.network,
         members,

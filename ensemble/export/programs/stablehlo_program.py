@@ -19,7 +19,7 @@ def write_stablehlo_program(content: EnsembleContent, path: Path, replace: bool)
 
     from ensemble.export.programs import ensemble_program as program
 
-    members = program.split_members(content)
+    members = program.nest_member_parameters(content)
     function = program.build_ensemble_function(content.network, members, content.temperature)
 
     def serialize_program() -> bytearray:

@@ -50,7 +50,7 @@ def show_take_away(run: runs.Run) -> None:
         st.caption(HELP)
         for export_format in EXPORT_FORMATS.values():
             show_format_button(run, export_format, describe_obstacle(export_format, own))
-        show_page_button(run, OWN_NETWORK_OBSTACLE if own else "")
+        show_page_export_button(run, OWN_NETWORK_OBSTACLE if own else "")
 
 
 def describe_obstacle(export_format: ExportFormat, own: bool) -> str:
@@ -80,7 +80,7 @@ def show_format_button(run: runs.Run, export_format: ExportFormat, obstacle: str
     )
 
 
-def show_page_button(run: runs.Run, obstacle: str) -> None:
+def show_page_export_button(run: runs.Run, obstacle: str) -> None:
     """The button of the report whose members answer, made when that is pressed, or why not."""
     run_id = run.id
     show_file_button(

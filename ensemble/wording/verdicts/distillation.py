@@ -71,7 +71,7 @@ def format_figure_change(loss: NonInferiority) -> str:
 def describe_verdict_basis(comparison: TeacherComparison, noun: str) -> str:
     """On which images, of which epochs, and that it is of two runs."""
     epochs = " and ".join(
-        f"the {who} after epoch {judged.epoch} ({_describe_choice(judged)})"
+        f"the {who} after epoch {judged.epoch} ({_describe_epoch_basis(judged)})"
         for who, judged in (("student", comparison.student), ("teacher", comparison.teacher))
     )
     return (
@@ -82,7 +82,7 @@ def describe_verdict_basis(comparison: TeacherComparison, noun: str) -> str:
     )
 
 
-def _describe_choice(judged: JudgedRun) -> str:
+def _describe_epoch_basis(judged: JudgedRun) -> str:
     return "chosen on its validation images" if judged.on_validation else "not chosen by any figure"
 
 
