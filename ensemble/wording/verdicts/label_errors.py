@@ -52,7 +52,7 @@ def describe_expected_finds(errors: LabelErrors, noun: str) -> str:
         return f"{share} of the labels. Hardly any of those most in doubt is wrong."
     text = (
         f"{share} of the labels. If their probabilities hold, about {expected:,} of the {first:,} "
-        f"{pluralize_noun(noun)} most in doubt are wrong"
+        f"{pluralize_noun(noun)} most in doubt {'are' if expected > 1 else 'is'} wrong"
     )
     following = formats.round_half_away(errors.expect_errors(first, first + BATCH))
     return f"{text}, of the next {BATCH:,} about {following:,}." if following else f"{text}."
