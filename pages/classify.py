@@ -6,11 +6,12 @@ from streamlit.delta_generator import DeltaGenerator
 from ensemble import runs
 from ensemble.errors import NotPreparedError
 from ensemble.recognition.classifier import Classifier
-from ensemble.ui.classify.answer import classified_mark, picture_answer
+from ensemble.ui.classify.answer import classified_mark, live_answer, picture_answer
 from ensemble.ui.classify.input import (
     classifier_loader,
     empty_state,
     input_methods,
+    live_members,
     picture_list,
     training_source,
 )
@@ -22,7 +23,9 @@ from ensemble.views.evaluated_epoch import describe_shown_epoch
 
 
 def show_classify_page() -> None:
-    run_panel.show_run_screen(show_classify_run, empty_state.show_classify_introduction)
+    run_panel.show_run_screen(
+        show_classify_run, empty_state.show_classify_introduction, has_try_link=False
+    )
 
 
 def show_classify_run(run: runs.Run) -> None:
@@ -39,24 +42,33 @@ def show_classify_run(run: runs.Run) -> None:
     if sentence := describe_shown_epoch(run, epoch, epochs):
         st.caption(sentence)
     input_epoch.watch_classifier_epochs(run, epochs, epoch)
+    live = live_members.find_live_members(run, epoch) if way == "draw" else None
     left, right = st.columns([6, 5], gap="large")
     with left:
         source = input_methods.show_input_method(way, run)
         picture = st.container()
-    if not source:
-        empty_state.show_input_instructions(way, run, picture, right)
+    missing, classifier = None, None
     try:
         classifier = classifier_loader.poll_classifier(
-            run, epoch, classifier_loader.OPENING_PATIENCE_S
+            run, epoch, 0 if live else classifier_loader.OPENING_PATIENCE_S
         )
     except NotPreparedError as error:
-        epoch_availability.show_missing_images_notice(run, error)
+        missing = error
+    if live:
+        with right:
+            live_answer.show_live_answer(run, live, classifier)
+    if not source:
+        empty_state.show_input_instructions(way, run, picture, None if live else right)
+    if missing:
+        if source:
+            empty_state.show_unread_picture(way, source, picture, right)
+        epoch_availability.show_missing_images_notice(run, missing)
         return
     if classifier is None:
         if source:
             empty_state.show_unread_picture(way, source, picture, right)
         with right:
-            classifier_loader.show_opening_progress(run, epoch, source is not None)
+            classifier_loader.show_opening_progress(run, epoch, source is not None, bool(live))
     elif source:
         show_classify_reading(run, classifier, source, way, picture, right)
 

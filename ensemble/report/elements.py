@@ -69,7 +69,10 @@ class PageElements:
         name = f"s{len(self.headings)}"
         self.headings.append((name, SHEET_TITLE))
         return Template(page_assets.read_static_file("classify.html")).substitute(
-            name=name, title=SHEET_TITLE, lead=escape_html_text(lead)
+            name=name,
+            title=SHEET_TITLE,
+            lead=escape_html_text(lead),
+            answer=page_assets.read_static_file("answer.html"),
         )
 
     def render_part(self, part: Part) -> str:

@@ -1,13 +1,16 @@
 """What a report's own script needs to have the members answer: all but their weights.
 
-These stand in the run's capsule, and nowhere else. `static/classify.js` shows the sheet and what is
-said, and `static/networks.js` computes it.
+These stand in the run's capsule, and nowhere else. `static/classify.js` shows the sheet,
+`static/member_answer.js` what is said, and `static/networks.js` computes it. Classify has its
+members answer by the same scripts while one draws.
 """
+
+from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +20,6 @@ from ensemble.analysis.quality.coverage import MISS_RATE
 from ensemble.errors import EnsembleError
 from ensemble.figures.palette import member_color
 from ensemble.pictures.whole_picture import NetworkInputFormat
-from ensemble.recognition.classifier import DEFAULT_REFUSE, open_classifier
 from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.selective import has_too_few_images
@@ -27,6 +29,9 @@ from ensemble.wording.marks import SIGN_NAMES, describe_mark_rejection, select_a
 from ensemble.wording.run_names import format_run_name, format_unique_run_name
 from ensemble.wording.runs.member_settings import list_run_member_names
 from ensemble.wording.verdicts.conformal_sets import explain_lost_promise, format_set_level
+
+if TYPE_CHECKING:
+    from ensemble.recognition.classifier import Classifier
 
 # The networks that the script knows.
 PAGE_NETWORKS = ("cnn", "logistic", "mlp", "lenet5", "resnet", "resnet_groupnorm")
@@ -111,10 +116,13 @@ class PageClassifier:
 def build_page_classifiers(every: Sequence[runs.Run]) -> list[PageClassifier]:
     """Of those runs whose network the script knows, in their order."""
     return [
-        build_page_classifier(run, several=len(every) > 1)
-        for run in every
-        if run.training_config and str(run.training_config.network) in PAGE_NETWORKS
+        build_page_classifier(run, several=len(every) > 1) for run in every if has_page_network(run)
     ]
+
+
+def has_page_network(run: runs.Run) -> bool:
+    """Whether the script knows the run's network."""
+    return run.training_config is not None and str(run.training_config.network) in PAGE_NETWORKS
 
 
 def build_page_classifier(run: runs.Run, several: bool = False) -> PageClassifier:
@@ -127,12 +135,30 @@ def build_page_classifier(run: runs.Run, several: bool = False) -> PageClassifie
     Raises:
       RunError: a file of the run is damaged.
     """
-    config = runs.require_training_config(run)
     epoch = runs.select_default_epoch(run, list_parameter_epochs(run.path))
+    title = format_unique_run_name(run) if several else format_run_name(run)
+    return describe_page_members(run, epoch, title, find_page_rejection(run, epoch))
+
+
+def describe_page_members(
+    run: runs.Run, epoch: int, title: str, rejection: PageRejection | None
+) -> PageClassifier:
+    """What the script has to know of a run's members by one epoch.
+
+    Args:
+      run: of a network that the script knows.
+      epoch: one that it keeps members of.
+      title: what people call the run.
+      rejection: when these members say that an image is none that they know.
+
+    Raises:
+      RunError: a file of the run is damaged.
+    """
+    config = runs.require_training_config(run)
     members = run.remaining_members(epoch)
     return PageClassifier(
         run.id,
-        format_unique_run_name(run) if several else format_run_name(run),
+        title,
         str(config.network),
         epoch,
         members,
@@ -144,7 +170,7 @@ def build_page_classifier(run: runs.Run, several: bool = False) -> PageClassifie
         run.data.is_mnist_like,
         find_ground(run),
         find_page_sets(run, epoch),
-        find_page_rejection(run, epoch),
+        rejection,
     )
 
 
@@ -162,10 +188,10 @@ def find_ground(run: runs.Run) -> str:
 def find_page_sets(run: runs.Run, epoch: int) -> PageSets | None:
     """The sets that Classify begins with; None without predictions of that epoch, or too few."""
     try:
-        evaluated = evaluate_epoch(run)
+        evaluated = evaluate_epoch(run, epoch)
     except EnsembleError:
         return None
-    if evaluated.epoch != epoch or has_too_few_images(evaluated):
+    if has_too_few_images(evaluated):
         return None
     fitted = evaluated.fit or evaluated.predictions
     found = fit_conformal_threshold(fitted.averaged, fitted.labels, MISS_RATE, METHODS[0])
@@ -181,16 +207,32 @@ def find_page_sets(run: runs.Run, epoch: int) -> PageSets | None:
 
 def find_page_rejection(run: runs.Run, epoch: int) -> PageRejection | None:
     """What the members' own answers reject; None where nothing was calibrated for the run."""
+    # Here, for it imports JAX, and who draws on Classify is answered before that is there.
+    from ensemble.recognition.classifier import DEFAULT_REFUSE, open_classifier
+
     try:
         classifier = open_classifier(run.id, epoch, calibrated=False)
         if not classifier.has_kept_calibration():
             return None
-        measure, threshold = classifier.compute_answer_threshold(DEFAULT_REFUSE)
+        return build_page_rejection(run, classifier, DEFAULT_REFUSE)
     except EnsembleError:
         return None
+
+
+def build_page_rejection(
+    run: runs.Run, classifier: Classifier, refuse: float
+) -> PageRejection | None:
+    """What the members' own answers reject; None where nothing can be.
+
+    Args:
+      run: whose members.
+      classifier: of them, calibrated.
+      refuse: the share of real images that may be rejected.
+    """
+    measure, threshold = classifier.compute_answer_threshold(refuse)
     if not math.isfinite(threshold):
         return None
-    share = formats.format_percent(DEFAULT_REFUSE, figures=2)
+    share = formats.format_percent(refuse, figures=2)
     noun = run.data.noun
     return PageRejection(
         measure,

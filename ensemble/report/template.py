@@ -13,7 +13,8 @@ from ensemble.report.page_classifier import PageClassifier, describe_page_classi
 from ensemble.report.report_content import ReportContent
 
 PAGE_SCRIPTS = ("unpack.js", "report.js")
-SHEET_SCRIPTS, SHEET_STYLES = ("classify.js",), ("classify.css",)
+SHEET_SCRIPTS = ("member_answer.js", "member_worker.js", "classify.js")
+SHEET_STYLES = ("classify.css", "answer.css")
 WORKER_SCRIPTS = ("networks.js", "preparation.js", "worker.js")
 # An option of the command line, which no line's end is to cut in two.
 OPTION_PATTERN = re.compile(r"--[a-z]+(?:-[a-z]+)*")

@@ -19,7 +19,7 @@ ASK = """async ({ run, images, times }) => {
   });
   const began = performance.now();
   const capsule = document.querySelector(`script[data-run="${run}"]`).textContent;
-  await ask({ ...known, kind: "open", text: capsule });
+  await ask({ ...known, kind: "open", capsule });
   const opened = performance.now() - began;
   const letters = atob(images);
   const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));

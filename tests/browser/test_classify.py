@@ -11,7 +11,11 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from ensemble import datasets
-from ensemble.runs import Run
+from ensemble.pictures.files.picture import open_picture
+from ensemble.pictures.preparation import prepare_picture
+from ensemble.runs import Run, open_members
+from ensemble.ui.classify.input import drawing_sheet
+from ensemble.wording.formats import format_probability
 from tests.browser.conftest import App, Server
 from tests.pages.members import askable
 
@@ -26,6 +30,20 @@ PASTE = """base64 => {
   } else held.setData('text/plain', 'no picture')
   document.body.dispatchEvent(
     new ClipboardEvent('paste', { clipboardData: held, bubbles: true, composed: true }))
+}"""
+
+
+COUNT_MESSAGES = """() => {
+  const { send } = WebSocket.prototype
+  window.messages = 0
+  WebSocket.prototype.send = function (...given) {
+    window.messages += 1
+    return send.apply(this, given)
+  }
+}"""
+GREY_PIXELS = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return Array.from(data.filter((_, at) => at % 4 === 0));
 }"""
 
 
@@ -53,7 +71,7 @@ def paste(page: Page, content: bytes) -> None:
     page.evaluate(PASTE, base64.b64encode(content).decode())
 
 
-def draw(page: Page, points: Sequence[tuple[int, int]]) -> None:
+def draw(page: Page, points: Sequence[tuple[int, int]], lift: bool = True) -> None:
     """One stroke on the sheet, once it says how many there are: then its script listens."""
     expect(page.locator(".sheet")).to_have_attribute("data-strokes", re.compile(r"\d"))
     box = page.locator(".sheet canvas").bounding_box()
@@ -63,7 +81,18 @@ def draw(page: Page, points: Sequence[tuple[int, int]]) -> None:
     page.mouse.down()
     for place in places[1:]:
         page.mouse.move(*place, steps=5)
-    page.mouse.up()
+    if lift:
+        page.mouse.up()
+
+
+def live(page: Page) -> Locator:
+    """The answer of the members in the browser."""
+    return page.locator(".live")
+
+
+def explain(page: Page) -> None:
+    """Has the server read the drawing, too."""
+    page.get_by_role("button", name="Explain this answer").click()
 
 
 def said(page: Page) -> Locator:
@@ -147,6 +176,7 @@ def test_what_is_drawn_in_a_slow_browser_is_read_by_what_the_program_finds(
     try:
         for shape in (SEVEN, ONE):
             draw(page, shape)
+            explain(page)
             expect(boxes(page)).to_have_count(1, timeout=PATIENCE)
             page.get_by_role("button", name="Clear").click()
             expect(boxes(page)).to_have_count(0)
@@ -154,6 +184,7 @@ def test_what_is_drawn_in_a_slow_browser_is_read_by_what_the_program_finds(
         throttle.send("Emulation.setCPUThrottlingRate", {"rate": 1})
         throttle.detach()
     draw(page, SEVEN)
+    explain(page)
     expect(page.get_by_role("radio", name="Auto")).to_be_checked()
     expect(page.get_by_text("not None")).to_have_count(0)
 
@@ -164,6 +195,7 @@ def test_a_drawing_is_read_undone_and_kept_on_a_narrow_screen(app: App, run: Run
     app.open("classify", run=run.id, input="draw")
     sheet = page.locator(".sheet")
     draw(page, SEVEN)
+    explain(page)
     expect(boxes(page)).to_have_count(1, timeout=PATIENCE)
     seven = inked(page)
     draw(page, ONE)
@@ -183,3 +215,52 @@ def test_a_drawing_is_read_undone_and_kept_on_a_narrow_screen(app: App, run: Run
     page.get_by_role("button", name="Clear").click()
     expect(page.get_by_role("heading", name=re.compile("What does it say"))).to_be_visible()
     app.settle()
+
+
+def test_members_answer_in_the_browser_while_one_draws(app: App, run: Run) -> None:
+    page = app.page
+    app.open("classify", run=run.id, input="draw")
+    expect(live(page)).to_have_attribute("data-live", "true")
+    # The server opens the members once, whoever draws; from then on it is asked nothing.
+    expect(page.get_by_text("The server is loading them too")).to_have_count(0, timeout=PATIENCE)
+    app.settle()
+    page.evaluate(COUNT_MESSAGES)
+    draw(page, SEVEN[:2])
+    draw(page, SEVEN[1:], lift=False)
+    expect(page.locator("#try-answer")).to_contain_text(" with ")
+    page.mouse.up()
+    expect(live(page)).to_have_attribute("data-asked", "")
+    seen = np.array(page.locator("#try-seen").evaluate(GREY_PIXELS), np.uint8)
+    shares = open_members(run.id, 1).predict_probabilities(seen.reshape(1, 28, 28, 1))[:, 0]
+    votes = shares.argmax(axis=1)
+    captions = page.locator("#try-members figcaption").all_text_contents()
+    assert captions == [f"member {number + 1}: {vote}" for number, vote in enumerate(votes)]
+    averaged = shares.mean(axis=0)
+    sure = format_probability(float(averaged.max()))
+    expect(page.locator("#try-answer")).to_have_text(f"{averaged.argmax()} with {sure}.")
+    sheet = page.locator(".sheet").bounding_box()
+    assert sheet
+    strokes = page.evaluate("window.ensembleDrawing.drawing.strokes")
+    drawn = {"strokes": strokes, "width": round(sheet["width"]), "height": 320}
+    picture = open_picture(drawing_sheet.encode_drawing_png(drawn))
+    (mark,) = prepare_picture(picture).marks
+    apart = np.abs(seen.reshape(28, 28).astype(int) - mark.image[..., 0])
+    assert apart.mean() < 4, "the server makes the same image of it but for the edges of ink"
+    assert page.evaluate("window.messages") == 0
+    explain(page)
+    expect(boxes(page)).to_have_count(1)
+    expect(live(page)).to_be_hidden()
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator("#try-intro")).to_be_visible()
+    expect(boxes(page)).to_have_count(0)
+    app.settle()
+    draw(page, SEVEN)
+    expect(page.locator("#try-answer")).to_contain_text(" with ")
+    page.get_by_role("radio", name="Upload").click()
+    expect(page.locator(".sheet")).to_have_count(0)
+    app.settle()
+    page.get_by_role("radio", name="Draw").click()
+    expect(page.locator(".sheet")).to_have_attribute("data-strokes", "1")
+    expect(page.locator("#try-answer")).to_contain_text(" with ")
+    draw(page, ONE)
+    expect(boxes(page)).to_have_count(2)

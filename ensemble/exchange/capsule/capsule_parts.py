@@ -82,7 +82,10 @@ def iterate_capsule_parts(run: runs.Run, with_members: bool, all_epochs: bool) -
         for what in ("predictions", "validation"):
             yield from _iterate_probability_parts(run, what, epoch)
     if with_members:
-        yield from _iterate_member_parts(run, all_epochs)
+        epochs = require_member_epochs(run)
+        yield from iterate_member_parts(
+            run, epochs if all_epochs else select_carried_epochs(run, epochs)
+        )
     yield from _iterate_shift_parts(run)
 
 
@@ -127,8 +130,12 @@ def _iterate_probability_parts(run: runs.Run, what: str, epoch: int) -> Iterator
     yield capsule_format.format_epoch_part(what, epoch), arrays["probabilities"]
 
 
-def _iterate_member_parts(run: runs.Run, all_epochs: bool) -> Iterator[Part]:
-    """What the members have learnt: read as plain arrays, so that no network has to be there."""
+def require_member_epochs(run: runs.Run) -> Sequence[int]:
+    """The epochs of which what the members have learnt stands in files, rising.
+
+    Raises:
+      RunError: there are none.
+    """
     require_training_config(run)
     kept = list_parameter_epochs(run.path)
     if not kept:
@@ -136,7 +143,20 @@ def _iterate_member_parts(run: runs.Run, all_epochs: bool) -> Iterator[Part]:
             f"The run “{run.id}” does not store its members in separate files: leave them out, "
             "or train it again."
         )
-    for epoch in kept if all_epochs else select_carried_epochs(run, kept):
+    return kept
+
+
+def iterate_member_parts(run: runs.Run, epochs: Sequence[int]) -> Iterator[Part]:
+    """What the members have learnt: read as plain arrays, so that no network has to be there.
+
+    Args:
+      run: whose.
+      epochs: of `require_member_epochs`.
+
+    Raises:
+      RunError: a file of the run is damaged.
+    """
+    for epoch in epochs:
         for name, array in _read_member_parameters(run, epoch).items():
             yield f"{capsule_format.format_epoch_part('parameters', epoch)}/{name}", array
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from ensemble.errors import RunError
 from ensemble.exchange.capsule import capsule_format
 from ensemble.exchange.capsule.capsule_format import EXACT, ROUNDED
-from ensemble.exchange.capsule.capsule_parts import build_capsule_header, iterate_capsule_parts
+from ensemble.exchange.capsule.capsule_parts import (
+    Part,
+    build_capsule_header,
+    iterate_capsule_parts,
+    iterate_member_parts,
+)
 from ensemble.exchange.capsule.packing import (
     HALF_CODEC,
     choose_codec,
@@ -21,6 +26,8 @@ from ensemble.exchange.capsule.packing import (
 )
 from ensemble.exchange.capsule.script_element import render_capsule_element
 from ensemble.runs import Run
+
+MEMBER_CODEC = "raw"  # of what goes no further than the next browser: packing gains a tenth
 
 
 def render_run_capsules(
@@ -54,15 +61,41 @@ def build_capsule_payload(
     run: Run, with_members: bool = False, all_epochs: bool = False, weights: str = EXACT
 ) -> bytes:
     """The bytes of a run's capsule: a line, the header's length, the header, and the parts."""
-    capsule_header, packed, headers = (
-        build_capsule_header(run),
-        list[bytes](),
-        list[capsule_format.PartHeader](),
-    )
+    header = build_capsule_header(run)
     if with_members and weights == ROUNDED:
-        capsule_header["weights"] = ROUNDED
-    for name, array in iterate_capsule_parts(run, with_members, all_epochs):
-        codec = choose_codec(array)
+        header["weights"] = ROUNDED
+    return pack_capsule(run, header, iterate_capsule_parts(run, with_members, all_epochs), weights)
+
+
+def build_member_payload(run: Run, epoch: int, weights: str = EXACT) -> bytes:
+    """What the members have learnt by one epoch in a capsule's form, which cannot be imported.
+
+    Args:
+      run: whose.
+      epoch: one that it keeps members of.
+      weights: one of `WEIGHTS`.
+
+    Raises:
+      RunError: a file of the run is damaged, or the numbers are too large to be rounded.
+    """
+    return pack_capsule(run, {}, iterate_member_parts(run, [epoch]), weights, MEMBER_CODEC)
+
+
+def pack_capsule(
+    run: Run, header: dict[str, Any], parts: Iterable[Part], weights: str, codec_name: str = ""
+) -> bytes:
+    """A line, the header's length, the header, and the parts.
+
+    Args:
+      run: whose parts they are, for errors.
+      header: all of it but the parts.
+      parts: names and arrays.
+      weights: one of `WEIGHTS`.
+      codec_name: of all parts that are not rounded; "" for what packs each best.
+    """
+    packed, headers = list[bytes](), list[capsule_format.PartHeader]()
+    for name, array in parts:
+        codec = codec_name or choose_codec(array)
         if weights == ROUNDED and is_kernel(name, array):
             codec, array = HALF_CODEC, round_kernel(run, name, array)
         packed.append(pack_array(array, codec))
@@ -76,9 +109,9 @@ def build_capsule_payload(
                 "sha256": hashlib.sha256(convert_to_little_endian(array).data).hexdigest(),
             }
         )
-    header = json.dumps({**capsule_header, "parts": headers}, allow_nan=False).encode()
-    length = len(header).to_bytes(capsule_format.LENGTH_BYTES, "little")
-    return b"".join([capsule_format.MAGIC, length, header, *packed])
+    described = json.dumps({**header, "parts": headers}, allow_nan=False).encode()
+    length = len(described).to_bytes(capsule_format.LENGTH_BYTES, "little")
+    return b"".join([capsule_format.MAGIC, length, described, *packed])
 
 
 def is_kernel(name: str, array: NDArray[Any]) -> bool:

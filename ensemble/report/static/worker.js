@@ -22,8 +22,8 @@ addEventListener("message", async ({ data }) => {
 });
 
 // The members of one epoch, each ready to answer.
-async function openMembers({ text, network, epoch, members, shape, written, ground }) {
-  const arrays = await readMemberArrays(text, epoch);
+async function openMembers({ capsule, network, epoch, members, shape, written, ground }) {
+  const arrays = await readMemberArrays(capsule, epoch);
   const networks = members.map((member) => {
     const own = {};
     for (const [name, { shape: [count, ...axes], data }] of Object.entries(arrays)) {
@@ -57,17 +57,20 @@ function answer(asked, { networks, shape, written, ground }) {
   return { kind: "answered", serial: asked.serial, logits, images, ms };
 }
 
-// The arrays (members, …) of an epoch by their names, and nothing else of the capsule.
-async function readMemberArrays(text, epoch) {
-  const begin = decodeBytes(text, 0, 27);
+// The arrays (members, …) of an epoch by their names, and nothing else of the capsule, which is its
+// bytes, or these in base64 as they stand in a page.
+async function readMemberArrays(capsule, epoch) {
+  const text = typeof capsule === "string";
+  const take = (from, to) => (text ? decodeBytes(capsule, from, to) : capsule.slice(from, to));
+  const begin = take(0, 27);
   const length = Number(new DataView(begin.buffer).getBigUint64(19, true));
-  const header = JSON.parse(new TextDecoder().decode(decodeBytes(text, 27, 27 + length)));
+  const header = JSON.parse(new TextDecoder().decode(take(27, 27 + length)));
   const prefix = `parameters/epoch-${String(epoch).padStart(4, "0")}/`;
   const arrays = {};
   let at = 27 + length;
   for (const part of header.parts) {
     if (part.name.startsWith(prefix)) {
-      const data = await unpackNumbers(decodeBytes(text, at, at + part.length), part);
+      const data = await unpackNumbers(take(at, at + part.length), part);
       arrays[part.name.slice(prefix.length)] = { shape: part.shape, data };
     }
     at += part.length;

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from ensemble import runs
+from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.runs.start_weights import identify_start_weights
 from ensemble.runs.store import RUN_STORE
 from ensemble.ui.frame import plain_words, report_download
@@ -28,18 +29,21 @@ RUN_SCREEN = JobScreen(
 )
 
 
-def show_run_screen(draw: Callable[[runs.Run], None], without: Callable[[], None]) -> None:
+def show_run_screen(
+    draw: Callable[[runs.Run], None], without: Callable[[], None], *, has_try_link: bool = True
+) -> None:
     """A screen about one run: its header and `draw`, or what is wrong, or `without` any run.
 
     Args:
       draw: draws the screen below the header.
       without: draws it where there are no runs.
+      has_try_link: whether the header leads to where one draws a digit for the run.
     """
     choice = job_picker.select_shown_job(RUN_SCREEN)
     if choice.problem:
         job_picker.show_missing_job(RUN_SCREEN, choice.problem)
     elif choice.job:
-        show_run_header(choice.job)
+        show_run_header(choice.job, has_try_link)
         if member_numbering := member_settings.describe_member_numbering(choice.job):
             st.caption(escaping.escape_markdown(member_numbering))
         draw(choice.job)
@@ -47,10 +51,14 @@ def show_run_screen(draw: Callable[[runs.Run], None], without: Callable[[], None
         without()
 
 
-def show_run_header(run: runs.Run) -> None:
+def show_run_header(run: runs.Run, has_try_link: bool = True) -> None:
     """Name, state, file and picker in one line, which stays while the page scrolls.
 
     The settings stand behind its "?".
+
+    Args:
+      run: the run.
+      has_try_link: whether it leads to where one draws a digit for the run.
     """
     title = run.data.title
     parts = [title, settings.summarize_run_settings(run.config)]
@@ -66,9 +74,25 @@ def show_run_header(run: runs.Run) -> None:
         )
         st.caption("Settings", width="content", help=full)
         st.space("stretch")
+        if has_try_link:
+            show_try_link(run)
         report_download.show_report_download([run], "run_one_file")
         plain_words.show_terms_control()
         job_picker.show_job_picker(RUN_SCREEN, run)
+
+
+def show_try_link(run: runs.Run) -> None:
+    """The way to draw for the members, where they are kept and know what pens write."""
+    if not run.data.is_mnist_like or not list_parameter_epochs(run.path):
+        return
+    st.page_link(
+        "pages/classify.py",
+        label="Try it",
+        icon=":material/draw:",
+        query_params=address.RUN.build_query(run.id) | address.INPUT.build_query("draw"),
+        help=f"Draw a {run.data.noun}: the members answer while you draw.",
+        width="content",
+    )
 
 
 def show_citation_panel(run: runs.Run) -> None:

@@ -25,6 +25,8 @@ NEEDED = {
         "streamlit.proto.BackMsg_pb2.BackMsg",
     },
     "ensemble/ui/sign_in/uploads.py": {"streamlit.runtime"},  # counts what it holds in memory
+    # gives a browser what members have learnt, as it gives pictures
+    "ensemble/ui/classify/input/live_members.py": {"streamlit.runtime"},
 }
 # What Streamlit's reference does not list; its names may change with any version.
 INTERNAL = {"commands", "elements", "proto", "runtime", "testing", "util", "web"}

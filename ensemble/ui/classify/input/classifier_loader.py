@@ -185,16 +185,33 @@ def _calibrate_classifier(opening: ClassifierOpening, classifier: Classifier) ->
         return BUG_MESSAGE
 
 
-def show_opening_progress(run: runs.Run, epoch: int, handed_in: bool) -> None:
-    """Says what is waited for, and draws the page anew when it is there."""
-    st.fragment(refresh_opening_progress, run_every=POLL_INTERVAL_S)(run, epoch, handed_in)
+def show_opening_progress(
+    run: runs.Run, epoch: int, handed_in: bool, in_browser: bool = False
+) -> None:
+    """Says what is waited for, and draws the page anew when it is there.
+
+    Args:
+      run: whose members are being opened.
+      epoch: by which.
+      handed_in: whether there is a picture that waits for them.
+      in_browser: whether they answer in the browser meanwhile.
+    """
+    st.fragment(refresh_opening_progress, run_every=POLL_INTERVAL_S)(
+        run, epoch, handed_in, in_browser
+    )
 
 
-def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool) -> None:
+def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool, in_browser: bool) -> None:
     """The body of `show_opening_progress`."""
     with guard_page():
         if find_calibration(run, epoch).opened.done():
             st.rerun()  # The page shows what came of it, also where they cannot be opened.
+        if in_browser and not handed_in:
+            st.caption(
+                ":material/hourglass_top: The server is loading them too, to explain answers and "
+                "to read numbers of several digits."
+            )
+            return
         then = "Your pictures are read then." if handed_in else "You can continue meanwhile."
         who = formats.format_count(run.config.members, "member")
         st.caption(

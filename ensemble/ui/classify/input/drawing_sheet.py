@@ -27,7 +27,7 @@ MAX_STROKES, MAX_STROKE_NUMBERS = (
 )  # on a sheet, and in one of them: a browser may send anything
 SIDE_LIMITS_PX = (60, 1600)
 SUPERSAMPLING = 2  # drawn so many times larger, then made smaller: soft edges
-SCRIPTS = ("boxes.js", "strokes.js", "sheet.js")
+SCRIPTS = ("boxes.js", "strokes.js", "channel.js", "sheet.js")
 STYLES = ("boxes.css", "sheet.css")
 HTML = """
 <div class="sheet">

@@ -40,15 +40,24 @@ def show_classify_introduction() -> None:
 
 
 def show_input_instructions(
-    way: str, run: runs.Run, left: DeltaGenerator, right: DeltaGenerator
+    way: str, run: runs.Run, left: DeltaGenerator, right: DeltaGenerator | None
 ) -> None:
-    """What to do next on this way in, and what will be here."""
+    """What to do next on this way in, and what will be here.
+
+    Args:
+      way: one of `INPUTS`.
+      run: whose members answer.
+      left: where the picture will stand.
+      right: where the answer will; None where the browser answers, and says it itself.
+    """
     noun, pen = run.data.noun, run.data.is_mnist_like
     steps = NEXT_STEPS[way] if pen else NEXT_STEPS_FOR_IMAGES[way]
     reads = "the number it reads" if pen else "what it takes it for"
     with left:
         if way == "draw":
             drawing_sheet.show_drawing_sheet([], drawing_sheet.read_drawing_serial(), SHEET_HINT)
+    if right is None:
+        return
     with right:
         st.subheader("What does it say?", anchor=False)
         st.markdown(steps.format(noun=escaping.escape_markdown(noun), article=select_article(noun)))

@@ -11,14 +11,24 @@ function make(root, data) {
   const sheet = {
     root, paper: find(root, 'paper'), canvas: root.querySelector('canvas'),
     strokes: data.strokes ?? [], serial: data.serial ?? 0, past: [], current: null, pointer: null,
-    width: 0, scale: 1,
+    width: 0, scale: 1, channel: findChannel(), explained: false,
+    sent: (data.strokes ?? []).length > 0, // whether the server knows of a drawing
   }
+  sheet.onServer = sheet.sent
+  takeUpDrawing(sheet)
   find(root, 'width').value = data.pen
   sheet.keys = (event) => key(sheet, event)
   document.addEventListener('keydown', sheet.keys)
   sheet.watcher = new ResizeObserver(() => layOut(sheet))
   sheet.watcher.observe(root)
   return sheet
+}
+
+// What was drawn while members answered in the browser, which the server does not know of.
+function takeUpDrawing(sheet) {
+  const { drawing } = sheet.channel
+  if (!drawing || drawing.serial <= sheet.serial) return
+  Object.assign(sheet, { strokes: drawing.strokes, serial: drawing.serial, onServer: drawing.onServer })
 }
 
 // As wide as there is room for; a drawing made on a wider sheet is shown smaller.
@@ -82,11 +92,41 @@ function changed(sheet, strokes) {
   sheet.serial += 1
   mark(sheet)
   draw(sheet)
+  askAgain(sheet)
+}
+
+// Of one digit the members answer in the browser, where they can, until more is asked of it; all
+// else the server answers, and goes on to until the sheet is empty.
+function askAgain(sheet) {
+  const { strokes, channel, sent } = sheet
+  if (!strokes.length) sheet.explained = false
+  const more = sheet.explained || sent || !channel.live
+  sheet.onServer = strokes.length > 0 && (more || mayBeSeveral(strokes))
+  tellDrawing(sheet)
   clearTimeout(sheet.timer)
-  sheet.timer = setTimeout(() => send(sheet), REST)
+  if (sent || sheet.onServer) sheet.timer = setTimeout(() => send(sheet), REST)
+}
+
+function tellDrawing(sheet) {
+  const { channel, serial, current, onServer } = sheet
+  const strokes = current ? [...sheet.strokes, current] : sheet.strokes
+  channel.drawing = {
+    strokes: sheet.strokes, serial, onServer, empty: !strokes.length, read: () => readInk(strokes),
+  }
+  sheet.root.dataset.server = onServer
+  channel.dispatchEvent(new Event('drawing'))
+}
+
+function explain(sheet) {
+  if (!sheet.strokes.length) return
+  sheet.explained = sheet.onServer = true
+  tellDrawing(sheet)
+  clearTimeout(sheet.timer)
+  send(sheet)
 }
 
 function send(sheet) {
+  sheet.sent = sheet.strokes.length > 0
   sheet.send('drawing', {
     strokes: sheet.strokes, serial: sheet.serial, pen: Number(find(sheet.root, 'width').value),
     width: Math.round(sheet.width), height: Math.round(sheet.height),
@@ -125,6 +165,7 @@ function down(sheet, event) {
   sheet.current = begin(Number(find(sheet.root, 'width').value), ...here(sheet, event))
   mark(sheet)
   draw(sheet)
+  tellDrawing(sheet)
 }
 
 function move(sheet, event) {
@@ -132,6 +173,7 @@ function move(sheet, event) {
   const all = event.getCoalescedEvents?.() ?? []
   for (const one of all.length ? all : [event]) extend(sheet.current, ...here(sheet, one))
   draw(sheet)
+  tellDrawing(sheet)
 }
 
 function up(sheet, event) {
@@ -149,6 +191,9 @@ function listen(sheet) {
   find(root, 'undo').onclick = () => undo(sheet)
   find(root, 'clear').onclick = () => { if (sheet.strokes.length) change(sheet, []) }
   find(root, 'width').disabled = false
+  sheet.explain = () => explain(sheet)
+  sheet.channel.addEventListener('explain', sheet.explain)
+  tellDrawing(sheet)
 }
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -168,6 +213,7 @@ export default function ({ data, parentElement, setStateValue }) {
     clearTimeout(sheet.timer)
     sheet.watcher.disconnect()
     document.removeEventListener('keydown', sheet.keys)
+    sheet.channel.removeEventListener('explain', sheet.explain)
     sheets.delete(parentElement)
   }
 }
