@@ -11,6 +11,7 @@ from ensemble.analysis.members.gain import PairedGain, compute_gain
 from ensemble.analysis.members.non_inferiority import NonInferiority, judge_non_inferiority
 from ensemble.analysis.members.sufficient_size import DEFAULT_MARGINS
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
+from ensemble.analysis.quality.ood import AurocDifference, compare_aurocs
 from ensemble.analysis.quality.quality import measure_quality
 from ensemble.comparison.image_identity import have_same_images
 from ensemble.errors import EnsembleError, RunError
@@ -20,6 +21,7 @@ from ensemble.runs.history import list_prediction_epochs, read_run_predictions
 from ensemble.runs.store import Run, find_run, require_training_config
 from ensemble.runs.teacher import read_teacher_record
 from ensemble.shift import StressResults, read_stress
+from ensemble.shift.results import KNOWN_KEY, read_ood_scores
 
 
 class MeasuredRun(NamedTuple):
@@ -82,12 +84,15 @@ class OodComparison:
       images: how many are in it.
       student: AUROC, in [0, 1].
       teacher: the teacher's.
+      difference: the one less the other, with its interval; None where the scores of each image
+        are not kept any more.
     """
 
     title: str
     images: int
     student: float
     teacher: float
+    difference: AurocDifference | None = None
 
 
 @dataclass(frozen=True)
@@ -248,10 +253,29 @@ def _compare_ood(student: Run, epoch: int, teacher: Run, teacher_epoch: int) -> 
             ood_set["images"],
             ood_set["ensemble"]["auroc"],
             by_key[ood_set["key"]]["ensemble"]["auroc"],
+            _compare_aurocs((student, own), (teacher, others), ood_set["key"]),
         )
         for ood_set in own.ood
         if ood_set["key"] in by_key and by_key[ood_set["key"]]["images"] == ood_set["images"]
     ]
+
+
+def _compare_aurocs(
+    student: tuple[Run, StressResults], teacher: tuple[Run, StressResults], key: str
+) -> AurocDifference | None:
+    """How the two differ on a set of images, which are the same for every run of a dataset."""
+    scores = []
+    for run, results in (student, teacher):
+        known, unknown = (
+            read_ood_scores(run.path, each, results.tick) for each in (KNOWN_KEY, key)
+        )
+        if known is None or unknown is None:
+            return None
+        scores.append((known["entropy"], unknown["entropy"]))
+    try:
+        return compare_aurocs(scores[0], scores[1])
+    except ValueError:
+        return None
 
 
 def _read_measured(run: Run, epoch: int) -> StressResults | None:

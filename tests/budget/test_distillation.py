@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from ensemble import runs
 from ensemble.analysis.members.gain import PairedGain, compute_gain
 from ensemble.analysis.members.non_inferiority import NonInferiority, judge_non_inferiority
+from ensemble.analysis.quality.ood import AurocDifference
 from ensemble.budget.distillation import (
     OodComparison,
     TeacherComparison,
@@ -22,11 +23,13 @@ from ensemble.errors import ConfigError, RunError
 from ensemble.report.single_run import build_run_content
 from ensemble.runs.history import write_predictions
 from ensemble.runs.teacher import TeacherRecord, build_student_config, write_teacher_record
+from ensemble.shift.results import ood_scores_path
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.registry import find_view
 from ensemble.views.summary import summarize_view
 from ensemble.wording.verdicts import distillation as words
 from tests.comparison.drawn import finished, imported, labels
+from tests.pages.stressed import OOD, measured
 
 SMALL = {"network": "logistic", "batch_size": 256, "devices": 1}
 
@@ -232,14 +235,53 @@ def test_what_is_open_is_said_to_be_open(outcomes: tuple[str, str], sentence: st
     assert "same" not in said
 
 
-def test_images_of_no_class_stand_beside_each_other_and_are_not_tested() -> None:
-    found = replace(compare(taught()), ood=(OodComparison("Fashion-MNIST", 500, 0.912, 0.95),))
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [
+        (-0.05, -0.02, "lower"),
+        (-0.05, 0.01, "not shown to differ"),
+        (0.01, 0.02, "higher"),
+    ],
+)
+def test_images_of_no_class_are_tested_against_each_other(
+    low: float, high: float, word: str
+) -> None:
+    difference = AurocDifference(0.912, 0.95, low, high)
+    told = OodComparison("Fashion-MNIST", 500, 0.912, 0.95, difference)
+    found = replace(compare(taught()), ood=(told,))
+    change = f"−0.038 ({low:+.3f} to {high:+.3f})".replace("-", "−")
     assert words.describe_ood_change(found) == (
         "Images of no class, AUROC of the entropy beside the teacher's: Fashion-MNIST 0.912 "
-        "against 0.950. They stand beside each other and were not tested against each other."
+        f"against 0.950, {change}, {word}. The intervals (95 %, DeLong) are of the same images, "
+        "each set for itself."
     )
-    rows = words.tabulate_teacher_comparison(found, *judge_losses(found))
-    assert "AUROC, Fashion-MNIST" in rows["figure"].tolist()
+    rows = words.tabulate_teacher_comparison(found, *judge_losses(found)).to_numpy().tolist()
+    assert ["AUROC, Fashion-MNIST", "0.912", "0.950", change] in rows
+
+
+def test_without_the_scores_of_each_image_nothing_is_tested() -> None:
+    found = replace(compare(taught()), ood=(OodComparison("Fashion-MNIST", 500, 0.912, 0.95),))
+    assert "Fashion-MNIST 0.912 against 0.950. Where there is no interval, they were not" in (
+        words.describe_ood_change(found)
+    )
+
+
+def test_the_scores_that_both_kept_are_compared_image_by_image() -> None:
+    student = taught()
+    teacher = runs.find_run(runs.require_training_config(student).teacher)
+    every = [
+        measured(run, runs.select_default_epoch(run, runs.list_prediction_epochs(run.id)))
+        for run in (student, teacher)
+    ]
+    found = compare(student).ood
+    assert [each.title for each in found] == list(OOD.values())
+    for number, each in enumerate(found):
+        assert each.difference
+        figures = [results.ood[number]["ensemble"]["auroc"] for results in every]
+        assert [each.difference.first, each.difference.second] == pytest.approx(figures)
+        assert each.difference.low <= each.student - each.teacher <= each.difference.high
+    ood_scores_path(teacher.path, next(iter(OOD))).unlink()
+    assert [each.difference is None for each in compare(student).ood] == [True, False]
 
 
 def test_several_students_are_not_said_to_disagree_as_the_teacher_does() -> None:

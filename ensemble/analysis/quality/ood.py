@@ -1,6 +1,8 @@
 """Whether an ensemble notices what it was never shown: scores, and how well they tell it."""
 
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +63,67 @@ def ood_separation(known_scores: Floats, unknown: Floats) -> OodSeparation:
         _compute_average_precision(ranked, np.sort(unknown)),
         len(unknown) / (len(unknown) + len(known_scores)),
     )
+
+
+@dataclass(frozen=True)
+class AurocDifference:
+    """The AUROC of one score less that of another, on the same examples.
+
+    Attributes:
+      first: of the one, in [0, 1].
+      second: of the other.
+      low, high: the interval of the difference, first − second, in [-1, 1].
+    """
+
+    first: float
+    second: float
+    low: float
+    high: float
+
+
+def compare_aurocs(
+    first: tuple[Floats, Floats], second: tuple[Floats, Floats], level: float = 0.95
+) -> AurocDifference:
+    """How far two scores of the same examples differ in AUROC, by the method of DeLong.
+
+    Args:
+      first: of the one score (N,) of known examples and (K,) of unknown ones, N and K at least 2.
+      second: of the other, of the same examples in the same order.
+      level: of the interval, in (0, 1).
+
+    Raises:
+      ValueError: they are not of the same examples, or too few.
+
+    Source: E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or
+    more correlated receiver operating characteristic curves: a nonparametric approach",
+    Biometrics 44 (1988): an example's placement is the share of the other kind that it lies on
+    the right side of, a tie counting half; AUROC is the mean placement, and the variance of a
+    difference that of the differences of placements, of known and unknown ones apart.
+    """
+    if min(map(len, first)) < 2 or [*map(len, first)] != [*map(len, second)]:
+        raise ValueError(
+            "Two scores of the same examples, two of each kind at least, are compared."
+        )
+    own, others = (_compute_placements(*scores) for scores in (first, second))
+    differences = [one - other for one, other in zip(own, others, strict=True)]
+    error = math.sqrt(sum(float(each.var(ddof=1)) / len(each) for each in differences))
+    reach = NormalDist().inv_cdf((1 + level) / 2) * error
+    one, other = float(own[1].mean()), float(others[1].mean())
+    return AurocDifference(
+        one, other, max(one - other - reach, -1.0), min(one - other + reach, 1.0)
+    )
+
+
+def _compute_placements(
+    known: Floats, unknown: Floats
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(N,) the share of unknown above each known example, and (K,) of known below each unknown."""
+    shares = []
+    for values, others in ((-known, -unknown), (unknown, known)):
+        ranked = np.sort(others)
+        below = np.searchsorted(ranked, values, side="left")
+        shares.append((below + np.searchsorted(ranked, values, side="right")) / (2 * len(others)))
+    return shares[0], shares[1]
 
 
 def _compute_average_precision(known: Floats, unknown: Floats) -> float:

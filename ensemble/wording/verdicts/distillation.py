@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from ensemble.analysis.members.non_inferiority import NonInferiority
-from ensemble.budget.distillation import JudgedRun, TeacherComparison
+from ensemble.budget.distillation import JudgedRun, OodComparison, TeacherComparison
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
@@ -127,12 +127,40 @@ def describe_ood_change(comparison: TeacherComparison) -> str:
             "that."
         )
     parts = [
-        f"{each.title} {each.student:.3f} against {each.teacher:.3f}" for each in comparison.ood
+        f"{each.title} {each.student:.3f} against {each.teacher:.3f}{_format_auroc_word(each)}"
+        for each in comparison.ood
     ]
-    return (
-        f"Images of no class, AUROC of the entropy beside the teacher's: {'; '.join(parts)}. They "
-        "stand beside each other and were not tested against each other."
+    basis = (
+        "The intervals (95 %, DeLong) are of the same images, each set for itself."
+        if all(each.difference for each in comparison.ood)
+        else "Where there is no interval, they were not tested against each other: measure both "
+        "under Shift again for that."
     )
+    figures = "; ".join(parts)
+    return f"Images of no class, AUROC of the entropy beside the teacher's: {figures}. {basis}"
+
+
+def _format_auroc_word(ood: OodComparison) -> str:
+    """Which is higher, with the interval of the difference; "" where it was not tested."""
+    if ood.difference is None:
+        return ""
+    word = "not shown to differ"
+    if ood.difference.high < 0:
+        word = "lower"
+    elif ood.difference.low > 0:
+        word = "higher"
+    return f", {_format_auroc_change(ood)}, {word}"
+
+
+def _format_auroc_change(ood: OodComparison) -> str:
+    """The difference and its interval; "" where it was not tested."""
+    if ood.difference is None:
+        return ""
+    change, low, high = (
+        f"{value:+.3f}".replace("-", "−")
+        for value in (ood.student - ood.teacher, ood.difference.low, ood.difference.high)
+    )
+    return f"{change} ({low} to {high})"
 
 
 def describe_missing_disagreement(comparison: TeacherComparison, noun: str) -> str:
@@ -210,7 +238,12 @@ def tabulate_teacher_comparison(
             f"({format_signed(ece.low)} to {format_signed(ece.high)})",
         ),
         *(
-            (f"AUROC, {each.title}", f"{each.student:.3f}", f"{each.teacher:.3f}", "")
+            (
+                f"AUROC, {each.title}",
+                f"{each.student:.3f}",
+                f"{each.teacher:.3f}",
+                _format_auroc_change(each),
+            )
             for each in comparison.ood
         ),
         ("networks", f"{student.members:,}", f"{teacher.members:,}", ""),

@@ -1,9 +1,12 @@
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import entropy, mannwhitneyu
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
-from ensemble.analysis.quality.ood import ood_scores, ood_separation
+from ensemble.analysis.quality.ood import compare_aurocs, ood_scores, ood_separation
 from tests.analysis.draws import distributions
 
 
@@ -80,3 +83,58 @@ def test_certain_members_score_nothing_until_they_differ() -> None:
 def test_none_of_one_kind_is_refused(known: int, unknown: int) -> None:
     with pytest.raises(ValueError, match="both need an example"):
         ood_separation(np.zeros(known), np.zeros(unknown))
+
+
+def compute_delong_variance(
+    first: tuple[NDArray[Any], NDArray[Any]], second: tuple[NDArray[Any], NDArray[Any]]
+) -> float:
+    """The variance of the difference as DeLong and others write it, pair by pair."""
+
+    def kernel(known: NDArray[Any], unknown: NDArray[Any]) -> NDArray[Any]:
+        return (unknown > known[:, None]) + 0.5 * (unknown == known[:, None])
+
+    every = [kernel(*scores) for scores in (first, second)]
+    known = np.cov([each.mean(axis=1) for each in every])
+    unknown = np.cov([each.mean(axis=0) for each in every])
+    covariance = known / len(first[0]) + unknown / len(first[1])
+    contrast = np.array([1, -1])
+    return float(contrast @ covariance @ contrast)
+
+
+def add_noise(
+    rng: np.random.Generator, known: NDArray[Any], unknown: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    return known + rng.standard_normal(len(known)), unknown + rng.standard_normal(len(unknown))
+
+
+@pytest.mark.parametrize("levels", [None, 5])
+def test_the_interval_of_two_areas_is_delongs(levels: int | None) -> None:
+    rng = np.random.default_rng(3)
+    shared = rng.standard_normal(60), 1 + rng.standard_normal(40)
+    first, second = (add_noise(rng, *shared) for _ in range(2))
+    if levels:  # ties
+        first = np.round(first[0] * levels / 4), np.round(first[1] * levels / 4)
+    found = compare_aurocs(first, second)
+    assert found.first == pytest.approx(ood_separation(*first).auroc)
+    assert found.second == pytest.approx(ood_separation(*second).auroc)
+    reach = 1.959964 * np.sqrt(compute_delong_variance(first, second))
+    change = found.first - found.second
+    assert (found.low, found.high) == pytest.approx((change - reach, change + reach), abs=1e-6)
+
+
+def test_the_interval_of_two_areas_holds_the_truth_as_often_as_it_says() -> None:
+    rng, held, times = np.random.default_rng(0), 0, 400
+    for _ in range(times):
+        shared = rng.standard_normal(120), 1 + rng.standard_normal(120)
+        first, second = (add_noise(rng, *shared) for _ in range(2))
+        found = compare_aurocs(first, second)
+        held += found.low <= 0 <= found.high
+    assert 0.92 <= held / times <= 0.98
+
+
+def test_scores_of_other_examples_are_not_compared() -> None:
+    one, other = np.arange(5.0), np.arange(6.0)
+    with pytest.raises(ValueError, match="same examples"):
+        compare_aurocs((one, one), (one, other))
+    with pytest.raises(ValueError, match="two of each kind"):
+        compare_aurocs((one[:1], one), (one[:1], one))
