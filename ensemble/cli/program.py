@@ -43,6 +43,7 @@ COMMAND_MODULES = {
     "runs": "runs",
     "network": "network",
     "audit": "results.audit",
+    "numbers": "results.numbers",
     "devices": "machine",
     "bench": "machine",
     "race": "machine",

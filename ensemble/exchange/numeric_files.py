@@ -1,0 +1,325 @@
+"""Files of predicted numbers: each member's mean and spread for each example, and the targets.
+
+An `.npz` holds arrays (M, N), a table a row an example and member, or a row an example with
+columns for each member. Names decide; what was assumed is noted.
+"""
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
+from ensemble.errors import PredictionsError
+from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
+from ensemble.exchange.files.csv_text import open_csv_rows, read_csv_text
+from ensemble.exchange.files.file_predictions import name_file_in_errors
+from ensemble.exchange.files.npz_archive import NpzArchive
+from ensemble.exchange.files.npz_archive import open_prediction_archive as open_archive
+from ensemble.exchange.files.parquet_pages import check_parquet_pages
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
+
+# The name that is documented first, and others that stand for nothing else.
+NAMES = {
+    "mean": ("mean", "means", "mu", "loc", "prediction", "predictions", "preds", "y_pred"),
+    "variance": ("variance", "variances", "var", "sigma2"),
+    "std": ("std", "stds", "stddev", "sd", "sigma", "scale"),
+    "target": ("target", "targets", "y_true", "y_test", "y", "label", "labels"),
+    "samples": ("samples",),
+    "member": ("member", "model", "seed"),
+    "example": ("example", "example_id", "id", "name", "index"),
+}
+SAMPLES_NOTE = (
+    "Of samples each member's mean and variance were taken: a normal distribution stands for them."
+)
+TURNED_NOTE = "The arrays were (examples, members): they were turned round."
+ORDER_NOTE = "Rows have no example column: each member's were taken in their order."
+NO_ROWS = "it has no rows: give one for each example."
+COLUMNS_HINT = (
+    "name the columns member, example, mean, std (or variance) and target, or mean_A, std_A … "
+    "for each member A, and target"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class NumericPredictions:
+    """What a file says of numbers.
+
+    Attributes:
+      mixture: the members' normal distributions.
+      targets: (N,).
+      member_names: M of them.
+      notes: what was assumed, in sentences.
+    """
+
+    mixture: NormalMixture
+    targets: Doubles
+    member_names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_numeric_file(path: Path) -> NumericPredictions:
+    """The predictions of numbers in an `.npz`, a CSV or a Parquet file, told by how it begins.
+
+    Raises:
+      PredictionsError: it cannot be read, or is none; names the file and what to do.
+    """
+    with name_file_in_errors(path.name), ExitStack() as held:
+        try:
+            file = held.enter_context(open_bounded_file(path))
+        except (DamagedFileError, OSError) as error:
+            raise PredictionsError(
+                f"it cannot be read ({getattr(error, 'strerror', None) or error}): give a file "
+                "that exists and that you may read."
+            ) from error
+        start = file.read(4)
+        file.seek(0)
+        if not start:
+            raise PredictionsError("it is empty: save it again.")
+        if start.startswith(b"PK"):
+            return _parse_arrays(held.enter_context(open_archive(file)))
+        return _parse_table(*_read_table(file, parquet=start == b"PAR1"))
+
+
+def build_numeric_predictions(
+    mean: Any,
+    spread: Any,
+    targets: Any,
+    *,
+    is_variance: bool,
+    member_names: Sequence[str] | None = None,
+    notes: Sequence[str] = (),
+) -> NumericPredictions:
+    """Arrays as they came, checked and brought to (M, N).
+
+    Args:
+      mean: (M, N), or (N, M) where the targets say so, or (N,) of one member.
+      spread: of that shape; standard deviations, or variances.
+      targets: (N,), or (N, 1).
+      is_variance: which of the two `spread` is.
+      member_names: M of them; None for numbers.
+      notes: what was assumed before.
+
+    Raises:
+      PredictionsError: they do not fit, or are no finite numbers; says what to do.
+    """
+    means, spreads, true = (_convert_to_doubles(each) for each in (mean, spread, targets))
+    true = true.reshape(-1) if true.ndim == 2 and 1 in true.shape else true
+    if true.ndim != 1 or not len(true):
+        raise PredictionsError(f"the targets are {true.shape}: give one number for each example.")
+    assumed = list(notes)
+    if means.ndim == 3 and means.shape[2] == 1:
+        means, spreads = means[..., 0], spreads.reshape(spreads.shape[:2])
+    means, spreads = np.atleast_2d(means), np.atleast_2d(spreads)
+    if means.shape != spreads.shape or means.ndim != 2:
+        raise PredictionsError(
+            f"means {means.shape} and spreads {spreads.shape} differ: give both as (members, "
+            "examples)."
+        )
+    if means.shape[1] != len(true):
+        if means.shape[0] != len(true):
+            raise PredictionsError(
+                f"there are {len(true):,} targets, and means are {means.shape}: give means as "
+                "(members, examples)."
+            )
+        means, spreads = means.T, spreads.T
+        assumed.append(TURNED_NOTE)
+    members, examples = means.shape
+    if members > MOST_MEMBERS or examples > MOST_EXAMPLES:
+        raise PredictionsError(
+            f"it holds {members:,} members and {examples:,} examples: at most {MOST_MEMBERS:,} and "
+            f"{MOST_EXAMPLES:,} are taken; choose among them."
+        )
+    if not (np.isfinite(means).all() and np.isfinite(true).all()):
+        raise PredictionsError("a mean or a target is not a finite number: leave its example out.")
+    if not (np.isfinite(spreads).all() and (spreads > 0).all()):
+        what = "variance" if is_variance else "standard deviation"
+        raise PredictionsError(
+            f"a {what} is not above 0: members that predict a number without its spread cannot be "
+            "judged as distributions."
+        )
+    names = tuple(member_names or (f"member {number}" for number in range(1, members + 1)))
+    if len(names) != members:
+        raise PredictionsError(f"{len(names)} member names for {members} members.")
+    variances = spreads if is_variance else spreads**2
+    return NumericPredictions(NormalMixture(means, variances), true, names, tuple(assumed))
+
+
+def _convert_to_doubles(values: Any) -> Doubles:
+    try:
+        return np.ascontiguousarray(np.asarray(values), np.float64)
+    except (TypeError, ValueError) as error:
+        raise PredictionsError("means, spreads and targets have to be numbers.") from error
+
+
+def _find_name(kind: str, names: Sequence[str]) -> str | None:
+    folded = {name.strip().casefold(): name for name in reversed(names)}
+    return next((folded[known] for known in NAMES[kind] if known in folded), None)
+
+
+def _parse_arrays(archive: NpzArchive) -> NumericPredictions:
+    names = archive.array_names
+    found = {kind: _find_name(kind, names) for kind in NAMES}
+    if not found["target"] or not (found["samples"] or found["mean"]):
+        raise PredictionsError(
+            f"its arrays are {', '.join(names) or 'none'}: save mean, std (or variance) and "
+            "targets, or samples and targets."
+        )
+    check_free_memory(4 * sum(archive.array_header(name).nbytes for name in names))
+    targets = archive.load_array(found["target"])
+    member_names = _parse_member_names(archive)
+    if found["samples"]:
+        samples = _convert_to_doubles(archive.load_array(found["samples"]))
+        if samples.ndim != 3 or samples.shape[1] < 2:
+            raise PredictionsError(
+                f"samples are {samples.shape}: give (members, samples, examples), two samples or "
+                "more."
+            )
+        return build_numeric_predictions(
+            samples.mean(axis=1),
+            samples.var(axis=1, ddof=1),
+            targets,
+            is_variance=True,
+            member_names=member_names,
+            notes=[SAMPLES_NOTE],
+        )
+    spread = found["variance"] or found["std"]
+    if not spread:
+        raise PredictionsError("it has means and no spread: save std or variance beside them.")
+    return build_numeric_predictions(
+        archive.load_array(cast(str, found["mean"])),
+        archive.load_array(spread),
+        targets,
+        is_variance=spread == found["variance"],
+        member_names=member_names,
+    )
+
+
+def _parse_member_names(archive: NpzArchive) -> tuple[str, ...] | None:
+    if "member_names" not in archive.array_names:
+        return None
+    return tuple(str(name) for name in archive.load_array("member_names").reshape(-1))
+
+
+def _read_table(file: BoundedReader, parquet: bool) -> tuple[pa.Table, list[str]]:
+    """The columns as text, or as numbers where all of a column are; and what was assumed."""
+    raw = cast(io.RawIOBase, file.raw)
+    try:
+        if parquet:
+            metadata = pa.parquet.read_metadata(pa.PythonFile(raw, mode="r"))
+            check_parquet_pages(raw, metadata, metadata.schema.to_arrow_schema().names, None)
+            return pa.parquet.read_table(pa.PythonFile(raw, mode="r")), []
+        text = read_csv_text(file)
+        if not text.rows:
+            raise PredictionsError(NO_ROWS)
+        keys = {name for kind in ("member", "example") if (name := _find_name(kind, text.names))}
+        table = pa.csv.read_csv(
+            pa.PythonFile(open_csv_rows(raw, text), mode="r"),
+            pa.csv.ReadOptions(use_threads=False, column_names=text.names),
+            pa.csv.ParseOptions(delimiter=text.delimiter),
+            pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(keys, pa.string()), decimal_point=text.decimal
+            ),
+        )
+    except (pa.ArrowException, OSError) as error:
+        raise PredictionsError(f"it cannot be read as a table: {COLUMNS_HINT}.") from error
+    return table, list(text.notes)
+
+
+def _parse_table(table: pa.Table, notes: list[str]) -> NumericPredictions:
+    names = table.column_names
+    if not table.num_rows:
+        raise PredictionsError(NO_ROWS)
+    if not (target := _find_name("target", names)):
+        raise PredictionsError(f"it has no column of targets: {COLUMNS_HINT}.")
+    if (member := _find_name("member", names)) and _find_name("mean", names):
+        return _parse_long_table(table, member, target, notes)
+    return _parse_wide_table(table, target, notes)
+
+
+def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> NumericPredictions:
+    columns = {kind: _match_member_columns(kind, table.column_names) for kind in NAMES}
+    spread = "variance" if columns["variance"] else "std"
+    members = list(columns["mean"])
+    if not members or sorted(columns[spread]) != sorted(members):
+        raise PredictionsError(
+            f"its columns {', '.join(table.column_names[:8])} have no mean and spread for each "
+            f"member: {COLUMNS_HINT}."
+        )
+    return build_numeric_predictions(
+        np.stack([_read_numbers(table, columns["mean"][name]) for name in members]),
+        np.stack([_read_numbers(table, columns[spread][name]) for name in members]),
+        _read_numbers(table, target),
+        is_variance=spread == "variance",
+        member_names=[f"member {name}" if name.isdigit() else name for name in members],
+        notes=notes,
+    )
+
+
+def _match_member_columns(kind: str, names: Sequence[str]) -> Mapping[str, str]:
+    """The columns of each member by the member's name; "1" of one that has no further word."""
+    pattern = re.compile(rf"(?:{'|'.join(NAMES[kind])})(?:[_ ]?(.+))?", re.IGNORECASE)
+    matches = {name: pattern.fullmatch(name.strip()) for name in names}
+    return {(match[1] or "1"): name for name, match in matches.items() if match}
+
+
+def _parse_long_table(
+    table: pa.Table, member: str, target: str, notes: list[str]
+) -> NumericPredictions:
+    names = table.column_names
+    mean = cast(str, _find_name("mean", names))
+    spread = _find_name("variance", names) or _find_name("std", names)
+    if not spread:
+        raise PredictionsError("it has means and no spread: add a column std or variance.")
+    who = np.asarray(table[member].cast(pa.string()).to_pylist(), object)
+    members = list(dict.fromkeys(who))
+    rows = [np.flatnonzero(who == name) for name in members]
+    if example := _find_name("example", names):
+        which = np.asarray(table[example].cast(pa.string()).to_pylist(), object)
+        places = {name: place for place, name in enumerate(which[rows[0]])}
+        rows = [
+            each[np.argsort([places.get(name, 0) for name in which[each]], kind="stable")]
+            for each in rows
+        ]
+        if any(list(which[each]) != list(which[rows[0]]) for each in rows):
+            raise PredictionsError("its members do not have the same examples, each once.")
+    else:
+        notes = [*notes, ORDER_NOTE]
+        if len({len(each) for each in rows}) > 1:
+            raise PredictionsError(
+                "its members do not have as many rows each: add a column example."
+            )
+    true = _read_numbers(table, target)
+    if any(not np.array_equal(true[each], true[rows[0]]) for each in rows):
+        raise PredictionsError("an example's target is not the same in the rows of all members.")
+    is_variance = spread == _find_name("variance", names)
+    means, spreads = _read_numbers(table, mean), _read_numbers(table, spread)
+    return build_numeric_predictions(
+        np.stack([means[each] for each in rows]),
+        np.stack([spreads[each] for each in rows]),
+        true[rows[0]],
+        is_variance=is_variance,
+        member_names=[f"member {name}" if str(name).isdigit() else str(name) for name in members],
+        notes=notes,
+    )
+
+
+def _read_numbers(table: pa.Table, name: str) -> NDArray[np.float64]:
+    """A column as numbers; PredictionsError names it where it has others."""
+    try:
+        column = table[name].cast(pa.float64())
+    except pa.ArrowException as error:
+        raise PredictionsError(f"the column {name} holds what is no number.") from error
+    if column.null_count:
+        raise PredictionsError(f"the column {name} has empty cells: fill them or drop the rows.")
+    return np.asarray(column.to_numpy(), np.float64)

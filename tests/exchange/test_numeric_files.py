@@ -1,0 +1,167 @@
+"""Files of predicted numbers: by their names, in every form, and refused with a sentence."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import ensemble
+from ensemble.cli.program import main
+from ensemble.errors import PredictionsError
+from ensemble.exchange import numeric_files
+from ensemble.exchange.numeric_files import read_numeric_file
+
+RNG = np.random.default_rng(0)
+TARGETS = RNG.normal(size=60)
+MEAN = TARGETS + RNG.normal(0, 0.3, (3, 60))
+STD = RNG.uniform(0.2, 0.5, (3, 60))
+
+
+def write_long_table(path: Path, **changes: Any) -> None:
+    frames = [
+        pd.DataFrame(
+            {
+                "member": f"m{number}",
+                "example": [f"e{place}" for place in range(60)],
+                "mean": MEAN[number],
+                "std": STD[number],
+                "target": TARGETS,
+                **changes,
+            }
+        )
+        for number in range(3)
+    ]
+    table = pd.concat(frames).sample(frac=1, random_state=1) if not changes else pd.concat(frames)
+    table.to_csv(path, index=False) if path.suffix == ".csv" else table.to_parquet(path)
+
+
+def test_arrays_are_read_by_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.npz"
+    for spread in ({"std": STD}, {"variance": STD**2}, {"sigma": STD}):
+        np.savez(path, mu=MEAN, y_true=TARGETS, **spread)
+        numbers = read_numeric_file(path)
+        np.testing.assert_allclose(numbers.mixture.variance, STD**2)
+        assert np.array_equal(numbers.mixture.mean, MEAN)
+        assert numbers.member_names == ("member 1", "member 2", "member 3")
+        assert numbers.notes == ()
+
+
+def test_arrays_that_are_turned_round_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.npz"
+    np.savez(path, mean=MEAN.T, std=STD.T, targets=TARGETS[:, None], member_names=["a", "b", "c"])
+    numbers = read_numeric_file(path)
+    assert np.array_equal(numbers.mixture.mean, MEAN)
+    assert numbers.member_names == ("a", "b", "c")
+    assert numbers.notes == (numeric_files.TURNED_NOTE,)
+
+
+def test_samples_are_taken_as_normal_and_it_is_said(tmp_path: Path) -> None:
+    path, samples = tmp_path / "numbers.npz", RNG.normal(size=(3, 20, 60))
+    np.savez(path, samples=samples, targets=TARGETS)
+    numbers = read_numeric_file(path)
+    np.testing.assert_allclose(numbers.mixture.mean, samples.mean(axis=1))
+    np.testing.assert_allclose(numbers.mixture.variance, samples.var(axis=1, ddof=1))
+    assert numbers.notes == (numeric_files.SAMPLES_NOTE,)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_rows_of_examples_and_members_are_put_in_order(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"numbers.{suffix}"
+    write_long_table(path)
+    numbers = read_numeric_file(path)
+    order = np.argsort([list(TARGETS).index(target) for target in numbers.targets])
+    members = np.argsort(numbers.member_names)
+    assert numbers.targets[order] == pytest.approx(TARGETS)
+    np.testing.assert_allclose(numbers.mixture.mean[members][:, order], MEAN)
+    np.testing.assert_allclose(numbers.mixture.variance[members][:, order], STD**2)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_for_each_member_are_read(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"numbers.{suffix}"
+    columns = {f"mean_{name}": MEAN[place] for place, name in enumerate("ab")}
+    columns |= {f"std_{name}": STD[place] for place, name in enumerate("ab")}
+    table = pd.DataFrame({"id": range(60), "target": TARGETS, **columns})
+    table.to_csv(path, index=False) if suffix == "csv" else table.to_parquet(path)
+    numbers = read_numeric_file(path)
+    np.testing.assert_allclose(numbers.mixture.mean, MEAN[:2])
+    assert numbers.member_names == ("a", "b")
+
+
+def test_one_member_without_a_name_is_a_table_of_three_columns(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text("y;mu;sigma\n1,5;1,25;0,5\n2;2,5;0,25\n")
+    numbers = read_numeric_file(path)
+    assert numbers.mixture.mean.tolist() == [[1.25, 2.5]]
+    assert numbers.mixture.variance.tolist() == [[0.25, 0.0625]]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "why"),
+    [
+        ({"mean": MEAN, "std": STD}, "save mean, std"),
+        ({"mean": MEAN, "targets": TARGETS}, "no spread"),
+        ({"mean": MEAN[:, :9], "std": STD[:, :9], "targets": TARGETS}, "60 targets, and means are"),
+        ({"mean": MEAN, "std": STD[:2], "targets": TARGETS}, "differ"),
+        ({"mean": MEAN, "std": STD * 0, "targets": TARGETS}, "deviation is not above 0"),
+        ({"mean": MEAN * np.nan, "std": STD, "targets": TARGETS}, "not a finite number"),
+        ({"mean": np.full((3, 60), "x"), "std": STD, "targets": TARGETS}, "have to be numbers"),
+        ({"samples": MEAN, "targets": TARGETS}, "give \\(members, samples, examples\\)"),
+        ({"mean": MEAN, "std": STD, "targets": TARGETS, "member_names": ["a"]}, "1 member names"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(
+    tmp_path: Path, arrays: dict[str, Any], why: str
+) -> None:
+    path = tmp_path / "numbers.npz"
+    np.savez(path, **arrays)
+    with pytest.raises(PredictionsError, match=why) as refused:
+        read_numeric_file(path)
+    assert str(refused.value).startswith("numbers.npz: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "empty"),
+        ("a,b\n1,2\n", "no column of targets"),
+        ("target,mean\n1,2\n", "no mean and spread"),
+        ("target,mean,std\n1,x,1\n", "mean holds what is no number"),
+        ("target,mean,std\n1,,1\n2,1,1\n", "mean has empty cells"),
+        ("target,mean,std\n", "no rows"),
+        ("member,target,mean,std\na,1,1,1\na,1,1,1\nb,1,1,1\n", "as many rows each"),
+        ("member,example,target,mean,std\na,1,1,1,1\nb,2,1,1,1\n", "the same examples"),
+        ("member,example,target,mean,std\na,1,1,1,1\nb,1,2,1,1\n", "target is not the same"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text(text)
+    with pytest.raises(PredictionsError, match=why):
+        read_numeric_file(path)
+
+
+def test_the_command_and_python_say_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.npz"
+    np.savez(path, mean=MEAN, std=STD, targets=TARGETS)
+    judged = ensemble.judge_numbers(MEAN, TARGETS, std=STD)
+    called = CliRunner().invoke(main, ["numbers", str(path), "--json"])
+    assert called.exit_code == 0, called.output
+    told = json.loads(called.stdout)
+    assert told["sentences"] == list(judged.sentences)
+    assert told["ensemble"]["crps"] == judged.evaluation.ensemble.crps
+    assert [each["members"] for each in told["committees"]] == [1, 2, 3]
+    plain = CliRunner().invoke(main, ["numbers", str(path)])
+    assert plain.stdout.strip() == str(judged)
+
+
+def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+    called = CliRunner().invoke(main, ["numbers", str(tmp_path / "none.csv")])
+    assert called.exit_code == 1
+    assert "none.csv: it cannot be read" in called.stderr
+    with pytest.raises(PredictionsError, match="one of the two"):
+        ensemble.judge_numbers(MEAN, TARGETS)
