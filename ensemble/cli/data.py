@@ -1,7 +1,10 @@
 """The commands that look at datasets, fetch them, and add and remove one's own."""
 
+import contextlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,7 +16,7 @@ from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.label_meanings import LABEL_READINGS
 from ensemble.datasets.own.request import DatasetNaming, PreparationSettings
-from ensemble.errors import DataError
+from ensemble.errors import DataError, RunError
 
 
 @click.group(name="data")
@@ -124,6 +127,109 @@ def format_batch_size_option(images: int) -> str:
     if images >= EnsembleConfig().batch_size:
         return ""
     return f" --batch-size {1 << (images.bit_length() - 1)}"
+
+
+@run_data_command.command(name="decisions")
+@click.argument("name")
+def run_data_decisions_command(name: str) -> None:
+    """What was decided about the labels of a dataset on the screen Labels, as CSV.
+
+    A row for each image that was looked at: `ensemble data relabel` takes it, also edited.
+    """
+    from ensemble.datasets.decisions import decision_table
+
+    dataset = datasets.load_dataset(name)
+    decisions = decision_table.list_dataset_decisions(dataset)
+    click.echo(decision_table.format_decisions_csv(decisions, dataset.class_names), nl=False)
+
+
+@run_data_command.command(name="relabel")
+@click.argument("name")
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option(
+    "--as", "new_name", default="", help="Name of the new version; by default NAME_2, then NAME_3."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def run_data_relabel_command(name: str, table: Path, new_name: str, as_json: bool) -> None:
+    """Make a new version of dataset NAME with the decisions in TABLE, a CSV file.
+
+    Its columns are split, number, image, label, decision and new_label, as `ensemble data
+    decisions NAME` writes them. NAME stays as it is, and so do its runs. A row that does not fit
+    is told with its line, and then nothing is changed.
+    """
+    from ensemble.datasets.decisions import decision_table, relabeling
+
+    dataset = datasets.load_dataset(name)
+    changes = decision_table.read_label_changes(table, dataset)
+    new_name = new_name or relabeling.suggest_version_name(name)
+    with ProgressLine(new_name) as line:
+        note = relabeling.relabel_dataset(
+            dataset, changes, new_name, None if as_json else line.show_fraction
+        )
+    if as_json:
+        click.echo(json.dumps({"name": new_name, "unchanged": changes.unchanged, **vars(note)}))
+        return
+    for sentence in note.said:
+        print_line(sentence, err=True)
+    print_line(
+        f"{new_name} has been added: {name} with {relabeling.describe_changes(changes)}. Train "
+        f"with --dataset {new_name}{format_batch_size_option(note.train_size)}."
+    )
+    if command := build_mended_rerun_command(changes.runs, name, new_name):
+        print_line(f"The run whose members were asked, again on {new_name}: {command}")
+
+
+def build_mended_rerun_command(run_ids: Iterable[str], name: str, new_name: str) -> str:
+    """The command that trains a run's settings on the new version; "" where there is no such run.
+
+    Args:
+      run_ids: of runs on the dataset, the last that is here is taken.
+      name: the dataset that it was trained on.
+      new_name: of the new version.
+    """
+    from ensemble import runs
+    from ensemble.wording.provenance import build_rerun_command
+
+    for run_id in reversed(list(run_ids)):
+        with contextlib.suppress(RunError):
+            run = runs.find_run(run_id)
+            if run.training_config and run.training_config.dataset == name:
+                return build_rerun_command(run, new_name)
+    return ""
+
+
+@run_data_command.command(name="compare")
+@click.argument("run_id", metavar="RUN")
+@click.argument("other_id", metavar="OTHER")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def run_data_compare_command(run_id: str, other_id: str, as_json: bool) -> None:
+    """What mending labels did: RUN on the new version against OTHER on the one of before.
+
+    Both are judged on the test images that both versions have, by the new version's labels.
+    """
+    from ensemble import runs
+    from ensemble.comparison.mended_labels import compare_mended_runs
+    from ensemble.wording import label_decisions as words
+
+    run, other = runs.find_run(run_id), runs.find_run(other_id)
+    comparison = compare_mended_runs(run, other)
+    answer = words.describe_mended_gain(comparison)
+    if as_json:
+        click.echo(
+            json.dumps(
+                {
+                    "run": run.id,
+                    "other": other.id,
+                    "answer": answer,
+                    **words.serialize_mended_comparison(comparison),
+                }
+            )
+        )
+        return
+    print_line(answer)
+    print_line(words.describe_mended_basis(comparison, run.name, other.name, run.data.noun))
+    if caution := words.describe_test_label_caution(comparison, run.data.noun):
+        print_line(caution)
 
 
 @run_data_command.command(name="remove")

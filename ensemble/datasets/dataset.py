@@ -96,3 +96,15 @@ class DatasetInfo:
     noun: str = "image"
     own: bool = False
     fingerprint: str = ""
+
+
+def fingerprint_labels(labels: NDArray[np.integer], classes: int) -> str:
+    """A word that differs where the labels do, or the number of classes.
+
+    Args:
+      labels: (N,), class numbers in [0, classes).
+      classes: C.
+    """
+    digest = hashlib.sha256(f"{classes} {len(labels)}".encode())
+    digest.update(np.ascontiguousarray(labels, np.int32).tobytes())
+    return digest.hexdigest()

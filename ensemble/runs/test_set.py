@@ -1,6 +1,5 @@
 """The test images of a run and what they are: its dataset's, or those that it brought along."""
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from ensemble import datasets
 from ensemble.analysis.inference.image_groups import Groups
 from ensemble.datasets import Dataset
+from ensemble.datasets.dataset import fingerprint_labels
 from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails, read_details
 from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import ConfigError, NotPreparedError, RunError
@@ -97,9 +97,7 @@ class TestSet:
     @property
     def fingerprint(self) -> str:
         """A word that differs where the labels do, or the number of classes."""
-        digest = hashlib.sha256(f"{len(self.class_names)} {len(self.labels)}".encode())
-        digest.update(np.ascontiguousarray(self.labels, np.int32).tobytes())
-        return digest.hexdigest()
+        return fingerprint_labels(self.labels, len(self.class_names))
 
 
 def create_blank_tile() -> NDArray[np.uint8]:

@@ -6,6 +6,7 @@ Whoever shows a run elsewhere (a paper, a slide, one file for a colleague) takes
 import shlex
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ensemble import __version__
@@ -61,7 +62,7 @@ TEX_ESCAPES = {
 }
 
 
-def build_rerun_command(run: Job) -> str:
+def build_rerun_command(run: Job, dataset: str = "") -> str:
     """The command line that makes a run again, quoted for a shell; "" where none would.
 
     It says every setting that is not the default. Where the run was placed (Slurm), its name and
@@ -71,9 +72,11 @@ def build_rerun_command(run: Job) -> str:
 
     Args:
       run: an ensemble's, a regression or a sweep.
+      dataset: of an ensemble's, to train on another; "" for its own.
     """
     config = read_run_settings(run)
     if isinstance(config, EnsembleConfig):
+        config = replace(config, dataset=dataset or config.dataset)
         made_of_others = (run.path / SOURCES_FILE).exists()
         words = (
             [] if made_of_others else ["train", *_iterate_changed_options(config, EnsembleConfig())]

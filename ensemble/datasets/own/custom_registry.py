@@ -56,6 +56,9 @@ class CustomDatasetNote:
       levels: what is black and white, by `recorded_levels`; {} in datasets of earlier versions.
       ground: what stands behind transparent pictures, as `PictureLevels` has it.
       tree: how folders were understood, a line for each.
+      relabeled_from: the name of the dataset whose labels were mended to make this one; else "".
+      relabeled: how many training labels and test labels became others then; else [].
+      removed: how many training images and test images were taken out then; else [].
     """
 
     format: int
@@ -77,6 +80,9 @@ class CustomDatasetNote:
     levels: dict[str, list[float]] = field(default_factory=dict)
     ground: str = ""
     tree: list[str] = field(default_factory=list)
+    relabeled_from: str = ""
+    relabeled: list[Count] = field(default_factory=list)
+    removed: list[Count] = field(default_factory=list)
 
 
 def custom_datasets_folder() -> Path:
