@@ -157,13 +157,29 @@ def show_uncertainty_views(shared_epoch: SharedEpoch) -> None:
     if shared_epoch.members == 1:
         render_view(VIEWS_OF_ALL_FACES["uncertainty"].build(shared_epoch), shared_epoch)
         render_view(VIEWS_OF_ALL_FACES["confusion"].build(shared_epoch), shared_epoch)
+        show_labels_link(shared_epoch)
         render_view(VIEWS_OF_ALL_FACES["labels"].build(shared_epoch), shared_epoch)
         return
     which = address.select_address_option(
         address.PICTURE, "Picture", UNCERTAINTY_PICTURES, "scatter", label_visibility="collapsed"
     )
     view = "uncertainty" if which == "scatter" else which
+    if view == "labels":
+        show_labels_link(shared_epoch)
     render_view(VIEWS_OF_ALL_FACES[view].build(shared_epoch), shared_epoch)
+
+
+def show_labels_link(shared_epoch: SharedEpoch) -> None:
+    """The way to the labels in doubt one by one, of this run after this epoch."""
+    whose = (
+        {} if is_recorded_run(shared_epoch.run) else address.RUN.build_query(shared_epoch.run.id)
+    )
+    st.page_link(
+        "pages/labels.py",
+        label="Go through them one by one",
+        icon=":material/label:",
+        query_params=whose | address.EPOCH.build_query(shared_epoch.epoch),
+    )
 
 
 def show_selective_views(shared_epoch: SharedEpoch) -> None:

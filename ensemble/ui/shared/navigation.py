@@ -53,6 +53,13 @@ def build_navigation(hidden: bool = False) -> StreamlitPage:
         url_path="why",
         help="Why do they disagree? One disputed image, in five steps.",
     )
+    labels = st.Page(
+        "pages/labels.py",
+        title="Labels",
+        icon=":material/label:",
+        url_path="labels",
+        help="Which labels are wrong? Those in doubt one by one: keep, relabel, remove.",
+    )
     compare = st.Page(
         "pages/compare.py",
         title="Compare",
@@ -115,6 +122,7 @@ def build_navigation(hidden: bool = False) -> StreamlitPage:
         predictions,
         inspect,
         why,
+        labels,
         compare,
         tune,
         classify,

@@ -120,6 +120,12 @@ class Tab:
     # Why: what the person took an image for, by its run and number; None for no answer of theirs.
     guesses = TabValue[Mapping[tuple[str, int], int | None]]("why_guesses", {})
 
+    # Labels: the image whose decision was taken back last; why a decision could not be kept or a
+    # new version not be made, and why a run could not be launched: each told once.
+    label_undone = TabValue[int | None]("label_undone", None)
+    label_problem = TabValue[str]("label_problem", "")
+    label_launch_problem = TabValue[str]("label_launch_problem", "")
+
     # Why a job could not be asked to stop: told once.
     stop_problem = TabValue[str]("stop_problem", "")
 

@@ -1,0 +1,140 @@
+"""The buttons of a decision, each with its key; what they do is kept at once."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble.access import Action
+from ensemble.datasets.decisions.label_decision import KEEP, NO_CLASS, RELABEL, REMOVE, UNSURE
+from ensemble.errors import EnsembleError
+from ensemble.ui.labels.label_queue import LabelQueue
+from ensemble.ui.shared import widget_state
+from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
+from ensemble.wording import escaping
+
+MAX_CLASS_BUTTONS = 10  # classes that have a button and a key each; of more one is looked for
+MAX_NAME_LETTERS = 28  # of a class on a button
+# R and C are Streamlit's own.
+KEEP_KEY, MEMBERS_KEY, REMOVE_KEY, UNSURE_KEY, UNDO_KEY = "K", "M", "X", "U", "Z"
+
+
+def show_decision_buttons(queue: LabelQueue, number: int) -> None:
+    """What can be decided of an image.
+
+    The keys of widgets name the image: a second press on a key that comes too late decides nothing
+    of the next image, which nobody has seen yet.
+    """
+    label = int(queue.predictions.labels[number])
+    suggested = int(queue.errors.suggested[number])
+    with st.container(horizontal=True, gap="small", key="labels_decisions"):
+        for text, shortcut, decision, new_label in (
+            (f"Keep {shorten_name(queue, label)}", KEEP_KEY, KEEP, NO_CLASS),
+            (
+                f"Relabel as {shorten_name(queue, suggested)}",
+                MEMBERS_KEY,
+                RELABEL,
+                suggested,
+            ),
+            ("Remove", REMOVE_KEY, REMOVE, NO_CLASS),
+            ("Cannot tell", UNSURE_KEY, UNSURE, NO_CLASS),
+        ):
+            st.button(
+                escaping.escape_markdown(text),
+                key=f"labels_{decision}_{number}",
+                shortcut=shortcut,
+                type="primary" if decision == RELABEL else "secondary",
+                on_click=save_decision,
+                args=(queue, number, decision, new_label),
+                **rights.build_control_arguments(Action.CHANGE),
+            )
+        show_undo_button(queue)
+    show_class_choice(queue, number, label)
+
+
+def show_class_choice(queue: LabelQueue, number: int, label: int) -> None:
+    """The other classes that it may be: a button and a digit each, of many a list."""
+    others = [place for place in range(len(queue.class_names)) if place != label]
+    if len(queue.class_names) > MAX_CLASS_BUTTONS:
+        key = f"labels_class_{number}"
+        widget_state.draw_widget(
+            st.selectbox,
+            "Relabel as another class",
+            others,
+            key=key,
+            index=None,
+            placeholder="Look for a class",
+            format_func=queue.class_names.__getitem__,
+            on_change=save_chosen_class,
+            args=(queue, number, key),
+            width=320,
+            **rights.build_control_arguments(Action.CHANGE),
+        )
+        return
+    st.caption("Or relabel as")
+    with st.container(horizontal=True, gap="xsmall", key="labels_classes"):
+        for place, shortcut in enumerate(list_class_keys(queue.class_names)):
+            if place == label:
+                continue
+            st.button(
+                escaping.escape_markdown(shorten_name(queue, place)),
+                key=f"labels_class_{place}_{number}",
+                shortcut=shortcut,
+                on_click=save_decision,
+                args=(queue, number, RELABEL, place),
+                **rights.build_control_arguments(Action.CHANGE),
+            )
+
+
+def show_undo_button(queue: LabelQueue) -> None:
+    """Takes back the last decision, and the one before at the next press."""
+    st.button(
+        "Undo",
+        key="labels_undo",
+        shortcut=UNDO_KEY,
+        icon=":material/undo:",
+        on_click=undo_decision,
+        args=(queue,),
+        **rights.build_control_arguments(
+            Action.CHANGE,
+            disabled=not queue.log.can_undo(),
+            help="Takes back your last decision; press again for the one before.",
+        ),
+    )
+
+
+def list_class_keys(names: Sequence[str]) -> list[str]:
+    """The digit of each class: its name where that is one, else its place, counted from 1."""
+    if all(len(name) == 1 and name in "0123456789" for name in names):
+        return list(names)
+    return [str((place + 1) % 10) for place in range(len(names))]
+
+
+def shorten_name(queue: LabelQueue, place: int) -> str:
+    """A class's name as a button has room for it."""
+    name = queue.class_names[place]
+    return name if len(name) <= MAX_NAME_LETTERS else name[: MAX_NAME_LETTERS - 1] + "…"
+
+
+def save_decision(queue: LabelQueue, number: int, decision: str, new_label: int) -> None:
+    """Callback: keep what was decided, or why it could not be kept."""
+    try:
+        queue.log.append_decision(queue.build_decision(number, decision, new_label))
+        del tab.label_undone
+    except EnsembleError as error:
+        tab.label_problem = str(error)
+
+
+def save_chosen_class(queue: LabelQueue, number: int, key: str) -> None:
+    """Callback of the list of classes."""
+    if (place := widget_state.get_widget_value(key)) is not None:
+        save_decision(queue, number, RELABEL, int(place))
+
+
+def undo_decision(queue: LabelQueue) -> None:
+    """Callback: the last decision is taken back, and its image comes again."""
+    try:
+        if decision := queue.log.undo_last_decision():
+            tab.label_undone = decision.number
+    except EnsembleError as error:
+        tab.label_problem = str(error)

@@ -1,0 +1,129 @@
+"""The labels in doubt of one split, the most suspicious first, and what was decided of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.averaging import Ints
+from ensemble.analysis.quality.label_errors import LabelErrors, find_label_errors
+from ensemble.datasets.decisions.decision_log import (
+    DecisionLog,
+    list_matching_decisions,
+    open_decision_log,
+)
+from ensemble.datasets.decisions.label_decision import LabelDecision, checksum_image
+from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
+from ensemble.wording.verdicts.label_errors import MIN_SHOWN_DOUBT
+
+
+@dataclass(frozen=True, eq=False)
+class LabelQueue:
+    """What is asked about the images of one split.
+
+    Attributes:
+      split: "train" or "test".
+      images: uint8 (N, H, W, channels); None where there are none.
+      tiles: what stands for the images on the screen, (N, H, W, channels).
+      predictions: of members that have not learnt these images, with their labels.
+      errors: which labels are in doubt.
+      class_names: C of them.
+      noun: what one image is called.
+      run_id: whose members are asked.
+      details: what the images are called.
+    """
+
+    split: str
+    images: NDArray[np.uint8] | None
+    tiles: NDArray[np.uint8]
+    predictions: EnsemblePredictions
+    errors: LabelErrors
+    class_names: tuple[str, ...]
+    noun: str
+    run_id: str
+    details: ExampleDetails = NO_DETAILS
+
+    @property
+    def numbers(self) -> Ints:
+        """The images whose labels are in doubt, the most suspicious first."""
+        order = self.errors.order
+        return order[self.errors.doubt[order] >= MIN_SHOWN_DOUBT]
+
+    @property
+    def log(self) -> DecisionLog:
+        """Where decisions about these labels are kept."""
+        return open_decision_log(self.split, self.predictions.labels, len(self.class_names))
+
+    def list_decisions(self) -> tuple[LabelDecision, ...]:
+        """All that was decided of these images, by whomever, also of those not in doubt here.
+
+        Raises:
+          StorageError: it cannot be read.
+        """
+        return list_matching_decisions(
+            self.split, self.images, self.predictions.labels, len(self.class_names)
+        )
+
+    def build_decision(self, number: int, decision: str, new_label: int) -> LabelDecision:
+        """A decision about an image, to be kept."""
+        return LabelDecision(
+            decision,
+            number,
+            checksum_image(self.images, number),
+            int(self.predictions.labels[number]),
+            new_label,
+            self.run_id,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class QueueState:
+    """How far one is.
+
+    Attributes:
+      pending: the numbers of images that are still to be looked at, the most suspicious first.
+      decisions: what was decided of the images in the queue.
+      every: what was decided of any image of the split.
+    """
+
+    pending: tuple[int, ...]
+    decisions: tuple[LabelDecision, ...]
+    every: tuple[LabelDecision, ...]
+
+    @property
+    def total(self) -> int:
+        """How many images the queue has."""
+        return len(self.pending) + len(self.decisions)
+
+
+def build_test_queue(shared_epoch: SharedEpoch) -> LabelQueue:
+    """The queue of a run's test images, none of which its members have learnt."""
+    return LabelQueue(
+        "test",
+        shared_epoch.dataset.images,
+        shared_epoch.dataset.tiles,
+        shared_epoch.predictions,
+        shared_epoch.measure(find_label_errors),
+        tuple(shared_epoch.class_names),
+        shared_epoch.noun,
+        shared_epoch.run.id,
+        shared_epoch.dataset.details,
+    )
+
+
+def read_queue_state(queue: LabelQueue) -> QueueState:
+    """How far one is by now, in this tab or any other.
+
+    Raises:
+      StorageError: what was decided cannot be read.
+    """
+    every = queue.list_decisions()
+    decided, numbers = {decision.number for decision in every}, queue.numbers.tolist()
+    asked = set(numbers)
+    return QueueState(
+        tuple(number for number in numbers if number not in decided),
+        tuple(decision for decision in every if decision.number in asked),
+        every,
+    )

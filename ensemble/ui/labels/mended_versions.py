@@ -1,0 +1,168 @@
+"""Versions with mended labels: the same settings trained on one, and what that has changed."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.access import Action
+from ensemble.comparison import mended_labels
+from ensemble.comparison.mended_labels import MendedComparison, is_mended_version
+from ensemble.comparison.run_measures import select_compared_epoch
+from ensemble.config import EnsembleConfig
+from ensemble.datasets.decisions import relabeling
+from ensemble.datasets.own import custom_registry
+from ensemble.datasets.own.custom_registry import CustomDatasetNote
+from ensemble.errors import EnsembleError
+from ensemble.runs.epoch_files import locate_epoch_file
+from ensemble.storage.folder_index import file_version
+from ensemble.ui.shared import address, guard, loaders
+from ensemble.ui.shared.tab import Tab, tab
+from ensemble.ui.sign_in import rights
+from ensemble.wording import escaping, formats
+from ensemble.wording import label_decisions as words
+from ensemble.wording.provenance import build_rerun_command
+from ensemble.wording.run_names import format_run_name
+
+POLL_INTERVAL_S = 2.0
+MAX_VERSIONS = 3  # that are offered, the newest
+
+
+def show_mended_versions(run: runs.Run) -> None:
+    """The versions made of the run's dataset, and what training on each has changed.
+
+    Of a run on such a version, what it is better by than the one on the version of before.
+    """
+    config = run.training_config
+    if config is None:
+        return
+    if problem := Tab.label_launch_problem.pop():
+        guard.show_error_message(problem)
+    every = loaders.list_cached_runs()
+    note = custom_registry.read_custom_note(config.dataset)
+    if note and note.relabeled_from:
+        before = replace(config, dataset=note.relabeled_from)
+        for other in every:
+            if other.training_config == before and is_mended_version(run, other):
+                show_mended_gain(run, other)
+                break
+    versions = relabeling.list_relabeled_versions(config.dataset)
+    for name, version in list(versions.items())[:MAX_VERSIONS]:
+        show_mended_version(run, config, name, version, every)
+
+
+def show_mended_version(
+    run: runs.Run,
+    config: EnsembleConfig,
+    name: str,
+    version: CustomDatasetNote,
+    every: list[runs.Run],
+) -> None:
+    """One version: how it came about, and its run of the same settings, if there is one."""
+    with st.container(border=True, key=f"labels_version_{name}"):
+        relabeled, removed = sum(version.relabeled), sum(version.removed)
+        st.markdown(
+            f"**{escaping.escape_markdown(name)}** · "
+            f"{formats.format_count(relabeled, 'label')} mended, "
+            f"{formats.format_count(removed, 'image')} removed"
+        )
+        wanted = replace(config, dataset=name)
+        trained = [
+            other
+            for other in every
+            if other.training_config == wanted and other.data.fingerprint == version.fingerprint
+        ]
+        judged = [other for other in trained if runs.list_prediction_epochs(other.id)]
+        finished = [other for other in judged if not other.active]
+        if finished:
+            show_mended_gain(finished[0], run)
+        elif trained and trained[0].active:
+            show_run_under_way(trained[0].id)
+        else:
+            show_retrain_button(run, wanted, name)
+
+
+def show_mended_gain(run: runs.Run, other: runs.Run) -> None:
+    """What a run on mended labels is better by, with its interval and what it rests on."""
+    try:
+        comparison = compare_cached_runs(run, other)
+    except EnsembleError as error:
+        guard.show_error_message(error)
+        return
+    st.markdown(f"##### {escaping.escape_markdown(words.describe_mended_gain(comparison))}")
+    basis = words.describe_mended_basis(
+        comparison, format_run_name(run), format_run_name(other), run.data.noun
+    )
+    st.caption(escaping.escape_markdown(basis))
+    if caution := words.describe_test_label_caution(comparison, run.data.noun):
+        st.caption(escaping.escape_markdown(caution))
+
+
+def compare_cached_runs(run: runs.Run, other: runs.Run) -> MendedComparison:
+    """As `mended_labels.compare_mended_runs`, computed once for the files of both.
+
+    Raises:
+      EnsembleError: one of the two cannot be judged.
+    """
+    versions = tuple(
+        file_version(
+            str(locate_epoch_file(each.path, "predictions", select_compared_epoch(each)[0]))
+        )
+        for each in (run, other)
+    )
+    return _compare_mended_runs(run.id, other.id, versions, run, other)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Comparing on the mended labels …")
+def _compare_mended_runs(
+    run_id: str, other_id: str, versions: tuple[object, ...], _run: runs.Run, _other: runs.Run
+) -> MendedComparison:
+    return mended_labels.compare_mended_runs(_run, _other)
+
+
+@st.fragment(run_every=POLL_INTERVAL_S)
+def show_run_under_way(run_id: str) -> None:
+    """That the same settings are being trained on it, and the way there, until it has ended."""
+    with guard.guard_page():
+        run = loaders.find_watched_run(run_id)
+        if not run.active:
+            loaders.forget_runs()
+            st.rerun()
+        st.page_link(
+            "pages/train.py",
+            label=f"{escaping.escape_markdown(format_run_name(run))} is {run.state}: watch it "
+            "train",
+            icon=":material/model_training:",
+            query_params=address.RUN.build_query(run.id),
+        )
+
+
+def show_retrain_button(run: runs.Run, wanted: EnsembleConfig, name: str) -> None:
+    """Trains the run's settings on the version, where that can be done here."""
+    if not build_rerun_command(run):
+        st.caption("Its members were chosen from other runs: train these on it first.")
+        return
+    shown = escaping.escape_markdown(name)
+    st.button(
+        f"Train the same settings on {shown}",
+        key=f"labels_retrain_{name}",
+        type="primary",
+        icon=":material/model_training:",
+        on_click=launch_mended_run,
+        args=(wanted,),
+        **rights.build_control_arguments(
+            Action.LAUNCH,
+            help="Then both runs are judged on the same test images by the mended labels.",
+        ),
+    )
+
+
+def launch_mended_run(config: EnsembleConfig) -> None:
+    """Callback: launch it, once, or keep the reason why it cannot be launched."""
+    try:
+        if config not in [run.training_config for run in runs.list_runs() if run.active]:
+            runs.launch_run(config)
+    except EnsembleError as error:
+        tab.label_launch_problem = str(error)
+    finally:
+        loaders.forget_runs()

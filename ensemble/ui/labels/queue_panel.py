@@ -1,0 +1,106 @@
+"""One label after the other: the image, its label, what the members say, and what to do with it."""
+
+import streamlit as st
+
+from ensemble.figures import thumbnails
+from ensemble.ui.labels import decision_buttons, new_version
+from ensemble.ui.labels.label_queue import LabelQueue, QueueState, read_queue_state
+from ensemble.ui.shared import guard
+from ensemble.ui.shared.tab import Tab, tab
+from ensemble.views.evaluated_epoch import EvaluatedEpoch
+from ensemble.wording import escaping
+from ensemble.wording import label_decisions as words
+from ensemble.wording.verdicts.label_errors import BATCH
+
+IMAGE_SIZE_PX = 252  # pixels of the screen: nine for one of 28
+
+
+@st.fragment
+def show_label_queue(queue: LabelQueue, epoch: EvaluatedEpoch) -> None:
+    """The queue, which moves on when something is decided; the rest of the page stays."""
+    with guard.guard_page():
+        state = read_queue_state(queue)
+        if problem := Tab.label_problem.pop():
+            guard.show_error_message(problem)
+        if not state.total:
+            show_empty_queue(queue, state, epoch)
+            return
+        show_queue_progress(queue, state)
+        if state.pending:
+            show_doubtful_label(queue, select_shown_number(state))
+        else:
+            st.success("Every label in doubt is decided.", icon=":material/check:")
+            decision_buttons.show_undo_button(queue)
+        new_version.show_decisions(queue, state, epoch)
+
+
+def show_empty_queue(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch) -> None:
+    """That no label is in doubt; what was decided with other runs is still there."""
+    st.info(
+        escaping.escape_markdown(words.describe_empty_queue(queue.noun, queue.split)),
+        icon=":material/check:",
+    )
+    if state.every:
+        new_version.show_decisions(queue, state, epoch)
+
+
+def select_shown_number(state: QueueState) -> int:
+    """The image whose decision was just taken back, else the most suspicious one."""
+    undone = tab.label_undone
+    return undone if undone is not None and undone in state.pending else state.pending[0]
+
+
+def show_queue_progress(queue: LabelQueue, state: QueueState) -> None:
+    """How far one is, and how many of the next labels are wrong."""
+    following = state.pending[:BATCH]
+    doubt = queue.errors.doubt
+    st.markdown(f"#### {words.describe_queue_progress(len(state.decisions), state.total)}")
+    expected = sum(float(doubt[number]) for number in following)
+    sentences = [
+        words.describe_next_finds(expected, len(following), queue.noun),
+        words.describe_found_errors(
+            state.decisions, sum(float(doubt[each.number]) for each in state.decisions)
+        ),
+    ]
+    st.progress(
+        len(state.decisions) / state.total,
+        text=escaping.escape_markdown(" ".join(filter(None, sentences))),
+    )
+
+
+def show_doubtful_label(queue: LabelQueue, number: int) -> None:
+    """One image, what is said of it, and the buttons."""
+    predictions, names = queue.predictions, queue.class_names
+    label, suggested = int(predictions.labels[number]), int(queue.errors.suggested[number])
+    left, right = st.columns([1, 3], gap="medium")
+    with left, st.container(key="labels_image", gap="xxsmall"):
+        show_queue_image(queue, number)
+    with right:
+        claim = words.describe_label_and_answer(
+            names[label], names[suggested], float(predictions.averaged[number, suggested])
+        )
+        st.markdown(f"##### {escaping.escape_markdown(claim)}")
+        votes = words.describe_queue_votes(
+            predictions, number, names, float(queue.errors.doubt[number])
+        )
+        st.caption(escaping.escape_markdown(votes))
+        decision_buttons.show_decision_buttons(queue, number)
+
+
+def show_queue_image(queue: LabelQueue, number: int) -> None:
+    """The image, its pixels as squares; its text where it has no image."""
+    name = queue.details.describe_example(number)
+    lines = queue.details.describe_tile(number)
+    title = f"{queue.split.capitalize()} {queue.noun} {number}" + (f" · {name}" if name else "")
+    if queue.images is None and lines:
+        with st.container(border=True):
+            for line in lines:
+                st.markdown(escaping.escape_markdown(line))
+    else:
+        tile = queue.tiles[number]
+        st.image(
+            thumbnails.encode_enlarged_image(tile, IMAGE_SIZE_PX),
+            width=thumbnails.compute_display_size(tile.shape, IMAGE_SIZE_PX)[0],
+            alt=f"{queue.split.capitalize()} {queue.noun} {number}",
+        )
+    st.caption(escaping.escape_markdown(title))

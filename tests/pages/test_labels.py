@@ -1,0 +1,249 @@
+"""Labels in doubt one by one: each decision is kept, can be taken back, and mends the dataset."""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from ensemble import datasets, runs
+from ensemble.access import Person, Role, set_person_source
+from ensemble.access.server_access import AccessMode
+from ensemble.access.visitor_claims import Visit
+from ensemble.comparison import mended_labels
+from ensemble.datasets import registry
+from ensemble.datasets.decisions import decision_log, decision_table, relabeling
+from ensemble.runs.history import write_predictions
+from ensemble.ui.labels import decision_buttons
+from ensemble.ui.sign_in import visitors
+from ensemble.wording import label_decisions as words
+from tests.pages.ensembles import trained
+from tests.pages.predictions_screen import opened
+from tests.runs.test_imported_run import entry, imported
+
+FLIPS = {3: 8, 50: 1, 77: 2, 120: 6, 201: 0, 333: 4, 404: 5, 499: 9}  # test digits, planted labels
+
+
+@pytest.fixture(autouse=True)
+def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    yield
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+def truth() -> Any:
+    return datasets.load_dataset("digits").test_labels
+
+
+def answer(labels: Any, members: int, seed: int, classes: int = 10) -> Any:
+    """(M, N, C): members that know the labels."""
+    rng = np.random.default_rng(seed)
+    made = rng.uniform(0.5, 1.5, (members, len(labels), classes))
+    made[:, np.arange(len(labels)), labels] += rng.uniform(100, 300, len(labels))
+    for number in FLIPS:
+        if number < len(labels):
+            made[:, number, labels[number]] += 900  # surer than of others of that class
+    return (made / made.sum(axis=-1, keepdims=True)).astype(np.float32)
+
+
+def train_on_flips() -> runs.Run:
+    """A run on digits some of whose test labels are flipped, whose members know the truth."""
+    assert not [n for n, label in FLIPS.items() if truth()[n] == label]
+    changes = decision_table.LabelChanges(new_labels={"train": {}, "test": dict(FLIPS)})
+    relabeling.relabel_dataset(datasets.load_dataset("digits"), changes, "scribbles")
+    run = trained(dataset="scribbles", epochs=1)
+    write_predictions(run.path, 1, answer(truth(), 3, 1))
+    return run
+
+
+def said(at: AppTest) -> str:
+    elements: Any = (*at.markdown, *at.caption, *at.info, *at.success)
+    text = [str(one.value) for one in elements]
+    text += [one.proto.text for one in at.get("progress")]
+    return " ".join(text).replace("\\", "")
+
+
+def shown_number(at: AppTest) -> int | None:
+    keys = [one.key for one in at.button if one.key and one.key.startswith("labels_keep_")]
+    return int(keys[0].removeprefix("labels_keep_")) if keys else None
+
+
+def press(at: AppTest, key: str) -> AppTest:
+    at.button(key=key).click().run()
+    assert not at.exception
+    assert not at.error, at.error[0].value
+    return at
+
+
+def decide_all(at: AppTest) -> dict[int, int]:
+    """Go through the queue by what the digits really are; the labels that became others."""
+    mended, labels = {}, datasets.load_dataset("scribbles").test_labels
+    while (number := shown_number(at)) is not None:
+        right = int(truth()[number])
+        if labels[number] == right:
+            press(at, f"labels_keep_{number}")
+        else:
+            mended[number] = right
+            press(at, f"labels_class_{right}_{number}")
+    return mended
+
+
+def test_planted_flips_come_first_and_are_mended_in_a_new_version() -> None:
+    run = train_on_flips()
+    at = opened(run, "labels")
+    assert "0 of " in said(at)
+    assert f"Labelled {FLIPS[shown_number(at) or 0]}. The members rather say" in said(at)
+    assert "All 3 members say" in said(at)
+    assert decide_all(at) == {number: int(truth()[number]) for number in FLIPS}
+    assert "Every label in doubt is decided" in said(at)
+    assert "8 relabelled" in said(at)
+    press(at, "labels_new_version")
+    assert "scribbles_2 has all of it" in said(at)
+    np.testing.assert_array_equal(datasets.load_dataset("scribbles_2").test_labels, truth())
+    assert "labels_new_version" not in [one.key for one in at.button]
+
+
+def test_steps_are_taken_back_and_a_reload_or_another_tab_loses_nothing() -> None:
+    run = train_on_flips()
+    at = opened(run, "labels")
+    first = shown_number(at)
+    press(at, f"labels_relabel_{first}")
+    second = shown_number(at)
+    other = opened(run, "labels")
+    assert shown_number(other) == second
+    press(other, f"labels_remove_{second}")
+    third = shown_number(other)
+    press(at, f"labels_unsure_{second}")  # This tab has not seen what the other did.
+    assert shown_number(at) == third
+    at = opened(run, "labels")
+    assert "2 of " in said(at)
+    assert "1 relabelled, 1 cannot be told" in said(at)
+    shown = [shown_number(press(at, "labels_undo")) for _ in range(3)]
+    assert shown == [third, second, first], "at the first the other tab's removal stands again"
+    assert at.button(key="labels_undo").disabled
+    assert "Decided so far" not in said(at)
+
+
+def test_decisions_are_known_to_another_run_on_the_same_labels() -> None:
+    run = train_on_flips()
+    at = opened(run, "labels")
+    decided = shown_number(at)
+    press(at, f"labels_keep_{decided}")
+    again = trained(dataset="scribbles", epochs=1, members=2, seed=1)
+    write_predictions(again.path, 1, answer(truth(), 2, 5))
+    at = opened(again, "labels")
+    assert "1 of " in said(at)
+    assert shown_number(at) != decided
+
+
+def test_a_run_on_the_new_version_is_compared_on_the_labels_that_were_mended() -> None:
+    run = train_on_flips()
+    at = opened(run, "labels")
+    decide_all(at)
+    press(at, "labels_new_version")
+    assert (
+        at.button(key="labels_retrain_scribbles_2").label
+        == "Train the same settings on scribbles_2"
+    )
+    better = trained(dataset="scribbles_2", epochs=1)
+    assert mended_labels.is_mended_version(better, run)
+    write_predictions(better.path, 1, answer(truth(), 3, 1))
+    worse = answer(truth(), 3, 1)
+    worse[:, :20] = answer((truth()[:20] + 1) % 10, 3, 1)
+    write_predictions(run.path, 1, worse)
+    st.cache_resource.clear()
+    for one in (run, better):
+        text = said(opened(one, "labels"))
+        assert "With 8 labels mended: +4.0 points (" in text
+        assert "8 test labels changed: that were decided by people" in text
+        assert "On the 492 digits whose label nobody changed: +3.9 points" in text
+    comparison = mended_labels.compare_mended_runs(better, run)
+    assert (comparison.gain.n, comparison.gain.digits) == (500, 20)
+    assert comparison.unchanged_gain is not None
+    assert comparison.unchanged_gain.digits == 20 - sum(number < 20 for number in FLIPS)
+
+
+def test_without_images_decisions_go_by_their_numbers_and_come_as_csv() -> None:
+    run = imported(images=False)
+    at = opened(run, "labels")
+    number = shown_number(at)
+    assert number is not None
+    press(at, f"labels_relabel_{number}")
+    assert "its dataset is not here" in said(at)
+    tests = runs.load_test_set(run)
+    kept = decision_log.list_matching_decisions(
+        "test", tests.images, tests.labels, len(tests.class_names)
+    )
+    table = decision_table.format_decisions_csv({"test": kept}, tests.class_names)
+    (row,) = csv.DictReader(io.StringIO(table))
+    assert (row["number"], row["image"], row["decision"]) == (str(number), "", "relabel")
+    assert row["label"] == tests.class_names[tests.labels[number]]
+    assert at.get("download_button")
+
+
+def test_the_recorded_run_can_be_gone_through_before_there_is_one() -> None:
+    at = opened(page="labels")
+    assert "Recorded example, not one of your runs" in said(at)
+    assert shown_number(at) is not None or "in doubt" in said(at)
+
+
+def test_a_viewer_looks_and_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = train_on_flips()
+    visit = Visit(Person("ann@example.org", Role.VIEWER))
+    monkeypatch.setattr(visitors, "identify_tab_visitor", lambda: visit)
+    monkeypatch.setattr(visitors._IdentityState, "sharing", AccessMode.PROXY)
+    set_person_source(visitors.get_current_person)
+    try:
+        at = opened(run, "labels")
+        buttons = [one for one in at.button if str(one.key).startswith("labels_")]
+        assert buttons
+        assert all(one.disabled for one in buttons)
+        assert "but not change: ask an admin" in buttons[0].help
+    finally:
+        set_person_source(None)
+
+
+def test_labels_in_doubt_on_inspect_lead_here() -> None:
+    run = train_on_flips()
+    at = opened(run, "inspect", view="uncertainty", picture="labels")
+    (link,) = [one for one in at.get("page_link") if one.label == "Go through them one by one"]
+    assert link.page == "labels"
+    assert f"run={run.id}" in link.query_string
+
+
+def test_a_class_is_chosen_by_its_digit_or_from_a_list_where_there_are_many() -> None:
+    assert decision_buttons.list_class_keys(registry.DIGIT_NAMES) == list("0123456789")
+    assert decision_buttons.list_class_keys(registry.FASHION_NAMES) == list("1234567890")
+    assert decision_buttons.list_class_keys(("7", "1")) == ["7", "1"]
+
+
+def test_of_many_classes_one_is_chosen_from_a_list() -> None:
+    labels = np.arange(60) % 12
+    said_by_members = [answer((labels + (np.arange(60) == 3)) % 12, 2, 1, 12)]
+    known = replace(
+        entry(60), class_names=tuple(f"kind {letter}" for letter in "abcdefghijkl"), most_frequent=5
+    )
+    run = runs.create_imported_run(said_by_members, labels, known, name="many")
+    at = opened(run, "labels")
+    assert shown_number(at) == 3
+    at.selectbox(key="labels_class_3").select_index(6).run()
+    assert not at.exception
+    tests = runs.load_test_set(run)
+    (decision,) = decision_log.list_matching_decisions("test", None, tests.labels, 12)
+    assert (decision.label, decision.new_label) == (3, 7)
+    assert shown_number(at) != 3
+
+
+def test_the_sentence_of_the_queue_counts_what_is_left() -> None:
+    assert words.describe_next_finds(6.8, 20, "digit").endswith("about 7 of the next 20 are wrong.")
+    assert words.describe_next_finds(0.6, 9, "digit").endswith("about 1 of the next 9 is wrong.")
+    assert "hardly any label of the next 20" in words.describe_next_finds(0.2, 20, "digit")
+    assert "the label of the last one is wrong" in words.describe_next_finds(0.9, 1, "digit")
+    assert words.describe_next_finds(0.0, 0, "digit") == ""
