@@ -109,6 +109,7 @@ def _count_mended(run: Run, other: Run) -> tuple[int, int] | None:
         note is None
         or note.fingerprint != run.data.fingerprint
         or note.relabeled_from != other.training_config.dataset
+        or note.relabeled_fingerprint != other.data.fingerprint
     ):
         return None
     return sum(note.relabeled), sum(note.removed)

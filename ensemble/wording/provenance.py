@@ -76,7 +76,8 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
     """
     config = read_run_settings(run)
     if isinstance(config, EnsembleConfig):
-        config = replace(config, dataset=dataset or config.dataset)
+        if dataset:
+            config = replace(config, dataset=dataset)
         made_of_others = (run.path / SOURCES_FILE).exists()
         words = (
             [] if made_of_others else ["train", *_iterate_changed_options(config, EnsembleConfig())]

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,19 +11,24 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
+from click.testing import CliRunner
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
 from ensemble.access import Person, Role, set_person_source
 from ensemble.access.server_access import AccessMode
 from ensemble.access.visitor_claims import Visit
+from ensemble.cli.program import main
 from ensemble.comparison import mended_labels
 from ensemble.datasets import registry
 from ensemble.datasets.decisions import decision_log, decision_table, relabeling
+from ensemble.datasets.own import staging
+from ensemble.errors import RunError
 from ensemble.runs.history import write_predictions
 from ensemble.ui.labels import decision_buttons
 from ensemble.ui.sign_in import visitors
 from ensemble.wording import label_decisions as words
+from ensemble.wording.provenance import build_rerun_command
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
 from tests.runs.test_imported_run import entry, imported
@@ -73,6 +79,12 @@ def said(at: AppTest) -> str:
 def shown_number(at: AppTest) -> int | None:
     keys = [one.key for one in at.button if one.key and one.key.startswith("labels_keep_")]
     return int(keys[0].removeprefix("labels_keep_")) if keys else None
+
+
+def invoke(*words: str) -> str:
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    return done.stdout
 
 
 def press(at: AppTest, key: str) -> AppTest:
@@ -168,6 +180,47 @@ def test_a_run_on_the_new_version_is_compared_on_the_labels_that_were_mended() -
     assert (comparison.gain.n, comparison.gain.digits) == (500, 20)
     assert comparison.unchanged_gain is not None
     assert comparison.unchanged_gain.digits == 20 - sum(number < 20 for number in FLIPS)
+    printed = json.loads(invoke("data", "compare", better.id, run.id, "--json"))
+    assert printed["answer"].startswith("With 8 labels mended: +4.0 points (")
+    assert printed["gain"]["images"] == 500
+    assert printed["gain"]["points"] == pytest.approx(4.0)
+    assert printed["gain"]["low"] < 4 < printed["gain"]["high"]
+    assert (printed["labels_mended"], printed["test_labels_changed"]) == (8, 8)
+    assert "which favours the members" in invoke("data", "compare", better.id, run.id)
+
+
+def test_a_removed_image_is_left_out_for_both_and_the_command_that_trains_again_is_printed(
+    tmp_path: Path,
+) -> None:
+    run = train_on_flips()
+    at = opened(run, "labels")
+    for decision in ("remove", "relabel"):
+        press(at, f"labels_{decision}_{shown_number(at)}")
+    table = tmp_path / "decisions.csv"
+    table.write_text(invoke("data", "decisions", "scribbles"))
+    assert "ensemble train --dataset scribbles_2" in invoke(
+        "data", "relabel", "scribbles", str(table)
+    )
+    mended = trained(dataset="scribbles_2", epochs=1)
+    comparison = mended_labels.compare_mended_runs(mended, run)
+    assert (comparison.gain.n, comparison.left_out, comparison.mended) == (499, 1, (1, 1))
+    assert comparison.relabeled == 1
+    with pytest.raises(RunError, match="different classes"):
+        mended_labels.compare_mended_runs(mended, imported())
+
+
+def test_a_run_opens_whose_dataset_or_the_version_before_it_has_been_removed() -> None:
+    train_on_flips()
+    changes = decision_table.LabelChanges()
+    changes.removed["train"].add(0)
+    relabeling.relabel_dataset(datasets.load_dataset("scribbles"), changes)
+    run = trained(dataset="scribbles_2", epochs=1)
+    staging.remove_custom_dataset("scribbles")
+    assert shown_number(opened(run, "labels")) is not None
+    staging.remove_custom_dataset("scribbles_2")
+    st.cache_resource.clear()
+    assert build_rerun_command(runs.find_run(run.id)).startswith("ensemble train --dataset scr")
+    opened(run, "labels")
 
 
 def test_without_images_decisions_go_by_their_numbers_and_come_as_csv() -> None:

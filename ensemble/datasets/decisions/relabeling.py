@@ -102,16 +102,20 @@ def suggest_version_name(name: str) -> str:
             return candidate
 
 
-def list_relabeled_versions(name: str) -> dict[str, custom_registry.CustomDatasetNote]:
+def list_relabeled_versions(
+    name: str, fingerprint: str
+) -> dict[str, custom_registry.CustomDatasetNote]:
     """The datasets that were made by mending the labels of one, the newest first.
 
     Args:
       name: of the one that they were made of.
+      fingerprint: of that one, as its entry has it: another may have had its name.
     """
     versions = {
         own: note
         for own in custom_registry.list_custom_datasets()
-        if (note := custom_registry.read_custom_note(own)) and note.relabeled_from == name
+        if (note := custom_registry.read_custom_note(own))
+        and (note.relabeled_from, note.relabeled_fingerprint) == (name, fingerprint)
     }
     return dict(sorted(versions.items(), key=lambda version: -version[1].added))
 
@@ -124,7 +128,7 @@ def find_equal_version(dataset: Dataset, changes: LabelChanges) -> str:
     return next(
         (
             name
-            for name, note in list_relabeled_versions(dataset.name).items()
+            for name, note in list_relabeled_versions(dataset.name, dataset.digest).items()
             if note.labels_crc32 == crc32s and note.removed == removed
         ),
         "",
@@ -174,7 +178,7 @@ def relabel_dataset(
         progress,
     )
     try:
-        _record_changes(folder, dataset, changes)
+        _record_changes(folder, entry, changes)
         staging.publish_staged_dataset(folder, new_name)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -198,12 +202,13 @@ def _survey_dataset(dataset: Dataset, entry: DatasetEntry) -> PictureSurvey:
     return PictureSurvey(Counter({(height, width): count}), channels == 1, levels)
 
 
-def _record_changes(folder: Path, dataset: Dataset, changes: LabelChanges) -> None:
+def _record_changes(folder: Path, entry: DatasetEntry, changes: LabelChanges) -> None:
     """Write into the note of a staged dataset what it was made of."""
-    with staging.convert_staging_errors(dataset.name):
+    with staging.convert_staging_errors(entry.name):
         note = read_json(folder / custom_registry.NOTE_FILE)
         note |= {
-            "relabeled_from": dataset.name,
+            "relabeled_from": entry.name,
+            "relabeled_fingerprint": entry.fingerprint,
             "relabeled": [len(changes.new_labels[split]) for split in SPLITS],
             "removed": [len(changes.removed[split]) for split in SPLITS],
         }

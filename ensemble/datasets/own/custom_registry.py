@@ -57,6 +57,7 @@ class CustomDatasetNote:
       ground: what stands behind transparent pictures, as `PictureLevels` has it.
       tree: how folders were understood, a line for each.
       relabeled_from: the name of the dataset whose labels were mended to make this one; else "".
+      relabeled_fingerprint: of that dataset, as its entry has it.
       relabeled: how many training labels and test labels became others then; else [].
       removed: how many training images and test images were taken out then; else [].
     """
@@ -81,6 +82,7 @@ class CustomDatasetNote:
     ground: str = ""
     tree: list[str] = field(default_factory=list)
     relabeled_from: str = ""
+    relabeled_fingerprint: str = ""
     relabeled: list[Count] = field(default_factory=list)
     removed: list[Count] = field(default_factory=list)
 

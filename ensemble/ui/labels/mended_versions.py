@@ -9,12 +9,12 @@ from ensemble.access import Action
 from ensemble.comparison import mended_labels
 from ensemble.comparison.mended_labels import MendedComparison, is_mended_version
 from ensemble.comparison.run_measures import select_compared_epoch
-from ensemble.config import EnsembleConfig
 from ensemble.datasets.decisions import relabeling
 from ensemble.datasets.own import custom_registry
 from ensemble.datasets.own.custom_registry import CustomDatasetNote
 from ensemble.errors import EnsembleError
 from ensemble.runs.epoch_files import locate_epoch_file
+from ensemble.runs.start_weights import identify_start_weights
 from ensemble.storage.folder_index import file_version
 from ensemble.ui.shared import address, guard, loaders
 from ensemble.ui.shared.tab import Tab, tab
@@ -41,22 +41,25 @@ def show_mended_versions(run: runs.Run) -> None:
     every = loaders.list_cached_runs()
     note = custom_registry.read_custom_note(config.dataset)
     if note and note.relabeled_from:
-        before = replace(config, dataset=note.relabeled_from)
         for other in every:
-            if other.training_config == before and is_mended_version(run, other):
+            if have_equal_settings(run, other) and is_mended_version(run, other):
                 show_mended_gain(run, other)
                 break
-    versions = relabeling.list_relabeled_versions(config.dataset)
+    versions = relabeling.list_relabeled_versions(config.dataset, run.data.fingerprint)
     for name, version in list(versions.items())[:MAX_VERSIONS]:
-        show_mended_version(run, config, name, version, every)
+        show_mended_version(run, name, version, every)
+
+
+def have_equal_settings(run: runs.Run, other: runs.Run) -> bool:
+    """Whether two runs were trained with the same settings, the seed too, up to the dataset."""
+    config, other_config = run.training_config, other.training_config
+    if config is None or other_config is None:
+        return False
+    return vars(config) | {"dataset": ""} == vars(other_config) | {"dataset": ""}
 
 
 def show_mended_version(
-    run: runs.Run,
-    config: EnsembleConfig,
-    name: str,
-    version: CustomDatasetNote,
-    every: list[runs.Run],
+    run: runs.Run, name: str, version: CustomDatasetNote, every: list[runs.Run]
 ) -> None:
     """One version: how it came about, and its run of the same settings, if there is one."""
     with st.container(border=True, key=f"labels_version_{name}"):
@@ -66,11 +69,12 @@ def show_mended_version(
             f"{formats.format_count(relabeled, 'label')} mended, "
             f"{formats.format_count(removed, 'image')} removed"
         )
-        wanted = replace(config, dataset=name)
         trained = [
             other
             for other in every
-            if other.training_config == wanted and other.data.fingerprint == version.fingerprint
+            if have_equal_settings(run, other)
+            and other.config.dataset == name
+            and other.data.fingerprint == version.fingerprint
         ]
         judged = [other for other in trained if runs.list_prediction_epochs(other.id)]
         finished = [other for other in judged if not other.active]
@@ -79,7 +83,7 @@ def show_mended_version(
         elif trained and trained[0].active:
             show_run_under_way(trained[0].id)
         else:
-            show_retrain_button(run, wanted, name)
+            show_retrain_button(run, name)
 
 
 def show_mended_gain(run: runs.Run, other: runs.Run) -> None:
@@ -137,10 +141,13 @@ def show_run_under_way(run_id: str) -> None:
         )
 
 
-def show_retrain_button(run: runs.Run, wanted: EnsembleConfig, name: str) -> None:
+def show_retrain_button(run: runs.Run, name: str) -> None:
     """Trains the run's settings on the version, where that can be done here."""
     if not build_rerun_command(run):
         st.caption("Its members were chosen from other runs: train these on it first.")
+        return
+    if identify_start_weights(run.path):
+        st.caption("Its members began with given weights: train on it with these by `--from`.")
         return
     shown = escaping.escape_markdown(name)
     st.button(
@@ -149,7 +156,7 @@ def show_retrain_button(run: runs.Run, wanted: EnsembleConfig, name: str) -> Non
         type="primary",
         icon=":material/model_training:",
         on_click=launch_mended_run,
-        args=(wanted,),
+        args=(run, name),
         **rights.build_control_arguments(
             Action.LAUNCH,
             help="Then both runs are judged on the same test images by the mended labels.",
@@ -157,9 +164,10 @@ def show_retrain_button(run: runs.Run, wanted: EnsembleConfig, name: str) -> Non
     )
 
 
-def launch_mended_run(config: EnsembleConfig) -> None:
-    """Callback: launch it, once, or keep the reason why it cannot be launched."""
+def launch_mended_run(run: runs.Run, name: str) -> None:
+    """Callback: launch a run's settings on a version, once, or keep the reason why it cannot be."""
     try:
+        config = replace(runs.require_training_config(run), dataset=name)
         if config not in [run.training_config for run in runs.list_runs() if run.active]:
             runs.launch_run(config)
     except EnsembleError as error:

@@ -110,7 +110,9 @@ def test_a_version_is_named_after_the_one_before_and_no_other_is_overwritten(
     assert "already exists" in refuse("relabel", "leaves", str(table), "--as", "leaves_2")
     titles = [datasets.find_dataset_info(name).title for name in ("leaves_2", "leaves_3")]
     assert titles == ["My leaves (2)", "My leaves (3)"]
-    assert list(relabeling.list_relabeled_versions("leaves")) == ["leaves_3", "leaves_2"]
+    versions = relabeling.list_relabeled_versions("leaves", leaves.fingerprint)
+    assert list(versions) == ["leaves_3", "leaves_2"]
+    assert not relabeling.list_relabeled_versions("leaves", "of another of that name")
     changes = decision_table.read_label_changes(table, leaves)
     assert relabeling.find_equal_version(leaves, changes) == "leaves_3"
     changes.new_labels["test"][0] = 5
