@@ -26,6 +26,7 @@ DECISION_PHRASES = {
     REMOVE: "removed",
     UNSURE: "cannot be told",
 }
+MAX_SIGN_LETTERS = 2  # of a class's name that needs no quotes
 MAX_LISTED_VOTES = 4  # classes whose votes are said
 
 
@@ -49,7 +50,7 @@ def describe_next_finds(expected: float, count: int, noun: str) -> str:
     if not wrong:
         return f"If the members' probabilities hold, hardly any label of {whole} is wrong."
     if count == 1:
-        return "If the members' probabilities hold, the label of the last one is wrong."
+        return f"The members find the label of the last {noun} wrong, more likely than not."
     verb = "is" if wrong == 1 else "are"
     return f"If the members' probabilities hold, about {wrong:,} of {whole} {verb} wrong."
 
@@ -79,9 +80,14 @@ def describe_decision_counts(decisions: Iterable[LabelDecision]) -> str:
 def describe_label_and_answer(label: str, suggested: str, probability: float) -> str:
     """What an image is labelled, and what the members say instead."""
     return (
-        f"Labelled {label}. The members rather say {suggested} "
+        f"Labelled {quote_class(label)}. The members rather say {quote_class(suggested)} "
         f"({formats.format_probability(probability)})."
     )
+
+
+def quote_class(name: str) -> str:
+    """A class's name within a sentence: in quotes, unless it is a sign or two."""
+    return name if len(name) <= MAX_SIGN_LETTERS else f"“{name}”"
 
 
 def describe_queue_votes(
@@ -91,7 +97,7 @@ def describe_queue_votes(
     label = int(predictions.labels[number])
     own = formats.format_probability(float(predictions.averaged[number, label]))
     sentences = [
-        f"They give {names[label]} {own}.",
+        f"They give {quote_class(names[label])} {own}.",
         f"The label is wrong with {formats.format_probability(doubt)}, if their probabilities "
         "hold.",
     ]
@@ -108,15 +114,16 @@ def _describe_votes(
     order = sorted(range(len(names)), key=lambda place: (-int(tallies[place]), place))
     voted = [place for place in order if tallies[place]]
     if len(voted) == 1:
-        return f"All {predictions.members:,} members say {names[voted[0]]}."
+        return f"All {predictions.members:,} members say {quote_class(names[voted[0]])}."
     parts = [
-        f"{int(tallies[place]):,} {'say' if tallies[place] > 1 else 'says'} {names[place]}"
+        f"{count:,} {'say' if count > 1 else 'says'} {quote_class(names[place])}"
         for place in voted[:MAX_LISTED_VOTES]
+        if (count := int(tallies[place]))
     ]
     if len(voted) > MAX_LISTED_VOTES:
         parts.append("others say something else")
     if not tallies[label]:
-        parts.append(f"none says {names[label]}")
+        parts.append(f"none says {quote_class(names[label])}")
     return f"Of {predictions.members:,} members {', '.join(parts)}."
 
 
@@ -189,13 +196,14 @@ def describe_test_label_caution(comparison: MendedComparison, noun: str) -> str:
         return ""
     parts = []
     if comparison.relabeled:
-        parts.append(f"{formats.format_count(comparison.relabeled, 'test label')} changed")
+        verb = "was" if comparison.relabeled == 1 else "were"
+        parts.append(f"{formats.format_count(comparison.relabeled, 'test label')} {verb} changed")
     if comparison.left_out:
-        parts.append(f"{formats.format_count(comparison.left_out, f'test {noun}')} left out")
-    was = "was" if comparison.relabeled + comparison.left_out == 1 else "were"
+        verb = "is" if comparison.left_out == 1 else "are"
+        parts.append(f"{formats.format_count(comparison.left_out, f'test {noun}')} {verb} left out")
     sentence = (
-        f"{' and '.join(parts)}: that {was} decided by people who looked where the members' "
-        "answers and the labels part, which favours the members."
+        f"{' and '.join(parts)}, decided by people who looked where the members contradict the "
+        "labels: that favours the members."
     )
     if comparison.unchanged_gain is None or not comparison.relabeled:
         return sentence

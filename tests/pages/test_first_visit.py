@@ -21,7 +21,7 @@ def said(at: AppTest) -> str:
     return " ".join(str(one.value) for one in words)
 
 
-@pytest.mark.parametrize("page", ["predictions", "inspect", "why"])
+@pytest.mark.parametrize("page", ["predictions", "inspect", "why", "labels"])
 def test_it_is_marked_and_leads_to_a_first_launch(page: str) -> None:
     at = opened(page=page)
     assert BAND in said(at)
@@ -30,7 +30,7 @@ def test_it_is_marked_and_leads_to_a_first_launch(page: str) -> None:
     assert not [one for one in at.selectbox if (one.key or "").startswith("run_picker")]
 
 
-@pytest.mark.parametrize("page", ["predictions", "inspect", "why"])
+@pytest.mark.parametrize("page", ["predictions", "inspect", "why", "labels"])
 def test_it_is_gone_where_there_is_a_run_of_ones_own(page: str) -> None:
     assert BAND not in said(opened(trained(members=2), page=page))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.access import Action, check_permission
 from ensemble.datasets.dataset import Dataset
 from ensemble.datasets.decisions.decision_table import SPLITS, LabelChanges
 from ensemble.datasets.entry import DatasetEntry
@@ -158,6 +159,7 @@ def relabel_dataset(
       DataError: nothing changes, there is a dataset of that name, or too little would be left.
       StorageError: a full disk, or a data folder that cannot be written; nothing is left behind.
     """
+    check_permission(Action.ADD_DATA)
     if not (changes.count_relabeled() or changes.count_removed()):
         raise DataError(
             "No label is changed and no image removed: there is nothing to make a new version of. "

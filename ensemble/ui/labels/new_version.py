@@ -32,7 +32,7 @@ def show_decisions(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch) 
             lambda: decision_table.format_decisions_csv(
                 {queue.split: queue.list_decisions()}, queue.class_names
             ),
-            f"{epoch.run.data.name}-label-decisions.csv",
+            f"{queue.run_id}-label-decisions.csv",
             "text/csv",
             icon=":material/download:",
             on_click="ignore",
@@ -44,7 +44,8 @@ def show_version_button(epoch: EvaluatedEpoch) -> None:
     """Makes a new version of the run's dataset, where that is on this machine."""
     if epoch.run.training_config is None:
         st.caption(
-            "This run was trained elsewhere and its dataset is not here: mend the labels there."
+            "This run was trained elsewhere and its dataset is not here: mend the labels there.",
+            width="content",
         )
         return
     try:
@@ -53,7 +54,7 @@ def show_version_button(epoch: EvaluatedEpoch) -> None:
             decision_table.list_dataset_decisions(dataset)
         )
     except EnsembleError as error:
-        st.caption(escaping.escape_markdown(str(error)))
+        st.caption(escaping.escape_markdown(str(error)), width="content")
         return
     relabeled, removed = changes.count_relabeled(), changes.count_removed()
     if not (relabeled or removed):

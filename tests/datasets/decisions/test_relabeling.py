@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble import datasets
+from ensemble.access import Person, Role, set_person_source
 from ensemble.cli.program import main
 from ensemble.datasets import Dataset
 from ensemble.datasets.decisions import decision_log, decision_table, relabeling
@@ -23,7 +24,7 @@ from ensemble.datasets.decisions.label_decision import (
     checksum_image,
 )
 from ensemble.datasets.own import custom_registry, staging
-from ensemble.errors import DataError
+from ensemble.errors import AccessError, DataError
 from tests.pages import own_images
 
 
@@ -225,3 +226,19 @@ def test_the_names_of_classes_that_look_like_formulas_come_back(
     table.write_text(decision_table.format_decisions_csv({"test": [decision]}, named.class_names))
     assert "'=1+1" in table.read_text()
     assert decision_table.read_label_changes(table, named).new_labels["test"] == {1: 0}
+
+
+def test_a_viewer_makes_no_version_and_what_fails_leaves_nothing_behind(leaves: Dataset) -> None:
+    changes = decision_table.LabelChanges()
+    changes.removed["test"] |= set(range(len(leaves.test_labels)))
+    with pytest.raises(DataError, match="No picture of the test set"):
+        relabeling.relabel_dataset(leaves, changes)
+    set_person_source(lambda: Person("eve@example.org", Role.VIEWER))
+    try:
+        changes.removed["test"] = {1}
+        with pytest.raises(AccessError, match="but not add data"):
+            relabeling.relabel_dataset(leaves, changes)
+    finally:
+        set_person_source(None)
+    left = {path.name for path in custom_registry.custom_datasets_folder().iterdir()}
+    assert left == {"leaves"}
