@@ -43,6 +43,11 @@ class Budget:
                 "validation is 0, but rates and epochs are chosen on images held out: set it to a "
                 "share such as 0.1."
             )
+        if config.folds:
+            raise ConfigError(
+                f"folds is {config.folds}, but one network has nobody to leave parts of the images "
+                "to: choose folds 0."
+            )
         architecture = ARCHITECTURES.get(config.network)
         if architecture is None or architecture.width is None:
             raise ConfigError(

@@ -203,4 +203,4 @@ def _are_members_independent(run: Run) -> bool:
     Of predictions that were made elsewhere that is not known.
     """
     config = run.training_config
-    return config is not None and (config.shuffle_per_member or config.bootstrap)
+    return config is not None and config.has_member_batches

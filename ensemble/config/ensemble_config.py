@@ -113,6 +113,14 @@ class EnsembleConfig(Settings):
         False,
         "Bagging: each member trains on its own sample of the images, drawn with replacement.",
     )
+    folds: int = declare_setting(
+        0,
+        "Each member leaves one of so many parts of the training images out, stratified by class "
+        "(of whole groups where the dataset has groups): their labels are then judged by members "
+        "that have not seen them. 0 for none.",
+        low=0,
+        high=64,
+    )
     shift_pixels: int = declare_setting(
         0, "Augmentation: shift each image by up to this many pixels.", low=0, high=6
     )
@@ -205,7 +213,7 @@ class EnsembleConfig(Settings):
     @property
     def has_member_batches(self) -> bool:
         """Whether each member draws batches of its own."""
-        return self.shuffle_per_member or self.bootstrap
+        return self.shuffle_per_member or self.bootstrap or self.folds > 0
 
     @property
     def has_member_views(self) -> bool:
@@ -260,6 +268,7 @@ class EnsembleConfig(Settings):
             )
         self._check_network()
         self._check_validation()
+        self._check_folds()
         if self.groups > 1 and self.members < MIN_GROUP_MEMBERS * self.groups:
             most = max(1, self.members // MIN_GROUP_MEMBERS)
             raise ConfigError(
@@ -300,4 +309,34 @@ class EnsembleConfig(Settings):
             raise ConfigError(
                 f"validation is {self.validation:g}, less than one of the {size:,} training "
                 f"images: choose {1 / size:.1g} or more, or 0 for none."
+            )
+
+    def _check_folds(self) -> None:
+        if not self.folds:
+            return
+        if self.folds == 1:
+            raise ConfigError(
+                "folds is 1, which would leave nothing to learn from: choose 2 or more, or 0 for "
+                "none."
+            )
+        if self.members < self.folds:
+            raise ConfigError(
+                f"folds is {self.folds}, but there are only {self.members} members, and a fold "
+                f"that nobody leaves out has nobody to judge it: choose at most {self.members} "
+                f"folds, or {self.folds} members or more."
+                if self.members > 1
+                else "folds needs two members or more: choose more members, or 0 for none."
+            )
+        if self.teacher:
+            raise ConfigError(
+                "folds and teacher do not go together: the teacher has learnt from the images that "
+                "a member leaves out, and would tell it of them. Choose folds 0, or no teacher."
+            )
+        if isinstance(self.dataset, StoredChoice):
+            return
+        if alone := find_dataset_entry(self.dataset).alone:
+            raise ConfigError(
+                f"folds is {self.folds}, but of {alone:,} classes of {self.dataset} there is only "
+                "one training image, which no member could know that leaves it out: add images of "
+                "these classes or remove them, or choose folds 0."
             )

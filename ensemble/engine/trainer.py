@@ -10,6 +10,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.folds import assign_folds
 from ensemble.datasets.split import select_validation_indices
 from ensemble.engine.draws import batches, random_keys
 from ensemble.engine.draws.augmentation import Augmentation
@@ -131,9 +132,10 @@ class Trainer:
         held_images, held_labels = images[held], labels[held]
         if len(held):
             images, labels = np.delete(images, held, 0), np.delete(labels, held)
+        self._folds = np.delete(assign_folds(config, dataset), held) if config.folds else None
         self.size = len(images)
         self.steps_per_epoch = batches.count_steps_per_epoch(
-            self.size, config.batch_size, len(held)
+            self.size, config.batch_size, len(held), config.folds
         )
         self.augmentation = Augmentation.from_config(config)
         execution = execution or choose_training_execution(
@@ -274,7 +276,7 @@ class Trainer:
     def _load_epoch(self, epoch: int) -> tuple[EpochInputs, Any]:
         """Batches and keys of every member, and the epoch's numbers: here and on the devices."""
         config = self.config
-        order = batches.sample_epoch_batches(config, epoch, self.size, self.numbers)
+        order = batches.sample_epoch_batches(config, epoch, self.size, self.numbers, self._folds)
         own = np.zeros((len(self.numbers), 2), np.uint32)
         if any(self.augmentation) or self.network.is_stochastic:
             own = np.asarray(

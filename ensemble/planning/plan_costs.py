@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ensemble.analysis.planning.plan_grid import EnsemblePlan
+from ensemble.datasets.folds import count_images_per_member
 from ensemble.datasets.split import count_holdout_images
 from ensemble.errors import ConfigError
 from ensemble.runs.store import Run, require_training_config
@@ -71,7 +72,7 @@ def estimate_plan_costs(run: Run) -> PlanCosts:
     """
     config, status = require_training_config(run), run.status
     size = run.data.train_size - count_holdout_images(run.data.splittable_size, config.validation)
-    batches = size // config.batch_size
+    batches = count_images_per_member(size, config.folds) // config.batch_size
     trained = status.step * config.batch_size * config.members
     rate = trained / status.seconds if status.step and status.seconds else None
     return PlanCosts(max(1, batches) * config.batch_size, rate)

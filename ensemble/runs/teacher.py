@@ -136,6 +136,7 @@ def build_student_config(teacher: Run, **changes: object) -> EnsembleConfig:
         "vary": "",
         "shuffle_per_member": False,
         "bootstrap": False,
+        "folds": 0,
         "groups": 1,
         "teacher": teacher.id,
         "distil_temperature": EnsembleConfig.distil_temperature,

@@ -20,7 +20,7 @@ SPACE_FORM = (
 MAX_GRID_SIZE = 10_000
 # Trials are compared by what they make of the same images: these change the images, or are no
 # numbers and no choices.
-UNSEARCHABLE_SETTINGS = ("dataset", "validation", "vary", "teacher")
+UNSEARCHABLE_SETTINGS = ("dataset", "validation", "folds", "vary", "teacher")
 BOOLEAN_WORDS = {"true": True, "false": False}
 _RANGE = re.compile(r"(.+?)\.\.(.+?)(:log)?")
 

@@ -200,6 +200,7 @@ def _merge_trial_settings(chosen: list[MemberCandidate]) -> EnsembleConfig:
         warmup_epochs=0.0,
         patience=0,
         groups=1,
+        folds=0,  # Their numbers are others here.
         vary=member_values.format_member_values(differ),
         **same,
     )

@@ -9,24 +9,30 @@ import numpy as np
 from jax import Array
 
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.folds import count_images_per_member
 from ensemble.engine.draws import random_keys
 from ensemble.engine.trace_cache import cache_trace
 from ensemble.errors import ConfigError
 
 
-def count_steps_per_epoch(size: int, batch_size: int, held_out: int = 0) -> int:
+def count_steps_per_epoch(size: int, batch_size: int, held_out: int = 0, folds: int = 0) -> int:
     """Whole batches in `size` images; the remainder is dropped, as the HOWTO does.
+
+    With K folds all members take as many: those of the images that are left without one fold.
 
     Args:
       size: images to learn from.
       batch_size: B.
       held_out: training images beside them that are kept for validation, for the sentence.
+      folds: K; 0 for none.
 
     Raises:
       ConfigError: a batch larger than what there is.
     """
+    whole, size = size, count_images_per_member(size, folds)
     if size < batch_size:
         beside = f" besides the {held_out:,} of validation" if held_out else ""
+        beside += f" besides the {whole - size:,} that each member leaves out" if folds else ""
         raise ConfigError(
             f"batch_size is {batch_size:,}, but there are only {size:,} training images{beside}: "
             f"choose at most {size:,}."
@@ -35,22 +41,32 @@ def count_steps_per_epoch(size: int, batch_size: int, held_out: int = 0) -> int:
 
 
 def sample_epoch_batches(
-    config: EnsembleConfig, epoch: int, size: int, numbers: Sequence[int] | None = None
+    config: EnsembleConfig,
+    epoch: int,
+    size: int,
+    numbers: Sequence[int] | None = None,
+    folds: np.ndarray | None = None,
 ) -> np.ndarray:
     """The images of every batch of an epoch, by number: int32 (M, S, B).
 
     One permutation for all members, as in the HOWTO, unless the run asks for
     `shuffle_per_member`. With `bootstrap` member m's set is a draw of `size` images with
     replacement (bagging; Breiman 1996), the same in every epoch and shuffled like any other.
+    With K folds member m draws, in an order of its own, from the images that are not in fold
+    m mod K.
 
     Args:
       config: the run's settings.
       epoch: from 1.
       size: images to learn from.
       numbers: whose, of members counted from 0; by default of all. M is how many they are.
+      folds: (size,), the fold of each image, where the run has some.
     """
     numbers = range(config.members) if numbers is None else numbers
-    steps = count_steps_per_epoch(size, config.batch_size)
+    steps = count_steps_per_epoch(size, config.batch_size, folds=config.folds)
+    if config.folds:
+        assert folds is not None
+        return _sample_fold_batches(config, epoch, steps, np.asarray(numbers, np.int32), folds)
     own = config.shuffle_per_member or config.bootstrap
     # Where all share one order, it is drawn once; whose orders they are is data, so that all
     # groups of a run share one program that draws them.
@@ -59,6 +75,28 @@ def sample_epoch_batches(
     order = np.asarray(drawn)[:, : steps * config.batch_size]
     order = order.reshape(-1, steps, config.batch_size)
     return np.broadcast_to(order, (len(numbers), *order.shape[1:]))
+
+
+def _sample_fold_batches(
+    config: EnsembleConfig, epoch: int, steps: int, numbers: np.ndarray, folds: np.ndarray
+) -> np.ndarray:
+    """`sample_epoch_batches` of members that leave folds out.
+
+    Members of larger folds than others have fewer images for as many steps: where groups stay
+    together, some of theirs come a second time.
+    """
+    batches = np.empty((len(numbers), steps, config.batch_size), np.int32)
+    others = [np.flatnonzero(folds != fold).astype(np.int32) for fold in range(config.folds)]
+    for size in sorted({len(seen) for seen in others}):
+        places = np.flatnonzero([len(others[number % config.folds]) == size for number in numbers])
+        if not len(places):
+            continue
+        draw = _build_order_program(size, True, config.bootstrap)
+        drawn = np.asarray(draw(config.seed, epoch, numbers[places]))
+        for place, order in zip(places, drawn, strict=True):
+            seen = others[numbers[place] % config.folds]
+            batches[place] = np.resize(seen[order], batches.shape[1:])
+    return batches
 
 
 @functools.cache

@@ -121,4 +121,4 @@ def list_checkpoint_epochs(run: Run) -> list[int]:
 def _count_steps_per_epoch(run: Run) -> int:
     config = require_training_config(run)
     held = count_holdout_images(run.data.splittable_size, config.validation)
-    return count_steps_per_epoch(run.data.train_size - held, config.batch_size, held)
+    return count_steps_per_epoch(run.data.train_size - held, config.batch_size, held, config.folds)

@@ -9,8 +9,9 @@ from typing import Any
 from ensemble.cluster.task_ends import describe_task_end, find_task_end
 from ensemble.errors import ClusterError, ConfigError, RunError
 from ensemble.jobs.job import STOP_FILE, clear_stop_request
-from ensemble.jobs.outcome import Outcome
+from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome
 from ensemble.jobs.status import StatusWriter, write_status
+from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.groups.group import (
     GROUPS_FOLDER,
     Group,
@@ -237,6 +238,8 @@ class GroupCoordinator:
     def _build_outcome(self) -> Outcome:
         groups = self._groups = list_run_groups(self._run)
         if self._merger.is_over:
+            if self._config.folds and not self._save_fold_predictions():
+                return STOPPED_OUTCOME
             epochs = len(self._merger.merged_lines)
             return Outcome(
                 "finished", describe_early_stop(self._merger.status, self._config, epochs)
@@ -260,6 +263,15 @@ class GroupCoordinator:
             sentence = describe_cancelled_groups(cancelled, self._tasks.place_title)
             return Outcome("stopped", sentence)
         return Outcome("failed", self._merger.describe_missing_epoch())
+
+    def _save_fold_predictions(self) -> bool:
+        """Have the merged members judge the training images; whether they did."""
+        prepare_jax()
+        from ensemble.runs.training import fold_predictions
+
+        self._status.update(message=fold_predictions.PROGRESS_MESSAGE)
+        self._report(self._status.status)
+        return fold_predictions.save_fold_predictions(self._run, self._stop)
 
     def _build_group_outcome(self, group: Group, state: str) -> Outcome:
         lost = group.has_died or group.status.machine_fault

@@ -14,7 +14,7 @@ import numpy as np
 
 from ensemble import hosts
 from ensemble.engine import Evaluation, Trainer, TrainingMetrics
-from ensemble.jobs.outcome import Outcome, limit_stop_checks
+from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome, limit_stop_checks
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import read_device_info
 from ensemble.runs import status as statuses
@@ -28,7 +28,7 @@ from ensemble.runs.status import (
     is_training_over,
 )
 from ensemble.runs.store import Run, require_training_config
-from ensemble.runs.training import weight_averages
+from ensemble.runs.training import fold_predictions, weight_averages
 from ensemble.runs.training.clock import TrainingClock
 from ensemble.runs.training.divergence import DivergenceMonitor
 from ensemble.runs.training.host_snapshot import HostSnapshot, copy_unless_owned
@@ -228,6 +228,10 @@ class RunRecorder:
         status, config = self._status.status, self._config
         if config.swa_epochs and self.run.has_all_members and not hosts.get_process_group():
             weight_averages.save_weight_average(self.run)  # elsewhere whoever first asks makes it
+        if config.folds and self.run.has_all_members:
+            self._update_status(message=fold_predictions.PROGRESS_MESSAGE)
+            if not fold_predictions.save_fold_predictions(self.run, self.stop):
+                return STOPPED_OUTCOME
         sentence = statuses.describe_early_stop(status, config, self.progress.evaluated)
         if damaged := self._checkpoints.quarantined:
             again = "Training after the previous checkpoint was repeated, with identical results."

@@ -29,7 +29,7 @@ from ensemble.wording.runs import networks as networks_words
 
 # The rest of the settings by what they are about, in the order in which they are shown.
 SETTING_GROUPS: dict[str, tuple[str, ...]] = {
-    "Members": ("seed", "vary", "shuffle_per_member", "bootstrap"),
+    "Members": ("seed", "vary", "shuffle_per_member", "bootstrap", "folds"),
     "Steps": (
         "optimizer",
         "weight_decay",

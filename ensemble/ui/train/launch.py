@@ -10,6 +10,7 @@ from ensemble.access import Action
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
 from ensemble.datasets.entry import DatasetEntry
+from ensemble.datasets.folds import count_images_per_member
 from ensemble.datasets.registry import find_dataset_entry
 from ensemble.datasets.split import count_holdout_images
 from ensemble.errors import ConfigError, EnsembleError
@@ -66,13 +67,18 @@ def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
     if not info.prepared:
         return LaunchPlan(None, label, f"{info.title} is not here yet: fetch it, or choose Digits.")
     held = count_holdout_images(info.train_size, config.validation)
-    if config.batch_size > info.train_size - held:
+    learnt = info.train_size - held
+    seen = count_images_per_member(learnt, config.folds)
+    if config.batch_size > seen:
         beside = f" beside the {held:,} of validation" if held else ""
+        beside += (
+            f" beside the {learnt - seen:,} that each member leaves out" if config.folds else ""
+        )
         return LaunchPlan(
             None,
             label,
             f"A batch of {config.batch_size:,} is more than the "
-            f"{info.train_size - held:,} training images{beside}: choose a smaller "
+            f"{seen:,} training images{beside}: choose a smaller "
             "one.",
         )
     if why := teacher_control.describe_unfit_teacher(config):
@@ -83,9 +89,7 @@ def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
         return LaunchPlan(None, label, reason)
     if choice := placement_control.get_selected_place():
         return plan_cluster_launch(config, label, choice)
-    return plan_local_launch(
-        config, replace(info, train_size=info.train_size - held), label, network.cost
-    )
+    return plan_local_launch(config, replace(info, train_size=seen), label, network.cost)
 
 
 def plan_local_launch(

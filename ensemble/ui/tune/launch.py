@@ -7,6 +7,7 @@ import streamlit as st
 
 from ensemble import datasets, sweeps
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.folds import count_images_per_member
 from ensemble.datasets.split import count_holdout_images
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement
@@ -214,8 +215,9 @@ def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
     if not info.prepared:
         return LaunchPlan(None, label, f"{info.title} is not here yet: fetch it on Train.")
     aside = count_holdout_images(info.train_size, wanted.base.validation)
-    if find_largest_batch(wanted) > info.train_size - aside:
-        learnt = f"{info.train_size - aside:,} training images"
+    seen = count_images_per_member(info.train_size - aside, wanted.base.folds)
+    if find_largest_batch(wanted) > seen:
+        learnt = f"{seen:,} training images"
         return LaunchPlan(
             None,
             label,

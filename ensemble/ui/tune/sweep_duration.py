@@ -9,6 +9,7 @@ from statistics import fmean
 
 from ensemble import datasets
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.folds import count_images_per_member
 from ensemble.datasets.split import count_holdout_images
 from ensemble.errors import ConfigError
 from ensemble.machine.run_estimate import STARTUP_SECONDS, PastRun, estimate_training_time
@@ -103,9 +104,8 @@ def estimate_trial_duration(config: EnsembleConfig, here: DeviceInventory) -> Sw
     cost = network_control.probe_network(str(config.network), info, config.width).cost
     if cost is None:
         return None
-    info = replace(
-        info, train_size=info.train_size - count_holdout_images(info.train_size, config.validation)
-    )
+    learnt = info.train_size - count_holdout_images(info.train_size, config.validation)
+    info = replace(info, train_size=count_images_per_member(learnt, config.folds))
     devices = min(config.devices or here.devices, here.devices)
     past: list[PastRun] = list_past_speeds(info, cost, here.devices)
     training_time = estimate_training_time(
