@@ -210,7 +210,12 @@ class PageRenderer:
             draw(convert_to_markdown(part.caption, part.markdown))
         assert self.epoch is not None
         images.show_image_page(
-            self.epoch, part.numbers, key=part.key, rows=part.rows, under=part.list_lines_below
+            self.epoch,
+            part.numbers,
+            key=part.key,
+            rows=part.rows,
+            under=part.list_lines_below,
+            others=part.others,
         )
 
 

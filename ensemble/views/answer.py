@@ -72,6 +72,7 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
     spread = measure_seed_spread(epoch.run, epoch.list_runs())
     sentences += [
         describe_shown_epoch(epoch.run, epoch.epoch, epoch.epochs),
+        describe_left_out_images(epoch),
         selection_basis.CHOSEN_MEMBERS_SENTENCE if are_members_chosen(epoch.run) else "",
         words.describe_interval_scope(
             spread.accuracies,
@@ -90,6 +91,12 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
         ),
     ]
     return [sentence for sentence in sentences if sentence]
+
+
+def describe_left_out_images(epoch: EvaluatedEpoch) -> str:
+    """That members of a run with folds have seen less than others; "" without any."""
+    config = epoch.run.training_config
+    return words.describe_folds(config.folds, epoch.noun) if config and config.folds else ""
 
 
 def estimate_member_spread(epoch: EvaluatedEpoch) -> words.MemberSpread | None:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from ensemble.figures.palette import Palette
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import plotly.graph_objects as go
+    from numpy.typing import NDArray
 
+    from ensemble.analysis.predictions import EnsemblePredictions
     from ensemble.analysis.quality.averaging import Ints
 
 Role = Literal[
@@ -225,8 +228,25 @@ class Figures:
 
 
 @dataclass(frozen=True, eq=False)
+class OtherImages:
+    """Images of a run that are not its test images.
+
+    Attributes:
+      subject: what one is called: "training digit".
+      predictions: what is said of N of them.
+      numbers: (N,), their numbers, rising.
+      load: reads the images of some numbers, uint8 (K, H, W, channels).
+    """
+
+    subject: str
+    predictions: "EnsemblePredictions"
+    numbers: "Ints"
+    load: "Callable[[Ints], NDArray[np.uint8]]"
+
+
+@dataclass(frozen=True, eq=False)
 class Images:
-    """Test images that a view has come to, to be looked at one by one.
+    """Images that a view has come to, to be looked at one by one: test images, or others.
 
     Attributes:
       numbers: (K,), which, in the order to show them.
@@ -236,6 +256,7 @@ class Images:
       list_lines_below: the lines below an image, from its number; None for the members' votes.
       empty: what to say where there are none; "" for nothing.
       markdown: whether `caption` is Markdown.
+      others: what they are where they are not test images.
     """
 
     numbers: "Ints"
@@ -245,6 +266,7 @@ class Images:
     list_lines_below: Callable[[int], Sequence[str]] | None = None
     empty: str = ""
     markdown: bool = False
+    others: OtherImages | None = None
 
 
 @dataclass(frozen=True)

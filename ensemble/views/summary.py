@@ -90,7 +90,11 @@ class ViewSummary:
             ],
             "figures": [build_figure_record(figure) for figure in self.figures],
             "images": [
-                {"caption": render_image_caption(image), "numbers": image.numbers.tolist()}
+                {
+                    "caption": render_image_caption(image),
+                    "numbers": image.numbers.tolist(),
+                    "of": image.others.subject if image.others else f"test {self.epoch.noun}",
+                }
                 for image in self.images
             ],
         }
@@ -191,7 +195,8 @@ def format_image_numbers(images: Images, noun: str) -> str:
     more = len(images.numbers) - len(numbers)
     listed = ", ".join(f"{number:,}" for number in numbers)
     rest = f" and {more:,} more" if more else ""
-    what = f"Test {pluralize_noun(noun)}: {listed}{rest}."
+    subject = images.others.subject if images.others else f"test {noun}"
+    what = f"{subject[:1].upper()}{pluralize_noun(subject)[1:]}: {listed}{rest}."
     return f"{render_image_caption(images)} {what}".strip()
 
 

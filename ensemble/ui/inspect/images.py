@@ -10,6 +10,7 @@ from ensemble.analysis.quality.averaging import Ints
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import image_dialog, image_grid, predictions_view
 from ensemble.ui.shared.tab import tab
+from ensemble.views.parts import OtherImages
 
 
 def reset_image_lists() -> None:
@@ -24,8 +25,11 @@ def show_image_page(
     key: str,
     rows: int = 3,
     under: Callable[[int], Sequence[str]] | None = None,
+    others: OtherImages | None = None,
 ) -> None:
     """A page of images with verdict and votes under each, and buttons to the other pages.
+
+    Test images open at a press.
 
     Args:
       shared_epoch: the run's epoch.
@@ -33,14 +37,42 @@ def show_image_page(
       key: the grid's own key on this screen.
       rows: how many rows of images to a page.
       under: the lines under an image, from its number; None for the members' votes.
+      others: what they are where they are not test images.
     """
     if not len(numbers):
         return
-    tab.image_lists = {**tab.image_lists, key: numbers}
+    if not others:
+        tab.image_lists = {**tab.image_lists, key: numbers}
     size = rows * image_grid.get_grid_columns(key)
     count = -(-len(numbers) // size)
     place = min(find_image_page(key, numbers), count - 1)
     page = numbers[place * size : (place + 1) * size]
+    if others:
+        image_grid.show_image_grid(
+            others.load(page),
+            others.predictions,
+            np.searchsorted(others.numbers, page),
+            shared_epoch.class_names,
+            shared_epoch.noun,
+            None,
+            key=key,
+            under=(lambda at: under(int(others.numbers[at]))) if under else None,
+            subject=others.subject,
+            shown_numbers=page,
+        )
+    else:
+        show_test_image_grid(shared_epoch, page, key, under)
+    if count > 1:
+        show_image_pager(key, place, size, len(numbers))
+
+
+def show_test_image_grid(
+    shared_epoch: SharedEpoch,
+    page: Ints,
+    key: str,
+    under: Callable[[int], Sequence[str]] | None,
+) -> None:
+    """The test images of these numbers, each of which opens at a press."""
     image_grid.show_image_grid(
         shared_epoch.dataset.tiles[page],
         shared_epoch.predictions,
@@ -53,8 +85,6 @@ def show_image_page(
         details=shared_epoch.dataset.details,
         has_images=shared_epoch.dataset.images is not None,
     )
-    if count > 1:
-        show_image_pager(key, place, size, len(numbers))
 
 
 def find_image_page(key: str, numbers: Ints) -> int:

@@ -51,11 +51,13 @@ def show_image_grid(
     numbers: Ints,
     names: Sequence[str],
     noun: str,
-    on_open: Callable[[int], None],
+    on_open: Callable[[int], None] | None,
     key: str = GRID_KEY,
     under: Callable[[int], Sequence[str]] | None = None,
     details: ExampleDetails = NO_DETAILS,
     has_images: bool = True,
+    subject: str = "",
+    shown_numbers: Ints | None = None,
 ) -> None:
     """Draw the images of one page.
 
@@ -65,27 +67,37 @@ def show_image_grid(
       numbers: the images' numbers, K of them.
       names: the classes' names.
       noun: what an image is called.
-      on_open: called with an image's number when it is pressed.
+      on_open: called with an image's number when it is pressed; None where nothing opens.
       key: tells this grid from others on the screen.
       under: the lines under an image, from its number; None for the members' votes.
       details: what the images are called, where that is known: it stands under them too.
       has_images: whether there are images; else what is known of each stands in its tile.
+      subject: what an image is called with its split, where it is no test image.
+      shown_numbers: what their numbers are for people, K of them, where they are others.
     """
+    subject = subject or f"test {noun}"
+    shown_numbers = numbers if shown_numbers is None else shown_numbers
+    keys = "arrow keys move, Enter opens" if on_open else "arrow keys move"
     register_image_grid()(
         data={
             "strip": thumbnails.encode_image_strip(images),
             "image": compute_tile_layout(images.shape[1:]),
             "columns": get_grid_columns(key),
-            "label": f"{len(numbers)} test {pluralize_noun(noun)}: arrow keys move, Enter opens",
+            "label": f"{len(numbers)} {pluralize_noun(subject)}: {keys}",
             "wide": max(map(len, names)) > 1,
             "colors": {"right": palette.RIGHT_COLOR, "wrong": palette.WRONG_COLOR},
             "tiles": [
                 build_image_tile(
-                    ensemble_predictions, number, names, noun, details.describe_example(int(number))
+                    ensemble_predictions,
+                    number,
+                    names,
+                    noun,
+                    details.describe_example(int(number)),
+                    f"{subject[:1].upper()}{subject[1:]} {shown}",
                 )
                 | (build_tile_lines(under(int(number))) if under else {})
                 | ({} if has_images else {"card": details.describe_tile(int(number))})
-                for number in numbers
+                for number, shown in zip(numbers, shown_numbers, strict=True)
             ],
         },
         key=key,
@@ -118,8 +130,18 @@ def build_image_tile(
     names: Sequence[str],
     noun: str,
     example_name: str = "",
+    title: str = "",
 ) -> dict[str, Any]:
-    """One image's words for the component; `example_name` is what it is called, if anything."""
+    """One image's words for the component.
+
+    Args:
+      ensemble_predictions: the predictions.
+      number: of the image among them.
+      names: the classes' names.
+      noun: what an image is called.
+      example_name: what this one is called, if anything.
+      title: "Training digit 12", where it is not the test image of that number.
+    """
     called = f", {example_name}" if example_name else ""
     sure = formats.format_probability(ensemble_predictions.confidence[number])
     return {
@@ -130,7 +152,7 @@ def build_image_tile(
         "listed": images_words.can_list_votes(ensemble_predictions, names),
         "votes": list_tile_votes(ensemble_predictions, number, names),
         "name": shorten_example_name(example_name),
-        "alt": f"Test {noun} {number}{called}. "
+        "alt": f"{title or f'Test {noun} {number}'}{called}. "
         f"{images_words.describe_image_prediction(ensemble_predictions, number, names)}",
     }
 
@@ -163,8 +185,10 @@ def list_tile_votes(
     ]
 
 
-def open_pressed_tile(key: str, on_open: Callable[[int], None]) -> None:
+def open_pressed_tile(key: str, on_open: Callable[[int], None] | None) -> None:
     """A tile was pressed."""
+    if on_open is None:
+        return
     number = widget_state.get_widget_value(key).get("opened")
     if number is not None:
         on_open(int(number))

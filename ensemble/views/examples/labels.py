@@ -1,8 +1,18 @@
 """Labels that are probably wrong: how many, which, and what the members say instead."""
 
-from ensemble.analysis.quality.label_errors import LabelErrors, find_label_errors
+from ensemble.datasets.example_details import NO_DETAILS
+from ensemble.errors import EnsembleError
+from ensemble.runs.test_set import load_run_dataset
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
-from ensemble.views.parts import Images, Paragraph, Table, View
+from ensemble.views.examples.judged_labels import (
+    JudgedLabels,
+    Split,
+    describe_unjudged_training,
+    has_training_predictions,
+    judge_labels,
+)
+from ensemble.views.parts import Alternatives, Choice, Images, OtherImages, Paragraph, Table, View
+from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import label_errors as words
 
 MAX_IMAGES = 200
@@ -10,26 +20,80 @@ MAX_LISTED_PAIRS = 20
 
 
 def build_labels(epoch: EvaluatedEpoch) -> View:
-    """How many labels are probably wrong, and the images in doubt, the most first."""
-    errors = epoch.measure(find_label_errors)
-    yield Paragraph(words.describe_label_errors(errors, epoch.noun), "answer")
+    """How many labels are probably wrong, and the images in doubt, the most first.
+
+    Of a run with folds those of the training images too.
+    """
+    if has_training_predictions(epoch.run):
+        yield Alternatives(
+            Choice(
+                "images",
+                "Images",
+                {
+                    "test": f"Test {pluralize_noun(epoch.noun)}",
+                    "training": f"Training {pluralize_noun(epoch.noun)}",
+                },
+                "test",
+                words.explain_image_choice(epoch.noun),
+            ),
+            lambda word: build_split_labels(epoch, "training" if word == "training" else "test"),
+        )
+        return
+    yield from build_split_labels(epoch, "test")
+    config = epoch.run.training_config
+    if config and config.folds:
+        yield Paragraph(describe_unjudged_training(epoch.run), "missing")
+
+
+def build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
+    """The labels of the test images, or of the training images."""
+    try:
+        judged = judge_labels(epoch, split)
+    except EnsembleError as error:
+        yield Paragraph(str(error), "unavailable")
+        return
+    errors, subject = judged.errors, f"{split} {epoch.noun}"
+    yield Paragraph(words.describe_label_errors(errors, subject), "answer")
     yield Paragraph(words.describe_expected_finds(errors, epoch.noun), "evidence")
-    yield Paragraph(words.explain_label_errors(errors, epoch.noun, epoch.members), "note")
-    numbers = errors.order[errors.doubt[errors.order] >= words.MIN_SHOWN_DOUBT][:MAX_IMAGES]
+    if split == "training":
+        sentence = words.describe_judges(judged.judges, epoch.run.config.members, judged.epoch)
+        yield Paragraph(sentence, "evidence")
+    members = int(judged.judges.max())
+    yield Paragraph(words.explain_label_errors(errors, epoch.noun, members), "note")
+    places = errors.order[errors.doubt[errors.order] >= words.MIN_SHOWN_DOUBT][:MAX_IMAGES]
     yield Images(
-        numbers,
-        "inspect_labels",
-        words.caption_doubtful_images(errors, len(numbers), epoch.noun),
-        list_lines_below=lambda number: words.list_doubt_lines(
-            errors, epoch.predictions, number, epoch.class_names
-        ),
-        empty=f"No label of a test {epoch.noun} is in doubt.",
+        judged.numbers[places],
+        "inspect_labels" if split == "test" else "inspect_training_labels",
+        words.caption_doubtful_images(errors, len(places), epoch.noun),
+        list_lines_below=lambda number: list_lines_below(epoch, judged, number),
+        empty=f"No label of a {subject} is in doubt.",
+        others=list_training_images(epoch, judged) if split == "training" else None,
     )
-    yield from build_label_tables(epoch, errors)
+    yield from build_label_tables(epoch, judged)
 
 
-def build_label_tables(epoch: EvaluatedEpoch, errors: LabelErrors) -> View:
+def list_lines_below(epoch: EvaluatedEpoch, judged: JudgedLabels, number: int) -> list[str]:
+    """What stands below an image of that number."""
+    place = judged.find_place(number)
+    lines = words.list_doubt_lines(
+        judged.errors, judged.labels, int(judged.judges[place]), place, epoch.class_names
+    )
+    return lines if judged.split == "test" else [*lines, f"number {number:,}"]
+
+
+def list_training_images(epoch: EvaluatedEpoch, judged: JudgedLabels) -> OtherImages:
+    """The training images, which are read where some of them are shown."""
+    return OtherImages(
+        f"training {epoch.noun}",
+        judged.predictions,
+        judged.numbers,
+        lambda numbers: load_run_dataset(epoch.run).train_images[numbers],
+    )
+
+
+def build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
     """Which classes are taken for which, and every label with its doubt for a program."""
+    errors = judged.errors
     pairs = words.tabulate_label_pairs(errors, epoch.class_names, epoch.noun)
     if len(pairs):
         yield Table(
@@ -40,15 +104,17 @@ def build_label_tables(epoch: EvaluatedEpoch, errors: LabelErrors) -> View:
             from_outside=True,
         )
     if errors.doubt[errors.order[0]] >= words.MIN_SHOWN_DOUBT:
+        judging = judged.numbers, judged.labels, judged.averaged, judged.judges
+        details = epoch.dataset.details if judged.split == "test" else NO_DETAILS
         yield Table(
             "The labels most in doubt",
-            words.tabulate_doubtful_labels(errors, epoch.predictions, epoch.class_names),
+            words.tabulate_doubtful_labels(errors, *judging, epoch.class_names),
             folded=True,
             note=words.explain_doubt_table(),
             key="inspect_doubtful_labels",
             from_outside=True,
             numbers=lambda: words.tabulate_label_values(
-                errors, epoch.predictions, epoch.class_names, epoch.dataset.details
+                errors, *judging, epoch.class_names, details
             ),
-            file="labels",
+            file="labels" if judged.split == "test" else "training-labels",
         )

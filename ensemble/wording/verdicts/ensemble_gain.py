@@ -327,6 +327,14 @@ def describe_training_copies(copies: int | None, n: int, noun: str) -> str:
     )
 
 
+def describe_folds(folds: int, noun: str) -> str:
+    """That each member of a run with so many folds has learnt from fewer images than there are."""
+    return (
+        f"Each member learnt from {folds - 1}/{folds} of the training {pluralize_noun(noun)}: "
+        "without folds each would have seen all."
+    )
+
+
 def describe_training_variance(variance: TrainingVariance | None, n: int, noun: str) -> str:
     """What of the spread over seeds is a difference between trainings; "" where unknown.
 

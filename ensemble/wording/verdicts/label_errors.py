@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.label_errors import LabelErrors
 from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 from ensemble.wording import formats
@@ -16,27 +16,25 @@ BATCH = 20  # images that a person looks through at a time
 MAX_ROWS = 20
 
 
-def describe_label_errors(errors: LabelErrors, noun: str) -> str:
+def describe_label_errors(errors: LabelErrors, subject: str) -> str:
     """How many labels are wrong, in one line.
 
     Args:
       errors: what was found.
-      noun: what one image is called.
+      subject: what one image is called, with its split: "test digit".
     """
     n = len(errors.doubt)
     count, low, high = (round(share * n) for share in (errors.share, errors.low, errors.high))
     if not high:
-        return (
-            f"No label of the {formats.format_count(n, f'test {noun}')} looks wrong to the members."
-        )
+        return f"No label of the {formats.format_count(n, subject)} looks wrong to the members."
     if count == high == low:
         return (
-            f"To the members about {count:,} of the labels of {n:,} test {pluralize_noun(noun)} "
+            f"To the members about {count:,} of the labels of {n:,} {pluralize_noun(subject)} "
             "look wrong."
         )
     about = f"about {count:,}" if count else "hardly one"
     return (
-        f"To the members {about} of the labels of {n:,} test {pluralize_noun(noun)} "
+        f"To the members {about} of the labels of {n:,} {pluralize_noun(subject)} "
         f"{'look' if count > 1 else 'looks'} wrong ({low:,} to {high:,})."
     )
 
@@ -56,6 +54,30 @@ def describe_expected_finds(errors: LabelErrors, noun: str) -> str:
     )
     following = formats.round_half_away(errors.expect_errors(first, first + BATCH))
     return f"{text}, of the next {BATCH:,} about {following:,}." if following else f"{text}."
+
+
+def describe_judges(judges: Ints, members: int, epoch: int) -> str:
+    """By how many members that have not learnt from them training images are judged.
+
+    Args:
+      judges: (N,), how many judge each.
+      members: M, how many the run has.
+      epoch: after which, from 1.
+    """
+    low, high = int(judges.min()), int(judges.max())
+    count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return (
+        f"Each is judged by the members that never learnt from it, {count} of {members:,}, after "
+        f"epoch {epoch:,}."
+    )
+
+
+def explain_image_choice(noun: str) -> str:
+    """What the two kinds of images are judged by."""
+    return (
+        f"Test {pluralize_noun(noun)} are judged by all members, training {pluralize_noun(noun)} "
+        "by those that left them out (folds)."
+    )
 
 
 def explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
@@ -83,14 +105,22 @@ def caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
 
 
 def list_doubt_lines(
-    errors: LabelErrors, predictions: EnsemblePredictions, number: int, names: Sequence[str]
+    errors: LabelErrors, labels: Ints, judges: int, place: int, names: Sequence[str]
 ) -> list[str]:
-    """What stands below an image and its verdict: "doubt: 83.1 %", "1 of 4 say 7"."""
-    doubt = formats.format_probability(float(errors.doubt[number])).replace("over ", ">")
+    """What stands below an image and its verdict: "doubt: 83.1 %", "1 of 4 say 7".
+
+    Args:
+      errors: what was found.
+      labels: (N,), of all images.
+      judges: how many members judge this one.
+      place: of this one among them, from 0.
+      names: of the classes.
+    """
+    doubt = formats.format_probability(float(errors.doubt[place])).replace("over ", ">")
     lines = [f"doubt: {doubt}"]
-    if predictions.members > 1:
-        label = names[int(predictions.labels[number])]
-        lines.append(f"{int(errors.agreeing[number]):,} of {predictions.members:,} say {label}")
+    if judges > 1:
+        label = names[int(labels[place])]
+        lines.append(f"{int(errors.agreeing[place]):,} of {judges:,} say {label}")
     return lines
 
 
@@ -112,27 +142,38 @@ def tabulate_label_pairs(errors: LabelErrors, names: Sequence[str], noun: str) -
 
 
 def tabulate_doubtful_labels(
-    errors: LabelErrors, predictions: EnsemblePredictions, names: Sequence[str]
+    errors: LabelErrors,
+    numbers: Ints,
+    labels: Ints,
+    averaged: Floats,
+    judges: Ints,
+    names: Sequence[str],
 ) -> pd.DataFrame:
-    """The labels most in doubt, to read."""
-    numbers = errors.order[errors.doubt[errors.order] >= MIN_SHOWN_DOUBT][:MAX_ROWS]
-    rows = np.arange(len(predictions.labels))
-    own = predictions.averaged[rows, predictions.labels]
+    """The labels most in doubt, to read.
+
+    Args:
+      errors: what was found.
+      numbers: (N,), what the images are numbered.
+      labels: (N,).
+      averaged: (N, C), the averaged probabilities.
+      judges: (N,), how many members judge each.
+      names: of the classes.
+    """
+    places = errors.order[errors.doubt[errors.order] >= MIN_SHOWN_DOUBT][:MAX_ROWS]
     return pd.DataFrame(
         {
-            "number": [f"{number:,}" for number in numbers],
-            "label": [names[int(predictions.labels[number])] for number in numbers],
-            "instead": [names[int(errors.suggested[number])] for number in numbers],
-            "doubt": [
-                formats.format_probability(float(errors.doubt[number])) for number in numbers
+            "number": [f"{numbers[place]:,}" for place in places],
+            "label": [names[int(labels[place])] for place in places],
+            "instead": [names[int(errors.suggested[place])] for place in places],
+            "doubt": [formats.format_probability(float(errors.doubt[place])) for place in places],
+            "ensemble": [
+                formats.format_probability(float(averaged[place, labels[place]]))
+                for place in places
             ],
-            "ensemble": [formats.format_probability(float(own[number])) for number in numbers],
             "lowest member": [
-                formats.format_probability(float(errors.lowest[number])) for number in numbers
+                formats.format_probability(float(errors.lowest[place])) for place in places
             ],
-            "votes": [
-                f"{int(errors.agreeing[number]):,} of {predictions.members:,}" for number in numbers
-            ],
+            "votes": [f"{int(errors.agreeing[place]):,} of {judges[place]:,}" for place in places],
         }
     )
 
@@ -148,22 +189,26 @@ def explain_doubt_table() -> str:
 
 def tabulate_label_values(
     errors: LabelErrors,
-    predictions: EnsemblePredictions,
+    numbers: Ints,
+    labels: Ints,
+    averaged: Floats,
+    judges: Ints,
     names: Sequence[str],
     details: ExampleDetails = NO_DETAILS,
 ) -> pd.DataFrame:
     """Every label with its doubt, the most doubtful first, for a program."""
-    named, numbers = np.asarray(names, object), errors.order
-    known = details.take(numbers)
+    named, places = np.asarray(names, object), errors.order
+    known = details.take(places)
     return pd.DataFrame(
         {
-            "number": numbers,
+            "number": numbers[places],
             **({"example": known.names} if known.names else {}),
-            "label": named[predictions.labels[numbers]],
-            "suggested": named[errors.suggested[numbers]],
-            "doubt": errors.doubt[numbers],
-            "averaged": predictions.averaged[numbers, predictions.labels[numbers]],
-            "lowest": errors.lowest[numbers],
-            "votes": errors.agreeing[numbers],
+            "label": named[labels[places]],
+            "suggested": named[errors.suggested[places]],
+            "doubt": errors.doubt[places],
+            "averaged": averaged[places, labels[places]],
+            "lowest": errors.lowest[places],
+            "votes": errors.agreeing[places],
+            "members": judges[places],
         }
     )
