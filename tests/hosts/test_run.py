@@ -22,6 +22,7 @@ from ensemble.runs.groups.task_placement import create_group_tasks
 from ensemble.runs.teacher import build_student_config
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.runs.training.distributed import LeaderTrainer
+from ensemble.runs.training_predictions import load_training_predictions
 from ensemble.storage.atomic_files import read_json
 from ensemble.wording.provenance import build_rerun_command
 from tests.hosts.pair import Processes, train
@@ -90,6 +91,21 @@ def test_two_processes_are_taught_what_one_is(tmp_path):
     with np.load(taught.path / name) as found, np.load(alone.path / name) as one:
         for key in one.files:
             np.testing.assert_allclose(found[key], one[key], atol=1e-5)
+
+
+@pytest.mark.long
+def test_two_processes_judge_what_they_left_out_as_one_does(tmp_path):
+    config = replace(CONFIG, folds=2, epochs=1)
+    alone = runs.execute_run(runs.create_run(replace(config, devices=1)).id)
+    words = [*build_rerun_command(alone).split()[2:], "--devices", "0"]
+    with train(tmp_path, *words) as both:
+        assert both.statuses() == [0, 0], both.said()
+    [judged] = [run for run in runs.list_runs() if run.id != alone.id]
+    assert judged.state == "finished"
+    assert '"processes": 2' in (judged.path / "devices.json").read_text()
+    found, wanted = load_training_predictions(judged), load_training_predictions(alone)
+    np.testing.assert_array_equal(found.numbers, wanted.numbers)
+    np.testing.assert_allclose(found.averaged, wanted.averaged, atol=1e-5)
 
 
 def test_two_processes_multiply_bfloat16_as_the_first_has_measured(tmp_path):

@@ -12,7 +12,7 @@ from ensemble.runs.teacher import has_teacher
 from ensemble.ui.inspect.shared_epoch import MANY_PROBABILITIES, SharedEpoch
 from ensemble.ui.predictions import loader
 from ensemble.ui.shared import address, loaders
-from ensemble.views.answer import describe_answer_headline
+from ensemble.views.answer import describe_answer_headline, describe_left_out_images
 from ensemble.views.member_faults import list_epoch_member_faults
 from ensemble.views.registry import TEACHER_VIEW
 from ensemble.wording import escaping
@@ -73,9 +73,8 @@ def has_verdict(run: runs.Run) -> bool:
 
 def describe_run_outcome(epoch: SharedEpoch) -> tuple[str, str]:
     """What the ensemble is better by than its members, and whether that may be luck."""
-    return describe_answer_headline(epoch), describe_gain_luck(
-        epoch.measure(gain_over_mean_member), epoch.noun
-    )
+    luck = describe_gain_luck(epoch.measure(gain_over_mean_member), epoch.noun)
+    return describe_answer_headline(epoch), f"{luck} {describe_left_out_images(epoch)}".strip()
 
 
 def describe_student_outcome(epoch: SharedEpoch) -> tuple[str, str]:

@@ -56,7 +56,9 @@ def build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
     yield Paragraph(words.describe_label_errors(errors, subject), "answer")
     yield Paragraph(words.describe_expected_finds(errors, epoch.noun), "evidence")
     if split == "training":
-        sentence = words.describe_judges(judged.judges, epoch.run.config.members, judged.epoch)
+        sentence = words.describe_judges(
+            judged.judges, epoch.run.config.members, judged.epoch, judged.predictions.right
+        )
         yield Paragraph(sentence, "evidence")
     members = int(judged.judges.max())
     yield Paragraph(words.explain_label_errors(errors, epoch.noun, members), "note")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.label_errors import LabelErrors
@@ -56,19 +57,21 @@ def describe_expected_finds(errors: LabelErrors, noun: str) -> str:
     return f"{text}, of the next {BATCH:,} about {following:,}." if following else f"{text}."
 
 
-def describe_judges(judges: Ints, members: int, epoch: int) -> str:
+def describe_judges(judges: Ints, members: int, epoch: int, right: NDArray[np.bool_]) -> str:
     """By how many members that have not learnt from them training images are judged.
 
     Args:
       judges: (N,), how many judge each.
       members: M, how many the run has.
       epoch: after which, from 1.
+      right: (N,), where their average says the label.
     """
     low, high = int(judges.min()), int(judges.max())
     count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     return (
         f"Each is judged by the members that never learnt from it, {count} of {members:,}, after "
-        f"epoch {epoch:,}."
+        f"epoch {epoch:,}: they agree with "
+        f"{formats.format_percent(float(right.mean()), len(right))} of the labels."
     )
 
 
