@@ -129,12 +129,15 @@ def test_the_view_judges_test_and_training_images(ended: Run) -> None:
     test = summarize_view(VIEWS["labels"], epoch)
     training = summarize_view(VIEWS["labels"], epoch, {"images": "training"})
     assert "of 500 test digits" in test.answer
+    judged = judge_run_labels(ended, "training")
+    assert judged.fold_shares is not None
+    assert not judged.fold_shares.are_apart
     assert "1,167 training digits" in training.answer
     assert training.evidence[1].startswith(
         "Each is judged by the members that never learnt from it, 1 to 2 of 4, after epoch "
         f"{ended.status.best_epoch}: they agree with "
     )
-    judged, stored = judge_run_labels(ended, "training"), load_training_predictions(ended)
+    stored = load_training_predictions(ended)
     assert [image["of"] for image in training.to_dict()["images"]] == ["training digit"]
     first = judged.errors.order[0]
     assert training.images[0].numbers[0] == stored.numbers[first]

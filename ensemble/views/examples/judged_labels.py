@@ -6,10 +6,12 @@ from typing import Literal
 import numpy as np
 
 from ensemble import runs
+from ensemble.analysis.inference.fold_shares import FoldShares, estimate_fold_shares
 from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.label_errors import LabelErrors, find_label_errors
+from ensemble.datasets.folds import assign_folds
 from ensemble.errors import RunError
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.runs.training_predictions import (
@@ -20,6 +22,7 @@ from ensemble.runs.training_predictions import (
 from ensemble.storage.folder_index import file_version
 from ensemble.views.evaluated_epoch import EvaluatedEpoch, evaluate_epoch
 
+MANY_IMAGES = 10_000  # training images, of which judging takes a second or more
 Split = Literal["test", "training"]
 
 
@@ -35,6 +38,7 @@ class JudgedLabels:
         those that have not learnt from an image were a single member.
       judges: (N,), by how many members each is judged.
       errors: which labels are doubtful, by place from 0 to N - 1.
+      fold_shares: of training images, the share of wrong labels by each fold alone.
     """
 
     split: Split
@@ -43,6 +47,7 @@ class JudgedLabels:
     predictions: EnsemblePredictions
     judges: Ints
     errors: LabelErrors
+    fold_shares: FoldShares | None = None
 
     @property
     def averaged(self) -> Floats:
@@ -87,7 +92,10 @@ def judge_labels(epoch: EvaluatedEpoch, split: Split) -> JudgedLabels:
         if not has_training_predictions(run):
             raise RunError(describe_unjudged_training(run))
         version = file_version(str(run.path / TRAINING_PREDICTIONS_FILE))
-        return epoch.measure(judge_training_labels, run.id, version)
+        wait = (
+            "Judging the labels of training images …" if run.data.train_size > MANY_IMAGES else ""
+        )
+        return epoch.measure(judge_training_labels, run.id, version, wait=wait)
     return JudgedLabels(
         "test",
         epoch.epoch,
@@ -139,6 +147,13 @@ def judge_training_labels(
         lowest=stored.lowest,
         agreeing=(stored.votes == labels[:, None]).sum(axis=1),
     )
+    folds = assign_folds(runs.require_training_config(run), dataset)[stored.numbers]
     return JudgedLabels(
-        "training", stored.epoch, stored.numbers, predictions, stored.judges, errors
+        "training",
+        stored.epoch,
+        stored.numbers,
+        predictions,
+        stored.judges,
+        errors,
+        estimate_fold_shares(predictions, folds),
     )

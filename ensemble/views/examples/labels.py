@@ -53,8 +53,12 @@ def build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
         yield Paragraph(str(error), "unavailable")
         return
     errors, subject = judged.errors, f"{split} {epoch.noun}"
-    yield Paragraph(words.describe_label_errors(errors, subject), "answer")
-    yield Paragraph(words.describe_expected_finds(errors, epoch.noun), "evidence")
+    if judged.fold_shares and judged.fold_shares.are_apart:
+        yield Paragraph(words.describe_fold_conflict(subject), "answer")
+        yield Paragraph(words.explain_fold_conflict(judged.fold_shares, epoch.noun), "evidence")
+    else:
+        yield Paragraph(words.describe_label_errors(errors, subject), "answer")
+        yield Paragraph(words.describe_expected_finds(errors, epoch.noun), "evidence")
     if split == "training":
         sentence = words.describe_judges(
             judged.judges, epoch.run.config.members, judged.epoch, judged.predictions.right

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.fold_shares import FoldShares
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.label_errors import LabelErrors
 from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
@@ -72,6 +73,32 @@ def describe_judges(judges: Ints, members: int, epoch: int, right: NDArray[np.bo
         f"Each is judged by the members that never learnt from it, {count} of {members:,}, after "
         f"epoch {epoch:,}: they agree with "
         f"{formats.format_percent(float(right.mean()), len(right))} of the labels."
+    )
+
+
+def describe_fold_conflict(subject: str) -> str:
+    """That nothing can be said of how many labels are wrong, for folds lie too far apart.
+
+    Args:
+      subject: what one image is called, with its split: "training digit".
+    """
+    return (
+        f"These members cannot tell how many labels of {pluralize_noun(subject)} are wrong: their "
+        "folds disagree."
+    )
+
+
+def explain_fold_conflict(fold_shares: FoldShares, noun: str) -> str:
+    """Why they cannot, and what would help."""
+    low, high = (
+        formats.format_percent(float(share), places=1)
+        for share in (fold_shares.shares.min(), fold_shares.shares.max())
+    )
+    return (
+        f"From {low} of the labels in one fold to {high} in another, where folds that are drawn at "
+        "random have about as many wrong labels each: the rest are mistakes of the members that "
+        f"judge them, and {pluralize_noun(noun)} below may well be labelled rightly. Train longer, "
+        "at another rate, or with more members a fold."
     )
 
 
