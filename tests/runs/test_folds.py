@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ensemble import runs
+from ensemble.analysis.inference.fold_shares import FoldShares
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import load_dataset
 from ensemble.datasets.folds import NO_FOLD, assign_folds
@@ -22,6 +23,7 @@ from ensemble.runs.training_predictions import (
     load_training_predictions,
 )
 from ensemble.views.evaluated_epoch import evaluate_epoch
+from ensemble.views.examples import judged_labels
 from ensemble.views.examples.judged_labels import judge_run_labels
 from ensemble.views.registry import VIEWS
 from ensemble.views.summary import summarize_view
@@ -159,6 +161,20 @@ def test_the_view_judges_test_and_training_images(ended: Run) -> None:
     assert values["members"].tolist() == stored.judges[judged.errors.order].tolist()
     answer = summarize_view(VIEWS["answer"], epoch)
     assert "Each member learnt from 2/3 of the training digits" in " ".join(answer.evidence)
+
+
+@pytest.mark.usefixtures("at_home")
+def test_where_folds_disagree_no_number_is_said(
+    ended: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apart = FoldShares(np.array([0.05, 0.4]), 1e-9)
+    monkeypatch.setattr(judged_labels, "estimate_fold_shares", lambda predictions, folds: apart)
+    view = summarize_view(VIEWS["labels"], evaluate_epoch(ended), {"images": "training"})
+    assert view.answer == (
+        "These members cannot tell how many labels of training digits are wrong: their folds "
+        "disagree."
+    )
+    assert view.evidence[0].startswith("From 5.0 % of the labels in one fold to 40.0 % in another")
 
 
 @pytest.mark.usefixtures("at_home")
