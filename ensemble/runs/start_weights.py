@@ -193,6 +193,11 @@ def _list_notes(
             "Members that start alike and see the same images in the same order stay alike: tell "
             "them apart with --shuffle-per-member or --bootstrap."
         )
+    if config.folds:
+        notes.append(
+            f"Labels are judged as if {title} had learnt from none of the training images: where "
+            "it has, draw the weights instead."
+        )
     return notes
 
 

@@ -1,6 +1,7 @@
 """Members that start from given weights: which are taken, how, and that training starts there."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ def test_names_are_the_network_s_own_whatever_stands_between_them(rename: str) -
         "2 of the network's 2 arrays start from w.npz, all members from one set."
     )
     assert "stay alike: tell them apart with --shuffle-per-member" in weights.notes[1]
+    folded = match_start_weights(given, SHAPES, replace(CONFIG, folds=2), "w.npz")
+    assert folded.notes[1].startswith("Labels are judged as if w.npz had learnt from none of the")
 
 
 def test_a_set_for_each_member_is_told_by_its_axis_and_the_rest_is_drawn() -> None:
