@@ -3,10 +3,13 @@
 import streamlit as st
 
 from ensemble import runs
+from ensemble.runs.training_predictions import has_training_predictions
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.labels import label_queue, mended_versions, queue_panel
+from ensemble.ui.labels.label_queue import LabelQueue
 from ensemble.ui.predictions import epoch_selection
-from ensemble.ui.shared import loaders, navigation, run_panel
+from ensemble.ui.shared import address, loaders, navigation, run_panel
+from ensemble.wording.formats import pluralize_noun
 
 
 def show_labels_page() -> None:
@@ -41,7 +44,25 @@ def show_labels_run(run: runs.Run) -> None:
 def show_labels_epoch(shared_epoch: SharedEpoch) -> None:
     """The queue of one epoch."""
     with st.container(key="labels"):
-        queue_panel.show_label_queue(label_queue.build_test_queue(shared_epoch), shared_epoch)
+        queue = select_label_queue(shared_epoch)
+        queue_panel.show_label_queue(queue, shared_epoch)
+
+
+def select_label_queue(shared_epoch: SharedEpoch) -> LabelQueue:
+    """That of the test images; of a run with folds also that of its training images."""
+    if not has_training_predictions(shared_epoch.run):
+        return label_queue.build_test_queue(shared_epoch)
+    things = pluralize_noun(shared_epoch.noun)
+    split = address.select_address_option(
+        address.SPLIT,
+        "Whose labels",
+        {"test": f"Test {things}", "training": f"Training {things}"},
+        "test",
+        label_visibility="collapsed",
+    )
+    if split == "training":
+        return label_queue.build_training_queue(shared_epoch)
+    return label_queue.build_test_queue(shared_epoch)
 
 
 navigation.draw_page("labels", show_labels_page)

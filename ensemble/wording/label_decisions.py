@@ -90,6 +90,14 @@ def quote_class(name: str) -> str:
     return name if len(name) <= MAX_SIGN_LETTERS else f"“{name}”"
 
 
+def describe_fold_votes(agreeing: int, judges: int) -> str:
+    """How many of the members that have not learnt from a training image say its label."""
+    if judges == 1:
+        return f"One member has not learnt from it, and says {'this' if agreeing else 'another'}."
+    who = f"Of the {judges:,} members that have not learnt from it"
+    return f"{who}, {agreeing:,} {'says' if agreeing == 1 else 'say'} what it is labelled."
+
+
 def describe_queue_votes(
     predictions: EnsemblePredictions, number: int, names: Sequence[str], doubt: float
 ) -> str:

@@ -54,6 +54,7 @@ def trained(
     validation: float = 0.0,
     network: str = EnsembleConfig.network,
     width: int = 0,
+    folds: int = 0,
     **status: Any,
 ) -> Run:
     """A run in `state` whose predictions after each of `done` epochs are `probabilities`.
@@ -70,6 +71,7 @@ def trained(
             validation=validation,
             network=network,
             width=width,
+            folds=folds,
         )
     )
     if working:

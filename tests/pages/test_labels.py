@@ -25,6 +25,8 @@ from ensemble.datasets.decisions import decision_log, decision_table, relabeling
 from ensemble.datasets.own import staging
 from ensemble.errors import RunError
 from ensemble.runs.history import write_predictions
+from ensemble.runs.training_predictions import TRAINING_PREDICTIONS_FILE
+from ensemble.storage.arrays.npz import write_arrays
 from ensemble.ui.labels import decision_buttons
 from ensemble.ui.sign_in import visitors
 from ensemble.wording import label_decisions as words
@@ -141,6 +143,39 @@ def test_steps_are_taken_back_and_a_reload_or_another_tab_loses_nothing() -> Non
     assert shown == [third, second, first], "at the first the other tab's removal stands again"
     assert at.button(key="labels_undo").disabled
     assert "Decided so far" not in said(at)
+
+
+def test_labels_of_training_images_are_gone_through_where_a_run_has_folds() -> None:
+    right = datasets.load_dataset("digits").train_labels
+    flips = {number: (int(right[number]) + 1) % 10 for number in FLIPS}
+    changes = decision_table.LabelChanges(new_labels={"train": flips, "test": {}})
+    relabeling.relabel_dataset(datasets.load_dataset("digits"), changes, "scribbles")
+    run = trained(dataset="scribbles", epochs=1, members=3, folds=3)
+    assert "Training digits" not in str(opened(run, "labels").get("button_group"))
+    labels = datasets.load_dataset("scribbles").train_labels
+    numbers = np.arange(40, len(labels))  # the first 40 as if they were held out
+    averaged = answer(right, 1, 1)[0][numbers]
+    arrays = {
+        "epoch": np.int64(1),
+        "numbers": numbers,
+        "averaged": averaged,
+        "lowest": averaged[np.arange(len(numbers)), labels[numbers]],
+        "votes": averaged.argmax(axis=1).astype(np.int32)[:, None],
+    }
+    write_arrays(run.path / TRAINING_PREDICTIONS_FILE, arrays)
+    at = opened(run, "labels", split="training")
+    asked = {}
+    while (number := shown_number(at)) is not None:
+        assert f"Labelled {labels[number]}. The members rather say" in said(at)
+        assert f"Training digit {number}" in said(at)
+        assert "One member has not learnt from it, and says another." in said(at)
+        asked[number] = int(right[number])
+        press(at, f"labels_class_{right[number]}_{number}")
+    assert asked == {number: int(right[number]) for number in FLIPS if number >= 40}
+    press(at, "labels_new_version")
+    mended = datasets.load_dataset("scribbles_2").train_labels
+    assert np.flatnonzero(mended != right).tolist() == [number for number in FLIPS if number < 40]
+    assert "Test digit " in said(opened(run, "labels"))
 
 
 def test_decisions_are_known_to_another_run_on_the_same_labels() -> None:

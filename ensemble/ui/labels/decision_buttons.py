@@ -25,8 +25,8 @@ def show_decision_buttons(queue: LabelQueue, number: int) -> None:
     The keys of widgets name the image: a second press on a key that comes too late decides nothing
     of the next image, which nobody has seen yet.
     """
-    label = int(queue.predictions.labels[number])
-    suggested = int(queue.errors.suggested[number])
+    label = int(queue.labels[number])
+    suggested = int(queue.errors.suggested[queue.judged.find_place(number)])
     with st.container(horizontal=True, gap="small", key="labels_decisions"):
         for text, shortcut, decision, new_label in (
             (f"Keep {shorten_name(queue, label)}", KEEP_KEY, KEEP, NO_CLASS),

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.analysis.quality.label_errors import LabelErrors, find_label_errors
+from ensemble.analysis.quality.label_errors import LabelErrors
 from ensemble.datasets.decisions.decision_log import (
     DecisionLog,
     list_matching_decisions,
@@ -15,7 +14,9 @@ from ensemble.datasets.decisions.decision_log import (
 )
 from ensemble.datasets.decisions.label_decision import LabelDecision, checksum_image
 from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
+from ensemble.runs.test_set import load_run_dataset
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
+from ensemble.views.examples.judged_labels import JudgedLabels, judge_labels
 from ensemble.wording.verdicts.label_errors import MIN_SHOWN_DOUBT
 
 
@@ -27,8 +28,9 @@ class LabelQueue:
       split: "train" or "test".
       images: uint8 (N, H, W, channels); None where there are none.
       tiles: what stands for the images on the screen, (N, H, W, channels).
-      predictions: of members that have not learnt these images, with their labels.
-      errors: which labels are in doubt.
+      labels: (N,), as they stand in the dataset.
+      judged: of the K images that members who have not learnt them judge, by place: the numbers
+        among the N, rising; the predictions; by how many members; and which labels are in doubt.
       class_names: C of them.
       noun: what one image is called.
       run_id: whose members are asked.
@@ -38,8 +40,8 @@ class LabelQueue:
     split: str
     images: NDArray[np.uint8] | None
     tiles: NDArray[np.uint8]
-    predictions: EnsemblePredictions
-    errors: LabelErrors
+    labels: Ints
+    judged: JudgedLabels
     class_names: tuple[str, ...]
     noun: str
     run_id: str
@@ -49,12 +51,22 @@ class LabelQueue:
     def numbers(self) -> Ints:
         """The images whose labels are in doubt, the most suspicious first."""
         order = self.errors.order
-        return order[self.errors.doubt[order] >= MIN_SHOWN_DOUBT]
+        numbers: Ints = self.judged.numbers[order[self.errors.doubt[order] >= MIN_SHOWN_DOUBT]]
+        return numbers
+
+    @property
+    def errors(self) -> LabelErrors:
+        """Which labels are in doubt, by place among those judged."""
+        return self.judged.errors
+
+    def find_doubt(self, number: int) -> float:
+        """How likely the label of an image in the queue is wrong, in [0, 1]."""
+        return float(self.errors.doubt[self.judged.find_place(number)])
 
     @property
     def log(self) -> DecisionLog:
         """Where decisions about these labels are kept."""
-        return open_decision_log(self.split, self.predictions.labels, len(self.class_names))
+        return open_decision_log(self.split, self.labels, len(self.class_names))
 
     def list_decisions(self) -> tuple[LabelDecision, ...]:
         """All that was decided of these images, by whomever, also of those not in doubt here.
@@ -62,9 +74,7 @@ class LabelQueue:
         Raises:
           StorageError: it cannot be read.
         """
-        return list_matching_decisions(
-            self.split, self.images, self.predictions.labels, len(self.class_names)
-        )
+        return list_matching_decisions(self.split, self.images, self.labels, len(self.class_names))
 
     def build_decision(self, number: int, decision: str, new_label: int) -> LabelDecision:
         """A decision about an image, to be kept."""
@@ -72,7 +82,7 @@ class LabelQueue:
             decision,
             number,
             checksum_image(self.images, number),
-            int(self.predictions.labels[number]),
+            int(self.labels[number]),
             new_label,
             self.run_id,
         )
@@ -104,12 +114,33 @@ def build_test_queue(shared_epoch: SharedEpoch) -> LabelQueue:
         "test",
         shared_epoch.dataset.images,
         shared_epoch.dataset.tiles,
-        shared_epoch.predictions,
-        shared_epoch.measure(find_label_errors),
+        shared_epoch.predictions.labels,
+        judge_labels(shared_epoch, "test"),
         tuple(shared_epoch.class_names),
         shared_epoch.noun,
         shared_epoch.run.id,
         shared_epoch.dataset.details,
+    )
+
+
+def build_training_queue(shared_epoch: SharedEpoch) -> LabelQueue:
+    """The queue of a run's training images, each judged by the members that left it out.
+
+    Raises:
+      NotPreparedError: the run's dataset is not on this machine any more.
+      RunError: the run has not judged its training images, or what it said cannot be read.
+    """
+    judged = judge_labels(shared_epoch, "training")
+    dataset = load_run_dataset(shared_epoch.run)
+    return LabelQueue(
+        "train",
+        dataset.train_images,
+        dataset.train_images,
+        dataset.train_labels,
+        judged,
+        tuple(shared_epoch.class_names),
+        shared_epoch.noun,
+        shared_epoch.run.id,
     )
 
 

@@ -10,7 +10,7 @@ from ensemble.ui.shared.tab import Tab, tab
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.wording import escaping
 from ensemble.wording import label_decisions as words
-from ensemble.wording.verdicts.label_errors import BATCH
+from ensemble.wording.verdicts.label_errors import BATCH, describe_fold_conflict
 
 IMAGE_SIZE_PX = 252  # pixels of the screen: nine for one of 28
 
@@ -37,7 +37,7 @@ def show_label_queue(queue: LabelQueue, epoch: EvaluatedEpoch) -> None:
 def show_empty_queue(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch) -> None:
     """That no label is in doubt; what was decided with other runs is still there."""
     st.info(
-        escaping.escape_markdown(words.describe_empty_queue(queue.noun, queue.split)),
+        escaping.escape_markdown(words.describe_empty_queue(queue.noun, queue.judged.split)),
         icon=":material/check:",
     )
     if state.every:
@@ -53,13 +53,15 @@ def select_shown_number(state: QueueState) -> int:
 def show_queue_progress(queue: LabelQueue, state: QueueState) -> None:
     """How far one is, and how many of the next labels are wrong."""
     following = state.pending[:BATCH]
-    doubt = queue.errors.doubt
     st.markdown(f"#### {words.describe_queue_progress(len(state.decisions), state.total)}")
-    expected = sum(float(doubt[number]) for number in following)
+    expected = sum(map(queue.find_doubt, following))
+    shares = queue.judged.fold_shares
     sentences = [
-        words.describe_next_finds(expected, len(following), queue.noun),
+        describe_fold_conflict(f"{queue.judged.split} {queue.noun}")
+        if shares and shares.are_apart
+        else words.describe_next_finds(expected, len(following), queue.noun),
         words.describe_found_errors(
-            state.decisions, sum(float(doubt[each.number]) for each in state.decisions)
+            state.decisions, sum(queue.find_doubt(each.number) for each in state.decisions)
         ),
     ]
     st.progress(
@@ -70,19 +72,23 @@ def show_queue_progress(queue: LabelQueue, state: QueueState) -> None:
 
 def show_doubtful_label(queue: LabelQueue, number: int) -> None:
     """One image, what is said of it, and the buttons."""
-    predictions, names = queue.predictions, queue.class_names
-    label, suggested = int(predictions.labels[number]), int(queue.errors.suggested[number])
+    judged, names = queue.judged, queue.class_names
+    place = judged.find_place(number)
+    label, suggested = int(queue.labels[number]), int(queue.errors.suggested[place])
     left, right = st.columns([1, 3], gap="medium")
     with left, st.container(key="labels_image", gap="xxsmall"):
         show_queue_image(queue, number)
     with right:
         claim = words.describe_label_and_answer(
-            names[label], names[suggested], float(predictions.averaged[number, suggested])
+            names[label], names[suggested], float(judged.averaged[place, suggested])
         )
         st.markdown(f"##### {escaping.escape_markdown(claim)}")
         votes = words.describe_queue_votes(
-            predictions, number, names, float(queue.errors.doubt[number])
+            judged.predictions, place, names, queue.find_doubt(number)
         )
+        if judged.split == "training":
+            agreeing, judges = int(queue.errors.agreeing[place]), int(judged.judges[place])
+            votes = f"{words.describe_fold_votes(agreeing, judges)} {votes}"
         st.caption(escaping.escape_markdown(votes))
         decision_buttons.show_decision_buttons(queue, number)
 
@@ -91,7 +97,8 @@ def show_queue_image(queue: LabelQueue, number: int) -> None:
     """The image, its pixels as squares; its text where it has no image."""
     name = queue.details.describe_example(number)
     lines = queue.details.describe_tile(number)
-    title = f"{queue.split.capitalize()} {queue.noun} {number}" + (f" · {name}" if name else "")
+    heading = f"{queue.judged.split.capitalize()} {queue.noun} {number}"
+    title = heading + (f" · {name}" if name else "")
     if queue.images is None and lines:
         with st.container(border=True):
             for line in lines:
@@ -101,6 +108,6 @@ def show_queue_image(queue: LabelQueue, number: int) -> None:
         st.image(
             thumbnails.encode_enlarged_image(tile, IMAGE_SIZE_PX),
             width=thumbnails.compute_display_size(tile.shape, IMAGE_SIZE_PX)[0],
-            alt=f"{queue.split.capitalize()} {queue.noun} {number}",
+            alt=heading,
         )
     st.caption(escaping.escape_markdown(title))

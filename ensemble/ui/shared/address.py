@@ -220,6 +220,9 @@ IMAGE, STEP, TERMS = (
     ChoiceParameter("terms", ("shown", "hidden")),
 )
 
+# Labels: whose labels are gone through.
+SPLIT = ChoiceParameter("split", ("test", "training"))
+
 # Classify: the way in, the detail, and how many of 100 real digits may be rejected.
 INPUT, DETAIL, REFUSE = (
     TextParameter("input"),
