@@ -1,0 +1,1 @@
+"""Where members stand to each other: a map of their answers, groups of them, and diversity."""
