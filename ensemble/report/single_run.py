@@ -36,6 +36,7 @@ ENSEMBLE_SENTENCE = (
 SINGLE_MEMBER_SENTENCE = "With one member there is no agreement, combining or committee to report."
 SEVERAL_MEMBER_VIEWS = (
     "agreement",
+    "member_map",
     "committee",
     "combining",
 )  # of one member there are none of these

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from ensemble import runs
 from ensemble.analysis.members.diversity import NllDecomposition, nll_decomposition
+from ensemble.analysis.positions.member_map import MemberMap, locate_members, select_path_epochs
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
+from ensemble.analysis.quality.averaging import Floats, most_likely_classes
 from ensemble.errors import RunError
 from ensemble.figures.inspect.decomposition import select_spread_epochs
 from ensemble.runs.validation_predictions import evaluate_validation_predictions
@@ -20,6 +22,7 @@ from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts import selection_basis
 
 Result = TypeVar("Result")
+MAX_BYTE_CLASSES = 256  # classes whose numbers fit a byte
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,14 +113,62 @@ class EvaluatedEpoch:
 
     def decompose_loss(self, epoch: int) -> NllDecomposition | None:
         """The parts of the NLL after one epoch; None where its predictions are damaged."""
+        probabilities = self.read_probabilities(epoch)
         labels = self.predictions.labels
+        return None if probabilities is None else nll_decomposition(probabilities, labels)
+
+    def read_probabilities(self, epoch: int) -> Floats | None:
+        """(M, N, C), the members' own after an epoch; None where its predictions are damaged."""
         if epoch == self.epoch:
-            return nll_decomposition(self.predictions.probabilities, labels)
+            return self.predictions.probabilities
         with suppress(RunError):
-            probabilities = runs.read_run_predictions(self.run.id, epoch)
-            if probabilities.shape[1] == len(labels):
-                return nll_decomposition(probabilities, labels)
+            probabilities = self.load_probabilities(epoch)
+            if probabilities.shape == self.predictions.probabilities.shape:
+                return probabilities
         return None
+
+    def load_probabilities(self, epoch: int) -> Floats:
+        """(M, N, C), the members' own after an epoch.
+
+        Raises:
+          RunError: they are not there, or cannot be read.
+        """
+        return runs.read_run_predictions(self.run.id, epoch)
+
+    @property
+    def snapshot_epochs(self) -> Sequence[int]:
+        """The epochs in which a cycle of the learning rate ends; () of other schedules."""
+        config = self.run.training_config
+        return config.cycle_ends if config else ()
+
+    @property
+    def path_epochs(self) -> Sequence[int]:
+        """The epochs that the map of the members shows, this one the last."""
+        return select_path_epochs(
+            self.epochs, self.epoch, self.members, self.n, self.snapshot_epochs
+        )
+
+    def locate_members(self) -> MemberMap:
+        """Where the members stand, and how they came there; computed once."""
+        if "member map" not in self._measured:
+            self._measured["member map"] = self.compute_member_map()
+        result: MemberMap = self._measured["member map"]
+        return result
+
+    def compute_member_map(self) -> MemberMap:
+        """As `locate_members`, anew; epochs that are damaged are left out."""
+        votes = {}
+        kind = np.uint8 if len(self.class_names) <= MAX_BYTE_CLASSES else np.int32
+        for epoch in self.path_epochs:
+            if (probabilities := self.read_probabilities(epoch)) is not None:
+                votes[epoch] = most_likely_classes(probabilities).astype(kind)
+        return locate_members(
+            np.stack(list(votes.values())),
+            self.predictions.labels,
+            list(votes),
+            self.snapshot_epochs,
+            self.predictions.groups,
+        )
 
     def read_history(self) -> list[dict[str, Any]]:
         """The lines of the run's history; of a long one not every line of steps."""

@@ -42,6 +42,7 @@ VIEWS = {
         RegisteredView("loss_by_value", "Loss by value", page_break=False),
         RegisteredView("disputed", "Most disputed", package="ensemble.views.examples"),
         RegisteredView("agreement", "Agreement"),
+        RegisteredView("member_map", "Where members stand", package="ensemble.views.examples"),
         RegisteredView("committee", "Committee"),
         RegisteredView("combining", "Combining"),
         RegisteredView("uncertainty", "Uncertainty"),

@@ -30,6 +30,7 @@ VIEWS = (
     "Result",
     "Most disputed",
     "Agreement",
+    "Where members stand",
     "Committee",
     "Combining",
     "Uncertainty",

@@ -23,6 +23,7 @@ from tests.report.pages import Page
 SCREENS: dict[str, dict[str, str]] = {
     "answer": {"view": "agreement"},
     "agreement": {"view": "agreement"},
+    "member_map": {"view": "agreement", "picture": "map"},
     "committee": {"view": "committee"},
     "combining": {"view": "combining"},
     "uncertainty": {"view": "uncertainty"},

@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 
 from ensemble import runs, shift
 from ensemble.analysis.members.diversity import NllDecomposition, nll_decomposition
+from ensemble.analysis.positions.member_map import MemberMap
 from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.averaging import Floats
 from ensemble.errors import RunError
 from ensemble.figures.inspect.decomposition import MAX_EPOCHS
 from ensemble.figures.palette import Palette
+from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.shift.results import ood_scores_path
 from ensemble.ui.predictions import validation_source
 from ensemble.ui.predictions.validation_source import ValidationSource
@@ -80,6 +83,22 @@ class SharedEpoch(EvaluatedEpoch):
         """The parts of the NLL after one epoch; None where its predictions are damaged."""
         path = self.run.path / "predictions" / f"epoch-{epoch:04d}.npz"
         return _decompose_epoch_loss(self.run.id, epoch, loaders.get_file_version(path), self.run)
+
+    def load_probabilities(self, epoch: int) -> Floats:
+        """(M, N, C), the members' own after an epoch, of the recorded example too."""
+        return recording.load_member_probabilities(self.run, epoch)
+
+    def locate_members(self) -> MemberMap:
+        """As `EvaluatedEpoch.locate_members`, kept for every tab; says so where it takes long."""
+        epochs = self.path_epochs
+        versions = tuple(
+            loaders.get_file_version(locate_epoch_file(self.run.path, "predictions", epoch))
+            for epoch in epochs
+        )
+        size = len(epochs) * self.predictions.probabilities.size
+        wait = f"Computing with {size / 1e6:,.0f} million probabilities …"
+        with st.spinner(wait) if size > MANY_PROBABILITIES else contextlib.nullcontext():
+            return _locate_members((self.run.id, tuple(epochs), versions), self)
 
     def read_history(self) -> list[dict[str, Any]]:
         """The lines of the run's history."""
@@ -151,6 +170,12 @@ def _decompose_epoch_loss(
     return (
         nll_decomposition(probabilities, labels) if probabilities.shape[1] == len(labels) else None
     )
+
+
+# 200 points take 0.4 MB.
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _locate_members(place: tuple[Any, ...], _epoch: SharedEpoch) -> MemberMap:
+    return _epoch.compute_member_map()
 
 
 # 64 members on 10,000 images take 2.5 MB.

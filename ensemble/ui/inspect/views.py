@@ -42,6 +42,7 @@ PAGE_ONLY_VIEWS = {
     "compare": ("run_comparison", "show_run_comparison"),
 }
 # Views under one name on the screen: what chooses between them in the address.
+AGREEMENT_PICTURES = {"pairs": "Pairs and votes", "map": "Where members stand"}
 UNCERTAINTY_PICTURES = {
     "scatter": "Aleatoric and epistemic",
     "confusion": "Class by class",
@@ -52,6 +53,7 @@ SELECTIVE_MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 # What `ensemble inspect` calls views that stand within others here.
 COMMAND_VIEWS: dict[str, tuple[str, address.TextParameter | None, str]] = {
     "answer": ("agreement", None, ""),
+    "member_map": ("agreement", address.PICTURE, "map"),
     "confusion": ("uncertainty", address.PICTURE, "confusion"),
     "labels": ("uncertainty", address.PICTURE, "labels"),
     "conformal": ("selective", address.MODE, "sets"),
@@ -144,12 +146,25 @@ def show_inspect_view(key: str, shared_epoch: SharedEpoch) -> None:
     if key in PAGE_ONLY_VIEWS:
         module, function = PAGE_ONLY_VIEWS[key]
         getattr(import_module(f"ensemble.ui.inspect.{module}"), function)(shared_epoch)
+    elif key == "agreement":
+        show_agreement_views(shared_epoch)
     elif key == "uncertainty":
         show_uncertainty_views(shared_epoch)
     elif key == "selective":
         show_selective_views(shared_epoch)
     else:
         render_view(VIEWS_OF_ALL_FACES[key].build(shared_epoch), shared_epoch)
+
+
+def show_agreement_views(shared_epoch: SharedEpoch) -> None:
+    """How far members differ pair by pair, or the map of where they stand."""
+    which = "pairs"
+    if shared_epoch.members > 1:
+        which = address.select_address_option(
+            address.PICTURE, "Picture", AGREEMENT_PICTURES, "pairs", label_visibility="collapsed"
+        )
+    view = "member_map" if which == "map" else "agreement"
+    render_view(VIEWS_OF_ALL_FACES[view].build(shared_epoch), shared_epoch)
 
 
 def show_uncertainty_views(shared_epoch: SharedEpoch) -> None:

@@ -1,1 +1,1 @@
-"""Views that go example by example: the disputed ones, doubtful labels, tables of all."""
+"""Views that lead to single examples: disputed ones, doubtful labels, where two members differ."""

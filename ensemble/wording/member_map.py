@@ -1,0 +1,311 @@
+"""The map of the members in words: how far they stand apart, and whether the picture holds."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.positions.classical_scaling import ClassicalScaling
+from ensemble.analysis.positions.diversity_plane import PairDiversity
+from ensemble.analysis.positions.member_groups import MemberGroups, RatioEstimate
+from ensemble.analysis.positions.member_map import MemberMap, SnapshotSpread
+from ensemble.wording import formats
+from ensemble.wording.formats import format_percent, pluralize_noun
+from ensemble.wording.verdicts.chance_level import join_items
+
+# Kruskal's words for the stress that a map has at most: above the last it misleads.
+STRESS_WORDS = {0.025: "excellent", 0.05: "good", 0.1: "fair", 0.2: "poor"}
+MAX_STRESS = 0.2
+MAX_LISTED_MEMBERS = 8  # of a group, by their numbers
+MAX_HOVER_MEMBERS = 6
+MIN_TOLD_NEGATIVE = 1e-6  # a smaller share of negative eigenvalues is rounding
+
+
+class Pair(NamedTuple):
+    """Two members, from 0; the one that was chosen last comes last."""
+
+    first: int
+    second: int
+
+
+def format_ratio(estimate: RatioEstimate) -> str:
+    """ "1.7 times as many (1.5 to 1.9)"."""
+    ratio, low, high = (
+        formats.format_significant(value, 2)
+        for value in (estimate.ratio, estimate.low, estimate.high)
+    )
+    return f"{ratio} times as many ({low} to {high})"
+
+
+def describe_member_map(found: MemberMap, groups: MemberGroups | None, n: int, noun: str) -> str:
+    """What the map says, in one line.
+
+    Args:
+      found: the map; of at least two members.
+      groups: of members that stand apart, if any do.
+      n: how many images there are.
+      noun: what one image is called.
+    """
+    images = pluralize_noun(noun)
+    if groups:
+        return describe_groups(groups)
+    if not found.apart and not found.moved:
+        return f"The {found.members} members answer every {noun} alike: they are one point."
+    spread = found.snapshots
+    if spread and spread.times and spread.times.low > 1:
+        return (
+            f"Snapshots of one member differ on {format_percent(spread.own, n)} of the {images}, "
+            f"those of two members on {format_percent(spread.others, n)}."
+        )
+    text = f"Two members differ on {format_percent(found.apart, n)} of the {images}"
+    if found.moved is None:
+        return f"{text} on average."
+    return (
+        f"{text}; since epoch {found.epochs[0]} each has changed {format_percent(found.moved, n)}."
+    )
+
+
+def describe_groups(groups: MemberGroups) -> str:
+    """Which members stand together, or which one apart from all others."""
+    alone = [members[0] for members in groups.members if len(members) == 1]
+    if len(groups.members) == 2 and alone:
+        others = sum(map(len, groups.members)) - 1
+        return f"Member {alone[0] + 1} stands apart from the other {others}."
+    return f"The members stand in {len(groups.members)} groups: {list_groups(groups)}."
+
+
+def list_groups(groups: MemberGroups) -> str:
+    """The members of each group, by their numbers or, of many, by how many there are."""
+    if sum(map(len, groups.members)) > 2 * MAX_LISTED_MEMBERS:
+        counts = [formats.format_count(len(members), "member") for members in groups.members]
+        return join_items(counts)
+    return "; ".join(
+        join_items([str(member + 1) for member in members]) for members in groups.members
+    )
+
+
+def list_map_evidence(
+    found: MemberMap, groups: MemberGroups | None, diversity: PairDiversity, n: int, noun: str
+) -> list[str]:
+    """The figures behind the answer, a line each."""
+    images = pluralize_noun(noun)
+    lines = []
+    if groups:
+        between, within = (format_percent(share, n) for share in (groups.between, groups.within))
+        lines.append(
+            f"Members of two groups differ on {between} of the {images}, those of one on {within}: "
+            f"found on one half of the {images}, shown on the other (at least twice as many, 95 %)."
+        )
+    if found.snapshots:
+        lines.append(describe_snapshot_spread(found.snapshots, n))
+    if found.times_apart:
+        lines.append(
+            f"Since epoch {found.epochs[0]} a member has changed {format_ratio(found.times_apart)} "
+            f"{images} as two differ on after epoch {found.epochs[-1]}."
+        )
+    if found.apart:
+        lines.append(describe_diversity(diversity, n))
+    lines.append(
+        f"On these {formats.format_count(n, f'test {noun}')}, of these members; intervals are for "
+        f"other {images}."
+    )
+    return lines
+
+
+def describe_snapshot_spread(spread: SnapshotSpread, n: int) -> str:
+    """How many times as far snapshots of two members lie apart as those of one."""
+    epochs = join_items([str(epoch) for epoch in spread.epochs])
+    text = f"Snapshots of epochs {epochs}: {format_percent(spread.others, n)} between members,"
+    if spread.times is None:
+        return f"{text} none within one."
+    return f"{text} {format_percent(spread.own, n)} within one, {format_ratio(spread.times)}."
+
+
+def describe_diversity(diversity: PairDiversity, n: int) -> str:
+    """Where between its two limits the disagreement of pairs lies."""
+    disagreement, independent = (
+        format_percent(share, n) for share in (diversity.disagreement, diversity.independent)
+    )
+    text = (
+        f"Two members differ on {disagreement}: independent ones as accurate would on {independent}"
+    )
+    if diversity.perturbed is None:
+        return f"{text}."
+    changed = format_percent(diversity.perturbed, n)
+    return f"{text}, one and itself with answers changed at random on {changed}."
+
+
+def format_stress(scaling: ClassicalScaling) -> str:
+    """The stress as a number: "0.37"."""
+    return formats.format_significant(scaling.stress, 2) if scaling.stress >= 0.001 else "0"
+
+
+def describe_stress(scaling: ClassicalScaling) -> str:
+    """Whether the picture can be believed, in words and by its stress."""
+    stress = format_stress(scaling)
+    shown = format_percent(scaling.shown_share, places=0)
+    if scaling.stress > MAX_STRESS:
+        text = (
+            f"The picture misleads: a plane holds {shown} of the spread (stress {stress}, above "
+            f"{MAX_STRESS:g}). Believe the numbers, not the distances."
+        )
+    else:
+        word = next(word for most, word in STRESS_WORDS.items() if scaling.stress <= most)
+        caution = ": only large differences in it count" if word == "poor" else ""
+        text = f"As a picture of the distances it is {word} (stress {stress}){caution}."
+    if scaling.negative_share > MIN_TOLD_NEGATIVE:
+        negative = format_percent(scaling.negative_share, figures=2)
+        text += f" No space holds these distances: {negative} of the eigenvalues was left out."
+    return text
+
+
+def explain_member_map(found: MemberMap, figure: str, noun: str) -> str:
+    """How the picture is read, and whether it can be believed.
+
+    Args:
+      found: the map.
+      figure: "path" or "ends".
+      noun: what one image is called.
+    """
+    scaling = found.path if figure == "path" else found.ends
+    text = "The nearer two points, the more alike what they answer"
+    if scaling.stress <= MAX_STRESS:
+        text += f": twice as far is four times as many {pluralize_noun(noun)}"
+    text += f" (stress {format_stress(scaling)})."
+    if figure == "path":
+        text += f" A line leads from a member's epoch {found.epochs[0]} to its number."
+        if found.snapshots:
+            text += " Diamonds are snapshots."
+    return text
+
+
+def explain_diversity_plane(found: MemberMap, base: int, shown: int, noun: str) -> str:
+    """What stands where in the plane of diversity against accuracy.
+
+    Args:
+      found: the map.
+      base: the member from which the others are seen, from 0.
+      shown: how many points have a place.
+      noun: what one image is called.
+    """
+    if not shown:
+        return (
+            f"No member makes a mistake: disagreement per mistake is not defined on these "
+            f"{pluralize_noun(noun)}."
+        )
+    return (
+        f"Seen from member {base + 1}: how many answers differ from its own, per mistake of the "
+        "other. The upper line is where independent answers of that accuracy lie, the lower where "
+        f"answers of member {base + 1} lie that were changed at random."
+    )
+
+
+def describe_map_alt(found: MemberMap, figure: str) -> str:
+    """The picture in words."""
+    if figure == "plane":
+        return (
+            f"Disagreement per mistake against accuracy of {found.members} members, between the "
+            "limits of independent answers and of random changes"
+        )
+    epochs = f" after epochs {found.epochs[0]} to {found.epochs[-1]}" if figure == "path" else ""
+    return f"{found.members} members{epochs} as points, the nearer the more alike their answers"
+
+
+def describe_point(found: MemberMap, place: int, member: int, n: int, noun: str) -> list[str]:
+    """What the pointer says of a member after an epoch, in lines.
+
+    Args:
+      found: the map.
+      place: of the epoch among those of the map.
+      member: from 0.
+      n: how many images there are.
+      noun: what one image is called.
+    """
+    accuracy = format_percent(float(found.accuracy[place, member]), n)
+    lines = [f"Member {member + 1}, epoch {found.epochs[place]}: {accuracy} right"]
+    last = len(found.epochs) - 1
+    if place != last:
+        own = float(found.disagreement[place, member, -1, member])
+        lines.append(f"differs from its epoch {found.epochs[-1]} on {format_images(own, n, noun)}")
+    ends = found.disagreement[place, member, -1]
+    others = [other for other in np.argsort(ends, kind="stable").tolist() if other != member]
+    for other in select_ends(others):
+        lines.append(
+            f"differs from member {other + 1} on {format_images(float(ends[other]), n, noun)}"
+        )
+    if len(others) > MAX_HOVER_MEMBERS:
+        lines.append(f"the nearest and farthest of {len(others)} others")
+    return lines
+
+
+def select_ends(others: Sequence[int]) -> list[int]:
+    """All of a few; of many the first and the last."""
+    half = MAX_HOVER_MEMBERS // 2
+    return list(others) if len(others) <= 2 * half else [*others[:half], *others[-half:]]
+
+
+def format_images(share: float, n: int, noun: str) -> str:
+    """ "212 digits (2.1 %)"."""
+    return f"{formats.format_count(round(share * n), noun)} ({format_percent(share, n)})"
+
+
+def describe_pair(pair: Pair, votes: "np.ndarray", labels: "np.ndarray", noun: str) -> str:
+    """What two members answer differently, and who is right there.
+
+    Args:
+      pair: the two.
+      votes: (M, N), class numbers.
+      labels: (N,), class numbers.
+      noun: what one image is called.
+    """
+    differ = votes[pair.first] != votes[pair.second]
+    first, second = sorted(pair)
+    right = [int((differ & (votes[member] == labels)).sum()) for member in (first, second)]
+    count = int(differ.sum())
+    neither = count - sum(right)
+    return (
+        f"Members {first + 1} and {second + 1} answer {formats.format_count(count, noun)} "
+        f"differently: {right[0]:,} member {first + 1} has right, {right[1]:,} member "
+        f"{second + 1}, {neither:,} neither."
+    )
+
+
+def tabulate_members(found: MemberMap, n: int, noun: str) -> pd.DataFrame:
+    """A row a member: how accurate it is, who is nearest and farthest, how far it has come."""
+    rows = []
+    for member in range(found.members):
+        apart = found.last[member].copy()
+        apart[member] = np.nan
+        near, far = int(np.nanargmin(apart)), int(np.nanargmax(apart))
+        row = {
+            "member": str(member + 1),
+            "right": format_percent(float(found.accuracy[-1, member]), n),
+            "nearest": f"{near + 1} · {format_images(float(apart[near]), n, noun)}",
+            "farthest": f"{far + 1} · {format_images(float(apart[far]), n, noun)}",
+        }
+        if found.moved is not None:
+            own = float(found.disagreement[0, member, -1, member])
+            row[f"changed since epoch {found.epochs[0]}"] = format_images(own, n, noun)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def tabulate_pairs(found: MemberMap) -> pd.DataFrame:
+    """A row a pair of members, for a program: the share of images answered differently."""
+    pairs = list(combinations(range(found.members), 2))
+    return pd.DataFrame(
+        {
+            "member": [first + 1 for first, _ in pairs],
+            "other": [second + 1 for _, second in pairs],
+            "disagreement": [float(found.last[pair]) for pair in pairs],
+        }
+    )
+
+
+SOURCE_NOTE = (
+    "Distances are the square roots of the shares of {images} answered differently, drawn by "
+    "classical scaling (Torgerson 1952); the limits are those of Fort, Hu and Lakshminarayanan "
+    "(2019)."
+)
