@@ -6,6 +6,7 @@ from ensemble import runs
 from ensemble.comparison.comparison_table import build_comparison_table
 from ensemble.comparison.group_curves import compute_group_curves
 from ensemble.comparison.run_groups import RunGroup, group_runs
+from ensemble.comparison.run_member_map import build_run_member_map
 from ensemble.figures.comparison import curves as drawn
 from ensemble.figures.comparison.curves import (
     METRIC_TITLES,
@@ -18,7 +19,7 @@ from ensemble.report.report_content import ReportContent
 from ensemble.runs.annotations.baseline import read_baselines
 from ensemble.views.iteration import iterate_parts
 from ensemble.views.parts import Figure, Figures, Section
-from ensemble.views.side_by_side import side_by_side_view
+from ensemble.views.side_by_side import run_members_view, side_by_side_view
 from ensemble.wording import formats
 
 ENSEMBLE_EXPLANATION = (
@@ -49,6 +50,10 @@ def iterate_comparison_sections(
     pictures = [figure for what in METRIC_TITLES for figure in iterate_curve_figures(groups, what)]
     if pictures:
         yield Section("Learning curves", [Figures.several("Figure", pictures)], page_break=True)
+    members = build_run_member_map(every)
+    if len(members.runs) > 1:
+        parts = list(iterate_parts(run_members_view(members)))
+        yield Section("Where members stand", parts, page_break=True)
 
 
 def iterate_curve_figures(groups: Sequence[RunGroup], what: str) -> Iterator[Figure]:

@@ -40,7 +40,7 @@ def render_view(view: View, epoch: SharedEpoch | None = None) -> None:
 
     Args:
       view: the view.
-      epoch: what it is of; None for one of several runs, which has no figures and no images.
+      epoch: what it is of; None for one of several runs, which has no images.
     """
     PageRenderer(epoch, st.container()).render(view)
 
@@ -171,21 +171,23 @@ class PageRenderer:
     def render_figure(self, figure: Figure) -> list[Any]:
         """A figure with its sentence and its menu; returns the `customdata` of chosen points."""
         epoch = self.epoch
-        assert epoch is not None
         on_select: figure_panel.OnSelect = "ignore"
         if figure.selection_modes:
             on_select = "rerun"
         elif figure.point_choice:
             on_select = build_press_callback(figure)
         drawn_from = figure.drawn_from
+        stem = ""  # of one of several runs
+        if epoch is not None:
+            stem = f"{epoch.file_stem if figure.of_epoch else epoch.run.id}-"
         state = figure_panel.show_figure_panel(
             figure.draw(theme.get_page_palette())
-            if drawn_from is None
+            if drawn_from is None or epoch is None
             else epoch.draw(figure.draw, figure.key, *drawn_from),
             key=figure.key,
-            job=epoch.run,
-            epoch=epoch.epoch if figure.of_epoch else None,
-            name=f"{epoch.file_stem if figure.of_epoch else epoch.run.id}-{figure.file}",
+            job=epoch.run if epoch else None,
+            epoch=epoch.epoch if epoch and figure.of_epoch else None,
+            name=f"{stem}{figure.file}",
             title=figure.title,
             alt=figure.alt,
             table=figure.table,

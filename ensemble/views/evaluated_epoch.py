@@ -118,12 +118,15 @@ class EvaluatedEpoch:
         return None if probabilities is None else nll_decomposition(probabilities, labels)
 
     def read_probabilities(self, epoch: int) -> Floats | None:
-        """(M, N, C), the members' own after an epoch; None where its predictions are damaged."""
+        """(M, N, C), the members' own after an epoch; None where its predictions are damaged.
+
+        Before a member diverged there is one more.
+        """
         if epoch == self.epoch:
             return self.predictions.probabilities
         with suppress(RunError):
             probabilities = self.load_probabilities(epoch)
-            if probabilities.shape == self.predictions.probabilities.shape:
+            if probabilities.shape[1:] == self.predictions.probabilities.shape[1:]:
                 return probabilities
         return None
 
@@ -159,9 +162,12 @@ class EvaluatedEpoch:
         """As `locate_members`, anew; epochs that are damaged are left out."""
         votes = {}
         kind = np.uint8 if len(self.class_names) <= MAX_BYTE_CLASSES else np.int32
+        members = self.run.remaining_members(self.epoch)
         for epoch in self.path_epochs:
             if (probabilities := self.read_probabilities(epoch)) is not None:
-                votes[epoch] = most_likely_classes(probabilities).astype(kind)
+                then = self.run.remaining_members(epoch)
+                rows = [then.index(member) for member in members]
+                votes[epoch] = most_likely_classes(probabilities[rows]).astype(kind)
         return locate_members(
             np.stack(list(votes.values())),
             self.predictions.labels,

@@ -1,8 +1,12 @@
-"""Runs side by side: a column a group, a row a setting or metric, and what the baseline says."""
+"""Runs side by side: a column a group, a row a setting or metric; their members on one map."""
 
 from ensemble.comparison.comparison_table import ComparisonTable as ComparisonTable
+from ensemble.comparison.run_member_map import RunMemberMap
 from ensemble.figures.comparison import comparison_table
-from ensemble.views.parts import Paragraph, Table, View
+from ensemble.figures.comparison import run_members as map_figures
+from ensemble.views.parts import Figure, Figures, Paragraph, Table, View
+from ensemble.wording import formats
+from ensemble.wording import run_members as map_words
 
 PINNED_WIDTH = 160  # pixels of the column with the names of settings and metrics
 
@@ -41,4 +45,45 @@ def find_baseline_title(comparison: ComparisonTable) -> str:
         column.group.title
         for column in comparison.columns
         if column.group.key == comparison.baseline
+    )
+
+
+def run_members_view(found: RunMemberMap) -> View:
+    """Yield whether runs stand apart, what it rests on, the map of their members, a row a run.
+
+    Args:
+      found: the map of their members.
+    """
+    left_out = map_words.describe_left_out_runs(found)
+    if len(found.runs) < 2:
+        yield Paragraph(map_words.describe_run_members(found), "unavailable")
+        if left_out:
+            yield Paragraph(left_out, "note")
+        return
+    yield Paragraph(map_words.describe_run_members(found), "answer")
+    for line in map_words.list_run_member_evidence(found):
+        yield Paragraph(line, "evidence")
+    if left_out:
+        yield Paragraph(left_out, "warning")
+    title = f"Where members stand · {formats.format_count(len(found.runs), 'run')}"
+    yield Figures.single(
+        Figure(
+            label="",
+            alt=map_words.describe_run_map_alt(found),
+            explanation=map_words.explain_run_map(found),
+            draw=lambda palette: map_figures.plot_run_members(found, title, palette),
+            key="compare_members",
+            file="compared-members",
+            title="Where members stand",
+            table=lambda: map_figures.tabulate_run_map(found),
+            of_epoch=False,
+        )
+    )
+    yield Table(
+        "How far runs stand apart",
+        map_words.tabulate_run_members(found),
+        folded=True,
+        note="Shares of images that members answer differently, mean over pairs of members.",
+        key="compare_members_table",
+        from_outside=True,
     )

@@ -153,8 +153,9 @@ def test_several_runs_are_the_comparison_and_each_in_short() -> None:
     ]
     page = Page(render_report(every))
     titles = [one.text for one in page.all("h2")]
-    assert titles[:2] == ["Side by side", "Learning curves"]
-    assert len(titles) == 4
+    assert titles[:3] == ["Side by side", "Learning curves", "Where members stand"]
+    assert len(titles) == 5
+    assert "Members of two runs differ on " in page.said
     found = build_comparison_table(group_runs(every), every[0].id)
     value = found.columns[1].metrics["accuracy"].value
     assert formats.format_percent(value, 500) in page.all("table")[0].text

@@ -128,3 +128,28 @@ def test_every_picture_is_drawn_of_odd_members_too() -> None:
             assert len(named) == len(votes)
     one = runs.find_run(ensemble.import_predictions(probabilities(perfect[:1]), truth).id)
     assert not say(one).available
+
+
+def test_a_member_that_diverged_is_left_out_of_the_whole_way() -> None:
+    run = runs.create_run(EnsembleConfig(members=3, epochs=2))
+    votes = np.stack([change_answers(labels(), 0.1, m) for m in range(3)])
+    later = probabilities(np.stack([change_answers(one, 0.05, 9) for one in votes]))
+    later[0] = np.nan
+    write_predictions(run.path, 1, probabilities(votes))
+    write_predictions(run.path, 2, later)
+    aside = {0: 15}
+    write_status(
+        run.path,
+        replace(run.status, state="finished", epoch=2, epochs=2, steps=20, set_aside=aside),
+    )
+    found = evaluate_epoch(runs.find_run(run.id)).locate_members()
+    assert found.epochs == (1, 2)
+    assert found.members == 2
+    np.testing.assert_array_equal(found.accuracy[0], (votes[1:] == labels()).mean(axis=1))
+
+
+def test_an_epoch_that_is_damaged_is_left_out() -> None:
+    run = cyclic(0.02, 0.2)
+    path = run.path / "predictions" / "epoch-0002.npz"
+    path.write_bytes(path.read_bytes()[:100])
+    assert evaluate_epoch(run).locate_members().epochs == (1, 3)

@@ -94,8 +94,7 @@ def select_path_epochs(
       marked: where snapshots were taken.
     """
     until = [epoch for epoch in kept if epoch <= shown]
-    points = min(MAX_POINTS, int((MAX_COMPARED / n) ** 0.5))
-    room = max(1, min(MAX_EPOCHS, points // members))
+    room = max(1, min(MAX_EPOCHS, count_map_points(n) // members))
     if len(until) <= room:
         return tuple(until)
     if room == 1:
@@ -106,6 +105,11 @@ def select_path_epochs(
         places = np.linspace(0, len(left) - 1, min(len(left), room - len(chosen)))
         chosen.update(left[place] for place in np.unique(places.round().astype(int)))
     return tuple(sorted(chosen))
+
+
+def count_map_points(n: int) -> int:
+    """How many points a map has at most, of N examples: all pairs of them are compared."""
+    return min(MAX_POINTS, int((MAX_COMPARED / n) ** 0.5))
 
 
 def locate_members(

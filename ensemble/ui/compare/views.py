@@ -16,7 +16,14 @@ from ensemble.ui.compare.run_filter import RunFilter
 from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.guard import guard_page
 
-VIEWS = {"curves": "Curves", "table": "Table", "settings": "Settings", "plan": "Plan"}
+VIEWS = {
+    "curves": "Curves",
+    "table": "Table",
+    "settings": "Settings",
+    "members": "Map",
+    "plan": "Plan",
+}
+UNGROUPED_VIEWS = ("members", "plan")  # of single runs: their controls are not those of groups
 DEFAULT_VIEW = "curves"
 POLL_INTERVAL_S = 5.0
 
@@ -42,8 +49,9 @@ def refresh_comparison_view(was_active: bool) -> None:
         ):
             address.select_address_option(address.VIEW, "View", VIEWS, DEFAULT_VIEW)
             first = st.container(horizontal=True, vertical_alignment="bottom", width="content")
-            more = st.popover("More", key="compare_more") if view != "plan" else first
-        if view != "plan":
+            grouped = view not in UNGROUPED_VIEWS
+            more = st.popover("More", key="compare_more") if grouped else first
+        if grouped:
             with more:
                 show_grouping_control(selection.runs)
                 run_filter.show_top_control()
@@ -51,7 +59,7 @@ def refresh_comparison_view(was_active: bool) -> None:
         kept = run_filter.read_run_filter(selection.runs, wanted=view == "settings")
         # There even when it is empty: else what follows would be drawn anew, and lose the keyboard.
         with st.container(key="compare_left_out"):
-            if view != "plan":
+            if grouped:
                 run_filter.show_filter_summary(kept)
         with st.container(key="compare_view"):
             draw_comparison_view(view, selection.runs, kept, places)
@@ -75,6 +83,10 @@ def draw_comparison_view(
         from ensemble.ui.compare import settings
 
         settings.show_settings_comparison(every, kept)
+    elif view == "members":
+        from ensemble.ui.compare import members
+
+        members.show_compared_members(every)
     else:
         from ensemble.ui.compare import plan
 
