@@ -18,7 +18,7 @@ from ensemble.wording.verdicts.chance_level import join_items
 # Kruskal's words for the stress that a map has at most: above the last it misleads.
 STRESS_WORDS = {0.025: "excellent", 0.05: "good", 0.1: "fair", 0.2: "poor"}
 MAX_STRESS = 0.2
-MAX_LISTED_MEMBERS = 8  # of a group, by their numbers
+MAX_LISTED_MEMBERS = 16  # in groups, by their numbers
 MAX_HOVER_MEMBERS = 6
 MIN_TOLD_NEGATIVE = 1e-6  # a smaller share of negative eigenvalues is rounding
 
@@ -73,17 +73,13 @@ def describe_groups(groups: MemberGroups) -> str:
     if len(groups.members) == 2 and alone:
         others = sum(map(len, groups.members)) - 1
         return f"Member {alone[0] + 1} stands apart from the other {others}."
-    return f"The members stand in {len(groups.members)} groups: {list_groups(groups)}."
-
-
-def list_groups(groups: MemberGroups) -> str:
-    """The members of each group, by their numbers or, of many, by how many there are."""
-    if sum(map(len, groups.members)) > 2 * MAX_LISTED_MEMBERS:
-        counts = [formats.format_count(len(members), "member") for members in groups.members]
-        return join_items(counts)
-    return "; ".join(
+    if sum(map(len, groups.members)) > MAX_LISTED_MEMBERS:
+        sizes = join_items([str(len(members)) for members in groups.members])
+        return f"The members stand in {len(groups.members)} groups, of {sizes}."
+    numbers = "; ".join(
         join_items([str(member + 1) for member in members]) for members in groups.members
     )
+    return f"The members stand in {len(groups.members)} groups: {numbers}."
 
 
 def list_map_evidence(
@@ -134,7 +130,7 @@ def describe_diversity(diversity: PairDiversity, n: int) -> str:
     if diversity.perturbed is None:
         return f"{text}."
     changed = format_percent(diversity.perturbed, n)
-    return f"{text}, one and itself with answers changed at random on {changed}."
+    return f"{text}, a member and its randomly changed copy on {changed}."
 
 
 def format_stress(scaling: ClassicalScaling) -> str:
@@ -272,8 +268,12 @@ def describe_pair(pair: Pair, votes: "np.ndarray", labels: "np.ndarray", noun: s
     )
 
 
-def tabulate_members(found: MemberMap, n: int, noun: str) -> pd.DataFrame:
-    """A row a member: how accurate it is, who is nearest and farthest, how far it has come."""
+def tabulate_members(
+    found: MemberMap, groups: MemberGroups | None, n: int, noun: str
+) -> pd.DataFrame:
+    """A row a member: its group, accuracy, who is nearest and farthest, how far it has come."""
+    parts = groups.members if groups else ()
+    owners = {member: str(place + 1) for place, own in enumerate(parts) for member in own}
     rows = []
     for member in range(found.members):
         apart = found.last[member].copy()
@@ -281,6 +281,7 @@ def tabulate_members(found: MemberMap, n: int, noun: str) -> pd.DataFrame:
         near, far = int(np.nanargmin(apart)), int(np.nanargmax(apart))
         row = {
             "member": str(member + 1),
+            **({"group": owners[member]} if owners else {}),
             "right": format_percent(float(found.accuracy[-1, member]), n),
             "nearest": f"{near + 1} · {format_images(float(apart[near]), n, noun)}",
             "farthest": f"{far + 1} · {format_images(float(apart[far]), n, noun)}",

@@ -59,6 +59,13 @@ def test_two_planted_groups_are_named() -> None:
     points = data[["x", "y"]].to_numpy()
     near, far = np.linalg.norm(points[0] - points[1]), np.linalg.norm(points[0] - points[2])
     assert far > 2 * near
+    assert list(found.tables[0].frame["group"]) == ["1", "1", "2", "2"]
+    many = np.stack([change_answers(centres[m % 2], 0.03, 10 + m) for m in range(20)])
+    crowd = say(runs.find_run(ensemble.import_predictions(probabilities(many), truth).id))
+    assert crowd.answer == "The members stand in 2 groups, of 10 and 10."
+    loner = np.stack([*votes[:2], change_answers(truth, 0.6, 5)])
+    alone = say(runs.find_run(ensemble.import_predictions(probabilities(loner), truth).id))
+    assert alone.answer == "Member 3 stands apart from the other 2."
 
 
 def test_a_pair_shows_the_images_on_which_it_differs() -> None:

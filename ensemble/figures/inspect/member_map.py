@@ -57,7 +57,7 @@ def plot_member_map(
     taken = [found.epochs[place] in snapshots for place in places]
     sides = select_text_sides(points[-1])
     chart = go.Figure([draw_pair_line(points[-1], pair, found, n, noun, palette)])
-    for member in range(found.members):
+    for member in sorted(range(found.members), key=pair.__contains__):  # the chosen on top
         hovers = [
             "<br>".join(words.describe_point(found, place, member, n, noun)) for place in places
         ]
@@ -235,7 +235,7 @@ def plot_diversity_plane(
     taken = [epoch in snapshots for epoch in found.epochs]
     ends = np.stack([found.accuracy[-1], np.nan_to_num(ys[-1])], axis=1)
     sides = select_text_sides(ends / np.maximum(np.ptp(ends, axis=0), 1e-9))
-    for member in range(found.members):
+    for member in sorted(range(found.members), key=pair.__contains__):  # the chosen on top
         hovers = [
             "<br>".join(words.describe_point(found, place, member, n, noun))
             for place in range(len(found.epochs))

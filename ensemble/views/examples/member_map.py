@@ -34,6 +34,7 @@ FIGURE_LABELS = {
     "ends": "Epoch {epoch}",
     "plane": "Diversity",
 }
+SINGLE_EPOCH_LABELS = {"ends": "Map", "plane": "Diversity"}
 
 
 def build_member_map(epoch: EvaluatedEpoch) -> View:
@@ -78,7 +79,7 @@ def build_member_map(epoch: EvaluatedEpoch) -> View:
     yield Columns((3, 2), (map_view, pair_view))
     yield Table(
         "Where each member stands",
-        words.tabulate_members(found, epoch.n, epoch.noun),
+        words.tabulate_members(found, groups, epoch.n, epoch.noun),
         folded=True,
         note=words.SOURCE_NOTE.format(images=pluralize_noun(epoch.noun)),
         key="inspect_member_map_table",
@@ -100,11 +101,8 @@ def compare_diversity(predictions: EnsemblePredictions) -> PairDiversity:
 
 def offer_figures(found: MemberMap) -> Choice:
     """The pictures there are: the way there only where it has more than one epoch."""
-    values = {
-        word: label.format(epoch=found.epochs[-1])
-        for word, label in FIGURE_LABELS.items()
-        if word != "path" or len(found.epochs) > 1
-    }
+    labels = FIGURE_LABELS if len(found.epochs) > 1 else SINGLE_EPOCH_LABELS
+    values = {word: label.format(epoch=found.epochs[-1]) for word, label in labels.items()}
     return Choice("figure", "Figure", values, next(iter(values)))
 
 
@@ -112,7 +110,6 @@ def build_map_figure(
     epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: Pair, pair_choice: Choice
 ) -> Figure:
     """The map of all epochs, that of one, or the plane of diversity against accuracy."""
-    label = FIGURE_LABELS[name].format(epoch=epoch.epoch)
     word = format_pair_word(pair)
     if name == "plane":
         title = f"Diversity and accuracy · {epoch.source}"
@@ -122,7 +119,7 @@ def build_map_figure(
         title = f"Where members stand · {epoch.source}"
         explanation = words.explain_member_map(found, name, epoch.noun)
     return Figure(
-        label=label,
+        label=offer_figures(found).values[name],
         alt=words.describe_map_alt(found, name),
         explanation=explanation,
         draw=lambda palette: (
