@@ -187,7 +187,7 @@ def compare_fitted_temperatures(
     else:
         first, rest = np.arange(len(fitting[1])), np.arange(len(labels))
     chosen = first[
-        _select_fitting_examples(fitting[1][first], len(probabilities) * probabilities.shape[2])
+        select_fitting_examples(fitting[1][first], len(probabilities) * probabilities.shape[2])
     ]
     fit_probabilities, known_labels = fitting[0][:, chosen], fitting[1][chosen]
     before = fit_temperature(fit_probabilities, known_labels)
@@ -213,7 +213,7 @@ def compare_fitted_temperatures(
     )
 
 
-def _select_fitting_examples(labels: Ints, numbers: int) -> NDArray[np.int64]:
+def select_fitting_examples(labels: Ints, numbers: int) -> NDArray[np.int64]:
     """Which of the examples to fit on: all, or as many as are quick, of each class alike.
 
     Args:

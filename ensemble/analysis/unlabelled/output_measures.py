@@ -1,0 +1,93 @@
+"""What members say of each image, as far as no label is needed for it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.members.disagreement import (
+    entropy,
+    mutual_information,
+    pairwise_disagreement,
+)
+from ensemble.analysis.quality.averaging import (
+    Floats,
+    average_probabilities,
+    count_votes,
+    most_likely_classes,
+    prediction_confidence,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class OutputMeasures:
+    """What M members and their ensemble say of N images.
+
+    Attributes:
+      members: M.
+      averaged: (N, C), the ensemble's probabilities.
+      answers: (N,), the ensemble's class.
+      confidence: (N,), the averaged probability of that class, in [1 / C, 1].
+      entropy: (N,), of the average, in nats.
+      information: (N,), mutual information, in nats: how far the members' probabilities differ.
+      disagreement: (N,), the share of pairs of members that vote for different classes.
+    """
+
+    members: int
+    averaged: Floats
+    answers: NDArray[np.int64]
+    confidence: Floats
+    entropy: Floats
+    information: Floats
+    disagreement: Floats
+
+    @property
+    def n(self) -> int:
+        """N."""
+        return len(self.averaged)
+
+    def select_images(self, rows: NDArray[np.generic]) -> "OutputMeasures":
+        """Those of some images, by their numbers or where `rows` is true."""
+        return OutputMeasures(
+            self.members,
+            self.averaged[rows],
+            self.answers[rows],
+            self.confidence[rows],
+            self.entropy[rows],
+            self.information[rows],
+            self.disagreement[rows],
+        )
+
+
+def measure_outputs(probabilities: Floats) -> OutputMeasures:
+    """All that estimates without labels look at.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution.
+
+    Raises:
+      ValueError: the shape is not (M, N, C) with at least one member and class, or a number is not
+        finite.
+    """
+    if probabilities.ndim != 3 or 0 in (len(probabilities), probabilities.shape[2]):
+        raise ValueError(f"Probabilities of shape {probabilities.shape} are not (M, N, C).")
+    M, N, C = probabilities.shape
+    averaged, disagreement, information = np.empty((N, C)), np.empty(N), np.empty(N)
+    for rows in iterate_blocks(N, C):
+        part = probabilities[:, rows]
+        averaged[rows] = average_probabilities(part)
+        if not np.isfinite(averaged[rows]).all():
+            raise ValueError("A probability is not a finite number.")
+        votes = count_votes(most_likely_classes(part), C)
+        disagreement[rows] = pairwise_disagreement(votes)
+        information[rows] = mutual_information(part, averaged[rows])
+    return OutputMeasures(
+        M,
+        averaged,
+        most_likely_classes(averaged),
+        prediction_confidence(averaged),
+        entropy(averaged),
+        information,
+        disagreement,
+    )
