@@ -30,6 +30,8 @@ STEP_METRICS = (
     "answered_wrong",
     "answered_error",
     "groups",
+    "accuracy_fit",
+    "accuracy_estimate",
 )
 
 

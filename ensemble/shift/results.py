@@ -89,6 +89,11 @@ class StressResults:
         """Whether both are of the same members and images."""
         return (self.format, self.tick, self.images) == (other.format, other.tick, other.images)
 
+    @property
+    def has_accuracy_estimates(self) -> bool:
+        """Whether estimates without labels were made of all that is measured."""
+        return all("accuracy_estimate" in step for step in [self.clean or {}, *self.steps])
+
     def list_corruption_steps(self, kind: str) -> list[Metrics]:
         """The figures of one kind from its neutral amount on, as far as they are known."""
         steps_by_amount = {step["amount"]: step for step in self.steps if step["kind"] == kind}

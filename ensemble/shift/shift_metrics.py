@@ -1,7 +1,7 @@
 """What images that have changed do to members and ensemble: a few figures for each change."""
 
 import math
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -26,6 +26,31 @@ Shares = list[Share]
 ERROR_RATE = 0.01  # of the answers given on the images as they are, for `answer_threshold`
 
 
+class AccuracyFitMetrics(TypedDict):
+    """What `AccuracyReference.fit_images` took from labelled images, as a file has it."""
+
+    source: Literal["validation", "half"]
+    images: Count
+    accuracy: Share
+    disagreement: Share
+    temperature: MetricValue
+    threshold: MetricValue | None
+    errors_per_disagreement: MetricValue | None
+    calibration: Literal["none", "less sure", "too sure", "a bin"]
+
+
+class AccuracyEstimateMetrics(TypedDict):
+    """What `AccuracyReference.estimate_images` says of images, as a file has it."""
+
+    images: Count
+    accuracy: Share
+    agreement: Shares | None
+    confidence: Shares | None
+    threshold: Shares | None
+    unlike_p: Share
+    unlike_measure: str
+
+
 class ShiftMetrics(TypedDict):
     """The figures of `compute_shift_metrics`, as a file has them."""
 
@@ -47,6 +72,8 @@ class ShiftMetrics(TypedDict):
     answered_wrong: NotRequired[Count]
     answered_error: NotRequired[list[Share] | None]
     groups: NotRequired[Count | None]
+    accuracy_fit: NotRequired[AccuracyFitMetrics | None]  # of the images as they are alone
+    accuracy_estimate: NotRequired[AccuracyEstimateMetrics | None]
 
 
 class CorruptionMetrics(ShiftMetrics):

@@ -19,6 +19,7 @@ from ensemble.analysis.quality import ood
 from ensemble.runs.store import Run
 from ensemble.runs.test_set import load_run_dataset, load_test_set
 from ensemble.shift import shift_metrics as shift_figures
+from ensemble.shift.accuracy_reference import AccuracyReference
 from ensemble.shift.corruptions import Corruption, corrupt_images, scale_corruptions
 from ensemble.shift.ood_images import OodSet, list_ood_sets
 from ensemble.shift.results import (
@@ -61,20 +62,26 @@ def list_stress_tasks(run: Run, results: StressResults) -> list[StressTask]:
     groups = select_groups(load_test_set(run).groups, np.arange(results.images))
     images = np.asarray(dataset.test_images[: results.images])
     labels = dataset.test_labels[: results.images]
+    reference = AccuracyReference(run, labels, groups)
+    shifted = [
+        _build_corruption_task(kind, amount, images, labels, groups, reference, results)
+        for kind in scale_corruptions(images.shape[1:]).values()
+        for amount in kind.amounts[1:]
+    ]
+    # What is estimated of corrupted images is fitted on the images as they are: shown once more
+    # where some are left.
     clean_done = (
-        results.clean is not None and read_ood_scores(run.path, KNOWN_KEY, results.tick) is not None
+        results.clean is not None
+        and "accuracy_estimate" in results.clean
+        and read_ood_scores(run.path, KNOWN_KEY, results.tick) is not None
+        and all(task.is_done for task in shifted)
     )
     clean = StressTask(
         "Test images as they are",
         clean_done,
         lambda: images,
-        partial(_add_clean_metrics, run, labels, groups),
+        partial(_add_clean_metrics, run, labels, groups, reference),
     )
-    shifted = [
-        _build_corruption_task(kind, amount, images, labels, groups, results)
-        for kind in scale_corruptions(images.shape[1:]).values()
-        for amount in kind.amounts[1:]
-    ]
     ood_tasks = [
         _build_ood_task(run, ood_set, results)
         for ood_set in list_ood_sets(dataset.name, results.images)
@@ -86,11 +93,16 @@ def _add_clean_metrics(
     run: Run,
     labels: NDArray[np.int32],
     groups: Groups | None,
+    reference: AccuracyReference,
     probabilities: NDArray[np.float32],
     results: StressResults,
 ) -> StressResults:
     write_ood_scores(run.path, KNOWN_KEY, results.tick, _compute_member_ood_scores(probabilities))
-    clean = shift_figures.compute_shift_metrics(probabilities, labels, groups=groups)
+    clean = {
+        **shift_figures.compute_shift_metrics(probabilities, labels, groups=groups),
+        "accuracy_fit": reference.fit_images(probabilities, results),
+        "accuracy_estimate": reference.estimate_images(probabilities),
+    }
     return replace(results, clean=convert_to_json(clean))
 
 
@@ -100,8 +112,12 @@ def _build_corruption_task(
     images: Pixels,
     labels: NDArray[np.int32],
     groups: Groups | None,
+    reference: AccuracyReference,
     results: StressResults,
 ) -> StressTask:
+    def is_of_this(step: Metrics) -> bool:
+        return bool((step["kind"], step["amount"]) == (kind.name, amount))
+
     def add_corruption_metrics(
         probabilities: NDArray[np.float32], results: StressResults
     ) -> StressResults:
@@ -113,10 +129,13 @@ def _build_corruption_task(
                     probabilities, labels, read_answer_threshold(results), groups
                 )
             ),
+            "accuracy_estimate": convert_to_json(reference.estimate_images(probabilities)),
         }
-        return replace(results, steps=[*results.steps, figures])
+        others = [step for step in results.steps if not is_of_this(step)]
+        return replace(results, steps=[*others, figures])
 
-    done = any((step["kind"], step["amount"]) == (kind.name, amount) for step in results.steps)
+    # What an earlier version measured is without estimates: measured again.
+    done = any(is_of_this(step) and "accuracy_estimate" in step for step in results.steps)
     words = f"{kind.title} {amount:g}{kind.unit}"
     return StressTask(
         words, done, lambda: corrupt_images(images, kind.name, amount), add_corruption_metrics

@@ -4,6 +4,7 @@ from typing import Any
 
 from ensemble import datasets
 from ensemble.errors import EnsembleError
+from ensemble.figures.inspect import accuracy_estimates as figures_of_estimates
 from ensemble.figures.inspect import entropy_histograms
 from ensemble.figures.inspect import shift as figures
 from ensemble.figures.inspect.shift import describe_measured_members
@@ -21,11 +22,14 @@ from ensemble.views.parts import (
     Table,
     View,
 )
+from ensemble.wording.accuracy_estimates import describe_estimate_basis
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts.ensemble_gain import describe_shift_groups
 
 MISSING_SCORES = "The scores of these images were deleted: measure again to get them back."
+ESTIMATES_HEADING = "How right it would have been said to be, had nobody labels"
+MISSING_ESTIMATES = "Run the stress test again to see this: an earlier version did not estimate it."
 OOD_HEADING = "Out-of-distribution images: of no class that the members know"
 
 
@@ -63,6 +67,7 @@ def shift_results_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
         groups = results.clean.get("groups")
         yield Paragraph(describe_shift_groups(groups, epoch.noun), "note")
     yield from corruptions_view(epoch, results)
+    yield from accuracy_estimates_view(epoch, results)
     if results.ood:
         yield Paragraph(OOD_HEADING, "heading")
         choice = Choice(
@@ -111,6 +116,40 @@ def build_corruption_figure(
             [results.list_corruption_steps(kind_name) for kind_name in every]
         ),
         of_epoch=False,
+    )
+
+
+def accuracy_estimates_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
+    """What would have been estimated of each corruption without labels, against what is true."""
+    clean = results.clean or {}
+    if "accuracy_estimate" not in clean:
+        yield Paragraph(ESTIMATES_HEADING, "heading")
+        yield Paragraph(MISSING_ESTIMATES, "missing")
+        return
+    steps = figures_of_estimates.collect_estimated_steps(results)
+    if not steps:
+        return
+    yield Paragraph(ESTIMATES_HEADING, "heading")
+    title = f"Estimated accuracy · {format_run_name(epoch.run)} · epoch {results.epoch}"
+    yield Figures.single(
+        Figure(
+            label="",
+            alt=figures_of_estimates.describe_estimated_steps_chart(steps),
+            explanation=figures_of_estimates.describe_estimated_steps(steps, epoch.noun),
+            draw=lambda palette: figures_of_estimates.plot_estimated_steps(
+                steps, epoch.noun, title, palette
+            ),
+            markdown=True,
+            key="estimates",
+            file="accuracy-estimates",
+            title="Accuracy as estimated without labels, and as it is",
+            table=lambda: figures_of_estimates.tabulate_estimated_steps(steps),
+            of_epoch=False,
+        )
+    )
+    yield Paragraph(
+        describe_estimate_basis(clean["accuracy_fit"], clean["accuracy_estimate"], epoch.noun),
+        "note",
     )
 
 

@@ -5,6 +5,7 @@ import functools
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.training.progress import Progress
 from ensemble.shift import StressResults, StressStatus, shift_metrics
 from ensemble.shift import results as shift_results
+from ensemble.shift.accuracy_reference import AccuracyReference
 from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.status import stress_folder
 from ensemble.ui.shared import loaders
@@ -91,11 +93,19 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Stress
         return probabilities("digits", members, seed, sure)
 
     tick = epoch * (STEPS + 1)
+    results = StressResults(tick, epoch, 0, "digits", 500, members)
+    reference = AccuracyReference(run, labels, None)
+    clean = {
+        **shift_metrics.compute_shift_metrics(answers(3, 5.0), labels),
+        "accuracy_fit": reference.fit_images(answers(3, 5.0), results),
+        "accuracy_estimate": reference.estimate_images(answers(3, 5.0)),
+    }
     steps = [
         {
             "kind": kind.name,
             "amount": amount,
             **shift_metrics.compute_shift_metrics(answers(3, 5.0 - place), labels),
+            "accuracy_estimate": reference.estimate_images(answers(3, 5.0 - place)),
         }
         for kind in list(CORRUPTION_KINDS.values())[:kinds]
         for place, amount in enumerate(kind.amounts)
@@ -117,17 +127,7 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Stress
                 "members": apart[1:],
             }
         )
-    results = StressResults(
-        tick,
-        epoch,
-        0,
-        "digits",
-        500,
-        members,
-        steps=steps,
-        ood=out,
-        clean=shift_metrics.compute_shift_metrics(answers(3, 5.0), labels),
-    )
+    results = replace(results, clean=clean, steps=steps, ood=out)
     shift_results.write_stress_results(run.path, results)
     total = 1 + 30 + len(OOD)
     now = time.time()

@@ -22,6 +22,16 @@ from ensemble.shift.results import (
 )
 from ensemble.shift.shift_metrics import ShiftMetrics
 
+ESTIMATE = {
+    "images": 20,
+    "accuracy": 0.6,
+    "agreement": None,
+    "confidence": [0.7, 0.6, 0.8],
+    "threshold": [0.75, 0.65, 0.85],
+    "unlike_p": 0.001,
+    "unlike_measure": "entropy",
+}
+
 
 def figures(accuracy: float) -> dict[str, Any]:
     """Of two members."""
@@ -36,6 +46,8 @@ def figures(accuracy: float) -> dict[str, Any]:
         "answered_wrong": 2,
         "answered_error": [0.01, 0.2],
         "groups": 40,
+        "accuracy_fit": None,
+        "accuracy_estimate": ESTIMATE,
     }
     return {**half, **trust, "ensemble_accuracy": accuracy}
 
@@ -71,8 +83,11 @@ def test_results_of_an_earlier_version_are_read_without_what_it_did_not_measure(
     for one in (stored["clean"], *stored["steps"]):
         for name in ("mean_confidence", "confidence_gap", "error_auroc", "answer_threshold"):
             del one[name]
+        del one["accuracy_fit"], one["accuracy_estimate"]
     found = parse_stress_results(stored)
     assert found.clean is not None
+    assert RESULTS.has_accuracy_estimates
+    assert not found.has_accuracy_estimates
     assert "error_auroc" not in found.clean
     assert found.clean["ensemble_accuracy"] == 0.9
 

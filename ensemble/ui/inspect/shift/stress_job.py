@@ -74,9 +74,14 @@ def show_stress_start(shared_epoch: SharedEpoch, stress: StressState) -> None:
     results = None if stress.is_outdated else stress.results
     whole = results is not None and stress.state == "finished" and results.images >= shared_epoch.n
     if results and whole:
-        if not (new := list_new_ood_sets(results)):
+        new = list_new_ood_sets(results)
+        if not new and results.has_accuracy_estimates:
             return
-        label = f"Show the members {' and '.join(new)} too"
+        label = (
+            f"Show the members {' and '.join(new)} too"
+            if new
+            else "Measure again, to see what could be told without labels"
+        )
         help = "Earlier measurements are kept."
     elif results and stress.state in ("stopped", "failed"):
         status = stress.status

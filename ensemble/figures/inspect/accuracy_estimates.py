@@ -1,0 +1,228 @@
+"""Accuracy that is estimated without labels against the true one, by corruption and amount."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ensemble.analysis.unlabelled.accuracy_estimate import ESTIMATORS
+from ensemble.analysis.unlabelled.distribution_test import LEVEL
+from ensemble.figures import chart_style
+from ensemble.figures.inspect.shift import format_corruption_amount
+from ensemble.figures.palette import MUTED_COLOR, RAMP_COLORS, Palette
+from ensemble.shift import StressResults
+from ensemble.shift.corruptions import scale_corruptions
+from ensemble.wording import formats
+from ensemble.wording.accuracy_estimates import ESTIMATOR_NAMES, ESTIMATOR_TITLES, MEASURE_NAMES
+from ensemble.wording.formats import pluralize_noun
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+HEIGHT = 520
+MARKERS = {
+    "agreement": ("circle", RAMP_COLORS[0]),
+    "confidence": ("square", RAMP_COLORS[2]),
+    "threshold": ("diamond", RAMP_COLORS[4]),
+}
+
+
+@dataclass(frozen=True)
+class EstimatedStep:
+    """What is estimated of the images of one corruption at one amount, and what is true.
+
+    Attributes:
+      kind: the corruption's name; "" for the images as they are.
+      amount: its amount; None likewise.
+      title: both in words: "Noise σ 0.3".
+      accuracy: the share that is right, in [0, 1].
+      estimates: by `ESTIMATORS`, value, low and high; without those that could not be made.
+      refused: whether one of the two checks would have kept the estimates back.
+      measure: what of the members' answers differs most from the labelled images.
+      p: of that difference, corrected for all that was compared.
+    """
+
+    kind: str
+    amount: float | None
+    title: str
+    accuracy: float
+    estimates: dict[str, tuple[float, float, float]]
+    refused: bool
+    measure: str
+    p: float
+
+    def find_largest_error(self) -> tuple[str, float]:
+        """The estimate that is furthest off, and by how much: above 0 where it promises more."""
+        errors = {name: share[0] - self.accuracy for name, share in self.estimates.items()}
+        name = max(errors, key=lambda estimator: abs(errors[estimator]))
+        return name, errors[name]
+
+    def find_worst_promise(self) -> tuple[str, float]:
+        """The estimate that promises most, and by how much it is above the accuracy."""
+        name = max(self.estimates, key=lambda estimator: self.estimates[estimator][0])
+        return name, self.estimates[name][0] - self.accuracy
+
+
+def collect_estimated_steps(results: StressResults) -> list[EstimatedStep]:
+    """The images as they are, then every corruption from weak to strong; [] where none is known."""
+    clean = results.clean or {}
+    fit, estimate = clean.get("accuracy_fit"), clean.get("accuracy_estimate")
+    if not fit or not estimate:
+        return []
+    calibrated = fit["calibration"] == "none"
+    steps = [_build_estimated_step("", None, "As they are", estimate, calibrated)]
+    for name, kind in scale_corruptions((results.side, results.side)).items():
+        for step in results.list_corruption_steps(name):
+            found = step.get("accuracy_estimate")
+            if step["amount"] != kind.neutral_amount and found:
+                title = f"{kind.title} {format_corruption_amount(kind, step['amount'])}"
+                steps.append(_build_estimated_step(name, step["amount"], title, found, calibrated))
+    return steps
+
+
+def _build_estimated_step(
+    kind: str, amount: float | None, title: str, found: dict[str, Any], calibrated: bool
+) -> EstimatedStep:
+    estimates = {name: tuple(found[name]) for name in ESTIMATORS if found[name]}
+    return EstimatedStep(
+        kind,
+        amount,
+        title,
+        found["accuracy"],
+        estimates,
+        found["unlike_p"] < LEVEL or not calibrated,
+        found["unlike_measure"],
+        found["unlike_p"],
+    )
+
+
+def plot_estimated_steps(
+    steps: Sequence[EstimatedStep], noun: str, title: str, palette: Palette
+) -> "go.Figure":
+    """The true accuracy over what each estimate says; hollow where a check keeps it back.
+
+    Args:
+      steps: at least one.
+      noun: what one image is called.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    chart = go.Figure()
+    chart.add_scatter(
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        name="as estimated",
+        line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"},
+        hoverinfo="skip",
+    )
+    for name in ESTIMATORS:
+        having = [step for step in steps if name in step.estimates]
+        if not having:
+            continue
+        symbol, color = MARKERS[name]
+        chart.add_scatter(
+            x=[step.estimates[name][0] for step in having],
+            y=[step.accuracy for step in having],
+            mode="markers",
+            name=ESTIMATOR_TITLES[name],
+            marker={
+                "symbol": [symbol + ("-open" if step.refused else "") for step in having],
+                "color": color,
+                "size": 9,
+                "line": {"width": 1.5, "color": color},
+            },
+            cliponaxis=False,
+            hovertext=[describe_estimated_step(step, name) for step in having],
+            hoverinfo="text",
+        )
+    chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
+    axis = {**chart_style.build_percent_ticks(), "range": [0, 1.02], "fixedrange": True}
+    chart.update_xaxes(**axis, title="estimated without labels")
+    chart.update_yaxes(**axis, title=f"{pluralize_noun(noun)} that are right", automargin=True)
+    return chart
+
+
+def describe_estimated_step(step: EstimatedStep, name: str) -> str:
+    """One point in words."""
+    value, low, high = step.estimates[name]
+    checked = (
+        f"<br>kept back: {MEASURE_NAMES.get(step.measure, 'what they say')} differs"
+        if step.refused
+        else "<br>no check speaks against it"
+    )
+    return (
+        f"{step.title}: {ESTIMATOR_NAMES[name]} says {formats.format_percent(value, places=0)} "
+        f"({formats.format_percent_range(low, high)}),<br>"
+        f"{formats.format_percent(step.accuracy, places=0)} are right{checked}"
+    )
+
+
+def tabulate_estimated_steps(steps: Sequence[EstimatedStep]) -> pd.DataFrame:
+    """A row for each corruption, amount and estimate; the images as they are have no kind."""
+    return pd.DataFrame(
+        [
+            {
+                "corruption": step.kind or None,
+                "amount": step.amount,
+                "estimate": name,
+                "estimated": value,
+                "low": low,
+                "high": high,
+                "right": step.accuracy,
+                "kept_back": step.refused,
+                "p_alike": step.p,
+            }
+            for step in steps
+            for name, (value, low, high) in step.estimates.items()
+        ]
+    )
+
+
+def describe_estimated_steps(steps: Sequence[EstimatedStep], noun: str) -> str:
+    """How far estimates are off as images change, and of how many they would have been shown."""
+    clean, *changed = steps
+    sentences = [
+        f"On the {pluralize_noun(noun)} as they are, all estimates are within "
+        f"{_format_points(clean.find_largest_error()[1])} of the accuracy."
+    ]
+    if not changed:
+        return sentences[0]
+    worst = max(changed, key=lambda step: step.find_worst_promise()[1])
+    name, error = worst.find_worst_promise()
+    value = formats.format_percent(worst.accuracy + error, places=0)
+    right = formats.format_percent(worst.accuracy, places=0)
+    sentences.append(
+        f"At {worst.title[0].lower()}{worst.title[1:]}, {ESTIMATOR_NAMES[name]} says **{value}**, "
+        f"true are **{right}**."
+    )
+    refused = [step for step in changed if step.refused]
+    shown = [step for step in changed if not step.refused]
+    sentences.append(
+        f"For {len(refused)} of the {formats.format_count(len(changed), 'corruption')} the two "
+        "checks would have kept all estimates back"
+        + (
+            f"; for the other {len(shown)} none is more than "
+            f"{_format_points(max(abs(step.find_largest_error()[1]) for step in shown))} off."
+            if shown
+            else "."
+        )
+    )
+    return " ".join(sentences)
+
+
+def _format_points(difference: float) -> str:
+    """A difference of shares, "1.2 points"."""
+    return f"{abs(100 * difference):.1f} points"
+
+
+def describe_estimated_steps_chart(steps: Sequence[EstimatedStep]) -> str:
+    """The picture in words."""
+    return (
+        "True accuracy over the accuracy that is estimated without labels, of "
+        f"{formats.format_count(len(steps) - 1, 'corruption')} and the images as they are; points "
+        "below the diagonal promise too much"
+    )

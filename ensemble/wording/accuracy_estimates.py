@@ -1,0 +1,175 @@
+"""What accuracy is estimated where nobody has labels, in words: or why it cannot be told."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from ensemble.analysis.unlabelled.accuracy_estimate import (
+    MIN_IMAGES,
+    AccuracyEstimate,
+    AccuracyFit,
+)
+from ensemble.analysis.unlabelled.distribution_test import LEVEL, DistributionTest
+from ensemble.wording import formats
+from ensemble.wording.formats import pluralize_noun
+
+ESTIMATOR_NAMES = {
+    "agreement": "the members' agreement",
+    "confidence": "their confidence",
+    "threshold": "the share above a threshold",
+}
+ESTIMATOR_TITLES = {
+    "agreement": "agreement of members",
+    "confidence": "confidence at a temperature",
+    "threshold": "share above a threshold (ATC)",
+}
+MEASURE_NAMES = {
+    "confidence": "how sure the ensemble is",
+    "entropy": "how spread out its probabilities are",
+    "information": "how far the members disagree",
+    "answers": "which classes it says",
+}
+SOURCE_NAMES = {"validation": "validation", "test": "test"}
+NO_PROOF = (
+    "That they look alike to the members is no proof that they are: what members are sure of and "
+    "wrong about shows in none of this."
+)
+
+
+def describe_accuracy_estimate(
+    estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str
+) -> str:
+    """How right it will be on images without labels, or that it cannot be told and why.
+
+    Args:
+      estimate: of the images.
+      fit: what it is fitted on.
+      source: which labelled images these are, "validation" or "test".
+      noun: what one image is called.
+    """
+    these = f"these {formats.format_count(estimate.n, noun)}"
+    if not estimate.can_be_told:
+        reasons = list_refusal_reasons(estimate, fit, source, noun)
+        return f"How many of {these} are right cannot be told without labels: {'; '.join(reasons)}."
+    shares = list(estimate.estimates.values())
+    low, high = min(share.low for share in shares), max(share.high for share in shares)
+    values = sorted(share.value for share in shares)
+    places = 1 if estimate.n >= 200 else 0
+    middle = formats.format_percent(values[0], places=places)
+    if formats.format_percent(values[-1], places=places) != middle:
+        middle = formats.format_percent_range(values[0], values[-1], places)
+    return (
+        f"About {middle} of {these} will be right, as far as that can be told without labels "
+        f"({formats.format_percent_range(low, high, places)})."
+    )
+
+
+def list_refusal_reasons(
+    estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str
+) -> list[str]:
+    """Why nothing is said, one reason each."""
+    images, labelled = pluralize_noun(noun), SOURCE_NAMES[source]
+    reasons = []
+    if "few_labelled" in estimate.refusals:
+        reasons.append(
+            f"there are only {estimate.labelled:,} labelled {images} to judge by, and it takes "
+            f"{MIN_IMAGES}"
+        )
+    if "few_new" in estimate.refusals:
+        reasons.append(f"it takes at least {MIN_IMAGES}")
+    if "calibration" in estimate.refusals:
+        overall = fit.calibration.overall
+        where = (
+            "in one range of confidence "
+            if fit.calibration.verdict == "a bin"
+            else f"({formats.format_percent(overall.confidence, places=1)} sure, "
+            f"{formats.format_percent(overall.accuracy, places=1)} right) "
+        )
+        reasons.append(
+            f"on the {fit.n:,} {labelled} {images} confidence and accuracy differ {where}even "
+            "at the best temperature"
+        )
+    if "unlike" in estimate.refusals and estimate.likeness:
+        reasons.append(
+            f"they do not look like the {fit.n:,} {labelled} {images} to the members: "
+            f"{describe_difference(estimate.likeness)}"
+        )
+    return reasons
+
+
+def describe_difference(test: DistributionTest) -> str:
+    """What differs most, with its p."""
+    name, p = test.strongest
+    p_text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    return f"{MEASURE_NAMES[name]} differs ({p_text} of {len(test.p_values)} comparisons)"
+
+
+def list_accuracy_estimate_notes(
+    estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str
+) -> list[str]:
+    """What the answer rests on, a sentence or two each; none where it says that there is none."""
+    if not estimate.can_be_told or estimate.likeness is None:
+        return []
+    images, labelled = pluralize_noun(noun), SOURCE_NAMES[source]
+    notes = [
+        f"Fitted on the {fit.n:,} {labelled} {images} of the run, "
+        f"{formats.format_percent(fit.accuracy, fit.n)} of which are right. The intervals hold the "
+        f"share of these {estimate.n:,} that is right in 95 % of cases, if they are like those."
+    ]
+    if fit.errors_per_disagreement is not None and fit.member_errors_per_disagreement is not None:
+        member = formats.format_significant(fit.member_errors_per_disagreement, 2)
+        notes.append(
+            f"Pairs of members disagree on {formats.format_percent(fit.disagreement, places=1)} of "
+            f"those and on {formats.format_percent(estimate.disagreement, places=1)} of these. A "
+            f"member errs {member} times as often as two disagree (once, by generalization "
+            f"disagreement equality), the ensemble "
+            f"{formats.format_significant(fit.errors_per_disagreement, 2)} times."
+        )
+    p = estimate.likeness.strongest[1]
+    notes.append(
+        f"No difference between these {images} and those is shown (p = {p:.2f}; below {LEVEL:g} "
+        f"nothing would be said), nor between confidence and accuracy of those. {NO_PROOF}"
+    )
+    return notes
+
+
+def tabulate_accuracy_estimates(estimate: AccuracyEstimate) -> pd.DataFrame:
+    """A row for each way to estimate the share that is right, with its interval."""
+    return pd.DataFrame(
+        [
+            {
+                "estimated from": ESTIMATOR_TITLES[name],
+                "right": formats.format_percent(share.value, places=1),
+                "95 % interval": formats.format_percent_range(share.low, share.high, 1),
+            }
+            for name, share in estimate.estimates.items()
+        ]
+    )
+
+
+def describe_estimate_basis(fit: Mapping[str, Any], estimate: Mapping[str, Any], noun: str) -> str:
+    """What the estimates under shift are fitted on, and how to read their figure.
+
+    Args:
+      fit: `AccuracyFitMetrics`.
+      estimate: `AccuracyEstimateMetrics` of the images as they are.
+      noun: what one image is called.
+    """
+    images = pluralize_noun(noun)
+    on = (
+        f"one half of the test {images} ({fit['images']:,}) and judged on the other"
+        if fit["source"] == "half"
+        else f"the {fit['images']:,} validation {images} and judged on the test {images}"
+    )
+    calibrated = (
+        "Confidence is calibrated there as far as can be seen"
+        if fit["calibration"] == "none"
+        else "Confidence is not calibrated there even at the best temperature, so nothing would "
+        "be said of any"
+    )
+    return (
+        f"Hollow: kept back, because the {images} do not look like those that it is fitted on. "
+        f"Below the line too much is promised. Fitted on {on} ({estimate['images']:,}). "
+        f"{calibrated}. {NO_PROOF}"
+    )
