@@ -19,8 +19,10 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+import ensemble
 from ensemble import regression, runs, sweeps
 from ensemble.access import Action, Person, Role, audit_log
+from ensemble.analysis.unlabelled.accuracy_estimate import ESTIMATORS, EstimatedShare
 from ensemble.budget.budget import Budget
 from ensemble.cli.program import main
 from ensemble.cli.results import predict
@@ -44,6 +46,7 @@ from ensemble.shift import StressState
 from ensemble.sweeps import SweepConfig
 from ensemble.sweeps.settings import STORAGE_VARIABLE
 from ensemble.sweeps.worker import work_on_sweep
+from ensemble.wording.accuracy_estimates import serialize_estimated_share
 from tests.budget import test_budget, test_distillation
 from tests.documents import (
     PAGES,
@@ -452,6 +455,22 @@ def test_every_field_of_a_prediction_is_documented(
     found = call_json("predict", "a-run", str(tmp_path / "picture.png"), "--json")
     assert list_unnamed_fields(found, "predict") == set()
     assert list_unnamed_fields(found["digits"][0], "predict") == set()
+
+
+def test_every_field_of_an_accuracy_estimate_is_documented() -> None:
+    run = ensemble.open_run(trained(members=2, epochs=2).id)
+    found = run.estimate_accuracy(probabilities=run.predictions().probabilities).to_dict()
+    share = serialize_estimated_share(EstimatedShare(0.9, 0.8, 1.0))
+    estimators = dict.fromkeys(ESTIMATORS)
+    for part in (
+        {"estimate": found},
+        found,
+        found["labelled"],
+        found["likeness"],
+        estimators,
+        share,
+    ):
+        assert list_unnamed_fields(part, "predict") == set()
 
 
 def test_every_field_of_a_comparison_is_documented() -> None:

@@ -19,7 +19,7 @@ from ensemble.api.run_facts import collect_run_facts, write_run_report
 from ensemble.api.run_progress import Progress, wait_for_run
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets.split import select_validation_indices
-from ensemble.errors import EnsembleError, RunError
+from ensemble.errors import ConfigError, EnsembleError, RunError
 from ensemble.recognition.member_process import DEFAULT_BATCH_SIZE
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.wording.run_names import format_run_name
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ensemble.api.member_questions import OpenedMembers
     from ensemble.api.view import EvaluatedView
     from ensemble.export import ExportedFile
+    from ensemble.wording.accuracy_estimates import AccuracyStatement
 
 
 class Run:
@@ -207,6 +208,42 @@ class Run:
         """
         with self.open_members(members, epoch) as opened:
             return opened.predict(images, labels, batch_size=batch_size)
+
+    def estimate_accuracy(
+        self,
+        images: ArrayLike | None = None,
+        *,
+        probabilities: ArrayLike | None = None,
+        epoch: int | Literal["best"] | None = None,
+    ) -> "AccuracyStatement":
+        """How right it will be on images that nobody has labelled, or that it cannot be told.
+
+        Fitted on its validation images where it holds some out, else on its test images. Nothing is
+        told where confidence is not calibrated on these, or where the images do not look like them
+        to the members: docs/numbers.md says how. `told`, `sentence`, `accuracy`, `table`, `notes`
+        and `to_dict()` of what comes back say it.
+
+        Args:
+          images: (N, H, W) or (N, H, W, channels), as of `predict`.
+          probabilities: (M, N, C), in place of images, what the same members say of them: of a run
+            that was trained elsewhere, or where they were asked already.
+          epoch: after which epoch; None is the one chosen on validation
+            images, else the last; "best" the run's best.
+
+        Raises:
+          ConfigError: neither or both of images and probabilities are given.
+          PredictionsError: the images are of another size, or the probabilities of other members.
+          NotPreparedError: the run's dataset is not on this machine any more.
+          RunError: it keeps no predictions, or members, of that epoch.
+        """
+        from ensemble.api.accuracy_estimate import state_accuracy  # here: for its tables
+
+        if (images is None) == (probabilities is None):
+            raise ConfigError("Give `images` or `probabilities`, one of the two.")
+        at = self._resolve_epoch(epoch)
+        if images is not None:
+            probabilities = self.predict(images, epoch=at).probabilities
+        return state_accuracy(self.stored, at, np.asarray(probabilities))
 
     def open_members(
         self,

@@ -1,6 +1,8 @@
 """What accuracy is estimated where nobody has labels, in words: or why it cannot be told."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -9,8 +11,10 @@ from ensemble.analysis.unlabelled.accuracy_estimate import (
     MIN_IMAGES,
     AccuracyEstimate,
     AccuracyFit,
+    EstimatedShare,
 )
 from ensemble.analysis.unlabelled.distribution_test import LEVEL, DistributionTest
+from ensemble.runs.accuracy_fit import RunAccuracyFit
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
@@ -50,8 +54,10 @@ def describe_accuracy_estimate(
     """
     these = f"these {formats.format_count(estimate.n, noun)}"
     if not estimate.can_be_told:
-        reasons = list_refusal_reasons(estimate, fit, source, noun)
-        return f"How many of {these} are right cannot be told without labels: {'; '.join(reasons)}."
+        reasons = "; ".join(list_refusal_reasons(estimate, fit, source, noun))
+        if estimate.n == 1:
+            return f"Whether this one {noun} is right cannot be told without its label: {reasons}."
+        return f"How many of {these} are right cannot be told without labels: {reasons}."
     shares = list(estimate.estimates.values())
     low, high = min(share.low for share in shares), max(share.high for share in shares)
     values = sorted(share.value for share in shares)
@@ -173,3 +179,91 @@ def describe_estimate_basis(fit: Mapping[str, Any], estimate: Mapping[str, Any],
         f"Below the line too much is promised. Fitted on {on} ({estimate['images']:,}). "
         f"{calibrated}. {NO_PROOF}"
     )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AccuracyStatement:
+    """How right a run will be on images without labels, or that it cannot be told: in words.
+
+    Attributes:
+      fitted: what it is fitted on.
+      estimate: the figures, and what speaks against them.
+      noun: what one image is called.
+    """
+
+    fitted: RunAccuracyFit
+    estimate: AccuracyEstimate
+    noun: str
+
+    @property
+    def told(self) -> bool:
+        """Whether both checks are passed, so that there are figures."""
+        return self.estimate.can_be_told
+
+    @property
+    def sentence(self) -> str:
+        """The answer, or why there is none."""
+        return describe_accuracy_estimate(
+            self.estimate, self.fitted.fit, self.fitted.source, self.noun
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What the answer rests on, a sentence or two each; none where there is no answer."""
+        return list_accuracy_estimate_notes(
+            self.estimate, self.fitted.fit, self.fitted.source, self.noun
+        )
+
+    @property
+    def accuracy(self) -> dict[str, EstimatedShare]:
+        """By "agreement", "confidence" and "threshold": `value`, `low` and `high`; {} untold."""
+        return dict(self.estimate.estimates) if self.told else {}
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each estimate; empty where there is no answer."""
+        return tabulate_accuracy_estimates(self.estimate) if self.told else pd.DataFrame()
+
+    def __repr__(self) -> str:
+        return f"<AccuracyStatement: {self.sentence}>"
+
+    def to_text(self) -> str:
+        """The answer, the table and the notes, in lines."""
+        table = self.table.to_string(index=False).splitlines() if self.told else []
+        return "\n".join([self.sentence, *table, *(f"  {note}" for note in self.notes)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it ready for JSON; docs/command-line.md says what each name is."""
+        fit, estimate = self.fitted.fit, self.estimate
+        member = estimate.member if self.told else None
+        return {
+            "run_id": self.fitted.run.id,
+            "epoch": self.fitted.epoch,
+            "images": estimate.n,
+            "told": self.told,
+            "refusals": list(estimate.refusals),
+            "sentence": self.sentence,
+            # What is not to be said is not given away to a script either.
+            "accuracy": {
+                name: serialize_estimated_share(share) for name, share in self.accuracy.items()
+            },
+            "member_accuracy": serialize_estimated_share(member) if member else None,
+            "disagreement": None if math.isnan(estimate.disagreement) else estimate.disagreement,
+            "likeness": estimate.likeness.p_values if estimate.likeness else None,
+            "labelled": {
+                "source": self.fitted.source,
+                "images": fit.n,
+                "accuracy": fit.accuracy,
+                "disagreement": fit.disagreement,
+                "temperature": fit.temperature,
+                "threshold": fit.threshold if math.isfinite(fit.threshold) else None,
+                "errors_per_disagreement": fit.errors_per_disagreement,
+                "member_errors_per_disagreement": fit.member_errors_per_disagreement,
+                "calibration": fit.calibration.verdict,
+            },
+        }
+
+
+def serialize_estimated_share(share: EstimatedShare) -> dict[str, float]:
+    """A share with its interval, ready for JSON."""
+    return {"value": share.value, "low": share.low, "high": share.high}

@@ -14,8 +14,12 @@ from ensemble.cli.options import EPOCH_OPTION, add_refuse_option
 from ensemble.cli.output import print_line
 from ensemble.errors import EnsembleError, ImageError
 from ensemble.pictures.files.decoding import MAX_BYTES
+from ensemble.pictures.preparation import SegmentedPicture
 from ensemble.recognition.classifier import Classifier, open_classifier
+from ensemble.recognition.picture_reading import Digit, Reading
 from ensemble.recognition.reading_fields import serialize_reading
+from ensemble.runs.accuracy_fit import fit_run_accuracy
+from ensemble.runs.store import find_run
 from ensemble.storage.plain_files import open_plain_file
 from ensemble.wording import formats
 from ensemble.wording.readings import ABSTENTION_PHRASE
@@ -26,48 +30,64 @@ from ensemble.wording.readings import ABSTENTION_PHRASE
 @click.argument("images", metavar="IMAGE...", nargs=-1, required=True, type=Path)
 @EPOCH_OPTION
 @add_refuse_option
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Say last how many of all are right, as far as that can be told without labels.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def run_predict_command(
-    run_id: str, images: tuple[Path, ...], epoch: int | None, refuse: float, as_json: bool
+    run_id: str,
+    images: tuple[Path, ...],
+    epoch: int | None,
+    refuse: float,
+    estimate: bool,
+    as_json: bool,
 ) -> None:
-    """Read pictures of any common format: digits on photos, scans or drawings, one image else."""
-    failed = False
-    for path, result in predict_pictures(run_id, images, epoch, refuse):
+    """Read pictures of any common format: digits on photos, scans or drawings, one image else.
+
+    With --estimate an IMAGE may be a folder: all pictures in it.
+    """
+    if estimate:
+        from ensemble.cli.results import accuracy_estimate  # here, for its tables take a while
+
+        images = accuracy_estimate.list_folder_pictures(images)
+    failed, marks = False, list[Digit]()
+    classifier = open_classifier(run_id, epoch)
+    fitted = fit_run_accuracy(find_run(run_id), classifier.epoch) if estimate else None
+    for path, result in predict_pictures(classifier, images, refuse):
         if isinstance(result, EnsembleError):
             failed = True
             print_line(f"{escape_path_bytes(path)}: {result}", err=True)
-        else:
-            click.echo(json.dumps(result)) if as_json else print_line(
-                format_prediction_line(result)
-            )
+            continue
+        fields, reading = result
+        marks += reading.digits if estimate else ()
+        click.echo(json.dumps(fields)) if as_json else print_line(format_prediction_line(fields))
+    if fitted:
+        accuracy_estimate.print_accuracy_statement(
+            accuracy_estimate.state_mark_accuracy(
+                fitted, marks, classifier.members, classifier.noun
+            ),
+            as_json=as_json,
+        )
     sys.exit(1 if failed else 0)
 
 
 def predict_pictures(
-    run_id: str, paths: Sequence[Path], epoch: int | None, refuse: float
-) -> Iterator[tuple[Path, dict[str, Any] | ImageError]]:
+    classifier: Classifier, paths: Sequence[Path], refuse: float
+) -> Iterator[tuple[Path, tuple[dict[str, Any], Reading] | ImageError]]:
     """For each path what the ensemble reads in it, or why it cannot be read; one at a time.
 
     Args:
-      run_id: whose ensemble.
+      classifier: the ensemble's members.
       paths: files of any format that `Classifier.open_picture` knows.
-      epoch: after how many epochs; None for that of `select_default_epoch`.
       refuse: the share of real digits that may be rejected, in (0, 1).
-
-    Raises:
-      UnknownRunError: there is no such run.
-      RunError: nothing of that epoch is kept.
     """
-    classifier = open_classifier(run_id, epoch)
     for path in paths:
         try:
-            yield (
-                path,
-                {
-                    "image": escape_path_bytes(path),
-                    **predict_picture(classifier, read_picture_file(path), refuse),
-                },
-            )
+            prepared, reading = read_picture(classifier, read_picture_file(path), refuse)
+            fields = serialize_reading(classifier, prepared, reading)
+            yield path, ({"image": escape_path_bytes(path), **fields}, reading)
         except ImageError as error:
             yield path, error
 
@@ -78,8 +98,19 @@ def predict_picture(classifier: Classifier, content: bytes, refuse: float) -> di
     Raises:
       ImageError: it is no picture that can be read.
     """
+    return serialize_reading(classifier, *read_picture(classifier, content, refuse))
+
+
+def read_picture(
+    classifier: Classifier, content: bytes, refuse: float
+) -> tuple[SegmentedPicture, Reading]:
+    """The marks of one file, and what is read in them.
+
+    Raises:
+      ImageError: it is no picture that can be read.
+    """
     prepared = classifier.prepare_picture(classifier.open_picture(content))
-    return serialize_reading(classifier, prepared, classifier.read_marks(prepared.marks, refuse))
+    return prepared, classifier.read_marks(prepared.marks, refuse)
 
 
 def format_prediction_line(reading: dict[str, Any]) -> str:
