@@ -28,7 +28,7 @@ from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts.ensemble_gain import describe_shift_groups
 
 MISSING_SCORES = "The scores of these images were deleted: measure again to get them back."
-ESTIMATES_HEADING = "How right it would have been said to be, had nobody labels"
+ESTIMATES_HEADING = "Accuracy as it would be estimated without labels"
 MISSING_ESTIMATES = "Run the stress test again to see this: an earlier version did not estimate it."
 OOD_HEADING = "Out-of-distribution images: of no class that the members know"
 

@@ -20,7 +20,7 @@ from ensemble.wording.formats import pluralize_noun
 
 ESTIMATOR_NAMES = {
     "agreement": "the members' agreement",
-    "confidence": "their confidence",
+    "confidence": "confidence at a temperature",
     "threshold": "the share above a threshold",
 }
 ESTIMATOR_TITLES = {

@@ -48,6 +48,24 @@ def test_the_button_says_what_it_does_and_starts_it_and_stop_stops_it() -> None:
     assert stress.state == "stopped"
 
 
+def test_what_an_earlier_version_measured_is_shown_and_can_be_measured_again() -> None:
+    run = checkpointed(trained())
+    results = measured(run)
+    at = opened(run, "shift")
+    assert "On the digits as they are, all estimates are within" in said(at)
+    assert figure(at, "estimates")["data"][0]["name"] == "right as often as estimated"
+    assert not [one for one in at.button if one.key == "stress_start"]
+    older = [
+        {name: value for name, value in step.items() if not name.startswith("accuracy_")}
+        for step in (results.clean or {}, *results.steps)
+    ]
+    shift_results.write_stress_results(run.path, replace(results, clean=older[0], steps=older[1:]))
+    at = opened(run, "shift")
+    assert "Run the stress test again to see this" in said(at)
+    assert widget(at, "button", "stress_start").label.startswith("Measure again, to see")
+    assert figure(at, "shift")
+
+
 def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
     run = checkpointed(trained(network="logistic"))
     results = measured(

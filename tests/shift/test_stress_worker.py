@@ -14,6 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble import datasets, runs, shift
+from ensemble.analysis.quality.halves import split_halves
+from ensemble.analysis.quality.temperature_scaling import apply_temperature
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.engine import count_steps_per_epoch, predict_probabilities
@@ -28,6 +30,7 @@ from ensemble.runs.history import write_predictions
 from ensemble.runs.training.progress import Progress
 from ensemble.shift import StressState
 from ensemble.shift.corruptions import CORRUPTION_KINDS
+from ensemble.shift.tasks import list_stress_tasks
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
 
@@ -113,6 +116,36 @@ def test_a_job_to_its_end(run):
     assert last["amount"] == 90
     assert last["ensemble_accuracy"] == (turned.mean(0).argmax(-1) == labels).mean()
     assert last["member_accuracy"] == pytest.approx((turned.argmax(-1) == labels).mean(1).tolist())
+
+    # Estimated on one half without its labels, and compared with these.
+    rest = split_halves(labels)[1]
+    estimate, fit = last["accuracy_estimate"], results.clean["accuracy_fit"]
+    assert (fit["source"], fit["images"], estimate["images"]) == ("half", 50, 50)
+    assert fit["accuracy"] == (kept.mean(0).argmax(-1) == labels)[~rest].mean()
+    assert estimate["accuracy"] == (turned.mean(0).argmax(-1) == labels)[rest].mean()
+    tempered = apply_temperature(turned.mean(0)[rest], fit["temperature"])
+    assert estimate["confidence"][0] == pytest.approx(tempered.max(-1).mean(), abs=1e-5)
+    assert results.has_accuracy_estimates
+    # What an earlier version measured is measured again, and replaced.
+    assert results is not None
+    older = replace(
+        results,
+        steps=[
+            {name: value for name, value in step.items() if name != "accuracy_estimate"}
+            for step in results.steps
+        ],
+    )
+    tasks = list_stress_tasks(run, older)
+    assert [task.is_done for task in tasks] == [False] * (STEPS - 2) + [True] * 2
+    clean, *_ = tasks
+    older = clean.add_to_results(kept, older)
+    first = next(task for task in tasks if task.title == "Rotation 90°")
+    replaced = first.add_to_results(turned, older)
+    assert len(replaced.steps) == len(results.steps)
+    found = replaced.list_corruption_steps("rotation")[-1]["accuracy_estimate"]
+    assert found["accuracy"] == estimate["accuracy"]
+    for name in ("agreement", "confidence", "threshold"):
+        assert found[name] == pytest.approx(estimate[name], abs=1e-4)
 
     assert [one["key"] for one in results.ood] == ["noise", "scrambled"]
     scores = [shift.read_ood_scores(run.path, key, results.tick) for key in ("known", "noise")]

@@ -1,5 +1,6 @@
 """What members say of each image, as far as no label is needed for it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,17 +48,27 @@ class OutputMeasures:
         """N."""
         return len(self.averaged)
 
-    def select_images(self, rows: NDArray[np.generic]) -> "OutputMeasures":
-        """Those of some images, by their numbers or where `rows` is true."""
-        return OutputMeasures(
-            self.members,
-            self.averaged[rows],
-            self.answers[rows],
-            self.confidence[rows],
-            self.entropy[rows],
-            self.information[rows],
-            self.disagreement[rows],
-        )
+
+def join_outputs(parts: Sequence[OutputMeasures]) -> OutputMeasures:
+    """Those of several sets of images, by the same members, as of one set.
+
+    Args:
+      parts: at least one.
+    """
+    return OutputMeasures(
+        parts[0].members,
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in (
+                "averaged",
+                "answers",
+                "confidence",
+                "entropy",
+                "information",
+                "disagreement",
+            )
+        ),
+    )
 
 
 def measure_outputs(probabilities: Floats) -> OutputMeasures:

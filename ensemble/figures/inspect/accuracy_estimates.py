@@ -115,7 +115,7 @@ def plot_estimated_steps(
         x=[0, 1],
         y=[0, 1],
         mode="lines",
-        name="as estimated",
+        name="right as often as estimated",
         line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"},
         hoverinfo="skip",
     )
@@ -196,8 +196,8 @@ def describe_estimated_steps(steps: Sequence[EstimatedStep], noun: str) -> str:
     value = formats.format_percent(worst.accuracy + error, places=0)
     right = formats.format_percent(worst.accuracy, places=0)
     sentences.append(
-        f"At {worst.title[0].lower()}{worst.title[1:]}, {ESTIMATOR_NAMES[name]} says **{value}**, "
-        f"true are **{right}**."
+        f"At {worst.title[0].lower()}{worst.title[1:]}, {ESTIMATOR_NAMES[name]} says that "
+        f"**{value}** are right; **{right}** are."
     )
     refused = [step for step in changed if step.refused]
     shown = [step for step in changed if not step.refused]
@@ -205,7 +205,7 @@ def describe_estimated_steps(steps: Sequence[EstimatedStep], noun: str) -> str:
         f"For {len(refused)} of the {formats.format_count(len(changed), 'corruption')} the two "
         "checks would have kept all estimates back"
         + (
-            f"; for the other {len(shown)} none is more than "
+            f"; for the other {'one' if len(shown) == 1 else len(shown)} they are at most "
             f"{_format_points(max(abs(step.find_largest_error()[1]) for step in shown))} off."
             if shown
             else "."
