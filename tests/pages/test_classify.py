@@ -161,6 +161,21 @@ def test_bad_files_are_a_sentence_each_and_the_others_go_on(run: Run) -> None:
     assert len(sent(sound(at), "src")["boxes"]) == 2
 
 
+def test_of_many_pictures_it_is_said_how_many_are_right_or_why_not(run: Run) -> None:
+    """Members that have learnt nothing say of digits what they do not say of their predictions."""
+    few = hand_in(classify(run), *((f"{n}.png", png(digit(n))) for n in range(12)))
+    assert "without labels" not in words(few)
+    drawn = [(f"{n}.png", paper(*range(4 * n, 4 * n + 4))) for n in range(12)]
+    at = hand_in(classify(run), *drawn)
+    for _ in range(40):
+        if "…" not in set(table(at)["Says"]):
+            break
+        sound(at.run())
+    said = words(at)
+    assert "of these 48 digits are right cannot be told without labels: " in said
+    assert "they do not look like the 500 test digits to the members" in said
+
+
 def test_a_picture_that_the_program_chokes_on_takes_no_other_with_it(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

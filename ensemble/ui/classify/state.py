@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ensemble.analysis.unlabelled.output_measures import OutputMeasures
     from ensemble.pictures.ink.extraction import PictureOptions
 
 MAX_NAME_LENGTH = 120  # characters of a name that are kept
@@ -73,8 +74,16 @@ class PreparationOverrides:
 
 @dataclass(frozen=True)
 class ReadingRow:
-    """What is said of a picture, for a list: text, confidence, and why not."""
+    """What is said of a picture, for a list.
+
+    Attributes:
+      answer: what is read in it.
+      confidence: how surely.
+      note: why nothing is read.
+      outputs: what the members say of its marks; None where it has none.
+    """
 
     answer: str
     confidence: str
     note: str
+    outputs: OutputMeasures | None = field(default=None, compare=False, repr=False)

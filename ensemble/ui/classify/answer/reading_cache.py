@@ -20,6 +20,7 @@ from ensemble.ui.shared.guard import BUG_MESSAGE
 from ensemble.wording import readings as readings_words
 
 if TYPE_CHECKING:
+    from ensemble.analysis.unlabelled.output_measures import OutputMeasures
     from ensemble.pictures.files.picture import Picture
     from ensemble.pictures.preparation import Mark, SegmentedPicture
     from ensemble.recognition.classifier import Classifier, Reading
@@ -154,8 +155,20 @@ def _read_picture_row(
     reading = _asked.read_marks(picture_marks.marks, refuse)
     lines = tuple(mark.line for mark in picture_marks.marks)
     return ReadingRow(
-        *readings_words.format_reading_row(reading, lines, _asked.class_names, _asked.noun)
+        *readings_words.format_reading_row(reading, lines, _asked.class_names, _asked.noun),
+        _measure_reading_outputs(reading),
     )
+
+
+def _measure_reading_outputs(reading: Reading) -> OutputMeasures | None:
+    """What the members say of all marks, those that are rejected too."""
+    import numpy as np
+
+    from ensemble.analysis.unlabelled.output_measures import measure_outputs
+
+    if not reading.digits:
+        return None
+    return measure_outputs(np.stack([digit.members for digit in reading.digits], axis=1))
 
 
 @st.cache_resource(max_entries=MAX_ROWS, show_spinner=False)

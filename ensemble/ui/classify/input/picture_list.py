@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from ensemble.ui.classify.answer import list_accuracy, reading_cache
 from ensemble.ui.classify.answer import overrides as answer_overrule
-from ensemble.ui.classify.answer import reading_cache
 from ensemble.ui.classify.input import tab_pictures
 from ensemble.ui.classify.state import InputPicture, ReadingRow
 from ensemble.ui.shared import widget_state
@@ -81,6 +81,8 @@ def refresh_picture_list(classifier: Classifier, refuse: float, complete: bool) 
             del tab.rows_reading_start
             st.rerun()
         show_picture_table(sources, rows)
+        if len(rows) == len(sources):
+            list_accuracy.show_accuracy_estimate(classifier, list(rows.values()))
 
 
 def describe_reading_progress(done: int, total: int) -> str:
