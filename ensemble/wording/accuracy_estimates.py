@@ -168,16 +168,15 @@ def describe_estimate_basis(fit: Mapping[str, Any], estimate: Mapping[str, Any],
         if fit["source"] == "half"
         else f"the {fit['images']:,} validation {images} and judged on the test {images}"
     )
-    calibrated = (
-        "Confidence is calibrated there as far as can be seen"
-        if fit["calibration"] == "none"
-        else "Confidence is not calibrated there even at the best temperature, so nothing would "
-        "be said of any"
-    )
+    if fit["calibration"] == "none":
+        hollow = f"the {images} do not look like those that it is fitted on"
+        calibrated = "Confidence is calibrated there as far as can be seen"
+    else:
+        hollow = "confidence is not calibrated on those that it is fitted on"
+        calibrated = "Even at the best temperature confidence and accuracy differ there"
     return (
-        f"Hollow: kept back, because the {images} do not look like those that it is fitted on. "
-        f"Below the line too much is promised. Fitted on {on} ({estimate['images']:,}). "
-        f"{calibrated}. {NO_PROOF}"
+        f"Hollow: kept back, because {hollow}. Below the line too much is promised. Fitted on {on} "
+        f"({estimate['images']:,}). {calibrated}. {NO_PROOF}"
     )
 
 

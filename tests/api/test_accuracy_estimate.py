@@ -70,6 +70,10 @@ def test_nothing_is_said_where_confidence_does_not_hold_or_images_are_few() -> N
     stated = run.estimate_accuracy(probabilities=draw_labelled(1, 29).probabilities)
     assert stated.estimate.refusals == ("few_new",)
     assert stated.sentence.endswith("cannot be told without labels: it takes at least 30.")
+    stated = run.estimate_accuracy(probabilities=draw_labelled(1, 1).probabilities)
+    assert stated.sentence == (
+        "Whether this one example is right cannot be told without its label: it takes at least 30."
+    )
     stated = run.estimate_accuracy(probabilities=draw_labelled(1, 300).probabilities)
     assert "calibration" in stated.estimate.refusals
     assert "confidence and accuracy differ " in stated.sentence

@@ -63,7 +63,7 @@ def test_where_confidence_is_not_calibrated_all_is_kept_back() -> None:
     assert uncalibrated.clean
     clean = uncalibrated.clean
     said = describe_estimate_basis(clean["accuracy_fit"], clean["accuracy_estimate"], "digit")
-    assert "Confidence is not calibrated there even at the best temperature" in said
+    assert "kept back, because confidence is not calibrated on those" in said
 
 
 def test_what_was_not_estimated_is_left_out() -> None:

@@ -58,7 +58,7 @@ def test_what_calibrated_members_promise_comes_true_as_often_as_is_said(
     draws: Callable[[int], int],
 ) -> None:
     """Each interval holds the share that is right in 95 % of draws; checks refuse few of them."""
-    repeats, hits, refused = draws(600), Counter[str](), 0
+    repeats, hits, refused = draws(250), Counter[str](), 0
     for seed in range(repeats):
         labelled, new = draw_labelled(seed, 300), draw_labelled(10_000 + seed, 100)
         estimate = estimate_accuracy(fit_accuracy(labelled), measure_outputs(new.probabilities))

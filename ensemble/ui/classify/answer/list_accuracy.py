@@ -40,9 +40,16 @@ def show_accuracy_estimate(classifier: Classifier, rows: Sequence[ReadingRow]) -
     )
     st.markdown(escaping.escape_markdown(statement.sentence))
     if statement.told:
-        st.dataframe(statement.table, hide_index=True, width="content", key="classify_estimate")
-    for note in statement.notes:
-        st.caption(escaping.escape_markdown(note))
+        with st.expander("What this rests on"):
+            st.dataframe(
+                statement.table,
+                hide_index=True,
+                width="content",
+                key="classify_estimate",
+                alt="The share that is right, estimated in three ways, with its interval",
+            )
+            for note in statement.notes:
+                st.caption(escaping.escape_markdown(note))
 
 
 @st.cache_resource(max_entries=MAX_FITS, show_spinner=False)
