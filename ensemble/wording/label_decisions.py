@@ -46,11 +46,12 @@ def describe_next_finds(expected: float, count: int, noun: str) -> str:
     if not count:
         return ""
     wrong = formats.round_half_away(expected)
-    whole = f"the next {count:,}" if count > 1 else f"the last {noun}"
+    if count == 1:
+        likely = "wrong" if wrong else "right"
+        return f"The members find the label of the last {noun} {likely}, more likely than not."
+    whole = f"the next {count:,}"
     if not wrong:
         return f"If the members' probabilities hold, hardly any label of {whole} is wrong."
-    if count == 1:
-        return f"The members find the label of the last {noun} wrong, more likely than not."
     verb = "is" if wrong == 1 else "are"
     return f"If the members' probabilities hold, about {wrong:,} of {whole} {verb} wrong."
 
