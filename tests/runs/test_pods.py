@@ -126,6 +126,9 @@ def test_a_submission_waits_until_the_pods_of_the_one_before_have_ended():
         assert taken.result(timeout=PATIENCE_SECONDS).state == "queued"
 
 
+# The signal may come while a file is being read, which is then left to the collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 def test_a_pod_that_is_told_to_end_while_it_waits_does_so_at_once():
     run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
     lock = run.path / "groups" / "submission.lock"
