@@ -30,7 +30,7 @@ ESTIMATOR_TITLES = {
 }
 MEASURE_NAMES = {
     "confidence": "how sure the ensemble is",
-    "entropy": "how spread out its probabilities are",
+    "entropy": "how spread out the averaged probabilities are",
     "information": "how far the members disagree",
     "answers": "which classes it says",
 }
