@@ -8,7 +8,7 @@ from ensemble import runs
 from ensemble.analysis.unlabelled.accuracy_estimate import estimate_accuracy
 from ensemble.analysis.unlabelled.output_measures import measure_outputs
 from ensemble.errors import PredictionsError
-from ensemble.runs.accuracy_fit import fit_run_accuracy
+from ensemble.shift.accuracy_fit import fit_run_accuracy
 from ensemble.wording.accuracy_estimates import AccuracyStatement
 
 ROW_SUM_TOLERANCE = 1e-2  # rounded to two decimals, as of files

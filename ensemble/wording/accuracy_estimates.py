@@ -14,7 +14,7 @@ from ensemble.analysis.unlabelled.accuracy_estimate import (
     EstimatedShare,
 )
 from ensemble.analysis.unlabelled.distribution_test import LEVEL, DistributionTest
-from ensemble.runs.accuracy_fit import RunAccuracyFit
+from ensemble.shift.accuracy_fit import RunAccuracyFit
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 

@@ -72,7 +72,8 @@ def paste(page: Page, content: bytes) -> None:
 
 
 def draw(page: Page, points: Sequence[tuple[int, int]], lift: bool = True) -> None:
-    """One stroke on the sheet, once it says how many there are: then its script listens."""
+    """One stroke on the sheet, once its script listens, and the members in the browser do."""
+    expect(page.locator(".live")).to_have_attribute("data-live", "true")
     expect(page.locator(".sheet")).to_have_attribute("data-strokes", re.compile(r"\d"))
     box = page.locator(".sheet canvas").bounding_box()
     assert box

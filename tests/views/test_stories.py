@@ -163,6 +163,7 @@ def test_labels_that_were_changed() -> None:
         "averaged",
         "lowest",
         "votes",
+        "members",
     ]
     assert len(table) == len(labels)
     assert table["doubt"].is_monotonic_decreasing

@@ -213,14 +213,14 @@ def compare_fitted_temperatures(
     )
 
 
-def select_fitting_examples(labels: Ints, numbers: int) -> NDArray[np.int64]:
+def select_fitting_examples(labels: Ints, probability_count: int) -> NDArray[np.int64]:
     """Which of the examples to fit on: all, or as many as are quick, of each class alike.
 
     Args:
       labels: (N,).
-      numbers: how many probabilities there are of each example, M times C.
+      probability_count: how many probabilities there are of each example, M times C.
     """
-    kept = min(len(labels), max(MIN_FITTED_EXAMPLES, MAX_FITTED_PROBABILITIES // numbers))
+    kept = min(len(labels), max(MIN_FITTED_EXAMPLES, MAX_FITTED_PROBABILITIES // probability_count))
     every = np.linspace(0, len(labels) - 1, kept).round().astype(np.int64)
     return np.sort(np.argsort(labels, kind="stable")[every])
 

@@ -12,7 +12,7 @@ from ensemble.analysis.unlabelled.output_measures import measure_outputs
 from ensemble.cli.output import print_line
 from ensemble.errors import ImageError
 from ensemble.recognition.picture_reading import Digit
-from ensemble.runs.accuracy_fit import RunAccuracyFit
+from ensemble.shift.accuracy_fit import RunAccuracyFit
 from ensemble.wording.accuracy_estimates import AccuracyStatement
 
 

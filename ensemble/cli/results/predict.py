@@ -18,8 +18,8 @@ from ensemble.pictures.preparation import SegmentedPicture
 from ensemble.recognition.classifier import Classifier, open_classifier
 from ensemble.recognition.picture_reading import Digit, Reading
 from ensemble.recognition.reading_fields import serialize_reading
-from ensemble.runs.accuracy_fit import fit_run_accuracy
 from ensemble.runs.store import find_run
+from ensemble.shift.accuracy_fit import fit_run_accuracy
 from ensemble.storage.plain_files import open_plain_file
 from ensemble.wording import formats
 from ensemble.wording.readings import ABSTENTION_PHRASE

@@ -15,7 +15,7 @@ from ensemble.wording import escaping
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier
-    from ensemble.runs.accuracy_fit import RunAccuracyFit
+    from ensemble.shift.accuracy_fit import RunAccuracyFit
 
 MAX_FITS = 2  # of runs and epochs: of 10,000 images with 10 classes 3 MB
 
@@ -54,6 +54,6 @@ def show_accuracy_estimate(classifier: Classifier, rows: Sequence[ReadingRow]) -
 
 @st.cache_resource(max_entries=MAX_FITS, show_spinner=False)
 def _fit_classifier_accuracy(who: str, _asked: Classifier) -> RunAccuracyFit:
-    from ensemble.runs.accuracy_fit import fit_run_accuracy
+    from ensemble.shift.accuracy_fit import fit_run_accuracy
 
     return fit_run_accuracy(runs.find_run(_asked.run_id), _asked.epoch)
