@@ -96,7 +96,8 @@ def describe_fold_votes(agreeing: int, judges: int) -> str:
     if judges == 1:
         return f"One member has not learnt from it, and says {'this' if agreeing else 'another'}."
     who = f"Of the {judges:,} members that have not learnt from it"
-    return f"{who}, {agreeing:,} {'says' if agreeing == 1 else 'say'} what it is labelled."
+    count = f"{agreeing:,}" if agreeing else "none"
+    return f"{who}, {count} {'says' if agreeing < 2 else 'say'} what it is labelled."
 
 
 def describe_queue_votes(
@@ -106,7 +107,7 @@ def describe_queue_votes(
     label = int(predictions.labels[number])
     own = formats.format_probability(float(predictions.averaged[number, label]))
     sentences = [
-        f"They give {quote_class(names[label])} {own}.",
+        f"They give the label {own}.",
         f"The label is wrong with {formats.format_probability(doubt)}, if their probabilities "
         "hold.",
     ]
