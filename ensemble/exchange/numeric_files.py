@@ -248,7 +248,10 @@ def _parse_table(table: pa.Table, notes: list[str]) -> NumericPredictions:
 
 
 def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> NumericPredictions:
-    columns = {kind: _match_member_columns(kind, table.column_names) for kind in NAMES}
+    columns = {
+        kind: _match_member_columns(kind, table.column_names)
+        for kind in ("mean", "variance", "std")
+    }
     spread = "variance" if columns["variance"] else "std"
     members = list(columns["mean"])
     if not members or sorted(columns[spread]) != sorted(members):
@@ -268,9 +271,10 @@ def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> Numeric
 
 def _match_member_columns(kind: str, names: Sequence[str]) -> Mapping[str, str]:
     """The columns of each member by the member's name; "1" of one that has no further word."""
-    pattern = re.compile(rf"(?:{'|'.join(NAMES[kind])})(?:[_ ]?(.+))?", re.IGNORECASE)
+    # Without a sign between, only a number follows: a column "location" is no mean of a member.
+    pattern = re.compile(rf"(?:{'|'.join(NAMES[kind])})(?:[_ ](.+)|(\d+))?", re.IGNORECASE)
     matches = {name: pattern.fullmatch(name.strip()) for name in names}
-    return {(match[1] or "1"): name for name, match in matches.items() if match}
+    return {(match[1] or match[2] or "1"): name for name, match in matches.items() if match}
 
 
 def _parse_long_table(

@@ -35,6 +35,12 @@ ASK = """async ({ run, images, times }) => {
 }"""
 
 
+GREY_PIXELS = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return Array.from(data.filter((_, at) => at % 4 === 0));
+}"""
+
+
 class PageAnswer(NamedTuple):
     """What a page's members said: logits (M, N, C), and milliseconds to open and of each time."""
 

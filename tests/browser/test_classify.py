@@ -17,6 +17,7 @@ from ensemble.runs import Run, open_members
 from ensemble.ui.classify.input import drawing_sheet
 from ensemble.wording.formats import format_probability
 from tests.browser.conftest import App, Server
+from tests.browser.page_members import GREY_PIXELS
 from tests.pages.members import askable
 
 PATIENCE = 120_000  # ms: the members are opened in the background, and compiled for
@@ -40,10 +41,6 @@ COUNT_MESSAGES = """() => {
     window.messages += 1
     return send.apply(this, given)
   }
-}"""
-GREY_PIXELS = """(canvas) => {
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  return Array.from(data.filter((_, at) => at % 4 === 0));
 }"""
 
 

@@ -32,7 +32,7 @@ from ensemble.wording.formats import format_probability
 from ensemble.wording.verdicts.conformal_sets import format_image_set
 from tests.browser.conftest import FLAGS
 from tests.browser.find import find_browser
-from tests.browser.page_members import ask_page_members, open_report
+from tests.browser.page_members import GREY_PIXELS, ask_page_members, open_report
 from tests.pages.ensembles import trained
 
 TOLERANCE = 1e-4  # of logits
@@ -45,10 +45,6 @@ INK = """(canvas) => {
   const { width, height } = canvas;
   const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
   return [width, height, Array.from(data.filter((_, at) => at % 4 === 3))];
-}"""
-SEEN = """(canvas) => {
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  return Array.from(data.filter((_, at) => at % 4 === 0));
 }"""
 SEVEN = ((0.2, 0.15), (0.4, 0.14), (0.6, 0.13), (0.8, 0.15), (0.7, 0.4), (0.55, 0.65), (0.4, 0.9))
 
@@ -168,7 +164,7 @@ def test_a_drawing_is_prepared_as_on_classify_and_every_member_answers(
     quick.mouse.up()
     expect(quick.locator("html")).to_have_attribute("data-asked", "")
     wide, high, ink = quick.locator("#try-sheet").evaluate(INK)
-    seen = np.array(quick.locator("#try-seen").evaluate(SEEN), np.uint8).reshape(28, 28, 1)
+    seen = np.array(quick.locator("#try-seen").evaluate(GREY_PIXELS), np.uint8).reshape(28, 28, 1)
     wanted = convert_to_mnist(np.array(ink, np.uint8).reshape(high, wide))
     apart = np.abs(seen.astype(int) - wanted)
     assert apart.max() <= 24, "a cell of the bench on the edge of ink may fall to either side"
@@ -210,7 +206,7 @@ def test_the_sheet_takes_keys_and_pictures(quick: Page, tmp_path: Path) -> None:
     quick.locator("#try-file").set_input_files(tmp_path / "digit.png")
     expect(answer).to_contain_text(" with ")
     expect(quick.locator("html")).to_have_attribute("data-asked", "")
-    seen = np.array(quick.locator("#try-seen").evaluate(SEEN), np.uint8)
+    seen = np.array(quick.locator("#try-seen").evaluate(GREY_PIXELS), np.uint8)
     assert np.array_equal(seen, image.reshape(-1)), "what has the networks' form stays as it is"
     (tmp_path / "none.png").write_bytes(b"no picture")
     quick.locator("#try-file").set_input_files(tmp_path / "none.png")
@@ -261,7 +257,9 @@ def test_another_run_of_the_report_answers_when_it_is_chosen(quick: Page, tmp_pa
         expect(quick.locator("#try-answer")).to_contain_text(" with ")
         expect(quick.locator("#try-members figure")).to_have_count(run.config.members)
         expect(quick.locator("html")).to_have_attribute("data-asked", "")
-        seen = np.array(quick.locator("#try-seen").evaluate(SEEN), np.uint8).reshape(1, 28, 28, 1)
+        seen = np.array(quick.locator("#try-seen").evaluate(GREY_PIXELS), np.uint8).reshape(
+            1, 28, 28, 1
+        )
         shares = runs.open_members(run.id, 1).predict_probabilities(seen)[:, 0].mean(axis=0)
         sure = format_probability(float(shares.max()))
         expect(quick.locator("#try-answer")).to_have_text(f"{shares.argmax()} with {sure}.")

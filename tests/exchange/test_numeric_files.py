@@ -85,7 +85,8 @@ def test_columns_for_each_member_are_read(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"numbers.{suffix}"
     columns = {f"mean_{name}": MEAN[place] for place, name in enumerate("ab")}
     columns |= {f"std_{name}": STD[place] for place, name in enumerate("ab")}
-    table = pd.DataFrame({"id": range(60), "target": TARGETS, **columns})
+    others = {"id": range(60), "location": TARGETS, "variation": TARGETS}
+    table = pd.DataFrame({**others, "target": TARGETS, **columns})
     table.to_csv(path, index=False) if suffix == "csv" else table.to_parquet(path)
     numbers = read_numeric_file(path)
     np.testing.assert_allclose(numbers.mixture.mean, MEAN[:2])

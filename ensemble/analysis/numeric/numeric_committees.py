@@ -34,7 +34,7 @@ def compute_numeric_committees(mixture: NormalMixture, targets: Doubles) -> list
     replacement the expected squared error is the ensemble's squared error plus the variance of
     the committee's mean, S²/k · (1 − k/M) with S² the members' variance (divided by M − 1); the
     expected CRPS is that of its parts: mean E|X − y| − ½ (within / k + between · (k − 1) / k),
-    with `NormalMixture.compute_pair_spreads`.
+    with `NormalMixture.pair_spreads`.
 
     Args:
       mixture: M members.
@@ -50,7 +50,7 @@ def compute_numeric_committees(mixture: NormalMixture, targets: Doubles) -> list
             for mean, variance in zip(mixture.mean, mixture.variance, strict=True)
         ]
     )
-    within, between = (float(part.mean()) for part in mixture.compute_pair_spreads())
+    within, between = (float(part.mean()) for part in mixture.pair_spreads)
     return [
         NumericCommittee(
             size,

@@ -36,7 +36,7 @@ function layOut(sheet) {
   const room = Math.min(sheet.root.clientWidth, 720)
   if (!room) return
   const height = room < 480 ? 280 : 320
-  const reach = extent(sheet.strokes)
+  const reach = boxOfStrokes(sheet.strokes)
   sheet.scale = Math.min(1, room / Math.max(1, reach.right), height / Math.max(1, reach.bottom))
   sheet.paper.style.width = `${room}px`
   sheet.paper.style.height = `${height}px`

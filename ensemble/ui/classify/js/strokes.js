@@ -32,19 +32,6 @@ function trace(paint, { w, p }) {
   paint.stroke()
 }
 
-// How far to the right and down the strokes reach, with the pen's half width.
-function extent(strokes) {
-  let right = 0
-  let bottom = 0
-  for (const { w, p } of strokes) {
-    for (let i = 0; i < p.length; i += 2) {
-      right = Math.max(right, p[i] + w / 2)
-      bottom = Math.max(bottom, p[i + 1] + w / 2)
-    }
-  }
-  return { right, bottom }
-}
-
 // How much of each pixel is ink, of the part of the sheet that has any, one pixel to one of these.
 function readInk(strokes) {
   const { left, top, right, bottom } = boxOfStrokes(strokes)
