@@ -1,6 +1,7 @@
 """Decisions about labels in words: what mending labels did, and what is not shown."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +16,9 @@ def gain(digits: float, low: float, high: float, n: int = 1000) -> PairedGain:
     return PairedGain(n, digits, low, high, 0.0, 0.0, 0.0, 1, 1, p=0.01, nll_p=1.0)
 
 
-def compared(**changes: object) -> MendedComparison:
+def compared(**changes: Any) -> MendedComparison:
     usual = MendedComparison(gain(3, 1, 6), gain(1, -2, 4, 990), 10, 2, (41, 0), 8, 7)
-    return replace(usual, **changes)  # type: ignore[arg-type]
+    return replace(usual, **changes)
 
 
 @pytest.mark.parametrize(

@@ -53,13 +53,16 @@ function showDrawing(panel) {
     return
   }
   panel.members.ask({ key: panel.data.address, load: () => loadMembers(panel) }, drawing.read)
+  if (panel.loaded !== panel.data.address) panel.find('answer').textContent = 'Loading the members …'
 }
 
-async function loadMembers({ data, find }) {
-  find('answer').textContent = 'Loading the members …'
+async function loadMembers(panel) {
+  const { data } = panel
   const response = await fetch(data.address)
   if (!response.ok) throw new Error(`The members could not be loaded: ${response.status}`)
-  return { ...data.classifier, capsule: new Uint8Array(await response.arrayBuffer()) }
+  const capsule = new Uint8Array(await response.arrayBuffer())
+  panel.loaded = data.address
+  return { ...data.classifier, capsule }
 }
 
 export default function ({ data, parentElement }) {
