@@ -12,6 +12,7 @@ its own alone; the one that leads gathers the rest.
 import functools
 import itertools
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,9 @@ from ensemble.errors import ConfigError
 from ensemble.hosts.process_group import get_process_group
 
 AXIS = "devices"
+# What a program is mapped over the devices by: the same program, and the same bits, by either.
+MAPPING_VARIABLE = "ENSEMBLE_MAPPING"
+MAPPINGS = ("pmap", "shard_map")
 
 
 @dataclass(frozen=True)
@@ -94,9 +98,14 @@ class Layout:
     ) -> Callable[..., Any]:
         """`jax.pmap` over this process's devices, under the axis name `AXIS`.
 
-        What is computed with no collective needs no other process.
+        What is computed with no collective needs no other process. Where `ENSEMBLE_MAPPING` says
+        so, it is `jax.shard_map` that does it, to the same bits.
+
+        Raises:
+          ConfigError: the variable names no way to map.
         """
-        if jax.process_count() == 1 and compiler_options is None:
+        by_pmap = choose_mapping() == "pmap"
+        if by_pmap and jax.process_count() == 1 and compiler_options is None:
             return jax.pmap(
                 function, axis_name=AXIS, devices=self.devices, donate_argnums=donate_argnums
             )
@@ -244,6 +253,20 @@ def _shard_map_over_devices(
         check_vma=False,
     )
     return jax.jit(spread, donate_argnums=donate_argnums, compiler_options=compiler_options)
+
+
+def choose_mapping() -> str:
+    """What maps programs over devices, of `MAPPINGS`: as `ENSEMBLE_MAPPING` says, else `pmap`.
+
+    Raises:
+      ConfigError: the variable has another word.
+    """
+    word = os.environ.get(MAPPING_VARIABLE, "").strip() or MAPPINGS[0]
+    if word not in MAPPINGS:
+        raise ConfigError(
+            f"{MAPPING_VARIABLE} is {word!r:.80}: set it to {' or '.join(MAPPINGS)}, or unset it."
+        )
+    return word
 
 
 def choose_devices(count: int) -> list[jax.Device]:

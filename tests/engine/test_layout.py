@@ -4,8 +4,10 @@ import jax
 import numpy as np
 import pytest
 
-from ensemble.engine.layout import Layout, choose_devices
+from ensemble.engine import Trainer
+from ensemble.engine.layout import MAPPING_VARIABLE, Layout, choose_devices
 from ensemble.errors import ConfigError
+from tests.engine.conftest import devices, small_config, train_epochs
 
 
 @pytest.mark.parametrize("members", [1, 2, 3, 5, 8, 13, 64])
@@ -26,6 +28,27 @@ def test_replicas_are_on_every_device():
     copies = layout.replicate(np.arange(3))
     assert copies.shape == (4, 3)
     assert (np.asarray(copies) == np.arange(3)).all()
+
+
+def test_shard_map_in_pmaps_place_trains_and_predicts_to_the_same_bits(few, monkeypatch):
+    found = {}
+    for mapping in ("pmap", "shard_map"):
+        monkeypatch.setenv(MAPPING_VARIABLE, mapping)
+        trainer = Trainer(small_config(), few, devices(2))
+        losses, state = train_epochs(trainer, 2)
+        evaluation = trainer.evaluate(state)
+        assert evaluation is not None
+        found[mapping] = losses, trainer.get(state), evaluation.probabilities
+    assert jax.tree.all(jax.tree.map(np.array_equal, found["pmap"], found["shard_map"]))
+
+
+def test_what_maps_programs_is_a_word_that_is_known(monkeypatch):
+    monkeypatch.setenv(MAPPING_VARIABLE, "xmap")
+    with pytest.raises(ConfigError, match="'xmap': set it to pmap or shard_map, or unset it"):
+        Layout.over_devices(2, jax.devices()[:2]).pmap(lambda x: x)
+    monkeypatch.setenv(MAPPING_VARIABLE, " shard_map ")
+    doubled = Layout.over_devices(2, jax.devices()[:2]).pmap(lambda x: 2 * x)
+    np.testing.assert_array_equal(doubled(np.arange(2)), [0, 2])
 
 
 def test_more_devices_than_there_are_is_said():

@@ -19,6 +19,7 @@ from jax import Array, lax
 
 from ensemble.config import EnsembleConfig
 from ensemble.engine.forms.member_programs import choose_execution
+from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.conv_tower import apply_conv_tower
 from ensemble.engine.networks.cpu_products import build_dense_product, multiply_matrices
@@ -148,7 +149,8 @@ def _time_methods(
 
     Gradients are taken by all arrays of these shapes from number `first` on.
     """
-    devices = jax.local_devices()
+    devices = tuple(jax.local_devices())  # Those of this host.
+    layout = Layout(len(devices), devices)
     draw = np.random.default_rng(0)
     arrays = [
         jnp.asarray(np.broadcast_to(draw.random(shape, np.float32), (len(devices), *shape)))
@@ -165,7 +167,7 @@ def _time_methods(
 
             return lax.fori_loop(0, TRIAL_STEPS, run_pass, arrays)
 
-        return jax.pmap(run_passes, devices=devices)  # Those of this host.
+        return layout.pmap(run_passes)
 
     programs = {name: compile_passes(way) for name, way in ways.items()}
     least = dict.fromkeys(programs, float("inf"))
