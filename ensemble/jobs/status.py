@@ -31,6 +31,7 @@ from ensemble.storage.records.field_checks import (
 HEARTBEAT_SECONDS = 5.0
 SILENCE_SECONDS = 60.0
 START_SECONDS = 30.0
+PROCESS_FOLDER = Path("/proc")
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class JobStatus:
       updated: the last heartbeat; unix seconds.
       pid, pid_created, host: the worker's process, and where it runs. Earlier versions compare
         the second, which moves when the clock is set; nothing here does.
-      pid_ticks: when that process began, in clock ticks since the system did; None if the
-        system does not say.
+      pid_ticks: when that process began, as `read_start_ticks` has it; None if the system does
+        not say.
       seconds_left: about how long it will still take, as of `updated`; None if that is not
         known.
       machine_fault: whether it failed of the machine, a full disk or a lost server, say: the same
@@ -141,12 +142,21 @@ def is_process_alive(pid: int, ticks: int | None) -> bool:
 
 
 def read_start_ticks(pid: int) -> int | None:
-    """When a process began, in clock ticks since the system did; None if nobody says."""
+    """When a process began, in a whole number that no other of this number has; None if unknown.
+
+    On Linux in clock ticks since the system began. Where there is no /proc (macOS), in hundredths
+    of a second of the clock, as the kernel noted it: on Linux that would move with the clock.
+    """
     try:
         # The second field, its name in brackets, may hold anything; this is the 22nd.
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        fields = (PROCESS_FOLDER / f"{pid}/stat").read_bytes().rpartition(b")")[2].split()
         return int(fields[19])
     except (OSError, ValueError, IndexError):
+        if PROCESS_FOLDER.is_dir():
+            return None
+    try:
+        return round(psutil.Process(pid).create_time() * 100)
+    except (psutil.Error, OSError, ValueError, OverflowError):
         return None
 
 

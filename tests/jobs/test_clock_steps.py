@@ -4,6 +4,7 @@ import dataclasses
 import os
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from psutil import _pslinux
@@ -12,7 +13,13 @@ from ensemble import regression, runs, shift
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs.queue import list_queued_jobs
-from ensemble.jobs.status import JobStatus, is_worker_alive, read_start_ticks, write_status
+from ensemble.jobs.status import (
+    JobStatus,
+    is_process_alive,
+    is_worker_alive,
+    read_start_ticks,
+    write_status,
+)
 from ensemble.regression import LbfgsConfig
 from ensemble.shift.status import StressStatus, stress_folder
 from ensemble.storage import file_lock
@@ -117,6 +124,21 @@ def test_where_no_lock_tells_the_process_table_does_by_ticks_since_boot(
                 assert not is_worker_alive(dataclasses.replace(status, pid_ticks=ticks + 1), None)
                 assert not is_worker_alive(status, False), "its lock is free: it has ended"
         child.terminate()
+
+
+def test_without_a_proc_folder_the_kernels_own_record_tells(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("ensemble.jobs.status.PROCESS_FOLDER", tmp_path / "proc")
+    with subprocess.Popen(["sleep", "60"]) as child:
+        ticks = read_start_ticks(child.pid)
+        assert ticks is not None
+        assert ticks == read_start_ticks(child.pid)
+        assert is_process_alive(child.pid, ticks)
+        assert not is_process_alive(child.pid, ticks - 100), "another had the number a second ago"
+        child.terminate()
+    assert read_start_ticks(child.pid) is None
+    assert not is_process_alive(child.pid, ticks)
 
 
 @pytest.mark.parametrize(("ahead", "alive"), [(50.0, True), (61.0, False), (HOUR, False)])
