@@ -1,6 +1,7 @@
 """The commands that list, show, tag, stop and delete runs."""
 
 import json
+import time
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +13,13 @@ from ensemble.cli.train import summarize_run
 from ensemble.jobs.leftovers import list_leftovers, remove_leftovers
 from ensemble.jobs.placement import read_placement
 from ensemble.runs.annotations.tags import change_tags, normalize_tags
+from ensemble.runs.checkpoints.removal import (
+    delete_removed_checkpoints,
+    list_removable_checkpoints,
+    list_removed_checkpoints,
+    remove_checkpoints,
+    restore_checkpoints,
+)
 from ensemble.runs.epoch_choice import read_reported_metrics
 from ensemble.runs.groups.group import list_run_groups
 from ensemble.runs.groups.tasks import read_group_tasks
@@ -137,6 +145,42 @@ def run_runs_leftovers_command(remove: bool) -> None:
         print_line(f"{leftover.path}  {format_memory(leftover.size)}")
     if remove:
         print_line(f"{format_memory(remove_leftovers())} were freed.", err=True)
+
+
+@run_runs_command.command(name="checkpoints")
+@click.argument("run_ids", metavar="[RUN...]", nargs=-1)
+@click.option("--remove", is_flag=True, help="Remove them; they are kept for a day.")
+@click.option("--restore", is_flag=True, help="Bring back what was removed within a day.")
+@click.option("--now", is_flag=True, help="What was removed goes at once, for good.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a run.")
+def run_runs_checkpoints_command(
+    run_ids: tuple[str, ...], remove: bool, restore: bool, now: bool, as_json: bool
+) -> None:
+    """What checkpoints of finished runs take: of these, by default of all."""
+    if restore and (remove or now):
+        raise click.UsageError("Give --restore alone, or --remove and --now.")
+    for run_id in run_ids:  # so that a slip in one of them changes none
+        stored.find_run(run_id)
+    if restore:
+        restore_checkpoints(run_ids or [each.run_id for each in list_removed_checkpoints()])
+    if remove:
+        wanted = run_ids or [each.run_id for each in list_removable_checkpoints()]
+        freed = remove_checkpoints(wanted)
+        print_line(f"{format_memory(freed)} were removed: --restore brings them back.", err=True)
+    if now:
+        wanted = run_ids or [each.run_id for each in list_removed_checkpoints()]
+        print_line(f"{format_memory(delete_removed_checkpoints(wanted))} were freed.", err=True)
+    for each in (*list_removable_checkpoints(), *list_removed_checkpoints()):
+        if run_ids and each.run_id not in run_ids:
+            continue
+        if as_json:
+            click.echo(json.dumps(asdict(each)))
+            continue
+        until = "" if each.until is None else time.strftime("%F %H:%M", time.localtime(each.until))
+        print_line(
+            f"{each.run_id:<32} {format_memory(each.nbytes):>8}"
+            f"{f'  removed, kept until {until}' if until else ''}"
+        )
 
 
 @run_runs_command.command(name="delete")

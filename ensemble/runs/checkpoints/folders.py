@@ -2,12 +2,18 @@
 
 import os
 import re
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ensemble.errors import RunError
 from ensemble.runs.status import read_run_status
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.storage.records.field_checks import Count, Time, parse_dataclass
 
 CHECKPOINTS_FOLDER = "checkpoints"
+# Beside it: those that were removed, until they go for good, and what remembers them.
+REMOVED_FOLDER = "removed_checkpoints"
+REMOVAL_FILE = "removed_checkpoints.json"
 # What a kill left half-written has another name, and is no checkpoint.
 TICK_PATTERN = re.compile(r"[0-9]{1,18}")
 
@@ -30,9 +36,43 @@ def list_checkpoint_ticks(run_folder: Path) -> list[int]:
         ) from error
 
 
+@dataclass(frozen=True)
+class CheckpointRemoval:
+    """What is remembered of checkpoints that were removed once the run had finished.
+
+    Attributes:
+      when: unix seconds.
+      tick: the place of the last of them; None if nobody knows.
+    """
+
+    when: Time
+    tick: Count | None = None
+
+
+def read_removal(run_folder: Path) -> CheckpointRemoval | None:
+    """When a run's checkpoints were removed; None if they never were, or that cannot be read."""
+    try:
+        return parse_dataclass(CheckpointRemoval, read_json(run_folder / REMOVAL_FILE))
+    except (OSError, ValueError):
+        return None
+
+
+def write_removal(run_folder: Path, when: float, tick: int | None) -> None:
+    """Remember that a run's checkpoints are being removed; OSError where that cannot be written."""
+    write_json(run_folder / REMOVAL_FILE, asdict(CheckpointRemoval(when, tick)))
+
+
+def has_removed_checkpoints(run_folder: Path) -> bool:
+    """Whether a run had checkpoints and has none any more, because they were removed."""
+    return (run_folder / REMOVAL_FILE).exists() and not list_checkpoint_ticks(run_folder)
+
+
 def find_last_tick(run_folder: Path) -> int | None:
-    """The place of a run's last checkpoint; None if there is none."""
-    return max(list_checkpoint_ticks(run_folder), default=None)
+    """The place of a run's last checkpoint, removed or not; None if there has been none."""
+    if ticks := list_checkpoint_ticks(run_folder):
+        return ticks[-1]
+    removal = read_removal(run_folder)
+    return removal.tick if removal else None
 
 
 def describe_saved_progress(run_folder: Path) -> str:

@@ -6,7 +6,7 @@ from ensemble.datasets.split import count_holdout_images
 from ensemble.engine import count_steps_per_epoch, create_blank_members
 from ensemble.errors import RunError
 from ensemble.optimizers import OPTIMIZERS
-from ensemble.runs.checkpoints.folders import list_checkpoint_ticks
+from ensemble.runs.checkpoints.folders import has_removed_checkpoints, list_checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.parameters import list_parameter_epochs, load_run_network, read_parameters
 from ensemble.runs.run_folder import SOURCES_FILE
@@ -31,7 +31,8 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
     steps, members = _count_steps_per_epoch(run), run.config.members
     if run.origin and not list_parameter_epochs(run.path):
         raise build_missing_members_error(run)
-    if run.in_groups or run.origin or (run.path / SOURCES_FILE).exists():
+    by_parameters = run.in_groups or run.origin or (run.path / SOURCES_FILE).exists()
+    if by_parameters or has_removed_checkpoints(run.path):
         return _load_group_progress(run, members, steps, epoch)
     tick = None if epoch is None else epoch * (steps + 1)
     with Checkpoints(run.path, read_only=True) as checkpoints:

@@ -13,6 +13,7 @@ from ensemble.runs.annotations.baseline import read_baselines
 from ensemble.ui.frame import disk_quota
 from ensemble.ui.runs import (
     calibration_error,
+    checkpoint_removal,
     columns,
     compare_links,
     filters,
@@ -195,6 +196,7 @@ def show_runs_table_footer(
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         columns.show_column_picker(names)
         selection.show_runs_csv_button(listed_runs, "runs_csv", "shown")
+        checkpoint_removal.show_checkpoint_removal_button()
         for tag in widget_state.get_widget_value("runs_tags", [])[: compare_links.MAX_TAG_LINKS]:
             compare_links.show_tag_compare_link(tag, every)
         if tab.unread_error_count:

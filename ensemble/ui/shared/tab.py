@@ -148,6 +148,7 @@ class Tab:
     # Runs.
     # Whether predictions are being handed in.
     import_dialog_open = TabValue[bool]("importing", False)
+    checkpoint_dialog_open = TabValue[bool]("freeing_space", False)
     # The uploaded files that were read last, by their ids and how labels were to be read, and what
     # they hold or why they cannot be taken.
     import_contents: TabValue[

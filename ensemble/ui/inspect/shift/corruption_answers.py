@@ -9,6 +9,7 @@ from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.errors import RunError
 from ensemble.figures.inspect.image_corruption import CorruptionAnswers
 from ensemble.runs import Members
+from ensemble.runs.checkpoints.folders import has_removed_checkpoints
 from ensemble.runs.members import select_members_epoch
 from ensemble.shift.corruptions import Corruption, corrupt_images, scale_corruptions
 from ensemble.ui.shared import loaders
@@ -44,7 +45,8 @@ def predict_corrupted_image(run: runs.Run, number: int, kind: str) -> Corruption
             "The members are needed for this, and no checkpoint of them is there yet: one is kept "
             "at the end of the first epoch."
         )
-    place = run.path / "parameters" if run.origin else run.path / "checkpoints" / str(tick)
+    by_parameters = run.origin or has_removed_checkpoints(run.path)
+    place = run.path / "parameters" if by_parameters else run.path / "checkpoints" / str(tick)
     file_version = loaders.get_file_version(place)
     if loaders.load_run_test_set(run).images is None:
         raise RunError("This needs the images, which are not here: fetch the dataset first.")
