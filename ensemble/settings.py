@@ -4,6 +4,7 @@ What belongs to a place and not to a run stands in `ensemble.toml` in the workin
 """
 
 import dataclasses
+import functools
 import re
 import sys
 import tomllib
@@ -129,34 +130,44 @@ def document_settings(settings: type[Documented]) -> type[Documented]:
     return settings
 
 
-def list_setting_fields(settings: type[Settings]) -> "list[dataclasses.Field[Any]]":
+def list_setting_fields(settings: type[Settings]) -> "tuple[dataclasses.Field[Any], ...]":
     """The fields that were made by `declare_setting`: another is its class's own affair."""
-    return [field for field in dataclasses.fields(settings) if "help" in field.metadata]
+    anyway: Any = settings  # A class can be a key, whatever its objects can.
+    return _find_setting_fields(anyway)
+
+
+@functools.cache  # Asked for with every run that is read.
+def _find_setting_fields(settings: Any) -> "tuple[dataclasses.Field[Any], ...]":
+    return tuple(field for field in dataclasses.fields(settings) if "help" in field.metadata)
 
 
 def coerce_setting_value(field: "dataclasses.Field[Any]", value: Any) -> Any:
     """`value` as the type of `field`, or a ConfigError that names the allowed range."""
     kind: Any = type(field.default)
-    allowed = describe_allowed_values(field)
     if get_declared_choices(field):
         if not isinstance(value, StoredChoice) and value not in list_setting_choices(field):
-            raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
+            raise _build_range_error(field, f"{value!r:.60}")
         return value
     if form := field.metadata["form"]:
         if not isinstance(value, str) or not re.fullmatch(form[0], value):
-            raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
+            raise _build_range_error(field, f"{value!r:.60}")
         return value
     if kind is bool:
         if not isinstance(value, bool):
-            raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
+            raise _build_range_error(field, f"{value!r:.60}")
         return value
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or value != value or (kind is int and value % 1):
-        raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
+        raise _build_range_error(field, f"{value!r:.60}")
     if not field.metadata["low"] <= value <= field.metadata["high"]:
         text = f"{value:g}" if abs(value) < sys.float_info.max else "too large"
-        raise ConfigError(f"{field.name} is {text}: it has to be {allowed}.")
+        raise _build_range_error(field, text)
     return kind(value)
+
+
+def _build_range_error(field: "dataclasses.Field[Any]", text: str) -> ConfigError:
+    """That a value, as `text` has it, is none of the field; what is allowed is listed just now."""
+    return ConfigError(f"{field.name} is {text}: it has to be {describe_allowed_values(field)}.")
 
 
 def get_declared_choices(field: "dataclasses.Field[Any]") -> Choices | Callable[[], Choices] | None:
