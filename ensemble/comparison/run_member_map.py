@@ -36,6 +36,8 @@ class RunMemberMap:
         images than the first on it.
       owner: (P,), the number of each member's run among `runs`.
       members: (P,), each member's number in its run, from 0.
+      votes: (P, N), the class that each says.
+      labels: (N,), the right one; of no runs ().
       accuracy: (P,), the share of images that each has right.
       disagreement: (P, P), the share of images that two answer differently.
       scaling: their points.
@@ -53,6 +55,8 @@ class RunMemberMap:
     left_out: tuple[tuple[Run, str], ...]
     owner: NDArray[np.int64]
     members: NDArray[np.int64]
+    votes: NDArray[np.integer]
+    labels: NDArray[np.integer]
     accuracy: Doubles
     disagreement: Doubles
     scaling: ClassicalScaling
@@ -129,13 +133,15 @@ def measure_run_members(
         if within is not None and between is not None:
             groups = load_image_groups(placed[0])
             difference = grouped_mean_interval(across - inside, groups, bound=1.0)
-    labels = load_image_labels(placed[0]) if placed else None
+    labels = load_image_labels(placed[0]) if placed else np.zeros(0, np.int32)
     return RunMemberMap(
         runs=tuple(placed),
         epochs=tuple(epochs),
         left_out=tuple(left_out),
         owner=owner,
         members=np.concatenate([np.arange(size) for size in sizes] or [np.zeros(0, np.int64)]),
+        votes=together,
+        labels=labels,
         accuracy=(together == labels).mean(axis=1) if votes else np.zeros(0),
         disagreement=disagreement,
         scaling=scale_distances(disagreement if votes else np.zeros((1, 1))),

@@ -1,12 +1,20 @@
 """Runs side by side: a column a group, a row a setting or metric; their members on one map."""
 
+import numpy as np
+
 from ensemble.comparison.comparison_table import ComparisonTable as ComparisonTable
 from ensemble.comparison.run_member_map import RunMemberMap
 from ensemble.figures.comparison import comparison_table
 from ensemble.figures.comparison import run_members as map_figures
-from ensemble.views.parts import Figure, Figures, Paragraph, Table, View
+from ensemble.views.examples.member_pair import (
+    choose_pressed_pair,
+    format_pair_word,
+    parse_pair_word,
+)
+from ensemble.views.parts import Choice, Figure, Figures, Paragraph, Table, View
 from ensemble.wording import formats
 from ensemble.wording import run_members as map_words
+from ensemble.wording.member_map import Pair
 
 PINNED_WIDTH = 160  # pixels of the column with the names of settings and metrics
 
@@ -48,11 +56,13 @@ def find_baseline_title(comparison: ComparisonTable) -> str:
     )
 
 
-def run_members_view(found: RunMemberMap) -> View:
+def run_members_view(found: RunMemberMap, pair: Pair | None = None) -> View:
     """Yield whether runs stand apart, what it rests on, the map of their members, a row a run.
 
     Args:
       found: the map of their members.
+      pair: the two members, by their places on the map, that were chosen last: a press on a point
+        then chooses it and the later one of them.
     """
     left_out = map_words.describe_left_out_runs(found)
     if len(found.runs) < 2:
@@ -77,6 +87,12 @@ def run_members_view(found: RunMemberMap) -> View:
             title="Where members stand",
             table=lambda: map_figures.tabulate_run_map(found),
             of_epoch=False,
+            point_choice=offer_run_pairs(found) if pair else None,
+            format_point_word=(
+                (lambda data: format_pair_word(choose_pressed_pair(pair, int(data[0]))))
+                if pair
+                else None
+            ),
         )
     )
     yield Table(
@@ -87,3 +103,27 @@ def run_members_view(found: RunMemberMap) -> View:
         key="compare_members_table",
         from_outside=True,
     )
+
+
+def offer_run_pairs(found: RunMemberMap) -> Choice:
+    """The pairs of members to choose from: the farthest of two runs, and any by its word."""
+    default = select_farthest_run_pair(found)
+    return Choice(
+        "pair",
+        "Two members",
+        {format_pair_word(default): map_words.format_run_pair(found, default)},
+        format_pair_word(default),
+        accepts=lambda word: parse_pair_word(word, len(found.owner)) is not None,
+    )
+
+
+def select_farthest_run_pair(found: RunMemberMap) -> Pair:
+    """The two members of different runs that differ most, by their places; of equals the first."""
+    across = np.where(found.owner[:, None] < found.owner, found.disagreement, -1.0)
+    first, second = np.unravel_index(int(across.argmax()), across.shape)
+    return Pair(int(first), int(second))
+
+
+def read_run_pair(found: RunMemberMap, word: str) -> Pair:
+    """The pair of a word of `offer_run_pairs`."""
+    return parse_pair_word(word, len(found.owner)) or select_farthest_run_pair(found)

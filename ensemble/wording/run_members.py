@@ -6,10 +6,11 @@ import pandas as pd
 from ensemble.comparison.run_member_map import RunMemberMap
 from ensemble.wording import formats
 from ensemble.wording.formats import format_percent, pluralize_noun
-from ensemble.wording.member_map import describe_stress, format_images, format_stress
+from ensemble.wording.member_map import Pair, describe_stress, format_images, format_stress
 from ensemble.wording.run_names import format_unique_run_name
 
 MAX_LISTED_REASONS = 5
+DIFFERING_TITLE = "What two members answer differently"
 
 
 def describe_run_members(found: RunMemberMap) -> str:
@@ -27,8 +28,8 @@ def describe_run_members(found: RunMemberMap) -> str:
     low, high = found.difference
     if low <= 0 <= high:
         return (
-            f"Runs do not stand apart: members of two differ on {between} of the {images}, of one "
-            f"on {within}."
+            f"Runs are not shown to stand apart: members of two differ on {between} of the "
+            f"{images}, of one on {within}."
         )
     return f"Members of two runs differ on {between} of the {images}, of one on {within}."
 
@@ -140,3 +141,32 @@ def average_run_disagreement(found: RunMemberMap) -> "np.ndarray":
     sums = inside @ found.disagreement @ inside.T
     pairs = np.outer(sizes, sizes) - np.diag(sizes)
     return np.divide(sums, pairs, out=np.full_like(sums, np.nan), where=pairs > 0)
+
+
+def format_run_member(found: RunMemberMap, place: int) -> str:
+    """A member by its run: "member 2 of 4 members · rate 0.1"."""
+    run = found.runs[int(found.owner[place])]
+    return f"member {int(found.members[place]) + 1} of {format_unique_run_name(run)}"
+
+
+def format_run_pair(found: RunMemberMap, pair: Pair) -> str:
+    """Two members of the map by their runs."""
+    return " and ".join(format_run_member(found, place) for place in sorted(pair))
+
+
+def describe_run_pair(found: RunMemberMap, pair: Pair) -> str:
+    """What two members of the map answer differently, and who is right there."""
+    first, second = sorted(pair)
+    differ = found.votes[first] != found.votes[second]
+    right = [
+        int((differ & (found.votes[place] == found.labels)).sum()) for place in (first, second)
+    ]
+    count = int(differ.sum())
+    begin = f"{format_run_pair(found, pair)} answer "
+    begin = begin[0].upper() + begin[1:]
+    if not count:
+        return f"{begin}every {found.noun} alike."
+    return (
+        f"{begin}{formats.format_count(count, found.noun)} differently: {right[0]:,} the first has "
+        f"right, {right[1]:,} the second, {count - sum(right):,} neither."
+    )

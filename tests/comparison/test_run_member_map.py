@@ -9,9 +9,10 @@ from ensemble.figures.comparison.run_members import plot_run_members, tabulate_r
 from ensemble.figures.palette import LIGHT
 from ensemble.runs.history import write_predictions
 from ensemble.views.iteration import iterate_parts
-from ensemble.views.parts import Paragraph
-from ensemble.views.side_by_side import run_members_view
+from ensemble.views.parts import Figures, Paragraph
+from ensemble.views.side_by_side import offer_run_pairs, read_run_pair, run_members_view
 from ensemble.wording import run_members as words
+from ensemble.wording.member_map import Pair
 from tests.analysis.positions.drawn_members import change_answers
 from tests.comparison.drawn import finished, imported, labels
 
@@ -41,7 +42,7 @@ def test_runs_that_were_drawn_apart_stand_apart_and_others_do_not() -> None:
     assert words.average_run_disagreement(apart)[0, 1] == pytest.approx(slow)
     # Of two seeds whose members are drawn alike, runs are no more apart than members.
     even = build_run_member_map([drawn(3, 0.0, 0.1), drawn(4, 0.0, 0.1)])
-    assert words.describe_run_members(even).startswith("Runs do not stand apart: ")
+    assert words.describe_run_members(even).startswith("Runs are not shown to stand apart: ")
 
 
 def test_runs_on_other_images_are_left_out_and_named() -> None:
@@ -87,3 +88,31 @@ def test_single_networks_have_only_others_to_differ_from() -> None:
     assert (found.within, found.difference) == (None, None)
     assert words.describe_run_members(found).startswith("Two runs differ on ")
     assert "–" in words.tabulate_run_members(found)["apart from each other"].tolist()
+
+
+def test_two_members_are_chosen_by_press_and_their_differing_images_counted() -> None:
+    found = build_run_member_map([drawn(1, 0.2), drawn(2, 0.2)])
+    pair = read_run_pair(found, "2-6")
+    assert pair == Pair(1, 5)
+    differ = found.votes[1] != found.votes[5]
+    right = [int((found.votes[place] == found.labels)[differ].sum()) for place in (1, 5)]
+    said = words.describe_run_pair(found, pair)
+    assert said.startswith("Member 2 of ")
+    assert f" answer {differ.sum():,} digits differently: {right[0]:,} the first has right" in said
+    assert f"{right[1]:,} the second, {differ.sum() - sum(right):,} neither." in said
+    (figure,) = [
+        figure
+        for part in iterate_parts(run_members_view(found, pair))
+        if isinstance(part, Figures)
+        for figure in [part.figure("")]
+    ]
+    traces = figure.draw(LIGHT).data
+    assert figure.format_point_word
+    assert figure.format_point_word(traces[0].customdata[2]) == "6-3"
+    # Whoever chose none, or none that is there, sees the farthest of two runs.
+    for word in ("", "2-2", "9-99"):
+        far = read_run_pair(found, word)
+        assert found.owner[far.first] != found.owner[far.second]
+        assert found.disagreement[far] == found.disagreement[:3, 3:].max()
+    assert offer_run_pairs(found).is_valid("6-3")
+    assert not offer_run_pairs(found).is_valid("6-7")

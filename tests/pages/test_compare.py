@@ -221,3 +221,13 @@ def test_the_table_says_what_the_report_of_the_same_runs_says() -> None:
         :3
     ]:
         assert any(html.unescape(part) in one.value.replace("\\", "") for one in words), part
+
+
+def test_two_members_of_two_runs_show_the_images_that_they_answer_differently() -> None:
+    every = three()[:2]
+    at = compared(runs=ids(every), view="members", pair="1-6")
+    assert not at.exception
+    said = [one.value for one in at.caption]
+    assert any("the first has right" in one and "Member 1 of" in one for one in said)
+    under = [one.value for one in at.get("caption")] + [one.value for one in at.markdown]
+    assert any("What two members answer differently" in one for one in under)

@@ -55,6 +55,7 @@ def plot_run_members(found: RunMemberMap, title: str, palette: Palette) -> "go.F
                 for number in own
             ],
             hoverinfo="text",
+            customdata=own[:, None].tolist(),  # as an array it comes back as none
             cliponaxis=False,
         )
     few = len(found.runs) <= MAX_LEGEND_RUNS
