@@ -71,6 +71,18 @@ def test_three_seeds_are_one_curve_and_a_brush_holds_in_every_view(app: App) -> 
     app.page.get_by_role("button", name="Show all").click()
     expect(app.page.locator(".js-plotly-plot .legendtext")).to_have_count(2)
     assert "keep" not in app.page.url
+    # On the map a press takes a member, and the later of the two before it stays.
+    app.page.get_by_role("radio", name="Map").click()
+    points = app.page.locator(".js-plotly-plot .points path.point")
+    expect(points).to_have_count(12)
+    app.settle()
+    for number, word in ((0, "-1"), (5, "1-6")):
+        points.nth(number).hover(force=True)
+        points.nth(number).click(force=True)
+        app.page.wait_for_url(f"**pair=*{word}")
+    expect(
+        app.page.get_by_text("answer", exact=False).filter(has_text="the first has")
+    ).to_be_visible()
 
 
 @pytest.mark.long
