@@ -17,6 +17,7 @@ from ensemble.engine.draws.augmentation import Augmentation
 from ensemble.engine.forms.bfloat16_planning import choose_arithmetic, extract_bfloat16_methods
 from ensemble.engine.forms.ensembles import split_metrics_by_ensemble
 from ensemble.engine.forms.execution import EpochInputs, Execution, TrainingSetup
+from ensemble.engine.forms.image_stream import ImageRows, exceeds_device_memory
 from ensemble.engine.forms.looped_execution import LoopedExecution
 from ensemble.engine.forms.member_programs import choose_training_execution
 from ensemble.engine.forms.stepwise_execution import StepwiseExecution
@@ -129,11 +130,15 @@ class Trainer:
             len(self.numbers), devices or choose_devices(config.devices)
         )
         held = select_validation_indices(config, dataset)
-        held_images, held_labels = images[held], labels[held]
-        if len(held):
+        every, held_labels, streamed = images, labels[held], None
+        local = self.layout.local_devices
+        if local and exceeds_device_memory(images.nbytes, len(local), local[0]):
+            rows = np.delete(np.arange(len(images)), held)
+            streamed, images, labels = ImageRows(every, rows), every[rows[:1]], labels[rows]
+        elif len(held):
             images, labels = np.delete(images, held, 0), np.delete(labels, held)
         self._folds = np.delete(assign_folds(config, dataset), held) if config.folds else None
-        self.size = len(images)
+        self.size = len(labels)
         self.steps_per_epoch = batches.count_steps_per_epoch(
             self.size, config.batch_size, len(held), config.folds
         )
@@ -165,12 +170,17 @@ class Trainer:
                 self._build_shared_hyperparameters(),
                 ensembles,
                 self._build_soft_targets(targets, held),
+                streamed,
             )
         )
-        self._test = self._execution.load_evaluation_data(dataset.test_images, dataset.test_labels)
-        self._validation = (
-            self._execution.load_evaluation_data(held_images, held_labels) if len(held) else None
-        )
+        load = self._execution.load_evaluation_data
+        if streamed:
+            test_rows = ImageRows(dataset.test_images, np.arange(len(dataset.test_images)))
+            self._test = load(test_rows, dataset.test_labels)
+            self._validation = load(ImageRows(every, held), held_labels) if len(held) else None
+        else:
+            self._test = load(dataset.test_images, dataset.test_labels)
+            self._validation = load(every[held], held_labels) if len(held) else None
         self._epoch = functools.lru_cache(maxsize=1)(self._load_epoch)
 
     def start(self, state: Any = None) -> Any:

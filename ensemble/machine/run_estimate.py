@@ -8,6 +8,7 @@ from ensemble.datasets.registry import find_dataset_entry
 from ensemble.machine.jax_settings import count_cpu_devices
 from ensemble.machine.machine_info import read_machine_info
 from ensemble.machine.network_cost import NetworkCost, compute_network_cost
+from ensemble.machine.resident_images import read_resident_limit
 from ensemble.optimizers import OPTIMIZERS
 
 HOWTO_FLOPS = 9_287_680.0  # operations of the HOWTO's network for one of its images
@@ -124,6 +125,7 @@ STATE_COPIES = 4.5  # of each member at once: at work, before and after a step, 
 ACTIVATION_SHARES = {"cnn": 0.5}  # what a step holds for each number that a layer gives
 DEFAULT_ACTIVATION_SHARE = 4.0
 EVALUATION_BLOCK_SIZE = 256  # images that are judged at once
+STREAM_BYTES = 2**28  # of images that are read as they are needed: those at work, and the next
 
 
 def estimate_memory_bytes(
@@ -132,7 +134,8 @@ def estimate_memory_bytes(
     """About how many bytes a run holds at most on a CPU.
 
     Members carry their parameters, what the optimizer remembers of each, and running statistics;
-    each device holds the dataset, and what its member's layers give for one batch.
+    each device holds the dataset, or the images of the next steps where that is too large, and
+    what its member's layers give for one batch.
 
     Args:
       config: the run to be.
@@ -145,9 +148,9 @@ def estimate_memory_bytes(
     at_work = min(config.members, devices)
     held = ACTIVATION_SHARES.get(config.network, DEFAULT_ACTIVATION_SHARE)
     step = 4 * held * cost.outputs * max(config.batch_size, EVALUATION_BLOCK_SIZE / 2)
-    return (
-        BASE_BYTES + STATE_COPIES * config.members * state + devices * data_bytes + at_work * step
-    )
+    resident = data_bytes <= read_resident_limit(devices)
+    data = devices * (data_bytes if resident else STREAM_BYTES)
+    return BASE_BYTES + STATE_COPIES * config.members * state + data + at_work * step
 
 
 def find_memory_excess(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ensemble.engine.draws.augmentation import Augmentation
+from ensemble.engine.forms.image_stream import ImageRows, ImageStream
 from ensemble.engine.layout import Layout
 from ensemble.engine.metrics import Evaluation, TrainingMetrics
 from ensemble.engine.networks.arithmetic import Arithmetic
@@ -34,6 +35,8 @@ class TrainingSetup:
       hyper, common: an epoch's numbers, of the right shapes.
       ensembles: T, how many ensembles of as many members each they are, one after the other.
       soft_targets: what a teacher says of the images, (N, C); None without one.
+      streamed: the images, where they are too many to lie on a device: `images` has the first alone
+        then; None where they lie there.
     """
 
     layout: Layout
@@ -51,6 +54,7 @@ class TrainingSetup:
     common: SharedHyperparameters
     ensembles: int = 1
     soft_targets: SoftTargets | None = None
+    streamed: ImageRows | None = None
 
     @property
     def last_inputs(self) -> tuple[SoftTargets, ...]:
@@ -59,6 +63,19 @@ class TrainingSetup:
         So that the program of a run without a teacher is the same as if there were no teachers.
         """
         return () if self.soft_targets is None else (self.soft_targets,)
+
+    def open_stream(self) -> ImageStream | None:
+        """What hands out the images of some steps; None where all lie on the devices."""
+        if self.streamed is None:
+            return None
+        return ImageStream(
+            self.streamed,
+            self.labels,
+            self.last_inputs,
+            batch_size=self.batch_size,
+            has_member_batches=self.has_member_batches,
+            members=self.layout.members,
+        )
 
 
 class EpochInputs(NamedTuple):
@@ -122,7 +139,7 @@ class Execution(Protocol):
         The metrics of averages are (T, S) where members are of several ensembles.
         """
 
-    def load_evaluation_data(self, images: np.ndarray, labels: np.ndarray) -> Any:
+    def load_evaluation_data(self, images: np.ndarray | ImageRows, labels: np.ndarray) -> Any:
         """Images (N, H, W, channels) and labels (N,) to be judged on, on the devices."""
 
     def evaluate(

@@ -13,11 +13,11 @@ from ensemble.engine.call_pacer import CallPacer
 from ensemble.engine.forms.ensembles import MultiEnsembleAccumulator, map_over_ensembles
 from ensemble.engine.forms.execution import EpochInputs, TrainingSetup, create_blank_epoch
 from ensemble.engine.forms.frozen_members import FrozenMembers
+from ensemble.engine.forms.image_stream import WINDOW_BYTES, ImageBlocks, ImageRows
 from ensemble.engine.forms.member_programs import (
     EVALUATION_BLOCK_SIZE,
     build_member_programs,
     is_sequential_execution,
-    split_into_blocks,
 )
 from ensemble.engine.forms.split_member_layout import SplitMemberLayout
 from ensemble.engine.forms.split_member_schedule import ScheduleSegment, SplitMemberSchedule
@@ -33,7 +33,10 @@ STEP_BUFFER_BYTES = 2**24
 
 
 class LoopedEvaluationData(NamedTuple):
-    """What members are evaluated on: labels (N,), and shares of it as laid out on the devices."""
+    """What members are evaluated on: labels (N,), and shares of it as laid out on the devices.
+
+    Of images that are streamed a share is read when it is needed, `ImageBlocks` until then.
+    """
 
     labels: np.ndarray
     shares: list[tuple[Any, Any]]
@@ -85,6 +88,9 @@ class LoopedExecution:
         classes, lanes = work.network.classes, self._layout.lanes
         step_bytes = 4 * lanes * work.batch_size * classes
         self.max_steps_per_call = max(1, min(work.steps, STEP_BUFFER_BYTES // step_bytes))
+        if stream := work.open_stream():
+            self.max_steps_per_call = stream.limit_steps(self.max_steps_per_call)
+        self._stream = stream
         self._blocks = max(
             1, PROBABILITY_BUFFER_BYTES // (4 * lanes * EVALUATION_BLOCK_SIZE * classes)
         )
@@ -100,8 +106,10 @@ class LoopedExecution:
                 work.has_member_batches or is_sequential_execution(work.arithmetic.execution)
             ),
         )
-        self._data = self._layout.replicate((work.images, work.labels))
-        self._last = self._layout.replicate(work.last_inputs)
+        self._data = self._last = ()
+        if stream is None:
+            self._data = self._layout.replicate((work.images, work.labels))
+            self._last = self._layout.replicate(work.last_inputs)
         self._of_each = map_over_ensembles(work.ensembles, build_average_metrics(self._plain))
 
     def compile(self) -> None:
@@ -111,9 +119,8 @@ class LoopedExecution:
         state, nothing = self.put(members), self._layout.occupied_lanes * 0
         if self._sharing:
             state = self._sharing.return_to_first_devices(state)
-        _, raw = jax.block_until_ready(
-            self._run_steps(state, self.load_epoch(blank), nothing, nothing)
-        )
+        epoch = self._load_window(self.load_epoch(blank), 0, 0)
+        _, raw = jax.block_until_ready(self._run_steps(state, epoch, nothing, nothing))
         probabilities = raw.probabilities
         if self._sharing:
             probabilities = self._plain.spread(self._layout.gather(probabilities))
@@ -134,10 +141,22 @@ class LoopedExecution:
     def load_epoch(self, epoch: EpochInputs) -> Any:
         """An epoch's batches, keys and numbers on the devices, with the labels of its batches."""
         own = self._layout.spread((epoch.order, epoch.key_data, epoch.hyper))
-        return own, self._work.labels[epoch.order[0]], self._layout.replicate(epoch.common)
+        labels = self._work.labels[epoch.order[0]]
+        return own, labels, self._layout.replicate(epoch.common), epoch.order
+
+    def _load_window(self, epoch: Any, start: int, count: int) -> Any:
+        """The epoch as it is, or, where images are streamed, with those of these steps alone."""
+        if self._stream is None:
+            return epoch
+        own, labels, common, order = epoch
+        window = self._stream.load_window(order, start, count)
+        self._data = self._layout.replicate((window.images, window.labels))
+        self._last = self._layout.replicate(window.targets)
+        return (self._layout.spread(window.order), *own[1:]), labels, common, order
 
     def train(self, state: Any, epoch: Any, start: int, count: int) -> tuple[Any, TrainingMetrics]:
         """`count` steps, at most `max_steps_per_call`; gives up `state`."""
+        epoch = self._load_window(epoch, start, count)
         if self._sharing:
             split_steps = self._run_split_steps(self._sharing, state, epoch, start, count)
         else:
@@ -186,18 +205,28 @@ class LoopedExecution:
         state, spread = sharing.return_to_first_devices(state), self._plain.spread
         return TrainingResult(state, loss, accuracy, spread(probabilities) if rows else None)
 
-    def load_evaluation_data(self, images: np.ndarray, labels: np.ndarray) -> LoopedEvaluationData:
+    def load_evaluation_data(
+        self, images: np.ndarray | ImageRows, labels: np.ndarray
+    ) -> LoopedEvaluationData:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
-        blocks = split_into_blocks(images)
-        size = min(self._blocks, max(len(blocks), 1))
-        shares = []
-        for at in range(0, max(len(blocks), 1), size):
-            here = blocks[at : at + size]
-            if short := size - len(here):  # One program serves the last share, too.
-                here = np.concatenate([here, np.zeros((short, *here.shape[1:]), here.dtype)])
-            truth = labels[at * EVALUATION_BLOCK_SIZE : (at + size) * EVALUATION_BLOCK_SIZE]
-            shares.append((self._layout.replicate(here), truth))
+        count, most = -(-len(images) // EVALUATION_BLOCK_SIZE), self._blocks
+        if isinstance(images, ImageRows):
+            block_bytes = EVALUATION_BLOCK_SIZE * int(np.prod(images.shape[1:]))
+            most = min(most, max(1, WINDOW_BYTES // block_bytes))
+        size, shares = min(most, max(count, 1)), []
+        for at in range(0, max(count, 1), size):
+            span = slice(at * EVALUATION_BLOCK_SIZE, (at + size) * EVALUATION_BLOCK_SIZE)
+            # One program serves the last share, too.
+            here = ImageBlocks(images, span, EVALUATION_BLOCK_SIZE, size)
+            place = here if isinstance(images, ImageRows) else self._layout.replicate(here.load())
+            shares.append((place, labels[span]))
         return LoopedEvaluationData(labels, shares)
+
+    def _place_blocks(self, blocks: Any) -> Array:
+        """Blocks of images on the devices; read now where they are streamed."""
+        if isinstance(blocks, ImageBlocks):
+            return self._layout.replicate(blocks.load())
+        return blocks
 
     def evaluate(
         self, state: MemberState, judged: LoopedEvaluationData, interrupted: Callable[[], bool]
@@ -207,7 +236,8 @@ class LoopedExecution:
             self._work.ensembles, self.active, judged.labels, self._network.classes
         )
         pace = CallPacer()
-        for blocks, truth in judged.shares:
+        for share, truth in judged.shares:
+            blocks = self._place_blocks(share)
             count = -(-len(truth) // EVALUATION_BLOCK_SIZE)
             log_p, done, spans = (
                 self._allocate_log_probabilities(blocks),
@@ -228,7 +258,8 @@ class LoopedExecution:
 
     def compile_evaluation(self, state: MemberState, judged: LoopedEvaluationData) -> None:
         """Compile what `evaluate` runs."""
-        for blocks, truth in {share[1].shape: share for share in judged.shares}.values():
+        for share, truth in {share[1].shape: share for share in judged.shares}.values():
+            blocks = self._place_blocks(share)
             nothing = self._select_blocks(0, 0)
             log_p = self._predict_blocks(
                 blocks, self._allocate_log_probabilities(blocks), state, nothing
@@ -274,7 +305,7 @@ class LoopedExecution:
         self, state: MemberState, epoch: Any, starts: np.ndarray, counts: np.ndarray
     ) -> Any:
         """New members and raw metrics, on the devices: each lane's own steps, (D, K)."""
-        own, _, common = epoch
+        own, _, common, _ = epoch
         spans = self._layout.put_shards(starts), self._layout.put_shards(counts)
         return self._train(state, own, spans, (*self._data, common, *self._last))
 

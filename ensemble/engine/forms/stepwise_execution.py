@@ -19,7 +19,7 @@ from ensemble.engine.draws.augmentation import Augmentation
 from ensemble.engine.forms.ensembles import MultiEnsembleAccumulator, map_over_ensembles
 from ensemble.engine.forms.execution import EpochInputs, TrainingSetup, create_blank_epoch
 from ensemble.engine.forms.frozen_members import FrozenMembers
-from ensemble.engine.forms.member_programs import split_into_blocks
+from ensemble.engine.forms.image_stream import ImageBlocks, ImageRows
 from ensemble.engine.layout import Layout
 from ensemble.engine.metrics import Evaluation, TrainingMetrics, compute_average_metrics
 from ensemble.engine.networks.arithmetic import Arithmetic, scale_to_unit
@@ -34,10 +34,13 @@ PROBABILITY_BUFFER_BYTES = 2**27  # of probabilities on the devices before they 
 
 
 class StepwiseEvaluationData(NamedTuple):
-    """What members are evaluated on: labels (N,), and blocks of images (D, E, …)."""
+    """What members are evaluated on: labels (N,), and blocks of images (D, E, …).
+
+    Of images that are streamed a block is read when it is needed, `ImageBlocks` until then.
+    """
 
     labels: np.ndarray
-    blocks: list[Array]
+    blocks: list[Any]
 
 
 @functools.lru_cache(maxsize=256)
@@ -87,16 +90,21 @@ class StepwiseExecution:
         self._unmoved = FrozenMembers(plain)
         self.active = np.ones(work.layout.members, bool)
         self._ask = build_prediction_program(plain, work.network, work.arithmetic)
-        self._data = self._layout.replicate((work.images, work.labels))
-        self._last = self._layout.replicate(work.last_inputs)
+        self._stream = work.open_stream()
+        self._data = self._last = ()
+        if self._stream is None:
+            self._data = self._layout.replicate((work.images, work.labels))
+            self._last = self._layout.replicate(work.last_inputs)
         self._of_each = map_over_ensembles(work.ensembles, compute_average_metrics)
         kept = 4 * self._layout.occupied_lanes.size * work.batch_size * work.network.classes
         self.device_count = len(self._layout.devices)
         self.max_steps_per_call = max(1, min(work.steps, PROBABILITY_BUFFER_BYTES // kept))
+        if self._stream:
+            self.max_steps_per_call = self._stream.limit_steps(self.max_steps_per_call)
 
     def compile(self) -> None:
         """Compile a training step, by one that is thrown away."""
-        loaded = self.load_epoch(create_blank_epoch(self._work))
+        loaded = self._load_window(self.load_epoch(create_blank_epoch(self._work)), 0, 0)
         optimizer = self._work.rule.optimizer
         blank = self.put(create_blank_members(self._network, self._layout.members, optimizer))
         jax.block_until_ready(self._run_lane_step(blank[0], 0, loaded, 0))
@@ -130,12 +138,26 @@ class StepwiseExecution:
     def load_epoch(self, epoch: EpochInputs) -> Any:
         """Batches, keys and numbers by lanes, the batches' labels, and the numbers of all."""
         own = self.put((epoch.order, epoch.key_data, epoch.hyper))
-        return own, self._work.labels[epoch.order[0]], self._layout.replicate(epoch.common)
+        labels = self._work.labels[epoch.order[0]]
+        return own, labels, self._layout.replicate(epoch.common), epoch.order
+
+    def _load_window(self, epoch: Any, start: int, count: int) -> Any:
+        """The epoch as it is, or, where images are streamed, with those of these steps alone."""
+        if self._stream is None:
+            return epoch
+        own, labels, common, order = epoch
+        window = self._stream.load_window(order, start, count)
+        self._data = self._layout.replicate((window.images, window.labels))
+        self._last = self._layout.replicate(window.targets)
+        places = self.put(window.order)
+        own = [(place, *rest) for place, (_, *rest) in zip(places, own, strict=True)]
+        return own, labels, common, order
 
     def train(
         self, state: list[MemberState], epoch: Any, start: int, count: int
     ) -> tuple[list[MemberState], TrainingMetrics]:
         """`count` steps, at most `max_steps_per_call`; gives up `state`."""
+        epoch = self._load_window(epoch, start, count)
         working = self._layout.active_lanes(self.active).T  # (K, D)
         aside = self._layout.occupied_lanes.T & ~working
         lanes = range(len(state))
@@ -166,11 +188,18 @@ class StepwiseExecution:
         return state, TrainingMetrics(loss, accuracy, nll, right)
 
     def load_evaluation_data(
-        self, images: np.ndarray, labels: np.ndarray
+        self, images: np.ndarray | ImageRows, labels: np.ndarray
     ) -> StepwiseEvaluationData:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
-        blocks = split_into_blocks(images, max(1, min(EVALUATION_CALL_SIZE, len(images))))
-        return StepwiseEvaluationData(labels, [self._layout.replicate(block) for block in blocks])
+        size = max(1, min(EVALUATION_CALL_SIZE, len(images)))
+        blocks = [
+            ImageBlocks(images, slice(at, at + size), size, 1) for at in range(0, len(images), size)
+        ]
+        if isinstance(images, ImageRows):
+            return StepwiseEvaluationData(labels, blocks)
+        return StepwiseEvaluationData(
+            labels, [self._layout.replicate(block.load()[0]) for block in blocks]
+        )
 
     def evaluate(
         self,
@@ -204,13 +233,15 @@ class StepwiseExecution:
 
     def compile_evaluation(self, state: list[MemberState], judged: StepwiseEvaluationData) -> None:
         """Compile what `evaluate` runs."""
-        jax.block_until_ready(self._ask(state[0].params, judged.blocks[0]))
+        jax.block_until_ready(self._predict_lanes(state[:1], judged.blocks[0]))
 
     def _run_lane_step(self, member: MemberState, k: int, epoch: Any, step: int) -> Any:
-        own, _, common = epoch
+        own, _, common, _ = epoch
         number = self._layout.replicate(np.int32(step))
         return self._step(member, *own[k], *self._data, common, number, *self._last)
 
-    def _predict_lanes(self, state: list[MemberState], block: Array) -> list[Array]:
+    def _predict_lanes(self, state: list[MemberState], block: Any) -> list[Array]:
         """Every lane's log-probabilities (D, E, C) of a block of images, under way."""
+        if isinstance(block, ImageBlocks):
+            block = self._layout.replicate(block.load()[0])
         return [self._ask(member.params, block) for member in state]
