@@ -21,6 +21,7 @@ REPO = Path(__file__).resolve().parent.parent
 # From the bottom to the top: each may import those before it.
 FLOORS = (
     "errors",
+    "extras",
     "settings",
     "architectures",
     "optimizers",

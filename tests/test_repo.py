@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import ensemble
+from ensemble import extras
 from ensemble.export import EXPORT_FORMATS
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR
 from tests.conftest import LONG
@@ -141,14 +142,22 @@ def test_the_package_requires_what_requirements_txt_lists() -> None:
     lines = (REPO / "requirements.txt").read_text("utf-8").splitlines()
     listed = [line.split("#")[0].strip() for line in lines]
     project = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["dependencies"] == [line for line in listed if line]
+    extras = project["optional-dependencies"]
+    # A clone has what shares and submits; a plain install does without, in the same versions.
+    shared = {line.replace("[auth]", ""): line for line in extras["share"]}
+    plain = [line.replace("[auth]", "") for line in listed if line not in extras["cluster"]]
+    assert project["dependencies"] == [line for line in plain if line]
+    assert {shared.get(line, line) for line in project["dependencies"]} | {*extras["cluster"]} == {
+        line for line in listed if line
+    }
 
 
 def test_the_extra_requires_what_requirements_export_txt_lists() -> None:
     lines = (REPO / "requirements-export.txt").read_text("utf-8").splitlines()
     listed = [line.split("#")[0].strip() for line in lines if line[:1] not in "#-"]
     project = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["optional-dependencies"] == {"export": listed}
+    assert project["optional-dependencies"]["export"] == listed
+    assert set(project["optional-dependencies"]) == {extras.CLUSTER, extras.EXPORT, extras.SHARE}
     # A form of export names what it takes, and nothing else may import it.
     named = {name for one in EXPORT_FORMATS.values() for name in one.packages}
     assert named == requirements("requirements-export.txt")

@@ -21,6 +21,7 @@ from ensemble.cluster.command import Command
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.cluster.slurm_commands import clear_slurm_cache, raise_slurm_refusal
 from ensemble.errors import ClusterError, ConfigError
+from ensemble.extras import CLUSTER, CLUSTER_PACKAGES, require_packages
 from ensemble.machine.python_command import PYTHON_COMMAND, SAFE_PATH_LINES, build_python_command
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.private_folder import create_private_folder
@@ -125,8 +126,10 @@ def check_slurm_config(config: SlurmConfig) -> None:
 
     Raises:
       ClusterError: there is no Slurm here, or it does not answer.
-      ConfigError: there is no such partition, or it has not enough.
+      ConfigError: there is no such partition, or it has not enough; or what hands tasks in is not
+        installed.
     """
+    require_packages("Handing tasks to Slurm", CLUSTER_PACKAGES, CLUSTER)
     there = {partition.name: partition for partition in slurm.list_slurm_partitions()}
     wanted = config.partition.split(",") if config.partition else []
     if unknown := [name for name in wanted if name not in there]:

@@ -16,8 +16,8 @@ from ensemble.analysis.quality.temperature_scaling import (
 )
 from ensemble.errors import ConfigError, PredictionsError, RunError
 from ensemble.export.export_format import FIGURES, EnsembleContent, ExportFormat
-from ensemble.export.extra_packages import require_packages
 from ensemble.export.registry import find_export_format
+from ensemble.extras import EXPORT, require_packages
 from ensemble.runs.validation_predictions import evaluate_validation_predictions
 from ensemble.storage.disk_errors import describe_os_error, describe_remedy
 
@@ -83,7 +83,7 @@ def export_members(
       PredictionsError: it cannot be written, or is there already.
     """
     export_format = find_export_format(format_name)
-    require_packages(export_format)
+    require_packages(export_format.name, export_format.packages, EXPORT)
     check_temperature(export_format, temperature)
     if not replace and os.path.lexists(path):
         raise PredictionsError(

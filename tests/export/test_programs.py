@@ -14,9 +14,9 @@ from ensemble.architectures import NETWORKS_VARIABLE
 from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import ConfigError, RunError
 from ensemble.export import EXPORT_FORMATS, export_members
-from ensemble.export.extra_packages import describe_missing_packages
 from ensemble.export.predict_folder import FLAX_NETWORKS, NUMPY_NETWORKS
 from ensemble.export.programs import ensemble_program
+from ensemble.extras import EXPORT, describe_missing_packages
 from tests.engine.networks import modules
 from tests.export.drawn import create_drawn_run
 from tests.export.elsewhere import assert_no_trace, call_export, run_elsewhere
@@ -177,13 +177,15 @@ def test_a_package_that_is_missing_is_named_with_what_installs_it(
     with pytest.raises(ConfigError) as refused:
         export_members(run.id, tmp_path / FILE, name)
     assert str(refused.value) == (
-        f"{name} takes the package {package}, which is not installed here: pip install {package}."
+        f"{name} takes the package {package}, which is not installed here: pip install {package} "
+        "(the extra “export”)."
     )
     assert not list(tmp_path.iterdir())
     for other in EXPORT_FORMATS[name].packages:
         monkeypatch.setitem(sys.modules, other, None)
-    several = describe_missing_packages(EXPORT_FORMATS[name])
-    assert several.endswith(f"pip install {' '.join(EXPORT_FORMATS[name].packages)}")
+    packages = EXPORT_FORMATS[name].packages
+    several = describe_missing_packages(name, packages, EXPORT)
+    assert several.endswith(f"pip install {' '.join(packages)} (the extra “export”)")
     needing = {one.name for one in EXPORT_FORMATS.values() if package in one.packages}
     assert needing == {name}
 

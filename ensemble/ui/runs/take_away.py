@@ -16,7 +16,7 @@ from ensemble.errors import EnsembleError
 from ensemble.export import EXPORT_FORMATS
 from ensemble.export.export_format import ExportFormat
 from ensemble.export.export_process import export_in_process
-from ensemble.export.extra_packages import describe_missing_packages
+from ensemble.extras import EXPORT, describe_missing_packages
 from ensemble.jobs.launch import build_worker_environment
 from ensemble.machine.python_command import build_python_command
 from ensemble.runs.parameters import list_parameter_epochs
@@ -62,7 +62,9 @@ def describe_obstacle(export_format: ExportFormat, own: bool) -> str:
     """
     if own and not export_format.takes_own_networks:
         return OWN_NETWORK_OBSTACLE
-    return escaping.escape_markdown(describe_missing_packages(export_format))
+    return escaping.escape_markdown(
+        describe_missing_packages(export_format.name, export_format.packages, EXPORT)
+    )
 
 
 def show_format_button(run: runs.Run, export_format: ExportFormat, obstacle: str) -> None:

@@ -7,6 +7,7 @@ from streamlit import config
 
 from ensemble.access.server_access import AccessMode, is_loopback_address
 from ensemble.errors import EnsembleError
+from ensemble.extras import SHARE, SHARE_PACKAGES, require_packages
 from ensemble.ui.sign_in import provider, visitors
 
 ALLOWED_HOSTS_OPTION = "server.allowedHosts"
@@ -20,6 +21,7 @@ def check_server_start() -> None:
     """
     try:
         if visitors.start_identification() is AccessMode.SIGN_IN:
+            require_packages("Signing in", SHARE_PACKAGES, SHARE)
             allow_server_host(provider.get_server_host())
     except EnsembleError as error:
         print(f"Error: {error}", file=sys.stderr, flush=True)
