@@ -6,12 +6,13 @@ from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent
 README = REPO / "README.md"
-DOCS = sorted((REPO / "docs").glob("*.md"))
+DOCS = sorted((REPO / "docs").rglob("*.md"))
 PAGES = [README, REPO / "CONTRIBUTING.md", *DOCS]
 REFERENCE = REPO / "docs" / "command-line.md"
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^ *```.*?^ *```", re.S | re.M)
+SHELL = re.compile(r"^ *```bash\n(.*?)^ *```", re.S | re.M)
 
 
 def list_links(text: str) -> set[str]:
@@ -28,6 +29,12 @@ def list_inline_code(text: str) -> list[str]:
 def list_code_lines(text: str) -> list[str]:
     """The lines of the blocks of code."""
     return [line.strip() for block in FENCED.findall(text) for line in block.splitlines()[1:-1]]
+
+
+def list_shell_lines(text: str) -> list[str]:
+    """The commands of the blocks for a shell, without comments."""
+    lines = [line for block in SHELL.findall(text) for line in block.splitlines()]
+    return [line for line in (re.split(r"(?:^| )#", one)[0].strip() for one in lines) if line]
 
 
 def read_sections(page: Path) -> dict[str, str]:

@@ -10,16 +10,24 @@ import pytest
 from PIL import Image
 
 from ensemble.__main__ import main
-from tests.documents import PAGES, README, REPO
+from tests.documents import PAGES, README, REPO, list_inline_code, list_shell_lines
 
 PICTURES = sorted((REPO / "docs").glob("*.png"))
+MOVING_PICTURE = REPO / "docs" / "first-run.webp"
 
-MAX_LINES = 150
+MAX_LINES = 120
 MAX_PICTURE_BYTES = 250_000
+MAX_MOVING_BYTES = 2_000_000
 # Words that stand for what a reader puts there, each with something that parses.
 STANDS_FOR = {"RUN": "digits-0101-000000", "IMAGE...": "number.jpg", "FILE...": "ensemble.npz"}
 # What begins like one in a line: the name of a format.
 NOT_COMMANDS = {"ensemble capsule 1"}
+# What our commands begin with, and the other programs that a page may tell a reader to start.
+OWN_PROGRAMS = ("ensemble", "scripts/", "python -m benchmarks.")
+OTHER_PROGRAMS = (
+    *("cd", "curl", "docker", "export", "install", "kubectl", "python predict.py"),
+    *("python3 -m venv", "qsub", "srun", "systemctl"),
+)
 
 
 def relative(path: Path) -> str:
@@ -37,16 +45,15 @@ def links(page: Path) -> set[str]:
 
 
 def commands(beginning: str) -> list[str]:
-    """Every command of the pages that begins so, in a block of code or within a line."""
+    """Every command of the pages that begins so, in a block of code or within a line.
+
+    In a block also what Slurm is to start: `srun -N4 ensemble train`.
+    """
     text = words_of(PAGES)
-    lines = [
-        line
-        for block in re.findall(r"```bash\n(.*?)```", text, re.S)
-        for line in block.splitlines()
-    ]
-    inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
-    called = [line.partition(" #")[0].strip() for line in [*lines, *inline]]
-    return sorted({line for line in called if line.startswith(beginning)})
+    inline = [span.partition(" #")[0].strip() for span in list_inline_code(text)]
+    started = re.compile(rf"(?:srun (?:-\S+ )*)?({re.escape(beginning)}.*)")
+    shell = [found[1] for line in list_shell_lines(text) if (found := started.fullmatch(line))]
+    return sorted({*shell, *(line for line in inline if line.startswith(beginning))})
 
 
 def parse(words: list[str]) -> click.Context:
@@ -82,8 +89,12 @@ def test_every_link_and_picture_is_there() -> None:
 
 
 def test_every_page_of_docs_and_every_picture_is_shown() -> None:
-    shown = {(README.parent / link).resolve() for link in links(README)}
+    start = REPO / "docs" / "index.md"
+    # From the first pages, or from the pages of the screens.
+    first = [README, start, *(REPO / "docs" / "screens").glob("*.md")]
+    shown = {(page.parent / link).resolve() for page in first for link in links(page)}
     assert {*PAGES[1:], *PICTURES} - shown == set()
+    assert start in shown
 
 
 def test_a_picture_is_as_wide_as_a_screen_and_quick_to_load() -> None:
@@ -94,9 +105,27 @@ def test_a_picture_is_as_wide_as_a_screen_and_quick_to_load() -> None:
         assert path.stat().st_size <= MAX_PICTURE_BYTES, path.name
 
 
+def test_the_moving_picture_moves_and_is_quick_to_load() -> None:
+    with Image.open(MOVING_PICTURE) as picture:
+        assert picture.n_frames > 10  # type: ignore[attr-defined]
+        assert picture.info["loop"] == 0
+    assert MOVING_PICTURE.stat().st_size <= MAX_MOVING_BYTES
+    assert MOVING_PICTURE.relative_to(REPO).as_posix() in links(README)
+
+
 def test_every_folder_has_a_row_and_every_row_a_folder() -> None:
     there = {path.parent.name for path in (REPO / "ensemble").glob("*/__init__.py")}
     assert folders_of_the_table() == there
+
+
+def test_every_line_for_a_shell_is_a_command_that_is_looked_at() -> None:
+    lines = list_shell_lines(words_of(PAGES))
+    programs = (*OWN_PROGRAMS, *OTHER_PROGRAMS)
+    # Behind what is set for this command alone.
+    bare = [re.sub(r"^(?:[A-Z_]+=\S+ )+", "", line) for line in lines]
+    assert [line for line in bare if not line.startswith(programs)] == []
+    unused = [name for name in programs if not any(line.startswith(name) for line in bare)]
+    assert unused == []
 
 
 def test_no_document_has_python_look_in_the_working_folder_first() -> None:

@@ -30,14 +30,15 @@ def import_predictions(
     What was assumed of the arrays stands in the run's note, and is said once as a warning.
     `ensemble import` does the same for files.
 
-    >>> import ensemble
-    >>> run = ensemble.import_predictions(
-    ...     [[[0.9, 0.1], [0.6, 0.4]], [[0.8, 0.2], [0.2, 0.8]]], labels=["cat", "dog"],
-    ...     class_names=["cat", "dog"], member_names=["forest", "net"], name="pets")
-    >>> run
-    <Run imported-...: imported, pets, epoch 1 of 1>
-    >>> run.predictions().accuracy, run.member_names
-    (1.0, ('forest', 'net'))
+    Examples:
+      >>> import ensemble
+      >>> run = ensemble.import_predictions(
+      ...     [[[0.9, 0.1], [0.6, 0.4]], [[0.8, 0.2], [0.2, 0.8]]], labels=["cat", "dog"],
+      ...     class_names=["cat", "dog"], member_names=["forest", "net"], name="pets")
+      >>> run
+      <Run imported-...: imported, pets, epoch 1 of 1>
+      >>> run.predictions().accuracy, run.member_names
+      (1.0, ('forest', 'net'))
 
     Args:
       probabilities: (M, N, C), (N, C) of one member, or (E, M, N, C) of several epochs.

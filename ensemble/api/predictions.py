@@ -40,19 +40,20 @@ class Predictions(NamedPredictions):
 
     Two members on three examples; the mean of their probabilities is the ensemble's:
 
-    >>> import ensemble
-    >>> made = ensemble.Predictions.from_arrays(
-    ...     [[[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]],
-    ...      [[0.8, 0.2], [0.2, 0.8], [0.4, 0.6]]],
-    ...     labels=[0, 1, 1], class_names=["cat", "dog"])
-    >>> made
-    <Predictions: 2 members, 3 examples, 2 classes; accuracy 100.0 % (44 to 100 %)>
-    >>> made.averaged.round(2).tolist()
-    [[0.85, 0.15], [0.4, 0.6], [0.35, 0.65]]
-    >>> made.accuracy, [member.accuracy for member in made.qualities.members]
-    (1.0, [0.6666666666666666, 1.0])
-    >>> made.gain.digits
-    0.5
+    Examples:
+      >>> import ensemble
+      >>> made = ensemble.Predictions.from_arrays(
+      ...     [[[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]],
+      ...      [[0.8, 0.2], [0.2, 0.8], [0.4, 0.6]]],
+      ...     labels=[0, 1, 1], class_names=["cat", "dog"])
+      >>> made
+      <Predictions: 2 members, 3 examples, 2 classes; accuracy 100.0 % (44 to 100 %)>
+      >>> made.averaged.round(2).tolist()
+      [[0.85, 0.15], [0.4, 0.6], [0.35, 0.65]]
+      >>> made.accuracy, [member.accuracy for member in made.qualities.members]
+      (1.0, [0.6666666666666666, 1.0])
+      >>> made.gain.digits
+      0.5
     """
 
     @classmethod

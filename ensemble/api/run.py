@@ -37,15 +37,16 @@ if TYPE_CHECKING:
 class Run:
     """One run. Whatever is asked of it is read again: of one that trains it is how it stands now.
 
-    >>> import ensemble
-    >>> run = ensemble.open_run("three of them")
-    >>> run
-    <Run digits-...: finished, three of them, epoch 2 of 2>
-    >>> run.state, run.epochs, run.config.members
-    ('finished', [1, 2], 3)
-    >>> made = run.predictions()
-    >>> made.probabilities.shape, made.class_names[7], made.noun
-    ((3, 500, 10), '7', 'digit')
+    Examples:
+      >>> import ensemble
+      >>> run = ensemble.open_run("three of them")
+      >>> run
+      <Run digits-...: finished, three of them, epoch 2 of 2>
+      >>> run.state, run.epochs, run.config.members
+      ('finished', [1, 2], 3)
+      >>> made = run.predictions()
+      >>> made.probabilities.shape, made.class_names[7], made.noun
+      ((3, 500, 10), '7', 'digit')
     """
 
     def __init__(self, run_id: str) -> None:
@@ -313,15 +314,16 @@ class Run:
     ) -> "EvaluatedView":
         """What one of Inspect's views says of it; the last line of a cell shows it.
 
-        >>> import ensemble
-        >>> run = ensemble.open_run("three of them")
-        >>> view = run.view("calibration")
-        >>> view.answer
-        'Surer than it should be: ...'
-        >>> list(view.tables), list(view.figures)
-        (['What a temperature saves', 'Brier score in parts'], ['Confidence against accuracy'])
-        >>> run.view("selective", error=2).choices
-        {'error': '2'}
+        Examples:
+          >>> import ensemble
+          >>> run = ensemble.open_run("three of them")
+          >>> view = run.view("calibration")
+          >>> view.answer
+          'Surer than it should be: ...'
+          >>> list(view.tables), list(view.figures)
+          (['What a temperature saves', 'Brier score in parts'], ['Confidence against accuracy'])
+          >>> run.view("selective", error=2).choices
+          {'error': '2'}
 
         Args:
           name: "answer", "agreement", "committee", "combining", "uncertainty", "confusion",

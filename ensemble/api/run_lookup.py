@@ -10,13 +10,14 @@ from ensemble.wording.run_names import format_run_name
 def open_run(id_or_name: str) -> Run:
     """The run of this id, or else the one of this name.
 
-    >>> import ensemble
-    >>> ensemble.open_run("three of them").state
-    'finished'
-    >>> ensemble.open_run("none of that name")
-    Traceback (most recent call last):
-    ...
-    ensemble.errors.UnknownRunError: There is no run “none of that name” in ...
+    Examples:
+      >>> import ensemble
+      >>> ensemble.open_run("three of them").state
+      'finished'
+      >>> ensemble.open_run("none of that name")
+      Traceback (most recent call last):
+      ...
+      ensemble.errors.UnknownRunError: There is no run “none of that name” in ...
 
     Raises:
       UnknownRunError: there is none, or several of that name: the message says which.
@@ -43,8 +44,9 @@ def open_run(id_or_name: str) -> Run:
 def list_runs() -> list[Run]:
     """Every run that can be read, the newest first.
 
-    >>> import ensemble
-    >>> [run.name for run in ensemble.list_runs()]
-    ['three of them']
+    Examples:
+      >>> import ensemble
+      >>> [run.name for run in ensemble.list_runs()]
+      ['three of them']
     """
     return [Run(run.id) for run in runs.list_runs()]

@@ -2,17 +2,20 @@
 
 Runs, a sweep and a regression are made in a folder of their own, with nothing prepared or compiled
 before; then every screen is taken when it has come to rest. `scripts/pictures train runs` takes two
-of them alone. What is learnt comes out the same each time on one processor; times do not.
+of them alone, `scripts/pictures moving` the moving picture of README.md. What is learnt comes out
+the same each time on one processor; times do not.
 """
 
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,6 +25,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.browser.conftest import FLAGS, App
 from tests.browser.find import find_browser
+from tests.browser.moving_picture import record_first_run, write_moving_picture
 from tests.browser.serving import REPO, serving
 from tests.browser.traffic import Traffic
 
@@ -31,6 +35,7 @@ MOST_BYTES = 250_000
 FREQUENT = 96  # colours that are kept as they are
 PATIENCE = 180_000  # ms
 REST_SECONDS = 120.0
+MOVING = "moving"
 
 # What a person would try: members that see each image a little turned and shifted.
 ENSEMBLE = "--members 6 --epochs 14 --shift-pixels 2 --rotation-degrees 10 --shuffle-per-member"
@@ -118,6 +123,12 @@ SCENES = {
     "compare": Scene("compare", {**STUDY, "view": "settings"}, until=".js-plotly-plot"),
     "tune": Scene("tune", STUDY),
     "runs": Scene("runs"),
+    "why": Scene("why", {**RUN, "step": "2"}),
+    # Two members that have seen little are in doubt; six are not.
+    "labels": Scene("labels", {"run": "digits-two-members"}),
+    "data": Scene("data", {"data": "digits"}, until='[data-testid="stFileUploader"]'),
+    # With words in the address, as all but Runs: its picture alone is of every run.
+    "devices": Scene("devices", {"terms": "shown"}),
 }
 
 
@@ -221,8 +232,9 @@ def with_few_colours(picture: Image.Image) -> Image.Image:
 
 def main(names: list[str]) -> None:
     """Makes the runs, then takes the pictures of these names; of all, if there are none."""
-    if unknown := set(names) - set(SCENES):
-        sys.exit(f"There is no {', '.join(sorted(unknown))}: there are {', '.join(SCENES)}.")
+    if unknown := set(names) - {*SCENES, MOVING}:
+        there = ", ".join([*SCENES, MOVING])
+        sys.exit(f"There is no {', '.join(sorted(unknown))}: there are {there}.")
     with tempfile.TemporaryDirectory(prefix="ensemble-pictures-") as root:
         folder = Path(root)
         # A place in the queue of its own too: a person's run need not wait for this.
@@ -237,17 +249,29 @@ def main(names: list[str]) -> None:
         }
         os.environ.pop("ENSEMBLE_CORRECTIONS", None)
         tempfile.tempdir = None
-        scenes = {name: SCENES[name] for name in names or SCENES}
-        study = make_runs(folder / "runs", list(scenes.values()))
-        with serving(folder) as server, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
-            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-            app = App(page, server, Traffic(page))
-            for name, scene in scenes.items():
-                if "sweep" in scene.query:
-                    scene = replace(scene, query={**scene.query, "sweep": study})
-                keep(take(app, scene), REPO / "docs" / f"{name}.png")
-            browser.close()
+        names = names or [*SCENES, MOVING]
+        if MOVING in names:  # first, while there are no runs
+            with opened(folder) as app:
+                frames = record_first_run(app, shot, at_rest)
+            write_moving_picture(frames, REPO / "docs" / "first-run.webp")
+            shutil.rmtree(folder / "runs")
+        if scenes := {name: SCENES[name] for name in names if name != MOVING}:
+            study = make_runs(folder / "runs", list(scenes.values()))
+            with opened(folder) as app:
+                for name, scene in scenes.items():
+                    if "sweep" in scene.query:
+                        scene = replace(scene, query={**scene.query, "sweep": study})
+                    keep(take(app, scene), REPO / "docs" / f"{name}.png")
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[App]:
+    """The app in a tab, with its runs in this folder."""
+    with serving(folder) as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        yield App(page, server, Traffic(page))
+        browser.close()
 
 
 if __name__ == "__main__":
