@@ -244,7 +244,10 @@ def test_primary_colour_stands_out(scheme: str, least: float) -> None:
 
 def test_changelog_says_what_is_in_this_version() -> None:
     changelog = (REPO / "CHANGELOG.md").read_text("utf-8")
-    assert re.search(rf"^## \[(Unreleased|{re.escape(ensemble.__version__)})\]", changelog, re.M)
+    sections = re.findall(r"^## \[([^\]]+)\]", changelog, re.M)
+    # What is released next comes first, and this version is the newest that was cut.
+    assert sections[:2] == ["Unreleased", ensemble.__version__]
+    assert len(set(sections)) == len(sections)
 
 
 def test_licence_is_the_apache_licence() -> None:

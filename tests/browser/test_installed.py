@@ -1,8 +1,11 @@
 """The package as others install it: built, put into an environment of its own, and opened.
 
-No file of this clone is within its reach, but its dependencies are those of the tests.
+No file of this clone is within its reach, but its dependencies are those of the tests; before a
+release `scripts/package --install` names an environment that has nothing but what it requires.
 """
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -23,6 +26,8 @@ from tests.browser.serving import REPO, Server, serving
 from tests.browser.test_train import CHART, PATIENCE, set_up
 from tests.browser.traffic import Traffic
 
+INSTALLED_VARIABLE = "ENSEMBLE_INSTALLED"  # a folder with the wheel, and in venv where it is
+SCREENS = sorted(path.stem for path in (REPO / "pages").glob("*.py"))
 SETTINGS = tomllib.loads((REPO / ".streamlit" / "config.toml").read_text("utf-8"))
 
 
@@ -47,6 +52,11 @@ class Installed:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("installed")
+    working = folder / "working"
+    (working / "ensemble").mkdir(parents=True)
+    (working / "ensemble" / "__init__.py").write_text("raise ImportError('not this one')")
+    if given := os.environ.get(INSTALLED_VARIABLE):
+        return find_installed(Path(given), working)
     build = ["-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run([sys.executable, *build], cwd=REPO, check=True, capture_output=True)
     (wheel,) = folder.glob("*.whl")
@@ -54,13 +64,17 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
     pip = ["-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index", str(wheel)]
     subprocess.run([sys.executable, *pip], cwd=folder, check=True, capture_output=True)
-    (packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    found = find_installed(folder, working)
     # Behind its own packages: all that it depends on, which takes minutes to install.
-    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
-    working = folder / "working"
-    (working / "ensemble").mkdir(parents=True)
-    (working / "ensemble" / "__init__.py").write_text("raise ImportError('not this one')")
-    return Installed(wheel, python.parent, packages, working)
+    (found.packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    return found
+
+
+def find_installed(folder: Path, working: Path) -> Installed:
+    """What a folder has: the wheel, and in `venv` the environment that it was put into."""
+    (wheel,) = folder.glob("*.whl")
+    (packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    return Installed(wheel, folder / "venv" / "bin", packages, working)
 
 
 @pytest.fixture
@@ -105,6 +119,27 @@ def test_its_dashboard_trains_from_any_folder(opened: App) -> None:
     expect(opened.page.get_by_text("Finished").first).to_be_visible(timeout=PATIENCE)
     (run,) = opened.server.runs.glob("digits-*")
     assert (run / "parameters" / "epoch-0001.npz").is_file()
+
+
+@pytest.mark.long
+def test_every_page_of_it_opens_without_and_with_a_run(installed: Installed, opened: App) -> None:
+    for screen in SCREENS:
+        opened.open(screen)
+        expect(opened.page.get_by_test_id("stMainBlockContainer")).not_to_be_empty()
+    words = ["train", "--network", "logistic", "--members", "2", "--epochs", "1"]
+    printed = subprocess.run(
+        [installed.programs / "ensemble", *words],
+        cwd=installed.working,
+        env={**os.environ, "ENSEMBLE_RUNS": str(opened.server.runs)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    run = json.loads(printed.splitlines()[-1])["run_id"]
+    for screen in SCREENS:
+        opened.open(screen, run=run)
+        expect(opened.page.get_by_test_id("stMainBlockContainer")).not_to_be_empty()
+    assert (opened.server.runs / run / "history.jsonl").is_file()
 
 
 def test_its_server_has_the_settings_of_this_project(opened: App) -> None:
