@@ -18,7 +18,9 @@ from urllib.parse import unquote, urlsplit
 REPO = Path(__file__).resolve().parent.parent.parent
 DOCS, CONFIG = REPO / "docs", "zensical.toml"
 DEMO, DEMO_PLACE = "demo.html", "<!-- demo -->"
-DEMO_LINK = f'<p class="demo"><a href="{DEMO}">Draw a digit, and every member answers</a></p>'
+DEMO_LINK = '<p class="demo"><a href="{}">Draw a digit, and every member answers</a></p>'
+# Where a report that answers has its sheet, by its own list of sections.
+SHEET_LINK = re.compile(r'<a href="(#\w+)">Try it</a>')
 # Pages above docs/, by what they are called in the site.
 PAGES_ABOVE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
@@ -50,9 +52,17 @@ def stage_site(folder: Path, demo: Path | None = None) -> None:
         (pages / staged).write_text(convert_page_above((REPO / name).read_text("utf-8")), "utf-8")
     for page in pages.rglob("*.md"):
         text = convert_page(page.read_text("utf-8"), page.relative_to(pages))
-        page.write_text(text.replace(DEMO_PLACE, DEMO_LINK if demo else ""), "utf-8")
+        page.write_text(text.replace(DEMO_PLACE, build_demo_link(demo)), "utf-8")
     if demo:
         shutil.copy(demo, pages / DEMO)
+
+
+def build_demo_link(demo: Path | None) -> str:
+    """The link to a report that answers, at its sheet; "" where there is none."""
+    if not demo:
+        return ""
+    sheet = SHEET_LINK.search(demo.read_text("utf-8"))
+    return DEMO_LINK.format(DEMO + (sheet[1] if sheet else ""))
 
 
 def convert_page_above(text: str) -> str:

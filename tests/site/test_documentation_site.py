@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import ensemble
+from ensemble.report.elements import SHEET_TITLE
 from tests.documents import DOCS, REPO, list_links, read_sections
 from tests.site import documentation_site
 
@@ -18,7 +19,7 @@ ABOUT = '<script src="a.js"></script><a href="other.html#here">other</a><img src
 def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages as the site is built from them, with a demo."""
     folder = tmp_path_factory.mktemp("staged")
-    (demo := folder / "made.html").write_text("<p>Draw</p>")
+    (demo := folder / "made.html").write_text(f'<a href="#s1">{SHEET_TITLE}</a>')
     documentation_site.stage_site(folder / "docs", demo)
     return folder / "docs" / "pages"
 
@@ -53,7 +54,7 @@ def leads_somewhere(page: Path, link: str, folder: Path) -> bool:
 
 
 def test_the_first_page_leads_to_the_demo_where_there_is_one(staged: Path, tmp_path: Path) -> None:
-    assert '<a href="demo.html">' in (staged / "index.md").read_text("utf-8")
+    assert '<a href="demo.html#s1">' in (staged / "index.md").read_text("utf-8")
     assert (staged / "demo.html").is_file()
     documentation_site.stage_site(tmp_path / "docs")
     assert "demo.html" not in (tmp_path / "docs" / "pages" / "index.md").read_text("utf-8")
