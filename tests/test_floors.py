@@ -38,6 +38,7 @@ FLOORS = (
     "jobs",
     "runs",
     "regression",
+    "numeric",
     "race",
     "shift",
     "sweeps",

@@ -49,6 +49,7 @@ class StoredConfig:
       packages: versions of what its numbers depend on, by name: whatever stands there.
       origin: of a run that came in a report, its id where it was made: whatever stands there.
       weights: of one whose members came rounded, to what: whatever stands there.
+      numbers: of one that predicts numbers, what is known of them: whatever stands there.
     """
 
     settings: dict[str, Any]
@@ -58,6 +59,7 @@ class StoredConfig:
     packages: Any = None
     origin: Any = None
     weights: Any = None
+    numbers: Any = None
 
 
 def find_run_folder(run_id: str) -> Path:

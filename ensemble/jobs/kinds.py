@@ -50,7 +50,7 @@ class JobKind:
       memory_advice: what to do where memory ran out.
       stop_help, stopping_help: what Stop keeps, and when it comes to pass.
       preload: modules that a warm worker imports beforehand.
-      work_entry: what a worker does, a function of the job's id.
+      work_entry: what a worker does, a function of the job's id; "" where none works on it here.
       compile_entry: what a warm worker compiles beforehand, a function of settings.
       follow_up_entry: what a worker's process does once the job has ended, a function of its id.
       ended_states: the states in which its work is over.
@@ -333,4 +333,26 @@ CALIBRATION = JobKind(
     work_entry="ensemble.recognition.calibration_job:execute_calibration",
 )
 
-KINDS = (TRAINING, GROUP, STRESS, REGRESSION, RACE, FETCH, UPLOAD, SWEEP, CALIBRATION)
+NUMERIC = JobKind(
+    name="numeric",
+    title="Training to predict numbers",
+    working_state="training",
+    command="work-numeric",
+    subfolder="",
+    config_kind="numeric",
+    progress_field="step",
+    total_field="steps",
+    resumable=("stopped", "failed"),
+    resume_advice="resume",
+    activity="the training",
+    kept_clause="what was trained so far is kept",
+    death_clause="The training process exited unexpectedly",
+    death_advice="What was trained up to its last checkpoint is kept; resume it to continue.",
+    memory_advice="try fewer members or a smaller batch",
+    stop_help="What has been learnt so far is kept, and the run can be resumed.",
+    stopping_help="After the current chunk of steps",
+    nice=True,
+    ended_states=("finished", "stopped", "diverged", "failed", IMPORTED),
+)
+
+KINDS = (TRAINING, GROUP, STRESS, REGRESSION, RACE, FETCH, UPLOAD, SWEEP, CALIBRATION, NUMERIC)

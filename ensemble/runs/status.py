@@ -5,7 +5,7 @@ queued → starting → training → finished | stopped | diverged | failed
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.kinds import TRAINING, JobKind
@@ -57,15 +57,31 @@ class Status(StoredStatus):
     set_aside: dict[int, Count] = field(default_factory=dict)
 
 
+class MemberEnds(Protocol):
+    """Which members of a run of any kind diverged, and when."""
+
+    @property
+    def epochs(self) -> int:
+        """Of how many."""
+
+    @property
+    def steps(self) -> int:
+        """Of all epochs."""
+
+    @property
+    def set_aside(self) -> dict[int, int]:
+        """Of each member (from 0) that diverged, the first step at which it had."""
+
+
 def list_remaining_members(
-    status: Status, members: int, epoch: int | None = None
+    status: MemberEnds, members: int, epoch: int | None = None
 ) -> tuple[int, ...]:
     """The members, from 0, that had not diverged by the end of this epoch; by now for None."""
     steps = status.steps // max(1, status.epochs)
     return list_remaining_at_step(status, members, status.steps if epoch is None else epoch * steps)
 
 
-def list_remaining_at_step(status: Status, members: int, step: int) -> tuple[int, ...]:
+def list_remaining_at_step(status: MemberEnds, members: int, step: int) -> tuple[int, ...]:
     """The members, from 0, that had not diverged by the end of this step."""
     return tuple(
         number for number in range(members) if status.set_aside.get(number, step + 1) > step

@@ -164,7 +164,7 @@ COMPILING = (RACE, CALIBRATION)
 
 
 def test_every_kind_of_job_is_here() -> None:
-    assert set(WORK) == set(KINDS)
+    assert set(WORK) == {kind for kind in KINDS if kind.work_entry}
 
 
 @pytest.mark.usefixtures("hostile", "two_devices_a_worker", "no_worker_left")

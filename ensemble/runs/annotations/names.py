@@ -12,10 +12,15 @@ def rename_run(run_id: str, name: str) -> Run:
     Raises:
       RunError: longer than 80 characters, or the folder cannot be written.
     """
+    write_run_name(run_id, name)
+    return find_run(run_id)
+
+
+def write_run_name(run_id: str, name: str) -> None:
+    """Give a run of any kind a name; see `rename_run`."""
     folder, name = find_run_folder(run_id), normalize_run_name(name)
     with change_job_files(folder):
         write_bytes(folder / "name.txt", name.encode())
-    return find_run(run_id)
 
 
 def normalize_run_name(name: str) -> str:

@@ -1,16 +1,16 @@
-"""notes.md: what a person wrote about a run."""
+"""notes.md: what a person wrote about a run, of whatever kind."""
 
 from ensemble.errors import RunError
 from ensemble.jobs.folders import change_job_files, find_run_folder
+from ensemble.jobs.job import Job
 from ensemble.runs.run_folder import NOTE_FILE
-from ensemble.runs.store import Run
 from ensemble.storage.atomic_files import write_bytes
 from ensemble.storage.plain_files import read_text_beginning
 
 MAX_NOTE_LENGTH = 4000
 
 
-def read_run_note(run: Run) -> str:
+def read_run_note(run: Job) -> str:
     """The note, "" when there is none; at most 4,000 characters of it."""
     try:
         return read_text_beginning(run.path / NOTE_FILE, 4 * MAX_NOTE_LENGTH)[

@@ -1,0 +1,1 @@
+"""Runs that predict numbers: their folder, their status, their predictions and targets."""

@@ -1,0 +1,71 @@
+"""A run made of numbers that were predicted elsewhere."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
+from ensemble.jobs.folders import change_job_files, create_run_folder
+from ensemble.jobs.kinds import IMPORTED
+from ensemble.numeric.numeric_predictions import write_numeric_predictions, write_numeric_targets
+from ensemble.numeric.numeric_status import (
+    NumericStatus,
+    build_numeric_epoch_line,
+    build_numeric_status_fields,
+)
+from ensemble.numeric.numeric_store import (
+    NumericRun,
+    NumericTask,
+    find_numeric_run,
+    write_imported_numeric_files,
+)
+from ensemble.runs.annotations.names import normalize_run_name
+from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, write_run_note
+from ensemble.storage.atomic_files import write_bytes
+from ensemble.storage.records.json_lines import append_line
+
+
+def create_imported_numeric_run(
+    mixture: NormalMixture,
+    targets: Doubles,
+    *,
+    name: str = "",
+    note: str = "",
+    target_name: str = "",
+    unit: str = "",
+    member_names: Sequence[str] = (),
+    example_names: Sequence[str] = (),
+) -> NumericRun:
+    """A new run, state `imported`, of numbers that were predicted elsewhere.
+
+    Args:
+      mixture: M members on N examples.
+      targets: (N,), finite.
+      name: for people, at most 80 characters; "" for none.
+      note: what is to be said of it; cut where it is long.
+      target_name: what is predicted.
+      unit: of the targets.
+      member_names: M of them, or none.
+      example_names: N of them, or none.
+
+    Raises:
+      RunError: the name is too long, or the folder cannot be written. What was begun is removed.
+    """
+    name, now = normalize_run_name(name), time.time()
+    line = build_numeric_epoch_line(mixture, targets, 1)
+    with create_run_folder(IMPORTED, now, 2 * mixture.mean.nbytes) as folder:
+        status = NumericStatus(created=now, queued=now, updated=now, epoch=1, epochs=1)
+        write_numeric_targets(folder, targets, example_names)
+        write_numeric_predictions(folder, 1, mixture.mean, mixture.variance)
+        append_line(folder / "history.jsonl", line)
+        if name:
+            write_bytes(folder / "name.txt", name.encode())
+        write_imported_numeric_files(
+            folder,
+            NumericTask(mixture.members, target_name, unit, list(member_names)),
+            replace(status, **build_numeric_status_fields(status, line)),
+        )
+    if note:
+        write_run_note(folder.name, note[:MAX_NOTE_LENGTH])
+    with change_job_files(folder, action=None):
+        return find_numeric_run(folder.name)

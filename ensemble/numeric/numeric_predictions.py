@@ -1,0 +1,135 @@
+"""predictions/ and targets.npz of a run that predicts numbers: an .npz an epoch, and the truth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
+from ensemble.datasets.example_details import clean_details, read_details, write_details
+from ensemble.errors import RunError
+from ensemble.numeric.numeric_store import NumericRun
+from ensemble.runs.epoch_files import (
+    build_damaged_epoch_error,
+    locate_epoch_file,
+    read_epoch_arrays,
+)
+from ensemble.runs.history import list_prediction_epochs
+from ensemble.runs.test_set import DETAILS_FILE
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import ExpectedArray
+from ensemble.storage.arrays.npz import read_arrays, write_arrays
+
+TARGETS_FILE = "targets.npz"
+MAX_TARGET_BYTES = 2**31
+
+
+@dataclass(frozen=True, eq=False)
+class NumericTargets:
+    """What is true of the test examples.
+
+    Attributes:
+      values: (N,), finite, in the run's unit.
+      example_names: N of them, or none.
+    """
+
+    values: Doubles
+    example_names: tuple[str, ...] = ()
+
+
+def write_numeric_predictions(
+    folder: Path, epoch: int, mean: ArrayLike, variance: ArrayLike, what: str = "predictions"
+) -> None:
+    """Keep what the members predict after an epoch, in double precision.
+
+    Args:
+      folder: the run's.
+      epoch: counted from 1.
+      mean: (M, N), in the targets' unit; NaN of members that diverged.
+      variance: (M, N), in the square of it; NaN of those.
+      what: "predictions" of the test examples, or "validation".
+    """
+    path = locate_epoch_file(folder, what, epoch)
+    path.parent.mkdir(exist_ok=True)
+    arrays = {"mean": np.asarray(mean, np.float64), "variance": np.asarray(variance, np.float64)}
+    write_arrays(path, arrays)
+
+
+def read_numeric_predictions(run: NumericRun, epoch: int) -> NormalMixture:
+    """What the members that remained predict of the test examples after an epoch.
+
+    Raises:
+      RunError: that epoch's are not there, or are damaged; says what to do.
+    """
+    shape = (run.members, len(read_numeric_targets(run).values))
+    expected = {name: ExpectedArray(shape, "float64") for name in ("mean", "variance")}
+    arrays = read_epoch_arrays(run.path, "predictions", epoch, expected)
+    remaining = list(run.remaining_members(epoch))
+    try:
+        return NormalMixture(arrays["mean"][remaining], arrays["variance"][remaining])
+    except ValueError as error:
+        raise build_damaged_epoch_error(run.path, "predictions", epoch, str(error)) from error
+
+
+def write_numeric_targets(
+    folder: Path, targets: ArrayLike, example_names: Sequence[str] = ()
+) -> None:
+    """Keep what is true of the test examples (N,), and what they are called, where that is known.
+
+    Args:
+      folder: the run's.
+      targets: (N,), in the run's unit.
+      example_names: N of them, or none.
+    """
+    write_arrays(folder / TARGETS_FILE, {"targets": np.asarray(targets, np.float64)})
+    if example_names:
+        write_details(folder / DETAILS_FILE, clean_details(example_names, {})[0])
+
+
+def read_numeric_targets(run: NumericRun) -> NumericTargets:
+    """What is true of the test examples.
+
+    Raises:
+      RunError: the file is not there, or damaged.
+    """
+    try:
+        values = read_arrays(
+            run.path / TARGETS_FILE,
+            {"targets": ExpectedArray(("N",), "float64")},
+            MAX_TARGET_BYTES,
+        )["targets"]
+        if not len(values) or not np.isfinite(values).all():
+            raise DamagedFileError("a target is not a finite number")
+        details = read_details(run.path / DETAILS_FILE, len(values))
+    except (OSError, DamagedFileError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise RunError(
+            f"The targets of the run “{run.id}” cannot be read ({why}): import or train it again."
+        ) from error
+    values.setflags(write=False)
+    return NumericTargets(values, details.names)
+
+
+def select_numeric_epoch(run: NumericRun, epoch: int | None = None) -> int:
+    """The epoch that is shown unless another is named: the best on validation, else the last.
+
+    Raises:
+      RunError: it has no predictions yet, or none of this epoch.
+    """
+    kept = list_prediction_epochs(run.id)
+    if not kept:
+        raise RunError(
+            f"The run “{run.id}” is {run.state} and has no predictions: there is nothing to judge."
+        )
+    if epoch is not None:
+        if epoch not in kept:
+            raise RunError(
+                f"The run “{run.id}” has no epoch {epoch}: it has {', '.join(map(str, kept))}."
+            )
+        return epoch
+    best = run.status.best_epoch
+    if run.status.best_on == "validation" and best in kept:
+        return best
+    return kept[-1]

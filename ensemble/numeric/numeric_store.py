@@ -1,0 +1,176 @@
+"""Runs that predict numbers in the folder of runs: make, find, list, delete."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from ensemble.errors import ConfigError
+from ensemble.jobs.folders import StoredConfig, read_run_name
+from ensemble.jobs.kinds import IMPORTED, NUMERIC, JobKind
+from ensemble.jobs.placement import Placement
+from ensemble.jobs.store import JobStore, StoredJob, write_job_files
+from ensemble.numeric.numeric_status import NumericStatus, read_numeric_status
+from ensemble.runs.annotations.names import write_run_name
+from ensemble.runs.annotations.notes import read_run_note
+from ensemble.runs.status import list_remaining_members
+from ensemble.settings import Settings
+from ensemble.storage.records.field_checks import Count, parse_dataclass
+
+
+@dataclass(frozen=True)
+class NumericTask:
+    """What is known of a run that predicts numbers, beside how it was trained.
+
+    Attributes:
+      members: M.
+      target_name: what is predicted: "price"; "" where nobody said.
+      unit: of the targets: "m/s"; "" where nobody said.
+      member_names: M of them; none where they only have numbers.
+    """
+
+    members: Count = 1
+    target_name: str = ""
+    unit: str = ""
+    member_names: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class NumericRun(StoredJob):
+    """An ensemble that predicts numbers, as it stood when it was read.
+
+    Attributes:
+      id: the folder's name, and its name in URLs and on the command line.
+      name: what a person called it, else the id.
+      path: its folder.
+      task: what it predicts, and who its members are.
+      status: what its worker last wrote.
+      settings: those that it was trained with here; None of one that was trained elsewhere.
+    """
+
+    id: str
+    name: str
+    path: Path
+    task: NumericTask
+    status: NumericStatus
+    settings: Settings | None = None
+    kind: JobKind = NUMERIC
+
+    @property
+    def note(self) -> str:
+        """What a person wrote of it; "" where nobody did."""
+        return read_run_note(self)
+
+    @property
+    def members(self) -> int:
+        """M, those that diverged among them."""
+        return self.task.members
+
+    @property
+    def member_names(self) -> tuple[str, ...]:
+        """M of them: by the names that they came with, else by number."""
+        return tuple(self.task.member_names) or tuple(
+            f"member {number}" for number in range(1, self.members + 1)
+        )
+
+    @property
+    def target_name(self) -> str:
+        """What is predicted; "" where nobody said."""
+        return self.task.target_name
+
+    @property
+    def unit(self) -> str:
+        """The unit of the targets; "" where nobody said."""
+        return self.task.unit
+
+    def remaining_members(self, epoch: int | None = None) -> tuple[int, ...]:
+        """Its members, from 0, except those diverged by the end of this epoch; by now for None."""
+        return list_remaining_members(self.status, self.members, epoch)
+
+
+class _ParsedNumericConfig(NamedTuple):
+    task: NumericTask
+    settings: Settings | None
+
+
+class NumericStore(JobStore[NumericRun, Settings, _ParsedNumericConfig]):
+    """All runs that predict numbers, those that were trained elsewhere among them."""
+
+    kind, noun, config_kinds = NUMERIC, "run", (NUMERIC.config_kind,)
+    wrong_kind_sentence = "does not predict numbers: open it on Inspect or Runs."
+
+    def parse_config(self, config: StoredConfig) -> _ParsedNumericConfig:
+        """What is known of it beside how it stands."""
+        task = parse_dataclass(NumericTask, config.numbers)
+        if not task.members or len(task.member_names) not in (0, task.members):
+            raise ValueError("its members and their names do not fit")
+        if config.settings:
+            raise ConfigError("it was trained by a version of this program that is newer.")
+        return _ParsedNumericConfig(task, None)
+
+    def read_job(self, folder: Path, parsed_config: _ParsedNumericConfig) -> NumericRun:
+        """The run in a folder."""
+        return NumericRun(
+            folder.name,
+            read_run_name(folder),
+            folder,
+            parsed_config.task,
+            read_numeric_status(folder),
+            parsed_config.settings,
+        )
+
+    def write_folder(self, folder: Path, config: Settings, placement: Placement | None) -> None:
+        """Write what the folder of a new one holds, that is to be trained here."""
+        now, values = time.time(), config.as_dict()
+        status = NumericStatus(created=now, queued=now, updated=now, epochs=values["epochs"])
+        task = NumericTask(values["members"], values.get("target", ""))
+        write_job_files(folder, status, values, placement, numbers=asdict(task))
+
+    def explain_final_state(self, job: NumericRun) -> str:
+        """It has come to its end, or is not trained here."""
+        if job.status.state == IMPORTED:
+            return "it was trained elsewhere. Continue training there, then import its predictions."
+        if job.status.state == "finished":
+            return "it has finished. Launch a new one for more epochs."
+        if job.status.state == "diverged":
+            return "it would diverge again. Launch one with a lower learning rate."
+        return ""
+
+
+def write_imported_numeric_files(folder: Path, task: NumericTask, status: NumericStatus) -> None:
+    """Make a run of a folder whose predictions, made elsewhere, lie there already.
+
+    Args:
+      folder: a new one.
+      task: what it predicts, and who its members are.
+      status: of the last epoch; the state is set here.
+    """
+    write_job_files(
+        folder,
+        replace(status, state=IMPORTED),
+        {},
+        None,
+        numbers=asdict(task),
+    )
+
+
+def rename_numeric_run(run_id: str, name: str) -> NumericRun:
+    """Give a run a name for people; an empty one takes the name away.
+
+    Raises:
+      RunError: longer than 80 characters, or the folder cannot be written.
+    """
+    write_run_name(run_id, name)
+    return find_numeric_run(run_id)
+
+
+def list_numeric_member_names(run: NumericRun, epoch: int | None = None) -> Sequence[str]:
+    """What its members are called; after an epoch without those diverged by then."""
+    return [run.member_names[member] for member in run.remaining_members(epoch)]
+
+
+NUMERIC_STORE = NumericStore()
+find_numeric_run, list_numeric_runs = NUMERIC_STORE.find, NUMERIC_STORE.list_jobs
+create_numeric_run, delete_numeric_run = NUMERIC_STORE.create, NUMERIC_STORE.delete
+list_unreadable_numeric_runs = NUMERIC_STORE.list_unreadable

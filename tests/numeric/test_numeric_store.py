@@ -1,0 +1,126 @@
+"""Runs that predict numbers lie among the others: made, found, listed, named, noted, deleted."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ensemble import runs
+from ensemble.analysis.numeric.normal_mixture import NormalMixture
+from ensemble.errors import RunError, UnknownRunError
+from ensemble.jobs.folders import create_run_folder
+from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
+from ensemble.numeric.numeric_predictions import (
+    read_numeric_predictions,
+    read_numeric_targets,
+    select_numeric_epoch,
+    write_numeric_predictions,
+    write_numeric_targets,
+)
+from ensemble.numeric.numeric_status import (
+    NumericStatus,
+    build_numeric_epoch_line,
+    build_numeric_status_fields,
+)
+from ensemble.numeric.numeric_store import (
+    NumericRun,
+    NumericTask,
+    delete_numeric_run,
+    find_numeric_run,
+    list_numeric_runs,
+    list_unreadable_numeric_runs,
+    rename_numeric_run,
+    write_imported_numeric_files,
+)
+from ensemble.runs.annotations.notes import write_run_note
+from ensemble.storage.atomic_files import read_json, write_json
+
+RNG = np.random.default_rng(5)
+TARGETS = RNG.normal(size=50)
+MIXTURE = NormalMixture(TARGETS + RNG.normal(0, 0.3, (3, 50)), RNG.uniform(0.05, 0.2, (3, 50)))
+
+
+@pytest.fixture
+def run(runs_of_one_test: Path) -> NumericRun:
+    return create_imported_numeric_run(
+        MIXTURE,
+        TARGETS,
+        name=" a  name ",
+        note="Where it is from.",
+        target_name="height",
+        unit="m",
+        member_names=["a", "b", "c"],
+        example_names=[f"e{number}" for number in range(50)],
+    )
+
+
+def test_an_import_is_read_as_it_was_given(run: NumericRun) -> None:
+    found = find_numeric_run(run.id)
+    assert (found.state, found.name, found.note) == ("imported", "a name", "Where it is from.")
+    assert (found.member_names, found.target_name, found.unit) == (("a", "b", "c"), "height", "m")
+    assert found.settings is None
+    mixture = read_numeric_predictions(found, select_numeric_epoch(found))
+    assert np.array_equal(mixture.mean, MIXTURE.mean)
+    assert np.array_equal(mixture.variance, MIXTURE.variance)
+    targets = read_numeric_targets(found)
+    assert np.array_equal(targets.values, TARGETS)
+    assert targets.example_names[7] == "e7"
+    errors = TARGETS - MIXTURE.mean.mean(axis=0)
+    assert found.status.ensemble_test_rmse == pytest.approx(np.sqrt((errors**2).mean()))
+    assert found.status.best_epoch == 1
+    assert runs.read_history(run.id)[0]["ensemble_test_rmse"] == found.status.ensemble_test_rmse
+
+
+def test_it_is_listed_named_and_deleted_and_no_run_of_classes(run: NumericRun) -> None:
+    assert [listed.id for listed in list_numeric_runs()] == [run.id]
+    assert runs.list_runs() == []
+    assert runs.list_unreadable_runs() == {}
+    with pytest.raises(UnknownRunError, match="not an ensemble"):
+        runs.find_run(run.id)
+    assert rename_numeric_run(run.id, "other").name == "other"
+    write_run_note(run.id, "noted")
+    assert find_numeric_run(run.id).note == "noted"
+    delete_numeric_run(run.id)
+    assert list_numeric_runs() == []
+
+
+def test_what_is_damaged_is_said(run: NumericRun) -> None:
+    (run.path / "targets.npz").write_bytes(b"PK")
+    with pytest.raises(RunError, match="import or train it again"):
+        read_numeric_predictions(run, 1)
+    write_numeric_targets(run.path, TARGETS)
+    write_numeric_predictions(run.path, 1, MIXTURE.mean, -MIXTURE.variance)
+    with pytest.raises(RunError, match="variance is not a positive"):
+        read_numeric_predictions(run, 1)
+    with pytest.raises(RunError, match="has no epoch 3: it has 1"):
+        select_numeric_epoch(run, 3)
+    config = read_json(run.path / "config.json")
+    write_json(run.path / "config.json", config | {"numbers": {"members": 2, "member_names": [1]}})
+    with pytest.raises(RunError, match="cannot be read"):
+        find_numeric_run(run.id)
+    assert run.id in list_unreadable_numeric_runs()
+
+
+def test_the_best_epoch_is_chosen_on_validation_and_a_lost_member_is_left_out(
+    runs_of_one_test: Path,
+) -> None:
+    status = NumericStatus(epochs=2, steps=20, best_on="validation", set_aside={1: 12})
+    with create_run_folder("numeric", 0.0) as folder:
+        write_numeric_targets(folder, TARGETS)
+        for epoch, score in ((1, 0.5), (2, 0.7)):
+            mean, variance = MIXTURE.mean.copy(), MIXTURE.variance.copy()
+            if epoch == 2:
+                mean[1] = variance[1] = np.nan
+            write_numeric_predictions(folder, epoch, mean, variance)
+            remaining = MIXTURE if epoch == 1 else MIXTURE.select_members([0, 2])
+            line = build_numeric_epoch_line(
+                remaining, TARGETS, epoch, step=10 * epoch, ensemble_validation_nll=score
+            )
+            status = replace(status, epoch=epoch, **build_numeric_status_fields(status, line))
+        write_imported_numeric_files(folder, NumericTask(members=3), status)
+    run = find_numeric_run(folder.name)
+    assert (run.status.best_epoch, run.status.best_score) == (1, 0.5)
+    assert select_numeric_epoch(run) == 1
+    assert read_numeric_predictions(run, 1).members == 3
+    assert read_numeric_predictions(run, 2).members == 2
