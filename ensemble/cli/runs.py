@@ -9,9 +9,17 @@ import click
 
 from ensemble import runs as stored
 from ensemble.cli.output import print_line
+from ensemble.cli.results.numbers import summarize_numeric_run
 from ensemble.cli.train import summarize_run
+from ensemble.errors import RunError
 from ensemble.jobs.leftovers import list_leftovers, remove_leftovers
 from ensemble.jobs.placement import read_placement
+from ensemble.numeric.numeric_store import (
+    NUMERIC_STORE,
+    NumericRun,
+    find_any_numeric_run,
+    list_numeric_runs,
+)
 from ensemble.runs.annotations.tags import change_tags, normalize_tags
 from ensemble.runs.checkpoints.removal import (
     delete_removed_checkpoints,
@@ -44,8 +52,13 @@ def run_runs_command() -> None:
     help="Only runs with this tag; if repeated, with all of them.",
 )
 def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
-    """Every run, newest first."""
-    for run in stored.list_runs():
+    """Every run, newest first; those that predict numbers have no tags."""
+    numeric_runs = [] if tags else list_numeric_runs()
+    every: list[stored.Run | NumericRun] = [*stored.list_runs(), *numeric_runs]
+    for run in sorted(every, key=lambda run: (run.status.created, run.id), reverse=True):
+        if isinstance(run, NumericRun):
+            print_numeric_run(run, as_json)
+            continue
         if not set(normalize_tags(tags)) <= set(run.tags):
             continue
         if as_json:
@@ -59,6 +72,18 @@ def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
         )
 
 
+def print_numeric_run(run: NumericRun, as_json: bool) -> None:
+    """A line of the list on a run that predicts numbers."""
+    if as_json:
+        click.echo(json.dumps({**summarize_numeric_run(run), "tags": []}))
+        return
+    error = f"RMSE {formats.format_significant(run.status.ensemble_test_rmse)}"
+    print_line(
+        f"{run.id:<32} {run.state:<9} {error:>12}  epoch {run.status.epoch} of "
+        f"{run.status.epochs}  {run.name}"
+    )
+
+
 @run_runs_command.command(name="show")
 @click.argument("run_id", metavar="RUN")
 @click.option(
@@ -66,6 +91,9 @@ def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
 )
 def run_runs_show_command(run_id: str) -> None:
     """A run's settings and status, its groups, its command and how to cite it, as JSON."""
+    if numeric_run := find_any_numeric_run(run_id):
+        click.echo(json.dumps(describe_numeric_run(numeric_run), indent=1))
+        return
     run = stored.find_run(run_id)
     status = {**asdict(run.status), "state": run.state, "message": run.message}
     placement = read_placement(run.path)
@@ -84,6 +112,21 @@ def run_runs_show_command(run_id: str) -> None:
         "bibtex": format_bibtex(run),
     }
     click.echo(json.dumps(record, indent=1))
+
+
+def describe_numeric_run(run: NumericRun) -> dict[str, Any]:
+    """What there is of a run that predicts numbers, ready for JSON."""
+    return {
+        "run_id": run.id,
+        "kind": run.kind.config_kind,
+        "name": run.name,
+        "note": run.note,
+        "target": run.target_name,
+        "unit": run.unit,
+        "member_names": list(run.member_names),
+        "settings": run.settings.as_dict() if run.settings else None,
+        "status": {**asdict(run.status), "state": run.state, "message": run.message},
+    }
 
 
 def summarize_groups(run: stored.Run) -> list[dict[str, Any]]:
@@ -133,7 +176,11 @@ def run_runs_tag_command(
 @click.argument("run_id", metavar="RUN")
 def run_runs_stop_command(run_id: str) -> None:
     """Ask a run to stop; it keeps a checkpoint and can be resumed."""
-    stored.request_run_stop(run_id)
+    if find_any_numeric_run(run_id):
+        if not NUMERIC_STORE.request_stop(run_id):
+            raise RunError(f"The run “{run_id}” is not active: there is nothing to stop.")
+    else:
+        stored.request_run_stop(run_id)
     print_line(f"{run_id} was asked to stop.")
 
 

@@ -60,12 +60,14 @@ class NumericPredictions:
       targets: (N,).
       member_names: M of them.
       notes: what was assumed, in sentences.
+      example_names: N of them, or none.
     """
 
     mixture: NormalMixture
     targets: Doubles
     member_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    example_names: tuple[str, ...] = ()
 
 
 def read_numeric_file(path: Path) -> NumericPredictions:
@@ -99,6 +101,7 @@ def build_numeric_predictions(
     is_variance: bool,
     member_names: Sequence[str] | None = None,
     notes: Sequence[str] = (),
+    example_names: Sequence[str] = (),
 ) -> NumericPredictions:
     """Arrays as they came, checked and brought to (M, N).
 
@@ -109,6 +112,7 @@ def build_numeric_predictions(
       is_variance: which of the two `spread` is.
       member_names: M of them; None for numbers.
       notes: what was assumed before.
+      example_names: N of them, or none.
 
     Raises:
       PredictionsError: they do not fit, or are no finite numbers; says what to do.
@@ -152,7 +156,8 @@ def build_numeric_predictions(
     if len(names) != members:
         raise PredictionsError(f"{len(names)} member names for {members} members.")
     variances = spreads if is_variance else spreads**2
-    return NumericPredictions(NormalMixture(means, variances), true, names, tuple(assumed))
+    mixture = NormalMixture(means, variances)
+    return NumericPredictions(mixture, true, names, tuple(assumed), tuple(example_names))
 
 
 def _convert_to_doubles(values: Any) -> Doubles:
@@ -254,6 +259,7 @@ def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> Numeric
     }
     spread = "variance" if columns["variance"] else "std"
     members = list(columns["mean"])
+    example = _find_name("example", table.column_names)
     if not members or sorted(columns[spread]) != sorted(members):
         raise PredictionsError(
             f"its columns {', '.join(table.column_names[:8])} have no mean and spread for each "
@@ -266,6 +272,7 @@ def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> Numeric
         is_variance=spread == "variance",
         member_names=[f"member {name}" if name.isdigit() else name for name in members],
         notes=notes,
+        example_names=_read_texts(table, example) if example else (),
     )
 
 
@@ -285,11 +292,12 @@ def _parse_long_table(
     spread = _find_name("variance", names) or _find_name("std", names)
     if not spread:
         raise PredictionsError("it has means and no spread: add a column std or variance.")
-    who = np.asarray(table[member].cast(pa.string()).to_pylist(), object)
+    who = np.asarray(_read_texts(table, member), object)
     members = list(dict.fromkeys(who))
     rows = [np.flatnonzero(who == name) for name in members]
+    example_names: Sequence[str] = ()
     if example := _find_name("example", names):
-        which = np.asarray(table[example].cast(pa.string()).to_pylist(), object)
+        which = np.asarray(_read_texts(table, example), object)
         places = {name: place for place, name in enumerate(which[rows[0]])}
         rows = [
             each[np.argsort([places.get(name, 0) for name in which[each]], kind="stable")]
@@ -297,6 +305,7 @@ def _parse_long_table(
         ]
         if any(list(which[each]) != list(which[rows[0]]) for each in rows):
             raise PredictionsError("its members do not have the same examples, each once.")
+        example_names = list(which[rows[0]])
     else:
         notes = [*notes, ORDER_NOTE]
         if len({len(each) for each in rows}) > 1:
@@ -315,7 +324,13 @@ def _parse_long_table(
         is_variance=is_variance,
         member_names=[f"member {name}" if str(name).isdigit() else str(name) for name in members],
         notes=notes,
+        example_names=example_names,
     )
+
+
+def _read_texts(table: pa.Table, name: str) -> list[str]:
+    """A column as texts; an empty cell is an empty text."""
+    return [str(cell or "") for cell in table[name].cast(pa.string()).to_pylist()]
 
 
 def _read_numbers(table: pa.Table, name: str) -> NDArray[np.float64]:

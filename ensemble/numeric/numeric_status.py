@@ -25,8 +25,8 @@ class NumericStatus(StoredStatus):
     validation examples where `best_on` is "validation", else on the test examples.
 
     Attributes:
-      seconds: of training and testing in all stretches, without compiling.
-      compile_seconds: of compiling in all stretches.
+      seconds: of training and testing, also before it was resumed, without compiling.
+      compile_seconds: of compiling, also before it was resumed.
       example_member_per_s: examples times members a second.
       set_aside: of each member (from 0) that stopped because its loss is not a number, the
         first step (from 1) at which it was none.

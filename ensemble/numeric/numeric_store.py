@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ensemble.errors import ConfigError
+from ensemble.errors import ConfigError, UnknownRunError
 from ensemble.jobs.folders import StoredConfig, read_run_name
 from ensemble.jobs.kinds import IMPORTED, NUMERIC, JobKind
 from ensemble.jobs.placement import Placement
@@ -163,6 +163,18 @@ def rename_numeric_run(run_id: str, name: str) -> NumericRun:
     """
     write_run_name(run_id, name)
     return find_numeric_run(run_id)
+
+
+def find_any_numeric_run(run_id: str) -> NumericRun | None:
+    """The run that predicts numbers with this id; None where there is none of that kind.
+
+    Raises:
+      RunError: its files cannot be read.
+    """
+    try:
+        return find_numeric_run(run_id)
+    except UnknownRunError:
+        return None
 
 
 def list_numeric_member_names(run: NumericRun, epoch: int | None = None) -> Sequence[str]:
