@@ -19,6 +19,9 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
+from ensemble.analysis.numeric.point_ensemble import PointEnsemble
+from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
 from ensemble.exchange.files.csv_text import open_csv_rows, read_csv_text
@@ -36,6 +39,8 @@ NAMES = {
     "std": ("std", "stds", "stddev", "sd", "sigma", "scale"),
     "target": ("target", "targets", "y_true", "y_test", "y", "label", "labels"),
     "samples": ("samples",),
+    "quantiles": ("quantiles",),
+    "levels": ("levels", "quantile_levels"),
     "member": ("member", "model", "seed"),
     "example": ("example", "example_id", "id", "name", "index"),
 }
@@ -43,11 +48,17 @@ SAMPLES_NOTE = (
     "Of samples each member's mean and variance were taken: a normal distribution stands for them."
 )
 TURNED_NOTE = "The arrays were (examples, members): they were turned round."
+POINTS_NOTE = (
+    "Members gave no spread: of how sure they are only their disagreement is known, and no NLL."
+)
+CROSSING_NOTE = "Quantiles of a member that crossed were put in order."
+# q0.05, quantile_0.05: the level stands in the column's name.
+QUANTILE_COLUMN = re.compile(r"(?:q|quantile)[_ ]?(0?\.\d{1,6})", re.IGNORECASE)
 ORDER_NOTE = "Rows have no example column: each member's were taken in their order."
 NO_ROWS = "it has no rows: give one for each example."
 COLUMNS_HINT = (
     "name the columns member, example, mean, std (or variance) and target, or mean_A, std_A … "
-    "for each member A, and target"
+    "for each member A, and target; of quantiles q0.05, q0.5 … in place of mean and std"
 )
 
 
@@ -56,14 +67,14 @@ class NumericPredictions:
     """What a file says of numbers.
 
     Attributes:
-      mixture: the members' normal distributions.
+      mixture: what the members predict.
       targets: (N,).
       member_names: M of them.
       notes: what was assumed, in sentences.
       example_names: N of them, or none.
     """
 
-    mixture: NormalMixture
+    mixture: NumericEnsemble
     targets: Doubles
     member_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -107,7 +118,7 @@ def build_numeric_predictions(
 
     Args:
       mean: (M, N), or (N, M) where the targets say so, or (N,) of one member.
-      spread: of that shape; standard deviations, or variances.
+      spread: of that shape; standard deviations, or variances; None where there is none.
       targets: (N,), or (N, 1).
       is_variance: which of the two `spread` is.
       member_names: M of them; None for numbers.
@@ -117,10 +128,8 @@ def build_numeric_predictions(
     Raises:
       PredictionsError: they do not fit, or are no finite numbers; says what to do.
     """
-    means, spreads, true = (_convert_to_doubles(each) for each in (mean, spread, targets))
-    true = true.reshape(-1) if true.ndim == 2 and 1 in true.shape else true
-    if true.ndim != 1 or not len(true):
-        raise PredictionsError(f"the targets are {true.shape}: give one number for each example.")
+    means, true = _convert_to_doubles(mean), _convert_targets(targets)
+    spreads = means if spread is None else _convert_to_doubles(spread)
     assumed = list(notes)
     if means.ndim == 3 and means.shape[2] == 1:
         means, spreads = means[..., 0], spreads.reshape(spreads.shape[:2])
@@ -138,26 +147,101 @@ def build_numeric_predictions(
             )
         means, spreads = means.T, spreads.T
         assumed.append(TURNED_NOTE)
-    members, examples = means.shape
+    names = _check_counts(means.shape[0], means.shape[1], member_names)
+    _check_finite(means)
+    if spread is None:
+        points = PointEnsemble(np.ascontiguousarray(means))
+        assumed.append(POINTS_NOTE)
+        return NumericPredictions(points, true, names, tuple(assumed), tuple(example_names))
+    if not (np.isfinite(spreads).all() and (spreads > 0).all()):
+        what = "variance" if is_variance else "standard deviation"
+        raise PredictionsError(
+            f"a {what} is not above 0: give one above 0 for each, or none at all where members "
+            "predict a number without its spread."
+        )
+    variances = spreads if is_variance else spreads**2
+    mixture = NormalMixture(means, variances)
+    return NumericPredictions(mixture, true, names, tuple(assumed), tuple(example_names))
+
+
+def build_quantile_predictions(
+    quantiles: Any,
+    levels: Any,
+    targets: Any,
+    *,
+    member_names: Sequence[str] | None = None,
+    notes: Sequence[str] = (),
+    example_names: Sequence[str] = (),
+) -> NumericPredictions:
+    """Quantiles as they came, checked; those of a member that cross are put in order.
+
+    Args:
+      quantiles: (M, L, N), or (L, N) of one member.
+      levels: (L,), in (0, 1), in any order, none twice; 0.5 among them, or some on both its sides.
+      targets: (N,), or (N, 1).
+      member_names: M of them; None for numbers.
+      notes: what was assumed before.
+      example_names: N of them, or none.
+
+    Raises:
+      PredictionsError: they do not fit, or are no finite numbers; says what to do.
+    """
+    values, true = _convert_to_doubles(quantiles), _convert_targets(targets)
+    values = values[None] if values.ndim == 2 else values
+    at = _convert_to_doubles(levels).reshape(-1)
+    if values.ndim != 3 or values.shape[1:] != (len(at), len(true)):
+        raise PredictionsError(
+            f"quantiles are {values.shape}, with {len(at)} levels and {len(true):,} targets: give "
+            "them as (members, levels, examples)."
+        )
+    names = _check_counts(values.shape[0], values.shape[2], member_names)
+    _check_finite(values)
+    order, assumed = np.argsort(at), list(notes)
+    values = values[:, order]
+    if (np.diff(values, axis=1) < 0).any():
+        # Source: V. Chernozhukov, I. Fernández-Val and A. Galichon, "Quantile and probability
+        # curves without crossing", Econometrica 78 (2010): order never makes them worse.
+        values = np.sort(values, axis=1)
+        assumed.append(CROSSING_NOTE)
+    try:
+        ensemble = QuantileEnsemble(at[order], values)
+    except ValueError as error:
+        raise PredictionsError(
+            "levels have to lie between 0 and 1, none twice, with 0.5 among them or some on both "
+            "sides of it: give others."
+        ) from error
+    return NumericPredictions(ensemble, true, names, tuple(assumed), tuple(example_names))
+
+
+def _convert_targets(targets: Any) -> Doubles:
+    true = _convert_to_doubles(targets)
+    true = true.reshape(-1) if true.ndim == 2 and 1 in true.shape else true
+    if true.ndim != 1 or not len(true):
+        raise PredictionsError(f"the targets are {true.shape}: give one number for each example.")
+    _check_finite(true)
+    return true
+
+
+def _check_finite(values: Doubles) -> None:
+    if not np.isfinite(values).all():
+        raise PredictionsError(
+            "a prediction or a target is not a finite number: leave its example out."
+        )
+
+
+def _check_counts(
+    members: int, examples: int, member_names: Sequence[str] | None
+) -> tuple[str, ...]:
+    """The members' names, once there are neither too many of them nor of examples."""
     if members > MOST_MEMBERS or examples > MOST_EXAMPLES:
         raise PredictionsError(
             f"it holds {members:,} members and {examples:,} examples: at most {MOST_MEMBERS:,} and "
             f"{MOST_EXAMPLES:,} are taken; choose among them."
         )
-    if not (np.isfinite(means).all() and np.isfinite(true).all()):
-        raise PredictionsError("a mean or a target is not a finite number: leave its example out.")
-    if not (np.isfinite(spreads).all() and (spreads > 0).all()):
-        what = "variance" if is_variance else "standard deviation"
-        raise PredictionsError(
-            f"a {what} is not above 0: members that predict a number without its spread cannot be "
-            "judged as distributions."
-        )
     names = tuple(member_names or (f"member {number}" for number in range(1, members + 1)))
     if len(names) != members:
         raise PredictionsError(f"{len(names)} member names for {members} members.")
-    variances = spreads if is_variance else spreads**2
-    mixture = NormalMixture(means, variances)
-    return NumericPredictions(mixture, true, names, tuple(assumed), tuple(example_names))
+    return names
 
 
 def _convert_to_doubles(values: Any) -> Doubles:
@@ -175,10 +259,10 @@ def _find_name(kind: str, names: Sequence[str]) -> str | None:
 def _parse_arrays(archive: NpzArchive) -> NumericPredictions:
     names = archive.array_names
     found = {kind: _find_name(kind, names) for kind in NAMES}
-    if not found["target"] or not (found["samples"] or found["mean"]):
+    if not found["target"] or not (found["samples"] or found["mean"] or found["quantiles"]):
         raise PredictionsError(
             f"its arrays are {', '.join(names) or 'none'}: save mean, std (or variance) and "
-            "targets, or samples and targets."
+            "targets, or quantiles, levels and targets, or samples and targets."
         )
     check_free_memory(4 * sum(archive.array_header(name).nbytes for name in names))
     targets = archive.load_array(found["target"])
@@ -198,14 +282,21 @@ def _parse_arrays(archive: NpzArchive) -> NumericPredictions:
             member_names=member_names,
             notes=[SAMPLES_NOTE],
         )
+    if found["quantiles"]:
+        if not found["levels"]:
+            raise PredictionsError("it has quantiles and no levels: save levels beside them.")
+        return build_quantile_predictions(
+            archive.load_array(found["quantiles"]),
+            archive.load_array(found["levels"]),
+            targets,
+            member_names=member_names,
+        )
     spread = found["variance"] or found["std"]
-    if not spread:
-        raise PredictionsError("it has means and no spread: save std or variance beside them.")
     return build_numeric_predictions(
         archive.load_array(cast(str, found["mean"])),
-        archive.load_array(spread),
+        archive.load_array(spread) if spread else None,
         targets,
-        is_variance=spread == found["variance"],
+        is_variance=bool(spread) and spread == found["variance"],
         member_names=member_names,
     )
 
@@ -247,8 +338,10 @@ def _parse_table(table: pa.Table, notes: list[str]) -> NumericPredictions:
         raise PredictionsError(NO_ROWS)
     if not (target := _find_name("target", names)):
         raise PredictionsError(f"it has no column of targets: {COLUMNS_HINT}.")
-    if (member := _find_name("member", names)) and _find_name("mean", names):
-        return _parse_long_table(table, member, target, notes)
+    member = _find_name("member", names)
+    quantiles = _match_quantile_columns(names)
+    if quantiles or (member and _find_name("mean", names)):
+        return _parse_long_table(table, member, target, quantiles, notes)
     return _parse_wide_table(table, target, notes)
 
 
@@ -260,14 +353,17 @@ def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> Numeric
     spread = "variance" if columns["variance"] else "std"
     members = list(columns["mean"])
     example = _find_name("example", table.column_names)
-    if not members or sorted(columns[spread]) != sorted(members):
+    has_spread = bool(columns["variance"] or columns["std"])
+    if not members or (has_spread and sorted(columns[spread]) != sorted(members)):
         raise PredictionsError(
             f"its columns {', '.join(table.column_names[:8])} have no mean and spread for each "
             f"member: {COLUMNS_HINT}."
         )
     return build_numeric_predictions(
         np.stack([_read_numbers(table, columns["mean"][name]) for name in members]),
-        np.stack([_read_numbers(table, columns[spread][name]) for name in members]),
+        np.stack([_read_numbers(table, columns[spread][name]) for name in members])
+        if has_spread
+        else None,
         _read_numbers(table, target),
         is_variance=spread == "variance",
         member_names=[f"member {name}" if name.isdigit() else name for name in members],
@@ -284,15 +380,23 @@ def _match_member_columns(kind: str, names: Sequence[str]) -> Mapping[str, str]:
     return {(match[1] or match[2] or "1"): name for name, match in matches.items() if match}
 
 
+def _match_quantile_columns(names: Sequence[str]) -> Mapping[float, str]:
+    """The columns of quantiles by their levels, rising."""
+    matches = {name: QUANTILE_COLUMN.fullmatch(name.strip()) for name in names}
+    return dict(sorted((float(match[1]), name) for name, match in matches.items() if match))
+
+
 def _parse_long_table(
-    table: pa.Table, member: str, target: str, notes: list[str]
+    table: pa.Table,
+    member: str | None,
+    target: str,
+    quantiles: Mapping[float, str],
+    notes: list[str],
 ) -> NumericPredictions:
+    """A row an example and member; without a column of members all are of one."""
     names = table.column_names
-    mean = cast(str, _find_name("mean", names))
-    spread = _find_name("variance", names) or _find_name("std", names)
-    if not spread:
-        raise PredictionsError("it has means and no spread: add a column std or variance.")
-    who = np.asarray(_read_texts(table, member), object)
+    texts = _read_texts(table, member) if member else ["1"] * table.num_rows
+    who = np.asarray(texts, object)
     members = list(dict.fromkeys(who))
     rows = [np.flatnonzero(who == name) for name in members]
     example_names: Sequence[str] = ()
@@ -306,7 +410,7 @@ def _parse_long_table(
         if any(list(which[each]) != list(which[rows[0]]) for each in rows):
             raise PredictionsError("its members do not have the same examples, each once.")
         example_names = list(which[rows[0]])
-    else:
+    elif len(members) > 1:
         notes = [*notes, ORDER_NOTE]
         if len({len(each) for each in rows}) > 1:
             raise PredictionsError(
@@ -315,14 +419,26 @@ def _parse_long_table(
     true = _read_numbers(table, target)
     if any(not np.array_equal(true[each], true[rows[0]]) for each in rows):
         raise PredictionsError("an example's target is not the same in the rows of all members.")
-    is_variance = spread == _find_name("variance", names)
-    means, spreads = _read_numbers(table, mean), _read_numbers(table, spread)
+    member_names = [f"member {name}" if str(name).isdigit() else str(name) for name in members]
+    if quantiles:
+        columns = [_read_numbers(table, name) for name in quantiles.values()]
+        return build_quantile_predictions(
+            np.stack([[column[each] for column in columns] for each in rows]),
+            list(quantiles),
+            true[rows[0]],
+            member_names=member_names,
+            notes=notes,
+            example_names=example_names,
+        )
+    spread = _find_name("variance", names) or _find_name("std", names)
+    means = _read_numbers(table, cast(str, _find_name("mean", names)))
+    spreads = _read_numbers(table, spread) if spread else None
     return build_numeric_predictions(
         np.stack([means[each] for each in rows]),
-        np.stack([spreads[each] for each in rows]),
+        None if spreads is None else np.stack([spreads[each] for each in rows]),
         true[rows[0]],
-        is_variance=is_variance,
-        member_names=[f"member {name}" if str(name).isdigit() else str(name) for name in members],
+        is_variance=bool(spread) and spread == _find_name("variance", names),
+        member_names=member_names,
         notes=notes,
         example_names=example_names,
     )

@@ -4,10 +4,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
+from ensemble.analysis.numeric.normal_mixture import Doubles
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, get_ensemble_arrays
+from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.jobs.folders import change_job_files, create_run_folder
 from ensemble.jobs.kinds import IMPORTED
-from ensemble.numeric.numeric_predictions import write_numeric_predictions, write_numeric_targets
+from ensemble.numeric.numeric_predictions import write_numeric_arrays, write_numeric_targets
 from ensemble.numeric.numeric_status import (
     NumericStatus,
     build_numeric_epoch_line,
@@ -26,7 +28,7 @@ from ensemble.storage.records.json_lines import append_line
 
 
 def create_imported_numeric_run(
-    mixture: NormalMixture,
+    predicted: NumericEnsemble,
     targets: Doubles,
     *,
     name: str = "",
@@ -39,7 +41,7 @@ def create_imported_numeric_run(
     """A new run, state `imported`, of numbers that were predicted elsewhere.
 
     Args:
-      mixture: M members on N examples.
+      predicted: by M members, of N examples.
       targets: (N,), finite.
       name: for people, at most 80 characters; "" for none.
       note: what is to be said of it; cut where it is long.
@@ -52,17 +54,22 @@ def create_imported_numeric_run(
       RunError: the name is too long, or the folder cannot be written. What was begun is removed.
     """
     name, now = normalize_run_name(name), time.time()
-    line = build_numeric_epoch_line(mixture, targets, 1)
-    with create_run_folder(IMPORTED, now, 2 * mixture.mean.nbytes) as folder:
+    line = build_numeric_epoch_line(predicted, targets, 1)
+    arrays = get_ensemble_arrays(predicted)
+    levels = predicted.levels.tolist() if isinstance(predicted, QuantileEnsemble) else []
+    nbytes = sum(array.nbytes for array in arrays.values())
+    with create_run_folder(IMPORTED, now, nbytes) as folder:
         status = NumericStatus(created=now, queued=now, updated=now, epoch=1, epochs=1)
         write_numeric_targets(folder, targets, example_names)
-        write_numeric_predictions(folder, 1, mixture.mean, mixture.variance)
+        write_numeric_arrays(folder, 1, arrays)
         append_line(folder / "history.jsonl", line)
         if name:
             write_bytes(folder / "name.txt", name.encode())
         write_imported_numeric_files(
             folder,
-            NumericTask(mixture.members, target_name, unit, list(member_names)),
+            NumericTask(
+                predicted.members, target_name, unit, list(member_names), predicted.form, levels
+            ),
             replace(status, **build_numeric_status_fields(status, line)),
         )
     if note:

@@ -1,13 +1,18 @@
 """predictions/ and targets.npz of a run that predicts numbers: an .npz an epoch, and the truth."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
+from ensemble.analysis.numeric.normal_mixture import Doubles
+from ensemble.analysis.numeric.numeric_ensemble import (
+    NumericEnsemble,
+    build_numeric_ensemble,
+    list_ensemble_arrays,
+)
 from ensemble.datasets.example_details import clean_details, read_details, write_details
 from ensemble.errors import RunError
 from ensemble.numeric.numeric_store import NumericRun
@@ -42,7 +47,7 @@ class NumericTargets:
 def write_numeric_predictions(
     folder: Path, epoch: int, mean: ArrayLike, variance: ArrayLike, what: str = "predictions"
 ) -> None:
-    """Keep what the members predict after an epoch, in double precision.
+    """Keep the normal distributions that the members predict after an epoch.
 
     Args:
       folder: the run's.
@@ -51,24 +56,39 @@ def write_numeric_predictions(
       variance: (M, N), in the square of it; NaN of those.
       what: "predictions" of the test examples, or "validation".
     """
+    write_numeric_arrays(folder, epoch, {"mean": mean, "variance": variance}, what)
+
+
+def write_numeric_arrays(
+    folder: Path, epoch: int, arrays: Mapping[str, ArrayLike], what: str = "predictions"
+) -> None:
+    """Keep what the members predict after an epoch, in double precision.
+
+    Args:
+      folder: the run's.
+      epoch: counted from 1.
+      arrays: M first, as `list_ensemble_arrays` names them.
+      what: "predictions" of the test examples, or "validation".
+    """
     path = locate_epoch_file(folder, what, epoch)
     path.parent.mkdir(exist_ok=True)
-    arrays = {"mean": np.asarray(mean, np.float64), "variance": np.asarray(variance, np.float64)}
-    write_arrays(path, arrays)
+    write_arrays(path, {name: np.asarray(array, np.float64) for name, array in arrays.items()})
 
 
-def read_numeric_predictions(run: NumericRun, epoch: int) -> NormalMixture:
+def read_numeric_predictions(run: NumericRun, epoch: int) -> NumericEnsemble:
     """What the members that remained predict of the test examples after an epoch.
 
     Raises:
       RunError: that epoch's are not there, or are damaged; says what to do.
     """
-    shape = (run.members, len(read_numeric_targets(run).values))
-    expected = {name: ExpectedArray(shape, "float64") for name in ("mean", "variance")}
+    form, levels = run.task.form, run.task.levels
+    shape = (run.members, *([len(levels)] if levels else []), len(read_numeric_targets(run).values))
+    expected = {name: ExpectedArray(shape, "float64") for name in list_ensemble_arrays(form)}
     arrays = read_epoch_arrays(run.path, "predictions", epoch, expected)
     remaining = list(run.remaining_members(epoch))
     try:
-        return NormalMixture(arrays["mean"][remaining], arrays["variance"][remaining])
+        left = {name: array[remaining] for name, array in arrays.items()}
+        return build_numeric_ensemble(form, left, levels)
     except ValueError as error:
         raise build_damaged_epoch_error(run.path, "predictions", epoch, str(error)) from error
 

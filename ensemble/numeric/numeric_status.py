@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
+from ensemble.analysis.numeric.normal_mixture import Doubles
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, split_members
 from ensemble.analysis.numeric.numeric_quality import measure_numeric_quality
 from ensemble.jobs.kinds import NUMERIC, JobKind
 from ensemble.jobs.status import StoredStatus
@@ -57,7 +58,7 @@ def read_numeric_status(folder: Path) -> NumericStatus:
 
 
 def build_numeric_epoch_line(
-    mixture: NormalMixture,
+    predicted: NumericEnsemble,
     targets: Doubles,
     epoch: int,
     *,
@@ -67,17 +68,14 @@ def build_numeric_epoch_line(
     """An epoch's line of the history, as far as its predictions of the test examples tell.
 
     Args:
-      mixture: of the members that remain, M of them, on N examples.
+      predicted: by the members that remain, M of them, of N examples.
       targets: (N,).
       epoch: counted from 1.
       step: the steps done by then; the epoch's number where that is not known.
       more: what training adds, as `train_loss` (M,) or `ensemble_validation_nll`.
     """
-    whole = measure_numeric_quality(mixture, targets)
-    each = [
-        measure_numeric_quality(mixture.select_members([member]), targets)
-        for member in range(mixture.members)
-    ]
+    whole = measure_numeric_quality(predicted, targets)
+    each = [measure_numeric_quality(member, targets) for member in split_members(predicted)]
     return convert_to_json(
         {
             "kind": "numeric_epoch",

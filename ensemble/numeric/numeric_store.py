@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from ensemble.analysis.numeric.numeric_ensemble import FORMS
 from ensemble.errors import ConfigError, UnknownRunError
 from ensemble.jobs.folders import StoredConfig, read_run_name
 from ensemble.jobs.kinds import IMPORTED, NUMERIC, JobKind
@@ -16,7 +17,7 @@ from ensemble.runs.annotations.names import write_run_name
 from ensemble.runs.annotations.notes import read_run_note
 from ensemble.runs.status import list_remaining_members
 from ensemble.settings import Settings
-from ensemble.storage.records.field_checks import Count, parse_dataclass
+from ensemble.storage.records.field_checks import Count, Share, parse_dataclass
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,16 @@ class NumericTask:
       target_name: what is predicted: "price"; "" where nobody said.
       unit: of the targets: "m/s"; "" where nobody said.
       member_names: M of them; none where they only have numbers.
+      form: what a member predicts: one of `FORMS`.
+      levels: of the quantiles, where it predicts those.
     """
 
     members: Count = 1
     target_name: str = ""
     unit: str = ""
     member_names: list[str] = field(default_factory=list)
+    form: str = "normal"
+    levels: list[Share] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,8 @@ class NumericStore(JobStore[NumericRun, Settings, _ParsedNumericConfig]):
         task = parse_dataclass(NumericTask, config.numbers)
         if not task.members or len(task.member_names) not in (0, task.members):
             raise ValueError("its members and their names do not fit")
+        if task.form not in FORMS or (task.form == "quantiles") != bool(task.levels):
+            raise ValueError("what its members predict is not known")
         if config.settings:
             raise ConfigError("it was trained by a version of this program that is newer.")
         return _ParsedNumericConfig(task, None)

@@ -2,21 +2,69 @@
 
 import math
 
+from ensemble.analysis.numeric.numeric_diagnosis import (
+    ErrorRatio,
+    LeftOutMember,
+    PitHistogram,
+    SpreadSkill,
+)
 from ensemble.analysis.numeric.numeric_evaluation import NumericEvaluation
 from ensemble.analysis.numeric.numeric_quality import IntervalCoverage
 from ensemble.wording import formats
+from ensemble.wording.formats import format_significant
+from ensemble.wording.verdicts.ensemble_gain import format_p_value
 
-METRIC_NAMES = {"squared_error": "squared error", "nll": "NLL", "crps": "CRPS"}
+METRIC_NAMES = {
+    "squared_error": "squared error",
+    "absolute_error": "absolute error",
+    "nll": "NLL",
+    "crps": "CRPS",
+    "pinball": "pinball loss",
+}
+NO_SPREAD_SENTENCE = (
+    "Members gave numbers without a spread: there is no NLL, no CRPS and no interval of theirs."
+)
+PIT_SHAPES = {
+    "even": "Targets fall as they should within what is predicted: no sign that its spreads are "
+    "wrong",
+    "narrow": "Too many targets fall at the ends of what is predicted: its spreads are too small",
+    "wide": "Too many targets fall in the middle of what is predicted: its spreads are too large",
+    "low": "Too many targets fall above what is predicted: its numbers are too low",
+    "high": "Too many targets fall below what is predicted: its numbers are too high",
+    "uneven": "Targets do not fall as evenly within what is predicted as they should",
+}
+
+
+def format_with_unit(value: float | None, unit: str = "") -> str:
+    """A figure with its unit, where that is known."""
+    text = format_significant(value)
+    return f"{text} {unit}" if unit and value is not None else text
+
+
+def describe_numeric_headline(
+    evaluation: NumericEvaluation, ratio: ErrorRatio | None, unit: str = ""
+) -> str:
+    """The answer in a line: how far off the ensemble is, and what it saves against a member."""
+    rmse = format_with_unit(evaluation.ensemble.rmse, unit)
+    if ratio is None:
+        return f"The one member’s RMSE is {rmse}"
+    saved, low, high = (
+        formats.format_percent(1 - share, figures=2)
+        for share in (ratio.ratio, ratio.high, ratio.low)
+    )
+    return f"The ensemble’s RMSE is {rmse}, {saved} below a member’s ({low} to {high})"
 
 
 def describe_numeric_answer(evaluation: NumericEvaluation) -> str:
     """The two things asked first: how far off it is, and whether its intervals hold."""
     quality = evaluation.ensemble
-    held = _describe_coverage(evaluation.main_coverage)
-    return f"It is off by {formats.format_significant(quality.rmse)} (RMSE); {held}."
+    start = f"It is off by {format_significant(quality.rmse)} (RMSE)"
+    coverage = evaluation.main_coverage
+    return f"{start}; {describe_coverage(coverage)}." if coverage else f"{start}."
 
 
-def _describe_coverage(coverage: IntervalCoverage) -> str:
+def describe_coverage(coverage: IntervalCoverage) -> str:
+    """Whether intervals of one level hold as often as they promise; a clause."""
     promised = formats.format_percent(coverage.level, figures=2)
     share, low, high = (
         formats.format_percent(value, figures=3)
@@ -32,15 +80,13 @@ def _describe_coverage(coverage: IntervalCoverage) -> str:
 
 def list_numeric_sentences(evaluation: NumericEvaluation) -> list[str]:
     """The answer, and what it rests on; each a sentence."""
-    quality, count = evaluation.ensemble, evaluation.ensemble.examples
     sentences = [
         describe_numeric_answer(evaluation),
-        f"On {formats.format_count(count, 'example')}: mean absolute error "
-        f"{formats.format_significant(quality.mae)}, R² {formats.format_significant(quality.r2)}, "
-        f"NLL {formats.format_significant(quality.nll)} nats, "
-        f"CRPS {formats.format_significant(quality.crps)}.",
+        describe_numeric_figures(evaluation),
         describe_variance_parts(evaluation),
     ]
+    if evaluation.form == "points":
+        sentences.append(NO_SPREAD_SENTENCE)
     if evaluation.gains:
         sentences.append(describe_numeric_gains(evaluation))
     if evaluation.conformal:
@@ -48,11 +94,36 @@ def list_numeric_sentences(evaluation: NumericEvaluation) -> list[str]:
     return sentences
 
 
+def describe_numeric_figures(evaluation: NumericEvaluation, unit: str = "") -> str:
+    """The ensemble's figures on how many examples."""
+    quality = evaluation.ensemble
+    parts = [
+        f"mean absolute error {format_with_unit(quality.mae, unit)}",
+        f"R² {format_significant(quality.r2)}",
+    ]
+    if quality.nll is not None:
+        parts.append(f"NLL {format_significant(quality.nll)} nats")
+    if quality.pinball is not None:
+        parts.append(f"pinball loss {format_with_unit(quality.pinball, unit)}")
+    if quality.crps is not None:
+        about = "about " if evaluation.form == "quantiles" else ""
+        parts.append(f"CRPS {about}{format_with_unit(quality.crps, unit)}")
+    return f"On {formats.format_count(quality.examples, 'example')}: {', '.join(parts)}."
+
+
 def describe_variance_parts(evaluation: NumericEvaluation) -> str:
     """What of the predicted variance is noise, and what is the members' disagreement."""
-    total = evaluation.aleatoric + evaluation.epistemic
     if len(evaluation.members) == 1:
         return "One member says nothing of what more members would disagree on."
+    if evaluation.aleatoric is None:
+        spread = format_significant(math.sqrt(evaluation.epistemic))
+        what = "medians" if evaluation.form == "quantiles" else "numbers"
+        return (
+            f"The members’ {what} differ by {spread} (root of the mean variance): that is their "
+            "disagreement (epistemic); how much of the rest is noise (aleatoric) is not told by "
+            f"{evaluation.form if evaluation.form == 'quantiles' else 'numbers alone'}."
+        )
+    total = evaluation.aleatoric + evaluation.epistemic
     share = formats.format_percent(evaluation.epistemic / total, figures=2)
     return (
         f"{share} of the predicted variance is the members' disagreement (epistemic); the rest is "
@@ -63,8 +134,8 @@ def describe_variance_parts(evaluation: NumericEvaluation) -> str:
 def describe_numeric_gains(evaluation: NumericEvaluation) -> str:
     """What the ensemble saves against a member drawn at random, with intervals."""
     parts = [
-        f"{METRIC_NAMES[gain.metric]} {formats.format_significant(gain.gain)} "
-        f"({formats.format_significant(gain.low)} to {formats.format_significant(gain.high)})"
+        f"{METRIC_NAMES[gain.metric]} {format_significant(gain.gain)} "
+        f"({format_significant(gain.low)} to {format_significant(gain.high)})"
         for gain in evaluation.gains
     ]
     return (
@@ -83,8 +154,66 @@ def describe_conformal_intervals(evaluation: NumericEvaluation) -> str:
         return f"Too few examples to promise that intervals hold {level} of new targets."
     held = formats.format_percent(conformal.held, figures=3)
     counted = evaluation.ensemble.examples - conformal.calibrated_on
+    factor = format_significant(conformal.factor)
+    what, chosen = {
+        "normal": (f"Mean ± {factor} σ", "factor"),
+        "points": (f"Mean ± {factor}", "margin"),
+        "quantiles": (f"Its widest intervals, moved out by {factor} at both ends,", "margin"),
+    }[evaluation.form]
+    verb = "are" if evaluation.form == "quantiles" else "is"
     return (
-        f"Mean ± {formats.format_significant(conformal.factor)} σ is promised to hold {level} of "
-        f"new targets like these: the factor was chosen on {conformal.calibrated_on:,} of the "
+        f"{what} {verb} promised to hold {level} of "
+        f"new targets like these: the {chosen} was chosen on {conformal.calibrated_on:,} of the "
         f"examples and held {held} of the other {counted:,}."
+    )
+
+
+def describe_pit(histogram: PitHistogram) -> str:
+    """Whether targets fall as evenly within what is predicted as they should."""
+    return PIT_SHAPES[histogram.shape]
+
+
+def describe_pit_evidence(histogram: PitHistogram, examples: int) -> str:
+    """What the sentence on the histogram rests on."""
+    return (
+        f"Kolmogorov-Smirnov test that the histogram is even, on "
+        f"{formats.format_count(examples, 'example')}: {format_p_value(histogram.p_value)}."
+    )
+
+
+def describe_spread_skill(skill: SpreadSkill, unit: str = "") -> str:
+    """Whether the error grows with the predicted spread."""
+    first, last = skill.bins[0], skill.bins[-1]
+    ends = (
+        f"it is off by {format_with_unit(first.rmse, unit)} where the predicted spread is "
+        f"smallest, and by {format_with_unit(last.rmse, unit)} where it is largest"
+    )
+    if math.isnan(skill.rank_correlation):
+        return "Every example has the same predicted spread: it tells none from another"
+    if skill.p_value < 0.05 and skill.rank_correlation > 0:
+        return f"The spread follows the error: {ends}"
+    if skill.p_value < 0.05:
+        return f"The spread runs against the error: {ends}"
+    return f"No sign that the spread follows the error: {ends}"
+
+
+def describe_spread_evidence(skill: SpreadSkill) -> str:
+    """What the sentence on the spread rests on."""
+    count = sum(each.examples for each in skill.bins)
+    return (
+        f"Spearman’s rank correlation of spread and absolute error, on "
+        f"{formats.format_count(count, 'example')}: {skill.rank_correlation:.2f} "
+        f"({format_p_value(skill.p_value)})."
+    )
+
+
+def describe_harmful_member(name: str, member: LeftOutMember, examples: int, members: int) -> str:
+    """That the ensemble is better without a member, beyond chance."""
+    saved, low, high = (
+        formats.format_percent(1 - share, figures=2)
+        for share in (member.ratio.ratio, member.ratio.high, member.ratio.low)
+    )
+    return (
+        f"Without {name} the RMSE is {saved} lower ({low} to {high}) on these "
+        f"{formats.format_count(examples, 'example')}; the interval allows for {members:,} looks."
     )

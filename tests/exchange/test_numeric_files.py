@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from scipy.stats import norm
 
 import ensemble
+from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.cli.program import main
 from ensemble.errors import PredictionsError
 from ensemble.exchange import numeric_files
@@ -19,6 +21,8 @@ RNG = np.random.default_rng(0)
 TARGETS = RNG.normal(size=60)
 MEAN = TARGETS + RNG.normal(0, 0.3, (3, 60))
 STD = RNG.uniform(0.2, 0.5, (3, 60))
+LEVELS = np.array([0.1, 0.5, 0.9])
+QUANTILES = MEAN[:, None] + norm.ppf(LEVELS)[None, :, None] * STD[:, None]
 
 
 def write_long_table(path: Path, **changes: Any) -> None:
@@ -68,6 +72,47 @@ def test_samples_are_taken_as_normal_and_it_is_said(tmp_path: Path) -> None:
     assert numbers.notes == (numeric_files.SAMPLES_NOTE,)
 
 
+@pytest.mark.parametrize("suffix", ["npz", "csv", "parquet"])
+def test_quantiles_are_read_by_their_levels(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"numbers.{suffix}"
+    if suffix == "npz":
+        crossed = QUANTILES[:, ::-1].copy()
+        np.savez(path, quantiles=QUANTILES[:, ::-1], levels=LEVELS[::-1], targets=TARGETS)
+        assert read_numeric_file(path).notes == ()
+        np.savez(path, quantiles=crossed, levels=LEVELS, targets=TARGETS)
+        assert read_numeric_file(path).notes == (numeric_files.CROSSING_NOTE,)
+    else:
+        frames = [
+            {"member": f"m{number}", "example": f"e{place}", "target": TARGETS[place]}
+            | {f"q{level}": QUANTILES[number, at, place] for at, level in enumerate(LEVELS)}
+            for number in range(3)
+            for place in range(60)
+        ]
+        table = pd.DataFrame(frames)
+        table.to_csv(path, index=False) if suffix == "csv" else table.to_parquet(path)
+    numbers = read_numeric_file(path)
+    assert isinstance(numbers.mixture, QuantileEnsemble)
+    assert np.array_equal(numbers.mixture.levels, LEVELS)
+    np.testing.assert_allclose(numbers.mixture.quantiles, QUANTILES)
+    assert numbers.example_names == (
+        () if suffix == "npz" else tuple(f"e{place}" for place in range(60))
+    )
+
+
+def test_numbers_without_a_spread_are_taken_and_it_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.npz"
+    np.savez(path, mean=MEAN, targets=TARGETS)
+    numbers = read_numeric_file(path)
+    assert numbers.notes == (numeric_files.POINTS_NOTE,)
+    evaluation = ensemble.judge_numbers(MEAN, TARGETS).evaluation
+    assert (evaluation.ensemble.nll, evaluation.ensemble.crps) == (None, None)
+    assert evaluation.coverage == ()
+    assert [gain.metric for gain in evaluation.gains] == ["squared_error", "absolute_error"]
+    table = tmp_path / "numbers.csv"
+    pd.DataFrame({"target": TARGETS, "mean_a": MEAN[0], "mean_b": MEAN[1]}).to_csv(table)
+    assert read_numeric_file(table).member_names == ("a", "b")
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_rows_of_examples_and_members_are_put_in_order(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"numbers.{suffix}"
@@ -105,7 +150,15 @@ def test_one_member_without_a_name_is_a_table_of_three_columns(tmp_path: Path) -
     ("arrays", "why"),
     [
         ({"mean": MEAN, "std": STD}, "save mean, std"),
-        ({"mean": MEAN, "targets": TARGETS}, "no spread"),
+        ({"quantiles": QUANTILES, "targets": TARGETS}, "no levels"),
+        (
+            {"quantiles": QUANTILES[:, :2], "levels": LEVELS, "targets": TARGETS},
+            "members, levels, examples",
+        ),
+        (
+            {"quantiles": QUANTILES, "levels": [0.6, 0.7, 0.8], "targets": TARGETS},
+            "on both sides",
+        ),
         ({"mean": MEAN[:, :9], "std": STD[:, :9], "targets": TARGETS}, "60 targets, and means are"),
         ({"mean": MEAN, "std": STD[:2], "targets": TARGETS}, "differ"),
         ({"mean": MEAN, "std": STD * 0, "targets": TARGETS}, "deviation is not above 0"),
@@ -130,7 +183,7 @@ def test_arrays_that_do_not_fit_are_refused(
     [
         ("", "empty"),
         ("a,b\n1,2\n", "no column of targets"),
-        ("target,mean\n1,2\n", "no mean and spread"),
+        ("target,mean_1,std_2\n1,2,3\n", "no mean and spread"),
         ("target,mean,std\n1,x,1\n", "mean holds what is no number"),
         ("target,mean,std\n1,,1\n2,1,1\n", "mean has empty cells"),
         ("target,mean,std\n", "no rows"),
@@ -164,5 +217,7 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
     called = CliRunner().invoke(main, ["numbers", str(tmp_path / "none.csv")])
     assert called.exit_code == 1
     assert "none.csv: it cannot be read" in called.stderr
-    with pytest.raises(PredictionsError, match="one of the two"):
-        ensemble.judge_numbers(MEAN, TARGETS)
+    with pytest.raises(PredictionsError, match="std or variance"):
+        ensemble.judge_numbers(MEAN, TARGETS, std=STD, variance=STD)
+    with pytest.raises(PredictionsError, match="quantiles with levels"):
+        ensemble.judge_numbers(None, TARGETS, quantiles=QUANTILES)

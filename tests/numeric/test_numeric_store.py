@@ -8,6 +8,8 @@ import pytest
 
 from ensemble import runs
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
+from ensemble.analysis.numeric.point_ensemble import PointEnsemble
+from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.errors import RunError, UnknownRunError
 from ensemble.jobs.folders import create_run_folder
 from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
@@ -61,6 +63,7 @@ def test_an_import_is_read_as_it_was_given(run: NumericRun) -> None:
     assert (found.member_names, found.target_name, found.unit) == (("a", "b", "c"), "height", "m")
     assert found.settings is None
     mixture = read_numeric_predictions(found, select_numeric_epoch(found))
+    assert isinstance(mixture, NormalMixture)
     assert np.array_equal(mixture.mean, MIXTURE.mean)
     assert np.array_equal(mixture.variance, MIXTURE.variance)
     targets = read_numeric_targets(found)
@@ -70,6 +73,20 @@ def test_an_import_is_read_as_it_was_given(run: NumericRun) -> None:
     assert found.status.ensemble_test_rmse == pytest.approx(np.sqrt((errors**2).mean()))
     assert found.status.best_epoch == 1
     assert runs.read_history(run.id)[0]["ensemble_test_rmse"] == found.status.ensemble_test_rmse
+
+
+def test_quantiles_and_numbers_alone_are_kept_too(runs_of_one_test: Path) -> None:
+    quantiles = np.sort(RNG.normal(size=(2, 3, 50)), axis=1)
+    for predicted in (
+        QuantileEnsemble(np.array([0.1, 0.5, 0.9]), quantiles),
+        PointEnsemble(MIXTURE.mean),
+    ):
+        run = create_imported_numeric_run(predicted, TARGETS)
+        found = read_numeric_predictions(run, 1)
+        assert type(found) is type(predicted)
+        assert np.array_equal(found.mean, predicted.mean)
+        assert run.status.ensemble_test_nll is None
+        assert run.status.best_score == run.status.ensemble_test_rmse
 
 
 def test_it_is_listed_named_and_deleted_and_no_run_of_classes(run: NumericRun) -> None:

@@ -1,12 +1,21 @@
-"""Intervals with a promise: predicted ones, stretched by how far held-out targets lay outside."""
+"""Intervals with a promise: predicted ones, stretched by how far held-out targets lay outside.
+
+What stretches them follows from what members predict. Of normal distributions it is a factor of σ;
+of quantiles a margin beyond the widest interval between two of them (Y. Romano, E. Patterson and
+E. Candès, "Conformalized quantile regression", NeurIPS 2019); of numbers without a spread the same
+margin for every example.
+"""
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.numeric_quality import check_targets
+from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.analysis.quality.conformal import conformal_quantile
 
 LEVEL = 0.95  # of the interval of a share
@@ -14,11 +23,12 @@ LEVEL = 0.95  # of the interval of a share
 
 @dataclass(frozen=True)
 class ConformalIntervals:
-    """Intervals mean ± factor · σ, with σ² the mixture's variance.
+    """Intervals mean ± factor · σ, with σ² the mixture's variance; else predictions ± a margin.
 
     Attributes:
       level: how often an interval is to hold the target, on average over new examples.
-      factor: how many σ; infinite where there were too few examples to calibrate it.
+      factor: how many σ, or the margin in the targets' unit where members give no σ; infinite where
+        there were too few examples to calibrate it.
       calibrated_on: examples that set the factor.
       held: the share of other examples whose target lies within.
       low, high: the 95 % interval of that share.
@@ -34,7 +44,28 @@ class ConformalIntervals:
     width: float
 
 
-def fit_conformal_factor(mixture: NormalMixture, targets: Doubles, level: float) -> float:
+def compute_conformal_scores(ensemble: NumericEnsemble, targets: Doubles) -> Doubles:
+    """(N,) how far each target lies outside what is predicted, in what `factor` counts."""
+    check_targets(ensemble, targets)
+    if isinstance(ensemble, QuantileEnsemble) and ensemble.interval_levels:
+        low, high = ensemble.compute_interval(ensemble.interval_levels[-1])
+        return cast(Doubles, np.maximum(low - targets, targets - high))
+    errors: Doubles = np.abs(targets - ensemble.compute_mean())
+    return errors / ensemble.compute_spread() if isinstance(ensemble, NormalMixture) else errors
+
+
+def compute_conformal_interval(ensemble: NumericEnsemble, factor: float) -> tuple[Doubles, Doubles]:
+    """(N,) the ends of the interval of each example, none of which ends below its beginning."""
+    if isinstance(ensemble, QuantileEnsemble) and ensemble.interval_levels:
+        low, high = ensemble.compute_interval(ensemble.interval_levels[-1])
+        margin = np.maximum(factor, (low - high) / 2)  # which may be below 0
+        return low - margin, high + margin
+    mean = ensemble.compute_mean()
+    half = factor * (ensemble.compute_spread() if isinstance(ensemble, NormalMixture) else 1.0)
+    return mean - half, mean + half
+
+
+def fit_conformal_factor(mixture: NumericEnsemble, targets: Doubles, level: float) -> float:
     """The factor of σ within which that share of new targets lies, whatever is predicted.
 
     The k-th smallest of |y − μ| / σ over N calibration examples, with k = ⌈(N + 1) · level⌉;
@@ -48,13 +79,12 @@ def fit_conformal_factor(mixture: NormalMixture, targets: Doubles, level: float)
     Source: J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani and L. Wasserman, "Distribution-free
     predictive inference for regression", JASA 113 (2018), section 5.2 (locally weighted).
     """
-    check_targets(mixture, targets)
-    scores = np.abs(targets - mixture.compute_mean()) / np.sqrt(mixture.compute_variance())
+    scores = compute_conformal_scores(mixture, targets)
     return float(conformal_quantile(scores, 1 - level))
 
 
 def measure_conformal_intervals(
-    mixture: NormalMixture, targets: Doubles, level: float, seed: int = 0
+    mixture: NumericEnsemble, targets: Doubles, level: float, seed: int = 0
 ) -> ConformalIntervals:
     """Calibrates on one half of the examples, drawn by the seed, and counts on the other.
 
@@ -75,13 +105,13 @@ def measure_conformal_intervals(
     fitted, counted = np.sort(order[:half]), np.sort(order[half:])
     factor = fit_conformal_factor(mixture.select_examples(fitted), targets[fitted], level)
     rest = mixture.select_examples(counted)
-    spread = np.sqrt(rest.compute_variance())
-    held = int((np.abs(targets[counted] - rest.compute_mean()) <= factor * spread).sum())
+    held = int((compute_conformal_scores(rest, targets[counted]) <= factor).sum())
+    low, high = compute_conformal_interval(rest, factor)
     return ConformalIntervals(
         level,
         factor,
         half,
         held / len(counted),
         *wilson_interval(held, len(counted), level=LEVEL),
-        float((2 * factor * spread).mean()),
+        float((high - low).mean()),
     )

@@ -8,6 +8,7 @@ takes the normal distribution of the same mean and variance; here the mixture it
 
 import functools
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ QUANTILE_TOLERANCE = 1e-12  # of its probability
 LEAST_DENSITY = 1e-300  # below which Newton's step leads nowhere
 LOG_ROOT_TAU = 0.5 * np.log(2 * np.pi)
 ROOT_PI = np.sqrt(np.pi)
+INTERVAL_LEVELS = (0.5, 0.8, 0.9, 0.95)  # of predictions, whose coverage is counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,7 @@ class NormalMixture:
 
     mean: Doubles
     variance: Doubles
+    form: ClassVar[str] = "normal"
 
     def __post_init__(self) -> None:
         """ValueError where shapes differ, there is nothing, or a number is none that it may be."""
@@ -84,6 +87,29 @@ class NormalMixture:
     def compute_variance(self) -> Doubles:
         """(N,) the mixture's variance: the aleatoric part and the epistemic one."""
         return self.compute_aleatoric_variance() + self.compute_epistemic_variance()
+
+    def compute_spread(self) -> Doubles:
+        """(N,) the mixture's standard deviation."""
+        spread: Doubles = np.sqrt(self.compute_variance())
+        return spread
+
+    @property
+    def interval_levels(self) -> tuple[float, ...]:
+        """The levels whose central intervals are counted: any could be."""
+        return INTERVAL_LEVELS
+
+    def compute_interval(self, level: float) -> tuple[Doubles, Doubles]:
+        """(N,) the ends of the central interval that holds a share `level` of the mixture."""
+        tail = (1 - level) / 2
+        return self.compute_quantile(tail), self.compute_quantile(1 - tail)
+
+    def compute_losses(self, targets: Doubles) -> dict[str, Doubles]:
+        """(N,) each, by name: what is convex in what is averaged, so that no ensemble loses."""
+        return {
+            "squared_error": (targets - self.compute_mean()) ** 2,
+            "nll": self.compute_nll(targets),
+            "crps": self.compute_crps(targets),
+        }
 
     def compute_cdf(self, values: Doubles) -> Doubles:
         """(N,) the probability of at most `values` (N,)."""

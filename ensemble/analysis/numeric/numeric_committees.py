@@ -9,6 +9,7 @@ from ensemble.analysis.numeric.normal_mixture import (
     NormalMixture,
     compute_absolute_mean,
 )
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.numeric_quality import check_targets
 
 
@@ -19,15 +20,17 @@ class NumericCommittee:
     Attributes:
       members: k.
       squared_error: of the committee's mean, in the square of the targets' unit.
-      crps: in that unit.
+      crps: in that unit; None where members are no normal distributions.
     """
 
     members: int
     squared_error: float
-    crps: float
+    crps: float | None
 
 
-def compute_numeric_committees(mixture: NormalMixture, targets: Doubles) -> list[NumericCommittee]:
+def compute_numeric_committees(
+    mixture: NumericEnsemble, targets: Doubles
+) -> list[NumericCommittee]:
     """The mean committee of every size from 1 to M, exactly: no committee is drawn.
 
     Both scores are quadratic in what is averaged. Of a committee of k members drawn without
@@ -44,6 +47,18 @@ def compute_numeric_committees(mixture: NormalMixture, targets: Doubles) -> list
     total = mixture.members
     ensemble_error = float(((targets - mixture.compute_mean()) ** 2).mean())
     spread = float(mixture.mean.var(axis=0, ddof=1).mean()) if total > 1 else 0.0
+    crps = _compute_committee_crps(mixture, targets) if isinstance(mixture, NormalMixture) else None
+    return [
+        NumericCommittee(
+            size,
+            ensemble_error + spread / size * (1 - size / total),
+            crps[size - 1] if crps else None,
+        )
+        for size in range(1, total + 1)
+    ]
+
+
+def _compute_committee_crps(mixture: NormalMixture, targets: Doubles) -> list[float]:
     distance = np.mean(
         [
             compute_absolute_mean(targets - mean, variance).mean()
@@ -52,10 +67,6 @@ def compute_numeric_committees(mixture: NormalMixture, targets: Doubles) -> list
     )
     within, between = (float(part.mean()) for part in mixture.pair_spreads)
     return [
-        NumericCommittee(
-            size,
-            ensemble_error + spread / size * (1 - size / total),
-            float(distance - (within / size + between * (size - 1) / size) / 2),
-        )
-        for size in range(1, total + 1)
+        float(distance - (within / size + between * (size - 1) / size) / 2)
+        for size in range(1, mixture.members + 1)
     ]

@@ -13,8 +13,8 @@ from ensemble.analysis.numeric.numeric_committees import (
     NumericCommittee,
     compute_numeric_committees,
 )
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, split_members
 from ensemble.analysis.numeric.numeric_quality import (
-    INTERVAL_LEVELS,
     IntervalCoverage,
     NumericGain,
     NumericQuality,
@@ -22,6 +22,7 @@ from ensemble.analysis.numeric.numeric_quality import (
     measure_interval_coverage,
     measure_numeric_quality,
 )
+from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 
 MAIN_LEVEL = 0.9  # of the intervals that sentences are about
 MIN_CONFORMAL_EXAMPLES = 40  # half of them calibrate, and have to reach the level
@@ -35,9 +36,11 @@ class NumericEvaluation:
       ensemble: its figures.
       members: each member's, M of them.
       member_names: M.
+      form: what members predict: "normal" distributions, "quantiles", or "points".
       aleatoric, epistemic: the mean over examples of the two parts of the predicted variance, in
-        the square of the targets' unit.
-      coverage: of the central intervals of `INTERVAL_LEVELS`.
+        the square of the targets' unit; the first is None where members are no normal
+        distributions, and the second is then the variance of their medians or numbers.
+      coverage: of the central intervals of the levels that the members tell; () of none.
       conformal: of `MAIN_LEVEL`, by halves of the examples; None where there are too few.
       gains: over a member drawn at random; () of one member.
       committees: of every size, 1 to M.
@@ -46,17 +49,18 @@ class NumericEvaluation:
     ensemble: NumericQuality
     members: tuple[NumericQuality, ...]
     member_names: tuple[str, ...]
-    aleatoric: float
+    aleatoric: float | None
     epistemic: float
     coverage: tuple[IntervalCoverage, ...]
     conformal: ConformalIntervals | None
     gains: tuple[NumericGain, ...]
     committees: tuple[NumericCommittee, ...]
+    form: str = "normal"
 
     @property
-    def main_coverage(self) -> IntervalCoverage:
-        """That of `MAIN_LEVEL`."""
-        return next(each for each in self.coverage if each.level == MAIN_LEVEL)
+    def main_coverage(self) -> IntervalCoverage | None:
+        """That of `MAIN_LEVEL`, or of the level nearest to it; None without any."""
+        return min(self.coverage, key=lambda each: abs(each.level - MAIN_LEVEL), default=None)
 
     def as_json(self) -> dict[str, Any]:
         """All figures, as the command prints them."""
@@ -64,24 +68,30 @@ class NumericEvaluation:
 
 
 def evaluate_numbers(
-    mixture: NormalMixture, targets: Doubles, member_names: Sequence[str]
+    mixture: NumericEnsemble, targets: Doubles, member_names: Sequence[str]
 ) -> NumericEvaluation:
-    """All figures of a mixture on targets (N,).
+    """All figures of an ensemble on targets (N,).
 
     Raises:
       ValueError: the targets do not fit.
     """
-    each = [mixture.select_members([member]) for member in range(mixture.members)]
     return NumericEvaluation(
         measure_numeric_quality(mixture, targets),
-        tuple(measure_numeric_quality(member, targets) for member in each),
+        tuple(measure_numeric_quality(member, targets) for member in split_members(mixture)),
         tuple(member_names),
-        float(mixture.compute_aleatoric_variance().mean()),
+        float(mixture.compute_aleatoric_variance().mean())
+        if isinstance(mixture, NormalMixture)
+        else None,
         float(mixture.compute_epistemic_variance().mean()),
-        tuple(measure_interval_coverage(mixture, targets, level) for level in INTERVAL_LEVELS),
+        ()
+        if isinstance(mixture, PointEnsemble)
+        else tuple(
+            measure_interval_coverage(mixture, targets, level) for level in mixture.interval_levels
+        ),
         measure_conformal_intervals(mixture, targets, MAIN_LEVEL)
         if mixture.examples >= MIN_CONFORMAL_EXAMPLES
         else None,
         tuple(compute_numeric_gains(mixture, targets)) if mixture.members > 1 else (),
         tuple(compute_numeric_committees(mixture, targets)),
+        mixture.form,
     )

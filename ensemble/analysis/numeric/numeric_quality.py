@@ -6,10 +6,23 @@ import numpy as np
 
 from ensemble.analysis.inference.image_groups import Groups, grouped_mean_interval
 from ensemble.analysis.inference.proportion_interval import wilson_interval
-from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
+from ensemble.analysis.numeric.normal_mixture import INTERVAL_LEVELS, Doubles, NormalMixture
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, split_members
+from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 
 LEVEL = 0.95  # of intervals of figures
-INTERVAL_LEVELS = (0.5, 0.8, 0.9, 0.95)  # of predictions, whose coverage is counted
+__all__ = [
+    "INTERVAL_LEVELS",
+    "LEVEL",
+    "IntervalCoverage",
+    "NumericGain",
+    "NumericQuality",
+    "check_targets",
+    "compute_numeric_gains",
+    "compute_pit",
+    "measure_interval_coverage",
+    "measure_numeric_quality",
+]
 
 
 @dataclass(frozen=True)
@@ -22,18 +35,21 @@ class NumericQuality:
       mae: the mean absolute error of the mean, in that unit.
       r2: 1 − squared error over the targets' variance: 1 is perfect, 0 as good as their mean; NaN
         where all targets are one number.
-      nll: mean negative log-density, in nats.
-      crps: mean continuous ranked probability score, in the targets' unit.
-      sharpness: the root of the mean predicted variance, in that unit.
+      nll: mean negative log-density, in nats; None where members give no density.
+      crps: mean continuous ranked probability score, in the targets' unit; of quantiles by the
+        pinball loss of their levels; None of members without a spread.
+      sharpness: the root of the mean predicted variance, in that unit; None where there is none.
+      pinball: the mean pinball loss over the levels, in that unit; None but of quantiles.
     """
 
     examples: int
     rmse: float
     mae: float
     r2: float
-    nll: float
-    crps: float
-    sharpness: float
+    nll: float | None
+    crps: float | None
+    sharpness: float | None
+    pinball: float | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +75,7 @@ class NumericGain:
     """What the ensemble is better by than a member drawn at random; positive is better.
 
     Attributes:
-      metric: "squared_error", "nll" or "crps".
+      metric: "squared_error", "nll", "crps", "pinball" or "absolute_error".
       gain: the mean over examples of the members' mean less the ensemble's.
       low, high: the 95 % interval of it, of paired differences.
     """
@@ -70,14 +86,16 @@ class NumericGain:
     high: float
 
 
-def measure_numeric_quality(mixture: NormalMixture, targets: Doubles) -> NumericQuality:
-    """The figures of a mixture on targets (N,).
+def measure_numeric_quality(ensemble: NumericEnsemble, targets: Doubles) -> NumericQuality:
+    """The figures of an ensemble on targets (N,).
 
     Raises:
       ValueError: there are not as many targets as examples, or one is not finite.
     """
-    check_targets(mixture, targets)
-    errors = targets - mixture.compute_mean()
+    check_targets(ensemble, targets)
+    errors = targets - ensemble.compute_mean()
+    losses = ensemble.compute_losses(targets)
+    means = {name: float(loss.mean()) for name, loss in losses.items()}
     spread = float(((targets - targets.mean()) ** 2).mean())
     squared = float((errors**2).mean())
     return NumericQuality(
@@ -85,25 +103,27 @@ def measure_numeric_quality(mixture: NormalMixture, targets: Doubles) -> Numeric
         float(np.sqrt(squared)),
         float(np.abs(errors).mean()),
         1 - squared / spread if spread > 0 else float("nan"),
-        float(mixture.compute_nll(targets).mean()),
-        float(mixture.compute_crps(targets).mean()),
-        float(np.sqrt(mixture.compute_variance().mean())),
+        means.get("nll"),
+        means.get("crps"),
+        float(np.sqrt(ensemble.compute_variance().mean()))
+        if isinstance(ensemble, NormalMixture)
+        else None,
+        means.get("pinball"),
     )
 
 
 def measure_interval_coverage(
-    mixture: NormalMixture, targets: Doubles, level: float
+    ensemble: NormalMixture | QuantileEnsemble, targets: Doubles, level: float
 ) -> IntervalCoverage:
     """How often the central interval of each example, between two quantiles, holds its target.
 
     Args:
-      mixture: what predicts.
+      ensemble: what predicts.
       targets: (N,).
-      level: in (0, 1).
+      level: in (0, 1); of quantiles one of its `interval_levels`.
     """
-    check_targets(mixture, targets)
-    tail = (1 - level) / 2
-    low, high = mixture.compute_quantile(tail), mixture.compute_quantile(1 - tail)
+    check_targets(ensemble, targets)
+    low, high = ensemble.compute_interval(level)
     held = int(((low <= targets) & (targets <= high)).sum())
     return IntervalCoverage(
         level,
@@ -123,38 +143,31 @@ def compute_pit(mixture: NormalMixture, targets: Doubles) -> Doubles:
 
 
 def compute_numeric_gains(
-    mixture: NormalMixture, targets: Doubles, groups: Groups | None = None
+    ensemble: NumericEnsemble, targets: Doubles, groups: Groups | None = None
 ) -> list[NumericGain]:
-    """What the ensemble saves in squared error, NLL and CRPS against its mean member.
+    """What the ensemble saves in each loss against its mean member.
 
-    None of the three can be worse than the members' mean, of no example: each is convex in what
+    None of them can be worse than the members' mean, of no example: each is convex in what
     is averaged (Jensen). Only the size is a finding; a low end below 0 is brought to it.
 
     Args:
-      mixture: at least two members.
+      ensemble: at least two members.
       targets: (N,).
       groups: which examples belong together.
     """
-    check_targets(mixture, targets)
-    each = [mixture.select_members([member]) for member in range(mixture.members)]
-    saved = {
-        "squared_error": ((targets - mixture.mean) ** 2).mean(axis=0)
-        - (targets - mixture.compute_mean()) ** 2,
-        "nll": sum(one.compute_nll(targets) for one in each) / len(each)
-        - mixture.compute_nll(targets),
-        "crps": sum(one.compute_crps(targets) for one in each) / len(each)
-        - mixture.compute_crps(targets),
-    }
+    check_targets(ensemble, targets)
+    each = [member.compute_losses(targets) for member in split_members(ensemble)]
     gains = []
-    for metric, differences in saved.items():
-        low, high = grouped_mean_interval(np.asarray(differences), groups, LEVEL)
-        gains.append(NumericGain(metric, float(np.mean(differences)), max(low, 0.0), high))
+    for metric, losses in ensemble.compute_losses(targets).items():
+        differences = sum(member[metric] for member in each) / len(each) - losses
+        low, high = grouped_mean_interval(differences, groups, LEVEL)
+        gains.append(NumericGain(metric, float(differences.mean()), max(low, 0.0), high))
     return gains
 
 
-def check_targets(mixture: NormalMixture, targets: Doubles) -> None:
+def check_targets(ensemble: NumericEnsemble, targets: Doubles) -> None:
     """ValueError where targets are not one finite number for each example."""
-    if targets.shape != (mixture.examples,):
-        raise ValueError(f"{targets.shape} targets for {mixture.examples} examples.")
+    if targets.shape != (ensemble.examples,):
+        raise ValueError(f"{targets.shape} targets for {ensemble.examples} examples.")
     if not np.isfinite(targets).all():
         raise ValueError("A target is not a finite number.")

@@ -1,0 +1,110 @@
+"""Planted faults are found, and none is found where there is none."""
+
+import numpy as np
+import pytest
+
+from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
+from ensemble.analysis.numeric.numeric_diagnosis import (
+    compare_rmse,
+    compare_with_mean_member,
+    find_harmful_member,
+    leave_out_members,
+    measure_pit_histogram,
+    measure_spread_skill,
+)
+from ensemble.analysis.numeric.point_ensemble import PointEnsemble
+
+N = 1500
+
+
+def simulate(seed: int, stretch: float = 1.0, shift: float = 0.0) -> tuple[NormalMixture, Doubles]:
+    """Four members that agree but for a little, and targets drawn from what they say."""
+    rng = np.random.default_rng(seed)
+    truth, sigma = rng.normal(size=N), rng.uniform(0.3, 2, N)
+    mean = truth + rng.normal(0, 0.05, (4, N))
+    targets = rng.normal(truth, sigma)
+    return NormalMixture(mean + shift, np.tile((stretch * sigma) ** 2, (4, 1))), targets
+
+
+@pytest.mark.parametrize(
+    ("stretch", "shift", "shape"),
+    [(1, 0, "even"), (0.6, 0, "narrow"), (1.7, 0, "wide"), (1, -0.6, "low"), (1, 0.6, "high")],
+)
+def test_the_shape_of_the_histogram_names_the_fault(
+    stretch: float, shift: float, shape: str
+) -> None:
+    found = measure_pit_histogram(*simulate(1, stretch, shift))
+    assert found.shape == shape
+    outside = [count for count in found.counts if not found.low <= count <= found.high]
+    assert bool(outside) == (shape != "even")
+    assert sum(found.counts) == N
+
+
+def test_the_band_holds_all_bins_of_calibrated_predictions_as_often_as_it_says() -> None:
+    rng, within = np.random.default_rng(2), 0
+    for _ in range(400):
+        mixture = NormalMixture(np.zeros((1, 200)), np.ones((1, 200)))
+        found = measure_pit_histogram(mixture, rng.normal(size=200))
+        within += all(found.low <= count <= found.high for count in found.counts)
+    assert within / 400 >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
+
+
+def test_the_spread_follows_the_error_where_it_was_told_so() -> None:
+    mixture, targets = simulate(3)
+    skill = measure_spread_skill(mixture, targets)
+    assert skill is not None
+    assert skill.rank_correlation > 0.3
+    assert skill.p_value < 1e-6
+    for each in skill.bins:
+        assert each.low <= each.rmse <= each.high
+    assert sum(each.low <= each.spread <= each.high for each in skill.bins) >= 8
+    shuffled = NormalMixture(
+        mixture.mean, np.random.default_rng(0).permuted(mixture.variance, axis=1)
+    )
+    other = measure_spread_skill(shuffled, targets)
+    assert other is not None
+    assert abs(other.rank_correlation) < 0.1
+    assert measure_spread_skill(PointEnsemble(mixture.mean[:1]), targets) is None
+
+
+def test_the_ratio_of_two_errors_holds_its_truth_as_often_as_it_says() -> None:
+    rng, held = np.random.default_rng(4), 0
+    for _ in range(500):
+        shared = rng.normal(size=300)
+        first = (shared + rng.normal(0, 0.3, 300)) ** 2
+        second = (shared + rng.normal(0, 0.8, 300)) ** 2
+        found = compare_rmse(first, second)
+        held += found.low <= np.sqrt(1.09 / 1.64) <= found.high
+    assert held / 500 == pytest.approx(0.95, abs=0.035)
+    nothing = np.zeros(5)
+    assert compare_rmse(nothing, nothing).ratio == 1
+    assert compare_rmse(nothing, nothing + 1).ratio == 0
+    assert compare_rmse(nothing + 1, nothing).ratio == np.inf
+
+
+def test_the_ensemble_is_no_worse_than_its_mean_member() -> None:
+    mixture, targets = simulate(5)
+    found = compare_with_mean_member(mixture, targets)
+    members = ((targets - mixture.mean) ** 2).mean()
+    ensemble = ((targets - mixture.mean.mean(axis=0)) ** 2).mean()
+    assert found.ratio == pytest.approx(np.sqrt(ensemble / members))
+    assert found.low <= found.ratio <= found.high <= 1
+
+
+def test_a_bad_member_is_found_and_a_good_ensemble_has_none() -> None:
+    mixture, targets = simulate(6)
+    found = leave_out_members(mixture, targets)
+    without = mixture.select_members([0, 1, 3])
+    assert found[2].ratio.ratio == pytest.approx(
+        np.sqrt(
+            ((targets - without.compute_mean()) ** 2).mean()
+            / ((targets - mixture.compute_mean()) ** 2).mean()
+        )
+    )
+    assert find_harmful_member(found) is None
+    mean = mixture.mean.copy()
+    mean[2] += 2.0
+    harmful = find_harmful_member(leave_out_members(PointEnsemble(mean), targets))
+    assert harmful is not None
+    assert harmful.member == 2
+    assert leave_out_members(PointEnsemble(mean[:1]), targets) == []
