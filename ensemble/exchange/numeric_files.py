@@ -29,8 +29,9 @@ from ensemble.exchange.files.file_predictions import name_file_in_errors
 from ensemble.exchange.files.npz_archive import NpzArchive
 from ensemble.exchange.files.npz_archive import open_prediction_archive as open_archive
 from ensemble.exchange.files.parquet_pages import check_parquet_pages
+from ensemble.exchange.prediction_files import File, open_prediction_file
 from ensemble.storage.arrays.damaged_file import DamagedFileError
-from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
+from ensemble.storage.arrays.npy import BoundedReader
 
 # The name that is documented first, and others that stand for nothing else.
 NAMES = {
@@ -44,6 +45,7 @@ NAMES = {
     "member": ("member", "model", "seed"),
     "example": ("example", "example_id", "id", "name", "index"),
 }
+CLASS_NAMES = {"probabilities", "logits", "probs"}  # of arrays that only classes have
 SAMPLES_NOTE = (
     "Of samples each member's mean and variance were taken: a normal distribution stands for them."
 )
@@ -81,27 +83,59 @@ class NumericPredictions:
     example_names: tuple[str, ...] = ()
 
 
-def read_numeric_file(path: Path) -> NumericPredictions:
+def read_numeric_file(source: File) -> NumericPredictions:
     """The predictions of numbers in an `.npz`, a CSV or a Parquet file, told by how it begins.
+
+    Args:
+      source: a path, or what was uploaded, which has a `name`.
 
     Raises:
       PredictionsError: it cannot be read, or is none; names the file and what to do.
     """
-    with name_file_in_errors(path.name), ExitStack() as held:
-        try:
-            file = held.enter_context(open_bounded_file(path))
-        except (DamagedFileError, OSError) as error:
-            raise PredictionsError(
-                f"it cannot be read ({getattr(error, 'strerror', None) or error}): give a file "
-                "that exists and that you may read."
-            ) from error
-        start = file.read(4)
-        file.seek(0)
+    with name_file_in_errors(Path(source.name).name or "the file"), ExitStack() as held:
+        file = open_prediction_file(source, held)
+        start = _read_start(file)
         if not start:
             raise PredictionsError("it is empty: save it again.")
         if start.startswith(b"PK"):
             return _parse_arrays(held.enter_context(open_archive(file)))
         return _parse_table(*_read_table(file, parquet=start == b"PAR1"))
+
+
+def is_numeric_file(source: File) -> bool:
+    """Whether a file has predicted numbers by its names, and none of classes.
+
+    Means without a spread count where they are called so: a column `prediction` may be a class.
+    """
+    try:
+        with ExitStack() as held:
+            file = open_prediction_file(source, held)
+            start = _read_start(file)
+            if start.startswith(b"PK"):
+                names = held.enter_context(open_archive(file)).array_names
+            elif start == b"PAR1":
+                raw = cast(io.RawIOBase, file.raw)
+                names = pa.parquet.read_schema(pa.PythonFile(raw, mode="r")).names
+            else:
+                names = read_csv_text(file).names
+    except (PredictionsError, DamagedFileError, OSError, pa.ArrowException):
+        return False
+    plain = {name.strip().casefold() for name in names}
+    if plain & CLASS_NAMES or not _find_name("target", names):
+        return False
+    has_spread = any(_match_member_columns(kind, names) for kind in ("variance", "std"))
+    if has_spread and _match_member_columns("mean", names):
+        return True
+    means = any(re.fullmatch(r"(?:means?|mu)(?:[_ ].+|\d+)?", name) for name in plain)
+    return means or bool(
+        _match_quantile_columns(names) or "samples" in plain or {"quantiles", "levels"} <= plain
+    )
+
+
+def _read_start(file: BoundedReader) -> bytes:
+    start = file.read(4)
+    file.seek(0)
+    return start
 
 
 def build_numeric_predictions(

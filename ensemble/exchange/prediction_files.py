@@ -81,11 +81,16 @@ def _read_named_predictions(file: File, held: ExitStack, most: int | None) -> Na
     name = Path(file.name).name or "the file"
     with name_file_in_errors(name):
         return NamedFilePredictions(
-            name, _parse_prediction_file(_open_prediction_file(file, held), held, most)
+            name, _parse_prediction_file(open_prediction_file(file, held), held, most)
         )
 
 
-def _open_prediction_file(file: File, held: ExitStack) -> BoundedReader:
+def open_prediction_file(file: File, held: ExitStack) -> BoundedReader:
+    """A file to read from until `held` is closed.
+
+    Raises:
+      PredictionsError: it cannot be read; says what to do.
+    """
     if not isinstance(file, Path):
         file.seek(0)
         content = file.getvalue() if isinstance(file, io.BytesIO) else file.read()

@@ -7,12 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ensemble.analysis.numeric.ensemble_forms import list_ensemble_arrays
 from ensemble.analysis.numeric.normal_mixture import Doubles
-from ensemble.analysis.numeric.numeric_ensemble import (
-    NumericEnsemble,
-    build_numeric_ensemble,
-    list_ensemble_arrays,
-)
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, build_numeric_ensemble
 from ensemble.datasets.example_details import clean_details, read_details, write_details
 from ensemble.errors import RunError
 from ensemble.numeric.numeric_store import NumericRun

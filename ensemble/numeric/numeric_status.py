@@ -5,16 +5,17 @@ queued → starting → training → finished | stopped | diverged | failed, or 
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ensemble.analysis.numeric.normal_mixture import Doubles
-from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, split_members
-from ensemble.analysis.numeric.numeric_quality import measure_numeric_quality
 from ensemble.jobs.kinds import NUMERIC, JobKind
 from ensemble.jobs.status import StoredStatus
 from ensemble.storage.atomic_files import read_json
 from ensemble.storage.records.field_checks import Count, MetricValue, Seconds, Speed
 from ensemble.storage.records.json_lines import Line, convert_to_json
+
+if TYPE_CHECKING:
+    from ensemble.analysis.numeric.normal_mixture import Doubles
+    from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ def read_numeric_status(folder: Path) -> NumericStatus:
 
 
 def build_numeric_epoch_line(
-    predicted: NumericEnsemble,
-    targets: Doubles,
+    predicted: "NumericEnsemble",
+    targets: "Doubles",
     epoch: int,
     *,
     step: int | None = None,
@@ -74,6 +75,10 @@ def build_numeric_epoch_line(
       step: the steps done by then; the epoch's number where that is not known.
       more: what training adds, as `train_loss` (M,) or `ensemble_validation_nll`.
     """
+    # Here, for they take SciPy, and lists of runs do without.
+    from ensemble.analysis.numeric.numeric_ensemble import split_members
+    from ensemble.analysis.numeric.numeric_quality import measure_numeric_quality
+
     whole = measure_numeric_quality(predicted, targets)
     each = [measure_numeric_quality(member, targets) for member in split_members(predicted)]
     return convert_to_json(

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ensemble.analysis.numeric.numeric_ensemble import FORMS
+from ensemble.analysis.numeric.ensemble_forms import FORMS
 from ensemble.errors import ConfigError, UnknownRunError
 from ensemble.jobs.folders import StoredConfig, read_run_name
 from ensemble.jobs.kinds import IMPORTED, NUMERIC, JobKind

@@ -1,11 +1,11 @@
 """Every view by its name: what an address, the command line and a notebook call it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 from ensemble.errors import ConfigError
-from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import View
 
 
@@ -18,22 +18,28 @@ class RegisteredView:
       title: the same for people, and its heading in a report.
       page_break: whether its section begins a new page on paper.
       package: where its module is.
+      prefix: stands before its word in the names of its module and function.
     """
 
     name: str
     title: str
     page_break: bool = True
     package: str = "ensemble.views"
+    prefix: str = ""
 
     @property
-    def build(self) -> Callable[[EvaluatedEpoch], View]:
-        """The view itself: `build_calibration` in `ensemble.views.calibration`, imported now."""
-        module = import_module(f"{self.package}.{self.name}")
-        build: Callable[[EvaluatedEpoch], View] = getattr(module, f"build_{self.name}")
+    def build(self) -> Callable[[Any], View]:
+        """The view itself: `build_calibration` in `ensemble.views.calibration`, imported now.
+
+        It is of an `EvaluatedEpoch`, or, of `NUMERIC_VIEWS`, of `EvaluatedNumbers`.
+        """
+        module = import_module(f"{self.package}.{self.prefix}{self.name}")
+        build: Callable[[Any], View] = getattr(module, f"build_{self.prefix}{self.name}")
         return build
 
 
 TEACHER_VIEW = "distillation"  # of runs alone that learnt from another
+MEMBER_VIEWS = "ensemble.views.members"
 # In the order in which a report has them.
 VIEWS = {
     view.name: view
@@ -41,10 +47,10 @@ VIEWS = {
         RegisteredView("answer", "Result", page_break=False),
         RegisteredView("loss_by_value", "Loss by value", page_break=False),
         RegisteredView("disputed", "Most disputed", package="ensemble.views.examples"),
-        RegisteredView("agreement", "Agreement"),
+        RegisteredView("agreement", "Agreement", package=MEMBER_VIEWS),
         RegisteredView("member_map", "Where members stand", package="ensemble.views.examples"),
         RegisteredView("committee", "Committee"),
-        RegisteredView("combining", "Combining"),
+        RegisteredView("combining", "Combining", package=MEMBER_VIEWS),
         RegisteredView("uncertainty", "Uncertainty"),
         RegisteredView("confusion", "Class by class"),
         RegisteredView("labels", "Labels in doubt", package="ensemble.views.examples"),
@@ -52,17 +58,51 @@ VIEWS = {
         RegisteredView("selective", "Answering only where it is sure"),
         RegisteredView("conformal", "Answering with a set"),
         RegisteredView("shift", "Shift"),
-        RegisteredView(TEACHER_VIEW, "Against its teacher", page_break=False),
+        RegisteredView(TEACHER_VIEW, "Against its teacher", page_break=False, package=MEMBER_VIEWS),
     )
 }
 
 
-def find_view(name: str) -> RegisteredView:
+def register_numeric_view(name: str, title: str) -> RegisteredView:
+    """A view of ensembles that predict numbers."""
+    package = "ensemble.views.numeric"
+    return RegisteredView(name, title, page_break=False, package=package, prefix="numeric_")
+
+
+# Of ensembles that predict numbers, in the order in which a report has them.
+NUMERIC_VIEWS = {
+    view.name: view
+    for view in (
+        register_numeric_view("answer", "Result"),
+        register_numeric_view("calibration", "Calibration"),
+        register_numeric_view("spread", "Spread and error"),
+        register_numeric_view("predicted", "Predicted against true"),
+        register_numeric_view("committee", "Committee"),
+        register_numeric_view("members", "Members"),
+        register_numeric_view("worst", "Worst examples"),
+    )
+}
+
+
+def find_view(name: str, views: Mapping[str, RegisteredView] = VIEWS) -> RegisteredView:
     """The view of this name.
 
+    Args:
+      name: its word.
+      views: those that there are: `VIEWS` of classes, or `NUMERIC_VIEWS`.
+
     Raises:
-      ConfigError: there is none.
+      ConfigError: there is none; says for what there is, where it is a view of the other kind.
     """
-    if name not in VIEWS:
-        raise ConfigError(f"There is no view {name!r:.60}: choose one of {', '.join(VIEWS)}.")
-    return VIEWS[name]
+    if name in views:
+        return views[name]
+    offered = f"choose one of {', '.join(views)}."
+    if views is NUMERIC_VIEWS and name in VIEWS:
+        raise ConfigError(
+            f"The view {name} is for classes, and this run predicts numbers: {offered}"
+        )
+    if views is VIEWS and name in NUMERIC_VIEWS:
+        raise ConfigError(
+            f"The view {name} is for numbers, and this run predicts classes: {offered}"
+        )
+    raise ConfigError(f"There is no view {name!r:.60}: {offered}")

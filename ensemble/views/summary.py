@@ -8,6 +8,7 @@ import numpy as np
 
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.iteration import DefaultChooser, check_known_choices, iterate_parts
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Choice, Figure, Figures, Images, Paragraph, Table, Tiles
 from ensemble.views.registry import RegisteredView
 from ensemble.wording.escaping import strip_markdown
@@ -36,7 +37,7 @@ class ViewSummary:
     """
 
     view: RegisteredView
-    epoch: EvaluatedEpoch
+    epoch: EvaluatedEpoch | EvaluatedNumbers
     choices: Mapping[str, Choice] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
     paragraphs: Sequence[Paragraph] = ()
@@ -136,13 +137,15 @@ class ViewSummary:
 
 
 def summarize_view(
-    view: RegisteredView, epoch: EvaluatedEpoch, answers: Mapping[str, str] | None = None
+    view: RegisteredView,
+    epoch: EvaluatedEpoch | EvaluatedNumbers,
+    answers: Mapping[str, str] | None = None,
 ) -> ViewSummary:
     """What a view says of an epoch.
 
     Args:
       view: the view.
-      epoch: the epoch.
+      epoch: the epoch, of classes or of numbers as the view is.
       answers: words for some of its choices, by their names; the others are at their defaults.
 
     Raises:

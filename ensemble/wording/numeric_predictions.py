@@ -217,3 +217,16 @@ def describe_harmful_member(name: str, member: LeftOutMember, examples: int, mem
         f"Without {name} the RMSE is {saved} lower ({low} to {high}) on these "
         f"{formats.format_count(examples, 'example')}; the interval allows for {members:,} looks."
     )
+
+
+def describe_bad_member(name: str, member: LeftOutMember) -> str:
+    """That a member is further off than another, beyond chance."""
+    more, low, high = (
+        formats.format_percent(share - 1, figures=2)
+        for share in (
+            member.against_others.ratio,
+            member.against_others.low,
+            member.against_others.high,
+        )
+    )
+    return f"The RMSE of {name} is {more} above that of a random other one ({low} to {high})."

@@ -4,10 +4,11 @@ import re
 
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
-from ensemble.errors import ConfigError
+from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.folders import read_kind_and_settings
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import IMPORTED, REGRESSION, STRESS, SWEEP
+from ensemble.jobs.kinds import IMPORTED, NUMERIC, REGRESSION, STRESS, SWEEP
+from ensemble.numeric.numeric_store import NumericRun, find_any_numeric_run
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs.store import Run
 from ensemble.sweeps.settings import SweepConfig
@@ -30,6 +31,8 @@ def format_run_name(job: Job) -> str:
     """
     if job.name != job.id:
         return job.name
+    if numeric_run := job if isinstance(job, NumericRun) else find_numeric_job(job):
+        return format_numeric_task(numeric_run)
     config = read_run_settings(job)
     if isinstance(config, ImportedConfig):
         return f"{formats.format_count(config.members, 'member')} · imported"
@@ -38,6 +41,22 @@ def format_run_name(job: Job) -> str:
     if isinstance(config, SweepConfig):
         return format_sweep_settings(config)
     return format_regression_settings(config) if config else job.name
+
+
+def find_numeric_job(job: Job) -> NumericRun | None:
+    """The run of a job that predicts numbers; None of another, or of one that cannot be read."""
+    if job.kind is not NUMERIC:
+        return None
+    try:
+        return find_any_numeric_run(job.id)
+    except RunError:
+        return None
+
+
+def format_numeric_task(run: NumericRun) -> str:
+    """A run that predicts numbers by what it is: "5 members · height · imported"."""
+    parts = [formats.format_count(run.members, "member"), run.target_name or "numbers"]
+    return " · ".join([*parts, *(["imported"] if run.settings is None else [])])
 
 
 def describe_run_origin(run: Run) -> str:
@@ -76,6 +95,8 @@ def read_run_settings(job: Job) -> RunSettings | None:
         kind, values = read_kind_and_settings(job.path.parent if job.kind is STRESS else job.path)
         if kind == IMPORTED:
             return ImportedConfig.from_dict(values)
+        if kind == NUMERIC.config_kind:
+            return None
         if kind == SWEEP.config_kind:
             return SweepConfig.from_disk(values)
         settings = LbfgsConfig if kind == REGRESSION.config_kind else EnsembleConfig

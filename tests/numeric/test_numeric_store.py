@@ -119,10 +119,11 @@ def test_what_is_damaged_is_said(run: NumericRun) -> None:
     assert run.id in list_unreadable_numeric_runs()
 
 
-def test_the_best_epoch_is_chosen_on_validation_and_a_lost_member_is_left_out(
-    runs_of_one_test: Path,
+@pytest.mark.parametrize(("best_on", "shown"), [("validation", 1), ("test", 2)])
+def test_the_epoch_is_chosen_on_validation_or_the_last_and_a_lost_member_is_left_out(
+    runs_of_one_test: Path, best_on: str, shown: int
 ) -> None:
-    status = NumericStatus(epochs=2, steps=20, best_on="validation", set_aside={1: 12})
+    status = NumericStatus(epochs=2, steps=20, best_on=best_on, set_aside={1: 12})
     with create_run_folder("numeric", 0.0) as folder:
         write_numeric_targets(folder, TARGETS)
         for epoch, score in ((1, 0.5), (2, 0.7)):
@@ -137,7 +138,10 @@ def test_the_best_epoch_is_chosen_on_validation_and_a_lost_member_is_left_out(
             status = replace(status, epoch=epoch, **build_numeric_status_fields(status, line))
         write_imported_numeric_files(folder, NumericTask(members=3), status)
     run = find_numeric_run(folder.name)
-    assert (run.status.best_epoch, run.status.best_score) == (1, 0.5)
-    assert select_numeric_epoch(run) == 1
+    if best_on == "validation":
+        assert (run.status.best_epoch, run.status.best_score) == (1, 0.5)
+    else:
+        assert run.status.best_epoch == 1
+    assert select_numeric_epoch(run) == shown
     assert read_numeric_predictions(run, 1).members == 3
     assert read_numeric_predictions(run, 2).members == 2

@@ -14,6 +14,7 @@ from ensemble.analysis.numeric.numeric_quality import LEVEL, check_targets, comp
 
 PIT_BINS = 10
 SPREAD_BINS = 10
+BAD_RATIO = 1.1  # of a member's RMSE to another's, from which on it is named
 MIN_BIN_EXAMPLES = 10  # of a bin, below which there are fewer bins
 PitShape = Literal["even", "narrow", "wide", "low", "high", "uneven"]
 
@@ -93,10 +94,12 @@ class LeftOutMember:
       member: which, from 0.
       ratio: its RMSE without the member, as a share of that with it. The interval is wider, so
         that all M together hold in 95 of 100.
+      against_others: the member's own RMSE as a share of that of a random other one; likewise.
     """
 
     member: int
     ratio: ErrorRatio
+    against_others: ErrorRatio
 
 
 def compare_rmse(first: Doubles, second: Doubles, level: float = LEVEL) -> ErrorRatio:
@@ -205,14 +208,22 @@ def leave_out_members(ensemble: NumericEnsemble, targets: Doubles) -> list[LeftO
         return []
     level = 1 - (1 - LEVEL) / ensemble.members
     whole = (targets - ensemble.compute_mean()) ** 2
-    total = ensemble.mean.sum(axis=0)
+    total, others = ensemble.mean.sum(axis=0), ensemble.members - 1
+    errors = (targets - ensemble.mean) ** 2
     return [
         LeftOutMember(
             member,
-            compare_rmse((targets - (total - own) / (ensemble.members - 1)) ** 2, whole, level),
+            compare_rmse((targets - (total - own) / others) ** 2, whole, level),
+            compare_rmse(errors[member], (errors.sum(axis=0) - errors[member]) / others, level),
         )
         for member, own in enumerate(ensemble.mean)
     ]
+
+
+def find_bad_member(left_out: list[LeftOutMember]) -> LeftOutMember | None:
+    """The member that is beyond chance at least a tenth further off than another; None of none."""
+    worst = max(left_out, key=lambda each: each.against_others.ratio, default=None)
+    return worst if worst is not None and worst.against_others.low > BAD_RATIO else None
 
 
 def find_harmful_member(left_out: list[LeftOutMember]) -> LeftOutMember | None:

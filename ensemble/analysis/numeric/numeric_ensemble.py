@@ -5,17 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.numeric.ensemble_forms import list_ensemble_arrays
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 
 NumericEnsemble = NormalMixture | QuantileEnsemble | PointEnsemble
-FORMS = ("normal", "quantiles", "points")
-
-
-def list_ensemble_arrays(form: str) -> tuple[str, ...]:
-    """The names of the arrays that hold an ensemble of this form, besides its levels."""
-    return {"normal": ("mean", "variance"), "quantiles": ("quantiles",), "points": ("mean",)}[form]
 
 
 def get_ensemble_arrays(ensemble: NumericEnsemble) -> dict[str, Doubles]:

@@ -8,7 +8,10 @@ import click
 
 from ensemble import exchange
 from ensemble.cli.output import print_line
+from ensemble.cli.results.numbers import summarize_numeric_run
 from ensemble.cli.train import summarize_run
+from ensemble.exchange.numeric_files import is_numeric_file, read_numeric_file
+from ensemble.exchange.numeric_import import import_numbers
 
 if TYPE_CHECKING:
     from ensemble.export import ExportedFile
@@ -62,6 +65,16 @@ def run_import_command(
         return
     if run_id:
         raise click.UsageError("--run is for reports: files of predictions are one run.")
+    if len(files) == 1 and is_numeric_file(files[0]):
+        if labels_as or noun:
+            option = "--labels" if labels_as else "--noun"
+            raise click.UsageError(f"{option} is for classes: the file has predicted numbers.")
+        numbers = read_numeric_file(files[0])
+        numeric_run = import_numbers(numbers, name, files[0].name)
+        for note in numbers.notes:
+            print_line(note, err=True)
+        click.echo(json.dumps({**summarize_numeric_run(numeric_run), "notes": list(numbers.notes)}))
+        return
     outputs = exchange.read_prediction_files(files, labels_as=labels_as or "")
     source = ", ".join(escape_path_surrogates(Path(file.name)) for file in files)
     run = exchange.import_run(outputs, name, source[:200], noun)

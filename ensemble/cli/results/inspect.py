@@ -7,8 +7,10 @@ import click
 from ensemble import runs as stored
 from ensemble.cli.output import print_line
 from ensemble.errors import ConfigError
+from ensemble.numeric.numeric_store import find_any_numeric_run
 from ensemble.views.evaluated_epoch import EvaluatedEpoch, evaluate_epoch
-from ensemble.views.registry import VIEWS, find_view
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
+from ensemble.views.registry import NUMERIC_VIEWS, VIEWS, find_view
 from ensemble.views.summary import ViewSummary, summarize_view
 
 
@@ -34,13 +36,20 @@ def run_inspect_command(
     """Say what an ensemble's predictions answer: all views in a line each, or one VIEW whole.
 
     Views: answer, loss_by_value, disputed, agreement, committee, combining, uncertainty,
-    confusion, labels, calibration, selective, conformal, shift, distillation.
+    confusion, labels, calibration, selective, conformal, shift, distillation. Of a run that
+    predicts numbers: answer, calibration, spread, predicted, committee, members, worst.
     """
     choices = dict(map(parse_view_choice, chosen))
     if choices and view is None:
         raise ConfigError("--choose is for one view: name the view as well.")
-    named = find_view(view) if view else None
-    evaluated = evaluate_epoch(stored.find_run(run_id), epoch)
+    numeric_run = find_any_numeric_run(run_id)
+    offered = NUMERIC_VIEWS if numeric_run else VIEWS
+    named = find_view(view, offered) if view else None
+    evaluated: EvaluatedEpoch | EvaluatedNumbers = (
+        evaluate_numeric_run(numeric_run, epoch)
+        if numeric_run
+        else evaluate_epoch(stored.find_run(run_id), epoch)
+    )
     if named:
         summary = summarize_view(named, evaluated, choices)
         if as_json:
@@ -50,7 +59,7 @@ def run_inspect_command(
         for line in summary.to_text().splitlines():
             print_line(line)
         return
-    summaries = [summarize_view(view_entry, evaluated) for view_entry in VIEWS.values()]
+    summaries = [summarize_view(view_entry, evaluated) for view_entry in offered.values()]
     if as_json:
         views = [summary.to_answer() for summary in summaries]
         click.echo(json.dumps({**serialize_epoch(evaluated), "views": views}))
@@ -72,13 +81,14 @@ def parse_view_choice(text: str) -> tuple[str, str]:
     return name, word
 
 
-def serialize_epoch(epoch: EvaluatedEpoch) -> dict[str, object]:
+def serialize_epoch(epoch: EvaluatedEpoch | EvaluatedNumbers) -> dict[str, object]:
     """What is inspected, ready for JSON."""
+    counted = "examples" if isinstance(epoch, EvaluatedNumbers) else "images"
     return {
-        "run_id": epoch.run.id,
+        "run_id": epoch.run.id if epoch.run else None,
         "epoch": epoch.epoch,
         "members": epoch.members,
-        "images": epoch.n,
+        counted: epoch.n,
     }
 
 

@@ -19,7 +19,7 @@ from ensemble.wording.run_names import format_run_name, format_unique_run_name
 
 def is_deletion_requested(screen: JobScreen[J], job: J) -> bool:
     """Whether the first press was on Delete: then only `show_delete_confirmation` stands there."""
-    return tab.job_to_delete[screen.word.name] == job.id
+    return tab.job_to_delete[screen.memory_name] == job.id
 
 
 def show_delete_button(screen: JobScreen[J], job: J) -> None:
@@ -71,7 +71,7 @@ def show_delete_confirmation(
 
 def request_job_deletion(screen: JobScreen[J], job_id: str | None) -> None:
     """Callback: the first press on Delete, or Keep it."""
-    tab.job_to_delete[screen.word.name] = job_id
+    tab.job_to_delete[screen.memory_name] = job_id
 
 
 def delete_confirmed_job(
@@ -95,11 +95,11 @@ def attempt_job_action(screen: JobScreen[J], act: Callable[[], object]) -> bool:
             raise
     finally:
         forget_jobs()
-    tab.job_error[screen.word.name] = problem
+    tab.job_error[screen.memory_name] = problem
     return not problem
 
 
 def show_job_action_problem(screen: JobScreen[J]) -> None:
     """Why the last press could not be obeyed: told once."""
-    if problem := tab.job_error.pop(screen.word.name):
+    if problem := tab.job_error.pop(screen.memory_name):
         guard.show_error_message(problem)

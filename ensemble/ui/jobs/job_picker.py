@@ -46,7 +46,7 @@ def select_shown_job(screen: JobScreen[J]) -> JobChoice[J]:
     The address is what a refresh, a second tab and a link share, so what was chosen is written
     there.
     """
-    find, name = screen.store.find, screen.word.name
+    find, name = screen.store.find, screen.memory_name
     launched, when = tab.job_next[name]
     if launched and time.monotonic() - when < LAUNCHED_JOB_TIMEOUT_S:
         with contextlib.suppress(RunError):
@@ -70,7 +70,7 @@ def select_shown_job(screen: JobScreen[J]) -> JobChoice[J]:
 
 def remember_shown_job(screen: JobScreen[J], job: J) -> JobChoice[J]:
     """Put `job` into the address and into this tab's memory."""
-    tab.job_shown[screen.word.name] = job.id
+    tab.job_shown[screen.memory_name] = job.id
     screen.word.set_value(job.id)
     return JobChoice(job)
 
@@ -82,7 +82,7 @@ def set_next_shown_job(screen: JobScreen[J], job: J) -> None:
     the browser, which then sends the former address with whatever it asks next. So it is
     remembered for as long as such a request may be on its way.
     """
-    tab.job_next[screen.word.name] = job.id, time.monotonic()
+    tab.job_next[screen.memory_name] = job.id, time.monotonic()
     _clear_dependent_words(screen)
 
 
@@ -90,8 +90,8 @@ def forget_shown_job(screen: JobScreen[J]) -> None:
     """Take it out of the address, so that the newest is shown."""
     screen.word.set_value(None)
     _clear_dependent_words(screen)
-    del tab.job_shown[screen.word.name]
-    del tab.job_next[screen.word.name]
+    del tab.job_shown[screen.memory_name]
+    del tab.job_next[screen.memory_name]
 
 
 def show_missing_job(screen: JobScreen[J], problem: str) -> None:
@@ -133,7 +133,7 @@ def show_job_picker(screen: JobScreen[J], job: J) -> None:
         listed_job.id: format_unique_run_name(listed_job)
         for listed_job in (*screen.list_jobs(), job)
     }
-    widget_state.set_widget_value(key := f"{screen.word.name}_picker_{job.id}", job.id)
+    widget_state.set_widget_value(key := f"{screen.memory_name}_picker_{job.id}", job.id)
     widget_state.draw_widget(
         st.selectbox,
         screen.noun.capitalize(),
@@ -150,7 +150,7 @@ def show_job_picker(screen: JobScreen[J], job: J) -> None:
 
 def switch_shown_job(screen: JobScreen[J], key: str) -> None:
     """Callback of the picker: the address follows; one deleted meanwhile is not followed."""
-    del tab.job_next[screen.word.name]
+    del tab.job_next[screen.memory_name]
     with contextlib.suppress(RunError):
         remember_shown_job(screen, screen.store.find(widget_state.get_widget_value(key)))
         _clear_dependent_words(screen)

@@ -27,6 +27,8 @@ class JobScreen(Generic[J]):
       deletion_question_end: ends the question whether it is to be deleted.
       describe_details: what differs from one to another, in a line; "" where the screen says it.
       dependent_words: further words of the address, which are about the one that is shown.
+      memory: under which the tab remembers what it shows; "" for the word in the address. Screens
+        about different kinds that share a word have their own.
     """
 
     store: JobStore[J, Any, Any]
@@ -37,6 +39,12 @@ class JobScreen(Generic[J]):
     deletion_question_end: str
     describe_details: Callable[[J], str] = lambda job: ""
     dependent_words: tuple[QueryParameter[Any], ...] = ()
+    memory: str = ""
+
+    @property
+    def memory_name(self) -> str:
+        """Under which the tab remembers it."""
+        return self.memory or self.word.name
 
     def list_jobs(self) -> list[J]:
         """As of the function."""

@@ -117,7 +117,7 @@ def launch_job_once(
       begin: makes the job and starts its worker.
       show: has the screen be about it from now on.
     """
-    last, when = tab.job_launched[screen.word.name]
+    last, when = tab.job_launched[screen.memory_name]
     if last == request and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
         return
     try:
@@ -126,7 +126,7 @@ def launch_job_once(
         guard.show_error_message(error)
         return
     tab.launched_at = time.monotonic()
-    tab.job_launched[screen.word.name] = request, tab.launched_at
+    tab.job_launched[screen.memory_name] = request, tab.launched_at
     forget_jobs()
     show(job)
     st.rerun()

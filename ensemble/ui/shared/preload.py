@@ -25,7 +25,7 @@ HEAVY_MODULES = (
     "ensemble.ui.inspect.shared_epoch",
     "ensemble.ui.inspect.answer",
     "ensemble.ui.inspect.views",
-    "ensemble.views.agreement",
+    "ensemble.views.members.agreement",
     "ensemble.ui.classify.answer.picture_answer",
 )
 

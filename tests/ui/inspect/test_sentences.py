@@ -12,7 +12,7 @@ from ensemble.analysis.quality.selective import ConfidenceThreshold
 from ensemble.figures.inspect import entropy_histograms
 from ensemble.ui.inspect import metrics
 from ensemble.ui.inspect.shift import stress_job
-from ensemble.views.combining import combine_members
+from ensemble.views.members.combining import combine_members
 from ensemble.wording.verdicts import calibration, combining, selective
 from ensemble.wording.verdicts import ensemble_gain as answer
 

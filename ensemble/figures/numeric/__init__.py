@@ -1,0 +1,1 @@
+"""Figures of ensembles that predict numbers."""

@@ -1,0 +1,1 @@
+"""Views of ensembles that predict numbers: what every face shows of them."""

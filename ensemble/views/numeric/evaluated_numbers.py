@@ -1,0 +1,143 @@
+"""Predicted numbers with their targets: what the views of numbers look at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ensemble.analysis.numeric.conformal_intervals import (
+    compute_conformal_interval,
+    fit_conformal_factor,
+)
+from ensemble.analysis.numeric.normal_mixture import Doubles
+from ensemble.analysis.numeric.numeric_diagnosis import (
+    ErrorRatio,
+    LeftOutMember,
+    compare_with_mean_member,
+    leave_out_members,
+)
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
+from ensemble.analysis.numeric.numeric_evaluation import (
+    MAIN_LEVEL,
+    MIN_CONFORMAL_EXAMPLES,
+    NumericEvaluation,
+    evaluate_numbers,
+)
+from ensemble.analysis.numeric.point_ensemble import PointEnsemble
+from ensemble.numeric.numeric_predictions import (
+    read_numeric_predictions,
+    read_numeric_targets,
+    select_numeric_epoch,
+)
+from ensemble.numeric.numeric_store import NumericRun, list_numeric_member_names
+from ensemble.runs.history import list_prediction_epochs
+from ensemble.wording.run_names import format_run_name
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedNumbers:
+    """One epoch of an ensemble that predicts numbers, with what is computed of it once.
+
+    Attributes:
+      predicted: what the members predict, of N examples.
+      targets: (N,), what is true.
+      member_names: of the members that are there, M of them.
+      run: whose it is; None of arrays that were given.
+      epoch: which, from 1.
+      epochs: those that are kept.
+      unit: of the targets; "" where it is not known.
+      target_name: what is predicted; "" where it is not known.
+      named_examples: N names; () where they have none.
+    """
+
+    noun: ClassVar[str] = "example"
+
+    predicted: NumericEnsemble
+    targets: Doubles
+    member_names: Sequence[str]
+    run: NumericRun | None = None
+    epoch: int = 1
+    epochs: Sequence[int] = (1,)
+    unit: str = ""
+    target_name: str = ""
+    named_examples: Sequence[str] = ()
+
+    @property
+    def members(self) -> int:
+        """M."""
+        return self.predicted.members
+
+    @property
+    def n(self) -> int:
+        """N."""
+        return self.predicted.examples
+
+    @property
+    def source(self) -> str:
+        """Whose the figures are, in a line."""
+        parts = [format_run_name(self.run)] if self.run else []
+        parts += [f"epoch {self.epoch}"] if len(self.epochs) > 1 else []
+        return " · ".join([*parts, self.target_name or "numbers"])
+
+    @cached_property
+    def example_names(self) -> list[str]:
+        """N: by the names that they came with, else by number from 0."""
+        return list(self.named_examples) or [f"example {number:,}" for number in range(self.n)]
+
+    @cached_property
+    def evaluation(self) -> NumericEvaluation:
+        """All figures."""
+        return evaluate_numbers(self.predicted, self.targets, self.member_names)
+
+    @cached_property
+    def ratio(self) -> ErrorRatio | None:
+        """The ensemble's RMSE as a share of a member's; None of one member."""
+        if self.members == 1:
+            return None
+        return compare_with_mean_member(self.predicted, self.targets)
+
+    @cached_property
+    def left_out(self) -> list[LeftOutMember]:
+        """The ensemble without each member in turn."""
+        return leave_out_members(self.predicted, self.targets)
+
+    @cached_property
+    def main_interval(self) -> tuple[float, tuple[Doubles, Doubles]] | None:
+        """The level that sentences are about, and the ends of that interval of every example.
+
+        Of members without intervals the conformal one, of a margin for all; None of too few.
+        """
+        if not isinstance(self.predicted, PointEnsemble):
+            coverage = self.evaluation.main_coverage
+            if coverage is None:
+                return None
+            return coverage.level, self.predicted.compute_interval(coverage.level)
+        if self.n < MIN_CONFORMAL_EXAMPLES:
+            return None
+        factor = fit_conformal_factor(self.predicted, self.targets, MAIN_LEVEL)
+        if not np.isfinite(factor):
+            return None
+        return MAIN_LEVEL, compute_conformal_interval(self.predicted, factor)
+
+
+def evaluate_numeric_run(run: NumericRun, epoch: int | None = None) -> EvaluatedNumbers:
+    """The run after an epoch, by default that of `select_numeric_epoch`.
+
+    Raises:
+      RunError: it has no predictions, none of that epoch, or they cannot be read.
+    """
+    epoch = select_numeric_epoch(run, epoch)
+    targets = read_numeric_targets(run)
+    return EvaluatedNumbers(
+        read_numeric_predictions(run, epoch),
+        targets.values,
+        list_numeric_member_names(run, epoch),
+        run,
+        epoch,
+        list_prediction_epochs(run.id),
+        run.unit,
+        run.target_name,
+        targets.example_names,
+    )

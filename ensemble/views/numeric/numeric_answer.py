@@ -1,0 +1,101 @@
+"""The answer: how far off the ensemble is, and what it saves against a member; all figures."""
+
+import pandas as pd
+
+from ensemble.analysis.numeric.numeric_quality import NumericQuality
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
+from ensemble.views.parts import Paragraph, Table, View
+from ensemble.wording import formats
+from ensemble.wording import numeric_predictions as words
+from ensemble.wording.formats import format_significant
+
+FIGURES_NOTE = (
+    "RMSE, MAE, CRPS and spread are in the targets’ unit; R² is 1 where all is right and 0 where "
+    "it is no better than the mean. NLL and CRPS judge the whole prediction, its spread included; "
+    "lower is better. The NLL of other units is another by a constant."
+)
+
+
+def build_numeric_answer(numbers: EvaluatedNumbers) -> View:
+    """The headline, what it rests on, the gain with its intervals, and the figures."""
+    yield from build_numeric_headline(numbers)
+    yield from build_numeric_figures(numbers)
+
+
+def build_numeric_headline(numbers: EvaluatedNumbers) -> View:
+    """The answer in a line, and what it rests on."""
+    evaluation = numbers.evaluation
+    headline = words.describe_numeric_headline(evaluation, numbers.ratio, numbers.unit)
+    yield Paragraph(f"{headline}.", "answer")
+    yield Paragraph(words.describe_numeric_figures(evaluation, numbers.unit), "evidence")
+    if coverage := evaluation.main_coverage:
+        clause = words.describe_coverage(coverage)
+        yield Paragraph(f"{clause[0].upper()}{clause[1:]}.", "evidence")
+    if evaluation.form == "points":
+        yield Paragraph(words.NO_SPREAD_SENTENCE, "evidence")
+    yield Paragraph(
+        f"Intervals of 95 %, of these {formats.format_count(numbers.n, 'example')} and these "
+        "members; other members trained alike would differ too.",
+        "evidence",
+    )
+
+
+def build_numeric_figures(numbers: EvaluatedNumbers) -> View:
+    """The gain with its intervals, and the figures of the ensemble, its best and worst member."""
+    if numbers.evaluation.gains:
+        yield Table(
+            "What the ensemble saves against a member drawn at random",
+            tabulate_gains(numbers),
+            note="Of paired differences, example by example. By Jensen’s inequality the ensemble "
+            "never loses: only the size is a finding.",
+            key="numeric_gains",
+            narrow=True,
+        )
+    yield Table(
+        f"Figures on {formats.format_count(numbers.n, 'test example')}",
+        tabulate_quality(numbers),
+        note=FIGURES_NOTE,
+        key="numeric_figures",
+        from_outside=True,
+    )
+
+
+def tabulate_gains(numbers: EvaluatedNumbers) -> pd.DataFrame:
+    """A row a loss: the saving and its interval."""
+    return pd.DataFrame(
+        [
+            {
+                "loss": words.METRIC_NAMES[gain.metric],
+                "saved": format_significant(gain.gain),
+                "from": format_significant(gain.low),
+                "to": format_significant(gain.high),
+            }
+            for gain in numbers.evaluation.gains
+        ]
+    )
+
+
+def tabulate_quality(numbers: EvaluatedNumbers) -> pd.DataFrame:
+    """A row for the ensemble, and for its best and worst member by RMSE."""
+    evaluation = numbers.evaluation
+    rows = [("ensemble", evaluation.ensemble)]
+    if numbers.members > 1:
+        order = sorted(range(numbers.members), key=lambda m: evaluation.members[m].rmse)
+        for what, member in (("best", order[0]), ("worst", order[-1])):
+            name = numbers.member_names[member]
+            rows.append((f"{what} member: {name}", evaluation.members[member]))
+    return pd.DataFrame([{"who": who, **format_quality(quality)} for who, quality in rows])
+
+
+def format_quality(quality: NumericQuality) -> dict[str, str]:
+    """The figures that there are, by their titles."""
+    columns = {
+        "RMSE": quality.rmse,
+        "MAE": quality.mae,
+        "R²": quality.r2,
+        "NLL": quality.nll,
+        "pinball": quality.pinball,
+        "CRPS": quality.crps,
+        "spread": quality.sharpness,
+    }
+    return {name: format_significant(value) for name, value in columns.items() if value is not None}

@@ -1,0 +1,115 @@
+"""Calibration: whether targets fall within what is predicted as often as it says."""
+
+import pandas as pd
+
+from ensemble.analysis.numeric.conformal_intervals import ConformalIntervals
+from ensemble.analysis.numeric.normal_mixture import NormalMixture
+from ensemble.analysis.numeric.numeric_diagnosis import measure_pit_histogram
+from ensemble.analysis.numeric.numeric_quality import IntervalCoverage
+from ensemble.figures.numeric import calibration_of_numbers as figures
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
+from ensemble.views.parts import Columns, Figure, Figures, Paragraph, Table, View
+from ensemble.wording import formats
+from ensemble.wording import numeric_predictions as words
+from ensemble.wording.formats import format_significant
+
+
+def build_numeric_calibration(numbers: EvaluatedNumbers) -> View:
+    """The verdict, the PIT histogram, the coverage of intervals, and those with a promise."""
+    evaluation = numbers.evaluation
+    if evaluation.form == "points":
+        yield Paragraph(words.NO_SPREAD_SENTENCE, "answer")
+    elif isinstance(numbers.predicted, NormalMixture):
+        histogram = measure_pit_histogram(numbers.predicted, numbers.targets)
+        yield Paragraph(f"{words.describe_pit(histogram)}.", "answer")
+        yield Paragraph(words.describe_pit_evidence(histogram, numbers.n), "evidence")
+    elif coverage := evaluation.main_coverage:
+        clause = words.describe_coverage(coverage)
+        yield Paragraph(f"{clause[0].upper()}{clause[1:]}.", "answer")
+        yield Paragraph(
+            "Nothing is assumed between the levels that were given: coverage is counted between "
+            f"them, on {formats.format_count(numbers.n, 'example')}.",
+            "evidence",
+        )
+    else:
+        yield Paragraph(
+            "No two levels lie evenly on both sides of 0.5: no central interval can be counted.",
+            "answer",
+        )
+    if evaluation.coverage and isinstance(numbers.predicted, NormalMixture):
+        yield Columns(
+            (1, 1), (lambda: build_pit_figure(numbers), lambda: build_coverage_figure(numbers))
+        )
+    elif evaluation.coverage:
+        yield from build_coverage_figure(numbers)
+    if evaluation.conformal:
+        yield Paragraph(words.describe_conformal_intervals(evaluation), "finding")
+    if evaluation.coverage or evaluation.conformal:
+        yield Table(
+            "Intervals: what they promise, and what they hold",
+            tabulate_intervals(numbers),
+            note="Width is the mean over examples, in the targets’ unit; held stands with its 95 % "
+            "interval. The conformal ones were set on one half and counted on the other.",
+            key="numeric_intervals",
+        )
+
+
+def build_pit_figure(numbers: EvaluatedNumbers) -> View:
+    """Where targets fall within what is predicted."""
+    assert isinstance(numbers.predicted, NormalMixture)
+    histogram = measure_pit_histogram(numbers.predicted, numbers.targets)
+    title = f"Where targets fall · {numbers.source}"
+    yield Figures.single(
+        Figure(
+            label="",
+            alt=figures.describe_pit_chart(histogram),
+            explanation="Even where predictions are calibrated; chance leaves every bar within the "
+            "band in 95 of 100 such pictures. High ends: spreads too small.",
+            draw=lambda palette: figures.plot_pit_histogram(histogram, title, palette),
+            key="numeric_pit",
+            file="pit",
+            title="Where targets fall within what is predicted",
+            table=lambda: figures.tabulate_pit_histogram(histogram),
+        )
+    )
+
+
+def build_coverage_figure(numbers: EvaluatedNumbers) -> View:
+    """How often intervals hold their target."""
+    coverage = numbers.evaluation.coverage
+    title = f"Intervals · {numbers.source}"
+    yield Figures.single(
+        Figure(
+            label="",
+            alt=figures.describe_coverage_chart(coverage),
+            explanation="Below the dashed line: intervals that hold fewer targets than they "
+            "promise.",
+            draw=lambda palette: figures.plot_interval_coverage(coverage, title, palette),
+            key="numeric_coverage",
+            file="coverage",
+            title="Held against promised",
+            table=lambda: figures.tabulate_coverage(coverage),
+        )
+    )
+
+
+def tabulate_intervals(numbers: EvaluatedNumbers) -> pd.DataFrame:
+    """A row for each level of the intervals, and for the conformal ones."""
+    evaluation = numbers.evaluation
+    named: list[tuple[str, IntervalCoverage | ConformalIntervals]] = [
+        ("predicted", each) for each in evaluation.coverage
+    ]
+    if evaluation.conformal:
+        named.append(("conformal", evaluation.conformal))
+    return pd.DataFrame(
+        [
+            {
+                "intervals": kind,
+                "promised": formats.format_percent(each.level, figures=2),
+                "held": f"{formats.format_percent(each.held, figures=3)} "
+                f"({formats.format_percent_range(each.low, each.high, 1)})",
+                "width": format_significant(each.width),
+            }
+            for kind, each in named
+        ]
+    )

@@ -1,0 +1,76 @@
+"""Spread: what of it is noise and what disagreement, and whether it follows the error."""
+
+import pandas as pd
+
+from ensemble.analysis.numeric.numeric_diagnosis import SpreadSkill, measure_spread_skill
+from ensemble.figures.numeric import spread_and_error as figures
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
+from ensemble.views.parts import Figure, Figures, Paragraph, Table, View
+from ensemble.wording import numeric_predictions as words
+from ensemble.wording.formats import format_significant
+
+SPREAD_NAMES = {
+    "normal": "The predicted spread is the mixture’s standard deviation.",
+    "quantiles": "The predicted spread is half the width of the widest central interval.",
+    "points": "The predicted spread is the members’ disagreement alone: noise is not in it.",
+}
+
+
+def build_numeric_spread(numbers: EvaluatedNumbers) -> View:
+    """The verdict, the figure by bins, and both parts of the variance."""
+    skill = measure_spread_skill(numbers.predicted, numbers.targets)
+    if skill is None:
+        why = (
+            "One member that gives a number alone has no spread."
+            if numbers.predicted.compute_spread() is None
+            else "Too few examples to tell whether the spread follows the error."
+        )
+        yield Paragraph(why, "answer")
+    else:
+        yield Paragraph(f"{words.describe_spread_skill(skill, numbers.unit)}.", "answer")
+        yield Paragraph(words.describe_spread_evidence(skill), "evidence")
+        yield Paragraph(SPREAD_NAMES[numbers.predicted.form], "evidence")
+        yield from build_spread_figure(numbers, skill)
+    yield Paragraph(words.describe_variance_parts(numbers.evaluation), "finding")
+    if numbers.members > 1:
+        yield Table(
+            "Both parts, as the root of the mean variance",
+            tabulate_parts(numbers),
+            note="Aleatoric is the noise that each member expects: more members do not take it "
+            "away. Epistemic is what the members disagree on: more data would.",
+            key="numeric_parts",
+            narrow=True,
+        )
+
+
+def build_spread_figure(numbers: EvaluatedNumbers, skill: SpreadSkill) -> View:
+    """The error of examples with a like spread, over that spread."""
+    title = f"Spread and error · {numbers.source}"
+    yield Figures.single(
+        Figure(
+            label="",
+            alt=figures.describe_spread_chart(skill, numbers.unit),
+            explanation="Each point is an even share of the examples. Above the dashed line: "
+            "further off than predicted.",
+            draw=lambda palette: figures.plot_spread_skill(skill, numbers.unit, title, palette),
+            key="numeric_spread",
+            file="spread",
+            title="Error by predicted spread",
+            table=lambda: figures.tabulate_spread_skill(skill),
+        )
+    )
+
+
+def tabulate_parts(numbers: EvaluatedNumbers) -> pd.DataFrame:
+    """Aleatoric, epistemic and both together, in the targets' unit."""
+    evaluation = numbers.evaluation
+    rows = [("epistemic", evaluation.epistemic)]
+    if evaluation.aleatoric is not None:
+        rows = [
+            ("aleatoric", evaluation.aleatoric),
+            *rows,
+            ("both", evaluation.aleatoric + evaluation.epistemic),
+        ]
+    return pd.DataFrame(
+        [{"part": name, "spread": format_significant(variance**0.5)} for name, variance in rows]
+    )

@@ -1,0 +1,137 @@
+"""Views of numbers: the same on every face, and planted faults are what they say."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.stats import norm
+
+from ensemble.analysis.numeric.normal_mixture import NormalMixture
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
+from ensemble.analysis.numeric.point_ensemble import PointEnsemble
+from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
+from ensemble.cli.program import main
+from ensemble.figures.palette import DARK, LIGHT
+from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
+from ensemble.numeric.numeric_store import NumericRun
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
+from ensemble.views.registry import NUMERIC_VIEWS
+from ensemble.views.summary import ViewSummary, summarize_view
+
+N, M = 400, 5
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-3, 3, N)
+NOISE = 0.2 + 0.3 * np.abs(X)
+TARGETS = 3 * np.sin(X) + RNG.normal(0, NOISE)
+MEAN = 3 * np.sin(X) + RNG.normal(0, 0.25, (M, N))
+LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+
+
+def build_ensemble(form: str, members: int = M, stretch: float = 1.0) -> NumericEnsemble:
+    mean, noise = MEAN[:members], np.tile(stretch * NOISE, (members, 1))
+    if form == "points":
+        return PointEnsemble(mean)
+    if form == "quantiles":
+        curves = norm.ppf(LEVELS)[None, :, None] * noise[:, None]
+        return QuantileEnsemble(LEVELS, mean[:, None] + curves)
+    return NormalMixture(mean, noise**2)
+
+
+def keep_run(predicted: NumericEnsemble) -> NumericRun:
+    names = [f"house {number}" for number in range(predicted.examples)]
+    return create_imported_numeric_run(
+        predicted, TARGETS[: predicted.examples], unit="m", example_names=names
+    )
+
+
+def summarize(predicted: NumericEnsemble, view: str, **answers: str) -> ViewSummary:
+    names = [f"member {number}" for number in range(1, predicted.members + 1)]
+    numbers = EvaluatedNumbers(predicted, TARGETS[: predicted.examples], names)
+    return summarize_view(NUMERIC_VIEWS[view], numbers, answers)
+
+
+def inspect_run(*words: str) -> dict[str, Any]:
+    done = CliRunner().invoke(main, ["inspect", *words, "--json"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("form", ["normal", "quantiles", "points"])
+def test_the_command_says_what_the_views_say(form: str) -> None:
+    run = keep_run(build_ensemble(form))
+    numbers = evaluate_numeric_run(run)
+    told = inspect_run(run.id)
+    assert (told["members"], told["examples"]) == (M, N)
+    assert [view["view"] for view in told["views"]] == list(NUMERIC_VIEWS)
+    for name, view in NUMERIC_VIEWS.items():
+        summary = summarize_view(view, numbers)
+        assert summary.available
+        assert inspect_run(run.id, name)["answer"] == summary.answer
+        for figure in summary.figures:
+            for palette in (LIGHT, DARK):
+                assert figure.draw(palette).data
+            assert len(figure.table())
+    other = "crps" if form == "quantiles" else "surprise"
+    done = CliRunner().invoke(main, ["inspect", run.id, "worst", "--choose", f"worst={other}"])
+    assert (done.exit_code == 0) == (other == "surprise")
+
+
+def test_spreads_that_are_too_small_are_found_out_by_histogram_and_coverage() -> None:
+    good, small = build_ensemble("normal"), build_ensemble("normal", stretch=0.4)
+    assert "no sign that its spreads are wrong" in summarize(good, "calibration").answer
+    assert "spreads are too small" in summarize(small, "calibration").answer
+    found = " ".join(summarize(small, "answer").evidence)
+    assert "they are too narrow" in found
+    (promise,) = [
+        paragraph.text
+        for paragraph in summarize(small, "calibration").paragraphs
+        if "promised to hold 90 %" in paragraph.text
+    ]
+    assert "Mean ± " in promise
+    assert "The spread follows the error" in summarize(good, "spread").answer
+
+
+def test_one_bad_member_is_found() -> None:
+    good = build_ensemble("normal")
+    assert "none is shown to do harm" in summarize(good, "members").answer
+    assert isinstance(good, NormalMixture)
+    mean = good.mean.copy()
+    mean[3] += 0.9 * np.cos(2 * X)
+    further = summarize(NormalMixture(mean, good.variance), "members")
+    assert further.answer == "One member is further off than the others: member 4."
+    mean[3] += 4
+    harmful = summarize(NormalMixture(mean, good.variance), "members")
+    assert harmful.answer == "The ensemble is better without member 4."
+
+
+def test_worst_examples_are_those_with_the_largest_errors() -> None:
+    run = keep_run(build_ensemble("normal"))
+    summary = summarize_view(NUMERIC_VIEWS["worst"], evaluate_numeric_run(run))
+    errors = np.abs(MEAN.mean(axis=0) - TARGETS)
+    expected = [f"house {number}" for number in np.argsort(-errors)[:10]]
+    assert list(summary.tables[0].frame["example"]) == expected
+
+
+@pytest.mark.parametrize("form", ["normal", "quantiles", "points"])
+@pytest.mark.parametrize("examples", [1, 3, 30])
+def test_one_member_and_few_examples_are_told_of_too(form: str, examples: int) -> None:
+    whole = build_ensemble(form, members=1)
+    predicted = whole.select_examples(np.arange(examples))
+    for view in NUMERIC_VIEWS:
+        summary = summarize(predicted, view)
+        assert summary.answer
+        json.dumps(summary.to_dict(), allow_nan=False)
+        for figure in summary.figures:
+            figure.draw(LIGHT)
+    if form == "points":
+        assert not summarize(predicted, "worst", worst="surprise").available
+
+
+def test_a_view_of_the_other_kind_is_refused_by_its_kind() -> None:
+    run = keep_run(build_ensemble("points"))
+    done = CliRunner().invoke(main, ["inspect", run.id, "agreement"])
+    assert done.exit_code != 0
+    assert "is for classes, and this run predicts numbers: choose one of answer" in done.output
