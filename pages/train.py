@@ -26,7 +26,7 @@ def show_train_page() -> None:
             controls.show_more_settings(choice.job)
             controls.show_mnist_offer()
     if choice.problem:
-        job_picker.show_missing_job(run_panel.RUN_SCREEN, choice.problem)
+        run_panel.show_missing_run(choice.problem)
     elif choice.job:
         run_panel.show_run_header(choice.job)
         live.show_live_run(choice.job)

@@ -89,6 +89,10 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
     def write_folder(self, folder: Path, config: ConfigT, placement: Placement | None) -> None:
         """Write what a new folder holds, with `write_job_files` at the end of it."""
 
+    def describe_wrong_kind(self, kind: str) -> str:
+        """How the sentence ends that begins with the id of a folder of another kind."""
+        return self.wrong_kind_sentence.format(kind=kind)
+
     def complete_config(self, config: ConfigT) -> ConfigT:
         """The config of a job that is about to be made, with what this machine says of it."""
         return config
@@ -286,7 +290,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
     def _parse_stored_config(self, folder: Path, mtime_ns: int) -> ParsedT:
         config = read_stored_config(folder)
         if (config.kind or None) not in self.config_kinds:
-            end = self.wrong_kind_sentence.format(kind=config.kind)
+            end = self.describe_wrong_kind(str(config.kind))
             raise UnknownRunError(f"“{folder.name}” {end}")
         return self.parse_config(config)
 

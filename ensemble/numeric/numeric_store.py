@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ensemble.analysis.numeric.ensemble_forms import FORMS
-from ensemble.errors import ConfigError, UnknownRunError
+from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import StoredConfig, read_run_name
 from ensemble.jobs.kinds import IMPORTED, NUMERIC, JobKind
 from ensemble.jobs.placement import Placement
@@ -181,6 +181,14 @@ def find_any_numeric_run(run_id: str) -> NumericRun | None:
     try:
         return find_numeric_run(run_id)
     except UnknownRunError:
+        return None
+
+
+def read_numeric_run(run_id: str) -> NumericRun | None:
+    """As `find_any_numeric_run`; None also of one whose files cannot be read."""
+    try:
+        return find_numeric_run(run_id)
+    except RunError:
         return None
 
 

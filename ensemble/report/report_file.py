@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from ensemble import runs
 from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule.capsule_format import EXACT, ROUNDED, WEIGHTS
 from ensemble.exchange.capsule.capsule_writer import render_run_capsules
-from ensemble.report import run_comparison, single_run
+from ensemble.numeric.numeric_store import NumericRun, find_any_numeric_run
+from ensemble.report import numeric_run, run_comparison, single_run
 from ensemble.report.page_classifier import build_page_classifiers
 from ensemble.report.template import render_report_page
 from ensemble.storage.atomic_files import write_bytes
@@ -63,7 +65,7 @@ def write_report(
       RunError: a file of a run is damaged; or one keeps no members, and they are asked for.
       PredictionsError: none or too many runs; the file is there already, or cannot be written.
     """
-    reported_runs = [runs.find_run(run_id) for run_id in dict.fromkeys(run_ids)]
+    reported_runs = find_reported_runs(run_ids)
     if not replace and path.exists():
         raise PredictionsError(
             f"{path} already exists: choose another name, or use --force to replace it."
@@ -88,8 +90,27 @@ def write_report(
     return WrittenReport(path, len(page), ids, with_members, all_epochs, kept)
 
 
+def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[NumericRun]:
+    """The runs of these ids, each once: of classes, or one that predicts numbers.
+
+    Raises:
+      UnknownRunError: there is no such run.
+      PredictionsError: one of several predicts numbers.
+    """
+    ids = list(dict.fromkeys(run_ids))
+    numeric_runs = [run for run_id in ids if (run := find_any_numeric_run(run_id))]
+    if not numeric_runs:
+        return [runs.find_run(run_id) for run_id in ids]
+    if len(ids) > 1:
+        raise PredictionsError(
+            f"The run “{numeric_runs[0].id}” predicts numbers, and a report of several runs is of "
+            "classes: name it alone."
+        )
+    return numeric_runs
+
+
 def render_report(
-    every: Sequence[runs.Run],
+    every: Sequence[runs.Run] | Sequence[NumericRun],
     *,
     with_members: bool = False,
     all_epochs: bool = False,
@@ -110,6 +131,21 @@ def render_report(
         raise PredictionsError(
             f"A report holds 1 to {MAX_REPORT_RUNS} runs, not {len(every):,}: name others."
         )
+    if isinstance(every[0], NumericRun):
+        if with_members:
+            raise PredictionsError(
+                f"The run “{every[0].id}” predicts numbers: its members cannot be kept in a "
+                "report. Leave --with-members out."
+            )
+        return render_report_page(
+            numeric_run.build_numeric_content(every[0]), (), numeric_run.DATA_SENTENCE
+        )
+    return _render_class_report(cast(Sequence[runs.Run], every), with_members, all_epochs, weights)
+
+
+def _render_class_report(
+    every: Sequence[runs.Run], with_members: bool, all_epochs: bool, weights: str
+) -> str:
     content = (
         single_run.build_run_content(every[0])
         if len(every) == 1

@@ -23,7 +23,7 @@ from ensemble.jobs.folders import (
     is_run_id,
     read_run_name,
 )
-from ensemble.jobs.kinds import GROUP, IMPORTED, STRESS, TRAINING, JobKind
+from ensemble.jobs.kinds import GROUP, IMPORTED, NUMERIC, STRESS, TRAINING, JobKind
 from ensemble.jobs.launch import build_worker_environment, track_child
 from ensemble.jobs.network_probe import write_network_advice
 from ensemble.jobs.placement import (
@@ -202,6 +202,15 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
             parsed_config.origin,
             parsed_config.weights,
         )
+
+    def describe_wrong_kind(self, kind: str) -> str:
+        """As of every job; of a run that predicts numbers where it is shown."""
+        if kind == NUMERIC.config_kind:
+            return (
+                "predicts numbers, and this is for classes: the page Numbers, `ensemble inspect` "
+                "and `ensemble report` show it."
+            )
+        return super().describe_wrong_kind(kind)
 
     def complete_config(self, config: EnsembleConfig) -> EnsembleConfig:
         """In as many groups as are best here, where nobody says how many."""

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ensemble.jobs.job import Job
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import controls, downloads
@@ -35,14 +36,15 @@ WIDE_COLUMN_PX = 210  # pixels of a column of a table whose first column is pinn
 ROW_HEIGHT_PX, MAX_ROWS = 35, 26  # of such a table, in pixels and in rows that are seen at a time
 
 
-def render_view(view: View, epoch: SharedEpoch | None = None) -> None:
+def render_view(view: View, epoch: SharedEpoch | None = None, job: Job | None = None) -> None:
     """Draw every part of a view.
 
     Args:
       view: the view.
-      epoch: what it is of; None for one of several runs, which has no images.
+      epoch: what it is of; None for one of several runs, or of numbers, which has no images.
+      job: whose it is where that is no epoch of images, for the names of files and captions.
     """
-    PageRenderer(epoch, st.container()).render(view)
+    PageRenderer(epoch, st.container(), job).render(view)
 
 
 class PageRenderer:
@@ -51,10 +53,14 @@ class PageRenderer:
     Args:
       epoch: what the view is of, if it is of one.
       head: where the answer and its evidence come.
+      job: whose it is.
     """
 
-    def __init__(self, epoch: SharedEpoch | None, head: DeltaGenerator) -> None:
+    def __init__(
+        self, epoch: SharedEpoch | None, head: DeltaGenerator, job: Job | None = None
+    ) -> None:
         self.epoch = epoch
+        self.job = epoch.run if epoch else job
         self.head: DeltaGenerator | None = head
         self.evidence: list[str] = []
         self.answers: dict[str, str] = {}
@@ -180,12 +186,14 @@ class PageRenderer:
         stem = ""  # of one of several runs
         if epoch is not None:
             stem = f"{epoch.file_stem if figure.of_epoch else epoch.run.id}-"
+        elif self.job is not None:
+            stem = f"{self.job.id}-"
         state = figure_panel.show_figure_panel(
             figure.draw(theme.get_page_palette())
             if drawn_from is None or epoch is None
             else epoch.draw(figure.draw, figure.key, *drawn_from),
             key=figure.key,
-            job=epoch.run if epoch else None,
+            job=self.job,
             epoch=epoch.epoch if epoch and figure.of_epoch else None,
             name=f"{stem}{figure.file}",
             title=figure.title,

@@ -4,11 +4,11 @@ import re
 
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
-from ensemble.errors import ConfigError, RunError
+from ensemble.errors import ConfigError
 from ensemble.jobs.folders import read_kind_and_settings
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import IMPORTED, NUMERIC, REGRESSION, STRESS, SWEEP
-from ensemble.numeric.numeric_store import NumericRun, find_any_numeric_run
+from ensemble.numeric.numeric_store import NumericRun, read_numeric_run
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs.store import Run
 from ensemble.sweeps.settings import SweepConfig
@@ -45,12 +45,7 @@ def format_run_name(job: Job) -> str:
 
 def find_numeric_job(job: Job) -> NumericRun | None:
     """The run of a job that predicts numbers; None of another, or of one that cannot be read."""
-    if job.kind is not NUMERIC:
-        return None
-    try:
-        return find_any_numeric_run(job.id)
-    except RunError:
-        return None
+    return read_numeric_run(job.id) if job.kind is NUMERIC else None
 
 
 def format_numeric_task(run: NumericRun) -> str:

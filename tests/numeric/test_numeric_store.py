@@ -93,7 +93,7 @@ def test_it_is_listed_named_and_deleted_and_no_run_of_classes(run: NumericRun) -
     assert [listed.id for listed in list_numeric_runs()] == [run.id]
     assert runs.list_runs() == []
     assert runs.list_unreadable_runs() == {}
-    with pytest.raises(UnknownRunError, match="not an ensemble"):
+    with pytest.raises(UnknownRunError, match="predicts numbers, and this is for classes"):
         runs.find_run(run.id)
     assert rename_numeric_run(run.id, "other").name == "other"
     write_run_note(run.id, "noted")

@@ -7,7 +7,6 @@ import numpy as np
 from scipy.stats import binom, kstest, spearmanr
 from scipy.stats import t as student
 
-from ensemble.analysis.inference.image_groups import grouped_mean_interval
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.numeric_quality import LEVEL, check_targets, compute_pit
@@ -180,16 +179,10 @@ def measure_spread_skill(ensemble: NumericEnsemble, targets: Doubles) -> SpreadS
     bins = []
     for chosen in np.array_split(np.argsort(spread, kind="stable"), count):
         squared = errors[chosen] ** 2
-        low, high = grouped_mean_interval(squared, None, LEVEL)
-        bins.append(
-            SpreadBin(
-                len(chosen),
-                float(np.sqrt((spread[chosen] ** 2).mean())),
-                float(np.sqrt(squared.mean())),
-                float(np.sqrt(max(low, 0.0))),
-                float(np.sqrt(max(high, 0.0))),
-            )
-        )
+        # The RMSE as a share of a number that is known: that of an error of 1 everywhere.
+        found = compare_rmse(squared, np.ones(len(chosen)))
+        predicted = float(np.sqrt((spread[chosen] ** 2).mean()))
+        bins.append(SpreadBin(len(chosen), predicted, found.ratio, found.low, found.high))
     if np.ptp(spread) == 0 or np.ptp(np.abs(errors)) == 0:
         return SpreadSkill(tuple(bins), float("nan"), 1.0)
     found = spearmanr(spread, np.abs(errors))

@@ -34,7 +34,7 @@ def plot_spread_skill(skill: SpreadSkill, unit: str, title: str, palette: Palett
     errors = np.array([each.rmse for each in skill.bins])
     lows = np.array([each.low for each in skill.bins])
     highs = np.array([each.high for each in skill.bins])
-    top = float(max(spreads.max(), highs.max()))
+    top = 1.05 * float(spreads.max())
     chart = go.Figure()
     chart.add_scatter(
         x=[0, top],
@@ -63,7 +63,7 @@ def plot_spread_skill(skill: SpreadSkill, unit: str, title: str, palette: Palett
     )
     chart.update_layout(chart_style.build_chart_layout(title, 400, palette))
     of_unit = f", {unit}" if unit else ""
-    chart.update_xaxes(title=f"predicted spread{of_unit}", rangemode="tozero", fixedrange=True)
+    chart.update_xaxes(title=f"predicted spread{of_unit}", range=[0, top], fixedrange=True)
     chart.update_yaxes(title=f"RMSE{of_unit}", rangemode="tozero", fixedrange=True, automargin=True)
     return chart
 

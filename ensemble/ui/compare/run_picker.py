@@ -7,14 +7,16 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.comparison.run_groups import group_runs
+from ensemble.numeric.numeric_store import read_numeric_run
 from ensemble.ui.compare import selected_runs
 from ensemble.ui.compare.selected_runs import MAX_RUNS, SelectedRuns
 from ensemble.ui.frame import report_download
 from ensemble.ui.predictions.controls import hash_options
-from ensemble.ui.shared import address, loaders, widget_state
+from ensemble.ui.shared import address, loaders, run_panel, widget_state
 from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import format_unique_run_name
 
+MAX_NUMERIC_LINKS = 3  # to runs that predict numbers, where they were to be compared
 NEWEST_RUN_COUNT = 10  # of the newest runs, offered where nothing is chosen
 
 
@@ -122,10 +124,15 @@ def compare_tagged_runs(word: address.TextParameter, key: str) -> None:
 
 def show_comparison_problems(selection: SelectedRuns) -> None:
     """What the address asked for and cannot have, in a sentence."""
-    if selection.missing:
-        named = ", ".join(f"“{run_id[:40]}”" for run_id in selection.missing[:3])
-        more = f" and {len(selection.missing) - 3} more" if len(selection.missing) > 3 else ""
-        runs_ = "This run is" if len(selection.missing) == 1 else "These runs are"
+    numeric_runs = [run for run_id in selection.missing if (run := read_numeric_run(run_id))]
+    for run in numeric_runs[:MAX_NUMERIC_LINKS]:
+        run_panel.show_numeric_run_notice(run)
+    numeric_ids = {run.id for run in numeric_runs}
+    missing = [run_id for run_id in selection.missing if run_id not in numeric_ids]
+    if missing:
+        named = ", ".join(f"“{run_id[:40]}”" for run_id in missing[:3])
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        runs_ = "This run is" if len(missing) == 1 else "These runs are"
         st.warning(
             escaping.escape_markdown(f"{runs_} not found, and left out: {named}{more}."),
             icon=":material/link_off:",

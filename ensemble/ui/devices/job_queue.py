@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble.jobs.kinds import REGRESSION, STRESS, SWEEP, TRAINING
+from ensemble.jobs.kinds import NUMERIC, REGRESSION, STRESS, SWEEP, TRAINING
 from ensemble.jobs.queue import QueuedJob, list_queued_jobs
 from ensemble.ui.shared import address
 from ensemble.ui.shared.guard import guard_page
@@ -18,6 +18,7 @@ SCREENS = {
     STRESS: ("pages/inspect.py", address.RUN),
     REGRESSION: ("pages/parallel.py", address.SOLVE),
     SWEEP: ("pages/tune.py", address.SWEEP),
+    NUMERIC: ("pages/numbers.py", address.RUN),
 }
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ensemble import runs
 from ensemble.errors import EnsembleError
+from ensemble.jobs.store import StoredJob
 from ensemble.wording import escaping
 
 LABEL = "Save report"
@@ -15,7 +15,7 @@ HELP = (
 )
 
 
-def show_report_download(every: Sequence[runs.Run], key: str) -> None:
+def show_report_download(every: Sequence[StoredJob], key: str) -> None:
     """The button; the file is made when it is pressed, which takes some seconds.
 
     Args:
@@ -43,6 +43,6 @@ def render_report_bytes(ids: Sequence[str]) -> bytes:
     from ensemble import report  # here: pictures take a while to import
 
     try:
-        return report.render_report([runs.find_run(run_id) for run_id in ids]).encode()
+        return report.render_report(report.find_reported_runs(ids)).encode()
     except EnsembleError as error:
         return report.render_problem_page(str(error)).encode()

@@ -1,15 +1,15 @@
 """What can be done with one run: open, rename, tag, note, pin, stop, resume, delete."""
 
-import contextlib
 from collections.abc import Sequence
 
 import streamlit as st
 
 from ensemble import runs
 from ensemble.access import Action
-from ensemble.errors import RunError
-from ensemble.jobs.folders import MAX_NAME_LENGTH
+from ensemble.jobs.folders import MAX_NAME_LENGTH, read_run_name
+from ensemble.jobs.store import StoredJob
 from ensemble.runs.annotations.baseline import read_baseline, write_baseline
+from ensemble.runs.annotations.names import write_run_name
 from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, read_run_note, write_run_note
 from ensemble.ui.frame import report_download
 from ensemble.ui.jobs import deletion, job_panel
@@ -94,7 +94,7 @@ def pin_baseline(dataset: str, run_id: str | None) -> None:
     run_actions.attempt_run_action(lambda: write_baseline(dataset, run_id), text)
 
 
-def show_name_and_note(run: runs.Run) -> None:
+def show_name_and_note(run: StoredJob) -> None:
     """Name and note, kept as soon as the box is left: what was typed is never lost."""
     left, right = st.columns([1, 2])
     left.text_input(
@@ -104,7 +104,7 @@ def show_name_and_note(run: runs.Run) -> None:
         placeholder=format_run_name(run),
         key=(key := f"name_of_{run.id}"),
         on_change=rename_single_run,
-        args=(run.id, key),
+        args=(run, key),
         **rights.build_control_arguments(
             Action.CHANGE,
             run.path,
@@ -119,30 +119,27 @@ def show_name_and_note(run: runs.Run) -> None:
         height=100,
         placeholder="What you tried, and the result",
         on_change=save_run_note,
-        args=(run.id, key),
+        args=(run, key),
         **rights.build_control_arguments(
             Action.CHANGE, run.path, help="Saved when you leave the box."
         ),
     )
 
 
-def rename_single_run(run_id: str, key: str) -> None:
+def rename_single_run(run: StoredJob, key: str) -> None:
     """Callback: keep the name."""
-    name = widget_state.get_widget_value(key)
-    with contextlib.suppress(RunError):  # where there is no such run, that is said below
-        run = runs.find_run(run_id)
-        if name == ("" if run.name == run.id else run.name):
-            return  # A drawing that was cut short has the browser tell of the box once more.
-    run_actions.attempt_run_action(lambda: runs.rename_run(run_id, name), "Name saved.")
+    name, before = widget_state.get_widget_value(key), read_run_name(run.path)
+    if name == ("" if before == run.id else before):
+        return  # A drawing that was cut short has the browser tell of the box once more.
+    run_actions.attempt_run_action(lambda: write_run_name(run.id, name), "Name saved.")
 
 
-def save_run_note(run_id: str, key: str) -> None:
+def save_run_note(run: StoredJob, key: str) -> None:
     """Callback: keep the note."""
     text = widget_state.get_widget_value(key)
-    with contextlib.suppress(RunError):
-        if text.strip() == read_run_note(runs.find_run(run_id)):
-            return
-    run_actions.attempt_run_action(lambda: write_run_note(run_id, text), "Note saved.")
+    if text.strip() == read_run_note(run):
+        return
+    run_actions.attempt_run_action(lambda: write_run_note(run.id, text), "Note saved.")
 
 
 def show_run_buttons(run: runs.Run) -> None:

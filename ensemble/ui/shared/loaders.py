@@ -18,6 +18,7 @@ from ensemble.errors import ConfigError
 from ensemble.jobs.folders import find_run_folder
 from ensemble.jobs.leftovers import Leftover, list_leftovers
 from ensemble.jobs.placement import read_place_name
+from ensemble.numeric.numeric_store import list_unreadable_numeric_runs
 from ensemble.runs.store import RUN_STORE
 from ensemble.runs.test_set import LABELS_FILE
 from ensemble.storage.folder_index import file_version
@@ -142,7 +143,11 @@ def list_unreadable_runs() -> dict[str, str]:
 
 @st.cache_resource(max_entries=2, ttl=10.0, show_spinner=False)
 def _list_cached_unreadable_runs(folder: str) -> dict[str, str]:
-    return {**regression.list_unreadable_regressions(), **runs.list_unreadable_runs()}
+    return {
+        **regression.list_unreadable_regressions(),
+        **list_unreadable_numeric_runs(),
+        **runs.list_unreadable_runs(),
+    }
 
 
 def list_old_leftovers() -> list[Leftover]:

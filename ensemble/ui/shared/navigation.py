@@ -46,6 +46,13 @@ def build_navigation(hidden: bool = False) -> StreamlitPage:
         url_path="inspect",
         help="What the ensemble knows and does not: agreement, uncertainty, calibration.",
     )
+    numbers = st.Page(
+        "pages/numbers.py",
+        title="Numbers",
+        icon=":material/123:",
+        url_path="numbers",
+        help="Ensembles that predict numbers: how far off they are, and whether spreads hold.",
+    )
     why = st.Page(
         "pages/why.py",
         title="Why",
@@ -121,6 +128,7 @@ def build_navigation(hidden: bool = False) -> StreamlitPage:
         train,
         predictions,
         inspect,
+        numbers,
         why,
         labels,
         compare,

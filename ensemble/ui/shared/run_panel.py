@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from ensemble import runs
+from ensemble.numeric.numeric_store import NumericRun, read_numeric_run
 from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.runs.start_weights import identify_start_weights
 from ensemble.runs.store import RUN_STORE
@@ -41,7 +42,7 @@ def show_run_screen(
     """
     choice = job_picker.select_shown_job(RUN_SCREEN)
     if choice.problem:
-        job_picker.show_missing_job(RUN_SCREEN, choice.problem)
+        show_missing_run(choice.problem)
     elif choice.job:
         show_run_header(choice.job, has_try_link)
         if member_numbering := member_settings.describe_member_numbering(choice.job):
@@ -49,6 +50,30 @@ def show_run_screen(
         draw(choice.job)
     else:
         without()
+
+
+def show_missing_run(problem: str) -> None:
+    """What is wrong with the run in the address; of one that predicts numbers, where it is shown.
+
+    Args:
+      problem: why there is none, in a sentence.
+    """
+    if run := read_numeric_run(address.RUN.read() or ""):
+        show_numeric_run_notice(run)
+    else:
+        job_picker.show_missing_job(RUN_SCREEN, problem)
+
+
+def show_numeric_run_notice(run: NumericRun) -> None:
+    """That a run predicts numbers, on a page that is for classes, and the way to its own."""
+    name = escaping.escape_markdown(format_run_name(run))
+    st.info(f"This page is for classes, and “{name}” predicts numbers.", icon=":material/123:")
+    st.page_link(
+        "pages/numbers.py",
+        label="Open it on Numbers",
+        icon=":material/arrow_forward:",
+        query_params=address.RUN.build_query(run.id),
+    )
 
 
 def show_run_header(run: runs.Run, has_try_link: bool = True) -> None:

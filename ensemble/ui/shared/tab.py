@@ -17,6 +17,7 @@ from ensemble.ui.classify.state import InputPicture, PreparationOverrides, Readi
 if TYPE_CHECKING:
     from ensemble.analysis.quality.averaging import Ints
     from ensemble.exchange import Capsule, LabelReadingError, MemberOutputs
+    from ensemble.exchange.numeric_files import NumericPredictions
 
 T = TypeVar("T")
 
@@ -152,7 +153,11 @@ class Tab:
     # The uploaded files that were read last, by their ids and how labels were to be read, and what
     # they hold or why they cannot be taken.
     import_contents: TabValue[
-        tuple[tuple[str, ...], MemberOutputs | list[Capsule] | LabelReadingError | str] | None
+        tuple[
+            tuple[str, ...],
+            MemberOutputs | NumericPredictions | list[Capsule] | LabelReadingError | str,
+        ]
+        | None
     ] = TabValue("import_read", None)
 
     # Predictions, Inspect and Classify.

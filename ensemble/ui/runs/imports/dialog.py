@@ -10,7 +10,12 @@ from ensemble import exchange
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.exchange import Capsule, LabelReadingError, MemberOutputs
-from ensemble.ui.runs.imports import predictions, report
+from ensemble.exchange.numeric_files import (
+    NumericPredictions,
+    is_numeric_file,
+    read_numeric_file,
+)
+from ensemble.ui.runs.imports import numbers, predictions, report
 from ensemble.ui.shared import address, loaders, widget_state
 from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.shared.tab import tab
@@ -23,8 +28,9 @@ FILE_TYPES = ["npz", "csv", "parquet", "html", "htm"]
 ACCEPTED_FILES_HELP = (
     "A report (`.html`) that was saved of runs, with their data in it. Or predictions, one file "
     "for all members, or one a member: `.npz` with `probabilities` or `logits` of shape (members, "
-    "examples, classes) and `labels` from 0; images, class and member names if you have them. CSV "
-    "and Parquet too."
+    "examples, classes) and `labels` from 0; images, class and member names if you have them. Or "
+    "predicted numbers, in one file: `mean` and `std` of shape (members, examples) and `targets`. "
+    "CSV and Parquet too."
 )
 
 
@@ -86,6 +92,9 @@ def show_import_dialog_body() -> None:
             st.warning(escaping.escape_markdown(str(import_files)), icon=":material/error:")
             if isinstance(import_files, LabelReadingError):
                 predictions.select_label_reading(import_files.options, None, labels_key)
+        elif isinstance(import_files, NumericPredictions):
+            numbers.show_numbers_preview(import_files)
+            numbers.show_numbers_form(import_files, names[0], finish_numbers_import)
         elif isinstance(import_files, list):
             report.show_report_runs(import_files, names, finish_import)
         else:
@@ -101,7 +110,7 @@ def show_import_dialog_body() -> None:
 
 def load_import_files(
     files: Sequence[Any], labels_as: str
-) -> MemberOutputs | list[Capsule] | LabelReadingError | str:
+) -> MemberOutputs | NumericPredictions | list[Capsule] | LabelReadingError | str:
     """What the files hold, or why they cannot be taken; read once for each reading of labels."""
     file_ids = (*(file.file_id for file in files), labels_as)
     if tab.import_contents is None or tab.import_contents[0] != file_ids:
@@ -113,13 +122,15 @@ def load_import_files(
 
 def parse_import_files(
     files: Sequence[Any], labels_as: str = ""
-) -> MemberOutputs | list[Capsule] | LabelReadingError | str:
+) -> MemberOutputs | NumericPredictions | list[Capsule] | LabelReadingError | str:
     """As `load_import_files`, anew."""
     try:
         exchange.check_import_size(sum(file.size for file in files))
         most = exchange.MAX_UNPACK_RATIO * exchange.max_import_bytes()
         if all(exchange.is_report_file(file) for file in files):
             return exchange.read_reports(list(files), most)
+        if len(files) == 1 and is_numeric_file(files[0]):
+            return read_numeric_file(files[0])
         return exchange.read_prediction_files(list(files), most, labels_as)
     except LabelReadingError as error:
         return error
@@ -137,3 +148,10 @@ def finish_import(run_ids: Sequence[str], view: str = "") -> None:
             query |= address.VIEW.build_query(view)
         st.switch_page("pages/inspect.py", query_params=query)
     st.rerun()
+
+
+def finish_numbers_import(run_id: str) -> None:
+    """Goes on to the run that was kept, on its page."""
+    close_import_dialog()
+    loaders.forget_runs()
+    st.switch_page("pages/numbers.py", query_params=address.RUN.build_query(run_id))

@@ -1,0 +1,1 @@
+"""The screen about an ensemble that predicts numbers."""

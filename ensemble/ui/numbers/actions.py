@@ -1,0 +1,25 @@
+"""What can be done with a run that predicts numbers: name it, note something, delete it."""
+
+import streamlit as st
+
+from ensemble.numeric.numeric_store import NumericRun
+from ensemble.ui.jobs import deletion
+from ensemble.ui.numbers.screen import NUMERIC_SCREEN
+from ensemble.ui.runs import run_action_panel, run_actions
+from ensemble.wording.run_names import format_run_name
+
+
+def show_numeric_actions(run: NumericRun) -> None:
+    """Name and note, and Delete, which asks first."""
+    with st.container(border=True, key="run_actions"):
+        if deletion.is_deletion_requested(NUMERIC_SCREEN, run):
+            deletion.show_delete_confirmation(
+                NUMERIC_SCREEN,
+                run,
+                lambda act: run_actions.attempt_run_action(act, f"Deleted {format_run_name(run)}."),
+            )
+            return
+        run_action_panel.show_name_and_note(run)
+        with st.container(horizontal=True):
+            st.space("stretch")
+            deletion.show_delete_button(NUMERIC_SCREEN, run)

@@ -1,0 +1,102 @@
+"""The answer about an ensemble that predicts numbers, and the view that is chosen."""
+
+import streamlit as st
+
+from ensemble.numeric.numeric_predictions import select_numeric_epoch
+from ensemble.numeric.numeric_store import NumericRun, find_numeric_run
+from ensemble.runs.history import list_prediction_epochs
+from ensemble.ui.jobs import job_panel
+from ensemble.ui.numbers import loader
+from ensemble.ui.render import read_view_choice, render_view
+from ensemble.ui.shared import address
+from ensemble.ui.shared.guard import guard_page
+from ensemble.views.numeric.numeric_answer import build_numeric_figures, build_numeric_headline
+from ensemble.views.parts import Choice, View
+from ensemble.views.registry import NUMERIC_VIEWS
+from ensemble.wording import formats
+
+REFRESH_INTERVAL_S = 2.0
+# The views by the words in the address; the answer itself stands above all of them.
+TITLES = {name: view.title for name, view in NUMERIC_VIEWS.items()} | {"answer": "Figures"}
+DEFAULT_VIEW = "calibration"
+CLASSES_NOTE = (
+    "Agreement by votes, class by class, selective answers, sets and shift are for classes: an "
+    "ensemble that predicts numbers has none."
+)
+
+
+def show_numeric_run(run: NumericRun) -> None:
+    """How far it is where it trains; the answer, the views and the one that is chosen."""
+    if run.active:
+        st.fragment(refresh_numeric_run, run_every=REFRESH_INTERVAL_S)(run.id, run.status.epoch)
+    else:
+        job_panel.show_job_ending(run)
+    if not list_prediction_epochs(run.id):
+        st.info(
+            "Its answer stands here once an epoch has ended."
+            if run.active
+            else "It has no predictions: there is nothing to judge.",
+            icon=":material/hourglass_empty:",
+        )
+        return
+    numbers = loader.load_evaluated_numbers(run, read_shown_epoch(run))
+    render_view(build_numeric_headline(numbers), job=run)
+    render_view(ask_epoch(run), job=run)
+    view = select_numeric_view()
+    with st.container(key="view"):
+        built = (
+            build_numeric_figures(numbers)
+            if view == "answer"
+            else NUMERIC_VIEWS[view].build(numbers)
+        )
+        render_view(built, job=run)
+    st.caption(CLASSES_NOTE)
+
+
+def refresh_numeric_run(run_id: str, last_epoch: int) -> None:
+    """The progress of a run that trains; the page is drawn again with each epoch and at its end."""
+    with guard_page():
+        run = find_numeric_run(run_id)
+        if not run.active or run.status.epoch != last_epoch:
+            st.rerun()
+        epochs = f"epoch {run.status.epoch} of {run.status.epochs}"
+        left = run.status.seconds_left
+        text = f"{run.state} · {epochs}" + (
+            f" · {formats.format_duration(left)} left" if left is not None else ""
+        )
+        job_panel.show_job_progress(run, text, prefix="numeric_")
+
+
+def offer_epochs(run: NumericRun) -> Choice:
+    """The epochs whose predictions are kept."""
+    kept = list_prediction_epochs(run.id)
+    values = {str(epoch): str(epoch) for epoch in kept}
+    return Choice(
+        address.EPOCH.name,
+        "Epoch",
+        values,
+        str(select_numeric_epoch(run)),
+        "Every epoch’s predictions are kept.",
+        "slider",
+        width=260,
+    )
+
+
+def read_shown_epoch(run: NumericRun) -> int:
+    """The epoch that the address names where there is that, else the usual one."""
+    return int(read_view_choice(offer_epochs(run)))
+
+
+def ask_epoch(run: NumericRun) -> View:
+    """A slider through the epochs, where there are several."""
+    choice = offer_epochs(run)
+    if len(choice.values) > 1:
+        yield choice
+
+
+def select_numeric_view() -> str:
+    """The control; returns the view that the address names."""
+    address.show_unknown_option(address.VIEW, TITLES, TITLES[DEFAULT_VIEW])
+    return address.select_address_option(
+        address.VIEW, "View", TITLES, DEFAULT_VIEW, label_visibility="collapsed", wrap=True
+    )

@@ -1,0 +1,70 @@
+"""What is peculiar to the screen about runs that predict numbers, and its header."""
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.errors import RunError
+from ensemble.numeric.numeric_store import NUMERIC_STORE, NumericRun
+from ensemble.ui.frame import report_download
+from ensemble.ui.jobs import job_picker
+from ensemble.ui.jobs.job_screen import JobScreen, find_displayed_state
+from ensemble.ui.shared import address
+from ensemble.wording import escaping, formats
+from ensemble.wording.run_names import format_run_name
+
+
+def describe_numeric_run(run: NumericRun) -> str:
+    """What the run predicts, in a line."""
+    unit = f" in {run.unit}" if run.unit else ""
+    where = "trained elsewhere" if run.settings is None else "trained here"
+    parts = [formats.format_count(run.members, "member"), f"{run.target_name or 'numbers'}{unit}"]
+    return " · ".join([*parts, where])
+
+
+NUMERIC_SCREEN: JobScreen[NumericRun] = JobScreen(
+    NUMERIC_STORE,
+    address.RUN,
+    "numeric_",
+    "run",
+    first_step="See how a first one comes here",
+    deletion_question_end=" with its predictions? It cannot be brought back.",
+    describe_details=describe_numeric_run,
+    dependent_words=(address.EPOCH,),
+    memory="numbers",
+)
+
+
+def show_numeric_header(run: NumericRun) -> None:
+    """Name, state, file and picker in one line, which stays while the page scrolls."""
+    full = (
+        f"**{escaping.escape_markdown(format_run_name(run))}**  \n"
+        f"{escaping.escape_markdown(describe_numeric_run(run))}  \n"
+        f"{escaping.escape_markdown(run.id)}"
+    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_line"):
+        job_picker.show_job_title(format_run_name(run), find_displayed_state(run))
+        st.caption("Settings", width="content", help=full)
+        st.space("stretch")
+        report_download.show_report_download([run], "numeric_one_file")
+        job_picker.show_job_picker(NUMERIC_SCREEN, run)
+
+
+def show_missing_numbers(problem: str) -> None:
+    """What is wrong with the run in the address; of one of classes, where it is shown.
+
+    Args:
+      problem: why there is none, in a sentence.
+    """
+    try:
+        run = runs.find_run(address.RUN.read() or "")
+    except RunError:
+        job_picker.show_missing_job(NUMERIC_SCREEN, problem)
+        return
+    name = escaping.escape_markdown(format_run_name(run))
+    st.info(f"This page is for numbers, and “{name}” is of classes.", icon=":material/category:")
+    st.page_link(
+        "pages/inspect.py",
+        label="Open it on Inspect",
+        icon=":material/arrow_forward:",
+        query_params=address.RUN.build_query(run.id),
+    )

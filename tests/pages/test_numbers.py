@@ -1,0 +1,109 @@
+"""Numbers: a run that predicts numbers is handed in, opened, asked, named, deleted."""
+
+import io
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble.numeric.numeric_store import find_numeric_run, list_numeric_runs
+from ensemble.report import render_report
+from ensemble.ui.numbers.answer import TITLES
+from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
+from ensemble.views.registry import NUMERIC_VIEWS
+from ensemble.views.summary import summarize_view
+from tests.pages.ensembles import trained
+from tests.pages.predictions_screen import opened, value
+from tests.pages.test_import_dialog import handed_in
+from tests.report.pages import Page
+from tests.views.test_numeric_views import MEAN, NOISE, TARGETS, build_ensemble, keep_run
+
+
+def said(at: AppTest) -> str:
+    elements = (*at.markdown, *at.caption, *at.info, *at.warning, *at.subheader)
+    return "\n".join(str(one.value) for one in elements).replace("\\", "").replace("**", "")
+
+
+def test_before_any_run_it_says_what_will_be_here() -> None:
+    at = opened(page="numbers")
+    assert "How far off is it" in said(at)
+    assert at.button(key="import_open")
+
+
+@pytest.mark.parametrize("view", TITLES)
+def test_the_screen_says_what_the_command_says(view: str) -> None:
+    run = keep_run(build_ensemble("normal"))
+    at = opened(run.id, page="numbers", view=view)
+    numbers = evaluate_numeric_run(run)
+    for name in ("answer", view):
+        summary = summarize_view(NUMERIC_VIEWS[name], numbers)
+        assert summary.answer in said(at)
+        assert all(sentence in said(at) for sentence in summary.evidence)
+    figures = summarize_view(NUMERIC_VIEWS[view], numbers).figures
+    assert len(at.get("plotly_chart")) == len(figures)
+    assert "are for classes" in said(at)
+
+
+@pytest.mark.parametrize("form", ["quantiles", "points"])
+def test_what_members_do_not_tell_is_said(form: str) -> None:
+    at = opened(keep_run(build_ensemble(form)).id, page="numbers")
+    sentence = {"quantiles": "Nothing is assumed between", "points": "without a spread"}[form]
+    assert sentence in said(at)
+
+
+@pytest.mark.parametrize("page", ["predictions", "why", "labels", "classify", "train"])
+def test_every_screen_of_classes_says_so_and_leads_here(page: str) -> None:
+    run = keep_run(build_ensemble("points"))
+    at = opened(run.id, page=page)
+    assert "This page is for classes, and “5 members · numbers · imported” predicts" in said(at)
+    assert any(link.page == "numbers" for link in at.get("page_link"))
+
+
+def test_inspect_leads_here_and_compare_says_where_it_is() -> None:
+    run = keep_run(build_ensemble("normal"))
+    at = opened(run.id, page="inspect")
+    assert "The ensemble’s RMSE is" in said(at)
+    compared = opened(page="compare", runs=run.id)
+    assert "predicts numbers" in said(compared)
+
+
+def test_a_run_of_classes_is_led_to_inspect() -> None:
+    run = trained(members=2)
+    at = opened(run, page="numbers")
+    assert "This page is for numbers, and" in said(at)
+    assert any(link.page == "inspect" for link in at.get("page_link"))
+    assert value(at, "run") == run.id
+
+
+def test_a_file_is_handed_in_named_and_deleted() -> None:
+    held = io.BytesIO()
+    np.savez(held, mean=MEAN, std=np.tile(NOISE, (len(MEAN), 1)), targets=TARGETS)
+    at = handed_in(held.getvalue(), "numbers.npz")
+    assert "5 members · 400 examples · means and spreads" in said(at)
+    at.text_input(key="import_target").input("height")
+    at.text_input(key="import_unit").input("m")
+    at.button(key="import_keep").click().run()
+    (run,) = list_numeric_runs()
+    assert (run.target_name, run.unit) == ("height", "m")
+    at = opened(page="runs")
+    assert "1 run of numbers" in said(at)
+    at = opened(run.id, page="numbers")
+    at.text_input(key=f"name_of_{run.id}").input("mine").run()
+    at.text_area(key=f"note_of_{run.id}").input("noted").run()
+    found = find_numeric_run(run.id)
+    assert (found.name, found.note) == ("mine", "noted")
+    at.button(key="numeric_delete").click().run()
+    at.button(key="numeric_delete_sure").click().run()
+    assert not at.exception
+    assert list_numeric_runs() == []
+
+
+def test_the_report_says_what_the_screen_says() -> None:
+    run = keep_run(build_ensemble("normal"))
+    numbers = evaluate_numeric_run(run)
+    page = Page(render_report([run])).said
+    for view in NUMERIC_VIEWS.values():
+        summary = summarize_view(view, numbers)
+        assert " ".join(summary.answer.split()) in page
+        for sentence in summary.evidence:
+            assert " ".join(sentence.split()) in page
