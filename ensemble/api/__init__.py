@@ -4,7 +4,7 @@ Its names stand in `ensemble` itself, which imports this package when one of the
 """
 
 from ensemble.api.dataset_addition import add_dataset
-from ensemble.api.numeric_predictions import judge_numbers
+from ensemble.api.numeric_predictions import judge_numbers, open_numbers
 from ensemble.api.prediction_import import import_predictions
 from ensemble.api.predictions import Predictions
 from ensemble.api.run import Run
@@ -24,6 +24,7 @@ __all__ = [
     "import_predictions",
     "judge_numbers",
     "list_runs",
+    "open_numbers",
     "open_run",
     "sweep",
     "train",

@@ -2,16 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ensemble.analysis.numeric.numeric_evaluation import NumericEvaluation, evaluate_numbers
-from ensemble.errors import PredictionsError
+from ensemble.analysis.numeric.numeric_evaluation import NumericEvaluation
+from ensemble.errors import PredictionsError, UnknownRunError
 from ensemble.exchange.numeric_files import (
     NumericPredictions,
     build_numeric_predictions,
     build_quantile_predictions,
 )
+from ensemble.exchange.numeric_import import import_numbers
+from ensemble.numeric.numeric_store import find_any_numeric_run, list_numeric_runs
+from ensemble.storage.folders import runs_folder
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
+from ensemble.views.registry import NUMERIC_VIEWS, find_view
+from ensemble.views.summary import summarize_view
 from ensemble.wording.numeric_predictions import list_numeric_sentences
+from ensemble.wording.run_names import format_run_name
+
+if TYPE_CHECKING:
+    from ensemble.api.view import EvaluatedView
 
 
 @dataclass(frozen=True)
@@ -22,15 +32,56 @@ class NumericJudgement:
       evaluation: the figures.
       sentences: what they say, in words.
       notes: what was assumed of the arrays.
+      numbers: the predictions and targets themselves.
     """
 
     evaluation: NumericEvaluation
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
+    numbers: EvaluatedNumbers
 
     def __str__(self) -> str:
         """The sentences, a line each."""
         return "\n".join((*self.sentences, *self.notes))
+
+    def view(self, name: str, **choices: object) -> "EvaluatedView":
+        """What one of the views of the page Numbers says; the last line of a cell shows it.
+
+        Args:
+          name: "answer", "calibration", "spread", "predicted", "committee", "members" or "worst".
+          choices: what the view's controls would say: `worst="surprise"`.
+
+        Raises:
+          ConfigError: there is no such view, no such choice of it, or no such word of that.
+        """
+        from ensemble.api.view import EvaluatedView  # here: figures take a while to import
+
+        words = {choice: str(word) for choice, word in choices.items()}
+        return EvaluatedView(summarize_view(find_view(name, NUMERIC_VIEWS), self.numbers, words))
+
+    def save(self, name: str = "", target: str = "", unit: str = "") -> str:
+        """Keeps it as a run, for the page Numbers, `ensemble inspect` and `open_numbers`.
+
+        Args:
+          name: for people, at most 80 characters.
+          target: what is predicted: "price".
+          unit: of the targets: "EUR".
+
+        Returns:
+          The run's id.
+
+        Raises:
+          RunError: the name is too long, or the folder of runs cannot be written.
+        """
+        numbers = self.numbers
+        predictions = NumericPredictions(
+            numbers.predicted,
+            numbers.targets,
+            tuple(numbers.member_names),
+            self.notes,
+            tuple(numbers.named_examples),
+        )
+        return import_numbers(predictions, name, target_name=target, unit=unit).id
 
 
 def judge_numbers(
@@ -58,8 +109,41 @@ def judge_numbers(
       PredictionsError: the arrays do not fit, or are no finite numbers; says what to do.
     """
     numbers = _build_predictions(mean, targets, std, variance, quantiles, levels, member_names)
-    evaluation = evaluate_numbers(numbers.mixture, numbers.targets, numbers.member_names)
-    return NumericJudgement(evaluation, tuple(list_numeric_sentences(evaluation)), numbers.notes)
+    return _build_judgement(
+        EvaluatedNumbers(numbers.mixture, numbers.targets, numbers.member_names), numbers.notes
+    )
+
+
+def open_numbers(id_or_name: str, epoch: int | None = None) -> NumericJudgement:
+    """What is said of a run that predicts numbers, found by its id, or else by its name.
+
+    Args:
+      id_or_name: of the run.
+      epoch: after which epoch; None is the one chosen on validation examples, else the last.
+
+    Raises:
+      UnknownRunError: there is none, or several of that name: the message says which.
+      RunError: it has no predictions, or they cannot be read.
+    """
+    run = find_any_numeric_run(id_or_name)
+    if run is None:
+        wanted = " ".join(id_or_name.split())
+        matches = [run for run in list_numeric_runs() if wanted in (run.name, format_run_name(run))]
+        if len(matches) != 1:
+            ids = ", ".join(match.id for match in matches[:8])
+            raise UnknownRunError(
+                f"{len(matches):,} runs are called “{wanted}”: open one by id: {ids}."
+                if matches
+                else f"There is no run “{wanted:.40}” that predicts numbers in {runs_folder()}: "
+                "`ensemble runs list` has all runs; ENSEMBLE_RUNS sets the folder."
+            )
+        (run,) = matches
+    return _build_judgement(evaluate_numeric_run(run, epoch), ())
+
+
+def _build_judgement(numbers: EvaluatedNumbers, notes: tuple[str, ...]) -> NumericJudgement:
+    evaluation = numbers.evaluation
+    return NumericJudgement(evaluation, tuple(list_numeric_sentences(evaluation)), notes, numbers)
 
 
 def _build_predictions(

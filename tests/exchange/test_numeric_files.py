@@ -221,3 +221,23 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
         ensemble.judge_numbers(MEAN, TARGETS, std=STD, variance=STD)
     with pytest.raises(PredictionsError, match="quantiles with levels"):
         ensemble.judge_numbers(None, TARGETS, quantiles=QUANTILES)
+
+
+def test_what_is_judged_in_a_notebook_has_the_views_and_can_be_kept() -> None:
+    judged = ensemble.judge_numbers(MEAN, TARGETS, std=STD)
+    assert judged.view("calibration").answer
+    with pytest.raises(ensemble.EnsembleError, match="is for classes"):
+        judged.view("agreement")
+    run_id = judged.save("kept", target="height", unit="m")
+    for word in (run_id, "kept"):
+        again = ensemble.open_numbers(word)
+        assert again.sentences == judged.sentences
+    worst = again.view("worst", worst="surprise")
+    assert worst.choices == {"worst": "surprise"}
+    assert "<table>" in worst._repr_html_()
+    assert next(iter(worst.figures.values())).data
+    judged.save("kept")
+    with pytest.raises(ensemble.EnsembleError, match="2 runs are called “kept”"):
+        ensemble.open_numbers("kept")
+    with pytest.raises(ensemble.EnsembleError, match="There is no run “none”"):
+        ensemble.open_numbers("none")
