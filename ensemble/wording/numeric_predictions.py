@@ -2,6 +2,7 @@
 
 import math
 
+from ensemble.analysis.numeric.numeric_comparison import NumericComparison
 from ensemble.analysis.numeric.numeric_diagnosis import (
     ErrorRatio,
     LeftOutMember,
@@ -230,3 +231,45 @@ def describe_bad_member(name: str, member: LeftOutMember) -> str:
         )
     )
     return f"The RMSE of {name} is {more} above that of a random other one ({low} to {high})."
+
+
+def describe_numeric_comparison(comparison: NumericComparison, name: str) -> str:
+    """Whether a run's RMSE is below another's, by how much and how surely.
+
+    Args:
+      comparison: this run against the other.
+      name: of the other, in a sentence.
+    """
+    ratio = comparison.ratio
+    ends = (ratio.ratio, ratio.high, ratio.low)
+    if ratio.low <= 1 <= ratio.high:
+        lower, higher = (
+            formats.format_percent(share, figures=2) for share in (1 - ratio.low, ratio.high - 1)
+        )
+        return (
+            f"No difference from {name} in the RMSE is shown: it is between {lower} lower and "
+            f"{higher} higher"
+        )
+    below = ratio.high < 1
+    shares = ends if below else (ratio.ratio, ratio.low, ratio.high)
+    more, low, high = (formats.format_percent(abs(share - 1), figures=2) for share in shares)
+    side = "below" if below else "above"
+    return f"The RMSE is {more} {side} that of {name} ({low} to {high})"
+
+
+def describe_spread_comparison(comparison: NumericComparison, name: str) -> str:
+    """Which run is better by what judges the spread too; "" where no such difference is shown."""
+    found = [each for each in comparison.differences if each.metric in ("nll", "crps", "pinball")]
+    parts = []
+    for better, who in ((True, "this run is better"), (False, f"{name} is better")):
+        named = [
+            METRIC_NAMES[each.metric]
+            for each in found
+            if (each.high < 0 if better else each.low > 0)
+        ]
+        if named:
+            parts.append(f"by {' and '.join(named)} {who}")
+    if not parts:
+        return ""
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}: these judge the spread too"

@@ -17,6 +17,7 @@ from ensemble.figures.palette import DARK, LIGHT
 from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
 from ensemble.numeric.numeric_store import NumericRun
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
+from ensemble.views.numeric.numeric_comparison import compare_evaluated_numbers
 from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.views.summary import ViewSummary, summarize_view
 
@@ -135,3 +136,37 @@ def test_a_view_of_the_other_kind_is_refused_by_its_kind() -> None:
     done = CliRunner().invoke(main, ["inspect", run.id, "agreement"])
     assert done.exit_code != 0
     assert "is for classes, and this run predicts numbers: choose one of answer" in done.output
+
+
+def test_two_runs_of_the_same_examples_are_compared_and_others_refused() -> None:
+    good, small = (keep_run(build_ensemble("normal", stretch=stretch)) for stretch in (1.0, 0.3))
+    done = CliRunner().invoke(main, ["compare", small.id, good.id, "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert (told["kind"], told["baseline"]) == ("numeric", good.id)
+    (found,) = told["comparisons"]
+    assert found["sentences"][0].startswith("No difference from")
+    assert "By NLL and CRPS “5 members" in found["sentences"][1]
+    plain = CliRunner().invoke(main, ["compare", small.id, "--baseline", good.id])
+    assert found["sentences"][0] in plain.stdout
+    other = keep_run(build_ensemble("normal").select_examples(np.arange(30)))
+    refused = CliRunner().invoke(main, ["compare", other.id, good.id])
+    assert refused.exit_code == 1
+    assert "whose targets are the same" in refused.stderr
+    assert "Name two runs" in CliRunner().invoke(main, ["compare", good.id]).stderr
+
+
+def test_examples_in_another_order_are_matched_by_their_names() -> None:
+    predicted = build_ensemble("points")
+    order = RNG.permutation(N)
+    names = [f"house {number}" for number in range(N)]
+    one = EvaluatedNumbers(predicted, TARGETS, ["a"] * M, named_examples=names)
+    turned = EvaluatedNumbers(
+        predicted.select_examples(order),
+        TARGETS[order],
+        ["a"] * M,
+        named_examples=[names[number] for number in order],
+    )
+    found = compare_evaluated_numbers(one, turned)
+    assert found.ratio.ratio == pytest.approx(1)
+    assert all(each.difference == pytest.approx(0) for each in found.differences)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -18,7 +19,19 @@ from ensemble.comparison.differences import GroupDifference
 from ensemble.comparison.group_metrics import MetricEstimate
 from ensemble.comparison.run_groups import RunGroup, group_runs
 from ensemble.errors import ConfigError, RunError
+from ensemble.numeric.numeric_store import find_any_numeric_run, find_numeric_run
+from ensemble.storage.records.json_lines import convert_to_json
+from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
+from ensemble.views.numeric.numeric_comparison import (
+    compare_evaluated_numbers,
+    describe_run,
+    tabulate_comparison,
+)
 from ensemble.wording import formats
+from ensemble.wording.numeric_predictions import (
+    describe_numeric_comparison,
+    describe_spread_comparison,
+)
 from ensemble.wording.verdicts import comparison_text as words
 
 MIN_COMPARED_RUNS, MAX_COMPARED_RUNS = 2, 50
@@ -44,7 +57,13 @@ def run_compare_command(
     """Set 2 to 50 runs beside each other; those that differ in the seed alone are one group.
 
     Every figure has its 95 % interval, every difference to the baseline its p, adjusted for all.
+    Runs that predict the same numbers: each against the baseline, or the last one named.
     """
+    if any(find_any_numeric_run(run_id) for run_id in (*run_ids, *filter(None, [baseline]))):
+        if by or tag or sweep:
+            raise click.UsageError("Runs that predict numbers are compared by their ids alone.")
+        print_numeric_comparison(run_ids, baseline, as_json)
+        return
     names = [name for part in by for name in part.split(",") if name]
     chosen = find_compared_runs([*run_ids, *filter(None, [baseline])], [tag, sweep])
     groups = group_runs(chosen, names or None)
@@ -157,3 +176,35 @@ def serialize_difference(group_difference: GroupDifference | None) -> dict[str, 
         "settings_nll_p": group_difference.settings_nll_p,
         "settings_nll_p_adjusted": group_difference.adjusted_settings_nll_p,
     }
+
+
+def print_numeric_comparison(run_ids: Sequence[str], baseline: str | None, as_json: bool) -> None:
+    """Runs that predict numbers, each against the baseline, by default the last one named.
+
+    Raises:
+      ConfigError: there is one run alone.
+      RunError: one predicts no numbers, or others; or its files cannot be read.
+    """
+    ids = [run_id for run_id in dict.fromkeys(run_ids) if run_id != baseline]
+    against = baseline or (ids.pop() if ids else "")
+    if not ids:
+        raise ConfigError("Name two runs that predict the same numbers, or more.")
+    other = evaluate_numeric_run(find_numeric_run(against))
+    records = []
+    for run_id in ids:
+        numbers = evaluate_numeric_run(find_numeric_run(run_id))
+        comparison = compare_evaluated_numbers(numbers, other)
+        name = describe_run(other.run)
+        found = (
+            describe_numeric_comparison(comparison, name),
+            describe_spread_comparison(comparison, name),
+        )
+        sentences = [f"{sentence}." for sentence in found if sentence]
+        records.append({"run_id": run_id, "sentences": sentences, **asdict(comparison)})
+        if not as_json:
+            print_line(f"{run_id}: {' '.join(sentences)}")
+            for line in tabulate_comparison(comparison).to_string(index=False).splitlines():
+                print_line(f"  {line}")
+    if as_json:
+        told = {"kind": "numeric", "baseline": against, "comparisons": records}
+        click.echo(json.dumps(convert_to_json(told), allow_nan=False))

@@ -6,7 +6,7 @@ from ensemble.numeric.numeric_predictions import select_numeric_epoch
 from ensemble.numeric.numeric_store import NumericRun, find_numeric_run
 from ensemble.runs.history import list_prediction_epochs
 from ensemble.ui.jobs import job_panel
-from ensemble.ui.numbers import loader
+from ensemble.ui.numbers import comparison, loader
 from ensemble.ui.render import read_view_choice, render_view
 from ensemble.ui.shared import address
 from ensemble.ui.shared.guard import guard_page
@@ -17,7 +17,10 @@ from ensemble.wording import formats
 
 REFRESH_INTERVAL_S = 2.0
 # The views by the words in the address; the answer itself stands above all of them.
-TITLES = {name: view.title for name, view in NUMERIC_VIEWS.items()} | {"answer": "Figures"}
+TITLES = {name: view.title for name, view in NUMERIC_VIEWS.items()} | {
+    "answer": "Figures",
+    "compare": "Compare runs",
+}
 DEFAULT_VIEW = "calibration"
 CLASSES_NOTE = (
     "Agreement by votes, class by class, selective answers, sets and shift are for classes: an "
@@ -44,12 +47,13 @@ def show_numeric_run(run: NumericRun) -> None:
     render_view(ask_epoch(run), job=run)
     view = select_numeric_view()
     with st.container(key="view"):
-        built = (
-            build_numeric_figures(numbers)
-            if view == "answer"
-            else NUMERIC_VIEWS[view].build(numbers)
-        )
-        render_view(built, job=run)
+        match view:
+            case "answer":
+                render_view(build_numeric_figures(numbers), job=run)
+            case "compare":
+                comparison.show_numeric_comparison(numbers, run)
+            case _:
+                render_view(NUMERIC_VIEWS[view].build(numbers), job=run)
     st.caption(CLASSES_NOTE)
 
 

@@ -1,0 +1,41 @@
+"""A run that predicts numbers against another of the same examples."""
+
+import streamlit as st
+
+from ensemble.errors import RunError
+from ensemble.numeric.numeric_store import NumericRun, find_numeric_run
+from ensemble.ui.numbers import loader
+from ensemble.ui.numbers.screen import NUMERIC_SCREEN
+from ensemble.ui.render import read_view_choice, render_view
+from ensemble.ui.shared import address, guard
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
+from ensemble.views.numeric.numeric_comparison import build_numeric_comparison
+from ensemble.views.parts import Choice, View
+from ensemble.wording.run_names import format_unique_run_name
+
+
+def show_numeric_comparison(numbers: EvaluatedNumbers, run: NumericRun) -> None:
+    """The control for the other run, and which of both is better."""
+    others = [other for other in NUMERIC_SCREEN.list_jobs() if other.id != run.id]
+    if not others:
+        st.info(
+            "Import another run of the same examples: it is compared with this one, example by "
+            "example.",
+            icon=":material/compare_arrows:",
+        )
+        return
+    names = {other.id: format_unique_run_name(other) for other in others}
+    choice = Choice(
+        address.WITH.name, "Compare with", names, next(iter(names)), form="list", width=420
+    )
+
+    def ask_other_run() -> View:
+        yield choice
+
+    render_view(ask_other_run(), job=run)
+    try:
+        other = loader.load_evaluated_numbers(find_numeric_run(read_view_choice(choice)), None)
+    except RunError as error:
+        guard.show_error_message(error)
+        return
+    render_view(build_numeric_comparison(numbers, other), job=run)

@@ -1,0 +1,89 @@
+"""Two runs that predict the same numbers, against each other."""
+
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.numeric.numeric_comparison import (
+    NumericComparison,
+    compare_numeric_ensembles,
+)
+from ensemble.errors import RunError
+from ensemble.numeric.numeric_store import NumericRun
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
+from ensemble.views.parts import Paragraph, Table, View
+from ensemble.wording import formats
+from ensemble.wording import numeric_predictions as words
+from ensemble.wording.formats import format_significant
+from ensemble.wording.run_names import format_run_name
+from ensemble.wording.verdicts.ensemble_gain import format_p_value
+
+
+def compare_evaluated_numbers(
+    numbers: EvaluatedNumbers, other: EvaluatedNumbers
+) -> NumericComparison:
+    """Both on the same examples; those of the other brought into this one's order by their names.
+
+    Raises:
+      RunError: they are not of the same examples.
+    """
+    predicted, targets = other.predicted, other.targets
+    named = numbers.named_examples and other.named_examples
+    if named and list(other.named_examples) != list(numbers.named_examples):
+        places = {name: place for place, name in enumerate(other.named_examples)}
+        unique = len(places) == len(other.named_examples)
+        if unique and set(numbers.named_examples) == set(places):
+            order = np.array([places[name] for name in numbers.named_examples])
+            predicted, targets = predicted.select_examples(order), targets[order]
+    if not np.array_equal(numbers.targets, targets):
+        raise RunError(
+            f"{describe_run(other.run)} is not of the same examples as "
+            f"{describe_run(numbers.run)}: compare runs whose targets are the same."
+        )
+    return compare_numeric_ensembles(numbers.predicted, predicted, numbers.targets)
+
+
+def describe_run(run: NumericRun | None) -> str:
+    """A run in a sentence."""
+    return f"“{format_run_name(run)}”" if run else "what was given"
+
+
+def build_numeric_comparison(numbers: EvaluatedNumbers, other: EvaluatedNumbers) -> View:
+    """Which is better, by how much, how surely; and the losses of both."""
+    try:
+        comparison = compare_evaluated_numbers(numbers, other)
+    except RunError as error:
+        yield Paragraph(str(error), "unavailable")
+        return
+    name = describe_run(other.run)
+    yield Paragraph(f"{words.describe_numeric_comparison(comparison, name)}.", "answer")
+    if spreads := words.describe_spread_comparison(comparison, name):
+        yield Paragraph(f"{spreads}.", "evidence")
+    yield Paragraph(
+        f"Paired, example by example, on {formats.format_count(comparison.examples, 'example')}; "
+        "intervals of 95 %. Other trainings of either would differ too.",
+        "evidence",
+    )
+    yield Table(
+        f"Against {name}",
+        tabulate_comparison(comparison),
+        note="This run less the other: below 0 it is the better one.",
+        key="numeric_comparison",
+    )
+
+
+def tabulate_comparison(comparison: NumericComparison) -> pd.DataFrame:
+    """A row a loss that both have."""
+    return pd.DataFrame(
+        [
+            {
+                "loss": words.METRIC_NAMES[each.metric],
+                "this run": format_significant(each.first),
+                "the other": format_significant(each.second),
+                "difference": format_significant(each.difference),
+                "from": format_significant(each.low),
+                "to": format_significant(each.high),
+                "evidence": format_p_value(each.p_value),
+            }
+            for each in comparison.differences
+        ]
+    )
