@@ -18,6 +18,14 @@ SHEET_STYLES = ("classify.css", "answer.css")
 WORKER_SCRIPTS = ("networks.js", "preparation.js", "worker.js")
 # An option of the command line, which no line's end is to cut in two.
 OPTION_PATTERN = re.compile(r"--[a-z]+(?:-[a-z]+)*")
+# HTML that stands in the page: of one with its runs' data, and of one without.
+DATA_HINT = 'The data are inside: <a href="#inside">what this file can do</a>.'
+HOLDINGS_HINT = 'Below: <a href="#inside">what this file holds</a>.'
+IMPORT_HINT = (
+    "With the program, <code>ensemble import FILE.html</code>, or Import… on its page Runs, makes "
+    "a run of them again, every figure equal: to look at it with other settings, or beside runs "
+    "of your own."
+)
 # Text in the colours of right and wrong, as dark or light as text has to be.
 VERDICT_TEXT_COLORS = {"light": ("#00629B", "#A84A0B"), "dark": ("#58B4F0", "#F59A5C")}
 
@@ -33,6 +41,7 @@ def render_report_page(
     Args:
       content: what it says.
       capsules: elements with the runs' data, from `exchange.capsule`; they stand as they are.
+        None of a run that a report holds no data of.
       inside: a sentence on what they hold.
       classifiers: of those runs whose members can answer in the page.
     """
@@ -62,6 +71,8 @@ def render_report_page(
         lead=escape_html_text(content.introduction),
         links=links,
         sections="\n".join(sections),
+        data_hint=DATA_HINT if capsules else HOLDINGS_HINT,
+        import_hint=f" {IMPORT_HINT}" if capsules else "",
         inside=OPTION_PATTERN.sub(r"<code>\g<0></code>", escape_html_text(inside)),
         version=escape_html_attribute(__version__),
         figures=page_assets.render_data_element("figures", page_assets.compress_to_base64(figures)),

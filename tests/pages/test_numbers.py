@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
 from ensemble.numeric.numeric_store import find_numeric_run, list_numeric_runs
 from ensemble.report import render_report
 from ensemble.ui.numbers.answer import TITLES
@@ -13,6 +14,7 @@ from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
 from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.views.summary import summarize_view
 from tests.pages.ensembles import trained
+from tests.pages.hostile import NAME, WORDS, holes, literal
 from tests.pages.predictions_screen import opened, value
 from tests.pages.test_import_dialog import handed_in
 from tests.report.pages import Page
@@ -111,9 +113,34 @@ def test_a_file_is_handed_in_named_and_deleted() -> None:
 def test_the_report_says_what_the_screen_says() -> None:
     run = keep_run(build_ensemble("normal"))
     numbers = evaluate_numeric_run(run)
-    page = Page(render_report([run])).said
+    written = render_report([run])
+    page = Page(written).said
     for view in NUMERIC_VIEWS.values():
         summary = summarize_view(view, numbers)
         assert " ".join(summary.answer.split()) in page
         for sentence in summary.evidence:
             assert " ".join(sentence.split()) in page
+    assert "not the predictions themselves" in written
+    assert "makes a run of them again" not in written
+
+
+@pytest.mark.parametrize("view", ["worst", "members", "predicted", "compare"])
+def test_names_from_outside_stay_text(view: str) -> None:
+    predicted = build_ensemble("normal").select_members([0, 1])
+    for _ in range(2):
+        run = create_imported_numeric_run(
+            predicted,
+            TARGETS,
+            name=NAME,
+            note=WORDS,
+            target_name=NAME,
+            unit="$zz$ <b>zz</b>",
+            member_names=[NAME, "b"],
+            example_names=[f"{NAME} {number}" for number in range(len(TARGETS))],
+        )
+    at = opened(run.id, page="numbers", view=view)
+    assert sorted(holes(at)) == []
+    assert NAME in literal(at)
+    assert sorted(holes(opened(page="runs"))) == []
+    assert sorted(holes(opened(run.id, page="predictions"))) == []
+    assert sorted(holes(opened(page="compare", runs=run.id))) == []

@@ -97,6 +97,11 @@ def forget_shown_job(screen: JobScreen[J]) -> None:
 def show_missing_job(screen: JobScreen[J], problem: str) -> None:
     """What is wrong with the address, in one sentence, and the way on."""
     st.warning(escaping.escape_markdown(problem), icon=":material/link_off:")
+    show_way_on(screen)
+
+
+def show_way_on(screen: JobScreen[J]) -> None:
+    """A button that shows the newest job there is, or leads to the first."""
     label = screen.first_step
     if newest := screen.list_jobs()[:1]:
         label = (

@@ -64,7 +64,8 @@ def show_missing_numbers(problem: str) -> None:
     st.info(f"This page is for numbers, and “{name}” is of classes.", icon=":material/category:")
     st.page_link(
         "pages/inspect.py",
-        label="Open it on Inspect",
+        label=f"Open “{name}” on Inspect",
         icon=":material/arrow_forward:",
         query_params=address.RUN.build_query(run.id),
     )
+    job_picker.show_way_on(NUMERIC_SCREEN)

@@ -60,6 +60,7 @@ def show_missing_run(problem: str) -> None:
     """
     if run := read_numeric_run(address.RUN.read() or ""):
         show_numeric_run_notice(run)
+        job_picker.show_way_on(RUN_SCREEN)
     else:
         job_picker.show_missing_job(RUN_SCREEN, problem)
 
@@ -70,7 +71,7 @@ def show_numeric_run_notice(run: NumericRun) -> None:
     st.info(f"This page is for classes, and “{name}” predicts numbers.", icon=":material/123:")
     st.page_link(
         "pages/numbers.py",
-        label="Open it on Numbers",
+        label=f"Open “{name}” on Numbers",
         icon=":material/arrow_forward:",
         query_params=address.RUN.build_query(run.id),
     )

@@ -77,9 +77,10 @@ class EvaluatedNumbers:
     @property
     def source(self) -> str:
         """Whose the figures are, in a line."""
-        parts = [format_run_name(self.run)] if self.run else []
-        parts += [f"epoch {self.epoch}"] if len(self.epochs) > 1 else []
-        return " · ".join([*parts, self.target_name or "numbers"])
+        name = format_run_name(self.run) if self.run else ""
+        target = self.target_name if self.target_name not in name else ""
+        epoch = f"epoch {self.epoch}" if len(self.epochs) > 1 else ""
+        return " · ".join(filter(None, (name, target, epoch))) or "numbers"
 
     @cached_property
     def example_names(self) -> list[str]:
