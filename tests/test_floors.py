@@ -30,6 +30,7 @@ FLOORS = (
     "analysis",
     "pictures",
     "datasets",
+    "tables",
     "config",
     "machine",
     "hosts",

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from numpy.typing import NDArray
 
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.folds import count_images_per_member
@@ -75,6 +76,17 @@ def sample_epoch_batches(
     order = np.asarray(drawn)[:, : steps * config.batch_size]
     order = order.reshape(-1, steps, config.batch_size)
     return np.broadcast_to(order, (len(numbers), *order.shape[1:]))
+
+
+def sample_member_orders(
+    seed: int, epoch: int, size: int, numbers: Sequence[int]
+) -> NDArray[np.int32]:
+    """An order of `size` rows for each of these members in an epoch (from 1), int32 (M, size).
+
+    The draws of a run that asks for `shuffle_per_member`.
+    """
+    draw = _build_order_program(size, True, False)
+    return np.asarray(draw(seed, epoch, np.asarray(numbers, np.int32)))
 
 
 def _sample_fold_batches(

@@ -43,7 +43,7 @@ class Network:
     """
 
     name: str
-    image_shape: tuple[int, int, int]
+    image_shape: tuple[int, ...]
     classes: int
     width: int = 0
     create_module: ModuleFactory = field(compare=False, repr=False, kw_only=True)
@@ -53,6 +53,18 @@ class Network:
     def is_custom(self) -> bool:
         """Whether its code is a person's own, not this package's."""
         return architectures.is_custom_network(self.name)
+
+    @property
+    def input_words(self) -> str:
+        """What it takes, for sentences."""
+        return f"images ({', '.join(map(str, self.image_shape))})"
+
+    def describe_wrong_output(self, shape: tuple[int, ...], batch: int) -> str:
+        """What to say where its outputs have this shape for so many images."""
+        return (
+            f"The network {self.name} gives {shape} for {batch} images of {self.classes} classes: "
+            f"it has to give logits {(batch, self.classes)}."
+        )
 
     def init(self, key: Array) -> Params:
         """One member's parameters, drawn as `module.init(key, images)` draws them.

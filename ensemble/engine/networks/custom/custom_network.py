@@ -136,17 +136,12 @@ def _describe_failed_pass(network: Network, error: BaseException) -> str:
             f"{begin} draws random numbers where nothing may be drawn, while it is judged: let it "
             f"draw only where train is true, as Dropout(deterministic=not train) does ({words})."
         )
-    height, width, channels = network.image_shape
-    return f"{begin} does not take images ({height}, {width}, {channels}): {words}."
+    return f"{begin} does not take {network.input_words}: {words}."
 
 
 def _check_output_shape(network: Network, output: Any, batch: int) -> None:
-    wanted = (batch, network.classes)
-    if output.shape != wanted:
-        raise ConfigError(
-            f"The network {network.name} gives {output.shape} for {batch} images of "
-            f"{network.classes} classes: it has to give logits {wanted}."
-        )
+    if output.shape != (batch, network.classes):
+        raise ConfigError(network.describe_wrong_output(output.shape, batch))
 
 
 def _check_trained(network: Network, params: Any) -> None:

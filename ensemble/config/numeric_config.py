@@ -1,0 +1,94 @@
+"""What a training that predicts numbers is: every setting with its default, range and help."""
+
+from dataclasses import dataclass
+
+from ensemble import architectures, optimizers
+from ensemble.errors import ConfigError
+from ensemble.settings import Settings, StoredChoice, declare_setting, document_settings
+
+NUMERIC_NETWORK = "mlp"
+
+
+def list_numeric_network_names() -> tuple[str, ...]:
+    """What a training of numbers can choose for `network`: its own, and what is allowed here."""
+    return (NUMERIC_NETWORK, *sorted(architectures.list_allowed_networks()))
+
+
+@document_settings
+@dataclass(frozen=True)
+class NumericConfig(Settings):
+    """Settings of an ensemble that learns to predict numbers from a table, checked when made.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, named with that range.
+    """
+
+    members: int = declare_setting(5, "Number of networks to train.", low=1, high=64)
+    learning_rate: float = declare_setting(0.003, "Step size.", low=1e-5, high=10.0)
+    momentum: float = declare_setting(
+        0.9,
+        "Share of the previous step that SGD adds to the next; beta 1 of the other optimizers.",
+        low=0.0,
+        high=0.999,
+    )
+    epochs: int = declare_setting(40, "Passes over the training rows.", low=1, high=1000)
+    batch_size: int = declare_setting(32, "Rows in one step.", low=1, high=4096)
+    optimizer: str = declare_setting(
+        "adamw", optimizers.describe_optimizers(), choices=optimizers.OPTIMIZER_NAMES
+    )
+    weight_decay: float = declare_setting(
+        0.0, optimizers.describe_weight_decay(), low=0.0, high=1.0
+    )
+    network: str = declare_setting(
+        NUMERIC_NETWORK,
+        "The network: mlp, dense layers with relu; your own is package.module:Factory, with two "
+        "outputs.",
+        choices=list_numeric_network_names,
+    )
+    width: int = declare_setting(50, "Width of each hidden layer of mlp.", low=1, high=1024)
+    depth: int = declare_setting(2, "Hidden layers of mlp; 0 is a linear model.", low=0, high=8)
+    beta: float = declare_setting(
+        0.0,
+        "Weighs each row's loss by its predicted variance to this power (beta-NLL): 0 is the plain "
+        "negative log-likelihood, 1 learns means as the squared error does, 0.5 lies between.",
+        low=0.0,
+        high=1.0,
+    )
+    seed: int = declare_setting(
+        0,
+        "Seed of the split and of all random draws: same seed, same numbers.",
+        low=0,
+        high=2**31 - 1,
+    )
+    devices: int = declare_setting(
+        0, "Devices to spread the members over; 0 takes all.", low=0, high=1024
+    )
+    test: float = declare_setting(
+        0.2, "Share of the rows that is tested on, drawn by the seed.", low=0.001, high=0.9
+    )
+    validation: float = declare_setting(
+        0.0,
+        "Share of the other rows that is held out to choose the best epoch by.",
+        low=0.0,
+        high=0.5,
+    )
+
+    @property
+    def is_own_network(self) -> bool:
+        """Whether the network is a person's own code."""
+        return architectures.is_custom_network(str(self.network))
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, StoredChoice) and architectures.is_custom_network(
+            str(self.network)
+        ):
+            architectures.check_network_allowed(self.network)
+        architectures.check_network_form(self.network)
+        if not isinstance(self.network, StoredChoice) and (
+            self.network in architectures.ARCHITECTURES and self.network != NUMERIC_NETWORK
+        ):
+            raise ConfigError(
+                f"network is {self.network}, which takes images: for a table choose "
+                f"{NUMERIC_NETWORK}, or your own."
+            )
+        self.check()

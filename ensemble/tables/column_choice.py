@@ -1,0 +1,182 @@
+"""Which columns of a table are learnt from, and why the others are not."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from ensemble.errors import DataError
+from ensemble.tables.raw_table import (
+    DATE,
+    NUMBER,
+    TEXT,
+    RawColumn,
+    RawTable,
+    format_column_names,
+)
+
+MOST_CATEGORIES = 50
+FEW_CATEGORIES = 5  # as many may differ in most rows of a small table
+# Names of columns that number or name the rows; where their values all differ they say nothing.
+ID_NAMES = {
+    *("id", "index", "row", "rowid", "row_id", "rownames", "row_names", "key", "uid", "uuid"),
+    *("unnamed: 0", "__index_level_0__", ""),
+}
+ID_ENDS = ("_id", " id")
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """What a table's columns are to a model.
+
+    Attributes:
+      target: the column that is predicted.
+      numbers: columns that are numbers, by name.
+      categories: columns of which each value becomes a column of its own.
+      left_out: other columns, each with the reason, to stand behind a colon.
+    """
+
+    target: str
+    numbers: tuple[str, ...]
+    categories: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+
+def choose_table_columns(
+    table: RawTable,
+    target: str,
+    leave_out: Collection[str] = (),
+    as_categories: Collection[str] = (),
+) -> ColumnChoice:
+    """What each column of a table is, decided by its values, and names only for ids.
+
+    Args:
+      table: as it was read.
+      target: the name of the column to predict.
+      leave_out: names of columns that are not to be learnt from.
+      as_categories: names of columns of numbers that stand for kinds, as a postcode does.
+
+    Raises:
+      DataError: there is no such column, the target is no number or always the same, or no column
+        is left to learn from.
+    """
+    wanted = table.find_column(target)
+    _check_target(table, wanted)
+    dropped = {table.find_column(name).name for name in leave_out}
+    kinds = {table.find_column(name).name for name in as_categories}
+    if wanted.name in dropped | kinds:
+        raise DataError(f"“{wanted.name:.60}” is the target: it cannot be learnt from as well.")
+    known = ~np.isnan(np.asarray(wanted.values, np.float64))
+    numbers, categories, left_out = list[str](), list[str](), list[tuple[str, str]]()
+    counters = list[str]()
+    for column in table.columns:
+        if column is wanted:
+            continue
+        if column.name in dropped:
+            left_out.append((column.name, "as was asked"))
+        elif reason := _explain_unusable_column(column, known, column.name in kinds):
+            left_out.append((column.name, reason))
+        elif column.kind == TEXT or column.name in kinds:
+            categories.append(column.name)
+        else:
+            numbers.append(column.name)
+            if column.name not in kinds and _counts_rows(column):
+                counters.append(column.name)
+    if len(counters) < len(numbers) + len(categories):
+        numbers = [name for name in numbers if name not in counters]
+        left_out += [(name, "numbers the rows") for name in counters]
+    if not numbers and not categories:
+        reasons = "; ".join(f"{name:.40}: {reason}" for name, reason in left_out[:6])
+        raise DataError(
+            f"{table.name} has no column to predict “{wanted.name:.60}” from"
+            f"{f' ({reasons})' if reasons else ''}: add columns of numbers or categories."
+        )
+    return ColumnChoice(wanted.name, tuple(numbers), tuple(categories), tuple(left_out))
+
+
+def list_choice_notes(table: RawTable, choice: ColumnChoice) -> list[str]:
+    """What was decided of the columns, in sentences, the most important first."""
+    notes = []
+    if choice.numbers:
+        notes.append(f"Learnt from as numbers: {format_column_names(choice.numbers)}.")
+    if choice.categories:
+        each = [
+            f"{name} ({len(list_category_values(table.find_column(name)))} values)"
+            for name in choice.categories
+        ]
+        notes.append(f"As categories, a column for each value: {format_column_names(each)}.")
+    if choice.left_out:
+        each = [f"{name or '(no name)'} ({reason})" for name, reason in choice.left_out]
+        notes.append(f"Left out: {format_column_names(each)}.")
+    return notes
+
+
+def list_category_values(column: RawColumn) -> list[str]:
+    """The values that a column has, as text, sorted; missing ones are none."""
+    return sorted({text for text in convert_to_texts(column) if text is not None})
+
+
+def convert_to_texts(column: RawColumn) -> list[str | None]:
+    """A column's values as categories: a number by its shortest form, None where one is missing."""
+    if column.kind == TEXT:
+        return [None if value is None else str(value) for value in column.values.tolist()]
+    numbers = np.asarray(column.values, np.float64)
+    return [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
+
+
+def _check_target(table: RawTable, column: RawColumn) -> None:
+    if column.kind != NUMBER:
+        kind = "dates" if column.kind == DATE else "text"
+        raise DataError(
+            f"The column “{column.name:.60}” of {table.name} is {kind}, not numbers: choose a "
+            "column of numbers as the target (for classes, train with --task classification)."
+        )
+    known = np.asarray(column.values, np.float64)
+    known = known[~np.isnan(known)]
+    if not len(known):
+        raise DataError(f"The column “{column.name:.60}” of {table.name} is empty.")
+    if (known == known[0]).all():
+        raise DataError(
+            f"The column “{column.name:.60}” of {table.name} is {known[0]:g} in every row: there "
+            "is nothing to predict."
+        )
+
+
+def _explain_unusable_column(column: RawColumn, known: np.ndarray, as_category: bool) -> str:
+    """Why nothing can be learnt from a column in the rows `known` (N,); "" where it can."""
+    if column.kind == DATE:
+        return "dates"
+    if column.kind not in (NUMBER, TEXT):
+        return "neither numbers nor text"
+    if column.kind == TEXT or as_category:
+        texts = [text for text, row in zip(convert_to_texts(column), known, strict=True) if row]
+        values = {text for text in texts if text is not None}
+        present = sum(text is not None for text in texts)
+        if not values:
+            return "empty"
+        if len(values) == 1 and present == len(texts):
+            return "the same in every row"
+        if len(values) > FEW_CATEGORIES and 2 * len(values) > present:
+            return "text that differs from row to row"
+        if len(values) > MOST_CATEGORIES:
+            return f"{len(values):,} different values, more than {MOST_CATEGORIES}"
+        return ""
+    numbers = np.asarray(column.values, np.float64)[known]
+    present_numbers = numbers[~np.isnan(numbers)]
+    if not len(present_numbers):
+        return "empty"
+    if len(present_numbers) == len(numbers) and (present_numbers == present_numbers[0]).all():
+        return "the same in every row"
+    name = column.name.strip().casefold()
+    is_id = name in ID_NAMES or name.endswith(ID_ENDS)
+    if is_id and len(np.unique(present_numbers)) == len(present_numbers):
+        return "names the rows"
+    return ""
+
+
+def _counts_rows(column: RawColumn) -> bool:
+    """Whether a column is 0, 1, 2 … or 1, 2, 3 … from row to row."""
+    numbers = np.asarray(column.values, np.float64)
+    if len(numbers) < 3 or numbers[0] not in (0.0, 1.0):
+        return False
+    return bool(np.array_equal(numbers, numbers[0] + np.arange(len(numbers))))

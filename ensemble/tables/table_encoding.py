@@ -1,0 +1,188 @@
+"""Columns of a table as numbers for a network: standardised, one column a category, gaps filled.
+
+Means, standard deviations and the values of categories are those of the training rows alone.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.errors import DataError
+from ensemble.storage.records.field_checks import NumberRange
+from ensemble.tables.column_choice import ColumnChoice, convert_to_texts
+from ensemble.tables.raw_table import NUMBER, RawColumn, RawTable
+
+MOST_FEATURES = 4096  # columns that a network sees
+MOST_ENCODED_CELLS = 2**28  # float32, 1 GiB
+Scale = Annotated[float, NumberRange(1e-300, 1e300)]
+
+
+class NumberColumn(TypedDict):
+    """How a column of numbers is encoded.
+
+    Attributes:
+      name: the column's.
+      mean, scale: what is subtracted, and what the difference is divided by.
+      missing: whether a further column says, by 1, where the number is missing.
+    """
+
+    name: str
+    mean: float
+    scale: float
+    missing: bool
+
+
+class CategoryColumn(TypedDict):
+    """How a column of categories is encoded.
+
+    Attributes:
+      name: the column's.
+      values: each has a column that is 1 where the row has that value, else 0.
+      missing: whether a further column is 1 where the value is missing.
+    """
+
+    name: str
+    values: list[str]
+    missing: bool
+
+
+@dataclass(frozen=True)
+class TableEncoding:
+    """How rows of a table become what a network sees, and its answers numbers of the target.
+
+    Attributes:
+      target: the column that is predicted.
+      target_mean, target_scale: of the training rows, in the target's unit: what a network learns
+        is (target − mean) / scale.
+      numbers: columns of numbers; each is standardised, and 0 where it is missing.
+      categories: columns of categories; a value that no training row has is 0 in all columns.
+    """
+
+    target: str
+    target_mean: float
+    target_scale: Scale
+    numbers: list[NumberColumn]
+    categories: list[CategoryColumn]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """F names, of what a network sees, in order."""
+        names = list[str]()
+        for number in self.numbers:
+            names += [number["name"]] + ([f"{number['name']} missing"] if number["missing"] else [])
+        for category in self.categories:
+            names += [f"{category['name']} = {value}" for value in category["values"]]
+            names += [f"{category['name']} missing"] if category["missing"] else []
+        return tuple(names)
+
+    def encode_features(self, table: RawTable) -> tuple[NDArray[np.float32], list[str]]:
+        """What a network sees of all rows, (N, F), and what was assumed.
+
+        Args:
+          table: with all columns that were learnt from, by their names.
+
+        Raises:
+          DataError: a column is missing, or is no number where one was learnt from.
+        """
+        features = np.zeros((table.rows, len(self.feature_names)), np.float32)
+        place, notes = 0, list[str]()
+        for number in self.numbers:
+            column = table.find_column(number["name"])
+            if column.kind != NUMBER:
+                raise DataError(
+                    f"The column “{column.name:.60}” of {table.name} is not numbers, as it was "
+                    "where the run learnt: correct it."
+                )
+            values = np.asarray(column.values, np.float64)
+            gaps = np.isnan(values)
+            standardised = (values - number["mean"]) / number["scale"]
+            features[:, place] = np.where(gaps, 0.0, standardised)
+            place += 1
+            if number["missing"]:
+                features[:, place] = gaps
+                place += 1
+        for category in self.categories:
+            texts = convert_to_texts(table.find_column(category["name"]))
+            places = {value: place + at for at, value in enumerate(category["values"])}
+            place += len(places)
+            new = 0
+            for row, text in enumerate(texts):
+                if text is None:
+                    features[row, place if category["missing"] else slice(0)] = 1
+                elif text in places:
+                    features[row, places[text]] = 1
+                else:
+                    new += 1
+            place += category["missing"]
+            if new:
+                rows = "1 row has" if new == 1 else f"{new:,} rows have"
+                notes.append(f"{rows} a value of {category['name']} that no training row has.")
+        return features, notes
+
+    def standardise_targets(self, targets: NDArray[np.float64]) -> NDArray[np.float32]:
+        """(N,) targets in their unit, as a network learns them."""
+        return np.asarray((targets - self.target_mean) / self.target_scale, np.float32)
+
+
+def fit_table_encoding(
+    table: RawTable, choice: ColumnChoice, training_rows: NDArray[np.int64]
+) -> TableEncoding:
+    """The encoding of a table by its training rows.
+
+    Args:
+      table: as it was read.
+      choice: which columns are what.
+      training_rows: their numbers in the table, all with a target.
+
+    Raises:
+      DataError: the training rows have one target alone, or there would be too many columns.
+    """
+    targets = np.asarray(table.find_column(choice.target).values, np.float64)[training_rows]
+    scale = float(targets.std())
+    if not (scale > 0 and np.isfinite(scale)):
+        raise DataError(
+            f"The training rows have one value of {choice.target:.60} alone: choose another seed, "
+            "or give more rows."
+        )
+    encoding = TableEncoding(
+        choice.target,
+        float(targets.mean()),
+        scale,
+        [_fit_number_column(table.find_column(name), training_rows) for name in choice.numbers],
+        [
+            _fit_category_column(table.find_column(name), training_rows)
+            for name in choice.categories
+        ],
+    )
+    count = len(encoding.feature_names)
+    if count > MOST_FEATURES or count * table.rows > MOST_ENCODED_CELLS:
+        raise DataError(
+            f"{table.name} gives {count:,} columns for {table.rows:,} rows once it is encoded, and "
+            f"at most {MOST_FEATURES:,} columns and {MOST_ENCODED_CELLS:,} cells are taken: leave "
+            "columns out."
+        )
+    return encoding
+
+
+def _fit_number_column(column: RawColumn, rows: NDArray[np.int64]) -> NumberColumn:
+    values = np.asarray(column.values, np.float64)[rows]
+    present = values[~np.isnan(values)]
+    scale = float(present.std()) if len(present) else 0.0
+    return {
+        "name": column.name,
+        "mean": float(present.mean()) if len(present) else 0.0,
+        "scale": scale if scale > 0 and np.isfinite(scale) else 1.0,
+        "missing": len(present) < len(values),
+    }
+
+
+def _fit_category_column(column: RawColumn, rows: NDArray[np.int64]) -> CategoryColumn:
+    texts = convert_to_texts(column)
+    mine = [texts[row] for row in rows]
+    return {
+        "name": column.name,
+        "values": sorted({text for text in mine if text is not None}),
+        "missing": any(text is None for text in mine),
+    }

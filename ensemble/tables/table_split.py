@@ -1,0 +1,67 @@
+"""Which rows of a table are learnt from, chosen by and tested on: drawn by the seed alone.
+
+The words of NumPy's bit generators never change, its shuffles may: rows are ordered by words.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.errors import ConfigError
+
+SPLIT_STREAM = 0x7AB1E  # tells these draws from any other by the same seed
+FEWEST_TEST_ROWS, FEWEST_TRAINING_ROWS = 2, 4
+
+
+@dataclass(frozen=True, eq=False)
+class TableSplit:
+    """The numbers of rows in each part, rising, from 0; no row is in two.
+
+    Attributes:
+      train: learnt from.
+      validation: chosen by; empty where the share is 0.
+      test: reported on.
+    """
+
+    train: NDArray[np.int64]
+    validation: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+
+def split_table_rows(
+    rows: int, seed: int, test_share: float, validation_share: float
+) -> TableSplit:
+    """So many rows divided: the test part of all, the validation part of what is left.
+
+    Args:
+      rows: how many there are.
+      seed: of the draw.
+      test_share: in (0, 1).
+      validation_share: of the rows beside the test part, in [0, 1).
+
+    Raises:
+      ConfigError: a part would have too few rows.
+    """
+    test = int(test_share * rows + 0.5)
+    held = int(validation_share * (rows - test) + 0.5)
+    if test < FEWEST_TEST_ROWS:
+        raise ConfigError(
+            f"test is {test_share:g}, which is {test} of {rows:,} rows: choose a share that holds "
+            f"{FEWEST_TEST_ROWS} rows or more."
+        )
+    if validation_share and held < FEWEST_TEST_ROWS:
+        raise ConfigError(
+            f"validation is {validation_share:g}, which is {held} of the {rows - test:,} rows that "
+            f"are not tested on: choose a share that holds {FEWEST_TEST_ROWS} rows or more, or 0."
+        )
+    if rows - test - held < FEWEST_TRAINING_ROWS:
+        raise ConfigError(
+            f"only {rows - test - held} of {rows:,} rows are left to learn from: choose smaller "
+            "shares for test and validation, or give more rows."
+        )
+    words = np.random.PCG64([SPLIT_STREAM, seed]).random_raw(rows)
+    order = np.argsort(words, kind="stable")
+    return TableSplit(
+        np.sort(order[test + held :]), np.sort(order[test : test + held]), np.sort(order[:test])
+    )

@@ -1,0 +1,175 @@
+"""Members that predict numbers learn what a plain Flax and Optax loop teaches each of them."""
+
+import functools
+import itertools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from flax import linen as nn
+
+from ensemble.config.numeric_config import NumericConfig
+from ensemble.engine import choose_devices
+from ensemble.engine.numeric import (
+    NumericTrainer,
+    TrainingRows,
+    numeric_trainer,
+    predict_rows,
+)
+from ensemble.errors import ConfigError
+from tests.engine.conftest import compiled, plainly_compiled
+
+ROWS, FEATURES, EPOCHS = 70, 3, 3
+
+
+class PlainNetwork(nn.Module):
+    """The same architecture, written anew."""
+
+    @nn.compact
+    def __call__(self, x: Any) -> Any:
+        """Mean and raw spread."""
+        x = nn.relu(nn.Dense(8)(x))
+        x = nn.relu(nn.Dense(8)(x))
+        return nn.Dense(2)(x)
+
+
+def draw_rows() -> TrainingRows:
+    """Rows of a noisy line."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(ROWS, FEATURES)).astype(np.float32)
+    y = x[:, 0] - 0.5 * x[:, 1] + rng.normal(size=ROWS) * 0.3 * np.exp(0.5 * x[:, 2])
+    return TrainingRows(x, y.astype(np.float32))
+
+
+def build_config(**more: Any) -> NumericConfig:
+    """Three members, small enough for a test."""
+    return NumericConfig(
+        **{"members": 3, "epochs": EPOCHS, "batch_size": 16, "width": 8, "seed": 5, **more}
+    )
+
+
+def train_plainly(config: NumericConfig, member: int, tx: optax.GradientTransformation) -> Any:
+    """One member's parameters and losses, by a loop that knows nothing of this package."""
+    rows, module = draw_rows(), PlainNetwork()
+    rng, init_key = jax.random.split(jax.random.key(config.seed))
+    own_key = jax.random.split(init_key, config.members)[member]
+    params = module.init(own_key, jnp.ones((1, FEATURES)))["params"]
+    opt_state = tx.init(params)
+
+    def loss(params: Any, x: Any, y: Any) -> Any:
+        out: Any = module.apply({"params": params}, x)
+        mean, variance = out[:, 0], jnp.log1p(jnp.exp(out[:, 1])) + 1e-6
+        nll = -jax.scipy.stats.norm.logpdf(y, mean, jnp.sqrt(variance))
+        weight = jax.lax.stop_gradient(variance**config.beta)
+        return (weight * nll).mean(), nll.mean()
+
+    @plainly_compiled
+    def step(params: Any, opt_state: Any, x: Any, y: Any) -> Any:
+        (_, nll), grads = jax.value_and_grad(loss, has_aux=True)(params, x, y)
+        updates, opt_state = tx.update(grads, opt_state, params)
+        return optax.apply_updates(params, updates), opt_state, nll
+
+    losses = []
+    for _ in range(EPOCHS):
+        rng, epoch_key = jax.random.split(rng)
+        order = np.asarray(jax.random.permutation(jax.random.fold_in(epoch_key, member), ROWS))
+        for start in range(0, ROWS - config.batch_size + 1, config.batch_size):
+            batch = order[start : start + config.batch_size]
+            params, opt_state, nll = step(
+                params, opt_state, rows.features[batch], rows.targets[batch]
+            )
+            losses.append(float(nll))
+    return params, losses
+
+
+def train_all(
+    config: NumericConfig, devices: int, cuts: tuple[int, ...] = ()
+) -> tuple[Any, np.ndarray]:
+    """All members' parameters (M, …) and losses (M, steps), cut into calls at these steps."""
+    trainer = NumericTrainer(config, draw_rows(), choose_devices(devices))
+    state, losses = trainer.init_members(), []
+    for epoch in range(1, EPOCHS + 1):
+        places = [0, *cuts, trainer.steps_per_epoch]
+        for start, end in itertools.pairwise(places):
+            state, metrics = trainer.train(state, epoch, start, end - start)
+            losses.append(metrics.nll)
+        if cuts:  # As a run does that is stopped and goes on.
+            state = trainer.put(trainer.get(state))
+    return trainer.get(state).params, np.concatenate(losses, axis=1)
+
+
+ADAMW = functools.partial(optax.adamw, b1=0.9, b2=0.999, eps=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("settings", "tx", "devices"),
+    [
+        ({}, ADAMW(0.003, weight_decay=0.0), 1),
+        (
+            {"optimizer": "sgd", "learning_rate": 0.02, "beta": 0.5},
+            optax.sgd(0.02, 0.9),
+            2,
+        ),
+    ],
+)
+def test_members_equal_a_plain_loop(
+    settings: dict[str, Any], tx: optax.GradientTransformation, devices: int
+) -> None:
+    config = build_config(**settings)
+    params, losses = train_all(config, devices)
+    for member in range(config.members):
+        plain, plain_losses = train_plainly(config, member, tx)
+        np.testing.assert_allclose(losses[member], plain_losses, rtol=2e-5, atol=1e-6)
+        mine = jax.tree.map(lambda leaf, member=member: leaf[member], params)
+        for path, leaf in jax.tree_util.tree_leaves_with_path(plain):
+            own = functools.reduce(lambda tree, key: tree[key.key], path, mine)
+            np.testing.assert_allclose(own, leaf, rtol=1e-4, atol=2e-5, err_msg=str(path))
+
+
+def test_calls_cut_otherwise_and_a_state_put_back_leave_the_same_bits() -> None:
+    config = build_config()
+    whole, losses = train_all(config, 2)
+    parts, other_losses = train_all(config, 2, cuts=(1, 3))
+    np.testing.assert_array_equal(losses, other_losses)
+    for one, other in zip(jax.tree.leaves(whole), jax.tree.leaves(parts), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_other_numbers_compile_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    train_all(build_config(), 2)
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        train_all(build_config(learning_rate=0.01, momentum=0.8, beta=0.7, seed=1), 2)
+    assert not compiled(caplog)
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        train_all(build_config(batch_size=17), 2)
+    assert compiled(caplog), "another shape: this is how it would show"
+
+
+def test_answers_are_those_of_the_plain_network_whatever_the_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config, rows = build_config(), draw_rows()
+    trainer = NumericTrainer(config, rows, choose_devices(2))
+    state = trainer.init_members()
+    monkeypatch.setattr(numeric_trainer, "MOST_BLOCK_ROWS", 16)
+    monkeypatch.setattr(numeric_trainer, "MOST_BLOCKS", 2)
+    answer = trainer.predict(state, rows.features)
+    assert answer is not None
+    params = trainer.get(state).params
+    kept = predict_rows(config, params, rows.features)
+    for member in range(config.members):
+        own = jax.tree.map(lambda leaf, member=member: leaf[member], params)
+        out = PlainNetwork().apply({"params": own}, rows.features)
+        variance = np.log1p(np.exp(np.asarray(out)[:, 1])) + 1e-6
+        for mean, spread in (answer, kept):
+            np.testing.assert_allclose(mean[member], np.asarray(out)[:, 0], rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(spread[member], variance, rtol=1e-5)
+    assert trainer.predict(state, rows.features, lambda: True) is None
+
+
+def test_a_batch_larger_than_the_rows_is_refused() -> None:
+    with pytest.raises(ConfigError, match="only 70 rows to learn from: choose at most 70"):
+        NumericTrainer(build_config(batch_size=71), draw_rows(), choose_devices(1))

@@ -1,0 +1,173 @@
+"""A table's columns are chosen, encoded by the training rows alone, split by the seed and kept."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ensemble.errors import ConfigError, DataError
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.tables.prepared_table import (
+    PreparedTable,
+    prepare_table,
+    read_prepared_table,
+    write_prepared_table,
+)
+from ensemble.tables.raw_table import DATE, NUMBER, TEXT, RawColumn, RawTable
+
+ROWS = 50
+RNG = np.random.default_rng(1)
+AREA = RNG.uniform(20, 200, ROWS)
+AREA[7] = np.nan
+PRICE = 3 * np.nan_to_num(AREA, nan=90) + RNG.normal(size=ROWS)
+PRICE[[3, 40]] = np.nan
+CITY = np.array(["Ulm", "Bern", None, "Graz"] * 12 + ["Ulm", "Bern"], object)
+
+
+def build_table(*more: RawColumn) -> RawTable:
+    """Areas, cities and prices, and whatever is given beside them."""
+    columns = (
+        RawColumn("area", NUMBER, AREA),
+        RawColumn("City", TEXT, CITY),
+        RawColumn("price", NUMBER, PRICE),
+        *more,
+    )
+    return RawTable("houses.csv", ROWS, columns)
+
+
+def prepare(*more: RawColumn, **settings: object) -> PreparedTable:
+    """The table, split by seed 0 unless another is given."""
+    values = {"seed": 0, "test_share": 0.2, "validation_share": 0.1, **settings}
+    return prepare_table(build_table(*more), "price", **values)  # type: ignore[arg-type]
+
+
+def test_numbers_are_standardised_by_the_training_rows_alone() -> None:
+    table = prepare()
+    file_rows = table.row_numbers[table.split.train] - 1
+    seen = AREA[file_rows]
+    mean, spread = np.nanmean(seen), np.nanstd(seen)
+    expected = np.nan_to_num((AREA[table.row_numbers - 1] - mean) / spread)
+    np.testing.assert_allclose(table.features[:, 0], expected, rtol=1e-5)
+    features, targets = table.select_part(table.split.train)
+    np.testing.assert_allclose([targets.mean(), targets.std()], [0, 1], atol=1e-6)
+    back = targets * table.encoding.target_scale + table.encoding.target_mean
+    np.testing.assert_allclose(back, PRICE[file_rows], rtol=1e-5)
+    assert features.shape == (len(file_rows), len(table.encoding.feature_names))
+
+
+def test_categories_have_a_column_each_and_gaps_are_said() -> None:
+    table = prepare()
+    names = table.encoding.feature_names
+    assert [name for name in names if name.startswith("City")] == [
+        "City = Bern",
+        "City = Graz",
+        "City = Ulm",
+        "City missing",
+    ]
+    cities = CITY[table.row_numbers - 1]
+    for place, name in enumerate(names):
+        if name.startswith("City ="):
+            wanted = cities == name.removeprefix("City = ")
+            np.testing.assert_array_equal(table.features[:, place], wanted)
+    missing = table.features[:, names.index("City missing")]
+    np.testing.assert_array_equal(missing, [city is None for city in cities])
+    assert table.notes[0] == "2 rows have no price and were left out."
+    assert any(note.startswith("Where City is missing") for note in table.notes)
+    assert len(table.targets) == ROWS - 2
+    assert not {4, 41} & set(table.row_numbers.tolist())
+
+
+def test_the_seed_alone_splits_and_no_row_is_in_two_parts() -> None:
+    one, again, other = prepare(), prepare(), prepare(seed=1)
+    np.testing.assert_array_equal(one.split.test, again.split.test)
+    assert not np.array_equal(one.split.test, other.split.test)
+    parts = [one.split.train, one.split.validation, one.split.test]
+    assert sorted(np.concatenate(parts)) == list(range(ROWS - 2))
+    assert [len(part) for part in parts] == [34, 4, 10]
+
+
+def test_what_says_nothing_is_left_out_with_its_reason() -> None:
+    table = prepare(
+        RawColumn("id", NUMBER, RNG.permutation(ROWS) + 100.0),
+        RawColumn("line", NUMBER, np.arange(1.0, ROWS + 1)),
+        RawColumn("sold", DATE, np.empty(0)),
+        RawColumn("remark", TEXT, np.array([f"nice {n}" for n in range(ROWS)], object)),
+        RawColumn("country", TEXT, np.array(["AT"] * ROWS, object)),
+        RawColumn("zip", NUMBER, np.arange(ROWS) % 3 * 100.0 + 1000),
+        RawColumn("agent", NUMBER, RNG.normal(size=ROWS)),
+        leave_out=["agent"],
+        as_categories=["ZIP"],
+    )
+    note = next(note for note in table.notes if note.startswith("Left out"))
+    assert note == (
+        "Left out: id (names the rows), sold (dates), remark (text that differs from row to row), "
+        "country (the same in every row), agent (as was asked), line (numbers the rows)."
+    )
+    assert [number["name"] for number in table.encoding.numbers] == ["area"]
+    assert table.encoding.categories[1]["values"] == ["1000", "1100", "1200"]
+
+
+def test_a_new_value_of_a_category_is_nothing_and_said() -> None:
+    table = prepare()
+    new = RawTable(
+        "new.csv",
+        2,
+        (
+            RawColumn("AREA ", NUMBER, np.array([np.nan, 100.0])),
+            RawColumn("City", TEXT, np.array(["Oslo", "Ulm"], object)),
+        ),
+    )
+    features, notes = table.encoding.encode_features(new)
+    assert notes == ["1 row has a value of City that no training row has."]
+    places = [at for at, name in enumerate(table.encoding.feature_names) if "City" in name]
+    assert features[:, places].sum(axis=1).tolist() == [0, 1]
+    with pytest.raises(DataError, match="has no column “City”: its columns are area"):
+        table.encoding.encode_features(RawTable("x", 1, (RawColumn("area", NUMBER, np.ones(1)),)))
+
+
+def test_it_is_kept_in_a_folder_and_what_is_damaged_is_refused(tmp_path: Path) -> None:
+    table = prepare()
+    write_prepared_table(tmp_path, table)
+    kept = read_prepared_table(tmp_path)
+    assert (kept.encoding, kept.source, kept.notes) == (
+        table.encoding,
+        "houses.csv",
+        table.notes,
+    )
+    np.testing.assert_array_equal(kept.features, table.features)
+    np.testing.assert_array_equal(kept.targets, table.targets)
+    np.testing.assert_array_equal(kept.split.test, table.split.test)
+    said = read_json(tmp_path / "table.json")
+    write_json(tmp_path / "table.json", said | {"train": said["train"] + 1})
+    with pytest.raises(DataError, match=r"table.npz cannot be read"):
+        read_prepared_table(tmp_path)
+    write_json(tmp_path / "table.json", said | {"target_scale": 0})
+    with pytest.raises(DataError, match=r"table.json cannot be read"):
+        read_prepared_table(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("prize", "has no column “prize”: its columns are area, City, price"),
+        ("City", "is text, not numbers"),
+        ("none", "is empty"),
+        ("flat", "is 4 in every row"),
+    ],
+)
+def test_a_target_that_cannot_be_learnt_is_refused(target: str, words: str) -> None:
+    table = build_table(
+        RawColumn("none", NUMBER, np.full(ROWS, np.nan)),
+        RawColumn("flat", NUMBER, np.full(ROWS, 4.0)),
+    )
+    with pytest.raises(DataError, match=words):
+        prepare_table(table, target, 0, 0.2, 0.0)
+
+
+def test_shares_that_leave_too_little_are_refused() -> None:
+    with pytest.raises(ConfigError, match="choose a share that holds 2 rows or more"):
+        prepare(test_share=0.01)
+    with pytest.raises(ConfigError, match="left to learn from"):
+        prepare(test_share=0.9, validation_share=0.5)
+    with pytest.raises(DataError, match="has no column to predict “price” from"):
+        prepare(leave_out=["area", "city"])
