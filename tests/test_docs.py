@@ -34,6 +34,7 @@ from ensemble.cluster.array_scripts import ArrayConfig
 from ensemble.cluster.kubernetes import KubernetesConfig
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.config import EnsembleConfig
+from ensemble.config.numeric_config import NumericConfig
 from ensemble.datasets.own.request import PreparationSettings
 from ensemble.pictures.files.picture import open_picture
 from ensemble.pictures.preparation import prepare_picture
@@ -79,6 +80,7 @@ OPTIONS_ELSEWHERE = {"plan", "budget", "worth", "distil", "sweep", "manifest"}
 # Which command has the options of which settings.
 SETTINGS_COMMANDS: list[tuple[type[Settings], str]] = [
     (EnsembleConfig, "train"),
+    (NumericConfig, "train --task regression"),
     (SlurmConfig, "train"),
     (SweepConfig, "sweep"),
     (LbfgsConfig, "lbfgs"),
@@ -88,7 +90,11 @@ SETTINGS_COMMANDS: list[tuple[type[Settings], str]] = [
     (ArrayConfig, "manifest --for pbs"),
 ]
 # The pages of those whose options stand on pages of their own.
-OPTION_PAGES = {"manifest": "kubernetes.md", "manifest --for pbs": "schedulers.md"}
+OPTION_PAGES = {
+    "manifest": "kubernetes.md",
+    "manifest --for pbs": "schedulers.md",
+    "train --task regression": "tables.md",
+}
 # Settings that are said by something else than an option of their name.
 SAID_BY = {"objectives": "--objective", "storage": "ENSEMBLE_STORAGE"}
 

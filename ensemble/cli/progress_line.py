@@ -4,12 +4,14 @@ import sys
 import time
 
 from ensemble.cli.output import write_stderr
+from ensemble.numeric.numeric_status import NumericStatus
 from ensemble.race import RaceStatus
 from ensemble.regression import RegressionStatus
 from ensemble.runs import Status
 from ensemble.shift import StressStatus
 from ensemble.sweeps import SweepStatus
 from ensemble.wording import escaping, formats
+from ensemble.wording.runs.numeric_training import describe_numeric_progress
 from ensemble.wording.runs.training import describe_training_progress
 
 LINE_INTERVAL_S = 5.0
@@ -35,6 +37,12 @@ class ProgressLine:
         """Say how a run stands."""
         self._write_line(
             describe_training_progress(status), urgent=status.state not in ("training", "starting")
+        )
+
+    def show_numbers(self, status: NumericStatus) -> None:
+        """Say how a run that predicts numbers stands."""
+        self._write_line(
+            describe_numeric_progress(status), urgent=status.state not in ("training", "starting")
         )
 
     def show_stress(self, status: StressStatus) -> None:

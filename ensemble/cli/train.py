@@ -17,6 +17,15 @@ from ensemble.cli.placement import (
     parse_resumed_placement,
 )
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.cli.train_numbers import (
+    REGRESSION,
+    TASKS,
+    add_table_options,
+    check_task_options,
+    is_numeric_run_id,
+    resume_numbers,
+    train_numbers,
+)
 from ensemble.cluster.schedulers import SCHEDULERS
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
@@ -35,6 +44,13 @@ FOLLOW_SECONDS = 0.5
 
 
 @click.command(name="train")
+@click.option(
+    "--task",
+    type=click.Choice(TASKS),
+    default=None,
+    help="What to learn: classes of images, or a column of numbers in a table.",
+)
+@add_table_options
 @add_settings_options(EnsembleConfig)
 @add_placement_options
 @click.option(
@@ -68,10 +84,17 @@ def run_train_command(
     tags: tuple[str, ...],
     start_from: str | None,
     distributed: bool,
+    task: str | None,
     **chosen: Any,
 ) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
-    chosen = {name: value for name, value in chosen.items() if value is not None}
+    chosen = {name: value for name, value in chosen.items() if value not in (None, ())}
+    beside = {"tag": tags, "from": start_from, "distributed": distributed}
+    if resume and is_numeric_run_id(resume):
+        resume_numbers(resume, chosen | {name: True for name, given in beside.items() if given})
+    check_task_options(task, chosen, [name for name, given in beside.items() if given])
+    if task == REGRESSION:
+        train_numbers(chosen, resume)
     if resume:
         run = resume_run(resume, chosen, distributed, bool(tags or start_from))
     else:

@@ -24,7 +24,7 @@ class NumericConfig(Settings):
     """
 
     members: int = declare_setting(5, "Number of networks to train.", low=1, high=64)
-    learning_rate: float = declare_setting(0.003, "Step size.", low=1e-5, high=10.0)
+    learning_rate: float = declare_setting(0.001, "Step size.", low=1e-5, high=10.0)
     momentum: float = declare_setting(
         0.9,
         "Share of the previous step that SGD adds to the next; beta 1 of the other optimizers.",
@@ -67,8 +67,8 @@ class NumericConfig(Settings):
         0.2, "Share of the rows that is tested on, drawn by the seed.", low=0.001, high=0.9
     )
     validation: float = declare_setting(
-        0.0,
-        "Share of the other rows that is held out to choose the best epoch by.",
+        0.1,
+        "Share of the other rows that is held out to choose the best epoch by; 0 for none.",
         low=0.0,
         high=0.5,
     )

@@ -352,6 +352,7 @@ NUMERIC = JobKind(
     stop_help="What has been learnt so far is kept, and the run can be resumed.",
     stopping_help="After the current chunk of steps",
     nice=True,
+    work_entry="ensemble.numeric.training.numeric_worker:execute_numeric_run",
     ended_states=("finished", "stopped", "diverged", "failed", IMPORTED),
 )
 

@@ -1,13 +1,14 @@
 """Runs that predict numbers in the folder of runs: make, find, list, delete."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from ensemble.analysis.numeric.ensemble_forms import FORMS
-from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.config.numeric_config import NumericConfig
+from ensemble.errors import RunError, UnknownRunError
 from ensemble.jobs.folders import StoredConfig, read_run_name
 from ensemble.jobs.kinds import IMPORTED, NUMERIC, JobKind
 from ensemble.jobs.placement import Placement
@@ -16,8 +17,8 @@ from ensemble.numeric.numeric_status import NumericStatus, read_numeric_status
 from ensemble.runs.annotations.names import write_run_name
 from ensemble.runs.annotations.notes import read_run_note
 from ensemble.runs.status import list_remaining_members
-from ensemble.settings import Settings
 from ensemble.storage.records.field_checks import Count, Share, parse_dataclass
+from ensemble.tables.prepared_table import read_table_description
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class NumericRun(StoredJob):
     path: Path
     task: NumericTask
     status: NumericStatus
-    settings: Settings | None = None
+    settings: NumericConfig | None = None
     kind: JobKind = NUMERIC
 
     @property
@@ -96,10 +97,10 @@ class NumericRun(StoredJob):
 
 class _ParsedNumericConfig(NamedTuple):
     task: NumericTask
-    settings: Settings | None
+    settings: NumericConfig | None
 
 
-class NumericStore(JobStore[NumericRun, Settings, _ParsedNumericConfig]):
+class NumericStore(JobStore[NumericRun, NumericConfig, _ParsedNumericConfig]):
     """All runs that predict numbers, those that were trained elsewhere among them."""
 
     kind, noun, config_kinds = NUMERIC, "run", (NUMERIC.config_kind,)
@@ -112,9 +113,10 @@ class NumericStore(JobStore[NumericRun, Settings, _ParsedNumericConfig]):
             raise ValueError("its members and their names do not fit")
         if task.form not in FORMS or (task.form == "quantiles") != bool(task.levels):
             raise ValueError("what its members predict is not known")
-        if config.settings:
-            raise ConfigError("it was trained by a version of this program that is newer.")
-        return _ParsedNumericConfig(task, None)
+        settings = NumericConfig.from_disk(config.settings) if config.settings else None
+        if settings and settings.members != task.members:
+            raise ValueError("its settings and its members do not fit")
+        return _ParsedNumericConfig(task, settings)
 
     def read_job(self, folder: Path, parsed_config: _ParsedNumericConfig) -> NumericRun:
         """The run in a folder."""
@@ -127,12 +129,23 @@ class NumericStore(JobStore[NumericRun, Settings, _ParsedNumericConfig]):
             parsed_config.settings,
         )
 
-    def write_folder(self, folder: Path, config: Settings, placement: Placement | None) -> None:
+    def write_folder(
+        self, folder: Path, config: NumericConfig, placement: Placement | None
+    ) -> None:
         """Write what the folder of a new one holds, that is to be trained here."""
-        now, values = time.time(), config.as_dict()
-        status = NumericStatus(created=now, queued=now, updated=now, epochs=values["epochs"])
-        task = NumericTask(values["members"], values.get("target", ""))
-        write_job_files(folder, status, values, placement, numbers=asdict(task))
+        now = time.time()
+        best_on = "validation" if config.validation else "test"
+        status = NumericStatus(
+            created=now, queued=now, updated=now, epochs=config.epochs, best_on=best_on
+        )
+        task = NumericTask(config.members, read_table_description(folder).target)
+        write_job_files(folder, status, config.as_dict(), placement, numbers=asdict(task))
+
+    def create_with_files(
+        self, config: NumericConfig, write_files: Callable[[Path], None]
+    ) -> NumericRun:
+        """As `create`; `write_files` puts the table that is learnt from into the new folder."""
+        return self._create_job(config, None, write_files)
 
     def explain_final_state(self, job: NumericRun) -> str:
         """It has come to its end, or is not trained here."""
@@ -199,5 +212,6 @@ def list_numeric_member_names(run: NumericRun, epoch: int | None = None) -> Sequ
 
 NUMERIC_STORE = NumericStore()
 find_numeric_run, list_numeric_runs = NUMERIC_STORE.find, NUMERIC_STORE.list_jobs
-create_numeric_run, delete_numeric_run = NUMERIC_STORE.create, NUMERIC_STORE.delete
+delete_numeric_run, stop_numeric_run = NUMERIC_STORE.delete, NUMERIC_STORE.request_stop
+requeue_numeric_run, resume_numeric_run = NUMERIC_STORE.requeue, NUMERIC_STORE.resume
 list_unreadable_numeric_runs = NUMERIC_STORE.list_unreadable

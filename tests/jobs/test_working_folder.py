@@ -26,6 +26,7 @@ from ensemble.jobs.kinds import (
     FETCH,
     GROUP,
     KINDS,
+    NUMERIC,
     RACE,
     REGRESSION,
     STRESS,
@@ -40,6 +41,8 @@ from ensemble.jobs.uploads import dataset_upload
 from ensemble.jobs.uploads.upload_request import UploadRequest
 from ensemble.machine import jax_environment
 from ensemble.machine.python_command import build_python_command
+from ensemble.numeric.numeric_store import find_numeric_run
+from ensemble.numeric.training.numeric_launch import launch_numeric_run
 from ensemble.race.commands import start_race
 from ensemble.race.settings import RaceConfig
 from ensemble.race.status import read_race_job
@@ -52,6 +55,7 @@ from ensemble.shift.results import read_stress_job
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.ui.devices import probe
 from tests.jobs.working_folder import hostile_folder
+from tests.numeric.conftest import build_config, prepare
 from tests.runs.pods import ended, pod
 from tests.workers import PATIENCE_SECONDS, wait_for_end
 
@@ -146,6 +150,12 @@ def calibrate() -> Job:
     return wait_for_job(read_calibration_job)
 
 
+def learn_numbers() -> Job:
+    config = build_config(epochs=1)
+    job = launch_numeric_run(config, prepare(config))
+    return wait_for_job(lambda: find_numeric_run(job.id))
+
+
 WORK: dict[JobKind, Callable[[], Job]] = {
     TRAINING: train_here,
     GROUP: train_group,
@@ -156,6 +166,7 @@ WORK: dict[JobKind, Callable[[], Job]] = {
     UPLOAD: read_upload,
     SWEEP: search,
     CALIBRATION: calibrate,
+    NUMERIC: learn_numbers,
 }
 
 

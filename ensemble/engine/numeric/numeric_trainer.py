@@ -132,6 +132,15 @@ class NumericTrainer:
         """A state, or a part of it, as NumPy arrays (M, …)."""
         return self.layout.gather(state)
 
+    def compile(self, state: Any, judged: Floats) -> Any:
+        """Compile a training step and the answers for rows (N, F), by calls that change nothing.
+
+        Gives up `state`, and returns it.
+        """
+        state, _ = self.train(state, 1, 0, 0)
+        self.predict(state, judged)
+        return state
+
     def train(self, state: Any, epoch: int, start: int, count: int) -> tuple[Any, NumericMetrics]:
         """Steps `start` to `start + count` (from 0) of an epoch (from 1). Gives up `state`.
 

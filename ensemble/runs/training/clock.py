@@ -7,9 +7,7 @@ left; where others slow the machine down on the way, for three quarters of the t
 
 import math
 import time
-from typing import Any
-
-from ensemble.config import EnsembleConfig
+from typing import Any, Protocol
 
 # What a test image costs, of a training image: it needs no backward pass.
 TEST_COST = 0.4
@@ -86,6 +84,22 @@ class Countdown:
         return self._shown[0]
 
 
+class TimedSettings(Protocol):
+    """What of a run's settings its times depend on."""
+
+    @property
+    def members(self) -> int:
+        """M."""
+
+    @property
+    def epochs(self) -> int:
+        """How many it trains."""
+
+    @property
+    def batch_size(self) -> int:
+        """Images, or rows, in one step."""
+
+
 class TrainingClock:
     """The times in a run's status and history, in seconds; compiling is counted apart.
 
@@ -100,7 +114,7 @@ class TrainingClock:
     """
 
     def __init__(
-        self, config: EnsembleConfig, steps_per_epoch: int, test_images: int, compiled: float = 0.0
+        self, config: TimedSettings, steps_per_epoch: int, test_images: int, compiled: float = 0.0
     ) -> None:
         self._images = config.batch_size * config.members  # of a step
         self._epochs, self._steps = config.epochs, config.epochs * steps_per_epoch

@@ -1,0 +1,152 @@
+"""`train --task regression`: an ensemble that predicts a column of numbers in a table."""
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from ensemble import architectures
+from ensemble.cli.options import Command, build_setting_option
+from ensemble.cli.output import exit_with_result, print_line
+from ensemble.cli.progress_line import ProgressLine
+from ensemble.cli.results.numbers import summarize_numeric_run
+from ensemble.config import EnsembleConfig
+from ensemble.config.numeric_config import NumericConfig
+from ensemble.errors import EnsembleError
+from ensemble.jobs.folders import find_run_folder, read_kind_and_settings
+from ensemble.jobs.kinds import NUMERIC
+from ensemble.numeric.numeric_store import NumericRun, requeue_numeric_run
+from ensemble.settings import list_setting_fields
+from ensemble.wording.runs.numeric_training import describe_best_numeric_epoch
+
+CLASSIFICATION, REGRESSION = "classification", "regression"
+TASKS = (CLASSIFICATION, REGRESSION)
+CLASS_NAMES = {field.name for field in list_setting_fields(EnsembleConfig)}
+NUMERIC_FIELDS = {field.name: field for field in list_setting_fields(NumericConfig)}
+# By their names in the command: options that a table alone has.
+TABLE_NAMES = ("table", "target", "leave_out", "category")
+
+
+def add_table_options(command: Command) -> Command:
+    """Gives a click command the options that `--task regression` has beside those of `train`."""
+    for name in reversed([name for name in NUMERIC_FIELDS if name not in CLASS_NAMES]):
+        command = build_setting_option(NUMERIC_FIELDS[name])(command)
+    for option in (
+        click.option(
+            "--category",
+            metavar="COLUMN",
+            multiple=True,
+            help="Column of numbers that stand for kinds, as a postcode does; can be repeated.",
+        ),
+        click.option(
+            "--leave-out",
+            metavar="COLUMN",
+            multiple=True,
+            help="Column that is not to be learnt from; can be repeated.",
+        ),
+        click.option("--target", metavar="COLUMN", help="Column of numbers to predict."),
+        click.option(
+            "--table",
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            help="CSV or Parquet file with a row an example.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def check_task_options(task: str | None, chosen: dict[str, Any], beside: list[str]) -> None:
+    """See that the options that were given go with the task.
+
+    Args:
+      task: as it was given; None for classification.
+      chosen: the values of the options that were given, by name.
+      beside: names of others that were given.
+
+    Raises:
+      UsageError: one does not, or a table's is missing.
+    """
+    if task != REGRESSION:
+        own = [name for name in chosen if name in TABLE_NAMES or name not in CLASS_NAMES]
+        if wrong := [name for name in own if name in (*TABLE_NAMES, *NUMERIC_FIELDS)]:
+            raise click.UsageError(
+                f"{_list_options(wrong)} only with --task regression: add that, or leave "
+                f"{_format_pronoun(wrong)} out."
+            )
+        return
+    wrong = [name for name in chosen if name not in (*TABLE_NAMES, *NUMERIC_FIELDS)] + beside
+    if wrong:
+        raise click.UsageError(
+            f"{_list_options(wrong)} only with --task classification; --task regression trains on "
+            f"a table, on this machine and in one process: leave {_format_pronoun(wrong)} out."
+        )
+
+
+def train_numbers(chosen: dict[str, Any], resume: str | None) -> NoReturn:
+    """Train a new run on a table, and end the program with what it came to."""
+    if resume:
+        raise click.UsageError("--resume takes no --task: a run stays as it was set.")
+    if missing := [f"--{name}" for name in ("table", "target") if name not in chosen]:
+        raise click.UsageError(
+            f"--task regression needs {' and '.join(missing)}: --table houses.csv --target price."
+        )
+    if architectures.is_custom_network(own := chosen.get("network", "")):
+        architectures.allow_network(own)  # Whoever types a name here wants its code to run.
+    from ensemble.exchange.data_tables import read_data_table
+    from ensemble.numeric.training.numeric_launch import (
+        create_numeric_run,
+        prepare_numeric_table,
+    )
+
+    config = NumericConfig(
+        **{name: value for name, value in chosen.items() if name in NUMERIC_FIELDS}
+    )
+    table = prepare_numeric_table(
+        config,
+        read_data_table(chosen["table"]),
+        chosen["target"],
+        chosen.get("leave_out", ()),
+        chosen.get("category", ()),
+    )
+    for note in table.notes:
+        print_line(note, err=True)
+    _execute_and_exit(create_numeric_run(config, table).id)
+
+
+def resume_numbers(run_id: str, chosen: dict[str, Any]) -> NoReturn:
+    """Go on with a run that was stopped, and end the program with what it came to."""
+    if chosen:
+        raise click.UsageError(
+            "--resume uses the run's own settings, and a run that predicts numbers goes on here: "
+            "leave out the other options."
+        )
+    _execute_and_exit(requeue_numeric_run(run_id).id)
+
+
+def is_numeric_run_id(run_id: str) -> bool:
+    """Whether there is a run of this id that predicts numbers."""
+    try:
+        return read_kind_and_settings(find_run_folder(run_id))[0] == NUMERIC.config_kind
+    except (EnsembleError, OSError, ValueError):
+        return False  # What is wrong with it is said by whoever opens it.
+
+
+def _execute_and_exit(run_id: str) -> NoReturn:
+    from ensemble.numeric.training.numeric_worker import execute_numeric_run
+
+    with ProgressLine(run_id) as line:
+        run: NumericRun = execute_numeric_run(run_id, line.show_numbers)
+    if sentence := describe_best_numeric_epoch(run):
+        print_line(sentence, err=True)
+    exit_with_result(run.state, run.message, summarize_numeric_run(run))
+
+
+def _list_options(names: list[str]) -> str:
+    options = [f"--{name.replace('_', '-')}" for name in names]
+    verb = "goes" if len(options) == 1 else "go"
+    return f"{', '.join(options)} {verb}"
+
+
+def _format_pronoun(names: list[str]) -> str:
+    return "it" if len(names) == 1 else "them"

@@ -1,0 +1,1 @@
+"""Training a run that predicts numbers: its launch, worker, checkpoints and parameters."""

@@ -1,0 +1,80 @@
+"""A run that learns to predict a column of a table: made, launched and resumed."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ensemble.config.numeric_config import NumericConfig
+from ensemble.errors import ConfigError, RunError
+from ensemble.numeric.numeric_predictions import write_numeric_targets
+from ensemble.numeric.numeric_store import NUMERIC_STORE, NumericRun
+from ensemble.tables.prepared_table import PreparedTable, prepare_table, write_prepared_table
+from ensemble.tables.raw_table import RawTable
+
+
+def prepare_numeric_table(
+    config: NumericConfig,
+    table: RawTable,
+    target: str,
+    leave_out: tuple[str, ...] = (),
+    as_categories: tuple[str, ...] = (),
+) -> PreparedTable:
+    """A table as a run with these settings learns from it.
+
+    Args:
+      config: the run's.
+      table: as it was read.
+      target: the column to predict.
+      leave_out: columns that are not to be learnt from.
+      as_categories: columns of numbers that stand for kinds.
+
+    Raises:
+      DataError: its columns do not allow it.
+      ConfigError: a part has too few rows, or a batch more than there are.
+    """
+    prepared = prepare_table(
+        table, target, config.seed, config.test, config.validation, leave_out, as_categories
+    )
+    rows = len(prepared.split.train)
+    if rows < config.batch_size:
+        raise ConfigError(
+            f"batch_size is {config.batch_size:,}, but there are only {rows:,} rows to learn from: "
+            f"choose at most {rows:,}."
+        )
+    return prepared
+
+
+def create_numeric_run(config: NumericConfig, table: PreparedTable) -> NumericRun:
+    """A new run's folder with its table, state `queued`; nothing works on it yet.
+
+    Raises:
+      AccessError: whoever asks may not, or has enough of them.
+      RunError: the folder cannot be written.
+    """
+    return NUMERIC_STORE.create_with_files(config, _build_writer(table))
+
+
+def launch_numeric_run(config: NumericConfig, table: PreparedTable) -> NumericRun:
+    """Make a run and start its worker; otherwise as `create_numeric_run`."""
+    run = create_numeric_run(config, table)
+    NUMERIC_STORE.start_worker(run)
+    return run
+
+
+def require_numeric_config(run: NumericRun) -> NumericConfig:
+    """The settings that a run was trained with here; RunError of one that was trained elsewhere."""
+    if run.settings is None:
+        raise RunError(
+            f"The run “{run.id}” was trained elsewhere: only its predictions are here. Train one "
+            "here to ask its members."
+        )
+    return run.settings
+
+
+def _build_writer(table: PreparedTable) -> Callable[[Path], None]:
+    def write_table_files(folder: Path) -> None:
+        write_prepared_table(folder, table)
+        rows = table.split.test
+        names = [f"row {number}" for number in table.row_numbers[rows]]
+        write_numeric_targets(folder, table.targets[rows], names)
+
+    return write_table_files

@@ -1,0 +1,80 @@
+"""`train --task regression`: a table in, an ensemble that predicts its numbers out."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from ensemble.cli.program import main
+from ensemble.numeric.numeric_predictions import read_numeric_predictions, select_numeric_epoch
+from ensemble.numeric.numeric_store import find_numeric_run, list_numeric_runs
+from tests.numeric.conftest import build_table
+
+SMALL = ["--members", "2", "--epochs", "3", "--batch-size", "16", "--width", "8", "--devices", "2"]
+
+
+@pytest.fixture
+def houses(tmp_path: Path) -> Path:
+    table = build_table()
+    names = ",".join(table.column_names)
+    rows = zip(*(column.values for column in table.columns), strict=True)
+    path = tmp_path / "houses.csv"
+    path.write_text("\n".join([names, *(",".join(map(str, row)) for row in rows)]))
+    return path
+
+
+def call(*words: str) -> Result:
+    """The command with these words, whatever comes of it."""
+    return CliRunner().invoke(main, ["train", *words])
+
+
+def test_a_table_is_learnt_from_and_what_was_assumed_is_said(houses: Path) -> None:
+    done = call("--task", "regression", "--table", str(houses), "--target", "price", *SMALL)
+    assert done.exit_code == 0, done.output
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert (result["state"], result["target"], result["members"]) == ("finished", "price", 2)
+    assert "1 row has no price and was left out." in done.stderr
+    assert "As categories, a column for each value: city (2 values)." in done.stderr
+    run = find_numeric_run(result["run_id"])
+    mixture = read_numeric_predictions(run, select_numeric_epoch(run))
+    assert np.isfinite(mixture.mean).all()
+    assert mixture.examples == 24
+    again = call("--resume", run.id)
+    assert again.exit_code == 1
+    assert "it has finished" in again.output
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--target price", "--target goes only with --task regression: add that"),
+        ("--beta 0.5 --depth 3", "--beta, --depth go only with --task regression"),
+        (
+            "--task regression --table t.csv --target y --dataset mnist --flip",
+            "--dataset, --flip go only with --task classification",
+        ),
+        (
+            "--task regression --table t.csv --target y --tag a",
+            "--tag goes only with --task classification",
+        ),
+        ("--task regression --table t.csv", "--task regression needs --target"),
+        (
+            "--task regression --table t.csv --target y --network cnn",
+            "network is cnn, which takes images: for a table choose mlp",
+        ),
+        ("--task regression --table t.csv --target y", "t.csv cannot be read"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(words: str, sentence: str) -> None:
+    done = call(*words.split())
+    assert done.exit_code != 0
+    assert sentence in " ".join(done.output.split())
+    assert list_numeric_runs() == []
+
+
+def test_a_column_that_is_not_there_makes_no_run(houses: Path) -> None:
+    done = call("--task", "regression", "--table", str(houses), "--target", "cost")
+    assert "its columns are area, city, price" in done.output
+    assert list_numeric_runs() == []
