@@ -1,9 +1,11 @@
-"""Numbers: how far off an ensemble that predicts numbers is, and whether its spreads hold."""
+"""Numbers: train an ensemble that predicts numbers; how far off it is, and whether it knows."""
 
 import streamlit as st
 
 from ensemble.ui.jobs import deletion, job_picker
+from ensemble.ui.jobs import launch as launching
 from ensemble.ui.numbers import actions, answer, screen
+from ensemble.ui.numbers.training import numeric_launch, numeric_live, table_upload
 from ensemble.ui.runs import imports, run_actions
 from ensemble.ui.shared import navigation
 
@@ -14,11 +16,21 @@ def show_numbers_page() -> None:
     run_actions.show_run_action_result()
     deletion.show_job_action_problem(screen.NUMERIC_SCREEN)
     choice = job_picker.select_shown_job(screen.NUMERIC_SCREEN)
+    with st.sidebar:
+        table = table_upload.select_table()
+        numeric_launch.show_numeric_controls()
+        numeric_launch.show_numeric_launch_button(
+            table, launching.is_launch_main_action(choice.job)
+        )
     if choice.problem:
         screen.show_missing_numbers(choice.problem)
     elif choice.job:
         screen.show_numeric_header(choice.job)
-        answer.show_numeric_run(choice.job)
+        numeric_live.show_live_numbers(choice.job)
+        if not choice.job.active:
+            answer.show_numeric_run(choice.job)
+            numeric_live.show_numeric_training(choice.job)
+            numeric_launch.show_reuse_button(choice.job)
         actions.show_numeric_actions(choice.job)
         imports.show_import_button()
     else:
@@ -31,9 +43,14 @@ def show_numbers_introduction() -> None:
     st.markdown(
         "For ensembles that predict a number, as a price or a temperature: the error against a "
         "member’s, whether intervals hold what they promise, what is noise and what the members "
-        "disagree on, and the examples that it gets most wrong. Save each member’s mean and "
-        "standard deviation (or quantiles, or the number alone) with what is true, from any "
-        "program, and import the file:"
+        "disagree on, and the examples that it gets most wrong. Upload a table, CSV or Parquet, "
+        "and choose the column to predict; or begin with one that is here:"
+    )
+    with st.container(width=420):
+        numeric_launch.show_quick_numbers_button()
+    st.markdown(
+        "Of an ensemble that was trained elsewhere, save each member’s mean and standard deviation "
+        "(or quantiles, or the number alone) with what is true, and import the file:"
     )
     st.code(SAVE_LINES, language="python")
     imports.show_import_button()

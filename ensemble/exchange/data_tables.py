@@ -41,13 +41,17 @@ DATES = (
 THOUSANDS_NOTE = "{name}: signs between thousands are left out."
 
 
-def read_data_table(path: Path) -> RawTable:
+def read_data_table(path: Path, name: str = "") -> RawTable:
     """The table in a CSV or Parquet file, told by how it begins.
+
+    Args:
+      path: the file.
+      name: what it is called for people; its own name by default.
 
     Raises:
       DataError: it cannot be read, is none, or is larger than what is taken; names the file.
     """
-    name = path.name
+    name = name or path.name
     try:
         with ExitStack() as held:
             file = held.enter_context(open_bounded_file(path))

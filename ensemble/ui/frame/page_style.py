@@ -15,7 +15,7 @@ DROPPED_REQUEST_HEADERS = (b"accept-encoding", b"if-none-match", b"if-modified-s
 
 
 # A page's sidebar has its place from the start; once the page is drawn, `drawer.js` sees to it.
-SIDEBAR_PAGES = ("train", "tune", "parallel")
+SIDEBAR_PAGES = ("train", "tune", "numbers", "parallel")
 SIDEBAR_STYLE = """
 @media (min-width: 769px) {
   .sidebar-expected [data-testid=stMainBlockContainer] { padding-inline: 2.5rem; }

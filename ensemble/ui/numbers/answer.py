@@ -3,19 +3,15 @@
 import streamlit as st
 
 from ensemble.numeric.numeric_predictions import select_numeric_epoch
-from ensemble.numeric.numeric_store import NumericRun, find_numeric_run
+from ensemble.numeric.numeric_store import NumericRun
 from ensemble.runs.history import list_prediction_epochs
-from ensemble.ui.jobs import job_panel
 from ensemble.ui.numbers import comparison, loader
 from ensemble.ui.render import read_view_choice, render_view
 from ensemble.ui.shared import address
-from ensemble.ui.shared.guard import guard_page
 from ensemble.views.numeric.numeric_answer import build_numeric_figures, build_numeric_headline
 from ensemble.views.parts import Choice, View
 from ensemble.views.registry import NUMERIC_VIEWS
-from ensemble.wording import formats
 
-REFRESH_INTERVAL_S = 2.0
 # The views by the words in the address; the answer itself stands above all of them.
 TITLES = {name: view.title for name, view in NUMERIC_VIEWS.items()} | {
     "answer": "Figures",
@@ -29,17 +25,10 @@ CLASSES_NOTE = (
 
 
 def show_numeric_run(run: NumericRun) -> None:
-    """How far it is where it trains; the answer, the views and the one that is chosen."""
-    if run.active:
-        st.fragment(refresh_numeric_run, run_every=REFRESH_INTERVAL_S)(run.id, run.status.epoch)
-    else:
-        job_panel.show_job_ending(run)
+    """The answer of a run that has ended, the views and the one that is chosen."""
     if not list_prediction_epochs(run.id):
         st.info(
-            "Its answer stands here once an epoch has ended."
-            if run.active
-            else "It has no predictions: there is nothing to judge.",
-            icon=":material/hourglass_empty:",
+            "It has no predictions: there is nothing to judge.", icon=":material/hourglass_empty:"
         )
         return
     numbers = loader.load_evaluated_numbers(run, read_shown_epoch(run))
@@ -55,20 +44,6 @@ def show_numeric_run(run: NumericRun) -> None:
             case _:
                 render_view(NUMERIC_VIEWS[view].build(numbers), job=run)
     st.caption(CLASSES_NOTE)
-
-
-def refresh_numeric_run(run_id: str, last_epoch: int) -> None:
-    """The progress of a run that trains; the page is drawn again with each epoch and at its end."""
-    with guard_page():
-        run = find_numeric_run(run_id)
-        if not run.active or run.status.epoch != last_epoch:
-            st.rerun()
-        epochs = f"epoch {run.status.epoch} of {run.status.epochs}"
-        left = run.status.seconds_left
-        text = f"{run.state} · {epochs}" + (
-            f" · {formats.format_duration(left)} left" if left is not None else ""
-        )
-        job_panel.show_job_progress(run, text, prefix="numeric_")
 
 
 def offer_epochs(run: NumericRun) -> Choice:

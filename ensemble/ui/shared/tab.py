@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ensemble.analysis.quality.averaging import Ints
     from ensemble.exchange import Capsule, LabelReadingError, MemberOutputs
     from ensemble.exchange.numeric_files import NumericPredictions
+    from ensemble.tables.raw_table import RawTable
 
 T = TypeVar("T")
 
@@ -215,6 +216,9 @@ class Tab:
     row_pressed = TabValue[bool]("classify_files_chosen", False)
     # Why a correction could not be kept: told once.
     correction_problem = TabValue[str]("classify_correction_problem", "")
+
+    # Numbers: the uploaded table that was read last, by its id, or why it cannot be taken.
+    numeric_table: TabValue[tuple[str, RawTable | str] | None] = TabValue("numeric_table", None)
 
     # Compare.
     # The words of the address that said what was compared last.

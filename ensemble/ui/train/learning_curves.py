@@ -73,20 +73,9 @@ def show_learning_curves(
         run_id, id(rows), len(rows), members, n_test, log, smoothing, rows
     )
     chart = {
-        "run": run_id,
-        "caption": caption,
-        "title": CURVES_TITLE,
-        "about": about or f"{CURVES_TITLE} · {caption}",
-        "x": {"label": "epochs", "max": compute_epoch_axis_end(rows, epochs)},
-        "styles": {name: build_curve_style(name, members) for name in list_curve_names(members)},
-        "legend": build_curve_legend(members, validation),
+        **build_chart_frame(run_id, rows, caption, epochs, members, validation, about),
         "places": shared.places,
         "disputed": images,
-        "colors": {
-            "right": palette.RIGHT_COLOR,
-            "wrong": palette.WRONG_COLOR,
-            "muted": palette.MUTED_COLOR,
-        },
     }
     chart = value_colors.color_curves_by_value(chart, varied or {}, members)
     # As text: Streamlit imports pandas to find tables in anything else, and the first curves wait.
@@ -96,6 +85,65 @@ def show_learning_curves(
         on_opened_change=ignore_curve_press,
     )
     disputed_images.open_disputed_votes(run_id, pressed.get("opened"))
+
+
+def show_curve_panels(
+    run_id: str,
+    rows: list[dict[str, Any]],
+    places: list[list[dict[str, Any]]],
+    *,
+    caption: str,
+    epochs: int,
+    members: int,
+    validation: bool,
+) -> None:
+    """Draw pictures of a run's history that are made already; no images stand below them.
+
+    Args:
+      run_id: the run; its zoom and hidden curves are kept under this name.
+      rows: lines of the run's history.
+      places: the pictures, as `curve_panels.build_curve_panels` has them.
+      caption: what stands over a saved picture.
+      epochs: how many epochs the run is to have.
+      members: how many members it has.
+      validation: whether it holds examples out.
+    """
+    chart = {
+        **build_chart_frame(run_id, rows, caption, epochs, members, validation),
+        "places": places,
+        "disputed": None,
+    }
+    register_learning_curves()(
+        data={"chart": json.dumps(chart)},
+        key=f"curves-{run_id}",
+        on_opened_change=ignore_curve_press,
+    )
+
+
+def build_chart_frame(
+    run_id: str,
+    rows: list[dict[str, Any]],
+    caption: str,
+    epochs: int,
+    members: int,
+    validation: bool,
+    about: str = "",
+) -> dict[str, Any]:
+    """What a chart of learning curves has around its pictures, for the component."""
+    return {
+        "run": run_id,
+        "caption": caption,
+        "title": CURVES_TITLE,
+        "about": about or f"{CURVES_TITLE} · {caption}",
+        "x": {"label": "epochs", "max": compute_epoch_axis_end(rows, epochs)},
+        "styles": {name: build_curve_style(name, members) for name in list_curve_names(members)},
+        "legend": build_curve_legend(members, validation),
+        "colors": {
+            "right": palette.RIGHT_COLOR,
+            "wrong": palette.WRONG_COLOR,
+            "muted": palette.MUTED_COLOR,
+        },
+    }
 
 
 @dataclass(frozen=True, eq=False)

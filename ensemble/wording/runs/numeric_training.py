@@ -1,5 +1,8 @@
 """The training of a run that predicts numbers in words: how far it is, and what it came to."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from ensemble.numeric.numeric_status import NumericStatus
 from ensemble.numeric.numeric_store import NumericRun
 from ensemble.runs import read_history
@@ -22,6 +25,44 @@ def describe_numeric_progress(status: NumericStatus) -> str:
     if status.message and status.state in status.kind.active_states:
         words.append(status.message.rstrip("."))
     return " · ".join(words)
+
+
+def select_shown_line(run: NumericRun, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The epoch whose figures are shown: the last, or of an ended run the one that was chosen.
+
+    Args:
+      run: which.
+      rows: the lines of its epochs, one at least.
+    """
+    if run.status.best_on != "validation" or run.active:
+        return rows[-1]
+    return next((row for row in rows if row["epoch"] == run.status.best_epoch), rows[-1])
+
+
+def describe_numeric_result(run: NumericRun, rows: Sequence[Mapping[str, Any]]) -> str:
+    """How far off it is on the test rows, and what it gains over a member; "" before an epoch.
+
+    Args:
+      run: which.
+      rows: the lines of its epochs.
+    """
+    if not rows:
+        return ""
+    chosen = select_shown_line(run, rows)
+    whole = chosen.get("ensemble_test_rmse")
+    each = [value for value in chosen.get("test_rmse") or () if value is not None]
+    if whole is None or not each:
+        return ""
+    unit = f" {run.unit}" if run.unit else ""
+    target = run.target_name or "the target"
+    sentence = (
+        f"The ensemble is off by {formats.format_significant(whole)}{unit} in {target} (RMSE, "
+        f"epoch {chosen['epoch']})"
+    )
+    if len(each) < 2:
+        return f"{sentence}."
+    mean = sum(each) / len(each)
+    return f"{sentence}; its mean member by {formats.format_significant(mean)}{unit}."
 
 
 def describe_best_numeric_epoch(run: NumericRun) -> str:

@@ -1,0 +1,123 @@
+"""Setting a run that predicts numbers up and launching it: what will be learnt, and from what."""
+
+import functools
+
+import numpy as np
+import streamlit as st
+
+from ensemble.config.numeric_config import NumericConfig
+from ensemble.errors import EnsembleError
+from ensemble.jobs.placement import Placement
+from ensemble.numeric.numeric_store import NumericRun
+from ensemble.numeric.training.numeric_launch import launch_numeric_run, prepare_numeric_table
+from ensemble.tables.prepared_table import PreparedTable
+from ensemble.tables.raw_table import NUMBER, RawColumn, RawTable
+from ensemble.ui.jobs import job_picker
+from ensemble.ui.jobs import launch as launching
+from ensemble.ui.jobs.launch import LaunchPlan
+from ensemble.ui.numbers.screen import NUMERIC_SCREEN
+from ensemble.ui.numbers.training import numeric_settings as settings
+from ensemble.ui.numbers.training import table_upload
+from ensemble.ui.numbers.training.table_upload import SelectedTable
+from ensemble.wording import escaping, formats
+
+NO_TABLE_REASON = "Upload a table first, and choose what to predict."
+QUICK_EXAMPLE = NumericConfig(epochs=30)
+NumericPlan = tuple[NumericConfig, PreparedTable]
+
+
+def show_numeric_controls() -> None:
+    """Every setting as a widget; those that a first run can leave alone stand under More."""
+    settings.show_network_setting()
+    for name in settings.MAIN_FIELDS:
+        settings.show_numeric_setting(name)
+    more = st.expander("More", key="numbers_more", on_change="rerun")
+    if more.open:
+        with more:
+            for name in settings.ADVANCED_FIELDS:
+                settings.show_numeric_setting(name)
+    elif changed := settings.describe_changed_numeric_controls():
+        st.caption(f"Also: {escaping.escape_markdown(changed)}.")
+
+
+def plan_numeric_launch(chosen: SelectedTable | None) -> LaunchPlan[NumericPlan]:
+    """What the button will do with the settings as they stand."""
+    label = "Train on a table"
+    try:
+        config = settings.collect_numeric_config()
+        if chosen is None:
+            return LaunchPlan(None, label, NO_TABLE_REASON)
+        table = table_upload.prepare_selected_table(config, chosen)
+    except EnsembleError as error:
+        return LaunchPlan(None, label, str(error))
+    rows = formats.format_count(len(table.split.train), "row")
+    members = formats.format_count(config.members, "member")
+    return LaunchPlan((config, table), f"Train {members} on {rows}", note=" ".join(table.notes))
+
+
+def show_numeric_launch_button(chosen: SelectedTable | None, primary: bool = True) -> None:
+    """The button that starts what the settings say, with the reason where it cannot."""
+    launching.show_launch_button(
+        "numbers_launch",
+        functools.partial(plan_numeric_launch, chosen),
+        lambda: False,
+        launch_and_show_numbers,
+        launching.show_queue_note,
+        primary,
+    )
+
+
+def show_reuse_button(run: NumericRun) -> None:
+    """Fills the controls with the settings of a run that was trained here."""
+    if run.settings:
+        st.button(
+            "Use these settings again",
+            key="numbers_reuse",
+            icon=":material/replay:",
+            on_click=settings.fill_numeric_settings,
+            args=(run.settings,),
+            help="Copies these settings to the controls, ready to change and launch.",
+        )
+
+
+def show_quick_numbers_button() -> None:
+    """The button of the first visit: a table that is here already."""
+    launching.show_planned_button(
+        LaunchPlan(
+            (QUICK_EXAMPLE, load_example_table()),
+            "Try it on a table of 442 patients",
+        ),
+        "numbers_quick",
+        launch_and_show_numbers,
+    )
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def load_example_table() -> PreparedTable:
+    """The diabetes table of Efron and others (2004), as scikit-learn has it."""
+    from sklearn.datasets import load_diabetes
+
+    data = load_diabetes(scaled=False)
+    columns = [
+        RawColumn(str(name), NUMBER, np.asarray(values, np.float64))
+        for name, values in zip(data.feature_names, data.data.T, strict=True)
+    ]
+    columns.append(RawColumn("progression", NUMBER, np.asarray(data.target, np.float64)))
+    table = RawTable("diabetes", len(data.target), tuple(columns))
+    return prepare_numeric_table(QUICK_EXAMPLE, table, "progression")
+
+
+def launch_and_show_numbers(plan: NumericPlan, placement: Placement | None = None) -> None:
+    """Start a run on a table and show it."""
+    config, table = plan
+    launching.launch_job_once(
+        NUMERIC_SCREEN,
+        (config, table.source, table.encoding.target, len(table.targets)),
+        lambda: launch_numeric_run(config, table),
+        show_numbers_next,
+    )
+
+
+def show_numbers_next(run: NumericRun) -> None:
+    """Have the screen be about a run."""
+    job_picker.set_next_shown_job(NUMERIC_SCREEN, run)

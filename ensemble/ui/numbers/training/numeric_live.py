@@ -1,0 +1,192 @@
+"""One run that predicts numbers as it goes on: its answer, how far it is, curves and members."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ensemble import runs
+from ensemble.jobs.queue import list_jobs_ahead
+from ensemble.numeric.numeric_store import (
+    NumericRun,
+    find_numeric_run,
+    resume_numeric_run,
+)
+from ensemble.ui.jobs import job_panel
+from ensemble.ui.jobs.job_screen import find_displayed_state, forget_jobs
+from ensemble.ui.numbers.training import numeric_settings as settings
+from ensemble.ui.shared import loaders
+from ensemble.ui.shared.guard import guard_page, show_error_message
+from ensemble.ui.train import curve_panels, history
+from ensemble.ui.train.learning_curves import show_curve_panels
+from ensemble.ui.train.live import show_placeholder
+from ensemble.wording import escaping, formats
+from ensemble.wording import jobs as jobs_words
+from ensemble.wording.run_names import format_run_name
+from ensemble.wording.runs import numeric_training
+
+REFRESH_INTERVAL_S = 1.0
+
+
+def show_live_numbers(run: NumericRun) -> None:
+    """A run that is trained here: all of it as it goes on, or how it ended; nothing of an import.
+
+    While it is active this is drawn again every second; its own part of the page only.
+    """
+    if run.settings is None:
+        return
+    if not run.active:
+        show_numeric_progress(run)
+        return
+    st.fragment(refresh_live_numbers, run_every=REFRESH_INTERVAL_S)(
+        run.id, find_displayed_state(run)
+    )
+
+
+def refresh_live_numbers(run_id: str, last_state: str) -> None:
+    """The body of `show_live_numbers` while a run goes on."""
+    with guard_page():
+        run = find_numeric_run(run_id)
+        if find_displayed_state(run) != last_state:
+            forget_jobs()
+            st.rerun()
+        rows = load_numeric_history(run)
+        if sentence := numeric_training.describe_numeric_result(run, rows):
+            st.markdown(f"#### {escaping.escape_markdown(sentence)}")
+        show_numeric_progress(run)
+        if rows:
+            show_numeric_curves(run, rows)
+            show_numeric_members(run, numeric_training.select_shown_line(run, rows))
+        else:
+            show_placeholder("The curves appear with the first epoch.")
+
+
+def show_numeric_training(run: NumericRun) -> None:
+    """How a run that has ended learnt: its curves and its members; nothing of an import."""
+    if run.settings is None or not (rows := load_numeric_history(run)):
+        return
+    st.subheader("How it learnt", anchor=False)
+    show_numeric_curves(run, rows)
+    show_numeric_members(run, numeric_training.select_shown_line(run, rows))
+
+
+def load_numeric_history(run: NumericRun) -> list[dict[str, Any]]:
+    """The lines of its epochs."""
+    version = loaders.get_file_version(run.path / "history.jsonl")
+    return _read_cached_history(str(run.path), version, run.id)
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _read_cached_history(
+    folder: str, version: tuple[int, int], _run_id: str
+) -> list[dict[str, Any]]:
+    return [line for line in runs.read_history(_run_id) if line["kind"] == "numeric_epoch"]
+
+
+def show_numeric_progress(run: NumericRun) -> None:
+    """How far it is with Stop or Resume beside it, or how it ended where it has not finished."""
+    if run.state in ("finished", "imported"):
+        if run.message:
+            st.caption(escaping.escape_markdown(run.message))
+        return
+    if run.state == "diverged":
+        show_error_message(run.message)
+        return
+    ahead = list_jobs_ahead(run) if run.state == "queued" else []
+    stage = jobs_words.describe_job_stage(
+        run, ahead, f"epoch {run.status.epoch} of {run.status.epochs}"
+    )
+    job_panel.show_job_progress(
+        run, stage, prefix="numeric_", resume=lambda: resume_numeric_run(run.id)
+    )
+    if not run.active:
+        job_panel.show_job_ending(run)
+
+
+def show_numeric_curves(run: NumericRun, rows: list[dict[str, Any]]) -> None:
+    """NLL and RMSE of every member and the ensemble over the epochs."""
+    show_curve_panels(
+        run.id,
+        rows,
+        build_numeric_panels(rows, run.unit or run.target_name),
+        caption=f"{format_run_name(run)} · {settings.summarize_numeric_settings(run.settings)}",
+        epochs=run.status.epochs,
+        members=run.members,
+        validation=run.status.best_on == "validation",
+    )
+
+
+def build_numeric_panels(rows: list[dict[str, Any]], unit: str) -> list[list[dict[str, Any]]]:
+    """The pictures: the loss and the error, as the component of learning curves takes them."""
+    # What is called NLL of numbers is the loss of the curves.
+    renamed = [
+        {
+            **row,
+            "test_loss": row.get("test_nll"),
+            **(
+                {"validation_loss": row["validation_nll"]}
+                if row.get("validation_nll") is not None
+                else {}
+            ),
+        }
+        for row in rows
+    ]
+    panels = []
+    for figure, title, axis in (
+        ("loss", "Loss (NLL)", "nats"),
+        ("rmse", "Error (RMSE)", unit or "unit of the target"),
+    ):
+        curves = [
+            *history.build_split_curves(renamed, "train", figure),
+            *history.build_split_curves(renamed, "validation", figure)[-1:],
+            *history.build_split_curves(renamed, "test", figure),
+        ]
+        panels.append(
+            [
+                {
+                    "name": figure,
+                    "noun": "NLL" if figure == "loss" else "RMSE",
+                    "title": title,
+                    "axis": axis,
+                    "alt": f"{title} over the epochs, one line a member, the ensemble bold",
+                    "scale": "linear",
+                    "percent": False,
+                    "lines": curve_panels.build_panel_lines(curves),
+                }
+            ]
+        )
+    return panels
+
+
+def show_numeric_members(run: NumericRun, line: Mapping[str, Any]) -> None:
+    """An epoch's figures of every member and the ensemble."""
+    rows = [
+        {
+            "": name,
+            "test RMSE": format_member_figure(line, "test_rmse", member),
+            "test NLL": format_member_figure(line, "test_nll", member),
+            "test CRPS": format_member_figure(line, "test_crps", member),
+        }
+        for member, name in enumerate(run.member_names)
+    ]
+    whole = {
+        "": "ensemble",
+        **{
+            f"test {name.upper()}": formats.format_significant(line.get(f"ensemble_test_{name}"))
+            for name in ("rmse", "nll", "crps")
+        },
+    }
+    st.caption(f"On the test rows, after epoch {line['epoch']}.")
+    st.dataframe(
+        pd.DataFrame([whole, *rows]),
+        hide_index=True,
+        key="numbers_members",
+        alt="RMSE, NLL and CRPS on the test rows, of the ensemble and each member",
+    )
+
+
+def format_member_figure(line: Mapping[str, Any], name: str, member: int) -> str:
+    """A member's figure of an epoch; "–" of one that diverged."""
+    values = line.get(name) or []
+    return formats.format_significant(values[member] if member < len(values) else None)

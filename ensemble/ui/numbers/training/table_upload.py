@@ -1,0 +1,150 @@
+"""The table that is learnt from: uploaded, read, and what its columns are."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from ensemble import exchange
+from ensemble.access import Action
+from ensemble.config.numeric_config import NumericConfig
+from ensemble.errors import EnsembleError
+from ensemble.exchange.data_tables import read_data_table
+from ensemble.numeric.training.numeric_launch import prepare_numeric_table
+from ensemble.storage.folders import data_folder
+from ensemble.tables.prepared_table import PreparedTable
+from ensemble.tables.raw_table import NUMBER, RawTable
+from ensemble.ui.shared import widget_state
+from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
+from ensemble.wording import escaping
+
+FILE_TYPES = ["csv", "tsv", "txt", "parquet"]
+UPLOAD_HELP = (
+    "A row an example; the first row of a CSV names the columns. What is assumed of it is said "
+    "before training begins."
+)
+MAX_PREPARED_TABLES = 2
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedTable:
+    """A table, and what a person said of its columns.
+
+    Attributes:
+      file_id: of the upload: the same file has the same.
+      table: as it was read.
+      target: the column to predict; "" where no column can be.
+      leave_out: columns that are not to be learnt from.
+      categories: columns of numbers that stand for kinds.
+    """
+
+    file_id: str
+    table: RawTable
+    target: str
+    leave_out: tuple[str, ...]
+    categories: tuple[str, ...]
+
+
+def select_table() -> SelectedTable | None:
+    """The uploader, and once a table is there what its columns are; None without one."""
+    file = st.file_uploader(
+        "Table",
+        type=FILE_TYPES,
+        key="numbers_file",
+        max_upload_size=exchange.max_import_bytes() // 10**6,
+        **rights.build_control_arguments(Action.LAUNCH, help=UPLOAD_HELP),
+    )
+    if file is None:
+        del tab.numeric_table
+        return None
+    table = load_uploaded_table(file)
+    if isinstance(table, str):
+        st.warning(escaping.escape_markdown(table), icon=":material/error:")
+        return None
+    numbers = [column.name for column in table.columns if column.kind == NUMBER]
+    if not numbers:
+        st.warning(
+            "It has no column of numbers: there is nothing to predict.", icon=":material/error:"
+        )
+        return None
+    target = widget_state.draw_widget(
+        st.selectbox,
+        "Predict",
+        numbers,
+        index=len(numbers) - 1,
+        key=f"numbers_target_{file.file_id}",
+        help="The column of numbers that the ensemble learns to predict.",
+    )
+    others = [name for name in table.column_names if name != target]
+    with st.expander("Columns"):
+        left_out = widget_state.draw_widget(
+            st.multiselect,
+            "Leave out",
+            others,
+            key=f"numbers_leave_{file.file_id}",
+            help="Columns that are not to be learnt from: those that nobody would know beforehand.",
+        )
+        categories = widget_state.draw_widget(
+            st.multiselect,
+            "Numbers that stand for kinds",
+            [name for name in numbers if name != target],
+            key=f"numbers_kinds_{file.file_id}",
+            help="As a postcode does: each value becomes a column of its own.",
+        )
+    return SelectedTable(file.file_id, table, str(target), tuple(left_out), tuple(categories))
+
+
+def load_uploaded_table(file: Any) -> RawTable | str:
+    """What the file holds, or why it cannot be taken; read once."""
+    if tab.numeric_table is None or tab.numeric_table[0] != file.file_id:
+        del tab.numeric_table
+        with st.spinner("Reading …"):
+            tab.numeric_table = file.file_id, read_uploaded_table(file)
+    return tab.numeric_table[1]
+
+
+def read_uploaded_table(file: Any) -> RawTable | str:
+    """As `load_uploaded_table`, anew: by a copy on the disk, for columns are read from files."""
+    try:
+        exchange.check_import_size(file.size)
+        data_folder().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".table-", dir=data_folder()) as folder:
+            copy = Path(folder) / "table"
+            copy.write_bytes(file.getbuffer())
+            return read_data_table(copy, file.name)
+    except EnsembleError as error:
+        return str(error)
+
+
+def prepare_selected_table(config: NumericConfig, chosen: SelectedTable) -> PreparedTable:
+    """The table as a run with these settings learns from it; what `prepare_numeric_table` raises.
+
+    Kept for a while: sliders that do not change it move without it being made anew.
+    """
+    return _prepare_table(
+        (chosen.file_id, chosen.target, chosen.leave_out, chosen.categories),
+        config.seed,
+        config.test,
+        config.validation,
+        config.batch_size,
+        config,
+        chosen,
+    )
+
+
+@st.cache_resource(max_entries=MAX_PREPARED_TABLES, show_spinner=False)
+def _prepare_table(
+    key: tuple[Any, ...],
+    seed: int,
+    test: float,
+    validation: float,
+    batch_size: int,
+    _config: NumericConfig,
+    _chosen: SelectedTable,
+) -> PreparedTable:
+    return prepare_numeric_table(
+        _config, _chosen.table, _chosen.target, _chosen.leave_out, _chosen.categories
+    )

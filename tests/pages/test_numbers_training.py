@@ -1,0 +1,185 @@
+"""Numbers: a table is uploaded and learnt from, a run is watched, stopped, resumed and deleted."""
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble.jobs.job import is_stop_requested
+from ensemble.jobs.status import write_status
+from ensemble.numeric.numeric_store import (
+    NUMERIC_STORE,
+    NumericRun,
+    find_numeric_run,
+    list_numeric_runs,
+)
+from ensemble.numeric.training.numeric_worker import execute_numeric_run
+from ensemble.tables.prepared_table import read_table_description
+from ensemble.ui.jobs.job_screen import forget_jobs
+from ensemble.ui.numbers.training.numeric_live import build_numeric_panels, load_numeric_history
+from ensemble.ui.numbers.training.numeric_settings import format_numeric_key
+from tests.numeric.conftest import create_run
+from tests.pages.predictions_screen import value
+
+APP = Path(__file__).parents[2] / "app.py"
+TABLE = "size,city,price\n" + "\n".join(
+    f"{n % 17}.5,{'ab'[n % 2]},{3 * (n % 17) + n % 5}" for n in range(80)
+)
+
+
+@pytest.fixture(autouse=True)
+def no_list_of_an_earlier_test() -> None:
+    forget_jobs()
+
+
+@pytest.fixture(scope="module")
+def trained_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of one run that was trained in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("numbers")))
+        run = execute_numeric_run(create_run(epochs=2, validation=0.1).id)
+    assert run.state == "finished", run.message
+    return run.path
+
+
+@pytest.fixture
+def trained(trained_once: Path, runs_of_one_test: Path) -> Callable[..., NumericRun]:
+    """Makes runs among the test's own: copies of that one, with a status changed."""
+
+    def make(**status: Any) -> NumericRun:
+        folder = runs_of_one_test / trained_once.name
+        shutil.copytree(trained_once, folder)
+        (folder / "worker.lock").unlink(missing_ok=True)
+        run = find_numeric_run(folder.name)
+        write_status(folder, replace(run.status, **status))
+        return find_numeric_run(folder.name)
+
+    return make
+
+
+def open_page(run: str = "") -> AppTest:
+    at = AppTest.from_file(str(APP), default_timeout=240)
+    if run:
+        at.query_params["run"] = run
+    at.switch_page("pages/numbers.py").run()
+    assert not at.exception
+    return at
+
+
+def button(at: AppTest, key: str) -> Any:
+    return next(one for one in at.button if one.key == key)
+
+
+def said(at: AppTest) -> str:
+    words: Any = (*at.markdown, *at.caption, *at.info, *at.warning, *at.error, *at.subheader)
+    return " ".join(str(one.value) for one in words)
+
+
+def test_a_table_is_uploaded_understood_and_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = list[NumericRun]()
+    monkeypatch.setattr(NUMERIC_STORE, "start_worker", started.append)
+    at = open_page()
+    assert button(at, "numbers_launch").disabled
+    assert "Upload a table first" in said(at)
+    at.file_uploader(key="numbers_file").set_value(("houses.csv", TABLE.encode(), "text/csv")).run()
+    assert not at.exception
+    assert at.selectbox[0].options == ["size", "price"]
+    assert at.selectbox[0].value == "price", "the last column of numbers"
+    assert "city (2 values)" in said(at)
+    at.select_slider(format_numeric_key("members")).set_value(3).run()
+    at.select_slider(format_numeric_key("batch_size")).set_value(128).run()
+    assert "only 58 rows to learn from: choose at most 58" in said(at)
+    assert button(at, "numbers_launch").disabled
+    at.select_slider(format_numeric_key("batch_size")).set_value(16).run()
+    launch = button(at, "numbers_launch")
+    assert launch.label == "Train 3 members on 58 rows"
+    launch.click().run()
+    assert not at.exception
+    (run,) = started
+    assert value(at, "run") == run.id
+    assert (run.settings and run.settings.batch_size, run.target_name) == (16, "price")
+    assert read_table_description(run.path).source == "houses.csv"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"PK\x03\x04" + bytes(30), "save the sheet as CSV"),
+        (b"a,b\nx,y\nu,v\n", "no column of numbers"),
+    ],
+)
+def test_a_file_that_is_no_such_table_is_refused_in_a_sentence(content: bytes, words: str) -> None:
+    at = open_page()
+    at.file_uploader(key="numbers_file").set_value(("t.csv", content, "text/csv")).run()
+    assert not at.exception
+    assert words in said(at)
+    assert button(at, "numbers_launch").disabled
+
+
+def test_the_first_visit_has_a_table_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = list[NumericRun]()
+    monkeypatch.setattr(NUMERIC_STORE, "start_worker", started.append)
+    button(open_page(), "numbers_quick").click().run()
+    (run,) = started
+    assert run.target_name == "progression"
+
+
+def test_a_run_shows_its_answer_curves_and_members(trained: Any) -> None:
+    run = trained()
+    at = open_page()
+    assert value(at, "run") == run.id, "the newest is shown and put into the address"
+    assert "RMSE is" in said(at)
+    rows = load_numeric_history(run)
+    loss, error = (place[0] for place in build_numeric_panels(rows, "EUR"))
+    assert error["axis"] == "EUR"
+    whole = next(
+        line for line in error["lines"] if (line["who"], line["split"]) == ("ensemble", "test")
+    )
+    assert whole["y"] == [float(f"{row['ensemble_test_rmse']:.5g}") for row in rows]
+    assert {line["split"] for line in loss["lines"]} == {"train", "validation", "test"}
+    table = at.dataframe[-1].value
+    assert table[""].tolist() == ["ensemble", "member 1", "member 2", "member 3"]
+
+
+def test_one_on_its_way_can_be_stopped_and_one_that_ended_resumed_and_deleted(
+    trained: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+
+    import psutil
+
+    me = psutil.Process(os.getpid())
+    run = trained(
+        state="training", epoch=1, pid=me.pid, host="elsewhere", updated=time.time(), step=5
+    )
+    at = open_page(run.id)
+    assert button(at, "numeric_delete").disabled
+    button(at, "numeric_stop").click().run()
+    assert is_stop_requested(run)
+    write_status(run.path, replace(run.status, state="stopped", host="", pid=None))
+    started = list[NumericRun]()
+    monkeypatch.setattr(NUMERIC_STORE, "start_worker", started.append)
+    forget_jobs()
+    at = open_page(run.id)
+    button(at, "numeric_resume").click().run()
+    assert [one.id for one in started] == [run.id]
+    assert not is_stop_requested(run)
+    write_status(run.path, replace(find_numeric_run(run.id).status, state="stopped"))
+    forget_jobs()
+    at = open_page(run.id)
+    button(at, "numeric_delete").click().run()
+    button(at, "numeric_delete_sure").click().run()
+    assert list_numeric_runs() == []
+
+
+def test_a_bad_link_is_one_sentence_and_a_way_on(trained: Any) -> None:
+    run = trained()
+    at = open_page("../../etc/passwd")
+    assert len(at.warning) == 1
+    button(at, "numeric_way_on").click().run()
+    assert value(at, "run") == run.id
