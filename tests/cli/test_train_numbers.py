@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.cli.program import main
 from ensemble.numeric.numeric_predictions import read_numeric_predictions, select_numeric_epoch
 from ensemble.numeric.numeric_store import find_numeric_run, list_numeric_runs
+from ensemble.tables.prepared_table import read_prepared_table
 from tests.numeric.conftest import build_table
 
 SMALL = ["--members", "2", "--epochs", "3", "--batch-size", "16", "--width", "8", "--devices", "2"]
@@ -78,3 +80,32 @@ def test_a_column_that_is_not_there_makes_no_run(houses: Path) -> None:
     done = call("--task", "regression", "--table", str(houses), "--target", "cost")
     assert "its columns are area, city, price" in done.output
     assert list_numeric_runs() == []
+
+
+def test_a_trained_run_answers_for_new_rows_as_for_its_test_rows(houses: Path) -> None:
+    """The whole table is asked about, the target left out: test rows come as they were kept."""
+    done = call("--task", "regression", "--table", str(houses), "--target", "price", *SMALL)
+    run = find_numeric_run(json.loads(done.stdout.splitlines()[-1])["run_id"])
+    lines = houses.read_text().splitlines()
+    new = houses.with_name("new.csv")
+    new.write_text("\n".join(line.rpartition(",")[0] for line in lines))
+    asked = CliRunner().invoke(main, ["predict", run.id, str(new)], catch_exceptions=False)
+    assert asked.exit_code == 0, asked.output
+    head, *rows = asked.stdout.splitlines()
+    assert head == "row,mean,sd,low_90,high_90,aleatoric_sd,epistemic_sd"
+    answers = np.array([[float(cell) for cell in row.split(",")] for row in rows])
+    assert len(answers) == len(lines) - 1
+    table = read_prepared_table(run.path)
+    places = table.row_numbers[table.split.test] - 1
+    kept = read_numeric_predictions(run, select_numeric_epoch(run))
+    assert isinstance(kept, NormalMixture)
+    np.testing.assert_allclose(answers[places, 1], kept.compute_mean(), rtol=1e-4)
+    np.testing.assert_allclose(answers[places, 2] ** 2, kept.compute_variance(), rtol=1e-3)
+    assert (answers[:, 3] < answers[:, 1]).all()
+    assert (answers[:, 1] < answers[:, 4]).all()
+    np.testing.assert_allclose(answers[:, 2] ** 2, (answers[:, 5:] ** 2).sum(axis=1), rtol=1e-4)
+    first = CliRunner().invoke(main, ["predict", run.id, str(new), "--json"]).stdout.splitlines()[0]
+    assert json.loads(first)["row"] == 1
+    new.write_text("area\n1\n")
+    refused = CliRunner().invoke(main, ["predict", run.id, str(new)])
+    assert "has no column “city”" in refused.output

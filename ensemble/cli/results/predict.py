@@ -13,6 +13,7 @@ import click
 from ensemble.cli.options import EPOCH_OPTION, add_refuse_option
 from ensemble.cli.output import print_line
 from ensemble.errors import EnsembleError, ImageError
+from ensemble.numeric.numeric_store import read_numeric_run
 from ensemble.pictures.files.decoding import MAX_BYTES
 from ensemble.pictures.preparation import SegmentedPicture
 from ensemble.recognition.classifier import Classifier, open_classifier
@@ -46,8 +47,16 @@ def run_predict_command(
 ) -> None:
     """Read pictures of any common format: digits on photos, scans or drawings, one image else.
 
-    With --estimate an IMAGE may be a folder: all pictures in it.
+    With --estimate an IMAGE may be a folder: all pictures in it. Of a run that predicts numbers
+    IMAGE is one table, CSV or Parquet.
     """
+    if numeric_run := read_numeric_run(run_id):
+        if estimate:
+            raise click.UsageError("--estimate is for classes: leave it out of a run of numbers.")
+        from ensemble.cli.results.predict_numbers import print_table_answers  # it reads tables
+
+        print_table_answers(numeric_run, images, epoch, as_json)
+        return
     if estimate:
         from ensemble.cli.results import accuracy_estimate  # here, for its tables take a while
 

@@ -90,9 +90,7 @@ class NumericTrainer:
                 f"from: choose at most {count:,}."
             )
         self.config, self._size = config, count
-        self.network = bind_numeric_network(
-            str(config.network), features, *_choose_network_size(config)
-        )
+        self.network = build_numeric_network(config, features)
         self.layout = Layout.over_devices(
             config.members, choose_devices(config.devices) if devices is None else list(devices)
         )
@@ -205,18 +203,22 @@ class NumericTrainer:
         return self.layout.spread((order, keys, hyper))
 
 
-def predict_rows(config: NumericConfig, params: Any, features: Floats) -> tuple[Floats, Floats]:
+def build_numeric_network(config: NumericConfig, features: int) -> NumericNetwork:
+    """The network of a run for rows of F features; it raises what `bind_numeric_network` does."""
+    width, depth = (0, 0) if config.is_own_network else (config.width, config.depth)
+    return bind_numeric_network(str(config.network), features, width, depth)
+
+
+def predict_rows(network: NumericNetwork, params: Any, features: Floats) -> tuple[Floats, Floats]:
     """Means and variances, (M, N) each, of members whose parameters (M, …) were kept.
 
     In units of the standardised target.
 
     Args:
-      config: of the run that they are of.
+      network: what they are.
       params: the tree of their parameters.
       features: (N, F).
     """
-    width, depth = _choose_network_size(config)
-    network = bind_numeric_network(str(config.network), features.shape[1], width, depth)
     ask = jax.jit(
         lambda params, blocks: jax.lax.map(
             lambda member: predict_blocks(network, member, blocks), params
@@ -229,10 +231,6 @@ def predict_rows(config: NumericConfig, params: Any, features: Floats) -> tuple[
     means, variances = (np.asarray(each) for each in ask(params, blocks))
     members = len(means)
     return means.reshape(members, -1)[:, :count], variances.reshape(members, -1)[:, :count]
-
-
-def _choose_network_size(config: NumericConfig) -> tuple[int, int]:
-    return (0, 0) if config.is_own_network else (config.width, config.depth)
 
 
 def _build_numeric_rule(config: NumericConfig) -> UpdateRule:

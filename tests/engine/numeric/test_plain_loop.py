@@ -159,7 +159,7 @@ def test_answers_are_those_of_the_plain_network_whatever_the_blocks(
     answer = trainer.predict(state, rows.features)
     assert answer is not None
     params = trainer.get(state).params
-    kept = predict_rows(config, params, rows.features)
+    kept = predict_rows(trainer.network, params, rows.features)
     for member in range(config.members):
         own = jax.tree.map(lambda leaf, member=member: leaf[member], params)
         out = PlainNetwork().apply({"params": own}, rows.features)

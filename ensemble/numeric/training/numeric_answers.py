@@ -1,0 +1,91 @@
+"""What the members of a run that was trained here say of the rows of a new table."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ensemble.analysis.numeric.normal_mixture import NormalMixture
+from ensemble.errors import RunError
+from ensemble.numeric.numeric_store import NumericRun
+from ensemble.numeric.training.numeric_launch import require_numeric_config
+from ensemble.runs.epoch_files import build_damaged_epoch_error, read_epoch_arrays
+from ensemble.runs.parameters import list_parameter_epochs
+from ensemble.storage.arrays.npy import ExpectedArray
+from ensemble.tables.prepared_table import read_table_description
+from ensemble.tables.raw_table import RawTable
+
+
+@dataclass(frozen=True)
+class NumericAnswers:
+    """An ensemble's answers for N rows.
+
+    Attributes:
+      mixture: the members' normal distributions, in the target's unit.
+      epoch: after which the members were asked.
+      notes: what was assumed of the table, in sentences.
+    """
+
+    mixture: NormalMixture
+    epoch: int
+    notes: tuple[str, ...]
+
+
+def select_answering_epoch(run: NumericRun, epoch: int | None = None) -> int:
+    """The epoch whose members are asked: the one named, else the one that predictions are of.
+
+    Raises:
+      RunError: its members are not kept.
+    """
+    kept = list_parameter_epochs(run.path)
+    if not kept:
+        raise RunError(f"The run “{run.id}” is {run.state} and has no members to ask yet.")
+    if epoch is None:
+        best = run.status.best_epoch
+        return best if run.status.best_on == "validation" and best in kept else kept[-1]
+    if epoch not in kept:
+        raise RunError(
+            f"The run “{run.id}” has no members of epoch {epoch}: it has "
+            f"{', '.join(map(str, kept))}."
+        )
+    return epoch
+
+
+def answer_table(run: NumericRun, table: RawTable, epoch: int | None = None) -> NumericAnswers:
+    """What the members say of every row of a table with the columns that they have learnt from.
+
+    Args:
+      run: one that was trained here.
+      table: as it was read; other columns, the target among them, are not looked at.
+      epoch: counted from 1; None for the one that predictions are of.
+
+    Raises:
+      RunError: its members are not here, or damaged.
+      DataError: a column is missing, or is no number where one was learnt from.
+      ConfigError: its network is a person's own, and is not allowed here.
+    """
+    config = require_numeric_config(run)
+    epoch = select_answering_epoch(run, epoch)
+    encoding = read_table_description(run.path).encoding
+    features, notes = encoding.encode_features(table)
+    # JAX: whoever only looks at a run needs none.
+    from ensemble.engine.numeric import predict_rows
+    from ensemble.engine.numeric.numeric_trainer import build_numeric_network
+
+    network = build_numeric_network(config, features.shape[1])
+    expected = {
+        name: ExpectedArray((config.members, *leaf.shape)) for name, leaf in network.shapes.items()
+    }
+    arrays = read_epoch_arrays(run.path, "parameters", epoch, expected)
+    remaining = list(run.remaining_members(epoch))
+    arrays = {
+        name: array[remaining].astype(network.shapes[name].dtype) for name, array in arrays.items()
+    }
+    mean, variance = predict_rows(network, network.nest_arrays(arrays), features)
+    try:
+        mixture = NormalMixture(
+            mean.astype(np.float64) * encoding.target_scale + encoding.target_mean,
+            variance.astype(np.float64) * encoding.target_scale**2,
+        )
+    except ValueError as error:
+        raise build_damaged_epoch_error(run.path, "parameters", epoch, str(error)) from error
+    return NumericAnswers(mixture, epoch, (*table.notes, *notes))
