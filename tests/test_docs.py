@@ -22,6 +22,7 @@ from PIL import Image
 import ensemble
 from ensemble import regression, runs, sweeps
 from ensemble.access import Action, Person, Role, audit_log
+from ensemble.acquisition.learning_settings import LearningConfig
 from ensemble.analysis.unlabelled.accuracy_estimate import ESTIMATORS, EstimatedShare
 from ensemble.budget.budget import Budget
 from ensemble.cli.program import main
@@ -76,7 +77,7 @@ OTHER_OPTIONS = {"--help", "--build-arg", "--format", "--shm-size", "--pass-user
 STREAMLIT_OPTIONS = ("--server.", "--secrets.")
 
 # Commands whose section links to where their options stand: to another page, or to `train`.
-OPTIONS_ELSEWHERE = {"plan", "budget", "worth", "distil", "sweep", "manifest"}
+OPTIONS_ELSEWHERE = {"plan", "budget", "worth", "distil", "sweep", "manifest", "label"}
 # Which command has the options of which settings.
 SETTINGS_COMMANDS: list[tuple[type[Settings], str]] = [
     (EnsembleConfig, "train"),
@@ -86,6 +87,7 @@ SETTINGS_COMMANDS: list[tuple[type[Settings], str]] = [
     (LbfgsConfig, "lbfgs"),
     (RaceConfig, "race"),
     (PreparationSettings, "data"),
+    (LearningConfig, "label"),
     (KubernetesConfig, "manifest"),
     (ArrayConfig, "manifest --for pbs"),
 ]

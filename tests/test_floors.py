@@ -44,6 +44,7 @@ FLOORS = (
     "shift",
     "sweeps",
     "recognition",
+    "acquisition",
     "planning",
     "comparison",
     "budget",

@@ -35,6 +35,7 @@ COMMAND_MODULES = {
     "lbfgs": "stress_and_regression",
     "sweep": "sweep",
     "data": "data",
+    "label": "label",
     "import": "results.exchange",
     "export": "results.exchange",
     "report": "results.report",

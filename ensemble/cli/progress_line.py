@@ -3,6 +3,7 @@
 import sys
 import time
 
+from ensemble.acquisition.learning_status import LearningStatus
 from ensemble.cli.output import write_stderr
 from ensemble.numeric.numeric_status import NumericStatus
 from ensemble.race import RaceStatus
@@ -58,12 +59,18 @@ class ProgressLine:
         """Say how far a sweep is."""
         self._show_job(status, f"{status.done:,} of {status.trials:,} trials")
 
+    def show_learning(self, status: LearningStatus) -> None:
+        """Say how far an experiment with labels is."""
+        self._show_job(status, f"{status.done:,} of {status.trainings:,} trainings")
+
     def show_race(self, status: RaceStatus) -> None:
         """Say how far a race is."""
         self._show_job(status, "")
 
     def _show_job(
-        self, status: StressStatus | RegressionStatus | RaceStatus | SweepStatus, done: str
+        self,
+        status: StressStatus | RegressionStatus | RaceStatus | SweepStatus | LearningStatus,
+        done: str,
     ) -> None:
         left = f"{formats.format_duration(status.seconds_left)} left" if status.seconds_left else ""
         words = filter(None, (status.state, done, status.message, left))

@@ -71,3 +71,22 @@ class MemberOutputs:
     def classes(self) -> int:
         """C."""
         return self.probabilities.shape[3]
+
+
+@dataclass(frozen=True, eq=False)
+class UnlabelledOutputs:
+    """What M members say of N examples, whether these have labels or not.
+
+    Attributes:
+      probabilities: float32 (M, N, C), each row of C a distribution; of several epochs the last.
+      class_names: C of them.
+      example_names: N of them; () where the examples are numbered.
+      notes: what was assumed or converted, a sentence each.
+      has_labels: whether the files have labels, which nobody looked at.
+    """
+
+    probabilities: NDArray[np.float32]
+    class_names: tuple[str, ...]
+    example_names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    has_labels: bool = False

@@ -17,8 +17,8 @@ from ensemble.exchange.files.npz_archive import InMemoryFile
 from ensemble.exchange.files.npz_archive import open_prediction_archive as archive_of
 from ensemble.exchange.files.npz_predictions import read_npz_predictions
 from ensemble.exchange.files.tables import read_csv_predictions, read_parquet_predictions
-from ensemble.exchange.member_outputs import MemberOutputs
-from ensemble.exchange.prediction_merge import merge_predictions
+from ensemble.exchange.member_outputs import MemberOutputs, UnlabelledOutputs
+from ensemble.exchange.prediction_merge import merge_predictions, merge_unlabelled_predictions
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
 
@@ -62,6 +62,21 @@ def read_prediction_files(
     with ExitStack() as held:
         return merge_predictions(
             [_read_named_predictions(file, held, each) for file in files], most_bytes, labels_as
+        )
+
+
+def read_unlabelled_files(
+    files: Sequence[File], most_bytes: int | None = None
+) -> UnlabelledOutputs:
+    """As `read_prediction_files`, of examples that need no labels.
+
+    Raises:
+      PredictionsError: they cannot be taken; the file, the entry and what to do are named.
+    """
+    each = None if most_bytes is None else most_bytes // len(files)
+    with ExitStack() as held:
+        return merge_unlabelled_predictions(
+            [_read_named_predictions(file, held, each) for file in files], most_bytes
         )
 
 

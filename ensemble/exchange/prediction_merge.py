@@ -33,7 +33,12 @@ from ensemble.exchange.checks.limits import (
 )
 from ensemble.exchange.checks.probability_values import ProbabilityConverter
 from ensemble.exchange.files.file_predictions import NamedFilePredictions, name_file_in_errors
-from ensemble.exchange.member_outputs import GROUPS_NOTE, ZERO_NOTE, MemberOutputs
+from ensemble.exchange.member_outputs import (
+    GROUPS_NOTE,
+    ZERO_NOTE,
+    MemberOutputs,
+    UnlabelledOutputs,
+)
 from ensemble.exchange.merged_parts import (
     find_first_details,
     load_first_images,
@@ -113,6 +118,54 @@ def merge_predictions(
         label_reading=reading.name,
         label_options=reading.options,
         details=details,
+    )
+
+
+def merge_unlabelled_predictions(
+    files: list[NamedFilePredictions], most_bytes: int | None = None
+) -> UnlabelledOutputs:
+    """The members of all files, in the files' order, whatever labels they have.
+
+    Without labels the shape alone says what is what: (M, N, C), (E, M, N, C) or (N, C).
+
+    Args:
+      files: the files.
+      most_bytes: of memory that may be taken; None for as much as there is.
+
+    Raises:
+      PredictionsError: they do not fit together, or what one holds is not as it has to be.
+    """
+    files = align_examples(files)
+    axes = []
+    for file in files:
+        shape = file.predictions.shape
+        with name_file_in_errors(file.name):
+            if not 2 <= len(shape) <= 4:
+                raise PredictionsError(
+                    f"`{file.predictions.kind}` has the shape {shape}: give (members, examples, "
+                    "classes)."
+                )
+            axes.append(parse_output_axes(file.predictions.kind, shape, shape[-2], two=False))
+            if axes[-1].shape[2] != axes[0].shape[2]:
+                raise PredictionsError(
+                    f"it has {axes[-1].shape[2]:,} examples, and {files[0].name} "
+                    f"{axes[0].shape[2]:,}: give every file the same examples."
+                )
+    merged = _compute_merged_shape(files, axes)
+    with name_file_in_errors(files[0].name):
+        check_prediction_counts(merged)
+        check_free_memory(estimate_import_bytes(merged, 0), most_bytes)
+        probabilities = allocate_probabilities(merged)
+    notes = [note for file in files for note in file.predictions.notes]
+    notes += _fill_probabilities(files, axes, probabilities)
+    examples = merged[2]
+    named = next((file.predictions.examples for file in files if file.predictions.examples), None)
+    return UnlabelledOutputs(
+        probabilities[-1],
+        merge_class_names(files, merged[3]) or names.generate_default_names(merged[3]),
+        find_first_details(files, examples).names or named or (),
+        tuple(dict.fromkeys(notes)),
+        any(file.predictions.labels is not None for file in files),
     )
 
 

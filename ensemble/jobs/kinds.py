@@ -310,6 +310,29 @@ SWEEP = JobKind(
     nice=True,
     work_entry="ensemble.sweeps.worker:work_on_sweep",
 )
+LEARNING = JobKind(
+    name="learning",
+    title="Comparing chosen labels with random ones",
+    working_state="learning",
+    command="work-learning",
+    subfolder="",
+    config_kind="learning",
+    progress_field="done",
+    total_field="trainings",
+    resumable=("stopped", "failed"),
+    resume_advice="resume it",
+    activity="the experiment",
+    kept_clause="every training that had ended is kept",
+    death_clause="The process of the experiment exited unexpectedly",
+    death_advice="Every training that had ended is kept; resume the experiment to continue.",
+    memory_advice="try fewer members or candidates",
+    stop_help="Every training that has ended is kept, and the experiment can be resumed.",
+    stopping_help="Within a second or two",
+    nice=True,
+    work_entry="ensemble.acquisition.learning_worker:execute_learning",
+    unfollowed_entry=UNFOLLOWED_JOB,
+    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
+)
 CALIBRATION = JobKind(
     name="calibration",
     title="Setting what is rejected",
@@ -356,4 +379,16 @@ NUMERIC = JobKind(
     ended_states=("finished", "stopped", "diverged", "failed", IMPORTED),
 )
 
-KINDS = (TRAINING, GROUP, STRESS, REGRESSION, RACE, FETCH, UPLOAD, SWEEP, CALIBRATION, NUMERIC)
+KINDS = (
+    TRAINING,
+    GROUP,
+    STRESS,
+    REGRESSION,
+    RACE,
+    FETCH,
+    UPLOAD,
+    SWEEP,
+    CALIBRATION,
+    NUMERIC,
+    LEARNING,
+)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ensemble import __version__
+from ensemble.acquisition.learning_settings import LearningConfig
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.job import Job
 from ensemble.regression.settings import LbfgsConfig
@@ -71,7 +72,7 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
     in the run's folder, from which the command is said.
 
     Args:
-      run: an ensemble's, a regression or a sweep.
+      run: an ensemble's, a regression, a sweep or an experiment with labels.
       dataset: of an ensemble's, to train on another; "" for its own.
     """
     config = read_run_settings(run)
@@ -92,6 +93,13 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
             "sweep",
             *_iterate_sweep_options(config, usual),
             *_iterate_changed_options(config.base, usual.base),
+        ]
+    elif isinstance(config, LearningConfig):
+        learning = LearningConfig()
+        words = [
+            *("label", "learn"),
+            *_iterate_changed_options(config, learning),
+            *_iterate_changed_options(config.base, learning.base),
         ]
     else:
         words = []

@@ -2,12 +2,13 @@
 
 import re
 
+from ensemble.acquisition.learning_settings import LearningConfig
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import read_kind_and_settings
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import IMPORTED, NUMERIC, REGRESSION, STRESS, SWEEP
+from ensemble.jobs.kinds import IMPORTED, LEARNING, NUMERIC, REGRESSION, STRESS, SWEEP
 from ensemble.numeric.numeric_store import NumericRun, read_numeric_run
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs.store import Run
@@ -20,7 +21,7 @@ from ensemble.wording.runs.regression import format_problem_size
 RUN_ID_TIME = re.compile(r"-(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?$")
 # The settings that a run is called by.
 LEARNER_SETTINGS = ("members", "network", "learning_rate", "dataset", "vary")
-RunSettings = EnsembleConfig | ImportedConfig | LbfgsConfig | SweepConfig
+RunSettings = EnsembleConfig | ImportedConfig | LbfgsConfig | SweepConfig | LearningConfig
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -40,6 +41,8 @@ def format_run_name(job: Job) -> str:
         return format_ensemble_settings(config)
     if isinstance(config, SweepConfig):
         return format_sweep_settings(config)
+    if isinstance(config, LearningConfig):
+        return format_learning_settings(config)
     return format_regression_settings(config) if config else job.name
 
 
@@ -94,6 +97,8 @@ def read_run_settings(job: Job) -> RunSettings | None:
             return None
         if kind == SWEEP.config_kind:
             return SweepConfig.from_disk(values)
+        if kind == LEARNING.config_kind:
+            return LearningConfig.from_disk(values)
         settings = LbfgsConfig if kind == REGRESSION.config_kind else EnsembleConfig
         return settings.from_disk(values)
     except (OSError, ValueError, ConfigError):
@@ -138,6 +143,15 @@ def format_sweep_settings(config: SweepConfig) -> str:
     text = ", ".join(config.search_axes).replace("_", " ")
     return (
         f"{formats.format_count(config.trial_count, 'trial')} of {text} · "
+        f"{format_dataset_name(config.base.dataset)}"
+    )
+
+
+def format_learning_settings(config: LearningConfig) -> str:
+    """An experiment with labels by what it is: "40 to 140 labels by diversity · digits"."""
+    counts = config.label_counts
+    return (
+        f"{counts[0]:,} to {counts[-1]:,} labels by {config.by} · "
         f"{format_dataset_name(config.base.dataset)}"
     )
 

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from ensemble.acquisition.learning_status import LearningStatus
 from ensemble.cli.program import WORKER_KINDS, import_command
 from ensemble.jobs import kinds
 from ensemble.jobs.dataset_fetch import FetchStatus
@@ -31,6 +32,7 @@ STATUSES = (
     UploadStatus,
     CalibrationStatus,
     NumericStatus,
+    LearningStatus,
 )
 
 

@@ -17,6 +17,8 @@ import pytest
 from PIL import Image
 
 from ensemble import architectures, regression, runs, sweeps
+from ensemble.acquisition.learning_settings import LearningConfig
+from ensemble.acquisition.learning_store import find_learning, launch_learning
 from ensemble.cli.app import build_app_environment
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import dataset_fetch, warm_worker
@@ -26,6 +28,7 @@ from ensemble.jobs.kinds import (
     FETCH,
     GROUP,
     KINDS,
+    LEARNING,
     NUMERIC,
     RACE,
     REGRESSION,
@@ -156,6 +159,14 @@ def learn_numbers() -> Job:
     return wait_for_job(lambda: find_numeric_run(job.id))
 
 
+def compare_labels() -> Job:
+    config = LearningConfig(
+        first=10, step=5, rounds=1, seeds=2, candidates=40, base=replace(SMALL, batch_size=8)
+    )
+    job = launch_learning(config)
+    return wait_for_job(lambda: find_learning(job.id))
+
+
 WORK: dict[JobKind, Callable[[], Job]] = {
     TRAINING: train_here,
     GROUP: train_group,
@@ -167,6 +178,7 @@ WORK: dict[JobKind, Callable[[], Job]] = {
     SWEEP: search,
     CALIBRATION: calibrate,
     NUMERIC: learn_numbers,
+    LEARNING: compare_labels,
 }
 
 

@@ -60,6 +60,10 @@ class CustomDatasetNote:
       relabeled_fingerprint: of that dataset, as its entry has it.
       relabeled: how many training labels and test labels became others then; else [].
       removed: how many training images and test images were taken out then; else [].
+      extended_from: the name of the dataset to which labelled images of a pool were added; else "".
+      extended_fingerprint: of that dataset, as its entry has it.
+      extended_by: how many images.
+      pool: the name of the pool that they are of.
     """
 
     format: int
@@ -85,6 +89,10 @@ class CustomDatasetNote:
     relabeled_fingerprint: str = ""
     relabeled: list[Count] = field(default_factory=list)
     removed: list[Count] = field(default_factory=list)
+    extended_from: str = ""
+    extended_fingerprint: str = ""
+    extended_by: Count = 0
+    pool: str = ""
 
 
 def custom_datasets_folder() -> Path:

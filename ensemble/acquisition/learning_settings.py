@@ -1,0 +1,113 @@
+"""What an experiment with hidden labels is: the network, how labels are added, and how often."""
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
+
+from ensemble.acquisition.next_labels import DEFAULT_STRATEGY
+from ensemble.analysis.acquisition.image_choice import STRATEGIES
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError
+from ensemble.settings import Settings, declare_setting, list_setting_fields
+
+# Of few labels, unless said otherwise: small batches take a low rate.
+DEFAULT_EPOCHS, DEFAULT_BATCH_SIZE, DEFAULT_LEARNING_RATE = 30, 16, 0.02
+UNUSED_SETTINGS = ("validation", "folds", "teacher", "patience", "swa_epochs", "cycles", "groups")
+ARM_SEEDS = EnsembleConfig.__dataclass_fields__["seed"].metadata["high"] + 1
+
+
+@dataclass(frozen=True)
+class LearningConfig(Settings):
+    """Settings of one experiment, checked when made.
+
+    Attributes:
+      base: the settings that every training shares; its seed is the first one.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, or settings that do not fit
+        together; the message says what to choose.
+    """
+
+    by: str = declare_setting(
+        DEFAULT_STRATEGY, "What the images of one arm are chosen by.", choices=tuple(STRATEGIES)
+    )
+    first: int = declare_setting(40, "Labels to begin with.", low=2, high=100_000)
+    step: int = declare_setting(
+        20, "Labels that each round adds, in either arm.", low=1, high=10_000
+    )
+    rounds: int = declare_setting(5, "Rounds of labelling.", low=1, high=100)
+    seeds: int = declare_setting(
+        5, "Seeds, each with first labels and networks of its own.", low=2, high=100
+    )
+    candidates: int = declare_setting(
+        2_000, "Training images that take part, drawn by each seed.", low=10, high=1_000_000
+    )
+    base: EnsembleConfig = field(
+        default_factory=lambda: EnsembleConfig(
+            epochs=DEFAULT_EPOCHS,
+            batch_size=DEFAULT_BATCH_SIZE,
+            learning_rate=DEFAULT_LEARNING_RATE,
+        )
+    )
+
+    def __post_init__(self) -> None:
+        self.check()
+        if self.label_counts[-1] > self.candidates:
+            raise ConfigError(
+                f"first {self.first}, step {self.step} and rounds {self.rounds} come to "
+                f"{self.label_counts[-1]:,} labels, and candidates is {self.candidates:,}: choose "
+                "fewer rounds, or more candidates."
+            )
+        if self.base.members == 1 and STRATEGIES[self.by].needs_members:
+            raise ConfigError(
+                f"One member alone cannot disagree with others, which by {self.by} goes by: set "
+                "members to 2 or more, or by to entropy."
+            )
+        for name in UNUSED_SETTINGS:
+            value = getattr(self.base, name)
+            if value != EnsembleConfig.__dataclass_fields__[name].default:
+                raise ConfigError(
+                    f"{name} is {value}, which goes with no training on so few labels: no image is "
+                    "held out of them, and the members of the last epoch are judged. Leave it out."
+                )
+
+    @property
+    def label_counts(self) -> tuple[int, ...]:
+        """How many labels there are before the first round, and after each."""
+        return tuple(self.first + self.step * number for number in range(self.rounds + 1))
+
+    @property
+    def training_count(self) -> int:
+        """How many ensembles are trained: both arms share the one before the first round."""
+        return self.seeds * (1 + 2 * self.rounds)
+
+    def build_training_config(self, place: int, labels: int) -> EnsembleConfig:
+        """The settings of a training with so many labels.
+
+        Args:
+          place: which of the seeds, from 0.
+          labels: how many; a batch is no larger.
+        """
+        seed = (self.base.seed + place) % ARM_SEEDS
+        return replace(self.base, seed=seed, batch_size=min(self.base.batch_size, labels))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The settings by name, ready for JSON; those of every training under `base`."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """As `Settings.from_dict`."""
+        return cls._from_values(values, EnsembleConfig.from_dict)
+
+    @classmethod
+    def from_disk(cls, values: dict[str, Any]) -> Self:
+        """As `Settings.from_disk`."""
+        return cls._from_values(values, EnsembleConfig.from_disk)
+
+    @classmethod
+    def _from_values(cls, values: dict[str, Any], read: Any) -> Self:
+        names = {each.name for each in list_setting_fields(cls)} | {"base"}
+        base = values.get("base", {})
+        if unknown := sorted(set(values) - names) or not isinstance(base, dict):
+            raise ConfigError(f"An experiment with labels has no such settings: {unknown!r:.200}.")
+        return cls(**{**values, "base": read(base)})

@@ -1,0 +1,101 @@
+"""What to label next of a file of predictions: by command, with its random arm, or a refusal."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from ensemble.acquisition.next_labels import choose_next_labels
+from ensemble.analysis.acquisition.image_choice import STRATEGIES, score_information
+from ensemble.cli.program import main
+from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS
+from tests.analysis.draws import distributions
+
+
+def invoke(*words: object) -> str:
+    done = CliRunner().invoke(main, ["label", *map(str, words)])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def refuse(*words: object) -> str:
+    done = CliRunner().invoke(main, ["label", *map(str, words)])
+    assert done.exit_code in (1, 2), done.output
+    return done.stderr
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    np.savez(tmp_path / "pool.npz", probabilities=distributions(4, 50, 6))
+    return tmp_path / "pool.npz"
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_file_without_labels_is_ranked(pool: Path, strategy: str) -> None:
+    each = distributions(4, 50, 6)
+    found = json.loads(invoke("next", pool, "--by", strategy, "--count", 8, "--json"))
+    assert (found["by"], found["images"], found["members"]) == (strategy, 50, 4)
+    rows = [row for row in found["next"] if row["arm"] != "random"]
+    assert [row["number"] for row in rows] == STRATEGIES[strategy].choose(each, 8, 0).tolist()
+    scores = [row["information"] for row in rows]
+    np.testing.assert_allclose(scores, score_information(each)[[row["number"] for row in rows]])
+    drawn = [row for row in found["next"] if row["arm"] in ("random", BOTH_ARMS)]
+    assert len(drawn) == (0 if strategy == "random" else 8)
+    assert len({row["number"] for row in found["next"]}) == len(found["next"])
+
+
+def test_lines_for_people_name_the_images_of_a_table(tmp_path: Path) -> None:
+    each = distributions(2, 9, 3)
+    with (tmp_path / "pool.csv").open("w") as file:
+        table = csv.writer(file)
+        table.writerow(["member", "example", "cat", "dog", "owl"])
+        for member in range(2):
+            for number in range(9):
+                table.writerow([member, f"{number}.png", *each[member, number]])
+    text = invoke("next", tmp_path / "pool.csv", "--count", 2, "--by", "information")
+    first = int(score_information(each).argmax())
+    assert text.splitlines()[3].split()[0] == str(first)
+    assert text.splitlines()[3].endswith(f"{first}.png")
+    assert "Label these 2 images of 9 next, chosen where 2 members disagree most" in text
+    assert "2 images drawn at random" in text
+
+
+def test_an_arm_takes_none_that_it_has_and_ends_with_the_pool() -> None:
+    each = distributions(3, 12, 4)
+    first = choose_next_labels(each, "information", 5)
+    has_chosen, has_random = np.zeros(12, bool), np.zeros(12, bool)
+    has_chosen[first.chosen], has_random[first.at_random] = True, True
+    second = choose_next_labels(
+        each, "information", 20, 1, has_chosen=has_chosen, has_random=has_random
+    )
+    assert sorted([*first.chosen, *second.chosen]) == list(range(12))
+    assert sorted([*first.at_random, *second.at_random]) == list(range(12))
+    full = np.ones(12, bool)
+    assert not len(choose_next_labels(each, has_chosen=full, has_random=full).numbers)
+
+
+def test_what_cannot_be_chosen_is_refused_with_what_to_do(pool: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "one.npz", probabilities=distributions(1, 9, 3))
+    assert "choose “entropy”" in refuse("next", tmp_path / "one.npz", "--by", "power")
+    assert len(
+        json.loads(invoke("next", tmp_path / "one.npz", "--by", "entropy", "--json"))["next"]
+    )
+    assert "count is 0: it has to be" in refuse("next", pool, "--count", 0)
+    assert "seed is -1: it has to be" in refuse("next", pool, "--seed", -1)
+    np.savez(tmp_path / "flat.npz", probabilities=np.full(9, 0.5))
+    assert "flat.npz: `probabilities` has the shape (9,)" in refuse("next", tmp_path / "flat.npz")
+    assert "gone.npz: it cannot be read" in refuse("next", tmp_path / "gone.npz")
+
+
+def test_labels_in_a_file_change_nothing(pool: Path, tmp_path: Path) -> None:
+    np.savez(
+        tmp_path / "labelled.npz",
+        probabilities=distributions(4, 50, 6),
+        labels=np.arange(50) % 6,
+    )
+    with_labels = invoke("next", tmp_path / "labelled.npz")
+    assert "The labels of the file were not looked at." in with_labels
+    assert with_labels.splitlines()[:20] == invoke("next", pool).splitlines()[:20]
