@@ -5,8 +5,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.runs.training_predictions import has_training_predictions
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
-from ensemble.ui.labels import label_queue, mended_versions, queue_panel
-from ensemble.ui.labels.label_queue import LabelQueue
+from ensemble.ui.labels import label_queue, mended_versions, pool_panel, queue_panel
 from ensemble.ui.predictions import epoch_selection
 from ensemble.ui.shared import address, loaders, navigation, run_panel
 from ensemble.wording.formats import pluralize_noun
@@ -27,6 +26,11 @@ def show_labels_example() -> None:
 
 def show_labels_run(run: runs.Run) -> None:
     """The queue of the epoch that is asked for, or why there is none yet."""
+    split = select_shown_split(run)
+    if split == "pool":
+        with st.container(key="labels"):
+            pool_panel.show_pool_screen(run)
+        return
     chosen = epoch_selection.select_predictions_epoch(run, "The labels in doubt stand")
     if not chosen:
         return
@@ -35,34 +39,37 @@ def show_labels_run(run: runs.Run) -> None:
     shared_epoch = SharedEpoch(
         run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version
     )
-    show_labels_epoch(shared_epoch)
+    show_labels_epoch(shared_epoch, split)
     mended_versions.show_mended_versions(run)
     epoch_selection.show_epoch_choice(run, chosen)
     epoch_selection.watch_newer_epochs(run, chosen)
 
 
-def show_labels_epoch(shared_epoch: SharedEpoch) -> None:
-    """The queue of one epoch."""
+def show_labels_epoch(shared_epoch: SharedEpoch, split: str = "test") -> None:
+    """The queue of one epoch: of its test images, or its training images."""
     with st.container(key="labels"):
-        queue = select_label_queue(shared_epoch)
+        if split == "training":
+            queue = label_queue.build_training_queue(shared_epoch)
+        else:
+            queue = label_queue.build_test_queue(shared_epoch)
         queue_panel.show_label_queue(queue, shared_epoch)
 
 
-def select_label_queue(shared_epoch: SharedEpoch) -> LabelQueue:
-    """That of the test images; of a run with folds also that of its training images."""
-    if not has_training_predictions(shared_epoch.run):
-        return label_queue.build_test_queue(shared_epoch)
-    things = pluralize_noun(shared_epoch.noun)
-    split = address.select_address_option(
-        address.SPLIT,
-        "Whose labels",
-        {"test": f"Test {things}", "training": f"Training {things}"},
-        "test",
-        label_visibility="collapsed",
+def select_shown_split(run: runs.Run) -> str:
+    """Whose labels: of the test images; of a run with folds also of its training images.
+
+    Where the run was trained here also "pool", images that have no label yet.
+    """
+    if run.training_config is None:
+        return "test"
+    things = pluralize_noun(run.data.noun)
+    options = {"test": f"Test {things}"}
+    if has_training_predictions(run):
+        options["training"] = f"Training {things}"
+    options["pool"] = f"New {things} without labels"
+    return address.select_address_option(
+        address.SPLIT, "Whose labels", options, "test", label_visibility="collapsed"
     )
-    if split == "training":
-        return label_queue.build_training_queue(shared_epoch)
-    return label_queue.build_test_queue(shared_epoch)
 
 
 navigation.draw_page("labels", show_labels_page)

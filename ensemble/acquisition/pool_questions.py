@@ -1,11 +1,12 @@
 """A run's members asked about a pool: what to label next of it, kept as a batch where wanted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.acquisition.next_labels import NextLabels, choose_next_labels
+from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
 from ensemble.datasets.own.pools.label_pool import LabelPool, list_dataset_pools
 from ensemble.datasets.own.pools.pool_batches import LabelBatch, append_batch, find_pool_arms
 from ensemble.datasets.own.pools.pool_labels import REJECTED_DECISIONS, list_pool_decisions
@@ -108,17 +109,19 @@ def keep_pool_batch(pool: LabelPool, answers: PoolAnswers, found: NextLabels) ->
             f"Every image of the pool {pool.name} is labelled or waits for its label: there is "
             "none to choose."
         )
-    return append_batch(
-        pool,
-        LabelBatch(
-            by=found.strategy.name,
-            run=answers.run.id,
-            epoch=answers.epoch,
-            seed=found.seed,
-            chosen=found.chosen.tolist(),
-            at_random=found.at_random.tolist(),
-        ),
+    batch = LabelBatch(
+        by=found.strategy.name,
+        run=answers.run.id,
+        epoch=answers.epoch,
+        seed=found.seed,
+        chosen=found.chosen.tolist(),
+        at_random=found.at_random.tolist(),
+        members=found.members,
     )
+    asked = answers.probabilities[:, batch.numbers]
+    classes = most_likely_classes(average_probabilities(asked))
+    votes = (most_likely_classes(asked) == classes).sum(axis=0)
+    return append_batch(pool, replace(batch, answers=classes.tolist(), votes=votes.tolist()))
 
 
 def list_run_pools(run: Run) -> list[LabelPool]:

@@ -1,11 +1,14 @@
 """Images to label next, in words: what they were chosen by, and what stands beside them."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ensemble.acquisition.next_labels import NextLabels
+from ensemble.datasets.decisions.label_decision import RELABEL, REMOVE, UNSURE, LabelDecision
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.label_decisions import quote_class
 
 # How a strategy chooses; {members} is how many there are.
 STRATEGY_PHRASES = {
@@ -14,6 +17,14 @@ STRATEGY_PHRASES = {
     "diversity": "chosen where {members} disagree, each time in another way (k-means++)",
     "entropy": "chosen where the average of {members} is least sure (entropy)",
     "random": "drawn at random",
+}
+
+STRATEGY_TITLES = {
+    "information": "Most disagreement",
+    "power": "Disagreement, drawn",
+    "diversity": "Disagreement of different kinds",
+    "entropy": "Least sure",
+    "random": "Chance",
 }
 
 
@@ -76,3 +87,43 @@ def format_next_rows(found: NextLabels, names: Sequence[str] = ()) -> list[str]:
             f"{found.entropy[number]:>8.4f}{name}"
         )
     return lines
+
+
+def describe_pool(images: int, noun: str) -> str:
+    """How many images wait, before any is chosen: "1,144 digits have no label yet"."""
+    verb = "has" if images == 1 else "have"
+    return f"{formats.format_count(images, noun)} {verb} no label yet"
+
+
+def describe_labelled_count(done: int, total: int, noun: str) -> str:
+    """How far one is: "12 of 40 digits decided"."""
+    return f"{done:,} of {formats.format_count(total, noun)} decided"
+
+
+def describe_blind_order(noun: str) -> str:
+    """Why nobody is told which images were chosen."""
+    return (
+        f"Chosen {pluralize_noun(noun)} and those drawn at random come in one mixed order, so that "
+        "both are labelled with the same care."
+    )
+
+
+def ask_for_class(noun: str) -> str:
+    """What is asked of an image."""
+    return f"What is this {noun}?"
+
+
+def describe_members_answer(votes: int, members: int, name: str) -> str:
+    """What the members take an image for: "3 of 4 members say “oak”"."""
+    if votes == members and members > 1:
+        return f"All {members:,} members say {quote_class(name)}."
+    verb = "says" if votes == 1 else "say"
+    return f"{votes:,} of {formats.format_count(members, 'member')} {verb} {quote_class(name)}."
+
+
+def describe_pool_decisions(decisions: Iterable[LabelDecision]) -> str:
+    """How often each was decided: "12 labelled, 1 cannot be told"."""
+    counts = Counter(decision.decision for decision in decisions)
+    phrases = {RELABEL: "labelled", REMOVE: "of no class", UNSURE: "cannot be told"}
+    parts = [f"{counts[each]:,} {phrase}" for each, phrase in phrases.items() if counts[each]]
+    return ", ".join(parts)

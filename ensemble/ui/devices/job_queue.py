@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble.jobs.kinds import NUMERIC, REGRESSION, STRESS, SWEEP, TRAINING
+from ensemble.jobs.kinds import LEARNING, NUMERIC, REGRESSION, STRESS, SWEEP, TRAINING
 from ensemble.jobs.queue import QueuedJob, list_queued_jobs
 from ensemble.ui.shared import address
 from ensemble.ui.shared.guard import guard_page
@@ -19,6 +19,7 @@ SCREENS = {
     REGRESSION: ("pages/parallel.py", address.SOLVE),
     SWEEP: ("pages/tune.py", address.SWEEP),
     NUMERIC: ("pages/numbers.py", address.RUN),
+    LEARNING: ("pages/labels.py", address.LEARNING),
 }
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from ensemble.access import Action
 from ensemble.datasets.decisions.label_decision import KEEP, NO_CLASS, RELABEL, REMOVE, UNSURE
 from ensemble.errors import EnsembleError
-from ensemble.ui.labels.label_queue import LabelQueue
+from ensemble.ui.labels.label_queue import DecisionQueue, LabelQueue
 from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
@@ -52,14 +52,28 @@ def show_decision_buttons(queue: LabelQueue, number: int) -> None:
     show_class_choice(queue, number, label)
 
 
-def show_class_choice(queue: LabelQueue, number: int, label: int) -> None:
-    """The other classes that it may be: a button and a digit each, of many a list."""
+def show_class_choice(
+    queue: DecisionQueue,
+    number: int,
+    label: int,
+    caption: str = "Or relabel as",
+    field: str = "Relabel as another class",
+) -> None:
+    """The classes that it may be: a button and a digit each, of many a list.
+
+    Args:
+      queue: of the image.
+      number: of the image.
+      label: the class that it has already, which is left out; `NO_CLASS` for none.
+      caption: what stands above the buttons.
+      field: what stands above the list.
+    """
     others = [place for place in range(len(queue.class_names)) if place != label]
     if len(queue.class_names) > MAX_CLASS_BUTTONS:
         key = f"labels_class_{number}"
         widget_state.draw_widget(
             st.selectbox,
-            "Relabel as another class",
+            field,
             others,
             key=key,
             index=None,
@@ -71,7 +85,7 @@ def show_class_choice(queue: LabelQueue, number: int, label: int) -> None:
             **rights.build_control_arguments(Action.CHANGE),
         )
         return
-    st.caption("Or relabel as")
+    st.caption(caption)
     with st.container(horizontal=True, gap="xsmall", key="labels_classes"):
         for place, shortcut in enumerate(list_class_keys(queue.class_names)):
             if place == label:
@@ -86,7 +100,7 @@ def show_class_choice(queue: LabelQueue, number: int, label: int) -> None:
             )
 
 
-def show_undo_button(queue: LabelQueue) -> None:
+def show_undo_button(queue: DecisionQueue) -> None:
     """Takes back the last decision, and the one before at the next press."""
     st.button(
         "Undo",
@@ -110,13 +124,13 @@ def list_class_keys(names: Sequence[str]) -> list[str]:
     return [str((place + 1) % 10) for place in range(len(names))]
 
 
-def shorten_name(queue: LabelQueue, place: int) -> str:
+def shorten_name(queue: DecisionQueue, place: int) -> str:
     """A class's name as a button has room for it."""
     name = queue.class_names[place]
     return name if len(name) <= MAX_NAME_LETTERS else name[: MAX_NAME_LETTERS - 1] + "…"
 
 
-def save_decision(queue: LabelQueue, number: int, decision: str, new_label: int) -> None:
+def save_decision(queue: DecisionQueue, number: int, decision: str, new_label: int) -> None:
     """Callback: keep what was decided, or why it could not be kept."""
     try:
         queue.log.append_decision(queue.build_decision(number, decision, new_label))
@@ -125,13 +139,13 @@ def save_decision(queue: LabelQueue, number: int, decision: str, new_label: int)
         tab.label_problem = str(error)
 
 
-def save_chosen_class(queue: LabelQueue, number: int, key: str) -> None:
+def save_chosen_class(queue: DecisionQueue, number: int, key: str) -> None:
     """Callback of the list of classes."""
     if (place := widget_state.get_widget_value(key)) is not None:
         save_decision(queue, number, RELABEL, int(place))
 
 
-def undo_decision(queue: LabelQueue) -> None:
+def undo_decision(queue: DecisionQueue) -> None:
     """Callback: the last decision is taken back, and its image comes again."""
     try:
         if decision := queue.log.undo_last_decision():

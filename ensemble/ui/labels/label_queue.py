@@ -1,6 +1,7 @@
 """The labels in doubt of one split, the most suspicious first, and what was decided of them."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,21 @@ from ensemble.runs.test_set import load_run_dataset
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.views.examples.judged_labels import JudgedLabels, judge_labels
 from ensemble.wording.verdicts.label_errors import MIN_SHOWN_DOUBT
+
+
+class DecisionQueue(Protocol):
+    """What the buttons of a decision need of a queue."""
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """C of them."""
+
+    @property
+    def log(self) -> DecisionLog:
+        """Where decisions are kept."""
+
+    def build_decision(self, number: int, decision: str, new_label: int) -> LabelDecision:
+        """A decision about an image, to be kept."""
 
 
 @dataclass(frozen=True, eq=False)

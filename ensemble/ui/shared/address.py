@@ -220,8 +220,10 @@ IMAGE, STEP, TERMS = (
     ChoiceParameter("terms", ("shown", "hidden")),
 )
 
-# Labels: whose labels are gone through.
-SPLIT = ChoiceParameter("split", ("test", "training"))
+# Labels: whose labels are gone through, or "pool" for images that have none yet.
+SPLIT = ChoiceParameter("split", ("test", "training", "pool"))
+# Of images without labels: which pool, and which experiment.
+POOL, LEARNING = TextParameter("pool"), TextParameter("learning")
 
 # Classify: the way in, the detail, and how many of 100 real digits may be rejected.
 INPUT, DETAIL, REFUSE = (

@@ -126,6 +126,7 @@ class Tab:
     # new version not be made, and why a run could not be launched: each told once.
     label_undone = TabValue[int | None]("label_undone", None)
     label_problem = TabValue[str]("label_problem", "")
+    pool_upload_count = TabValue[int]("pool_upload_count", 0)
     label_launch_problem = TabValue[str]("label_launch_problem", "")
 
     # Why a job could not be asked to stop: told once.

@@ -146,3 +146,16 @@ def extend_dataset(
     if made is None:
         raise DataError(f"The dataset {new_name} has been removed meanwhile: make it again.")
     return made
+
+
+def list_extended_versions(pool: LabelPool) -> dict[str, int]:
+    """The datasets that have labelled images of a pool, with how many, the newest first."""
+    found = {
+        name: note
+        for name in custom_registry.list_custom_datasets()
+        if (note := custom_registry.read_custom_note(name))
+        and note.pool == pool.name
+        and note.extended_from == pool.note.dataset
+    }
+    ordered = sorted(found.items(), key=lambda version: -version[1].added)
+    return {name: note.extended_by for name, note in ordered}

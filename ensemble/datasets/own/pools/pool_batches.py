@@ -41,6 +41,10 @@ class LabelBatch:
       seed: of what was drawn.
       chosen: numbers of the images that were chosen.
       at_random: numbers of those that were drawn at random.
+      answers: the ensemble's class of each image of either arm, by rising numbers; [] where
+        nobody was asked.
+      votes: how many members say that class.
+      members: M.
       at: when, unix seconds.
       person: who, on a server that several share.
       id: of the batch.
@@ -52,13 +56,29 @@ class LabelBatch:
     seed: Count
     chosen: list[Count]
     at_random: list[Count]
+    answers: list[Count] = field(default_factory=list)
+    votes: list[Count] = field(default_factory=list)
+    members: Count = 0
     at: Time = 0.0
     person: str = ""
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
 
+    @property
+    def numbers(self) -> list[int]:
+        """Every image of either arm once, by rising numbers."""
+        return sorted({*self.chosen, *self.at_random})
+
+    def find_answer(self, number: int) -> tuple[int, int] | None:
+        """The ensemble's class of an image and how many members say it; None where unknown."""
+        numbers = self.numbers
+        if number not in numbers or not len(numbers) == len(self.answers) == len(self.votes):
+            return None
+        place = numbers.index(number)
+        return self.answers[place], self.votes[place]
+
     def list_in_drawn_order(self) -> list[int]:
         """Every image once, in an order that does not tell the arms apart."""
-        numbers = sorted({*self.chosen, *self.at_random})
+        numbers = self.numbers
         drawn = np.random.PCG64([ORDER_STREAM, self.seed]).random_raw(len(numbers))
         return [numbers[place] for place in np.argsort(drawn, kind="stable")]
 

@@ -1,0 +1,194 @@
+"""Whether choosing pays on a dataset: an experiment with hidden labels, launched and shown."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.access import Action
+from ensemble.acquisition.learning_curves import load_curves
+from ensemble.acquisition.learning_results import RESULTS_FILE, LearningCurves
+from ensemble.acquisition.learning_settings import UNUSED_SETTINGS, LearningConfig
+from ensemble.acquisition.learning_store import (
+    LearningExperiment,
+    find_learning,
+    launch_learning,
+    list_learnings,
+    resume_learning,
+)
+from ensemble.analysis.acquisition.image_choice import RANDOM, STRATEGIES
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError, EnsembleError
+from ensemble.figures import learning_curves as figures
+from ensemble.storage.folder_index import file_version
+from ensemble.ui.jobs import job_panel
+from ensemble.ui.shared import address, guard, theme, widget_state
+from ensemble.ui.shared.figure_panel import show_figure_panel
+from ensemble.ui.shared.tab import Tab, tab
+from ensemble.ui.sign_in import rights
+from ensemble.wording import escaping
+from ensemble.wording import learning_gain as words
+from ensemble.wording.next_labels import STRATEGY_TITLES
+from ensemble.wording.run_names import format_unique_run_name
+
+POLL_INTERVAL_S = 2.0
+KEPT_SETTINGS = ("dataset", "network", "width", "members", "optimizer", "momentum", "seed")
+
+
+def show_learning_section(run: runs.Run) -> None:
+    """The experiments on the run's dataset, and the button for another."""
+    config = runs.require_training_config(run)
+    st.divider()
+    st.markdown("##### Does choosing pay?")
+    if problem := Tab.label_launch_problem.pop():
+        guard.show_error_message(problem)
+    experiments = {
+        each.id: each for each in list_learnings() if each.config.base.dataset == config.dataset
+    }
+    if experiments:
+        names = {key: format_unique_run_name(each) for key, each in experiments.items()}
+        shown = next(iter(names))
+        if len(names) > 1:
+            shown = address.select_address_option(address.LEARNING, "Experiment", names, shown)
+        show_experiment(experiments[shown], run.data.noun)
+    show_learning_launch(config)
+
+
+def show_experiment(experiment: LearningExperiment, noun: str) -> None:
+    """One experiment; drawn again as it goes on."""
+    st.fragment(refresh_experiment, run_every=POLL_INTERVAL_S if experiment.active else None)(
+        experiment.id, noun, experiment.active
+    )
+
+
+def refresh_experiment(learning_id: str, noun: str, was_active: bool) -> None:
+    """The body of `show_experiment`."""
+    with guard.guard_page():
+        experiment = find_learning(learning_id)
+        if experiment.active != was_active:
+            st.rerun()
+        if experiment.active or experiment.state in experiment.kind.resumable:
+            status = experiment.status
+            text = f"{status.done:,} of {status.trainings:,} trainings"
+            if experiment.active and experiment.message:
+                text += f" · {experiment.message}"
+            job_panel.show_job_progress(
+                experiment, text, prefix="learning_", resume=lambda: resume_learning(learning_id)
+            )
+            job_panel.show_job_ending(experiment)
+        show_curves(experiment, load_cached_curves(experiment), noun)
+
+
+def show_curves(experiment: LearningExperiment, curves: LearningCurves, noun: str) -> None:
+    """The answer, what it rests on, and both arms."""
+    answer = words.describe_learning_answer(curves, experiment.config)
+    st.markdown(f"#### {escaping.escape_markdown(answer)}")
+    if last := words.describe_last_round(curves):
+        st.markdown(escaping.escape_markdown(last))
+    if not curves.images:
+        return
+    name = format_unique_run_name(experiment)
+    show_figure_panel(
+        figures.plot_learning_arms(curves, f"Learning curves · {name}", theme.get_page_palette()),
+        key="learning_curves",
+        name=f"{experiment.id}-curves",
+        title="Learning curves",
+        alt=f"Accuracy by number of labels, chosen and drawn at random. {answer}",
+        table=lambda: figures.tabulate_learning_arms(curves),
+        sees="Choosing pays where the solid line is above the dashed one by more than seeds differ "
+        "(thin lines).",
+        job=experiment,
+    )
+    basis = words.describe_learning_basis(curves, experiment.config, noun)
+    st.caption(escaping.escape_markdown(basis))
+
+
+def load_cached_curves(experiment: LearningExperiment) -> LearningCurves:
+    """As `learning_curves.load_curves`, computed once for each version of the results."""
+    version = file_version(str(experiment.path / RESULTS_FILE))
+    return _load_curves(experiment.id, version, experiment)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _load_curves(
+    learning_id: str, version: object, _experiment: LearningExperiment
+) -> LearningCurves:
+    return load_curves(_experiment)
+
+
+def show_learning_launch(config: EnsembleConfig) -> None:
+    """Launches an experiment with the run's network and members on its dataset."""
+    with st.expander("Try it on labels that are there"):
+        strategy = widget_state.draw_widget(
+            st.selectbox,
+            "Chosen by",
+            [name for name in STRATEGIES if name != RANDOM],
+            key="learning_by",
+            index=list(STRATEGIES).index(LearningConfig().by),
+            format_func=STRATEGY_TITLES.__getitem__,
+            width=300,
+        )
+        with st.container(horizontal=True, gap="small"):
+            numbers = {
+                name: widget_state.draw_widget(
+                    st.number_input,
+                    title,
+                    min_value=low,
+                    max_value=high,
+                    value=int(getattr(LearningConfig(), name)),
+                    key=f"learning_{name}",
+                    width=140,
+                )
+                for name, title, low, high in (
+                    ("first", "First labels", 2, 100_000),
+                    ("step", "Labels a round", 1, 10_000),
+                    ("rounds", "Rounds", 1, 100),
+                    ("seeds", "Seeds", 2, 100),
+                )
+            }
+        try:
+            planned = build_learning_config(config, str(strategy), numbers)
+        except ConfigError as error:
+            st.caption(f":material/block: {escaping.escape_markdown(str(error))}")
+            return
+        st.caption(escaping.escape_markdown(words.describe_first_labels(planned)))
+        st.button(
+            "Compare both arms",
+            key="learning_launch",
+            icon=":material/science:",
+            on_click=launch_experiment,
+            args=(planned,),
+            **rights.build_control_arguments(
+                Action.LAUNCH,
+                help="With this run's network and members, at a rate for few labels. It waits its "
+                "turn like a training, and can be stopped and resumed.",
+            ),
+        )
+
+
+def build_learning_config(
+    config: EnsembleConfig, strategy: str, numbers: dict[str, int]
+) -> LearningConfig:
+    """The experiment with a run's network and members.
+
+    Raises:
+      ConfigError: the numbers do not fit together.
+    """
+    kept = {name: getattr(config, name) for name in KEPT_SETTINGS if name not in UNUSED_SETTINGS}
+    plan = LearningConfig()
+    needed = int(numbers["first"]) + int(numbers["step"]) * int(numbers["rounds"])
+    return LearningConfig(
+        by=strategy,
+        candidates=max(plan.candidates, min(needed, 1_000_000)),
+        base=replace(plan.base, **kept),
+        **{name: int(value) for name, value in numbers.items()},
+    )
+
+
+def launch_experiment(config: LearningConfig) -> None:
+    """Callback: launch it, once, or keep the reason why it cannot be."""
+    try:
+        if config not in [each.config for each in list_learnings() if each.active]:
+            launch_learning(config)
+    except EnsembleError as error:
+        tab.label_launch_problem = str(error)
