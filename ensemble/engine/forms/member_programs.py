@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from ensemble.engine.draws.augmentation import Augmentation
@@ -138,3 +139,10 @@ def map_over_lanes(
 def is_sequential_execution(form: str) -> bool:
     """Whether the lanes of a device run one after the other."""
     return form in ("tower", "scan")
+
+
+def split_into_blocks(images: np.ndarray, block: int = EVALUATION_BLOCK_SIZE) -> np.ndarray:
+    """(N, …) to (blocks, `block`, …), the last one filled up with zeros."""
+    missing = -len(images) % block
+    padded = np.concatenate([images, np.zeros((missing, *images.shape[1:]), images.dtype)])
+    return padded.reshape(-1, block, *images.shape[1:])
