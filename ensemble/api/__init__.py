@@ -4,6 +4,7 @@ Its names stand in `ensemble` itself, which imports this package when one of the
 """
 
 from ensemble.api.dataset_addition import add_dataset
+from ensemble.api.label_choice import choose_labels
 from ensemble.api.numeric_predictions import judge_numbers, open_numbers
 from ensemble.api.prediction_import import import_predictions
 from ensemble.api.predictions import Predictions
@@ -21,6 +22,7 @@ __all__ = [
     "Run",
     "Sweep",
     "add_dataset",
+    "choose_labels",
     "import_predictions",
     "judge_numbers",
     "list_runs",

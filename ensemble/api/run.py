@@ -28,6 +28,7 @@ from ensemble.wording.runs.member_settings import list_run_member_names
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ensemble.api.label_choice import LabelChoice
     from ensemble.api.member_questions import OpenedMembers
     from ensemble.api.view import EvaluatedView
     from ensemble.export import ExportedFile
@@ -245,6 +246,44 @@ class Run:
         if images is not None:
             probabilities = self.predict(images, epoch=at).probabilities
         return state_accuracy(self.stored, at, np.asarray(probabilities))
+
+    def choose_labels(
+        self,
+        images: ArrayLike | None = None,
+        *,
+        probabilities: ArrayLike | None = None,
+        by: str = "diversity",
+        count: int = 20,
+        seed: int = 0,
+        epoch: int | Literal["best"] | None = None,
+    ) -> "LabelChoice":
+        """Which images without labels to label next, and as many drawn at random beside them.
+
+        The random ones are what tells afterwards whether choosing has paid: docs/labelling.md.
+
+        Args:
+          images: (N, H, W) or (N, H, W, channels), as of `predict`.
+          probabilities: (M, N, C), in place of images, what the members say of them.
+          by: "diversity", "information", "power", "entropy" or "random".
+          count: how many are chosen, and drawn at random.
+          seed: of what is drawn.
+          epoch: after which epoch, as of `predict`.
+
+        Raises:
+          ConfigError: neither or both of images and probabilities are given, or there is no such
+            way to choose.
+          PredictionsError: the images are of another size, or these are no probabilities.
+          RunError: it was trained elsewhere, or keeps no members of that epoch.
+        """
+        from ensemble.api.label_choice import choose_labels
+
+        if (images is None) == (probabilities is None):
+            raise ConfigError("Give `images` or `probabilities`, one of the two.")
+        if images is not None:
+            probabilities = self.predict(images, epoch=epoch).probabilities
+        return choose_labels(
+            np.asarray(probabilities), by=by, count=count, seed=seed, noun=self.stored.data.noun
+        )
 
     def open_members(
         self,

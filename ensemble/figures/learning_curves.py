@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ensemble.acquisition.learning_results import LearningCurves
 from ensemble.figures import chart_style
-from ensemble.figures.palette import MEMBER_HUES, MUTED_COLOR, Palette
+from ensemble.figures.palette import MEMBER_HUES, MUTED_COLOR, Palette, parse_hex_color
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 HEIGHT = 400
 CHOSEN_NAME, RANDOM_NAME = "chosen by the members", "drawn at random"
-SEED_OPACITY = 0.3
+SEED_OPACITY = 0.4
 
 
 def plot_learning_arms(curves: LearningCurves, title: str, palette: Palette) -> "go.Figure":
@@ -45,12 +45,13 @@ def build_seed_trace(
     curves: LearningCurves, values: NDArray[np.float64], line: dict[str, Any]
 ) -> dict[str, Any]:
     """One seed of one arm, in per cent."""
+    red, green, blue = parse_hex_color(line["color"])
     return {
         "x": list(curves.label_counts),
         "y": values,
         "mode": "lines",
-        "line": {**line, "width": 1},
-        "opacity": SEED_OPACITY,
+        # A trace's own opacity darkens all that is behind it in some browsers.
+        "line": {**line, "color": f"rgba({red}, {green}, {blue}, {SEED_OPACITY})", "width": 1},
         "showlegend": False,
         "hoverinfo": "skip",
     }

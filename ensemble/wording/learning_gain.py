@@ -41,7 +41,11 @@ def describe_last_round(curves: LearningCurves) -> str:
     if curves.gain is None:
         return ""
     last = curves.gain.rounds[-1]
-    none = ", which shows no difference" if last.low <= 0 <= last.high else ""
+    none = ""
+    if last.low <= 0 <= last.high:
+        none = ", which shows no difference"
+    elif not curves.gain.sign:
+        none = f", which is one of {len(curves.gain.rounds):,} rounds and decides nothing alone"
     return (
         f"With {curves.label_counts[-1]:,} labels: {format_points(last.mean)} "
         f"({format_point_ends(last)}){none}."

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import ensemble
 from ensemble.acquisition.next_labels import choose_next_labels
 from ensemble.analysis.acquisition.image_choice import STRATEGIES, score_information
 from ensemble.cli.program import main
 from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS
+from ensemble.errors import PredictionsError
 from tests.analysis.draws import distributions
 
 
@@ -99,3 +101,15 @@ def test_labels_in_a_file_change_nothing(pool: Path, tmp_path: Path) -> None:
     with_labels = invoke("next", tmp_path / "labelled.npz")
     assert "The labels of the file were not looked at." in with_labels
     assert with_labels.splitlines()[:20] == invoke("next", pool).splitlines()[:20]
+
+
+def test_a_notebook_chooses_as_the_command_does(pool: Path) -> None:
+    each = distributions(4, 50, 6)
+    choice = ensemble.choose_labels(each, by="power", count=7, seed=3)
+    words = ("--by", "power", "--count", 7, "--seed", 3, "--json")
+    assert choice.to_dict()["next"] == json.loads(invoke("next", pool, *words))["next"]
+    assert str(choice).startswith("Label these 7 images of 50 next, drawn the likelier")
+    assert choice.to_frame()["number"].tolist()[:7] == choice.chosen.tolist()
+    for wrong in (each[0], np.log(each), each.astype(str)):
+        with pytest.raises(PredictionsError, match=r"give (numbers|probabilities)"):
+            ensemble.choose_labels(wrong)

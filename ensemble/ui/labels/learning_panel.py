@@ -46,12 +46,30 @@ def show_learning_section(run: runs.Run) -> None:
         each.id: each for each in list_learnings() if each.config.base.dataset == config.dataset
     }
     if experiments:
-        names = {key: format_unique_run_name(each) for key, each in experiments.items()}
-        shown = next(iter(names))
-        if len(names) > 1:
-            shown = address.select_address_option(address.LEARNING, "Experiment", names, shown)
-        show_experiment(experiments[shown], run.data.noun)
+        show_experiment(select_experiment(experiments), run.data.noun)
     show_learning_launch(config)
+
+
+def select_experiment(experiments: dict[str, LearningExperiment]) -> LearningExperiment:
+    """The one that the address names, else the newest; a list where there are several."""
+    newest = next(iter(experiments))
+    shown = address.LEARNING.read_option(experiments, newest)
+    if len(experiments) > 1:
+        address.show_address_widget(
+            f"address_learning_{len(experiments)}",
+            shown,
+            lambda key: widget_state.draw_widget(
+                st.selectbox,
+                "Experiment",
+                list(experiments),
+                key=key,
+                format_func=lambda each: format_unique_run_name(experiments[each]),
+                on_change=address.update_address,
+                args=(address.LEARNING, key, newest),
+                width=480,
+            ),
+        )
+    return experiments[shown]
 
 
 def show_experiment(experiment: LearningExperiment, noun: str) -> None:
