@@ -69,6 +69,16 @@ def test_inspect_leads_here_and_compare_says_where_it_is() -> None:
     assert "predicts numbers" in said(compared)
 
 
+def test_of_a_run_that_is_damaged_it_is_said_and_it_can_be_deleted() -> None:
+    run = keep_run(build_ensemble("points"))
+    (run.path / "targets.npz").write_bytes(b"PK")
+    at = opened(run.id, page="numbers")
+    assert "cannot be read" in " ".join(str(one.value) for one in at.error)
+    at.button(key="numeric_delete").click().run()
+    at.button(key="numeric_delete_sure").click().run()
+    assert list_numeric_runs() == []
+
+
 def test_another_run_is_compared_with_this_one() -> None:
     run = keep_run(build_ensemble("normal"))
     at = opened(run.id, page="numbers", view="compare")

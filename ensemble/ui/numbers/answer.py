@@ -2,15 +2,18 @@
 
 import streamlit as st
 
+from ensemble.errors import RunError
 from ensemble.numeric.numeric_predictions import select_numeric_epoch
 from ensemble.numeric.numeric_store import NumericRun
 from ensemble.runs.history import list_prediction_epochs
 from ensemble.ui.numbers import comparison, loader
 from ensemble.ui.render import read_view_choice, render_view
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, guard
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.numeric.numeric_answer import build_numeric_figures, build_numeric_headline
-from ensemble.views.parts import Choice, View
+from ensemble.views.parts import Choice, Paragraph, View
 from ensemble.views.registry import NUMERIC_VIEWS
+from ensemble.wording import escaping
 
 # The views by the words in the address; the answer itself stands above all of them.
 TITLES = {name: view.title for name, view in NUMERIC_VIEWS.items()} | {
@@ -31,8 +34,12 @@ def show_numeric_run(run: NumericRun) -> None:
             "It has no predictions: there is nothing to judge.", icon=":material/hourglass_empty:"
         )
         return
-    numbers = loader.load_evaluated_numbers(run, read_shown_epoch(run))
-    render_view(build_numeric_headline(numbers), job=run)
+    try:
+        numbers = loader.load_evaluated_numbers(run, read_shown_epoch(run))
+    except RunError as error:
+        guard.show_error_message(error)
+        return
+    show_numeric_headline(numbers)
     render_view(ask_epoch(run), job=run)
     view = select_numeric_view()
     with st.container(key="view"):
@@ -44,6 +51,16 @@ def show_numeric_run(run: NumericRun) -> None:
             case _:
                 render_view(NUMERIC_VIEWS[view].build(numbers), job=run)
     st.caption(CLASSES_NOTE)
+
+
+def show_numeric_headline(numbers: EvaluatedNumbers) -> None:
+    """The answer as the heading of the page, over those of its views, and what it rests on."""
+    parts = [part for part in build_numeric_headline(numbers) if isinstance(part, Paragraph)]
+    evidence = [escaping.escape_markdown(part.text) for part in parts if part.role == "evidence"]
+    for part in parts:
+        if part.role == "answer":
+            st.markdown(f"#### {escaping.escape_markdown(part.text)}")
+    st.caption("  \n".join(evidence))
 
 
 def offer_epochs(run: NumericRun) -> Choice:
