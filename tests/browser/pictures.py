@@ -44,6 +44,7 @@ RUNS = {
     "digits-rate-ten": "train --members 2 --epochs 4 --learning-rate 10",
     "digits-six-members": f"train {ENSEMBLE}",
     "lbfgs-two-devices": "lbfgs --devices 2",
+    "diabetes-five-members": "train --task regression --table {table} --target progression",
     "trials": "sweep --network mlp --epochs 4 --trials 16 --sampler random "
     "--space learning_rate=0.003..1:log --space momentum=0.5..0.95 --space members=2..6",
 }
@@ -126,6 +127,9 @@ SCENES = {
     "why": Scene("why", {**RUN, "step": "2"}),
     # Two members that have seen little are in doubt; six are not.
     "labels": Scene("labels", {"run": "digits-two-members"}),
+    "numbers": Scene(
+        "numbers", {"run": "diabetes-five-members"}, until='[data-testid="stDataFrame"]'
+    ),
     "data": Scene("data", {"data": "digits"}, until='[data-testid="stFileUploader"]'),
     # With words in the address, as all but Runs: its picture alone is of every run.
     "devices": Scene("devices", {"terms": "shown"}),
@@ -138,13 +142,26 @@ def make_runs(folder: Path, scenes: list[Scene]) -> str:
     shown = {value for scene in scenes for value in scene.query.values()}
     every = not all(scene.query for scene in scenes)  # the screen Runs is about all of them
     for name in [name for name in RUNS if every or name in shown]:
-        made = ensemble(*RUNS[name].split())
+        words = [word.format(table=write_table(folder.parent)) for word in RUNS[name].split()]
+        made = ensemble(*words)
         study = made.get("study", study)
         if "run_id" in made:
             (folder / made["run_id"]).rename(folder / name)
     if any("shift" in scene.query.values() for scene in scenes):
         ensemble("stress", RUN["run"])
     return study
+
+
+def write_table(folder: Path) -> Path:
+    """The table of the first visit to Numbers, as a file."""
+    from sklearn.datasets import load_diabetes
+
+    data = load_diabetes(scaled=False)
+    file = folder / "diabetes.csv"
+    rows = np.column_stack([data.data, data.target])
+    head = ",".join([*data.feature_names, "progression"])
+    np.savetxt(file, rows, fmt="%g", delimiter=",", header=head, comments="")
+    return file
 
 
 def ensemble(*words: str) -> dict[str, str]:

@@ -66,7 +66,7 @@ def show_numeric_training(run: NumericRun) -> None:
     """How a run that has ended learnt: its curves and its members; nothing of an import."""
     if run.settings is None or not (rows := load_numeric_history(run)):
         return
-    st.subheader("How it learnt", anchor=False)
+    st.markdown("##### How it learnt")
     show_numeric_curves(run, rows)
     show_numeric_members(run, numeric_training.select_shown_line(run, rows))
 
