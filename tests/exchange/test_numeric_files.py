@@ -241,3 +241,41 @@ def test_what_is_judged_in_a_notebook_has_the_views_and_can_be_kept() -> None:
         ensemble.open_numbers("kept")
     with pytest.raises(ensemble.EnsembleError, match="There is no run “none”"):
         ensemble.open_numbers("none")
+
+
+def test_a_file_is_told_from_one_of_classes_by_its_names(tmp_path: Path) -> None:
+    path = tmp_path / "file.npz"
+    probabilities = np.full((2, 60, 3), 1 / 3)
+    labels = np.arange(60) % 3
+    for arrays, numeric in (
+        ({"mean": MEAN, "std": STD, "targets": TARGETS}, True),
+        ({"mu": MEAN, "y_true": TARGETS}, True),
+        ({"quantiles": QUANTILES, "levels": LEVELS, "targets": TARGETS}, True),
+        ({"probabilities": probabilities, "labels": labels}, False),
+        ({"predictions": probabilities, "labels": labels}, False),
+        ({"mean": MEAN}, False),
+    ):
+        np.savez(path, **arrays)
+        assert numeric_files.is_numeric_file(path) is numeric, list(arrays)
+    for suffix, text, numeric in (
+        ("csv", "member,example,mean,std,target", True),
+        ("csv", "member,example,q0.1,q0.5,q0.9,target", True),
+        ("csv", "target,mean_a,mean_b", True),
+        ("csv", "member,label,0,1,2", False),
+        ("csv", "example,prediction,label", False),
+    ):
+        table = tmp_path / f"table.{suffix}"
+        table.write_text(f"{text}\n{','.join('1' for _ in text.split(','))}\n")
+        assert numeric_files.is_numeric_file(table) is numeric, text
+    assert not numeric_files.is_numeric_file(tmp_path / "none.npz")
+
+
+def test_import_takes_such_a_file_too(tmp_path: Path) -> None:
+    np.savez(path := tmp_path / "numbers.npz", mean=MEAN, targets=TARGETS)
+    done = CliRunner().invoke(main, ["import", str(path), "--name", "theirs"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert (told["kind"], told["members"], told["ensemble_test_nll"]) == ("numeric", 3, None)
+    assert told["notes"] == [numeric_files.POINTS_NOTE]
+    refused = CliRunner().invoke(main, ["import", str(path), "--noun", "leaf"])
+    assert "--noun is for classes" in refused.output

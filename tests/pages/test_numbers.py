@@ -32,6 +32,7 @@ def test_before_any_run_it_says_what_will_be_here() -> None:
     assert at.button(key="import_open")
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("view", [view for view in TITLES if view != "compare"])
 def test_the_screen_says_what_the_command_says(view: str) -> None:
     run = keep_run(build_ensemble("normal"))
@@ -53,6 +54,7 @@ def test_what_members_do_not_tell_is_said(form: str) -> None:
     assert sentence in said(at)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("page", ["predictions", "why", "labels", "classify", "train"])
 def test_every_screen_of_classes_says_so_and_leads_here(page: str) -> None:
     run = keep_run(build_ensemble("points"))
@@ -134,6 +136,7 @@ def test_the_report_says_what_the_screen_says() -> None:
     assert "makes a run of them again" not in written
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("view", ["worst", "members", "predicted", "compare"])
 def test_names_from_outside_stay_text(view: str) -> None:
     predicted = build_ensemble("normal").select_members([0, 1])

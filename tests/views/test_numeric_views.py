@@ -60,6 +60,7 @@ def inspect_run(*words: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("form", ["normal", "quantiles", "points"])
 def test_the_command_says_what_the_views_say(form: str) -> None:
     run = keep_run(build_ensemble(form))
@@ -106,6 +107,8 @@ def test_one_bad_member_is_found() -> None:
     mean[3] += 4
     harmful = summarize(NormalMixture(mean, good.variance), "members")
     assert harmful.answer == "The ensemble is better without member 4."
+    answer = summarize(NormalMixture(mean, good.variance), "answer")
+    assert any(sentence.startswith("Without member 4 the RMSE is") for sentence in answer.evidence)
 
 
 def test_worst_examples_are_those_with_the_largest_errors() -> None:

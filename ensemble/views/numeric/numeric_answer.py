@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from ensemble.analysis.numeric.numeric_diagnosis import find_harmful_member
 from ensemble.analysis.numeric.numeric_quality import NumericQuality
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Paragraph, Table, View
@@ -38,6 +39,11 @@ def build_numeric_headline(numbers: EvaluatedNumbers) -> View:
         "members; other members trained alike would differ too.",
         "evidence",
     )
+    if harmful := find_harmful_member(numbers.left_out):
+        name = numbers.member_names[harmful.member]
+        yield Paragraph(
+            words.describe_harmful_member(name, harmful, numbers.n, numbers.members), "evidence"
+        )
 
 
 def build_numeric_figures(numbers: EvaluatedNumbers) -> View:

@@ -30,6 +30,7 @@ def test_differences_are_those_of_paired_losses() -> None:
     assert [each.metric for each in points.differences] == ["squared_error"]
 
 
+@pytest.mark.long
 def test_no_difference_is_found_more_often_than_promised() -> None:
     rng, found = np.random.default_rng(1), 0
     for _ in range(200):
