@@ -40,6 +40,7 @@ __all__ = [
     "runs",
     "sweep",
     "train",
+    "train_numbers",
 ]
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         open_run,
         sweep,
         train,
+        train_numbers,
     )
 else:
     _PACKAGES = ("datasets", "figures", "runs")

@@ -6,6 +6,7 @@ Its names stand in `ensemble` itself, which imports this package when one of the
 from ensemble.api.dataset_addition import add_dataset
 from ensemble.api.label_choice import choose_labels
 from ensemble.api.numeric_predictions import judge_numbers, open_numbers
+from ensemble.api.numeric_training import train_numbers
 from ensemble.api.prediction_import import import_predictions
 from ensemble.api.predictions import Predictions
 from ensemble.api.run import Run
@@ -30,4 +31,5 @@ __all__ = [
     "open_run",
     "sweep",
     "train",
+    "train_numbers",
 ]
