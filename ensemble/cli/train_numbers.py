@@ -16,6 +16,7 @@ from ensemble.errors import EnsembleError
 from ensemble.jobs.folders import find_run_folder, read_kind_and_settings
 from ensemble.jobs.kinds import NUMERIC
 from ensemble.numeric.numeric_store import NumericRun, requeue_numeric_run
+from ensemble.runs import read_history
 from ensemble.settings import list_setting_fields
 from ensemble.wording.runs.numeric_training import describe_best_numeric_epoch
 
@@ -139,7 +140,17 @@ def _execute_and_exit(run_id: str) -> NoReturn:
         run: NumericRun = execute_numeric_run(run_id, line.show_numbers)
     if sentence := describe_best_numeric_epoch(run):
         print_line(sentence, err=True)
-    exit_with_result(run.state, run.message, summarize_numeric_run(run))
+    exit_with_result(
+        run.state, run.message, {**summarize_numeric_run(run), **summarize_best_epoch(run)}
+    )
+
+
+def summarize_best_epoch(run: NumericRun) -> dict[str, Any]:
+    """What the ensemble's figures on the test rows were at the best epoch; None before one."""
+    names = ("rmse", "nll", "crps")
+    lines = (line for line in read_history(run.id) if line.get("epoch") == run.status.best_epoch)
+    best = next(lines, {})
+    return {f"best_ensemble_test_{name}": best.get(f"ensemble_test_{name}") for name in names}
 
 
 def _list_options(names: list[str]) -> str:

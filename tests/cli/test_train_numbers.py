@@ -37,6 +37,7 @@ def test_a_table_is_learnt_from_and_what_was_assumed_is_said(houses: Path) -> No
     assert done.exit_code == 0, done.output
     result = json.loads(done.stdout.splitlines()[-1])
     assert (result["state"], result["target"], result["members"]) == ("finished", "price", 2)
+    assert result["best_ensemble_test_nll"] is not None
     assert "1 row has no price and was left out." in done.stderr
     assert "As categories, a column for each value: city (2 values)." in done.stderr
     run = find_numeric_run(result["run_id"])
