@@ -26,8 +26,8 @@ NO_SPREAD_SENTENCE = (
     "Members gave numbers without a spread: there is no NLL, no CRPS and no interval of theirs."
 )
 PIT_SHAPES = {
-    "even": "Targets fall as they should within what is predicted: no sign that its spreads are "
-    "wrong",
+    "even": "No sign that its spreads are wrong: targets fall about as evenly as they should in "
+    "what is predicted",
     "narrow": "Too many targets fall at the ends of what is predicted: its spreads are too small",
     "wide": "Too many targets fall in the middle of what is predicted: its spreads are too large",
     "low": "Too many targets fall above what is predicted: its numbers are too low",

@@ -83,7 +83,7 @@ def test_the_command_says_what_the_views_say(form: str) -> None:
 
 def test_spreads_that_are_too_small_are_found_out_by_histogram_and_coverage() -> None:
     good, small = build_ensemble("normal"), build_ensemble("normal", stretch=0.4)
-    assert "no sign that its spreads are wrong" in summarize(good, "calibration").answer
+    assert "No sign that its spreads are wrong" in summarize(good, "calibration").answer
     assert "spreads are too small" in summarize(small, "calibration").answer
     found = " ".join(summarize(small, "answer").evidence)
     assert "they are too narrow" in found
