@@ -155,11 +155,12 @@ def describe_conformal_intervals(evaluation: NumericEvaluation) -> str:
         return f"Too few examples to promise that intervals hold {level} of new targets."
     held = formats.format_percent(conformal.held, figures=3)
     counted = evaluation.ensemble.examples - conformal.calibrated_on
-    factor = format_significant(conformal.factor)
+    factor = format_significant(abs(conformal.factor))
+    way = "out" if conformal.factor >= 0 else "in"
     what, chosen = {
         "normal": (f"Mean ± {factor} σ", "factor"),
         "points": (f"Mean ± {factor}", "margin"),
-        "quantiles": (f"Its widest intervals, moved out by {factor} at both ends,", "margin"),
+        "quantiles": (f"Its widest intervals, moved {way} by {factor} at both ends,", "margin"),
     }[evaluation.form]
     verb = "are" if evaluation.form == "quantiles" else "is"
     return (
@@ -182,20 +183,23 @@ def describe_pit_evidence(histogram: PitHistogram, examples: int) -> str:
     )
 
 
-def describe_spread_skill(skill: SpreadSkill, unit: str = "") -> str:
-    """Whether the error grows with the predicted spread."""
+def describe_spread_skill(
+    skill: SpreadSkill, unit: str = "", noun: str = "predicted spread"
+) -> str:
+    """Whether the error grows with the predicted spread, or what stands for it."""
+    what = noun.removeprefix("predicted ")
     first, last = skill.bins[0], skill.bins[-1]
     ends = (
-        f"it is off by {format_with_unit(first.rmse, unit)} where the predicted spread is "
+        f"it is off by {format_with_unit(first.rmse, unit)} where the {noun} is "
         f"smallest, and by {format_with_unit(last.rmse, unit)} where it is largest"
     )
     if math.isnan(skill.rank_correlation):
-        return "Every example has the same predicted spread: it tells none from another"
+        return f"Every example has the same {noun}: it tells none from another"
     if skill.p_value < 0.05 and skill.rank_correlation > 0:
-        return f"The spread follows the error: {ends}"
+        return f"The {what} follows the error: {ends}"
     if skill.p_value < 0.05:
-        return f"The spread runs against the error: {ends}"
-    return f"No sign that the spread follows the error: {ends}"
+        return f"The {what} runs against the error: {ends}"
+    return f"No sign that the {what} follows the error: {ends}"
 
 
 def describe_spread_evidence(skill: SpreadSkill) -> str:

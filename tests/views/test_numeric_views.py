@@ -96,6 +96,14 @@ def test_spreads_that_are_too_small_are_found_out_by_histogram_and_coverage() ->
     assert "The spread follows the error" in summarize(good, "spread").answer
 
 
+def test_what_stands_for_a_spread_is_called_so() -> None:
+    summary = summarize(build_ensemble("points"), "spread")
+    assert "disagreement" in summary.answer
+    assert summary.tables == []
+    wide = summarize(build_ensemble("quantiles", stretch=3.0), "calibration")
+    assert any("intervals, moved in by" in paragraph.text for paragraph in wide.paragraphs)
+
+
 def test_one_bad_member_is_found() -> None:
     good = build_ensemble("normal")
     assert "none is shown to do harm" in summarize(good, "members").answer

@@ -12,7 +12,7 @@ from ensemble.wording.formats import format_significant
 SPREAD_NAMES = {
     "normal": "The predicted spread is the mixture’s standard deviation.",
     "quantiles": "The predicted spread is half the width of the widest central interval.",
-    "points": "The predicted spread is the members’ disagreement alone: noise is not in it.",
+    "points": "Members give no spread: their disagreement stands for it, and noise is not in it.",
 }
 
 
@@ -27,12 +27,13 @@ def build_numeric_spread(numbers: EvaluatedNumbers) -> View:
         )
         yield Paragraph(why, "answer")
     else:
-        yield Paragraph(f"{words.describe_spread_skill(skill, numbers.unit)}.", "answer")
+        noun = "disagreement" if numbers.evaluation.form == "points" else "predicted spread"
+        yield Paragraph(f"{words.describe_spread_skill(skill, numbers.unit, noun)}.", "answer")
         yield Paragraph(words.describe_spread_evidence(skill), "evidence")
         yield Paragraph(SPREAD_NAMES[numbers.predicted.form], "evidence")
         yield from build_spread_figure(numbers, skill)
     yield Paragraph(words.describe_variance_parts(numbers.evaluation), "finding")
-    if numbers.members > 1:
+    if numbers.members > 1 and numbers.evaluation.aleatoric is not None:
         yield Table(
             "Both parts, as the root of the mean variance",
             tabulate_parts(numbers),
@@ -63,14 +64,12 @@ def build_spread_figure(numbers: EvaluatedNumbers, skill: SpreadSkill) -> View:
 
 def tabulate_parts(numbers: EvaluatedNumbers) -> pd.DataFrame:
     """Aleatoric, epistemic and both together, in the targets' unit."""
-    evaluation = numbers.evaluation
-    rows = [("epistemic", evaluation.epistemic)]
-    if evaluation.aleatoric is not None:
-        rows = [
-            ("aleatoric", evaluation.aleatoric),
-            *rows,
-            ("both", evaluation.aleatoric + evaluation.epistemic),
-        ]
+    aleatoric, epistemic = numbers.evaluation.aleatoric or 0.0, numbers.evaluation.epistemic
+    rows = [
+        ("aleatoric", aleatoric),
+        ("epistemic", epistemic),
+        ("both", aleatoric + epistemic),
+    ]
     return pd.DataFrame(
         [{"part": name, "spread": format_significant(variance**0.5)} for name, variance in rows]
     )
