@@ -334,6 +334,16 @@ def run_label_curves_command(learning_id: str | None, as_json: bool) -> None:
             print_line(sentence)
 
 
+@run_label_command.command(name="delete")
+@click.argument("learning_id", metavar="ID")
+def run_label_delete_command(learning_id: str) -> None:
+    """Delete an experiment and its curves."""
+    from ensemble.acquisition.learning_store import delete_learning
+
+    delete_learning(learning_id)
+    print_line(f"{learning_id} is deleted.")
+
+
 def load_learning_curves(experiment: "LearningExperiment") -> "tuple[LearningCurves, str]":
     """Both arms of an experiment as far as they are, and what one image is called."""
     from ensemble.acquisition.learning_curves import load_curves

@@ -64,6 +64,8 @@ def test_two_arms_are_stopped_and_gone_on_with_and_come_to_the_same() -> None:
     assert read_results(whole.path) == read_results(ended.path)
     check_arms(ended)
     check_command(ended)
+    assert f"{ended.id} is deleted." in invoke("delete", ended.id)
+    assert ended.id not in invoke("curves")
 
 
 def check_arms(ended: LearningExperiment) -> None:
