@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from ensemble import runs
 from ensemble.access import Action, Person, Role, audit_log, owners, set_person_source
+from ensemble.acquisition.learning_settings import LearningConfig
+from ensemble.acquisition.learning_store import LEARNING_STORE
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.own import custom_registry, staging
 from ensemble.errors import AccessError
@@ -130,8 +132,9 @@ def as_it_stopped(folder: Path) -> None:
         (RUN_STORE, SMALL, as_it_stopped, "resume"),
         (sweeps.SWEEP_STORE, SweepConfig(base=HELD_OUT), as_it_stopped, "resume"),
         (REGRESSION_STORE, LbfgsConfig(), as_it_died, "change"),
+        (LEARNING_STORE, LearningConfig(), as_it_stopped, "resume"),
     ],
-    ids=["run", "sweep", "regression"],
+    ids=["run", "sweep", "regression", "learning"],
 )
 def test_nobody_else_stops_resumes_or_deletes_a_job_of_any_kind(
     store: JobStore[Any, Any, Any],

@@ -110,6 +110,7 @@ def test_pictures_are_taken_in_and_a_first_visit_says_what_for(tmp_path: Path) -
     press(at, "labels_pool_add")
     (pool,) = label_pool.list_label_pools()
     np.testing.assert_array_equal(pool.images, new)
+    assert pool.read_image_names() == ("0001_0.png", "0002_1.png")
     assert "2 leaves have no label yet" in said(at)
 
 

@@ -1,5 +1,7 @@
 """Pictures without labels taken in as a pool: a .zip, or files one by one."""
 
+import re
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,13 +13,15 @@ from ensemble import runs
 from ensemble.access import Action
 from ensemble.datasets.own.pools.label_pool import add_label_pool, suggest_pool_name
 from ensemble.datasets.own.sources.encoded.picture_decoding import SUFFIXES
-from ensemble.errors import DataError, EnsembleError
+from ensemble.errors import DataError, EnsembleError, StorageError
 from ensemble.runs.test_set import load_run_dataset
+from ensemble.storage.disk_errors import describe_os_error, describe_remedy
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 from ensemble.wording.formats import pluralize_noun
 
+MAX_STEM_LETTERS, COPY_CHUNK_BYTES = 80, 2**20
 UPLOAD_KEY = "labels_pool_upload"
 TYPES = ["zip", *(suffix.removeprefix(".") for suffix in sorted(SUFFIXES))]
 
@@ -80,16 +84,43 @@ def write_uploaded_files(folder: Path, files: Sequence[BinaryIO]) -> Path:
 
     Raises:
       DataError: an archive came with other files.
+      StorageError: the disk does not take them.
     """
     archives = [file for file in files if file.name.lower().endswith(".zip")]
     if archives and len(files) > 1:
         raise DataError("Give one .zip, or pictures, not both.")
     if archives:
-        path = folder / "upload.zip"
-        path.write_bytes(archives[0].read())
-        return path
+        write_uploaded_file(folder / "upload.zip", archives[0])
+        return folder / "upload.zip"
     inner = folder / "upload"
-    inner.mkdir()
+    try:
+        inner.mkdir()
+    except OSError as error:
+        raise build_upload_error(error) from error
     for number, file in enumerate(files):
-        (inner / f"{number:06}{Path(file.name).suffix.lower()[:8]}").write_bytes(file.read())
+        # Numbered, so that two of one name are two; of the name only what no disk minds.
+        stem = re.sub(r"\W+", "_", Path(file.name).stem)[:MAX_STEM_LETTERS]
+        suffix = Path(file.name).suffix.lower()
+        write_uploaded_file(inner / f"{number + 1:04}_{stem}{suffix}", file)
     return inner
+
+
+def write_uploaded_file(path: Path, content: BinaryIO) -> None:
+    """Copies what was uploaded, a piece at a time.
+
+    Raises:
+      StorageError: the disk does not take it.
+    """
+    try:
+        with path.open("xb") as file:
+            shutil.copyfileobj(content, file, COPY_CHUNK_BYTES)
+    except OSError as error:
+        raise build_upload_error(error) from error
+
+
+def build_upload_error(error: OSError) -> StorageError:
+    """What to say where an upload finds no place."""
+    return StorageError(
+        f"The upload cannot be saved ({describe_os_error(error)}): {describe_remedy(error)}, and "
+        "hand it in again."
+    )
