@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ensemble.acquisition.learning_results import LearningCurves
 from ensemble.figures import chart_style
 from ensemble.figures.palette import MEMBER_HUES, MUTED_COLOR, Palette, parse_hex_color
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,8 @@ def build_mean_trace(
         "name": name,
         "line": {**line, "width": 3},
         "marker": {"size": 8},
-        "hovertemplate": "%{x:,} labels: %{y:.1f} %<extra>" + name + "</extra>",
+        "text": [formats.format_percent(mean / 100, curves.images) for mean in means],
+        "hovertemplate": "%{x:,} labels: %{text}<extra>" + name + "</extra>",
     }
 
 
