@@ -18,6 +18,7 @@ def build_trainer(monkeypatch: pytest.MonkeyPatch, name: str) -> NumericTrainer:
     return NumericTrainer(config, draw_rows(), choose_devices(1))
 
 
+@pytest.mark.long
 def test_it_learns_with_dropout_and_running_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
     trainer = build_trainer(monkeypatch, "Residual")
     state = trainer.init_members()

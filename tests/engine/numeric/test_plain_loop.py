@@ -107,7 +107,7 @@ ADAMW = functools.partial(optax.adamw, b1=0.9, b2=0.999, eps=1e-8)
 @pytest.mark.parametrize(
     ("settings", "tx", "devices"),
     [
-        ({}, ADAMW(0.001, weight_decay=0.0), 1),
+        pytest.param({}, ADAMW(0.001, weight_decay=0.0), 1, marks=pytest.mark.variant),
         (
             {"optimizer": "sgd", "learning_rate": 0.02, "beta": 0.5},
             optax.sgd(0.02, 0.9),

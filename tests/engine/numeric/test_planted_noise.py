@@ -24,6 +24,7 @@ def draw(rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
     return x[:, None].astype(np.float32), y.astype(np.float32)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("beta", [0.0, pytest.param(0.5, marks=pytest.mark.variant)])
 def test_planted_noise_is_recovered(beta: float) -> None:
     rng = np.random.default_rng(0)
