@@ -117,7 +117,7 @@ ACTS = {
     "runs": ["import_open", "runs_delete", "runs_resume", "runs_stop", "tags_of_"],
     "train": ["fetch_mnist", "launch", "stop"],
     "tune": ["tune_launch", "tune_quick"],
-    "numbers": ["numbers_quick"],
+    "numbers": ["import_open", "numbers_quick"],
     "parallel": ["solve_launch", "solve_quick"],
     "shift": ["stress_start"],
 }
