@@ -9,6 +9,7 @@ from ensemble.api.numeric_predictions import judge_numbers, open_numbers
 from ensemble.api.numeric_training import train_numbers
 from ensemble.api.prediction_import import import_predictions
 from ensemble.api.predictions import Predictions
+from ensemble.api.regressions import SolvedRegression, solve_regression
 from ensemble.api.run import Run
 from ensemble.api.run_lookup import list_runs, open_run
 from ensemble.api.searches import Sweep, sweep
@@ -21,6 +22,7 @@ __all__ = [
     "EnsembleError",
     "Predictions",
     "Run",
+    "SolvedRegression",
     "Sweep",
     "add_dataset",
     "choose_labels",
@@ -29,6 +31,7 @@ __all__ = [
     "list_runs",
     "open_numbers",
     "open_run",
+    "solve_regression",
     "sweep",
     "train",
     "train_numbers",

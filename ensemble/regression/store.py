@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ensemble.access import Action
+from ensemble.errors import UnknownRunError
 from ensemble.jobs.folders import StoredConfig, read_run_name
 from ensemble.jobs.kinds import REGRESSION, JobKind
 from ensemble.jobs.placement import Placement
@@ -82,3 +83,15 @@ list_regressions, list_unreadable_regressions = (
 )
 launch_regression, follow_regression = REGRESSION_STORE.launch, REGRESSION_STORE.requeue
 stop_regression, delete_regression = REGRESSION_STORE.request_stop, REGRESSION_STORE.delete
+
+
+def find_any_regression(solve_id: str) -> Regression | None:
+    """The regression with this id; None where there is none of that kind.
+
+    Raises:
+      RunError: its files cannot be read.
+    """
+    try:
+        return find_regression(solve_id)
+    except UnknownRunError:
+        return None

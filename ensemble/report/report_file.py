@@ -10,7 +10,8 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule.capsule_format import EXACT, ROUNDED, WEIGHTS
 from ensemble.exchange.capsule.capsule_writer import render_run_capsules
 from ensemble.numeric.numeric_store import NumericRun, find_any_numeric_run
-from ensemble.report import numeric_run, run_comparison, single_run
+from ensemble.regression import Regression, find_any_regression
+from ensemble.report import numeric_run, regression_solve, run_comparison, single_run
 from ensemble.report.page_classifier import build_page_classifiers
 from ensemble.report.template import render_report_page
 from ensemble.storage.atomic_files import write_bytes
@@ -90,15 +91,25 @@ def write_report(
     return WrittenReport(path, len(page), ids, with_members, all_epochs, kept)
 
 
-def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[NumericRun]:
-    """The runs of these ids, each once: of classes, or one that predicts numbers.
+def find_reported_runs(
+    run_ids: Sequence[str],
+) -> list[runs.Run] | list[NumericRun] | list[Regression]:
+    """The runs of these ids, each once: of classes, or one of another kind.
 
     Raises:
       UnknownRunError: there is no such run.
-      PredictionsError: one of several predicts numbers.
+      PredictionsError: one of several predicts numbers, or is a regression.
     """
     ids = list(dict.fromkeys(run_ids))
     numeric_runs = [run for run_id in ids if (run := find_any_numeric_run(run_id))]
+    regressions = [solve for run_id in ids if (solve := find_any_regression(run_id))]
+    if regressions and len(ids) > 1:
+        raise PredictionsError(
+            f"“{regressions[0].id}” is a regression, and a report of several runs is of "
+            "ensembles: name it alone."
+        )
+    if regressions:
+        return regressions
     if not numeric_runs:
         return [runs.find_run(run_id) for run_id in ids]
     if len(ids) > 1:
@@ -110,7 +121,7 @@ def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[NumericR
 
 
 def render_report(
-    every: Sequence[runs.Run] | Sequence[NumericRun],
+    every: Sequence[runs.Run] | Sequence[NumericRun] | Sequence[Regression],
     *,
     with_members: bool = False,
     all_epochs: bool = False,
@@ -130,6 +141,14 @@ def render_report(
     if not 1 <= len(every) <= MAX_REPORT_RUNS:
         raise PredictionsError(
             f"A report holds 1 to {MAX_REPORT_RUNS} runs, not {len(every):,}: name others."
+        )
+    if isinstance(every[0], Regression):
+        if with_members:
+            raise PredictionsError(
+                f"“{every[0].id}” is a regression and has no members: leave --with-members out."
+            )
+        return render_report_page(
+            regression_solve.build_regression_content(every[0]), (), regression_solve.DATA_SENTENCE
         )
     if isinstance(every[0], NumericRun):
         if with_members:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from ensemble import regression
 from ensemble.access import Action
+from ensemble.ui.frame import report_download
 from ensemble.ui.jobs import deletion
 from ensemble.ui.parallel import launch, settings
 from ensemble.ui.parallel.screen import REGRESSION_SCREEN
@@ -32,4 +33,6 @@ def show_regression_actions(solve: regression.Regression) -> None:
             args=(solve.config,),
             help="Copies these settings to the controls, ready to change and launch.",
         )
+        if not solve.active:
+            report_download.show_report_download([solve], "solve_report")
         deletion.show_delete_button(REGRESSION_SCREEN, solve)

@@ -3,17 +3,16 @@
 import math
 from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 
 from ensemble import regression
-from ensemble.figures.regression_charts import list_started_solves
-from ensemble.regression import RegressionTraces, SolveTrace
+from ensemble.regression import RegressionTraces
 from ensemble.regression.pmap_choice import load_pmap_choice
 from ensemble.regression.speedup import Speedup
+from ensemble.views.regression import tabulate_solves
 from ensemble.wording import formats
 from ensemble.wording.runs import regression as regression_words
-from ensemble.wording.runs.regression import format_step_time, has_iterations
+from ensemble.wording.runs.regression import format_speedup
 
 COMPILE_TIME_HELP = (
     "Tracing and compiling, before the first iteration. A problem of a size that was solved "
@@ -105,30 +104,15 @@ def describe_speedup_interval(bought: Speedup) -> str:
     )
 
 
-def format_speedup(ratio: float) -> str:
-    """A ratio as "1.68×"."""
-    return f"{ratio:.2f}×"
-
-
 def show_solve_table(traces: RegressionTraces) -> None:
     """Every solve in a row of figures."""
-    bought = traces.speedup
-    ratio = bought.median if bought else None
-    rows = [
-        tabulate_solve(trace, ratio if trace.pmap else 1.0) for trace in list_started_solves(traces)
-    ]
-    swept = [trace for trace in traces.sweep if has_iterations(trace)]
-    rows += [
-        tabulate_solve(trace, ratio)
-        for trace, (_, ratio) in zip(swept, traces.scaling, strict=True)
-    ]
     text = st.column_config.TextColumn
     widths = {
         "solve": text(width=112, pinned=True),
         **{name: text(width=66) for name in SOLVE_COLUMNS},
     }
     st.dataframe(
-        pd.DataFrame(rows),
+        tabulate_solves(traces),
         hide_index=True,
         key="solve_details",
         column_config=widths,
@@ -136,15 +120,3 @@ def show_solve_table(traces: RegressionTraces) -> None:
     )
     if replica_agreement := regression_words.describe_replica_agreement(traces):
         st.caption(replica_agreement)
-
-
-def tabulate_solve(trace: SolveTrace, ratio: float | None) -> dict[str, str]:
-    """One solve's figures; `ratio`: how many times as fast as the one on one device, if known."""
-    devices = formats.format_count(trace.devices, "device")
-    return {
-        "solve": f"{devices}, pmap" if trace.pmap else devices,
-        "step time": format_step_time(trace),
-        "speed-up": "–" if ratio is None else format_speedup(ratio),
-        "compile": formats.format_duration(trace.compile_seconds, fine=True),
-        "objective": formats.format_significant(float(trace.objective[-1]), 4),
-    }

@@ -37,6 +37,18 @@ def format_ratio(ratio: float) -> str:
     return f"{formats.format_significant(ratio, 3 if 1 < ratio < 1.1 else 2)} times"
 
 
+def format_speedup(ratio: float) -> str:
+    """A ratio as "1.68×"."""
+    return f"{ratio:.2f}×"
+
+
+def describe_speedup_range(bought: Speedup) -> str:
+    """The 95 % interval of the median speed-up: ", 1.61× to 1.75×"; "" of too few iterations."""
+    if not math.isfinite(bought.high):
+        return ""
+    return f", {format_speedup(bought.low)} to {format_speedup(bought.high)}"
+
+
 def compute_median_step_time(trace: SolveTrace) -> float:
     """The median step time, in seconds."""
     return float(np.median(trace.seconds))
