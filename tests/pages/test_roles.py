@@ -110,11 +110,18 @@ def test_who_did_what_is_shown_to_admins_alone(comes: Comes, role: Role) -> None
 
 
 # What changes something on each screen, as its key begins: all else is there to look.
-RUN = ["import_open", "name_of_", "note_of_", "run_pin", "tags_of_"]
+RUN = ["free_space_open", "import_open", "name_of_", "note_of_", "run_pin", "tags_of_"]
 ACTS = {
     "an active run": [*RUN, "run_stop"],  # which nobody can delete
     "an ended run": [*RUN, "run_delete", "run_resume"],
-    "runs": ["import_open", "runs_delete", "runs_resume", "runs_stop", "tags_of_"],
+    "runs": [
+        "free_space_open",
+        "import_open",
+        "runs_delete",
+        "runs_resume",
+        "runs_stop",
+        "tags_of_",
+    ],
     "train": ["fetch_mnist", "launch", "stop"],
     "tune": ["tune_launch", "tune_quick"],
     "numbers": ["import_open", "numbers_quick"],

@@ -56,7 +56,7 @@ def test_what_cannot_be_had_says_why_and_the_rest_is_offered(
     }
     assert disabled == {
         "onnx": "onnx takes the package onnxruntime, which is not installed here: "
-        "pip install onnxruntime",
+        "pip install onnxruntime (the extra “export”)",
         "folder": "A network of your own cannot come along: take its weights.",
     }
 
