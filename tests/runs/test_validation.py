@@ -107,22 +107,22 @@ def test_stopped_and_killed_it_ends_at_the_same_epoch_in_the_same_bits(ended: Ru
     whole = {path.name: path.read_bytes() for path in (ended.path / "validation").iterdir()}
     run, asked = runs.create_run(CONFIG), []
 
-    class StopAtTheThird:
-        """Asks to stop at its third look: within the first epochs."""
+    class StopAtTheSecond:
+        """Asks to stop at its second look: a quick machine looks seldom."""
 
         signalled = False
 
         def __call__(self) -> bool:
             asked.append(1)
-            return len(asked) == 3
+            return len(asked) == 2
 
-        def __enter__(self) -> "StopAtTheThird":
+        def __enter__(self) -> "StopAtTheSecond":
             return self
 
         def __exit__(self, *error: object) -> None:
             pass
 
-    run = runs.execute_run(run.id, stop=StopAtTheThird())
+    run = runs.execute_run(run.id, stop=StopAtTheSecond())
     assert run.state == "stopped"
     run = runs.execute_run(runs.requeue_run(run.id).id)
     status = json.loads((run.path / "status.json").read_text())

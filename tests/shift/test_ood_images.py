@@ -58,7 +58,8 @@ def test_none_are_none():
     assert scramble_pixels(np.zeros((0, 28, 28, 1), np.uint8)).shape == (0, 28, 28, 1)
 
 
-def test_two_are_always_at_hand():
+def test_two_are_always_at_hand(tmp_path, monkeypatch):
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))  # other tests add datasets
     found = list_ood_sets("digits", limit=7)
     assert [one.key for one in found] == ["noise", "scrambled"]
     assert found[1].title == "Scrambled Digits"
