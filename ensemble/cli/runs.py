@@ -22,6 +22,7 @@ from ensemble.numeric.numeric_store import (
 )
 from ensemble.runs.annotations.tags import change_tags, normalize_tags
 from ensemble.runs.checkpoints.removal import (
+    delete_expired_checkpoints,
     delete_removed_checkpoints,
     list_removable_checkpoints,
     list_removed_checkpoints,
@@ -204,6 +205,7 @@ def run_runs_checkpoints_command(
     run_ids: tuple[str, ...], remove: bool, restore: bool, now: bool, as_json: bool
 ) -> None:
     """What checkpoints of finished runs take: of these, by default of all."""
+    delete_expired_checkpoints()
     if restore and (remove or now):
         raise click.UsageError("Give --restore alone, or --remove and --now.")
     for run_id in run_ids:  # so that a slip in one of them changes none

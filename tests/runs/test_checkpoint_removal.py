@@ -19,6 +19,7 @@ from ensemble.runs.checkpoints.folders import find_last_tick, write_removal
 from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.checkpoints.removal import (
     KEPT_SECONDS,
+    delete_expired_checkpoints,
     delete_removed_checkpoints,
     list_removable_checkpoints,
     list_removed_checkpoints,
@@ -52,13 +53,15 @@ def test_what_is_removed_comes_back_as_it_was_and_goes_for_good_after_a_day(fini
     assert not (finished.path / "checkpoints").exists()
     assert not list_removable_checkpoints()
     assert find_last_tick(finished.path) == tick
-    (removed,) = list_removed_checkpoints(now=1000.0 + KEPT_SECONDS - 1)
+    delete_expired_checkpoints(now=1000.0 + KEPT_SECONDS - 1)
+    (removed,) = list_removed_checkpoints()
     assert (removed.nbytes, removed.until) == (size, 1000.0 + KEPT_SECONDS)
     restore_checkpoints([finished.id])
     assert contents(finished.path / "checkpoints") == before
-    assert not list_removed_checkpoints(now=1000.0)
+    assert not list_removed_checkpoints()
     remove_checkpoints([finished.id], now=1000.0)
-    assert not list_removed_checkpoints(now=1000.0 + KEPT_SECONDS)
+    delete_expired_checkpoints(now=1000.0 + KEPT_SECONDS)
+    assert not list_removed_checkpoints()
     assert find_last_tick(finished.path) == tick
     with pytest.raises(RunError, match="no removed checkpoints"):
         restore_checkpoints([finished.id])
@@ -79,11 +82,12 @@ def test_members_and_measurements_are_those_of_the_parameters(
 
 def test_cut_off_between_remembering_and_moving_nothing_is_lost(finished: Run) -> None:
     write_removal(finished.path, 1000.0, find_last_tick(finished.path))
-    assert not list_removed_checkpoints(now=1e9), "they still lie where they lay"
+    assert not list_removed_checkpoints(), "they still lie where they lay"
     assert len(list_removable_checkpoints()) == 1
     remove_checkpoints([finished.id], now=1e9)
     (finished.path / "removed_checkpoints.json").write_text("{")
-    (removed,) = list_removed_checkpoints(now=1e12)
+    delete_expired_checkpoints(now=1e12)
+    (removed,) = list_removed_checkpoints()
     assert removed.until is None, "nobody knows since when: it stays"
     restore_checkpoints([finished.id])
     assert len(list_removable_checkpoints()) == 1

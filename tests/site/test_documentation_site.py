@@ -3,6 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,11 +25,11 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "docs" / "pages"
 
 
-def list_navigation(entries: list[object]) -> list[str]:
+def list_navigation(entries: list[dict[str, Any]]) -> list[str]:
     """The pages of a navigation in their order."""
     found: list[str] = []
     for entry in entries:
-        (target,) = entry.values()  # type: ignore[attr-defined]
+        (target,) = entry.values()
         found += list_navigation(target) if isinstance(target, list) else [target]
     return found
 

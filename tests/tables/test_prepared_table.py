@@ -1,6 +1,7 @@
 """A table's columns are chosen, encoded by the training rows alone, split by the seed and kept."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,8 +38,8 @@ def build_table(*more: RawColumn) -> RawTable:
 
 def prepare(*more: RawColumn, **settings: object) -> PreparedTable:
     """The table, split by seed 0 unless another is given."""
-    values = {"seed": 0, "test_share": 0.2, "validation_share": 0.1, **settings}
-    return prepare_table(build_table(*more), "price", **values)  # type: ignore[arg-type]
+    values: dict[str, Any] = {"seed": 0, "test_share": 0.2, "validation_share": 0.1, **settings}
+    return prepare_table(build_table(*more), "price", **values)
 
 
 def test_numbers_are_standardised_by_the_training_rows_alone() -> None:

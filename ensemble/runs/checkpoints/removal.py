@@ -62,8 +62,24 @@ def list_removable_checkpoints() -> list[StoredCheckpoints]:
     return sorted((size for size in sizes if size.nbytes), key=lambda size: -size.nbytes)
 
 
-def list_removed_checkpoints(now: float | None = None) -> list[StoredCheckpoints]:
-    """Those that were removed and can be brought back; those of more than a day ago go for good.
+def list_removed_checkpoints() -> list[StoredCheckpoints]:
+    """Those that were removed and can be brought back.
+
+    Raises:
+      RunError: there can be no folder of runs.
+    """
+    return [
+        StoredCheckpoints(
+            folder.name,
+            sum(map(count_folder_bytes, _list_part_folders(folder, REMOVED_FOLDER))),
+            _find_expiry(folder),
+        )
+        for folder in _list_folders_with_removed()
+    ]
+
+
+def delete_expired_checkpoints(now: float | None = None) -> None:
+    """Delete for good what was removed more than a day ago.
 
     Args:
       now: unix seconds; by default the clock's.
@@ -72,17 +88,10 @@ def list_removed_checkpoints(now: float | None = None) -> list[StoredCheckpoints
       RunError: there can be no folder of runs.
     """
     now = time.time() if now is None else now
-    removed = []
     for folder in _list_folders_with_removed():
-        removal = read_removal(folder)
-        if removal is None:  # Nobody knows since when: it stays until somebody says so.
-            until = None
-        elif now >= (until := removal.when + KEPT_SECONDS):
+        expiry = _find_expiry(folder)
+        if expiry is not None and now >= expiry:
             _delete_removed(folder)
-            continue
-        nbytes = sum(map(count_folder_bytes, _list_part_folders(folder, REMOVED_FOLDER)))
-        removed.append(StoredCheckpoints(folder.name, nbytes, until))
-    return removed
 
 
 def remove_checkpoints(run_ids: Iterable[str], now: float | None = None) -> int:
@@ -209,6 +218,12 @@ def _has_removed(run_folder: Path) -> bool:
     return (run_folder / REMOVAL_FILE).exists() and bool(
         _list_part_folders(run_folder, REMOVED_FOLDER)
     )
+
+
+def _find_expiry(run_folder: Path) -> float | None:
+    """When what was removed goes for good, unix seconds; None where nobody knows since when."""
+    removal = read_removal(run_folder)
+    return removal.when + KEPT_SECONDS if removal else None
 
 
 def _move_checkpoints(run_folder: Path, source: str, target: str) -> None:

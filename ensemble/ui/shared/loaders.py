@@ -19,6 +19,7 @@ from ensemble.jobs.folders import find_run_folder
 from ensemble.jobs.leftovers import Leftover, list_leftovers
 from ensemble.jobs.placement import read_place_name
 from ensemble.numeric.numeric_store import list_unreadable_numeric_runs
+from ensemble.runs.checkpoints.removal import delete_expired_checkpoints
 from ensemble.runs.store import RUN_STORE
 from ensemble.runs.test_set import LABELS_FILE
 from ensemble.storage.folder_index import file_version
@@ -151,12 +152,16 @@ def _list_cached_unreadable_runs(folder: str) -> dict[str, str]:
 
 
 def list_old_leftovers() -> list[Leftover]:
-    """What killed imports and deletes left; at most a minute old."""
+    """What killed imports and deletes left; at most a minute old.
+
+    Checkpoints that were removed more than a day ago are deleted with it.
+    """
     return _list_cached_leftovers(str(runs_folder()))
 
 
 @st.cache_resource(max_entries=2, ttl=60.0, show_spinner=False)
 def _list_cached_leftovers(folder: str) -> list[Leftover]:
+    delete_expired_checkpoints()
     return list_leftovers()
 
 
