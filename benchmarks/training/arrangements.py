@@ -1,11 +1,13 @@
 """How members are best arranged on this machine's cores: odd members, and groups of members.
 
 `python -m benchmarks.training.arrangements` prints two tables and keeps nothing. The first is the
-speed of M members in one process, as many devices as cores, against M = 4's. The second sets one
-such process beside two with half of the members each, pinned to a core of their own: their speed,
-and, with BENCHMARK_LOG=1, processor seconds of each process before its first step. Only turns count
-in which nobody else used the machine (benchmarks/quiet.py). On a machine that is never quiet
-`--clock cpu` counts processor seconds in every turn: not how long cores wait, but what it costs.
+speed of M members in one process, as many devices as cores, against M = 4's; of a lone member also
+with its batches in as many parts as devices, which share them (engine/batch_parts.py). The second
+sets one such process beside two with half of the members each, pinned to a core of their own: their
+speed, and, with BENCHMARK_LOG=1, processor seconds of each process before its first step. Only
+turns count in which nobody else used the machine (benchmarks/quiet.py). On a machine that is never
+quiet `--clock cpu` counts processor seconds in every turn: not how long cores wait, but what it
+costs.
 """
 
 import argparse
@@ -48,7 +50,7 @@ class Pinned(Competitor):
         os.sched_setaffinity(0, set(cores))
 
 
-def be(name: str, members: int, clock: str) -> None:
+def be(name: str, members: int, clock: str, parts: int) -> None:
     """A competitor: trains in calls of STEPS steps; first says what its start took."""
     began = time.process_time()
     from ensemble.machine.jax_settings import prepare_jax
@@ -57,7 +59,9 @@ def be(name: str, members: int, clock: str) -> None:
     from ensemble.config import EnsembleConfig
     from ensemble.engine import Trainer
 
-    config = EnsembleConfig("digits", members=members, batch_size=BATCH, network=name)
+    config = EnsembleConfig(
+        "digits", members=members, batch_size=BATCH, network=name, batch_parts=parts
+    )
     trainer = Trainer(config, images_of(name))
     state = trainer.start()
     print(f"{members} members: {time.process_time() - began:.1f} s", file=sys.stderr, flush=True)
@@ -70,19 +74,23 @@ def be(name: str, members: int, clock: str) -> None:
     answer(train, CLOCKS[clock])
 
 
-def competitor(name: str, members: int, processes: int, clock: str) -> Competitor:
-    """So many members of a network in so many processes."""
-    words = ("benchmarks.training.arrangements", "--be", name, str(members // processes), clock)
+def competitor(name: str, members: int, processes: int, clock: str, parts: int = 1) -> Competitor:
+    """So many members of a network in so many processes, their batches in so many parts."""
+    own = (name, str(members // processes), clock, str(parts))
+    words = ("benchmarks.training.arrangements", "--be", *own)
     kind = Pinned if processes > 1 else Competitor
-    title = f"{members} in {processes}"
+    title = f"{members} in {processes}" if parts == 1 else f"{members}, {parts} parts"
     return kind(title, title, words, processes)
 
 
 def measured(
-    name: str, arrangements: list[tuple[int, int]], args: argparse.Namespace
+    name: str, arrangements: list[tuple[int, ...]], args: argparse.Namespace
 ) -> list[Competitor]:
-    """Competitors, one a pair of members and processes, with their undisturbed turns."""
-    both = [competitor(name, *arrangement, args.clock) for arrangement in arrangements]
+    """Competitors by members, processes and parts if any, with their undisturbed turns."""
+    both = [
+        competitor(name, members, processes, args.clock, *parts)
+        for members, processes, *parts in arrangements
+    ]
     for entrant in both:
         entrant.start()
         entrant.wait_until_ready()
@@ -112,14 +120,18 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of a turn")
     parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds of a table")
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help="what a second is")
-    parser.add_argument("--be", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--be", nargs=4, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.be:
-        be(args.be[0], int(args.be[1]), args.be[2])
+        be(args.be[0], int(args.be[1]), args.be[2], int(args.be[3]))
         return
     common.isolated_folders()
     if args.members:
-        competitors = measured(args.network, [(members, 1) for members in args.members], args)
+        arrangements: list[tuple[int, ...]] = [(members, 1) for members in args.members]
+        cores = len(os.sched_getaffinity(0))
+        if 1 in args.members and BATCH % cores == 0 and cores > 1:
+            arrangements.insert(1, (1, 1, cores))
+        competitors = measured(args.network, arrangements, args)
         print(
             table(
                 competitors,

@@ -86,6 +86,13 @@ class EnsembleConfig(Settings):
         low=0,
         high=32,
     )
+    batch_parts: int = declare_setting(
+        1,
+        "Equal parts of a batch, whose gradients are computed one by one and averaged in order: "
+        "with fewer members than devices, devices share a member's parts. 1 is the whole batch.",
+        low=1,
+        high=16,
+    )
     precision: str = declare_setting(
         "float32",
         "Precision of multiplications: float32, or bfloat16 (half the bits; parameters stay "
@@ -269,6 +276,7 @@ class EnsembleConfig(Settings):
         self._check_network()
         self._check_validation()
         self._check_folds()
+        self._check_batch_parts()
         if self.groups > 1 and self.members < MIN_GROUP_MEMBERS * self.groups:
             most = max(1, self.members // MIN_GROUP_MEMBERS)
             raise ConfigError(
@@ -309,6 +317,19 @@ class EnsembleConfig(Settings):
             raise ConfigError(
                 f"validation is {self.validation:g}, less than one of the {size:,} training "
                 f"images: choose {1 / size:.1g} or more, or 0 for none."
+            )
+
+    def _check_batch_parts(self) -> None:
+        if self.batch_size % self.batch_parts:
+            fitting = [n for n in range(1, self.batch_parts) if self.batch_size % n == 0]
+            raise ConfigError(
+                f"batch_parts is {self.batch_parts}, which does not divide the batch_size "
+                f"{self.batch_size} into equal parts: choose {fitting[-1]}, or another batch_size."
+            )
+        if self.batch_parts > 1 and self.network in architectures.NETWORKS_WITH_RUNNING_STATISTICS:
+            raise ConfigError(
+                f"batch_parts is {self.batch_parts}, but {self.network} normalizes each image by "
+                "its whole batch: choose 1, or another network such as resnet_groupnorm."
             )
 
     def _check_folds(self) -> None:

@@ -191,7 +191,7 @@ class Layout:
 
         def join_rows(leaf: Array) -> np.ndarray:
             whole = self.fetch_rows(leaf)
-            return whole.reshape(-1, *whole.shape[2:])[self._member_lanes]
+            return whole.reshape(-1, *whole.shape[2:])[self.member_lanes]
 
         return jax.tree.map(join_rows, tree)
 
@@ -212,7 +212,7 @@ class Layout:
         return [shards[device] for device in self.devices]
 
     @property
-    def _member_lanes(self) -> slice | np.ndarray:
+    def member_lanes(self) -> slice | np.ndarray:
         """Where each member is among all lanes of all devices."""
         return slice(self.members)
 

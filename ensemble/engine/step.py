@@ -200,7 +200,31 @@ def apply_train_step(
       arithmetic: how the network's sums are done.
       soft_targets: what a teacher says of these images, where `rule` has one.
     """
-    trained, rest = network.split_params(state.params)
+    trained, _ = network.split_params(state.params)
+    grads, after, metrics = compute_gradients(
+        network, state.params, images, labels, key, label_smoothing, rule, arithmetic, soft_targets
+    )
+    with jax.named_scope("update"):
+        moved, opt_state = apply_gradient_step(rule, grads, state.opt_state, trained, rate, hyper)
+    return MemberState({**moved, **after}, opt_state), metrics
+
+
+def compute_gradients(
+    network: Network,
+    params: Params,
+    images: Array,
+    labels: Array,
+    key: Array | None,
+    label_smoothing: ArrayLike,
+    rule: UpdateRule,
+    arithmetic: Arithmetic,
+    soft_targets: SoftTargets | None,
+) -> tuple[Params, Params, MemberStepMetrics]:
+    """What one batch says of a member: gradients, other collections after it, and metrics.
+
+    Args: as of `apply_train_step`, with the member's parameters, as `Network.init` gives them.
+    """
+    trained, rest = network.split_params(params)
 
     def compute_loss(trained: Params) -> tuple[Array, tuple[Array, Array, Params]]:
         logits, after = network.apply_in_training(trained, rest, images, key, arithmetic)
@@ -211,12 +235,9 @@ def apply_train_step(
         return learnt, (cross_entropy, logits, after)
 
     (_, (loss, logits, after)), grads = jax.value_and_grad(compute_loss, has_aux=True)(trained)
-    with jax.named_scope("update"):
-        moved, opt_state = apply_gradient_step(rule, grads, state.opt_state, trained, rate, hyper)
-    state = MemberState({**moved, **after}, opt_state)
     with jax.named_scope("figures"):
         accuracy = jnp.mean(jnp.argmax(logits, -1) == labels)
-        return state, MemberStepMetrics(loss, accuracy, jax.nn.softmax(logits))
+        return grads, after, MemberStepMetrics(loss, accuracy, jax.nn.softmax(logits))
 
 
 def run_epoch_step(
@@ -239,13 +260,62 @@ def run_epoch_step(
 
     A teacher's targets are of the images as they are, also where these are augmented.
     """
+    key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
+    batch = prepare_batch(
+        network, order[step], key, images, labels, common, soft_targets, augmentation
+    )
+    rate, smoothing = jnp.asarray(hyper.rates)[step], common.label_smoothing
+    return apply_train_step(
+        network,
+        state,
+        batch.images,
+        batch.labels,
+        rate,
+        hyper,
+        batch.key,
+        smoothing,
+        rule,
+        arithmetic,
+        batch.soft_targets,
+    )
+
+
+class Batch(NamedTuple):
+    """What a step learns from.
+
+    Attributes:
+      images: (B, H, W, channels) in [0, 1], augmented.
+      labels: int (B,).
+      key: what the network draws from; None where it does not draw.
+      soft_targets: a teacher's of these images; None without one.
+    """
+
+    images: Array
+    labels: Array
+    key: Array | None
+    soft_targets: SoftTargets | None
+
+
+def prepare_batch(
+    network: Network,
+    rows: Array,
+    key: Array,
+    images: Array,
+    labels: Array,
+    common: SharedHyperparameters,
+    soft_targets: SoftTargets | None,
+    augmentation: Augmentation,
+) -> Batch:
+    """The images `rows`, int32 (B,), of all training images, as a step is to see them.
+
+    Args: as of `run_epoch_step`; `key` is the step's own.
+    """
     with jax.named_scope("batch"):
-        x, y, drawn = scale_to_unit(images[order[step]]), labels[order[step]], None
+        x, y, drawn = scale_to_unit(images[rows]), labels[rows], None
         if soft_targets is not None:
-            rows = soft_targets.probabilities[order[step]]
-            soft_targets = soft_targets._replace(probabilities=rows)
+            told = soft_targets.probabilities[rows]
+            soft_targets = soft_targets._replace(probabilities=told)
     if network.is_stochastic or any(augmentation):
-        key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
         drawn = jax.random.fold_in(key, random_keys.DROPOUT) if network.is_stochastic else None
         x = augment_images(
             key,
@@ -257,7 +327,4 @@ def run_epoch_step(
             common.elastic_pixels,
             common.photo_effects,
         )
-    rate, smoothing = jnp.asarray(hyper.rates)[step], common.label_smoothing
-    return apply_train_step(
-        network, state, x, y, rate, hyper, drawn, smoothing, rule, arithmetic, soft_targets
-    )
+    return Batch(x, y, drawn, soft_targets)

@@ -20,6 +20,7 @@ from ensemble.engine.forms.execution import EpochInputs, Execution, TrainingSetu
 from ensemble.engine.forms.image_stream import ImageRows, exceeds_device_memory
 from ensemble.engine.forms.looped_execution import LoopedExecution
 from ensemble.engine.forms.member_programs import choose_training_execution
+from ensemble.engine.forms.shared_batch_execution import SharedBatchExecution
 from ensemble.engine.forms.stepwise_execution import StepwiseExecution
 from ensemble.engine.layout import Layout, choose_devices
 from ensemble.engine.learning_rate_schedule import compute_learning_rates
@@ -38,6 +39,7 @@ from ensemble.engine.step import (
     create_blank_members,
     create_members,
 )
+from ensemble.errors import ConfigError
 from ensemble.machine.bfloat16_plans import Bfloat16Methods
 
 LARGE_STATE_BYTES = 2**28  # of members, above which nothing else is done while they are created
@@ -151,9 +153,8 @@ class Trainer:
         )
         arithmetic = choose_arithmetic(config, execution, self.network, products)
         self.products = extract_bfloat16_methods(arithmetic)
-        self._execution: Execution = (
-            StepwiseExecution if execution == "stepwise" else LoopedExecution
-        )(
+        self._execution = self._create_execution(
+            execution,
             TrainingSetup(
                 self.layout,
                 self.network,
@@ -171,7 +172,7 @@ class Trainer:
                 ensembles,
                 self._build_soft_targets(targets, held),
                 streamed,
-            )
+            ),
         )
         load = self._execution.load_evaluation_data
         if streamed:
@@ -198,6 +199,19 @@ class Trainer:
             pool.submit(self._epoch, 1)
             self._execution.compile()
             return begun.result() if begun else begin()
+
+    def _create_execution(self, form: str, work: TrainingSetup) -> Execution:
+        """What runs the members: a form of EXECUTIONS, or what learns batches in parts."""
+        parts = self.config.batch_parts
+        if parts == 1:
+            return (StepwiseExecution if form == "stepwise" else LoopedExecution)(work)
+        if collections := self.network.collections:
+            raise ConfigError(
+                f"batch_parts is {parts}, but the network {self.network.name} carries "
+                f"{collections[0]} from step to step, which parts of a batch would each change: "
+                "choose batch_parts 1."
+            )
+        return SharedBatchExecution(work, parts)
 
     def init_members(self) -> Any:
         """The members before their first step, on their devices."""

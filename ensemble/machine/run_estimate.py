@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ensemble.config import EnsembleConfig
+from ensemble.config.batch_sharing import count_devices_per_member
 from ensemble.datasets import find_dataset_info
 from ensemble.datasets.registry import find_dataset_entry
 from ensemble.machine.jax_settings import count_cpu_devices
@@ -109,8 +110,18 @@ def estimate_rough_rate(config: EnsembleConfig, platform: str, work: float) -> f
     )
 
 
-def describe_members_per_device(members: int, devices: int) -> str:
-    """How members are spread, in words: "2 members each", "2 or 1 members each"."""
+def describe_members_per_device(members: int, devices: int, parts: int = 1) -> str:
+    """How members are spread, in words: "2 members each", "up to 2 members each".
+
+    Args:
+      members: M.
+      devices: that there are.
+      parts: of each batch.
+    """
+    shared = count_devices_per_member(members, devices, parts)
+    if shared > 1:
+        return f"each batch shared by {shared} devices"
+    devices = min(devices, members)
     fewer, more = members // devices, -(-members // devices)
     if devices == 1:
         return "one after another" if members > 1 else "alone"
@@ -145,12 +156,16 @@ def estimate_memory_bytes(
     """
     of_each = 4 + OPTIMIZERS[config.optimizer].state_bytes
     state = of_each * cost.parameters + 4 * cost.running_statistics
-    at_work = min(config.members, devices)
+    shared = count_devices_per_member(config.members, devices, config.batch_parts)
+    at_work = min(config.members * shared, devices)
     held = ACTIVATION_SHARES.get(config.network, DEFAULT_ACTIVATION_SHARE)
     step = 4 * held * cost.outputs * max(config.batch_size, EVALUATION_BLOCK_SIZE / 2)
     resident = data_bytes <= read_resident_limit(devices)
     data = devices * (data_bytes if resident else STREAM_BYTES)
-    return BASE_BYTES + STATE_COPIES * config.members * state + data + at_work * step
+    kept = STATE_COPIES * config.members * state + (at_work - min(config.members, devices)) * state
+    if config.batch_parts > 1:  # A gradient of each, before and after it is handed over.
+        kept += at_work * 2 * config.batch_parts * 4 * cost.parameters
+    return BASE_BYTES + kept + data + at_work * step
 
 
 def find_memory_excess(

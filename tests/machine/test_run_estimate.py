@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from ensemble.config import EnsembleConfig
+from ensemble.config.batch_sharing import count_devices_per_member
 from ensemble.machine.network_cost import compute_network_cost as cost_of
 from ensemble.machine.run_estimate import (
     HOWTO_FLOPS,
@@ -115,3 +116,13 @@ def test_memory_is_within_a_quarter_of_what_was_measured(
     cost = cost_of(config.network, (28, 28, 1), 10, config.width)
     assert cost is not None
     assert estimate_memory_bytes(config, cost, 1_797 * 785, 2) == pytest.approx(measured, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("members", "devices", "parts", "wanted"),
+    [(1, 2, 2, 2), (1, 2, 1, 1), (3, 8, 4, 2), (2, 8, 3, 3), (4, 2, 16, 1), (1, 8, 6, 6)],
+)
+def test_devices_share_a_member_where_they_would_be_idle(members, devices, parts, wanted):
+    assert count_devices_per_member(members, devices, parts) == wanted
+    said = describe_members_per_device(members, devices, parts)
+    assert (f"shared by {wanted} devices" in said) == (wanted > 1)

@@ -16,6 +16,7 @@ from jax import Array
 BOOTSTRAP = 1_000_001
 AUGMENTATION = 1_000_002
 DROPOUT = 1_000_003
+BATCH_PART = 1_000_004
 
 
 def derive_member_keys(seed: int | Array, members: int) -> Array:
@@ -36,7 +37,8 @@ def derive_augmentation_keys(seed: int | Array, epoch: int | Array, members: int
     """A key for each member's shifts, turns and dropout in an epoch, as raw data (M, 2).
 
     Step s of the epoch folds in s. Dropout folds `DROPOUT` into that, so that a stopped run draws
-    the same when it goes on.
+    the same when it goes on. Where a batch is learnt in parts, part p of step s folds in
+    `BATCH_PART` and p after s.
     """
     base = jax.random.fold_in(derive_epoch_key(seed, epoch), AUGMENTATION)
     return jax.random.key_data(fold_in_members(base, jnp.arange(members)))

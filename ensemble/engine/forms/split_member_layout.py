@@ -59,5 +59,6 @@ class SplitMemberLayout(Layout):
         return np.where((lane == self.lanes - 1) & (guests >= 0), guests, member)
 
     @property
-    def _member_lanes(self) -> slice | np.ndarray:
+    def member_lanes(self) -> slice | np.ndarray:
+        """Where each member is at home among all lanes of all devices."""
         return np.flatnonzero(self.occupied_lanes)

@@ -80,8 +80,8 @@ class StepwiseExecution:
     A state is a list of K lanes, each with one member of every device, (D, …).
     """
 
-    def __init__(self, work: TrainingSetup) -> None:
-        self._work, self._network, self._layout = work, work.network, work.layout
+    def __init__(self, work: TrainingSetup, layout: Layout | None = None) -> None:
+        self._work, self._network, self._layout = work, work.network, layout or work.layout
         # Programs do not depend on how many members there are.
         plain = Layout(len(self._layout.devices), self._layout.devices)
         self._step = build_step_program(
@@ -111,15 +111,13 @@ class StepwiseExecution:
 
     def put(self, state: Any) -> list[MemberState]:
         """A state of arrays (M, …) by lanes, each member on its device."""
-        lanes = self._layout.lanes
-        number = np.arange(self._layout.occupied_lanes.size).reshape(-1, lanes)
-        number = np.minimum(number, self._layout.members - 1)
+        number = self._layout.lane_members
         host = jax.tree.map(np.asarray, state)
         return [
             jax.tree.map(
                 lambda leaf, k=k: self._layout.put_shards([leaf[m] for m in number[:, k]]), host
             )
-            for k in range(lanes)
+            for k in range(self._layout.lanes)
         ]
 
     def get(self, state: Any) -> Any:
@@ -127,7 +125,7 @@ class StepwiseExecution:
 
         def join_lanes(*lanes: Any) -> np.ndarray:
             whole = np.stack([self._layout.fetch_rows(lane) for lane in lanes], axis=1)  # (D, K, …)
-            return whole.reshape(-1, *whole.shape[2:])[: self._layout.members]
+            return whole.reshape(-1, *whole.shape[2:])[self._layout.member_lanes]
 
         return jax.tree.map(join_lanes, *state)
 
@@ -159,7 +157,7 @@ class StepwiseExecution:
         """`count` steps, at most `max_steps_per_call`; gives up `state`."""
         epoch = self._load_window(epoch, start, count)
         working = self._layout.active_lanes(self.active).T  # (K, D)
-        aside = self._layout.occupied_lanes.T & ~working
+        aside = ~self.active[self._layout.lane_members].T
         lanes = range(len(state))
         moving = [k for k in lanes if working[k].any()] or lanes
         kept = {k: self._unmoved.copy_state(state[k], aside[k]) for k in moving}
@@ -191,15 +189,14 @@ class StepwiseExecution:
         self, images: np.ndarray | ImageRows, labels: np.ndarray
     ) -> StepwiseEvaluationData:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
-        size = max(1, min(EVALUATION_CALL_SIZE, len(images)))
+        size, count = max(1, min(EVALUATION_CALL_SIZE, len(images))), self._blocks_per_call
         blocks = [
-            ImageBlocks(images, slice(at, at + size), size, 1) for at in range(0, len(images), size)
+            ImageBlocks(images, slice(at, at + size * count), size, count)
+            for at in range(0, len(images), size * count)
         ]
         if isinstance(images, ImageRows):
             return StepwiseEvaluationData(labels, blocks)
-        return StepwiseEvaluationData(
-            labels, [self._layout.replicate(block.load()[0]) for block in blocks]
-        )
+        return StepwiseEvaluationData(labels, [self._place_blocks(block) for block in blocks])
 
     def evaluate(
         self,
@@ -211,7 +208,7 @@ class StepwiseExecution:
         tally = MultiEnsembleAccumulator(
             self._work.ensembles, self.active, judged.labels, self._network.classes
         )
-        count, done, pace = len(judged.blocks), 0, CallPacer()
+        count, done, pace, asked = len(judged.blocks), 0, CallPacer(), 0
         most = max(
             1,
             PROBABILITY_BUFFER_BYTES
@@ -226,7 +223,10 @@ class StepwiseExecution:
             for lanes in [
                 self._predict_lanes(state, judged.blocks[done + n]) for n in range(units)
             ]:
-                tally.add_and_average(self.get(lanes))
+                for log_p in self._collect_blocks(lanes):
+                    if asked < len(judged.labels):  # The last call may have blocks of nothing.
+                        tally.add_and_average(log_p)
+                    asked += log_p.shape[1]
             pace.record_duration(units, time.perf_counter() - took)
             done += units
         return tally.compute_evaluation()
@@ -240,8 +240,21 @@ class StepwiseExecution:
         number = self._layout.replicate(np.int32(step))
         return self._step(member, *own[k], *self._data, common, number, *self._last)
 
+    @property
+    def _blocks_per_call(self) -> int:
+        """How many blocks of images are asked about at once."""
+        return 1
+
+    def _place_blocks(self, blocks: ImageBlocks) -> Any:
+        """These blocks on the devices, (D, E, …)."""
+        return self._layout.replicate(blocks.load()[0])
+
+    def _collect_blocks(self, lanes: list[Array]) -> list[np.ndarray]:
+        """The members' answers for each block of a call, (M, E, C), in the order of blocks."""
+        return [self.get(lanes)]
+
     def _predict_lanes(self, state: list[MemberState], block: Any) -> list[Array]:
         """Every lane's log-probabilities (D, E, C) of a block of images, under way."""
         if isinstance(block, ImageBlocks):
-            block = self._layout.replicate(block.load()[0])
+            block = self._place_blocks(block)
         return [self._ask(member.params, block) for member in state]

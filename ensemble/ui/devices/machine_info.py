@@ -102,7 +102,8 @@ def describe_member_distribution(members: int, devices: int) -> str:
     used = -(-members // lanes)
     how = describe_members_per_device(members, used)
     idle = (
-        f"; {formats.format_count(devices - used, 'device')} would be idle"
+        f"; {formats.format_count(devices - used, 'device')} would be idle, unless *Batch parts* "
+        "(on Train, under More) lets devices share a member's batches"
         if used < devices
         else ""
     )

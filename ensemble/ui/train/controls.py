@@ -48,7 +48,7 @@ SETTING_GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Learning from an ensemble (distillation)": ("teacher", "distil_temperature", "distil_alpha"),
     "Choosing an epoch": ("validation", "patience", "swa_epochs"),
-    "Network and machine": ("width", "precision", "devices", "groups"),
+    "Network and machine": ("width", "precision", "devices", "batch_parts", "groups"),
 }
 SEARCH_KEY = "settings_search"
 

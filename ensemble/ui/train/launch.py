@@ -128,7 +128,7 @@ def plan_local_launch(
     if groups > 1:
         spread = f"in {groups} groups, each with a process and cores of its own"
     else:
-        spread = describe_members_per_device(config.members, min(devices, config.members))
+        spread = describe_members_per_device(config.members, devices, config.batch_parts)
     memory = f"{networks_words.format_memory(needed)} of memory" if needed else ""
     parts = [spread, memory, f"time {ESTIMATE_SOURCES[guess.source]}"]
     after = jobs_words.describe_start_order(list_blocking_jobs())

@@ -25,7 +25,7 @@ from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import escaping
 
 # The seed also says which images are held out, and trials are judged on the same ones.
-EXCLUDED_SETTINGS = ("seed", "devices", "groups")
+EXCLUDED_SETTINGS = ("seed", "devices", "batch_parts", "groups")
 SEARCHABLE_SETTINGS = tuple(
     name for name in SETTING_NAMES if name not in (*UNSEARCHABLE_SETTINGS, *EXCLUDED_SETTINGS)
 )
