@@ -82,10 +82,9 @@ def list_dataset_names() -> tuple[str, ...]:
 
 def find_dataset_title(name: str) -> str:
     """What people call a dataset; its name where it is not there, as one's own once removed."""
-    try:
-        return find_dataset_entry(name).title
-    except ConfigError:
-        return str(name)
+    # Not by the way that lists all others where it is not there: a list of runs asks for each.
+    entry = ENTRIES.get(name) or own_entries.find_custom_entry(name)
+    return entry.title if entry else str(name)
 
 
 def find_dataset_entry(name: str) -> DatasetEntry:

@@ -245,8 +245,14 @@ def _read_run_jobs(name: str) -> list[QueuedJob]:
         raise build_unreadable_error(name, folder, error) from error
 
 
+def _are_all_settled(jobs: list[QueuedJob]) -> bool:
+    return not any(job.status.state in job.kind.active_states for job in jobs)
+
+
 _job_index = FolderIndex(
-    _read_run_jobs, (*INDEXED_FILES, f"{STRESS.subfolder}/status.json", TRIAL_FILE)
+    _read_run_jobs,
+    (*INDEXED_FILES, f"{STRESS.subfolder}/status.json", TRIAL_FILE),
+    _are_all_settled,
 )
 
 

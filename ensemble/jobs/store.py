@@ -46,6 +46,11 @@ class StoredJob(Job):
     status: StoredStatus
 
 
+def is_job_settled(job: Job) -> bool:
+    """Whether a job says that it has ended: no worker writes into its files."""
+    return job.status.state not in job.kind.active_states
+
+
 class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
     """All jobs of one kind that has folders of its own among the runs.
 
@@ -75,7 +80,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
 
     def __init__(self) -> None:
         self._known = functools.lru_cache(maxsize=4096)(self._parse_stored_config)
-        self._index = FolderIndex(self.find, self.files)
+        self._index = FolderIndex(self.find, self.files, is_job_settled)
 
     @abstractmethod
     def parse_config(self, config: StoredConfig) -> ParsedT:

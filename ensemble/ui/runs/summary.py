@@ -37,9 +37,12 @@ def describe_best_runs(every: Sequence[runs.Run]) -> str:
     """
     runs_by_basis: dict[str, list[str]] = {}
     # What was imported says nothing of how it came: it is no rival of what was trained here.
-    trained = [run for run in every if run.training_config and not run.origin]
-    for dataset in registry.list_dataset_names():
-        if best_run := find_best_run(trained, dataset):
+    trained: dict[str, list[runs.Run]] = {}
+    for run in every:
+        if run.training_config and not run.origin:
+            trained.setdefault(run.config.dataset, []).append(run)
+    for dataset in registry.list_dataset_names() if trained else ():
+        if best_run := find_best_run(trained.get(dataset, ())):
             run, on = best_run
             share = formats.format_percent(
                 run.status.best_ensemble_test_accuracy, run.data.test_size
@@ -52,16 +55,15 @@ def describe_best_runs(every: Sequence[runs.Run]) -> str:
     )
 
 
-def find_best_run(every: Sequence[runs.Run], dataset: str) -> tuple[runs.Run, str] | None:
-    """The best run on one dataset, and what it was chosen on: "validation" or "test".
+def find_best_run(every: Sequence[runs.Run]) -> tuple[runs.Run, str] | None:
+    """The best of the runs on one dataset, and what it was chosen on: "validation" or "test".
 
     By the validation NLL where all of them have one, by the test accuracy otherwise.
     """
     candidates = [
         run
         for run in every
-        if run.config.dataset == dataset
-        and (share := run.status.best_ensemble_test_accuracy) is not None
+        if (share := run.status.best_ensemble_test_accuracy) is not None
         and not chance_level.is_chance_accuracy(share, run.data)
     ]
     if not candidates:
