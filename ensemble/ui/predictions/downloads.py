@@ -55,11 +55,45 @@ def style_downloadable_table(frame: pd.DataFrame) -> "pd.io.formats.style.Styler
     """
     safe = escape_table_formulas(frame)
     style = safe.style
+    # Streamlit asks for what pandas makes a web page of, and takes the texts of it alone: of a
+    # thousand rows all else is most of the time that the table takes.
+    translate = style._translate
+    style._translate = lambda *args, **kwargs: (
+        translate(*args, **kwargs) if style.ctx else {"body": list_display_cells(style)}
+    )
     for at in find_text_columns(frame):
         changed = safe.index[(safe.iloc[:, at] != frame.iloc[:, at]) & frame.iloc[:, at].notna()]
         if len(changed):
             style = style.format(unescape_formula_cell, subset=(changed, [safe.columns[at]]))
     return style
+
+
+def list_display_cells(
+    style: "pd.io.formats.style.Styler",
+) -> list[list[dict[str, object]]]:
+    """What each cell shows, a list for each row, as pandas names them for a page.
+
+    A text that is shown as it is is left out.
+
+    Args:
+      style: a table of which nothing but texts and formats is asked: no colours.
+    """
+    formats = style._display_funcs
+    rows = []
+    for row, values in enumerate(style.data.itertuples(index=False, name=None)):
+        cells = []
+        for column, value in enumerate(values):
+            if isinstance(value, str) and (row, column) not in formats:
+                continue
+            shown = formats[row, column](value)
+            cells.append(
+                {
+                    "id": f"row{row}_col{column}",
+                    "display_value": value if shown is None else shown,
+                }
+            )
+        rows.append(cells)
+    return rows
 
 
 def unescape_formula_cell(cell: str) -> str:

@@ -4,8 +4,11 @@ import io
 import re
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from streamlit.elements.lib.pandas_styler_utils import marshall_styler
+from streamlit.proto.ArrowData_pb2 import ArrowData
 
 from ensemble import datasets, runs
 from ensemble.runs.annotations.notes import write_run_note
@@ -139,3 +142,29 @@ def test_a_row_is_made_once_for_each_version_of_the_run_and_of_its_note(
     write_tags(other.id, ["rates"])
     assert sorted(runs_table.tabulate_runs(runs.list_runs())["tags"]) == ["", "rates"]
     assert made[2:] == [other.id, other.id]
+
+
+def test_what_the_browser_gets_is_what_pandas_would_make_of_the_table() -> None:
+    frame = pd.DataFrame(
+        {
+            "name": ["=1+1", "mine", ""],
+            "accuracy": [97.8, np.nan, 88.25],
+            "gain": [18.0, -2.0, np.nan],
+            "learning_rate": [0.1, 0.05, 1e-5],
+            "made": pd.to_datetime(["2026-11-01 10:00", "2026-11-02 09:30", None]),
+            "state": ["finished", None, "failed"],
+        }
+    )
+    table = runs_table.style_runs_table(frame, [360, 10_000, 360])
+    ours, theirs = ArrowData(), ArrowData()
+    marshall_styler(ours, table, "a")
+    del table._translate
+    marshall_styler(theirs, table, "a")
+    assert ours == theirs
+
+
+def test_a_table_with_colours_keeps_them() -> None:
+    table = downloads.style_downloadable_table(pd.DataFrame({"a": ["=1", "b"]}))
+    proto = ArrowData()
+    marshall_styler(proto, table.map(lambda _: "color: red"), "a")
+    assert "color: red" in proto.styler.styles
