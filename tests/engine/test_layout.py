@@ -34,7 +34,7 @@ def test_shard_map_in_pmaps_place_trains_and_predicts_to_the_same_bits(few, monk
     found = {}
     for mapping in ("pmap", "shard_map"):
         monkeypatch.setenv(MAPPING_VARIABLE, mapping)
-        trainer = Trainer(small_config(), few, devices(2))
+        trainer = Trainer(small_config(network="logistic"), few, devices(2))
         losses, state = train_epochs(trainer, 2)
         evaluation = trainer.evaluate(state)
         assert evaluation is not None

@@ -13,16 +13,25 @@ from tests.report.pages import Page
 from tests.runs.groups.inline import trained
 
 
-@pytest.fixture
-def run() -> Run:
-    return trained(
-        EnsembleConfig(
-            network="logistic", members=4, folds=3, epochs=2, batch_size=256, validation=0.1
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """One run for all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("runs")))
+        return trained(
+            EnsembleConfig(
+                network="logistic", members=4, folds=3, epochs=2, batch_size=256, validation=0.1
+            )
         )
-    )
 
 
-def test_the_screen_and_the_report_say_what_the_command_says(run: Run) -> None:
+@pytest.fixture
+def run(there: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(there.path.parent))
+    return there
+
+
+def test_the_screen_says_what_the_command_says(run: Run) -> None:
     summary = summarize_view(VIEWS["labels"], evaluate_epoch(run), {"images": "training"})
     words = {"view": "uncertainty", "picture": "labels"}
     at = opened(run, "inspect", **words, images="training")
@@ -35,6 +44,10 @@ def test_the_screen_and_the_report_say_what_the_command_says(run: Run) -> None:
     assert first["votes"][-1][0] == f"number {shown:,}"
     test = opened(run, "inspect", **words)
     assert tiles(test)[0]["alt"].startswith("Test digit ")
+
+
+@pytest.mark.long
+def test_the_report_says_what_the_command_says(run: Run) -> None:
     report = Page(render_report([run])).said
     for choice in ("test", "training"):
         view = summarize_view(VIEWS["labels"], evaluate_epoch(run), {"images": choice})

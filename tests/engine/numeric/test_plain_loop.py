@@ -129,17 +129,24 @@ def test_members_equal_a_plain_loop(
             np.testing.assert_allclose(own, leaf, rtol=1e-4, atol=2e-5, err_msg=str(path))
 
 
-def test_calls_cut_otherwise_and_a_state_put_back_leave_the_same_bits() -> None:
-    config = build_config()
-    whole, losses = train_all(config, 2)
-    parts, other_losses = train_all(config, 2, cuts=(1, 3))
+@pytest.fixture(scope="module")
+def trained() -> tuple[Any, np.ndarray]:
+    """What two devices come to in whole epochs, made once for all tests."""
+    return train_all(build_config(), 2)
+
+
+def test_calls_cut_otherwise_and_a_state_put_back_leave_the_same_bits(
+    trained: tuple[Any, np.ndarray],
+) -> None:
+    whole, losses = trained
+    parts, other_losses = train_all(build_config(), 2, cuts=(1, 3))
     np.testing.assert_array_equal(losses, other_losses)
     for one, other in zip(jax.tree.leaves(whole), jax.tree.leaves(parts), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.usefixtures("trained")
 def test_other_numbers_compile_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    train_all(build_config(), 2)
     with jax.log_compiles(), caplog.at_level("WARNING"):
         train_all(build_config(learning_rate=0.01, momentum=0.8, beta=0.7, seed=1), 2)
     assert not compiled(caplog)
