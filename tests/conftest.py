@@ -4,6 +4,7 @@ All of it is set before the first test module is imported, because JAX reads its
 at import, and because fixtures of any scope, worker processes included, have to see it.
 """
 
+import functools
 import gc
 import itertools
 import os
@@ -191,6 +192,22 @@ def pages_are_waited_for() -> None:
     """Streamlit's tester gives a page three seconds, too few on a loaded machine."""
     for name in ("from_file", "from_function", "from_string"):
         getattr(AppTest, name).__func__.__kwdefaults__["default_timeout"] = 240
+
+
+@pytest.fixture(autouse=True, scope="session")
+def names_of_properties_are_split_once() -> None:
+    """Plotly splits a property's name whenever it is set: a third of the time of a report."""
+    if "plotly" not in sys.modules:  # Not one of the tests has a figure.
+        return
+    from plotly import basedatatypes
+
+    split = functools.cache(basedatatypes._str_to_dict_path_full)
+
+    def split_once(name: str) -> tuple[tuple[str | int, ...], list[int]]:
+        path, indices = split(name)
+        return path, list(indices)
+
+    basedatatypes._str_to_dict_path_full = split_once
 
 
 @pytest.fixture
