@@ -17,7 +17,9 @@ from urllib.parse import unquote, urlsplit
 
 REPO = Path(__file__).resolve().parent.parent.parent
 DOCS, CONFIG = REPO / "docs", "zensical.toml"
-DEMO, DEMO_PLACE = "demo.html", "<!-- demo -->"
+# The demo as scripts/demo writes it, and as the site has it: demo.html there is docs/demo.md.
+BUILT_DEMO, DEMO = REPO / "build" / "demo.html", "demo_report.html"
+DEMO_PLACE = "<!-- demo -->"
 DEMO_LINK = '<p class="demo"><a href="{}">Draw a digit, and every member answers</a></p>'
 # Where a report that answers has its sheet, by its own list of sections.
 SHEET_LINK = re.compile(r'<a href="(#\w+)">Try it</a>')
@@ -189,8 +191,7 @@ def main(words: list[str]) -> None:
     """Stage the pages, or check the site; the demo is taken in where it has been made."""
     match words:
         case ["stage", folder]:
-            demo = REPO / "build" / DEMO
-            stage_site(Path(folder), demo if demo.is_file() else None)
+            stage_site(Path(folder), BUILT_DEMO if BUILT_DEMO.is_file() else None)
         case ["check", folder]:
             if faults := list(find_site_faults(Path(folder))):
                 sys.exit("\n".join(faults))

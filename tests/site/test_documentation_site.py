@@ -55,10 +55,17 @@ def leads_somewhere(page: Path, link: str, folder: Path) -> bool:
 
 
 def test_the_first_page_leads_to_the_demo_where_there_is_one(staged: Path, tmp_path: Path) -> None:
-    assert '<a href="demo.html#s1">' in (staged / "index.md").read_text("utf-8")
-    assert (staged / "demo.html").is_file()
+    assert '<a href="demo_report.html#s1">' in (staged / "index.md").read_text("utf-8")
+    assert (staged / "demo_report.html").is_file()
     documentation_site.stage_site(tmp_path / "docs")
-    assert "demo.html" not in (tmp_path / "docs" / "pages" / "index.md").read_text("utf-8")
+    assert "demo_report" not in (tmp_path / "docs" / "pages" / "index.md").read_text("utf-8")
+
+
+def test_no_staged_file_has_the_name_of_what_a_page_becomes(staged: Path) -> None:
+    files = {path.relative_to(staged) for path in staged.rglob("*") if path.suffix != ".md"}
+    pages = {path.relative_to(staged).with_suffix(".html") for path in staged.rglob("*.md")}
+    assert Path("demo.html") in pages
+    assert files & pages == set()
 
 
 def test_the_diagram_of_the_packages_is_a_table_with_every_arrow(staged: Path) -> None:
