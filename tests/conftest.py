@@ -219,10 +219,15 @@ def two_devices_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "2")
 
 
+def find_mnist_files() -> Path | None:
+    """The folder with MNIST's four original files, if it is here."""
+    folders = (parent / "shared" / "data" / "mnist" for parent in (REPO, REPO.parent))
+    return next(filter(Path.is_dir, folders), None)
+
+
 @pytest.fixture(scope="session")
 def mnist_files() -> Path:
     """The folder with MNIST's four original files; without it the test is skipped."""
-    for parent in (REPO, REPO.parent):
-        if (folder := parent / "shared" / "data" / "mnist").is_dir():
-            return folder
+    if folder := find_mnist_files():
+        return folder
     pytest.skip("MNIST's original files are not here (shared/data/mnist)")
