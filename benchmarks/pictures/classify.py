@@ -27,7 +27,9 @@ SHARES = (0.01, 0.02, REFUSE, 0.05, 0.10)
 def judge(row: dict[str, Any], reading: Any) -> dict[str, Any]:
     """One picture's figures: what was said of it, and whether that is right."""
     labels = "".join(str(digit.label) for digit in reading.digits)
-    kept_digits = [digit for digit in reading.digits if not digit.rejected and not reading.refused]
+    kept_digits = [
+        digit for digit in reading.digits if not (digit.rejected or reading.picture_rejection)
+    ]
     return {
         **row,
         "labels": labels,
@@ -112,6 +114,7 @@ def main() -> None:
     parser.add_argument("--photos", type=Path, help="folder with photos.json")
     parser.add_argument("--seed", type=int, default=0, help="another set, to develop on")
     parser.add_argument("--held", action="store_true", help="the held kinds too: not for tuning")
+    photos.add_counts(parser)
     parser.add_argument("--keep", action="store_true", help="write benchmarks/results")
     parser.add_argument("--out", type=Path, help="write the figures to this file")
     parser.add_argument("--against", type=Path, help="figures written before, to compare with")
@@ -128,7 +131,9 @@ def main() -> None:
     held = words.held or words.keep
     with tempfile.TemporaryDirectory(prefix="ensemble-photos-") as folder:
         if not words.photos:
-            photos.everything(Path(folder), words.seed, held=held)
+            photos.everything(
+                Path(folder), words.seed, held=held, each=words.each, kind=words.each_kind
+            )
         results = quality(words.run, words.photos or Path(folder), held=held, listed=words.list)
     results = {"run": words.run, **results}
     if words.keep:

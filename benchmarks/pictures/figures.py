@@ -60,12 +60,16 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """All figures of the pictures that were read at one share to be rejected.
 
     Args:
-      rows: of each picture `style`, `text`, `held`, `labels`, `right`, `kept`, `rejected`,
-        `marks` and `kept_marks`.
+      rows: of each picture `style`, `text`, `held`, `look_alike`, `labels`, `right`, `kept`,
+        `rejected`, `marks` and `kept_marks`.
     """
-    digits = [row for row in rows if row["text"] is not None]
-    tuning = [row for row in rows if row["text"] is None and not row["held"]]
-    held = [row for row in rows if row["text"] is None and row["held"]]
+    written = [row for row in rows if row["text"] is not None]
+    digits = [row for row in written if not row["held"]]
+    held_digits = [row for row in written if row["held"]]
+    none = [row for row in rows if row["text"] is None]
+    look_alikes = [row for row in none if row.get("look_alike")]
+    tuning = [row for row in none if not row["held"] and not row.get("look_alike")]
+    held = [row for row in none if row["held"]]
     correct_digits = sum(same_digits(row["text"], row["labels"]) for row in digits)
     right = by_style(digits, "right")
     return {
@@ -82,8 +86,13 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "right_but_rejected": proportion(row["right"] and not row["kept"] for row in digits),
         "tuning_rejected": proportion(row["rejected"] for row in tuning),
         "held_rejected": proportion(row["rejected"] for row in held),
+        "held_digits_read_right": proportion(r["right"] for r in held_digits),
+        "held_digits_kept": proportion(r["kept"] for r in held_digits),
+        "letters_like_digits_rejected": proportion(r["rejected"] for r in look_alikes),
         "right_by_style": right,
         "kept_by_style": by_style(digits, "kept"),
+        "held_right_by_style": by_style(held_digits, "right"),
+        "held_kept_by_style": by_style(held_digits, "kept"),
         "tuning_rejected_by_kind": by_style(tuning, "rejected"),
         "held_rejected_by_kind": by_style(held, "rejected"),
     }
@@ -96,9 +105,9 @@ def trade_off(readings: dict[float, list[dict[str, Any]]]) -> list[dict[str, Any
     """
     table = []
     for refuse, rows in readings.items():
-        digits = [row for row in rows if row["text"] is not None]
+        digits = [row for row in rows if row["text"] is not None and not row["held"]]
         marks, lost = (sum(row[key] for row in digits) for key in ("marks", "kept_marks"))
-        none = [row for row in rows if row["text"] is None]
+        none = [row for row in rows if row["text"] is None and not row.get("look_alike")]
         table.append(
             {
                 "refuse": refuse,

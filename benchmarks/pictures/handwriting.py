@@ -35,7 +35,10 @@ def followed(small: np.ndarray, height: float, pen: str, draws: Any) -> np.ndarr
     bent = ndimage.map_coordinates(small, [rows + wave[0], columns + wave[1] + lean], order=1)
     line = pens.thin(np.asarray(Image.fromarray(bent).reduce(2)) > 0.5)
     pad = line.shape[0] // 4
-    away = ndimage.distance_transform_edt(~np.pad(line, pad)).astype(np.float32) / line.shape[0]
+    pixels = ndimage.distance_transform_edt(~np.pad(line, pad)).astype(np.float32)
+    if pen == "hair":  # so fine that it would be lost between two pixels of the line
+        pixels = (ndimage.gaussian_filter(pixels, 1.2) - 0.75).clip(0)
+    away = pixels / line.shape[0]
     thick = draws.uniform(*PENS[pen].width)
     return trimmed(pens.stroke(away, height, thick, PENS[pen], draws))
 

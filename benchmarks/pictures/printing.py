@@ -1,9 +1,10 @@
 """Printed characters: glyphs of the fonts that Debian packages bring, as a pen can set them.
 
-The fonts are those of fonts-dejavu, fonts-liberation, fonts-lato, fonts-roboto, fonts-urw-base35,
-fonts-font-awesome and fonts-symbola; where one is missing, `font_file` says so in a sentence.
+The fonts are those of the packages in PACKAGES and of fonts-urw-base35; where one is missing,
+`font_file` says so in a sentence.
 """
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -15,9 +16,20 @@ PACKAGES = {
     "DejaVu": "fonts-dejavu",
     "Liberation": "fonts-liberation",
     "Lato": "fonts-lato",
+    "RobotoSlab": "fonts-roboto-slab",
     "Roboto": "fonts-roboto",
     "fontawesome": "fonts-font-awesome",
     "Symbola": "fonts-symbola",
+    "DSEG": "fonts-dseg",
+    "GNUTypewriter": "fonts-gnutypewriter",
+    "ComicNeue": "fonts-comic-neue",
+    "Leckerli": "fonts-leckerli-one",
+    "Inconsolata": "fonts-inconsolata",
+    "Cantarell": "fonts-cantarell",
+    "Jura": "fonts-jura",
+    "3270": "fonts-3270",
+    "lobster": "fonts-lobster",
+    "FreeSerif": "fonts-freefont-ttf",
 }
 OTHERS = "fonts-urw-base35"
 TEXT_FONTS = (
@@ -32,6 +44,47 @@ TEXT_FONTS = (
     "URWGothic-Book.otf",
     "DejaVuSansMono.ttf",
     "Z003-MediumItalic.otf",
+)
+MORE_FONTS = (
+    "Lato-Hairline.ttf",
+    "Lato-Black.ttf",
+    "Roboto-Thin.ttf",
+    "Roboto-Black.ttf",
+    "RobotoCondensed-Light.ttf",
+    "NimbusMonoPS-Regular.otf",
+    "C059-Bold.otf",
+    "URWBookman-Light.otf",
+    "URWBookman-DemiItalic.otf",
+    "NimbusSansNarrow-Bold.otf",
+    "P052-BoldItalic.otf",
+    "DejaVuSans-ExtraLight.ttf",
+    "DejaVuSansMono-Bold.ttf",
+    "DejaVuSerifCondensed-Bold.ttf",
+    "LiberationMono-Regular.ttf",
+    "LiberationSerif-BoldItalic.ttf",
+    "LiberationSansNarrow-Regular.ttf",
+    "URWGothic-Demi.otf",
+    "RobotoSlab-Thin.otf",
+    "RobotoSlab-Bold.otf",
+)
+OTHER_FONTS = (
+    "GNUTypewriter.ttf",
+    "ComicNeue-Regular.otf",
+    "LeckerliOne-Regular.ttf",
+    "Inconsolata.otf",
+    "Cantarell-Thin.otf",
+    "Cantarell-ExtraBold.otf",
+    "Jura-Light.otf",
+    "3270-Regular.ttf",
+    "lobster.otf",
+    "FreeSerifBoldItalic.ttf",
+)
+SEGMENTS = (
+    "DSEG7Classic-Regular.ttf",
+    "DSEG7Modern-Italic.ttf",
+    "DSEG7Classic-Bold.ttf",
+    "DSEG7Modern-Light.ttf",
+    "DSEG7Classic-LightItalic.ttf",
 )
 ICONS, SYMBOLS, SCRIPTS = "fontawesome-webfont.ttf", "Symbola_hint.ttf", "DejaVuSans.ttf"
 HIGH = 200  # pixels of a glyph before it is set
@@ -57,7 +110,7 @@ def font_file(name: str) -> Path:
 
 def missing() -> list[str]:
     """The fonts that are not on this machine."""
-    wanted = {*TEXT_FONTS, ICONS, SYMBOLS, SCRIPTS}
+    wanted = {*TEXT_FONTS, *MORE_FONTS, *OTHER_FONTS, *SEGMENTS, ICONS, SYMBOLS, SCRIPTS}
     return sorted(name for name in wanted if not any(any(folder.rglob(name)) for folder in FOLDERS))
 
 
@@ -86,18 +139,47 @@ def _cover(characters: str, font: str) -> np.ndarray:
     return np.asarray(image.crop(box), np.float32) / 255
 
 
-def outline_distance(characters: str, font: str) -> np.ndarray:
+def outline_distance(characters: str, font: str, face: str = "plain") -> np.ndarray:
     """Distance to a glyph's ink in heights of it, as pens.middle_distance gives a digit's line.
 
     A pen of hardly any width that follows it prints the glyph.
+
+    Args:
+      characters: what is printed.
+      font: the name of a font's file.
+      face: a name of FACES.
     """
     from scipy import ndimage
 
     cover = glyph(characters, font)
     height = cover.shape[0]
-    pad = height // 4
-    away = ndimage.distance_transform_edt(np.pad(cover, pad) < 0.5)
-    return (away / height).astype(np.float32)
+    ink = FACES[face](np.pad(cover, height // 4) >= 0.5)
+    return (ndimage.distance_transform_edt(~ink) / height).astype(np.float32)
+
+
+def outlined(ink: np.ndarray) -> np.ndarray:
+    """The outline alone of ink, bool (h, w), as letters of shop signs have it."""
+    from scipy import ndimage
+
+    wide = max(1, len(ink) // 70)
+    return ndimage.binary_dilation(ink, iterations=wide) & ~ndimage.binary_erosion(
+        ink, iterations=wide
+    )
+
+
+def stencilled(ink: np.ndarray) -> np.ndarray:
+    """Ink, bool (h, w), with two bridges across it, as a stencil that hangs together leaves."""
+    cut, inked = ink.copy(), np.flatnonzero(ink.any(axis=0))
+    middle, wide = round(float(inked.mean())), max(2, len(ink) // 36)
+    cut[:, middle - wide : middle + wide] = False
+    return cut if cut.sum() > 0.5 * ink.sum() else ink
+
+
+FACES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "plain": lambda ink: ink,
+    "outlined": outlined,
+    "stencil": stencilled,
+}
 
 
 def paragraph(text: str, font: str, size: int, shape: tuple[int, int]) -> np.ndarray:

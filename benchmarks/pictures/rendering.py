@@ -11,6 +11,7 @@ from scipy import ndimage
 from benchmarks.pictures import finishing, paper
 from benchmarks.pictures import pens as pictures_pens
 from benchmarks.pictures.pens import PENS
+from benchmarks.pictures.scenes import forms
 from benchmarks.pictures.styles import Style
 
 UPRIGHT_FROM = {3: 180, 6: 270, 8: 90}  # EXIF's number: degrees that the file is turned by
@@ -137,7 +138,9 @@ def photo(lines: list[list[np.ndarray]], style: Style, draws: np.random.Generato
     sheet = paper.paper(style.papers[draws.integers(len(style.papers))], shape, draws)
     if style.lines:
         tall = max(points[:, 1].max() - points[:, 1].min() for points in layer.points)
-        if style.lines == "cells":
+        if style.lines in forms.RULINGS:
+            sheet = forms.RULINGS[style.lines](sheet, layer.points, tall, draws)
+        elif style.lines == "cells":
             sheet = cells(sheet, layer.points, tall, draws)
         else:
             pitch = tall * (draws.uniform(0.9, 1.5) if style.lines == "ruled" else 0.5)
@@ -189,8 +192,8 @@ def camera(pixels: np.ndarray, style: Style, draws: np.random.Generator) -> np.n
 def encode(pixels: np.ndarray, style: Style, draws: np.random.Generator) -> tuple[bytes, str]:
     """The bytes of a JPEG or PNG file, and its suffix."""
     image, buffer = Image.fromarray(pixels.clip(0, 255).astype(np.uint8)), io.BytesIO()
-    if style.kind == "png":
-        image.convert("L").save(buffer, "PNG")
+    if style.kind in ("png", "colour png"):
+        (image if style.kind == "colour png" else image.convert("L")).save(buffer, "PNG")
         return buffer.getvalue(), ".png"
     exif = Image.Exif()
     if style.turned:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from benchmarks.pictures.printing import MORE_FONTS, OTHER_FONTS, SEGMENTS, TEXT_FONTS
+
 PHOTO = (1200, 900)
 
 
@@ -16,7 +18,7 @@ class Style:
     height: tuple[float, float] = (0.16, 0.4)
     turn: float = 4.0
     tilt: float = 0.01
-    lines: str = ""
+    lines: str = ""  # "ruled", "squared", "cells", or a name of scenes.forms.RULINGS
     blur: tuple[float, float] = (0.4, 1.2)  # in pixels
     noise: tuple[float, float] = (1.0, 3.0)
     quality: tuple[int, int] = (80, 94)
@@ -28,16 +30,23 @@ class Style:
     glare: bool = False
     turned: bool = False  # the file lies on its side and EXIF says so
     enlarge: int = 1
-    kind: str = "jpeg"  # or "png", "transparent"
+    kind: str = "jpeg"  # or "png", of grey; "colour png"; "transparent"
     source: str = "pen"  # or "print", a font's digits; "crossed", sevens; "pixels", 28×28
     among: str = "0123456789"  # the digits that it is about
     finish: str = ""  # what is done to the picture at last: a name of finishing.FINISHES
     exposure: float = 1.0
+    scene: str = ""  # not a photo: a name of scenes.canvases.SCENES
+    face: str = "plain"  # of print: a name of printing.FACES
+    fonts: tuple[str, ...] = TEXT_FONTS  # of print
+    held: bool = False  # rendered for the test set alone: not for tuning
 
 
 ROW = {"height": (0.12, 0.2), "size": (900, 1200), "digits": (2, 6)}
 SMALL = {"size": (800, 600), "height": (0.2, 0.5)}
 FLAT = {"size": (700, 700), "height": (0.25, 0.5), "turn": 3.0, "tilt": 0.0, "blur": (0.3, 0.7)}
+FORM = SMALL | {"pens": ("gel", "ballpoint", "felt"), "lights": ("even", "gradient"), "turn": 2.0}
+COMB = ROW | {"pens": ("gel", "ballpoint"), "gap": (0.25, 0.45), "turn": 2.0, "digits": (2, 6)}
+PRINT = SMALL | {"source": "print", "pens": ("print",), "lights": ("even", "gradient")}
 STYLES = {
     "plain": Style(),
     "ballpoint": Style(pens=("ballpoint",), lights=("gradient", "even"), height=(0.12, 0.35)),
@@ -89,5 +98,25 @@ STYLES = {
     "low light": Style(**SMALL, exposure=0.22, noise=(3, 6), lights=("lamp", "gradient")),
     "photo of a screen": Style(**SMALL, pens=("screen",), papers=("screen",), finish="moiré"),
     "scan": Style(**FLAT, finish="scan", pens=("ballpoint", "pencil", "gel"), kind="jpeg"),
+    "hairline": Style(scene="hairline", height=(0.3, 0.8)),
+    "patch of grey": Style(scene="patch", height=(0.4, 0.8)),
+    "boxed": Style(**FORM, lines="boxed"),
+    "dotted box": Style(**FORM, lines="dotted"),
+    "line to write on": Style(**FORM, lines="guide"),
+    "number in a comb": Style(**COMB, lines="comb"),
+    "many fonts": Style(**PRINT, fonts=MORE_FONTS),
+    "seven segments": Style(**PRINT, fonts=SEGMENTS),
+    "outlined": Style(**PRINT, face="outlined"),
+    "hairline number": Style(
+        scene="hairline", height=(0.15, 0.4), digits=(2, 5), gap=(0.15, 0.4), held=True
+    ),
+    "hairline photographed": Style(
+        pens=("needle",), size=(1600, 1200), height=(0.4, 0.8), turn=3, held=True
+    ),
+    "light in blotches": Style(scene="blotched", height=(0.25, 0.6), held=True),
+    "number in a box": Style(**COMB, lines="boxed", held=True),
+    "other fonts": Style(**PRINT, fonts=OTHER_FONTS, held=True),
+    "stencil": Style(**PRINT, face="stencil", held=True),
+    "dot matrix": Style(scene="dot matrix", height=(0.5, 0.8), held=True),
 }
 FEWER = {"12 megapixels": 0.5}  # they take long

@@ -1,6 +1,7 @@
 """Figures of a reading, on rows that are made up, against counts by hand and SciPy."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from scipy import stats
@@ -8,7 +9,7 @@ from scipy import stats
 from benchmarks.pictures import classify, figures
 
 
-def row(style, text, labels, kept=True, held=False):
+def row(style, text, labels, kept=True, held=False, look_alike=False):
     """One picture's row: each mark of it kept, or none."""
     marks = len(labels)
     return {
@@ -16,6 +17,7 @@ def row(style, text, labels, kept=True, held=False):
         "text": text,
         "labels": labels,
         "held": held,
+        "look_alike": look_alike,
         "right": text == labels,
         "kept": kept,
         "rejected": not kept,
@@ -35,6 +37,9 @@ ROWS = [
     row("signs", None, "1", kept=False, held=True),
     row("signs", None, "1", held=True),
     row("signs", None, "1", kept=False, held=True),
+    row("letters like digits", None, "0", look_alike=True),
+    row("stencil", "8", "8", held=True),
+    row("stencil", "6", "0", kept=False, held=True),
 ]
 
 
@@ -53,6 +58,9 @@ def test_shares_are_counted_for_tuning_and_held_kinds_apart() -> None:
         "right_but_rejected": (1, 5),
         "tuning_rejected": (1, 2),
         "held_rejected": (2, 3),
+        "held_digits_read_right": (1, 2),
+        "held_digits_kept": (1, 2),
+        "letters_like_digits_rejected": (0, 1),
     }
     assert found["digits_read_right"] == pytest.approx(6 / 8)
     assert found["mean_over_styles"] == pytest.approx((2 / 3 + 1 / 2) / 2, abs=1e-4)
@@ -60,6 +68,16 @@ def test_shares_are_counted_for_tuning_and_held_kinds_apart() -> None:
     assert list(found["held_rejected_by_kind"]) == ["signs"]
     table = figures.printed(found | {"trade_off": figures.trade_off({0.03: ROWS})})
     assert "2 of 3, 66.7 % (21 to 94 %)" in table
+
+
+def test_a_picture_that_is_rejected_as_a_whole_keeps_none_of_its_digits() -> None:
+    said = [SimpleNamespace(label=label, rejected=label == 3) for label in (1, 3, 7)]
+    truth = {"style": "words", "text": None, "held": False, "look_alike": False}
+    for why, kept in (("", 2), ("Too much is nothing that I know.", 0)):
+        reading = SimpleNamespace(digits=said, text="1?7", picture_rejection=why)
+        one = classify.judge(truth, reading)
+        assert (one["labels"], one["kept_marks"], one["kept"]) == ("137", kept, False)
+        assert figures.outcome(one) == ("!" if kept else "-")
 
 
 def test_intervals_are_wilsons() -> None:

@@ -1,27 +1,46 @@
-"""Pictures of what is not a digit, by kinds: five to tune a reader on, and five that are held.
+"""Pictures of what is not a digit, by kinds: some to tune a reader on, and some that are held.
 
 A held kind is never looked at while a reader is tuned: its figures say what a reader is worth
-before what nobody has thought of.
+before what nobody has thought of. Letters that a hand or a font draws like a digit (O, I, l, S, B,
+Z, g, q, b) are counted by themselves: nobody can tell them from the digit by the picture alone.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.pictures.non_digits import documents, drawings, empty, objects, shapes, writing
+from benchmarks.pictures.non_digits import (
+    documents,
+    drawings,
+    empty,
+    fields,
+    objects,
+    shapes,
+    textures,
+    writing,
+)
 from benchmarks.pictures.rendering import Photo
 
-TUNING: dict[str, Callable[[Any, int], Photo]] = {
+# In this order: a kind's place is in the seed of its pictures.
+KINDS: dict[str, Callable[[Any, int], Photo]] = {
     "letters": writing.letter,
     "words": writing.words,
     "icons": writing.icon,
     "drawings": drawings.picture,
     "no writing": empty.picture,
-}
-HELD: dict[str, Callable[[Any, int], Photo]] = {
     "other scripts": writing.script,
     "signs": writing.sign,
     "documents": documents.picture,
     "shapes": shapes.picture,
     "objects": objects.picture,
+    "punctuation": writing.punctuation,
+    "empty fields": fields.picture,
+    "textures": textures.picture,
+    "hairline letters": writing.hairline_letter,
+    "letters like digits": writing.look_alike,
+    "hairline drawings": drawings.hairline,
+    "ticks": drawings.tick,
 }
-KINDS = TUNING | HELD
+HELD = frozenset(
+    ("other scripts", "signs", "documents", "shapes", "objects", "hairline drawings", "ticks")
+)
+LOOK_ALIKES = frozenset(("letters like digits",))

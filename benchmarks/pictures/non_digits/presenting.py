@@ -1,5 +1,6 @@
 """How a mark comes to a reader: photographed on paper, as a screenshot, drawn, as 28×28 pixels."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from PIL import Image
 from benchmarks.pictures import paper
 from benchmarks.pictures.pens import PENS
 from benchmarks.pictures.rendering import Layer, Photo, camera, encode
+from benchmarks.pictures.scenes import canvases
 from benchmarks.pictures.styles import Style
 
 SIZE = (800, 600)
@@ -91,6 +93,23 @@ def as_pixels(cover: np.ndarray, draws: Any) -> Photo:
 def printed(cover: np.ndarray, draws: Any) -> Photo:
     """A mark printed on paper, and photographed."""
     return on_paper([0.95 * resized(cover, draws.uniform(100, 350))], "print", draws)
+
+
+def on_canvas(drawn: Callable[[float], np.ndarray], draws: Any) -> Photo:
+    """A mark in hairlines on a large canvas, in the canvas's colours.
+
+    Args:
+      drawn: the cover (h, w) of a mark of a height in pixels.
+      draws: random.
+    """
+    side = int(draws.integers(700, 1600))
+    cover = drawn(draws.uniform(0.3, 0.65) * side)[:side, :side]
+    sheet = np.zeros((side, side), np.float32)
+    top, left = (round(draws.uniform(0.1, 0.9) * (side - edge)) for edge in cover.shape)
+    sheet[top : top + cover.shape[0], left : left + cover.shape[1]] = cover
+    return canvases.coloured(
+        sheet, *canvases.CANVAS_COLOURS[draws.integers(len(canvases.CANVAS_COLOURS))]
+    )
 
 
 PRESENTATIONS = {"screenshot": screenshot, "pixels": as_pixels, "printed": printed}

@@ -14,6 +14,7 @@ from benchmarks.pictures import printing
 from benchmarks.pictures.handwriting import followed, handwritten
 from benchmarks.pictures.non_digits.presenting import (
     PRESENTATIONS,
+    on_canvas,
     on_paper,
     pen_of,
     printed,
@@ -192,3 +193,29 @@ def page(draws: Any, number: int) -> Photo:
     cover = printing.paragraph(text, font, int(draws.integers(15, 34)), shape)
     sheet = paper("white", shape, draws)
     return seen_from(sheet * (1 - 0.88 * cover[..., None]), draws)
+
+
+PUNCTUATION = '!"#$%&*+-=?@<>{}~^;:€£“»…×÷±'
+LIKE_DIGITS = "OIlSBZgqbDsQzoiGyj"  # 0 1 1 5 8 2 9 9 6 0 5 0 2 0 1 6 4 1
+
+
+def punctuation(draws: Any, number: int) -> Photo:
+    """A sign between words, as large as a digit would be, of a font or in a hand."""
+    font = printing.TEXT_FONTS[number * 3 % len(printing.TEXT_FONTS)]
+    mark = PUNCTUATION[number * 5 % len(PUNCTUATION)]
+    return hand(mark, font, number, draws, draws.uniform(80, 250))
+
+
+def look_alike(draws: Any, number: int) -> Photo:
+    """A letter that a hand or a font draws as a digit: nobody can tell it by the picture alone."""
+    font = printing.TEXT_FONTS[number % len(printing.TEXT_FONTS)]
+    return hand(
+        LIKE_DIGITS[number % len(LIKE_DIGITS)], font, number, draws, draws.uniform(100, 300)
+    )
+
+
+def hairline_letter(draws: Any, number: int) -> Photo:
+    """A Latin letter that no digit looks like, in hairlines on a large canvas."""
+    font = printing.TEXT_FONTS[number % len(printing.TEXT_FONTS)]
+    cover = printing.glyph(LETTERS[number * 5 % len(LETTERS)], font)
+    return on_canvas(lambda tall: followed(cover, tall, "hair", draws), draws)
