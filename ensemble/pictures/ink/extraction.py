@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from ensemble.errors import ImageError
-from ensemble.pictures.ink import cut_outs, polarity, ruled_lines, specks
+from ensemble.pictures.ink import cut_outs, frames, patches, polarity, ruled_lines, specks
 from ensemble.pictures.ink import illumination as lights
 
 ANALYSIS_SIDE = 320  # longest side of the copy on which paper and polarity are found
@@ -76,6 +76,8 @@ class Ink:
       stroke: typical width of a stroke in pixels; 0 where there is no ink.
       lines: how many ruled lines were removed.
       offset: (left, top) of the crop in pixels of the picture.
+      frames: how many frames around ink were removed.
+      patches: how many rectangles of another lightness were made one with the page.
     """
 
     grey: NDArray[np.float32]
@@ -86,17 +88,29 @@ class Ink:
     stroke: float
     lines: int = 0
     offset: tuple[int, int] = (0, 0)
+    frames: int = 0
+    patches: int = 0
 
 
 def find_ink(pixels: NDArray[np.uint8], choices: PictureOptions = PictureOptions()) -> Ink:
     """Finds the ink in an upright picture uint8 (H, W, 3)."""
     left, top, right, bottom = compute_crop_box(pixels.shape[:2], choices.crop)
     part = np.ascontiguousarray(pixels[top:bottom, left:right])
+    flattened = 0
+    if choices.ink == "auto":
+        part, flattened = patches.flatten_patches(part)
     part, wide = cut_outs.add_paper_margin(part, choices.ink)
     ink = extract_ink(part, choices, ruled=not wide or max(part.shape) > MIN_RULED_SIDE)
     own = slice(wide, -wide or None)
     grey, even = ink.grey[own, own], ink.even[own, own]
-    return replace(ink, grey=grey, even=even, mask=ink.mask[own, own], offset=(left, top))
+    return replace(
+        ink,
+        grey=grey,
+        even=even,
+        mask=ink.mask[own, own],
+        patches=flattened,
+        offset=(left, top),
+    )
 
 
 def extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bool = True) -> Ink:
@@ -134,9 +148,10 @@ def extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bo
         ruled_lines.mend_strokes(mask, line)
     for line in across:
         ruled_lines.mend_strokes(mask.T, line)
+    framed = frames.remove_frames(mask, even)
     mask, stroke = specks.remove_specks(mask)
     count = len(along) + len(across)
-    return Ink(grey, even, mask, look.light, threshold, stroke, count)
+    return Ink(grey, even, mask, look.light, threshold, stroke, count, frames=framed)
 
 
 def is_ink_spanning(away: NDArray[np.float32]) -> bool:

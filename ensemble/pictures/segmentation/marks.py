@@ -1,6 +1,6 @@
 """Marks: ink in, one mark a digit out, each with its box, its line and its 28×28 picture."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from ensemble.pictures.segmentation.components import (
     group_components,
 )
 from ensemble.pictures.segmentation.mnist_form import convert_to_mnist, find_ink_box
+from ensemble.pictures.segmentation.outlines import fill_outline
 from ensemble.pictures.segmentation.reading_order import determine_reading_order
 from ensemble.pictures.segmentation.touching_digits import ClassifyDigits, split_touching_digits
 
@@ -77,11 +78,17 @@ def find_marks(
       decide: as `touching.split` takes it.
     """
     components = find_connected_components(ink.mask, ink.stroke)
+    notes = list(describe_surroundings(ink))
     pieces = [extract_ink_piece(ink, components, group) for group in group_components(components)]
+    solid = [fill_outline(piece.cut) for piece in pieces]
+    outlines = sum(new is not piece.cut for new, piece in zip(solid, pieces, strict=True))
+    if outlines:
+        notes.append(f"Filled: {outlines} mark{'s' * (outlines > 1)} drawn as an outline.")
+        pieces = [replace(piece, cut=new) for new, piece in zip(solid, pieces, strict=True)]
     boxes = np.array([piece.box for piece in pieces], np.intp).reshape(-1, 4)
     digits, clutter_notes = exclude_clutter(boxes, (ink.mask.shape[1], ink.mask.shape[0]))
     pieces = [piece for piece, keep in zip(pieces, digits, strict=True) if keep]
-    notes = list(clutter_notes)
+    notes += clutter_notes
     if len(pieces) <= MAX_MARKS:
         pieces = [
             digit
@@ -95,6 +102,18 @@ def find_marks(
         return (), ("No ink was found.", *notes)
     order, lines = determine_reading_order(np.array([piece.box for piece in pieces], np.intp))
     return tuple(build_mark(pieces[k], int(lines[k]), ink, scale) for k in order), tuple(notes)
+
+
+def describe_surroundings(ink: Ink) -> tuple[str, ...]:
+    """A note on each kind of thing around the ink that was taken for no part of it."""
+    notes = []
+    if ink.patches:
+        where = "a patch" if ink.patches == 1 else f"{ink.patches} patches"
+        notes.append(f"Read on {where} of another lightness than the page.")
+    if ink.frames:
+        what = "box" if ink.frames == 1 else "boxes"
+        notes.append(f"Left out: {ink.frames} printed {what} around ink.")
+    return tuple(notes)
 
 
 def extract_ink_piece(ink: Ink, components: ConnectedComponents, group: list[int]) -> InkPiece:

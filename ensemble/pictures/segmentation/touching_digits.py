@@ -33,6 +33,7 @@ MAX_DIGIT_ASPECT = (
     1.85  # no digit of MNIST's is broader: its neighbours in the row are no single digits
 )
 MAX_PATHS_TRIED = 4  # paths of a piece
+MAX_BARE_LENGTH = 1.25  # lengths of a straight stroke: what has less ink is nothing else
 MAX_SPLIT_DEPTH = 4  # halvings: 16 digits in a row
 MAX_FLECK_SHARE = 0.25  # of a side's largest part: what a path cut off goes back to the other side
 # Log-odds for each of `CutFeatures`, and from where on a piece is cut: what one or two of 1,000 of
@@ -123,7 +124,9 @@ def scale_to_cells(cut: NDArray[np.uint8]) -> NDArray[np.bool_]:
 def compute_cut_features(
     ink: NDArray[np.bool_], path: CutPath, stroke: float
 ) -> CutFeatures | None:
-    """What a path divides; None if it divides nothing, or opens a loop.
+    """What a path divides; None if it divides nothing, opens a loop, or leaves two bare strokes.
+
+    Two ones hardly ever touch, but the strokes of a U, a V or a roof do.
 
     Args:
       ink: bool (ROWS, w).
@@ -140,9 +143,18 @@ def compute_cut_features(
     loops = int(has_loop(left)) + int(has_loop(right))
     if not loops and has_loop(ink):  # a path that opens a loop goes through a 0, 6, 8 or 9
         return None
+    if not loops and all(is_bare_stroke(side, stroke) for side in (left, right)):
+        return None
     return CutFeatures(
         ink.shape[1] / CELL_ROWS, path.ink / max(stroke, 1.0), lower, loops, narrower
     )
+
+
+def is_bare_stroke(side: NDArray[np.bool_], stroke: float) -> bool:
+    """Whether ink is one stroke, nearly straight: as long as its box is from corner to corner."""
+    left, top, right, bottom = find_ink_box(side) or (0, 0, 1, 1)
+    length = float(np.hypot(right - left - stroke, bottom - top - stroke)) + stroke
+    return float(side.sum()) <= MAX_BARE_LENGTH * max(stroke, 1.0) * length
 
 
 def has_loop(ink: NDArray[np.bool_]) -> bool:

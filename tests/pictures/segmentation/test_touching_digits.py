@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from ensemble.pictures.segmentation import touching_digits
 
@@ -94,3 +94,24 @@ def test_members_that_are_sure_of_two_digits_as_one_do_not_outweigh_a_clear_shap
     assert len(touching_digits.split_touching_digits(joined(8), sure_of_the_whole)) == 1, (
         "no cut is likelier"
     )
+
+
+@pytest.mark.parametrize("letter", ["U", "V", "roof"])
+def test_strokes_of_a_letter_are_not_cut_into_ones(letter) -> None:
+    points = {
+        "U": [(30, 20), (30, 130), (50, 165), (75, 175), (100, 165), (120, 130), (120, 20)],
+        "V": [(20, 20), (75, 180), (130, 20)],
+        "roof": [(20, 180), (75, 20), (130, 180)],
+    }[letter]
+    sheet = Image.new("L", (150, 200))
+    ImageDraw.Draw(sheet).line(points, 255, 10, "curve")
+    ink = np.asarray(sheet)
+    assert len(touching_digits.split_touching_digits(ink)) == 1
+
+    def sure_of_ones(images: np.ndarray) -> np.ndarray:
+        answers = np.full((len(images), 10), 0.001)
+        answers[0, 0] = 0.5  # the whole is nothing much,
+        answers[1:, 1] = 0.99  # and each side a clear 1
+        return answers
+
+    assert len(touching_digits.split_touching_digits(ink, sure_of_ones)) == 1
