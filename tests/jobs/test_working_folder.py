@@ -57,6 +57,7 @@ from ensemble.shift.commands import start_stress
 from ensemble.shift.results import read_stress_job
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.ui.devices import probe
+from tests.conftest import variant
 from tests.jobs.working_folder import hostile_folder
 from tests.numeric.conftest import build_config, prepare
 from tests.runs.pods import ended, pod
@@ -182,8 +183,8 @@ WORK: dict[JobKind, Callable[[], Job]] = {
 }
 
 
-# They are started as the others are, and then compile for a minute.
-COMPILING = (RACE, CALIBRATION)
+# One that trains, one that has no JAX, and one that opens pictures; the others are started alike.
+ALWAYS = (TRAINING, FETCH, UPLOAD)
 
 
 def test_every_kind_of_job_is_here() -> None:
@@ -193,7 +194,7 @@ def test_every_kind_of_job_is_here() -> None:
 @pytest.mark.usefixtures("hostile", "two_devices_a_worker", "no_worker_left")
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(kind, marks=pytest.mark.variant if kind in COMPILING else ()) for kind in WORK],
+    [kind if kind in ALWAYS else variant(kind) for kind in WORK],
     ids=lambda kind: kind.name,
 )
 def test_a_job_is_done(kind: JobKind) -> None:
@@ -210,6 +211,7 @@ def test_a_run_in_groups_trains_a_network_of_that_folder(config: EnsembleConfig)
     assert ended.state == "finished", (run.path / "log.txt").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("hostile")
 def test_a_network_of_that_folder_is_asked_what_it_is() -> None:
     question, end = NetworkProbe(NETWORK, "digits"), time.monotonic() + PATIENCE_SECONDS

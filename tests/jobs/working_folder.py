@@ -1,5 +1,6 @@
 """A working folder full of files that are called as modules of Python's and of packages are."""
 
+import functools
 import importlib.metadata
 import sys
 from collections.abc import Iterator
@@ -11,18 +12,15 @@ import pytest
 # Those of Python's own, of all packages that are here, those that packages look for in vain, and
 # those that Python runs before anything else.
 MISSING = ("tensorflow", "torch", "cupy", "mpi4py", "libtpu", "jax_plugins")
-NAMES = sorted(
-    name
-    for name in {
-        *sys.stdlib_module_names,
-        *importlib.metadata.packages_distributions(),
-        *MISSING,
-        "ensemble",
-        "sitecustomize",
-        "usercustomize",
-    }
-    if name.isidentifier()
-)
+OWN = ("ensemble", "sitecustomize", "usercustomize")
+
+
+@functools.cache
+def list_module_names() -> list[str]:
+    """All of these names; what packages there are takes a second to find out."""
+    packages = importlib.metadata.packages_distributions()
+    names = {*sys.stdlib_module_names, *packages, *MISSING, *OWN}
+    return sorted(name for name in names if name.isidentifier())
 
 
 @contextmanager
@@ -36,7 +34,7 @@ def hostile_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
     here, marks = folder / "here", folder / "marks"
     here.mkdir()
     marks.mkdir()
-    for name in NAMES:
+    for name in list_module_names():
         code = f"open({str(marks / name)!r}, 'w').close()\nraise ImportError('the wrong {name}')\n"
         (here / f"{name}.py").write_text(code)
     monkeypatch.chdir(here)
