@@ -119,6 +119,7 @@ def answers(changed: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_the_optimizer_of_the_example_makes_its_step(answers: dict[str, Any]) -> None:
     # Its sum of squares begins at 0.1.
     expected = [-0.5 * g / (0.1 + g * g) ** 0.5 for g in (3.0, 4.0)]
@@ -126,6 +127,7 @@ def test_the_optimizer_of_the_example_makes_its_step(answers: dict[str, Any]) ->
     assert "adagrad" in answers["help"]
 
 
+@pytest.mark.long
 def test_the_setting_of_the_example_is_an_option_a_control_and_acts(
     answers: dict[str, Any],
 ) -> None:
@@ -135,11 +137,13 @@ def test_the_setting_of_the_example_is_an_option_a_control_and_acts(
     assert answers["clipped"] == pytest.approx([-0.3, -0.4])
 
 
+@pytest.mark.long
 def test_the_dataset_of_the_example_is_listed_and_can_be_chosen(answers: dict[str, Any]) -> None:
     assert "kannada_mnist" in answers["datasets"]
     assert answers["chosen"] == "kannada_mnist"
 
 
+@pytest.mark.long
 def test_the_measure_of_the_example_is_in_tables_and_its_view_in_json(
     answers: dict[str, Any],
 ) -> None:

@@ -23,6 +23,7 @@ def test_examples_of_docstrings_give_what_they_say(three: Run, name: str) -> Non
     assert found.attempted >= 4
 
 
+@pytest.mark.long
 def test_the_walk_in_the_docs_gives_what_it_says(three: Run) -> None:
     page = str(REPO / "docs" / "python.md")
     found = doctest.testfile(page, module_relative=False, optionflags=FLAGS, encoding="utf-8")

@@ -37,6 +37,7 @@ def set_clock(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_pslinux, "boot_time", lambda: booted() + seconds)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_worker_left", "two_devices_a_worker")
 def test_a_run_in_training_is_seen_so_and_kept_whatever_the_clock_says(
     monkeypatch: pytest.MonkeyPatch,

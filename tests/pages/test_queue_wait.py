@@ -25,6 +25,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlotLease]:
         yield turn
 
 
+@pytest.mark.long
 def test_every_page_says_what_the_worker_says(elsewhere: SlotLease, train: Any) -> None:
     run = runs.launch_run(EnsembleConfig(network="logistic", members=1, epochs=1))
     run = wait_until(run, lambda now: bool(now.message))

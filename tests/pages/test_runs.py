@@ -159,6 +159,7 @@ def test_what_cannot_be_resumed_says_why(page: Open, state: str, why: str) -> No
     assert any(why in one.value for one in at.caption)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_devices_a_worker")
 def test_a_stopped_run_goes_on(page: Open) -> None:
     # The network that is compiled soonest: that a worker goes on with it is what is tested.

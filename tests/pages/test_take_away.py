@@ -1,8 +1,10 @@
 """A run in other programs' forms, from the page of runs."""
 
+import functools
 import io
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +63,7 @@ def test_what_cannot_be_had_says_why_and_the_rest_is_offered(
     }
 
 
+@pytest.mark.long
 def test_a_folder_is_saved_with_all_that_is_in_it() -> None:
     run = create_run_with_history()
     content = take_away.make_export_bytes(run.id, "tensorboard")
@@ -106,6 +109,11 @@ def test_a_page_that_classifies_is_offered_and_holds_the_members(tmp_path: Path)
     assert found.header.id == run.id
 
 
-def test_what_cannot_be_made_says_why() -> None:
-    assert b"no run" in take_away.make_export_bytes("digits-0101-000000", "npz")
-    assert b"no run" in take_away.make_page_bytes("digits-0101-000000")
+@pytest.mark.long_cases
+@pytest.mark.parametrize(
+    "make",
+    [functools.partial(take_away.make_export_bytes, format_name="npz"), take_away.make_page_bytes],
+    ids=["a file", "a page"],
+)
+def test_what_cannot_be_made_says_why(make: Callable[[str], bytes]) -> None:
+    assert b"no run" in make("digits-0101-000000")

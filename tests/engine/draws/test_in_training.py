@@ -49,6 +49,7 @@ def test_each_changes_what_is_learnt_by_draws_of_a_members_own_number(few, own):
     np.testing.assert_array_equal(same[0], same[1])
 
 
+@pytest.mark.long
 def test_a_stopped_run_goes_on_to_the_same_bits(few):
     made = trainer(few, **ALL)
     kept = made.get(made.train(made.start(), 1, 0, 3)[0])
