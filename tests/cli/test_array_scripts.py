@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -147,7 +148,28 @@ def train_alone(config: EnsembleConfig) -> np.ndarray:
     return runs.read_run_predictions(run.id, config.epochs)
 
 
-@pytest.mark.long_cases
+@pytest.mark.parametrize("place", STARTS)
+def test_each_task_runs_the_command_and_knows_which_group_is_its_own(
+    place: str, started: list[Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "runs of O'Neil's \"$HOME\""
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(folder))
+    witness = tmp_path / "python"  # in Python's place
+    witness.write_text(
+        "#!/bin/sh\n"
+        'printf "%s\\n" "$JOB_COMPLETION_INDEX" "$ENSEMBLE_SUBMISSION" "$ENSEMBLE_RUNS" "$*"\n'
+    )
+    witness.chmod(0o700)
+    script = print_script(place)
+    assert sys.executable in script
+    started += STARTS[place](script.replace(sys.executable, str(witness)), 77, tmp_path)
+    said = [task.communicate(timeout=PATIENCE_SECONDS)[0].splitlines() for task in started]
+    assert [task.returncode for task in started] == [0, 0]
+    assert [lines[:3] for lines in said] == [[str(one), "77", str(folder)] for one in range(2)]
+    assert all(f" work-pod --for {place} {RUN} " in lines[3] for lines in said)
+
+
+@pytest.mark.long
 @pytest.mark.usefixtures("no_worker_left")
 @pytest.mark.parametrize("place", STARTS)
 def test_the_tasks_of_an_array_come_to_the_bits_of_one_process(
