@@ -2,9 +2,9 @@
 
 import gzip
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -33,9 +33,12 @@ from ensemble.wording.verdicts.conformal_sets import format_image_set
 from tests.browser.conftest import FLAGS
 from tests.browser.find import find_browser
 from tests.browser.page_members import GREY_PIXELS, ask_page_members, open_report
+from tests.browser.serving import Server
+from tests.conftest import variant
 from tests.pages.ensembles import trained
 
 TOLERANCE = 1e-4  # of logits
+FEW = 64  # images that are asked about without --all
 # Narrow, so that a whole test set takes seconds; the variant asks the HOWTO's own.
 WIDTHS = {"cnn": 8, "mlp": 40, "resnet": 4, "resnet_groupnorm": 4}
 SPREAD = {
@@ -58,6 +61,24 @@ def quick(tab: Page) -> Iterator[Page]:
     page.set_default_timeout(60_000)
     yield page
     launched.close()
+
+
+class AskedReport(NamedTuple):
+    """A report with members, and its runs."""
+
+    path: Path
+    every: list[runs.Run]
+
+
+@pytest.fixture(scope="module")
+def asked_report(server: Server, tmp_path_factory: pytest.TempPathFactory) -> AskedReport:
+    """A report of two runs, of which the first is shown, for all tests that leave it as it is."""
+    path = tmp_path_factory.mktemp("asked") / "report.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(server.runs))
+        every = [with_members("logistic"), with_members("mlp", members=3, width=40)]
+        write_report([run.id for run in every], path, with_members=True)
+    return AskedReport(path, every)
 
 
 def with_members(network: str, *, members: int = 2, width: int = 0) -> runs.Run:
@@ -93,12 +114,21 @@ def compute_logits(run: runs.Run, images: NDArray[np.uint8]) -> NDArray[np.float
     return logits
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize(
+    ("weights", "networks"),
+    [(EXACT, BUILTIN_NETWORK_NAMES), (ROUNDED, ("mlp",)), variant(ROUNDED, BUILTIN_NETWORK_NAMES)],
+    ids=["exact", "rounded", "all rounded"],
+)
 def test_members_of_every_network_say_in_a_browser_what_they_say_in_jax(
-    quick: Page, tmp_path: Path, weights: str
+    quick: Page,
+    tmp_path: Path,
+    weights: str,
+    networks: Sequence[str],
+    pytestconfig: pytest.Config,
 ) -> None:
-    images = datasets.load_dataset("digits").test_images
-    every = [with_members(name, width=WIDTHS.get(name, 0)) for name in BUILTIN_NETWORK_NAMES]
+    count = None if pytestconfig.getoption("--all") else FEW
+    images = datasets.load_dataset("digits").test_images[:count]
+    every = [with_members(name, width=WIDTHS.get(name, 0)) for name in networks]
     path = tmp_path / "report.html"
     write_report([run.id for run in every], path, with_members=True, weights=weights)
     open_report(quick, path)
@@ -188,10 +218,10 @@ def test_a_drawing_is_prepared_as_on_classify_and_every_member_answers(
     assert said == []
 
 
-def test_the_sheet_takes_keys_and_pictures(quick: Page, tmp_path: Path) -> None:
-    run, path = with_members("mlp", width=40), tmp_path / "report.html"
-    write_report([run.id], path, with_members=True)
-    open_report(quick, path)
+def test_the_sheet_takes_keys_and_pictures(
+    quick: Page, asked_report: AskedReport, tmp_path: Path
+) -> None:
+    open_report(quick, asked_report.path)
     sheet, answer = quick.locator("#try-sheet"), quick.locator("#try-answer")
     sheet.focus()
     quick.keyboard.press("Space")
@@ -234,11 +264,11 @@ def test_what_the_members_energy_rejects_is_called_none_of_the_classes(
         expect(quick.locator("#try-set")).to_contain_text(says)
 
 
-def test_members_that_were_cut_short_are_said_to_be_so(quick: Page, tmp_path: Path) -> None:
-    run, path = with_members("logistic"), tmp_path / "report.html"
-    write_report([run.id], path, with_members=True)
-    page = path.read_text("utf-8")
-    (data,) = re.findall(r"<script [^>]*data-run=[^>]*>([^<]*)</script>", page)
+def test_members_that_were_cut_short_are_said_to_be_so(
+    quick: Page, asked_report: AskedReport, tmp_path: Path
+) -> None:
+    page, path = asked_report.path.read_text("utf-8"), tmp_path / "report.html"
+    data, _ = re.findall(r"<script [^>]*data-run=[^>]*>([^<]*)</script>", page)
     path.write_text(page.replace(data, data[: 4 * (len(data) // 8)]), "utf-8")
     open_report(quick, path)
     draw(quick, SEVEN)
@@ -246,12 +276,11 @@ def test_members_that_were_cut_short_are_said_to_be_so(quick: Page, tmp_path: Pa
     expect(quick.locator("#try-body")).to_be_hidden()
 
 
-def test_another_run_of_the_report_answers_when_it_is_chosen(quick: Page, tmp_path: Path) -> None:
-    every = [with_members("logistic"), with_members("mlp", members=3, width=40)]
-    path = tmp_path / "report.html"
-    write_report([run.id for run in every], path, with_members=True)
-    open_report(quick, path)
-    for place, run in enumerate(every):
+def test_another_run_of_the_report_answers_when_it_is_chosen(
+    quick: Page, asked_report: AskedReport
+) -> None:
+    open_report(quick, asked_report.path)
+    for place, run in enumerate(asked_report.every):
         quick.locator("#try-run").select_option(str(place))
         draw(quick, SEVEN)
         expect(quick.locator("#try-answer")).to_contain_text(" with ")
@@ -265,12 +294,12 @@ def test_another_run_of_the_report_answers_when_it_is_chosen(quick: Page, tmp_pa
         expect(quick.locator("#try-answer")).to_have_text(f"{shares.argmax()} with {sure}.")
 
 
-def test_axe_finds_nothing_on_the_sheet_and_its_answer(quick: Page, tmp_path: Path) -> None:
-    run, path = with_members("logistic"), tmp_path / "report.html"
-    write_report([run.id], path, with_members=True)
+def test_axe_finds_nothing_on_the_sheet_and_its_answer(
+    quick: Page, asked_report: AskedReport
+) -> None:
     assert quick.context.browser
     page = quick.context.browser.new_page(bypass_csp=True)  # axe is a script of its own
-    open_report(page, path)
+    open_report(page, asked_report.path)
     draw(page, SEVEN)
     expect(page.locator("#try-answer")).to_contain_text(" with ")
     for scheme in ("light", "dark"):
@@ -280,14 +309,14 @@ def test_axe_finds_nothing_on_the_sheet_and_its_answer(quick: Page, tmp_path: Pa
 
 
 @pytest.mark.parametrize("missing", ["Worker", "DecompressionStream"])
-def test_a_browser_without_what_it_takes_says_so(quick: Page, tmp_path: Path, missing: str) -> None:
-    run, path = with_members("logistic"), tmp_path / "report.html"
-    write_report([run.id], path, with_members=True)
+def test_a_browser_without_what_it_takes_says_so(
+    quick: Page, asked_report: AskedReport, missing: str
+) -> None:
     other = quick.context.browser
     assert other
     page = other.new_page()
     page.add_init_script(f"delete window.{missing}")
-    page.goto(path.as_uri())
+    page.goto(asked_report.path.as_uri())
     expect(page.locator("#try-problem")).to_contain_text("cannot answer in this browser")
     expect(page.locator("#try-body")).to_be_hidden()
     page.close()
