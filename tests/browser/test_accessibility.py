@@ -11,7 +11,8 @@ from tests.pages.ensembles import trained
 from tests.views.test_numeric_views import build_ensemble, keep_run
 
 PAGES = sorted(path.stem for path in (REPO / "pages").glob("*.py"))
-SCHEMES, WIDTHS = ("light", "dark"), (1280, 400)
+# Either theme and either width; with --all each theme at each width.
+LOOKS, OTHER_LOOKS = (("light", 1280), ("dark", 400)), (("light", 400), ("dark", 1280))
 # What is Streamlit's own, by rule and by what it stands on.
 STREAMLIT_OWN = {
     # Its uploader has the role that react-dropzone gives it (react-dropzone#1182) and a label;
@@ -37,21 +38,42 @@ def violations(page: Page) -> list[str]:
     return found
 
 
+def measure_menu_place(page: Page) -> tuple[int, int]:
+    """Where one of the menu's links begins, in pixels."""
+    box = page.get_by_test_id("stTopNavLink").filter(has_text="Compare").bounding_box()
+    assert box
+    return round(box["x"]), round(box["y"])
+
+
+@pytest.fixture(scope="module")
+def places() -> dict[str, tuple[int, int]]:
+    """Where the menu was on the pages that were opened before."""
+    return {}
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_in_both_themes_at_two_widths(app: App, name: str) -> None:
+def test_axe_finds_nothing_in_both_themes_at_two_widths_and_the_menu_keeps_its_place(
+    app: App,
+    name: str,
+    places: dict[str, tuple[int, int]],
+    pytestconfig: pytest.Config,
+) -> None:
     first, second = trained(members=3), trained(members=3, seed=1)
     query = {"runs": f"{first.id},{second.id}"} if name == "compare" else {"run": first.id}
     if name == "numbers":
         query["run"] = keep_run(build_ensemble("normal")).id
     app.open(name, **query)
+    app.page.set_viewport_size({"width": 1280, "height": 800})
+    app.settle()
+    places[name] = measure_menu_place(app.page)
+    assert len(set(places.values())) == 1, places
     found = {}
-    for scheme in SCHEMES:
+    for scheme, width in (*LOOKS, *(OTHER_LOOKS if pytestconfig.getoption("--all") else ())):
         app.page.emulate_media(color_scheme=scheme)
-        for width in WIDTHS:
-            app.page.set_viewport_size({"width": width, "height": 800})
-            app.settle()
-            if wrong := violations(app.page):
-                found[scheme, width] = wrong
+        app.page.set_viewport_size({"width": width, "height": 800})
+        app.settle()
+        if wrong := violations(app.page):
+            found[scheme, width] = wrong
     assert not found
 
 
@@ -67,17 +89,15 @@ def test_launch_is_near_for_a_keyboard_and_the_page_says_what_it_is(app: App) ->
     assert app.page.get_by_role("heading", name="Train", exact=True).count() == 1
 
 
-@pytest.mark.long_cases
-@pytest.mark.parametrize("width", [900, 1280, 1600])
+@pytest.mark.long
+@pytest.mark.parametrize("width", [900, 1600])
 def test_the_menu_stands_at_one_place_on_all_pages(app: App, width: int) -> None:
     run = trained(members=3)
     app.page.set_viewport_size({"width": width, "height": 800})
     places = {}
     for name in PAGES:
         app.open(name, run=run.id)
-        box = app.page.get_by_test_id("stTopNavLink").filter(has_text="Compare").bounding_box()
-        assert box
-        places[name] = round(box["x"]), round(box["y"])
+        places[name] = measure_menu_place(app.page)
     assert len(set(places.values())) == 1, places
 
 
