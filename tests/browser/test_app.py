@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from ensemble import runs
-from tests.browser.conftest import AT_REST, App
+from tests.browser.conftest import App
 from tests.browser.pictures import LOADED
 from tests.browser.serving import REPO, serving
 from tests.browser.test_train import CHART, finished
@@ -51,6 +51,7 @@ def test_a_phones_drawer_closes_when_a_page_is_chosen_and_stays_closed_at_a_relo
     expect(drawer).to_have_attribute("data-collapsed", "false")
 
 
+@pytest.mark.long
 def test_the_command_app_opens_a_clones_dashboard_and_a_link_may_be_its_first_visit(
     page: Page, traffic: Traffic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,16 +131,3 @@ def test_launch_is_in_sight_with_the_settings_beside_a_run(app: App) -> None:
 
 def panel_height(app: App) -> int:
     return int(app.page.locator(f"{CHART} .panel svg").first.get_attribute("height") or 0)
-
-
-def test_where_the_server_is_lost_the_page_says_that_runs_go_on(page: Page, tmp_path: Path) -> None:
-    with serving(tmp_path) as server:
-        page.goto(f"{server.url}/train")
-        page.wait_for_selector(AT_REST)
-        server.process.terminate()
-        server.process.wait()
-        dialog = page.get_by_role("dialog")
-        expect(dialog).to_contain_text("The server cannot be reached", timeout=60_000)
-        expect(dialog).to_contain_text("Your runs go on: each trains in a process of its own")
-        expect(dialog.get_by_text("Is Streamlit still running?")).to_be_hidden()
-    page.goto("about:blank")

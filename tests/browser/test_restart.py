@@ -124,6 +124,19 @@ def test_every_page_is_drawn_again_and_its_buttons_are_known(page: Page, server:
         running.process.wait()
 
 
+def test_where_the_server_is_lost_the_page_says_that_runs_go_on(page: Page, server: Server) -> None:
+    if server.process.poll() is not None:  # A test before has killed it.
+        server = serving.restart(server)
+    page.goto(f"{server.url}/train")
+    page.wait_for_selector(AT_REST)
+    server.process.terminate()
+    server.process.wait()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("The server cannot be reached", timeout=60_000)
+    expect(dialog).to_contain_text("Your runs go on: each trains in a process of its own")
+    expect(dialog.get_by_text("Is Streamlit still running?")).to_be_hidden()
+
+
 def describe(name: str, run: Run) -> str:
     """The address of a page, about a run where it is about one."""
     return f"{name}?run={run.id}" if name in OF_THE_RUN else name
