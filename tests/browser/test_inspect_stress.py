@@ -35,6 +35,7 @@ def test_measuring_is_started_watched_left_and_stopped(app: App) -> None:
     app.settle()
 
 
+@pytest.mark.long
 def test_the_slider_turns_the_digit_and_a_link_shows_the_same(app: App) -> None:
     run = checkpointed(trained(network="logistic"))
     app.open("inspect", run=run.id, view="digit", number="7")

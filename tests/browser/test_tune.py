@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -92,6 +93,7 @@ def leave_while_a_timer_asks(page: Page, address: str) -> None:
     page.close()
 
 
+@pytest.mark.long
 def test_a_sweep_is_launched_watched_stopped_resumed_and_its_best_launched(app: App) -> None:
     page = app.page
     app.open("tune")
