@@ -35,6 +35,11 @@ def test_every_screen_has_a_page() -> None:
     assert [page.stem for page in PAGES] == SCREENS
 
 
+def test_the_first_page_leads_to_every_screen() -> None:
+    links = list_links((REPO / "docs" / "index.md").read_text("utf-8"))
+    assert {f"screens/{screen}.md" for screen in SCREENS} - links == set()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_has_a_question_a_picture_and_a_command(page: Path) -> None:
     text = page.read_text("utf-8")
