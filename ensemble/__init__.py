@@ -21,7 +21,7 @@ the whole walk.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "1.0.0rc1"
+__version__ = "1.0.0"
 __all__ = [
     "Config",
     "EnsembleError",
