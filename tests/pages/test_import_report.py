@@ -47,11 +47,23 @@ def test_a_page_that_is_no_report_is_refused_in_a_sentence() -> None:
     assert not [one for one in at.button if one.key == "import_keep"]
 
 
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[runs.Run, runs.Run]:
+    """A run, and the one that comes of its report, for the tests of all views."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("runs")))
+        run = trained(members=2, epochs=2, name="Ours")
+        stressed.measured(run, epoch=2)
+        return run, there_and_back(tmp_path_factory.mktemp("report"), run, all_epochs=True)
+
+
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_shows_what_it_showed_where_it_came_from(view: str, tmp_path: Path) -> None:
-    run = trained(members=2, epochs=2, name="Ours")
-    stressed.measured(run, epoch=2)
-    again = there_and_back(tmp_path, run, all_epochs=True)
+def test_every_view_shows_what_it_showed_where_it_came_from(
+    view: str, both: tuple[runs.Run, runs.Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, again = both
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(run.path.parent))
+    loaders.forget_runs()
     if view in ("compare", "digit", "distillation"):
         assert not opened("inspect", again, view=view).exception
         return
