@@ -49,7 +49,7 @@ NOT_RUN = {
     r"git tag ": "a release's own",
     r"scripts/run": "never ends: tests/browser opens the app by it",
     r"scripts/(test|lint)": "runs this test, or before it",
-    r"scripts/(versions|docs|demo|package)": "takes minutes and a package index: before a release",
+    r"(PYTHONS=\S+ \S+ )?scripts/(versions|docs|demo|package)": "minutes: before a release",
     r"python -m benchmarks\.scale": "takes an hour: tests/test_scaling.py runs its parts",
 }
 
