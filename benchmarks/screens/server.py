@@ -71,8 +71,8 @@ def end(process: "subprocess.Popen[bytes]") -> None:
     process.wait(timeout=10)
 
 
-def settle(page: Page) -> None:
+def settle(page: Page, timeout_ms: float = 60_000) -> None:
     """Wait until the script has run to its end."""
     page.wait_for_selector(
-        '[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000
+        '[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=timeout_ms
     )
