@@ -41,17 +41,17 @@ class MonthSize:
     @property
     def predictions(self) -> int:
         """Imported predictions, each a run."""
-        return self.runs // 20
+        return max(1, self.runs // 20)
 
     @property
     def numeric(self) -> int:
         """Runs that predict numbers."""
-        return self.runs // 40
+        return max(1, self.runs // 40)
 
     @property
     def solves(self) -> int:
         """Regressions."""
-        return self.runs // 100
+        return max(1, self.runs // 100)
 
 
 @dataclass(frozen=True)
