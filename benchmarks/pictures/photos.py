@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.pictures import non_digits, pens, pixels, printing, rendering
+from benchmarks.pictures import canvases, non_digits, pens, pixels, printing, rendering
 from benchmarks.pictures.rendering import Photo
-from benchmarks.pictures.scenes import canvases
 from benchmarks.pictures.styles import FEWER, STYLES, Style
 
 EACH = 10  # pictures of a style

@@ -8,10 +8,9 @@ import numpy as np
 from PIL import Image
 from scipy import ndimage
 
-from benchmarks.pictures import finishing, paper
+from benchmarks.pictures import finishing, forms, paper
 from benchmarks.pictures import pens as pictures_pens
 from benchmarks.pictures.pens import PENS
-from benchmarks.pictures.scenes import forms
 from benchmarks.pictures.styles import Style
 
 UPRIGHT_FROM = {3: 180, 6: 270, 8: 90}  # EXIF's number: degrees that the file is turned by

@@ -18,7 +18,7 @@ class Style:
     height: tuple[float, float] = (0.16, 0.4)
     turn: float = 4.0
     tilt: float = 0.01
-    lines: str = ""  # "ruled", "squared", "cells", or a name of scenes.forms.RULINGS
+    lines: str = ""  # "ruled", "squared", "cells", or a name of forms.RULINGS
     blur: tuple[float, float] = (0.4, 1.2)  # in pixels
     noise: tuple[float, float] = (1.0, 3.0)
     quality: tuple[int, int] = (80, 94)
@@ -35,7 +35,7 @@ class Style:
     among: str = "0123456789"  # the digits that it is about
     finish: str = ""  # what is done to the picture at last: a name of finishing.FINISHES
     exposure: float = 1.0
-    scene: str = ""  # not a photo: a name of scenes.canvases.SCENES
+    scene: str = ""  # not a photo: a name of canvases.SCENES
     face: str = "plain"  # of print: a name of printing.FACES
     fonts: tuple[str, ...] = TEXT_FONTS  # of print
     held: bool = False  # rendered for the test set alone: not for tuning

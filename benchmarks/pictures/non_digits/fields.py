@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.pictures import forms
 from benchmarks.pictures.non_digits.presenting import PAPER, seen_from
 from benchmarks.pictures.paper import paper
 from benchmarks.pictures.rendering import Photo
-from benchmarks.pictures.scenes import forms
 
 SHAPE = 744, 992
 

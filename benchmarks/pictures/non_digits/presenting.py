@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from benchmarks.pictures import paper
+from benchmarks.pictures import canvases, paper
 from benchmarks.pictures.pens import PENS
 from benchmarks.pictures.rendering import Layer, Photo, camera, encode
-from benchmarks.pictures.scenes import canvases
 from benchmarks.pictures.styles import Style
 
 SIZE = (800, 600)

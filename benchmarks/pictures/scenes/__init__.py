@@ -1,1 +1,0 @@
-"""Whole pictures of digits that are no sheet before a camera: canvases of programs, and forms."""
