@@ -2,9 +2,9 @@
 
 MNIST, each recipe with 3 seeds, each run a process that begins with nothing compiled: seconds from
 its start to its end, and the ensemble's accuracy and NLL on the test images after its last epoch.
-`fast` is four members at 99.0 % as soon as can be; `best` is Train's preset *Best accuracy*.
-Both were chosen on a tenth of the training images that was held out, not on the test images, and
-learn from all training images here.
+`fast` is four members at 99.0 % as soon as can be, `fast_two_epochs` what was so before, to compare
+with on the same machine; `best` is Train's preset *Best accuracy*. All were chosen on a tenth of
+the training images that was held out, not on the test images, and learn from all of them here.
 """
 
 import argparse
@@ -24,6 +24,18 @@ RECIPES = {
     "fast": EnsembleConfig(
         dataset="mnist",
         members=4,
+        epochs=1,
+        width=16,
+        batch_size=64,
+        optimizer="adamw",
+        learning_rate=0.008,
+        momentum=0.8,
+        schedule="cosine",
+        warmup_epochs=0.1,
+    ),
+    "fast_two_epochs": EnsembleConfig(
+        dataset="mnist",
+        members=4,
         epochs=2,
         width=16,
         optimizer="adamw",
@@ -34,7 +46,7 @@ RECIPES = {
     ),
     "best": presets.PRESETS["Best accuracy"],
 }
-WANTED = {"fast": 0.990, "best": 0.9955}  # of the ensemble
+WANTED = {"fast": 0.990, "fast_two_epochs": 0.990, "best": 0.9955}  # of the ensemble
 
 
 def words_of(config: EnsembleConfig) -> list[str]:

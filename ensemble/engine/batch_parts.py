@@ -11,11 +11,11 @@ What is drawn for a part's images, augmentation and dropout, is drawn from a key
 
 import functools
 import operator
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
+from jax.flatten_util import ravel_pytree
 
 from ensemble.engine.draws import random_keys
 from ensemble.engine.draws.augmentation import NO_AUGMENTATION, Augmentation
@@ -35,20 +35,6 @@ from ensemble.engine.step import (
     compute_gradients,
     prepare_batch,
 )
-from ensemble.engine.trace_cache import register_serialization
-
-
-@register_serialization
-class PartGradients(NamedTuple):
-    """What a part of a batch says of a member.
-
-    Attributes:
-      gradients: of what the optimizer moves, of the mean loss over the part.
-      metrics: of the part, before the update.
-    """
-
-    gradients: Params
-    metrics: MemberStepMetrics
 
 
 def compute_part_gradients(
@@ -67,8 +53,8 @@ def compute_part_gradients(
     augmentation: Augmentation = NO_AUGMENTATION,
     rule: UpdateRule = PLAIN_SGD,
     arithmetic: Arithmetic = DEFAULT_ARITHMETIC,
-) -> PartGradients:
-    """One part of step `step`, from 0, of an epoch.
+) -> Array:
+    """What one part of step `step`, from 0, of an epoch says of a member.
 
     Args:
       network: what learns; without collections beside its parameters.
@@ -85,6 +71,10 @@ def compute_part_gradients(
       augmentation: what is done to the images.
       rule: what the loss has; what moves the member.
       arithmetic: how the network's sums are done.
+
+    Returns:
+      The gradient, and behind it the loss, the accuracy and the probabilities of the part's images,
+      in one row of float32: what goes from device to device goes at once.
     """
     size = order.shape[1] // parts
     rows = lax.dynamic_slice_in_dim(order[step], part * size, size)
@@ -102,35 +92,41 @@ def compute_part_gradients(
         arithmetic,
         batch.soft_targets,
     )
-    return PartGradients(grads, metrics)
+    flat, _ = ravel_pytree((grads, metrics))
+    return flat
 
 
 def apply_mean_gradient(
     rule: UpdateRule,
+    classes: int,
     state: MemberState,
     hyper: Hyperparameters,
     step: Array,
-    *parts: PartGradients,
+    *parts: Array,
 ) -> tuple[MemberState, MemberStepMetrics]:
     """One update by the mean of the parts' gradients; metrics are of the whole batch.
 
     Args:
       rule: what moves the member.
+      classes: C.
       state: the member.
       hyper: the member's numbers.
       step: which step of the epoch, from 0.
-      parts: all parts of the batch, in order.
+      parts: of all parts of the batch, in order, what `compute_part_gradients` gives.
     """
-
-    def average(*each: Array) -> Array:
-        return functools.reduce(operator.add, each) / len(each)
-
-    grads = jax.tree.map(average, *(part.gradients for part in parts))
+    flat, unravel_gradients = ravel_pytree(state.params)
+    mean = functools.reduce(operator.add, parts) / len(parts)
     rate = jnp.asarray(hyper.rates)[step]
     with jax.named_scope("update"):
         params, opt_state = apply_gradient_step(
-            rule, grads, state.opt_state, state.params, rate, hyper
+            rule,
+            unravel_gradients(mean[: flat.size]),
+            state.opt_state,
+            state.params,
+            rate,
+            hyper,
         )
-    loss, accuracy, probabilities = zip(*(part.metrics for part in parts), strict=True)
-    metrics = MemberStepMetrics(average(*loss), average(*accuracy), jnp.concatenate(probabilities))
+    loss, accuracy = mean[flat.size], mean[flat.size + 1]
+    probabilities = jnp.concatenate([part[flat.size + 2 :] for part in parts])
+    metrics = MemberStepMetrics(loss, accuracy, probabilities.reshape(-1, classes))
     return MemberState(params, opt_state), metrics

@@ -47,7 +47,8 @@ def build_part_programs(
         arithmetic=arithmetic,
     )
     gradients = cache_trace("part", compute_part, network, parts, augmentation, rule, arithmetic)
-    update = cache_trace("mean", functools.partial(apply_mean_gradient, rule), network, parts, rule)
+    apply_mean = functools.partial(apply_mean_gradient, rule, network.classes)
+    update = cache_trace("mean", apply_mean, network, parts, rule)
     options = choose_compiler_options(network)
     return (
         layout.pmap(gradients, compiler_options=options),
@@ -83,7 +84,8 @@ class SharedBatchExecution(StepwiseExecution):
     def _run_lane_step(self, member: MemberState, k: int, epoch: Any, step: int) -> Any:
         own, _, common, _ = epoch
         order, key_data, hyper = own[k]
-        number = self._layout.replicate(np.int32(step))
+        # From the host as it is: laid out by hand it would cost more than the call itself.
+        number = np.full(len(self._shared.local_devices), step, np.int32)
         by_turn = [
             self._compute_part(
                 member.params, order, key_data, *self._data, common, number, part, *self._last
