@@ -101,8 +101,9 @@ def test_reduced_precision_rounds_factors_and_nothing_else(operator):
     x, kernel, bias = drawn((4, 8, 8, 3), 5)
     pairs = compared(reduced, [np.abs(x), np.abs(kernel), np.abs(bias) + 1])
     errors = [np.abs(got - wanted).max() / np.abs(wanted).max() for got, wanted in pairs]
-    # By patches the gradients of nine places are rounded before they are added.
-    assert max(errors) < (2**-6 if operator is conv_tower.apply_im2col_layer else 2**-7)
+    # By patches the gradients of nine places are rounded before they are added, and their sums as
+    # well since JAX 0.12.
+    assert max(errors) < (2**-5 if operator is conv_tower.apply_im2col_layer else 2**-7)
     assert errors[0] > 1e-5, "bfloat16 was asked for"
 
 

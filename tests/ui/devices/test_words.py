@@ -21,7 +21,13 @@ from ensemble.ui.devices import machine_info
             "3 members on 2 devices: up to 2 members each.",
             "device 1: members 1–2 · device 2: member 3",
         ),
-        (1, 4, "1 member on 1 device: alone; 3 devices would be idle.", ""),
+        (
+            1,
+            4,
+            "1 member on 1 device: alone; 3 devices would be idle, unless *Batch parts* (on Train, "
+            "under More) lets devices share a member's batches.",
+            "",
+        ),
     ],
 )
 def test_how_members_are_spread(members: int, devices: int, said: str, lines: str) -> None:
