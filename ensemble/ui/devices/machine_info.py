@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ensemble.config.batch_sharing import count_devices_per_member
 from ensemble.machine.machine_info import read_machine_info as this_machine
 from ensemble.machine.run_estimate import describe_members_per_device
 from ensemble.ui.devices import probe, race_results
@@ -101,12 +102,11 @@ def describe_member_distribution(members: int, devices: int) -> str:
     lanes = -(-members // devices)
     used = -(-members // lanes)
     how = describe_members_per_device(members, used)
-    idle = (
-        f"; {formats.format_count(devices - used, 'device')} would be idle, unless *Batch parts* "
-        "(on Train, under More) lets devices share a member's batches"
-        if used < devices
-        else ""
-    )
+    idle = ""
+    if used < devices:
+        idle = f"; {formats.format_count(devices - used, 'device')} would be idle"
+    if count_devices_per_member(members, devices, devices) > 1:
+        idle += ", unless *Batch parts* (on Train, under More) has devices share a member's batches"
     return (
         f"{formats.format_count(members, 'member')} on {formats.format_count(used, 'device')}: "
         f"{how}{idle}."

@@ -25,8 +25,14 @@ from ensemble.ui.devices import machine_info
             1,
             4,
             "1 member on 1 device: alone; 3 devices would be idle, unless *Batch parts* (on Train, "
-            "under More) lets devices share a member's batches.",
+            "under More) has devices share a member's batches.",
             "",
+        ),
+        (
+            5,
+            4,
+            "5 members on 3 devices: up to 2 members each; 1 device would be idle.",
+            "device 1: members 1–2 · device 2: members 3–4 · device 3: member 5",
         ),
     ],
 )
