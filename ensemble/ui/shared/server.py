@@ -26,7 +26,7 @@ from ensemble import runs
 from ensemble.errors import EnsembleError
 from ensemble.jobs import launch
 from ensemble.jobs.queue import list_queued_jobs
-from ensemble.machine import open_files
+from ensemble.machine import memory_arenas, open_files
 from ensemble.machine.jax_settings import is_cpu_only
 from ensemble.ui.frame.page_style import PageStyleMiddleware
 from ensemble.ui.shared.stale_reruns import StaleRerunMiddleware
@@ -66,6 +66,7 @@ TOO_FEW_FILES_MESSAGE = (
 def build_middleware() -> list[Middleware]:
     """What every request and answer passes; ends the server where others could reach it unasked."""
     raise_tab_limit()  # Before Streamlit reads its settings.
+    memory_arenas.share_memory_arenas()
     startup_check.check_server_start()
     return [
         Middleware(SecurityMiddleware),
