@@ -18,7 +18,7 @@ from ensemble.api.predictions import Predictions
 from ensemble.api.run_facts import collect_run_facts, write_run_report
 from ensemble.api.run_progress import Progress, wait_for_run
 from ensemble.config import EnsembleConfig, ImportedConfig
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import ConfigError, EnsembleError, RunError
 from ensemble.recognition.member_process import DEFAULT_BATCH_SIZE
 from ensemble.runs.test_set import load_run_dataset

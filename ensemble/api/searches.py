@@ -9,6 +9,7 @@ from ensemble import architectures, sweeps
 from ensemble.api.run import Run
 from ensemble.api.run_progress import poll_job_status
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.errors import RunError
 from ensemble.jobs.network_probe import check_own_network
 from ensemble.sweeps.search_space import ValueList
@@ -130,13 +131,15 @@ def sweep(
         `sampler_seed`, as of `ensemble sweep`.
 
     Raises:
-      ConfigError: a value out of its range, or settings that do not fit together.
+      ConfigError: a value out of its range, settings that do not fit together, or a batch
+        of more than the training images.
       NotPreparedError: the dataset has not been fetched.
       RunError: the sweep could not be made, or failed; the message says what to do.
     """
     base = EnsembleConfig(validation=DEFAULT_VALIDATION) if config is None else config
     text = space if isinstance(space, str) else _format_search_space(space)
     asked = sweeps.SweepConfig.from_dict({**settings, "space": text, "base": base.as_dict()})
+    check_batch_setting(base, asked.largest_batch_size)
     axis = asked.search_axes.get("network")
     names = axis.values if isinstance(axis, ValueList) else (base.network,)
     for name in filter(architectures.is_custom_network, map(str, names)):

@@ -13,6 +13,7 @@ from ensemble.api.run import Run
 from ensemble.api.run_progress import Progress, wait_for_run
 from ensemble.api.session_networks import find_session_file, name_network
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.errors import ConfigError
 from ensemble.jobs.network_probe import ask_own_network
 from ensemble.machine.run_estimate import find_memory_excess
@@ -53,8 +54,8 @@ def train(
         is written to a file in `session_networks/` of the working folder, and lies with the run.
 
     Raises:
-      ConfigError: a network of one's own, or the weights, do not fit, or this machine has not the
-        memory; no run is made.
+      ConfigError: a network of one's own, or the weights, do not fit, a batch is more than the
+        training images, or this machine has not the memory; no run is made.
       NotPreparedError: the dataset has not been fetched; no run is made.
       RunError: the run could not be made, or failed, or the teacher that the settings name cannot
         teach; the message says what to do.
@@ -64,6 +65,7 @@ def train(
         config = replace(config, network=name_network(network), width=0)
     if not datasets.is_dataset_prepared(config.dataset):
         datasets.load_dataset(config.dataset)  # says what to do
+    check_batch_setting(config)
     if config.teacher:
         find_teacher(config)
     name = normalize_run_name(name)

@@ -14,6 +14,7 @@ from ensemble.cli.placement import add_one_node_options, parse_placement_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.train import summarize_run
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.jobs.network_probe import check_own_network
 from ensemble.settings import list_setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig, Trial
@@ -135,6 +136,7 @@ def run_sweep_command(
         return run_sweep_enlargement(target_id, more, as_json)
     place = parse_placement_options(chosen)
     config = build_sweep_config(chosen)
+    check_batch_setting(config.base, config.largest_batch_size)
     check_sweep_networks(config)
     sweep = sweeps.create_sweep(config, place)
     if sweep.message:

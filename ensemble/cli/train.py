@@ -28,6 +28,7 @@ from ensemble.cli.train_numbers import (
 )
 from ensemble.cluster.schedulers import SCHEDULERS
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.network_probe import ask_own_network
 from ensemble.jobs.placement import KEEP_PLACEMENT, Placement, read_place_name
@@ -191,6 +192,7 @@ def create_checked_run(
 ) -> runs.Run:
     """A new run, once network, weights and teacher are known to fit; what to know is said."""
     config = EnsembleConfig(**chosen)
+    check_batch_setting(config)
     if config.teacher:
         find_teacher(config)
     own = ask_own_network(config)

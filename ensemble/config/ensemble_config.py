@@ -10,8 +10,8 @@ from ensemble import architectures, optimizers
 from ensemble.architectures import ARCHITECTURES
 from ensemble.config import marked_epochs as epochs_of
 from ensemble.config import member_values
+from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.datasets.registry import find_dataset_entry, list_dataset_names
-from ensemble.datasets.split import count_holdout_images
 from ensemble.errors import ConfigError
 from ensemble.settings import (
     Settings,

@@ -10,8 +10,8 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.folds import assign_folds
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.folds import assign_folds
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.engine.draws import batches, random_keys
 from ensemble.engine.draws.augmentation import Augmentation
 from ensemble.engine.forms.bfloat16_planning import choose_arithmetic, extract_bfloat16_methods

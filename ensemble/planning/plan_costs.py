@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from ensemble.analysis.planning.plan_grid import EnsemblePlan
-from ensemble.datasets.folds import count_images_per_member
-from ensemble.datasets.split import count_holdout_images
+from ensemble.datasets.partition.folds import count_images_per_member
+from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import ConfigError
 from ensemble.runs.store import Run, require_training_config
 

@@ -19,7 +19,7 @@ from ensemble.analysis.planning.committee_scores import (
     score_committees,
 )
 from ensemble.analysis.planning.plan_grid import PlanGrid, build_plan_grid
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import RunError
 from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.runs.history import (

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ensemble import datasets
 from ensemble.analysis.quality.conformal import min_calibration_size
 from ensemble.analysis.quality.halves import split_halves
+from ensemble.datasets.partition.split import HoldoutSettings, select_validation_indices
 from ensemble.datasets.registry import find_dataset_entry
-from ensemble.datasets.split import HoldoutSettings, select_validation_indices
 from ensemble.recognition import digit_novelty, image_novelty
 from ensemble.recognition.digit_novelty import KnownDigits
 from ensemble.recognition.image_novelty import ImageSubset, KnownImages

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import average_probabilities
+from ensemble.datasets.partition.split import HoldoutSettings
 from ensemble.datasets.registry import find_dataset_entry
-from ensemble.datasets.split import HoldoutSettings
 from ensemble.engine import Activations, compute_activations
 from ensemble.recognition.calibration_images import (
     CalibrationSource,

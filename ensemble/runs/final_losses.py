@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import Groups, select_groups
 from ensemble.analysis.quality.proper_scores import log_loss
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import EnsembleError
 from ensemble.runs.epoch_choice import select_default_epoch
 from ensemble.runs.history import (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ensemble.datasets.split import count_holdout_images
+from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import RunError
 from ensemble.jobs.folders import find_run_folder
 from ensemble.runs.epoch_files import (

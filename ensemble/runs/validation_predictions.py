@@ -2,7 +2,7 @@
 
 from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import EnsembleError
 from ensemble.runs.history import read_validation_predictions
 from ensemble.runs.run_folder import SOURCES_FILE

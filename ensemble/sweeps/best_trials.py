@@ -16,7 +16,7 @@ from ensemble.analysis.inference.unseen_mistakes import (
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, zero_rounding
 from ensemble.analysis.quality.averaging import most_likely_classes
 from ensemble.analysis.quality.proper_scores import log_loss
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import EnsembleError
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.runs.validation_predictions import evaluate_validation_predictions

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ensemble import runs
 from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.analysis.quality.calibration import expected_calibration_error
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.storage.records.json_lines import Line
 

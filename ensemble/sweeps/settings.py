@@ -135,6 +135,14 @@ class SweepConfig(Settings):
         return _parse_cached_axes(self.space)
 
     @property
+    def largest_batch_size(self) -> int:
+        """The largest batch that a trial may have, in images."""
+        axis = self.search_axes.get("batch_size")
+        if axis is None:
+            return self.base.batch_size
+        return int(getattr(axis, "high", 0) or max(getattr(axis, "values", (0,))))
+
+    @property
     def trial_count(self) -> int:
         """How many trials there are to be."""
         return len(build_grid(self.search_axes)) if self.sampler == "grid" else self.trials

@@ -41,6 +41,14 @@ def test_a_dataset_that_is_not_here_is_said_before_a_run_is_made() -> None:
     assert ensemble.list_runs() == []
 
 
+def test_a_batch_of_more_than_there_is_is_said_before_anything_is_made() -> None:
+    with pytest.raises(ConfigError, match=r"batch of 2,000 is more than the 1,\d+ training"):
+        ensemble.train(ensemble.Config(batch_size=2000))
+    with pytest.raises(ConfigError, match=r"batch of 2,000 is more than the 1,\d+ training"):
+        ensemble.sweep({"batch_size": [64, 2000]})
+    assert ensemble.list_runs() == []
+
+
 def test_a_run_that_failed_is_an_error_with_its_advice() -> None:
     made = trained(state="failed", message="Out of memory: try fewer members.")
     with pytest.raises(RunError, match=r"failed\. Out of memory: try fewer members\."):

@@ -2,13 +2,14 @@
 
 import errno
 import json
+import re
 import time
 from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner, Result
 
-from ensemble import runs
+from ensemble import runs, sweeps
 from ensemble.access import Action, Person, Role, audit_log
 from ensemble.cli.program import main
 from ensemble.cli.results.audit import TimeSpanType
@@ -71,7 +72,7 @@ def test_of_a_week_there_is_what_is_not_older(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_run_that_memory_cannot_hold_is_refused_before_it_is_made() -> None:
-    words = ("train", "--members=64", "--network=mlp", "--width=1024", "--batch-size=4096")
+    words = ("train", "--members=64", "--network=mlp", "--width=1024", "--batch-size=1024")
     before = runs.list_runs()
     with pytest.MonkeyPatch.context() as patch:
         small = replace(machine_info.read_machine_info(), memory_bytes=2 * 10**9)
@@ -80,6 +81,27 @@ def test_a_run_that_memory_cannot_hold_is_refused_before_it_is_made() -> None:
     assert done.exit_code == 2
     assert "of memory, more than the 2.0 GB here: choose fewer members" in done.stderr
     assert runs.list_runs() == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "--batch-size=2000"),
+        ("train", "--batch-size=1300", "--validation=0.2"),
+        ("train", "--batch-size=1300", "--folds=3"),
+        ("sweep", "--space=batch_size=64,2000", "--trials=2"),
+    ],
+)
+def test_a_batch_of_more_than_there_is_is_refused_before_anything_is_made(
+    words: tuple[str, ...],
+) -> None:
+    before = runs.list_runs()
+    done = call(*words)
+    assert done.exit_code == 2
+    assert re.search(r"A batch of [12],\d00 is more than the [\d,]+ training images", done.stderr)
+    assert "or fewer." in done.stderr
+    assert runs.list_runs() == before
+    assert not sweeps.list_sweeps()
 
 
 @pytest.mark.parametrize(

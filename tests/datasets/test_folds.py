@@ -7,8 +7,13 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import load_dataset
-from ensemble.datasets.folds import NO_FOLD, assign_folds, count_images_per_member, deal_groups
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.folds import (
+    NO_FOLD,
+    assign_folds,
+    count_images_per_member,
+    deal_groups,
+)
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import ConfigError
 
 CONFIG = EnsembleConfig(members=5, folds=5, validation=0.1)

@@ -8,7 +8,7 @@ import pytest
 
 from ensemble import datasets
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.split import (
+from ensemble.datasets.partition.split import (
     VALIDATION_STREAM,
     count_holdout_images,
     count_holdout_per_class,

@@ -11,7 +11,7 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import Dataset
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.engine import Trainer
 from ensemble.engine.draws.batches import sample_epoch_batches
 from ensemble.engine.optimizer import SoftTargets, UpdateRule, compute_training_losses

@@ -8,7 +8,7 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import Dataset
-from ensemble.datasets.folds import NO_FOLD, assign_folds
+from ensemble.datasets.partition.folds import NO_FOLD, assign_folds
 from ensemble.engine import Trainer
 from ensemble.engine.forms.execution import EpochInputs
 from ensemble.errors import ConfigError
@@ -72,7 +72,7 @@ def test_it_learns_what_one_learns_that_has_no_other_images(few: Dataset, count:
 
 
 def test_a_batch_larger_than_what_a_member_sees_is_refused(few: Dataset) -> None:
-    with pytest.raises(ConfigError, match="only 64 training images besides the 32 that each"):
+    with pytest.raises(ConfigError, match="the 64 training images beside the 32 that each"):
         Trainer(replace(CONFIG, batch_size=65), few, devices(1))
 
 

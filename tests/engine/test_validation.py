@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.engine import Trainer
 from ensemble.errors import ConfigError
 from tests.engine.conftest import devices, small_config, stock, train_epochs
@@ -63,8 +63,8 @@ def test_a_batch_larger_than_what_remains_is_said(more):
     with pytest.raises(ConfigError) as refused:
         Trainer(small_config(validation=0.25, batch_size=100), more, devices(1))
     assert str(refused.value) == (
-        "batch_size is 100, but there are only 96 training images besides the 32 of validation: "
-        "choose at most 96."
+        "A batch of 100 is more than the 96 training images beside the 32 of validation: "
+        "choose 96 or fewer."
     )
 
 

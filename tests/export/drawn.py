@@ -6,7 +6,7 @@ import numpy as np
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
 from ensemble.runs.parameters import load_run_network, write_parameters

@@ -11,7 +11,7 @@ import pytest
 from ensemble import datasets, runs
 from ensemble.analysis.quality.temperature_scaling import apply_temperature, fit_temperature
 from ensemble.architectures import NETWORKS_VARIABLE
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import ConfigError, RunError
 from ensemble.export import EXPORT_FORMATS, export_members
 from ensemble.export.predict_folder import FLAX_NETWORKS, NUMPY_NETWORKS

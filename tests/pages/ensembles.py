@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.history import write_predictions

@@ -175,7 +175,9 @@ def test_no_trial_may_have_a_batch_of_more_images_than_there_are(
             at.number_input(key="tune_to_batch_size").set_value(high).run()
     else:
         at.run()
-    refused = f"A batch of {largest:,} is more than the 1,167 training images: choose a smaller one"
+    refused = (
+        f"A batch of {largest:,} is more than the 1,167 training images: choose 1,167 or fewer"
+    )
     assert (refused in said(at)) == (largest > 1_167)
     assert at.button(key="tune_launch").disabled == (largest > 1_167)
 

@@ -5,7 +5,7 @@ import pytest
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.engine import build_network
 from ensemble.engine.step import create_members
 from ensemble.recognition import rejection_threshold

@@ -10,7 +10,7 @@ from ensemble import runs
 from ensemble.analysis.inference.fold_shares import FoldShares
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import load_dataset
-from ensemble.datasets.folds import NO_FOLD, assign_folds
+from ensemble.datasets.partition.folds import NO_FOLD, assign_folds
 from ensemble.engine import predict_probabilities
 from ensemble.errors import RunError
 from ensemble.runs import Run

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from ensemble import datasets, runs
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import RunError
 from ensemble.runs import Run, Status, history
 from ensemble.runs.checkpoints.folders import list_checkpoint_ticks

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ensemble import runs, sweeps
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
 from ensemble.runs.test_set import load_run_dataset

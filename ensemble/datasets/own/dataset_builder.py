@@ -34,12 +34,12 @@ from ensemble.datasets.own.request import (
     sanitize_text,
 )
 from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, PictureSurvey
-from ensemble.datasets.progress import Progress
-from ensemble.datasets.split import (
+from ensemble.datasets.partition.split import (
     count_singleton_classes,
     select_class_indices,
     select_whole_groups,
 )
+from ensemble.datasets.progress import Progress
 from ensemble.errors import DataError
 from ensemble.storage.atomic_files import write_json
 

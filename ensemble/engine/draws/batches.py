@@ -10,10 +10,10 @@ from jax import Array
 from numpy.typing import NDArray
 
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.folds import count_images_per_member
+from ensemble.datasets.partition.batch_size import check_batch_size
+from ensemble.datasets.partition.folds import count_images_per_member
 from ensemble.engine.draws import random_keys
 from ensemble.engine.trace_cache import cache_trace
-from ensemble.errors import ConfigError
 
 
 def count_steps_per_epoch(size: int, batch_size: int, held_out: int = 0, folds: int = 0) -> int:
@@ -30,15 +30,8 @@ def count_steps_per_epoch(size: int, batch_size: int, held_out: int = 0, folds: 
     Raises:
       ConfigError: a batch larger than what there is.
     """
-    whole, size = size, count_images_per_member(size, folds)
-    if size < batch_size:
-        beside = f" besides the {held_out:,} of validation" if held_out else ""
-        beside += f" besides the {whole - size:,} that each member leaves out" if folds else ""
-        raise ConfigError(
-            f"batch_size is {batch_size:,}, but there are only {size:,} training images{beside}: "
-            f"choose at most {size:,}."
-        )
-    return size // batch_size
+    check_batch_size(batch_size, size, held_out, folds)
+    return count_images_per_member(size, folds) // batch_size
 
 
 def sample_epoch_batches(

@@ -6,8 +6,8 @@ from ensemble import architectures
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
 from ensemble.datasets.entry import DatasetEntry
+from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.datasets.record import parse_dataset_record
-from ensemble.datasets.split import count_holdout_images
 from ensemble.errors import ConfigError, PredictionsError, RunError
 from ensemble.exchange.capsule import capsule_format
 from ensemble.exchange.capsule.capsule_format import CapsuleHeader, PartHeader

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ensemble.datasets.split import count_holdout_images
+from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.engine import count_steps_per_epoch, create_blank_members
 from ensemble.errors import RunError
 from ensemble.optimizers import OPTIMIZERS

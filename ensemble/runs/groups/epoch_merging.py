@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.members.disagreement import measure_disagreement
 from ensemble.analysis.quality.averaging import average_probabilities
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import RunError
 from ensemble.runs.epoch_files import format_epoch_file_kind, locate_epoch_file
 from ensemble.runs.groups.group import Group

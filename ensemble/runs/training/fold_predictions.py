@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
-from ensemble.datasets.folds import NO_FOLD, assign_folds, list_judging_members
+from ensemble.datasets.partition.folds import NO_FOLD, assign_folds, list_judging_members
 from ensemble.jobs.folders import change_job_files
 from ensemble.runs.epoch_choice import select_default_epoch
 from ensemble.runs.parameters import list_parameter_epochs, load_run_network, read_parameters

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.config.marked_epochs import describe_statistics_conflict
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.folders import change_job_files
 from ensemble.machine.jax_settings import prepare_jax

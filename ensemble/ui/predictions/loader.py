@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from ensemble import runs
 from ensemble.analysis.inference.image_groups import Groups, select_groups
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import RunError
 from ensemble.ui.shared import loaders
 

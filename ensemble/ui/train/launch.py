@@ -10,9 +10,10 @@ from ensemble.access import Action
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
 from ensemble.datasets.entry import DatasetEntry
-from ensemble.datasets.folds import count_images_per_member
+from ensemble.datasets.partition.batch_size import check_batch_size
+from ensemble.datasets.partition.folds import count_images_per_member
+from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.datasets.registry import find_dataset_entry
-from ensemble.datasets.split import count_holdout_images
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import list_blocking_jobs, list_queued_jobs
@@ -69,18 +70,10 @@ def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
     held = count_holdout_images(info.train_size, config.validation)
     learnt = info.train_size - held
     seen = count_images_per_member(learnt, config.folds)
-    if config.batch_size > seen:
-        beside = f" beside the {held:,} of validation" if held else ""
-        beside += (
-            f" beside the {learnt - seen:,} that each member leaves out" if config.folds else ""
-        )
-        return LaunchPlan(
-            None,
-            label,
-            f"A batch of {config.batch_size:,} is more than the "
-            f"{seen:,} training images{beside}: choose a smaller "
-            "one.",
-        )
+    try:
+        check_batch_size(config.batch_size, learnt, held, config.folds)
+    except ConfigError as error:
+        return LaunchPlan(None, label, str(error))
     if why := teacher_control.describe_unfit_teacher(config):
         return LaunchPlan(None, label, why)
     network = network_control.probe_network(config.network, info, config.width)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from ensemble import runs, sweeps
 from ensemble.comparison.compared_settings import format_setting
-from ensemble.datasets.split import count_holdout_images
+from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import RunError
 from ensemble.figures.comparison.trial_columns import OBJECTIVE_TITLES, format_objective
 from ensemble.sweeps import Sweep, Trial

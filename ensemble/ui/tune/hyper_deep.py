@@ -6,7 +6,7 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.access import Action
-from ensemble.datasets.split import count_holdout_images
+from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.sweeps import Sweep, Trial, selection
 from ensemble.ui.shared import address, loaders, settings, widget_state
 from ensemble.ui.sign_in import rights

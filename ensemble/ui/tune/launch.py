@@ -7,8 +7,8 @@ import streamlit as st
 
 from ensemble import datasets, sweeps
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.folds import count_images_per_member
-from ensemble.datasets.split import count_holdout_images
+from ensemble.datasets.partition.batch_size import check_batch_setting
+from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement
 from ensemble.settings import list_setting_fields
@@ -215,15 +215,10 @@ def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
     if not info.prepared:
         return LaunchPlan(None, label, f"{info.title} is not here yet: fetch it on Train.")
     aside = count_holdout_images(info.train_size, wanted.base.validation)
-    seen = count_images_per_member(info.train_size - aside, wanted.base.folds)
-    if find_largest_batch(wanted) > seen:
-        learnt = f"{seen:,} training images"
-        return LaunchPlan(
-            None,
-            label,
-            f"A batch of {find_largest_batch(wanted):,} is more than the {learnt}: "
-            "choose a smaller one.",
-        )
+    try:
+        check_batch_setting(wanted.base, wanted.largest_batch_size)
+    except ConfigError as error:
+        return LaunchPlan(None, label, str(error))
     selection_images = describe_selection_images(wanted, aside, info.noun)
     if place := widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
         workers = formats.format_count(wanted.workers, "task")
@@ -243,14 +238,6 @@ def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
         f"{label}, {most}{time_}",
         note=f"{selection_images} Time {ESTIMATE_SOURCES[about.source]}.",
     )
-
-
-def find_largest_batch(config: SweepConfig) -> int:
-    """The largest batch that a trial may have."""
-    axis = config.search_axes.get("batch_size")
-    if axis is None:
-        return config.base.batch_size
-    return int(getattr(axis, "high", 0) or max(getattr(axis, "values", (0,))))
 
 
 def describe_selection_images(config: SweepConfig, aside: int, noun: str) -> str:

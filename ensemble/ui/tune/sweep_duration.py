@@ -9,8 +9,8 @@ from statistics import fmean
 
 from ensemble import datasets
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.folds import count_images_per_member
-from ensemble.datasets.split import count_holdout_images
+from ensemble.datasets.partition.folds import count_images_per_member
+from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import ConfigError
 from ensemble.machine.run_estimate import STARTUP_SECONDS, PastRun, estimate_training_time
 from ensemble.sweeps import SweepConfig

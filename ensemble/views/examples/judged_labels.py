@@ -11,7 +11,7 @@ from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.label_errors import LabelErrors, find_label_errors
-from ensemble.datasets.folds import assign_folds
+from ensemble.datasets.partition.folds import assign_folds
 from ensemble.errors import RunError
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.runs.training_predictions import (

@@ -11,7 +11,7 @@ import ensemble
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.own import custom_registry
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.engine import Trainer
 from ensemble.errors import DataError
 from ensemble.planning.plan_grids import load_plan_grids

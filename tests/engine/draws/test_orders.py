@@ -51,7 +51,7 @@ def test_bootstrap_draws_with_replacement_once_for_the_run():
 def test_whole_batches_only():
     assert count_steps_per_epoch(60_000, 128) == 468
     assert count_steps_per_epoch(128, 128) == 1
-    with pytest.raises(ConfigError, match="only 127 training images"):
+    with pytest.raises(ConfigError, match="the 127 training images"):
         count_steps_per_epoch(127, 128)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.split import select_validation_indices
+from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import RunError
 from ensemble.runs.history import write_predictions
 from ensemble.ui.predictions import loader

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.split import (
+from ensemble.datasets.partition.split import (
     HoldoutSettings,
     SplittableDataset,
     select_validation_indices,
