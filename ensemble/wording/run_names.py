@@ -1,6 +1,7 @@
 """What a run is called where a person reads of it: by its name, else by what it is."""
 
 import re
+import sys
 
 from ensemble.acquisition.learning_settings import LearningConfig
 from ensemble.config import EnsembleConfig, ImportedConfig
@@ -67,12 +68,13 @@ def format_unique_run_name(job: Job) -> str:
     """What it is called, and when it was made or else its id: no two runs read the same.
 
     The browser sends a choice back by its words: nothing in them changes while a run goes on,
-    at midnight, or when another run begins.
+    at midnight, or when another run begins. One string for all that ask: a server holds the names
+    of thousands of runs once for each tab that offers them.
     """
     if job.name != job.id:
-        return f"{format_run_name(job)} · {job.id}"
+        return sys.intern(f"{format_run_name(job)} · {job.id}")
     how = "imported " if getattr(job, "origin", "") else ""
-    return f"{format_run_name(job)} · {how}{format_creation_time(job.id)}"
+    return sys.intern(f"{format_run_name(job)} · {how}{format_creation_time(job.id)}")
 
 
 def format_creation_time(run_id: str) -> str:
