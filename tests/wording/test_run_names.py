@@ -45,7 +45,10 @@ def test_the_name_that_a_person_gave_leads() -> None:
 
 
 def test_tabs_that_offer_the_same_runs_share_their_names() -> None:
-    for run in (with_id("digits-1127-140506"), runs.rename_run(with_id("b-1127-140507").id, "wide")):
+    for run in (
+        with_id("digits-1127-140506"),
+        runs.rename_run(with_id("b-1127-140507").id, "wide"),
+    ):
         again = runs.find_run(run.id)
         assert again is not run
         assert format_unique_run_name(again) is format_unique_run_name(run)

@@ -14,6 +14,7 @@ from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts import chance_level, selection_basis
 
+MAX_NAMED_DATASETS = 5  # more would be a wall of words above the table
 WINNER_BASES = {
     "test": "the highest of several flatters: expect less on new images",
     "validation": selection_basis.CHOSEN_ON_VALIDATION,
@@ -33,7 +34,11 @@ def describe_run_counts(every: Sequence[runs.Run]) -> str:
 def describe_best_runs(every: Sequence[runs.Run]) -> str:
     """The best run on each dataset, and on what it was chosen.
 
-    "Digits 97.8 % (my run) · MNIST 99.12 % (another); chosen on the test images: …"
+    "Digits 97.8 % (my run) · MNIST 99.12 % (another); chosen on the test images: …", of the
+    datasets that were trained on last where there are many.
+
+    Args:
+      every: all runs, the newest first.
     """
     runs_by_basis: dict[str, list[str]] = {}
     # What was imported says nothing of how it came: it is no rival of what was trained here.
@@ -41,7 +46,10 @@ def describe_best_runs(every: Sequence[runs.Run]) -> str:
     for run in every:
         if run.training_config and not run.origin:
             trained.setdefault(run.config.dataset, []).append(run)
+    recent = list(trained)[:MAX_NAMED_DATASETS]
     for dataset in registry.list_dataset_names() if trained else ():
+        if dataset not in recent:
+            continue
         if best_run := find_best_run(trained.get(dataset, ())):
             run, on = best_run
             share = formats.format_percent(
@@ -50,9 +58,12 @@ def describe_best_runs(every: Sequence[runs.Run]) -> str:
             name = escaping.escape_markdown(format_run_name(run))
             title = escaping.escape_markdown(run.data.title)
             runs_by_basis.setdefault(on, []).append(f"{title} {share} ({name})")
-    return ". ".join(
-        f"{' · '.join(each)}; {WINNER_BASES[on]}" for on, each in runs_by_basis.items()
-    )
+    sentences = [f"{' · '.join(each)}; {WINNER_BASES[on]}" for on, each in runs_by_basis.items()]
+    if sentences and (others := len(trained) - len(recent)):
+        sentences.append(
+            f"{formats.format_count(others, 'more dataset')}, trained on before: see the table"
+        )
+    return ". ".join(sentences)
 
 
 def find_best_run(every: Sequence[runs.Run]) -> tuple[runs.Run, str] | None:

@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,24 @@ def test_the_best_run_is_the_lowest_by_validation_only_where_all_have_one() -> N
         "validation",
         "test",
     ]
+
+
+def test_of_many_datasets_those_that_were_trained_on_last_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    digits = trained(name="old", done=1, best_ensemble_test_accuracy=0.9)
+    mnist = replace(
+        trained(name="new", done=1, best_ensemble_test_accuracy=0.95),
+        config=replace(digits.config, dataset="mnist"),
+    )
+    both = summary.describe_best_runs([mnist, digits])
+    assert "(old)" in both
+    assert "(new)" in both
+    monkeypatch.setattr(summary, "MAX_NAMED_DATASETS", 1)
+    one = summary.describe_best_runs([mnist, digits])
+    assert "(old)" not in one
+    assert "(new)" in one
+    assert one.endswith(". 1 more dataset, trained on before: see the table")
 
 
 def test_figures_read_as_on_every_other_screen() -> None:
