@@ -11,10 +11,10 @@ from ensemble import runs
 from ensemble.datasets import registry
 from ensemble.runs.annotations.notes import read_run_note
 from ensemble.wording import escaping, formats
-from ensemble.wording.run_names import format_run_name
+from ensemble.wording.run_names import format_dataset_name, format_run_name
 from ensemble.wording.verdicts import chance_level, selection_basis
 
-MAX_NAMED_DATASETS = 5  # more would be a wall of words above the table
+MAX_NAMED_DATASETS = 3  # more would be a wall of words above the table
 WINNER_BASES = {
     "test": "the highest of several flatters: expect less on new images",
     "validation": selection_basis.CHOSEN_ON_VALIDATION,
@@ -55,9 +55,13 @@ def describe_best_runs(every: Sequence[runs.Run]) -> str:
             share = formats.format_percent(
                 run.status.best_ensemble_test_accuracy, run.data.test_size
             )
-            name = escaping.escape_markdown(format_run_name(run))
+            name = format_run_name(run)
+            if run.name == run.id:  # a name of the program's own has the dataset in it
+                name = name.replace(f" · {format_dataset_name(dataset)}", "", 1)
             title = escaping.escape_markdown(run.data.title)
-            runs_by_basis.setdefault(on, []).append(f"{title} {share} ({name})")
+            runs_by_basis.setdefault(on, []).append(
+                f"{title} {share} ({escaping.escape_markdown(name)})"
+            )
     sentences = [f"{' · '.join(each)}; {WINNER_BASES[on]}" for on, each in runs_by_basis.items()]
     if sentences and (others := len(trained) - len(recent)):
         sentences.append(
