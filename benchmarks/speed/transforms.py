@@ -41,7 +41,7 @@ from ensemble.engine.networks.cpu_products import (
 )
 from ensemble.machine.jax_settings import prepare_jax
 
-BATCH, STEPS, ROUNDS = 128, 10, 12
+BATCH, STEPS, ROUNDS = 128, 10, 24
 FEATURES = ((1, 32), (32, 64))  # of the HOWTO's two convolutions
 WORTH_BUILDING = 1.05  # times as fast
 BUILT = "built"
