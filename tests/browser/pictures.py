@@ -110,6 +110,9 @@ def hand_in(app: App) -> None:
     app.settle()
     marks.last.click()
     expect(marks.last).to_have_attribute("aria-pressed", "true")
+    # What is unlike the dataset is being found out, beside it, for the first time.
+    expect(app.page.get_by_text("Nothing is rejected yet")).to_have_count(0, timeout=PATIENCE)
+    app.settle()
 
 
 SCENES = {
