@@ -157,7 +157,7 @@ def combine_in_two_steps(weights: np.ndarray, arrays: Arrays) -> Arrays:
     return [combined for row in rows for combined in combine_signed(one, row)]
 
 
-WAYS: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     BUILT: {},
     "fused": {"_conv_relu_pool_forward": forward_fused},
     "two steps": {"combine_signed": combine_in_two_steps},
@@ -185,7 +185,7 @@ def compile_steps(images: jax.Array, layers: Layers) -> Callable[[jax.Array, Lay
     return jax.jit(run_steps).lower(images, layers).compile()
 
 
-def measure_ways(rounds: int) -> dict[str, float]:
+def measure_variants(rounds: int) -> dict[str, float]:
     """Milliseconds of a step by each way: the medians of so many turns."""
     draws = np.random.default_rng(0)
 
@@ -195,7 +195,7 @@ def measure_ways(rounds: int) -> dict[str, float]:
     images = draw(BATCH, 28, 28, 1)
     layers = [(draw(3, 3, *features), draw(features[1])) for features in FEATURES]
     programs, results = {}, {}
-    for name, functions in WAYS.items():
+    for name, functions in VARIANTS.items():
         module = cpu_products if "combine_signed" in functions else cpu_windows
         with replace_functions(module, **functions):
             programs[name] = compile_steps(images, layers)
@@ -204,7 +204,7 @@ def measure_ways(rounds: int) -> dict[str, float]:
             *map(jax.tree.leaves, (results[name], results[BUILT])), strict=True
         ):
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5, err_msg=name)
-    seconds: dict[str, list[float]] = {name: [] for name in WAYS}
+    seconds: dict[str, list[float]] = {name: [] for name in VARIANTS}
     for _ in range(rounds):
         for name, program in programs.items():
             began = time.perf_counter()
@@ -220,7 +220,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="keep the figures in results/")
     args = parser.parse_args()
     prepare_jax()
-    milliseconds = measure_ways(args.rounds)
+    milliseconds = measure_variants(args.rounds)
     figures = {
         name: {"ms": round(ms, 2), "times_as_fast": round(milliseconds[BUILT] / ms, 3)}
         for name, ms in milliseconds.items()
