@@ -85,27 +85,20 @@ def split_gradient(dy: jax.Array, positive: jax.Array, grid: Any, level: int) ->
     return [jnp.where(positive & (1 << n) != 0, dmean, 0.0) for n in range(len(SPOTS))]
 
 
-def forward_fused(
-    x: Any, weights: Any, bias: Any, grid: Any, level: int, method: Any
-) -> tuple[Any, Any]:
-    """As built, and nothing written down between the layers."""
-    bordered = cpu_windows.add_plane_border(x, grid, level)
-    z = find_spots(
-        method.forward(cpu_windows.extract_taps(bordered, grid, level), weights[0]), bias
-    )
-    y, positive = pool_spots(z, grid, level)
-    return y, (bordered, weights[1], materialize_arrays(positive))
+def build_forward(write_spots: bool, write_result: bool) -> Callable[..., tuple[Any, Any]]:
+    """As built, with the spots written down or not, and what the layer leaves."""
 
+    def forward(
+        x: Any, weights: Any, bias: Any, grid: Any, level: int, method: Any
+    ) -> tuple[Any, Any]:
+        bordered = cpu_windows.add_plane_border(x, grid, level)
+        taps = cpu_windows.extract_taps(bordered, grid, level)
+        z = find_spots(method.forward(taps, weights[0]), bias)
+        y, positive = pool_spots(materialize_arrays(z) if write_spots else z, grid, level)
+        y, positive = materialize_arrays((y, positive)) if write_result else (y, positive)
+        return y, (bordered, weights[1], materialize_arrays(positive))
 
-def forward_written(
-    x: Any, weights: Any, bias: Any, grid: Any, level: int, method: Any
-) -> tuple[Any, Any]:
-    """As built, and each spot written down."""
-    bordered = cpu_windows.add_plane_border(x, grid, level)
-    taps = cpu_windows.extract_taps(bordered, grid, level)
-    z = materialize_arrays(find_spots(method.forward(taps, weights[0]), bias))
-    y, positive = materialize_arrays(pool_spots(z, grid, level))
-    return y, (bordered, weights[1], positive)
+    return forward
 
 
 def backward_written(grid: Any, level: int, method: Any, residuals: Any, dy: Any) -> Any:
@@ -159,11 +152,11 @@ def combine_in_two_steps(weights: np.ndarray, arrays: Arrays) -> Arrays:
 
 VARIANTS: dict[str, dict[str, Any]] = {
     BUILT: {},
-    "fused": {"_conv_relu_pool_forward": forward_fused},
+    "fused": {"_conv_relu_pool_forward": build_forward(False, False)},
     "two steps": {"combine_signed": combine_in_two_steps},
     "kept": {"_conv_relu_pool_forward": forward_kept, "_conv_relu_pool_backward": backward_kept},
     "spots written": {
-        "_conv_relu_pool_forward": forward_written,
+        "_conv_relu_pool_forward": build_forward(True, True),
         "_conv_relu_pool_backward": backward_written,
     },
 }

@@ -10,7 +10,8 @@ import sys
 
 ARENAS = 2  # heaps; with one, threads would wait for each other
 M_ARENA_MAX = -8  # from glibc's malloc.h
-ARENA_VARIABLES = ("MALLOC_ARENA_MAX", "GLIBC_TUNABLES")
+# Where the user says how many, and the word of it that does.
+ARENA_VARIABLES = {"MALLOC_ARENA_MAX": "", "GLIBC_TUNABLES": "glibc.malloc.arena"}
 
 
 def share_memory_arenas() -> bool:
@@ -18,7 +19,11 @@ def share_memory_arenas() -> bool:
 
     Only glibc keeps heaps for each thread; a number of the user's own, in the environment, stands.
     """
-    if not sys.platform.startswith("linux") or any(name in os.environ for name in ARENA_VARIABLES):
+    if not sys.platform.startswith("linux"):
+        return False
+    if any(
+        name in os.environ and word in os.environ[name] for name, word in ARENA_VARIABLES.items()
+    ):
         return False
     try:
         return bool(ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS))

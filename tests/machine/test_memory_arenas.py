@@ -10,7 +10,9 @@ import pytest
 
 from ensemble.machine.memory_arenas import ARENA_VARIABLES, ARENAS
 
-GLIBC = platform.libc_ver()[0] == "glibc"
+pytestmark = pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="only glibc keeps heaps for each thread"
+)
 # Threads that allocate at once, beside each other; then the heaps that the C library describes.
 COUNT_HEAPS = """
 import ctypes, sys, threading
@@ -53,7 +55,6 @@ def count_heaps(tmp_path: Path, what: str, **environment: str) -> tuple[str, int
     return done.stdout.strip(), described.read_text().count("<heap nr=")
 
 
-@pytest.mark.skipif(not GLIBC, reason="only glibc keeps heaps for each thread")
 def test_threads_share_few_heaps(tmp_path: Path) -> None:
     took, heaps = count_heaps(tmp_path, "share")
     assert took == "True"
@@ -61,8 +62,18 @@ def test_threads_share_few_heaps(tmp_path: Path) -> None:
     assert count_heaps(tmp_path, "leave")[1] > ARENAS
 
 
-@pytest.mark.skipif(not GLIBC, reason="only glibc keeps heaps for each thread")
-def test_a_users_own_number_stands(tmp_path: Path) -> None:
-    took, heaps = count_heaps(tmp_path, "share", MALLOC_ARENA_MAX="6")
+@pytest.mark.parametrize(
+    "setting",
+    [{"MALLOC_ARENA_MAX": "6"}, {"GLIBC_TUNABLES": "glibc.malloc.arena_max=6"}],
+    ids=["variable", "tunable"],
+)
+def test_a_users_own_number_stands(tmp_path: Path, setting: dict[str, str]) -> None:
+    took, heaps = count_heaps(tmp_path, "share", **setting)
     assert took == "False"
     assert ARENAS < heaps <= 6
+
+
+def test_another_tunable_says_nothing_of_heaps(tmp_path: Path) -> None:
+    took, heaps = count_heaps(tmp_path, "share", GLIBC_TUNABLES="glibc.malloc.tcache_count=7")
+    assert took == "True"
+    assert heaps <= ARENAS
