@@ -3,6 +3,7 @@
 import io
 import re
 import zlib
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -42,6 +43,36 @@ def axis(app: App, name: str) -> dict[str, float]:
 def end(app: App, name: str, end: int) -> Locator:
     """One end of an axis's brush, as the keyboard reaches it."""
     return app.page.locator(f'.coordinates [data-focus="end {end} {name}"]')
+
+
+def test_every_first_control_keeps_the_runs_that_were_chosen_on_the_first_page(app: App) -> None:
+    """The first page and the popover draw the same boxes: one must not clear the other's choice."""
+    runs_of_two_rates()
+    app.open("compare")
+    app.page.get_by_role("button", name=re.compile("Compare the newest")).click()
+    app.page.wait_for_url("**runs=**")
+    heading = app.page.get_by_role("heading", name=re.compile(r"^\d+ runs"))
+    expect(heading).to_be_visible()
+    app.settle()
+    chosen, title = read_address_runs(app), heading.inner_text()
+    main = app.page.get_by_test_id("stMain")
+    controls = main.locator("[role=radio]:visible, [role=checkbox]:visible, [role=switch]:visible")
+    names = [control.inner_text() for control in controls.all()]
+    assert {"Curves", "Table"} <= set(names)
+    for name in [*names, "Curves"]:
+        control = main.get_by_text(name, exact=True).first
+        if not control.is_visible():  # it belongs to the first view alone
+            main.get_by_text("Curves", exact=True).first.click()
+            app.settle()
+        control.click()
+        app.settle()
+        assert read_address_runs(app) == chosen, name
+        expect(heading).to_have_text(title)
+
+
+def read_address_runs(app: App) -> list[str]:
+    """Return the ids of the runs in the address."""
+    return parse_qs(urlsplit(app.page.url).query)["runs"][0].split(",")
 
 
 def test_three_seeds_are_one_curve_and_a_brush_holds_in_every_view(app: App) -> None:

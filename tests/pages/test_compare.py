@@ -76,7 +76,7 @@ def test_a_tag_and_a_sweep_stand_for_all_their_runs() -> None:
     assert "3 runs · tag “rates”" in said(compared(tag="rates"))
     at = compared(sweep="sweep-1123-050000")
     assert "2 runs · sweep-1123-050000" in said(at)
-    box = widget(at, "selectbox", "compare_tag")
+    box = widget(at, "selectbox", "compare_other_tag")
     box.select("rates").run()
     assert value(at, "tag") == "rates"
     assert value(at, "sweep") is None
@@ -90,7 +90,8 @@ def test_runs_that_are_gone_are_named_and_the_others_compared() -> None:
     assert "1 run" in said(at)
     at = compared(runs="gone")
     assert "“gone”" in said(at)
-    assert [one.label for one in at.button] == ["Compare the only run"]
+    assert not at.button, "one run alone is not compared"
+    assert [one.label for one in at.get("page_link")] == ["Train another"]
     assert "No run has the tag “none”" in said(compared(tag="none"))
 
 

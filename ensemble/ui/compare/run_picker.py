@@ -33,7 +33,7 @@ def show_comparison_header(selection: SelectedRuns) -> None:
             sort_baseline_first(selection.runs), "compare_one_file"
         )
         with st.popover("Choose runs", icon=":material/checklist:", key="compare_choose"):
-            show_run_choices(selection)
+            show_run_choices(selection, "compare_other")
     show_comparison_problems(selection)
 
 
@@ -44,13 +44,19 @@ def sort_baseline_first(every: Sequence[runs.Run]) -> list[runs.Run]:
     return sorted(listed, key=lambda run: run.id != wanted)
 
 
-def show_run_choices(selection: SelectedRuns) -> None:
-    """Boxes for runs by name, by a tag, by a sweep."""
+def show_run_choices(selection: SelectedRuns, prefix: str) -> None:
+    """Show boxes that choose runs by name, by tag and by sweep.
+
+    Args:
+      selection: the runs that are compared now.
+      prefix: of the widgets' keys. It differs between the first page and the popover: under one
+        key, the browser sends the empty choice of the first page back for the popover's box.
+    """
     every = loaders.list_cached_runs()
     names = {run.id: format_unique_run_name(run) for run in (*every, *selection.runs)}
     ids = [run.id for run in selection.runs]
     address.show_address_widget(
-        f"compare_runs_{hash_options(names.values())}",
+        f"{prefix}_runs_{hash_options(names.values())}",
         ids,
         lambda key: widget_state.draw_widget(
             st.multiselect,
@@ -66,10 +72,10 @@ def show_run_choices(selection: SelectedRuns) -> None:
             help=f"Up to {MAX_RUNS} runs.",
         ),
     )
-    show_shared_choices(every)
+    show_shared_choices(every, prefix)
 
 
-def show_shared_choices(every: Sequence[runs.Run]) -> None:
+def show_shared_choices(every: Sequence[runs.Run], prefix: str) -> None:
     """Boxes for all runs of a tag or a sweep; none where there are neither."""
     counts = Counter(tag for run in every for tag in run.tags)
     sweeps = {tag for tag in counts if is_sweep_tag(tag)}
@@ -80,6 +86,7 @@ def show_shared_choices(every: Sequence[runs.Run]) -> None:
         if tags:
             show_tag_choice(
                 word,
+                prefix,
                 label,
                 {tag: f"{tag} · {formats.format_count(counts[tag], 'run')}" for tag in tags},
             )
@@ -90,12 +97,14 @@ def is_sweep_tag(tag: str) -> bool:
     return tag.startswith("sweep-")
 
 
-def show_tag_choice(word: address.TextParameter, label: str, options: Mapping[str, str]) -> None:
-    """A box for one of the tags."""
+def show_tag_choice(
+    word: address.TextParameter, prefix: str, label: str, options: Mapping[str, str]
+) -> None:
+    """Show a box that chooses one of the tags."""
     value = word.read()
     chosen = value if value in options else None
     address.show_address_widget(
-        f"compare_{word.name}_{hash_options(options.values())}",
+        f"{prefix}_{word.name}_{hash_options(options.values())}",
         chosen,
         lambda key: widget_state.draw_widget(
             st.selectbox,
@@ -165,13 +174,16 @@ def show_comparison_introduction() -> None:
         )
         return
     newest = [run.id for run in every[:NEWEST_RUN_COUNT]]
-    count = "the only run" if len(newest) == 1 else f"the newest {len(newest)} runs"
+    if len(newest) == 1:
+        st.caption("There is one run so far. Train a second one to compare them.")
+        st.page_link("pages/train.py", label="Train another", icon=":material/arrow_forward:")
+        return
     st.button(
-        f"Compare {count}",
+        f"Compare the newest {len(newest)} runs",
         type="primary",
         key="compare_newest",
         on_click=selected_runs.update_runs_address,
         args=(newest,),
     )
     with st.container(width=480):
-        show_run_choices(SelectedRuns(()))
+        show_run_choices(SelectedRuns(()), "compare_first")
