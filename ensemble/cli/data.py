@@ -158,6 +158,7 @@ def run_data_relabel_command(name: str, table: Path, new_name: str, as_json: boo
     is told with its line, and then nothing is changed.
     """
     from ensemble.datasets.decisions import decision_table, relabeling
+    from ensemble.wording.label_decisions import TEST_LABELS_ALONE_CHANGED
 
     dataset = datasets.load_dataset(name)
     changes = decision_table.read_label_changes(table, dataset)
@@ -171,9 +172,12 @@ def run_data_relabel_command(name: str, table: Path, new_name: str, as_json: boo
         return
     for sentence in note.said:
         print_line(sentence, err=True)
+    added = f"{new_name} has been added: {name} with {relabeling.describe_changes(changes)}."
+    if not note.training_changed:
+        print_line(f"{added} {TEST_LABELS_ALONE_CHANGED}")
+        return
     print_line(
-        f"{new_name} has been added: {name} with {relabeling.describe_changes(changes)}. Train "
-        f"with --dataset {new_name}{format_batch_size_option(note.train_size)}."
+        f"{added} Train with --dataset {new_name}{format_batch_size_option(note.train_size)}."
     )
     if command := build_mended_rerun_command(changes.runs, name, new_name):
         print_line(f"The run whose members were asked, again on {new_name}: {command}")

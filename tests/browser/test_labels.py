@@ -1,4 +1,4 @@
-"""Labels that were flipped are found by the members, mended by keys, and learnt from anew."""
+"""Labels that were flipped are found by the members and corrected with keys."""
 
 import shutil
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def read_number(app: App) -> int:
 
 
 @pytest.mark.long
-def test_flipped_labels_are_mended_by_keys_and_the_same_settings_trained_again(
+def test_flipped_test_labels_are_corrected_with_keys_in_a_new_version(
     app: App, scribbles: datasets.Dataset
 ) -> None:
     truth = datasets.load_dataset("digits").test_labels
@@ -75,12 +75,9 @@ def test_flipped_labels_are_mended_by_keys_and_the_same_settings_trained_again(
     expect(app.page.get_by_text("Every label in doubt is decided")).to_be_visible()
     app.settle()
     app.page.get_by_role("button", name="Make a new version").click()
-    app.page.get_by_role("button", name="Train the same settings on scribbles_2").click()
+    expect(app.page.get_by_text("Only test images changed.")).to_be_visible()
     made = datasets.load_dataset("scribbles_2").test_labels
     assert set(np.flatnonzero(made != truth)) == set(FLIPS) - mended
-    claim = app.page.get_by_role("heading", name=f"With {len(mended)} labels mended")
-    expect(claim).to_be_visible(timeout=300_000)
-    expect(claim).to_contain_text("points (")
     app.page.set_viewport_size(PHONE)
     app.settle()
     wide = app.page.evaluate("document.documentElement.scrollWidth")

@@ -195,10 +195,8 @@ def test_a_run_on_the_new_version_is_compared_on_the_labels_that_were_mended() -
     at = opened(run, "labels")
     decide_all(at)
     press(at, "labels_new_version")
-    assert (
-        at.button(key="labels_retrain_scribbles_2").label
-        == "Train the same settings on scribbles_2"
-    )
+    assert "Only test images changed." in said(at)
+    assert "labels_retrain_scribbles_2" not in [one.key for one in at.button]
     better = trained(dataset="scribbles_2", epochs=1)
     assert mended_labels.is_mended_version(better, run)
     write_predictions(better.path, 1, answer(truth(), 3, 1))
@@ -233,15 +231,35 @@ def test_a_removed_image_is_left_out_for_both_and_the_command_that_trains_again_
         press(at, f"labels_{decision}_{shown_number(at)}")
     table = tmp_path / "decisions.csv"
     table.write_text(invoke("data", "decisions", "scribbles"))
-    assert "ensemble train --dataset scribbles_2" in invoke(
-        "data", "relabel", "scribbles", str(table)
-    )
+    printed = invoke("data", "relabel", "scribbles", str(table))
+    assert "Only test images changed." in printed
+    assert "ensemble train" not in printed, "the same members would come of it"
     mended = trained(dataset="scribbles_2", epochs=1)
     comparison = mended_labels.compare_mended_runs(mended, run)
     assert (comparison.gain.n, comparison.left_out, comparison.mended) == (499, 1, (1, 1))
     assert comparison.relabeled == 1
     with pytest.raises(RunError, match="different classes"):
         mended_labels.compare_mended_runs(mended, imported())
+
+
+def test_changed_training_labels_are_offered_to_train_on_and_no_button_is_preselected(
+    tmp_path: Path,
+) -> None:
+    run = train_on_flips()
+    at = opened(run, "labels")
+    buttons = {one.key: one.proto.type for one in at.button}
+    assert {"labels_relabel_", "labels_keep_"} <= {str(key).rstrip("0123456789") for key in buttons}
+    labels = datasets.load_dataset("scribbles").train_labels
+    table = tmp_path / "decisions.csv"
+    table.write_text(
+        "split,number,label,decision,new_label\n"
+        f"train,0,{labels[0]},relabel,{(labels[0] + 1) % 10}\n"
+    )
+    assert "Train with --dataset scribbles_2" in invoke("data", "relabel", "scribbles", str(table))
+    at = opened(run, "labels")
+    again = at.button(key="labels_retrain_scribbles_2")
+    assert again.label == "Train the same settings on scribbles_2"
+    assert {*buttons.values(), again.proto.type} <= {"secondary", "tertiary"}
 
 
 def test_a_run_opens_whose_dataset_or_the_version_before_it_has_been_removed() -> None:

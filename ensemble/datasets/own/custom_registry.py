@@ -94,6 +94,11 @@ class CustomDatasetNote:
     extended_by: Count = 0
     pool: str = ""
 
+    @property
+    def training_changed(self) -> bool:
+        """Whether mending labels changed or removed a training image; False of no such version."""
+        return any(counts[0] for counts in (self.relabeled, self.removed) if counts)
+
 
 def custom_datasets_folder() -> Path:
     """Where they all lie; it need not be there."""

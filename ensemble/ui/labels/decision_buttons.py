@@ -20,10 +20,10 @@ KEEP_KEY, MEMBERS_KEY, REMOVE_KEY, UNSURE_KEY, UNDO_KEY = "K", "M", "X", "U", "Z
 
 
 def show_decision_buttons(queue: LabelQueue, number: int) -> None:
-    """What can be decided of an image.
+    """Show the buttons that decide about an image. None is preselected: each may be right.
 
-    The keys of widgets name the image: a second press on a key that comes too late decides nothing
-    of the next image, which nobody has seen yet.
+    The widgets' keys contain the image's number, so that a second press that arrives late does
+    not decide about the next image, which nobody has seen yet.
     """
     label = int(queue.labels[number])
     suggested = int(queue.errors.suggested[queue.judged.find_place(number)])
@@ -43,7 +43,6 @@ def show_decision_buttons(queue: LabelQueue, number: int) -> None:
                 escaping.escape_markdown(text),
                 key=f"labels_{decision}_{number}",
                 shortcut=shortcut,
-                type="primary" if decision == RELABEL else "secondary",
                 on_click=save_decision,
                 args=(queue, number, decision, new_label),
                 **rights.build_control_arguments(Action.CHANGE),

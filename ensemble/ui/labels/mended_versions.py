@@ -82,6 +82,8 @@ def show_mended_version(
             show_mended_gain(finished[0], run)
         elif trained and trained[0].active:
             show_run_under_way(trained[0].id)
+        elif not version.training_changed:
+            st.caption(words.TEST_LABELS_ALONE_CHANGED)
         else:
             show_retrain_button(run, name)
 
@@ -153,7 +155,6 @@ def show_retrain_button(run: runs.Run, name: str) -> None:
     st.button(
         f"Train the same settings on {shown}",
         key=f"labels_retrain_{name}",
-        type="primary",
         icon=":material/model_training:",
         on_click=launch_mended_run,
         args=(run, name),

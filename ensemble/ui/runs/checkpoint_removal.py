@@ -98,7 +98,6 @@ def show_removable_checkpoints(removable: Sequence[StoredCheckpoints]) -> None:
     st.button(
         f"Remove them ({size})",
         key="free_space_remove",
-        type="primary",
         on_click=remove_listed_checkpoints,
         args=([each.run_id for each in removable],),
         help="They are kept for a day, and can be brought back until then.",
