@@ -59,9 +59,10 @@ def list_regression_evidence(solve: Regression, traces: RegressionTraces) -> lis
     lines = []
     if bought := traces.speedup:
         lines.append(
-            f"Speed-up of a step {words.format_speedup(bought.median)} (median"
-            f"{words.describe_speedup_range(bought)}), of all of it, compiling included, "
-            f"{words.format_speedup(bought.whole)}; efficiency "
+            f"Speed-up {words.format_speedup(bought.pace)} by the median step times, "
+            f"{words.format_speedup(bought.whole)} with compiling. Iteration by iteration the "
+            f"median ratio is {words.format_speedup(bought.median)}"
+            f"{words.describe_speedup_range(bought)}; efficiency "
             f"{formats.format_percent(bought.efficiency, places=0)}."
         )
     if solve.config.pmap == "faster" and (choice := load_pmap_choice(solve.path)):
@@ -160,7 +161,7 @@ def describe_missing_scaling(solve: Regression, traces: RegressionTraces) -> str
 def tabulate_solves(traces: RegressionTraces) -> pd.DataFrame:
     """A row a solve: step time, speed-up, compile time, objective; last the shorter ones."""
     bought = traces.speedup
-    ratio = bought.median if bought else None
+    ratio = bought.pace if bought else None
     rows = [
         _tabulate_solve(trace, ratio if trace.pmap else 1.0)
         for trace in charts.list_started_solves(traces)

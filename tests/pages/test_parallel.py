@@ -124,9 +124,10 @@ def test_a_finished_one_is_answered_first_and_its_pictures_are_what_was_measured
     assert address(at) == solve.id, "the newest is shown and put into the address"
     traces = regression.read_regression_traces(solve.path)
     bought = traces.speedup
-    assert [metric.value for metric in at.metric][:4] == [
-        f"{bought.median:.2f}×",
+    assert [metric.value for metric in at.metric][:5] == [
+        f"{bought.pace:.2f}×",
         f"{bought.whole:.2f}×",
+        f"{bought.median:.2f}×",
         f"{bought.mean:.2f}×",
         f"{100 * bought.efficiency:.0f} %",
     ]

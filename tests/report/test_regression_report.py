@@ -36,7 +36,7 @@ def test_the_file_has_the_answer_the_pictures_and_every_solve(
     assert solved.answer in page
     for alt in ("norm by iteration", "Step time by iteration; medians", "2 times on 2"):
         assert alt in page
-    assert "Speed-up of a step 2.00× (median, 2.00× to 2.00×)" in page
+    assert "the median ratio is 2.00×, 2.00× to 2.00×" in page
     assert "2 devices, pmap" in page
     assert "120 × 8 · 3 iterations" in page
 

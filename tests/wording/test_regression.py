@@ -1,5 +1,6 @@
 """What is said of a regression's measurements, case by case."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +23,7 @@ def trace(seconds: list[float], devices: int = 1, compiling: float = 1.0) -> Sol
 
 
 ONE = trace([0.052] * 40)
+SECONDS = {"ms": 1e-3, "s": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -92,6 +94,23 @@ def test_a_heading_never_contradicts_the_step_times_beside_it() -> None:
         "These 40 iterations do not tell whether pmap pays: on 2 devices an iteration "
         "takes 11 ms, and 11 ms on one without pmap, 0.83 to 1.2 times as fast."
     )
+
+
+@pytest.mark.parametrize(("one", "many"), [(0.020, 0.029), (0.0104, 0.0146), (0.998, 1.504)])
+def test_the_ratio_is_that_of_the_two_times_in_the_sentence(one: float, many: float) -> None:
+    """Most iterations take far longer with pmap than the two medians suggest."""
+    without = [one * scale for scale in [0.5] * 19 + [1.0] * 3 + [1.02] * 18]
+    with_pmap = [many * scale for scale in [0.98] * 19 + [1.0] * 3 + [1.02] * 18]
+    sentence = regression_words.describe_pmap_gain(
+        RegressionTraces(trace(without), trace(with_pmap, 2), ()), active=False
+    )
+    found = re.search(
+        r"takes ([\d.]+) (m?s) instead of ([\d.]+) (m?s), ([\d.]+) times as long", sentence
+    )
+    assert found, sentence
+    shown = [float(found[1]) * SECONDS[found[2]], float(found[3]) * SECONDS[found[4]]]
+    assert float(found[5]) == pytest.approx(shown[0] / shown[1], rel=0.05)
+    assert float(found[5]) == float(regression_words.format_ratio(shown[0] / shown[1]).split()[0])
 
 
 def test_a_few_iterations_are_no_verdict() -> None:

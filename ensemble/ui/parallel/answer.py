@@ -60,14 +60,12 @@ def show_metrics(metrics: Sequence[tuple[str, str, str]]) -> None:
 
 
 def list_speedup_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
-    """How many times as fast an iteration is, and the whole solve."""
+    """List the speed-up of an iteration and of the whole solve."""
     return [
         (
-            "Speed-up, median",
-            format_speedup(bought.median),
-            "Time without pmap by time with it, iteration "
-            "by iteration, compiling left out: the median, which one slow step does not move."
-            f"{describe_speedup_interval(bought)}",
+            "Speed-up",
+            format_speedup(bought.pace),
+            "Median step time without pmap divided by the median with pmap, without compiling.",
         ),
         (
             "Compiling included",
@@ -78,17 +76,23 @@ def list_speedup_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
 
 
 def list_further_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
-    """The mean of the ratios, and how well the devices are used."""
+    """List the median and mean ratio of the iterations, and how well the devices are used."""
     return [
         (
-            "Speed-up, mean",
+            "Median ratio",
+            format_speedup(bought.median),
+            "The time without pmap divided by the time with it, iteration by iteration: the "
+            f"median of these ratios.{describe_speedup_interval(bought)}",
+        ),
+        (
+            "Mean ratio",
             format_speedup(bought.mean),
-            "The mean of the same ratios: the figure of JAXopt's example. One slow step moves it.",
+            "The mean of the same ratios, as in JAXopt's example. One slow step changes it.",
         ),
         (
             "Efficiency",
             formats.format_percent(bought.efficiency, places=0),
-            "The median speed-up by the number of devices: 100 % is ideal.",
+            "The median ratio divided by the number of devices. 100 % is ideal.",
         ),
     ]
 
@@ -99,8 +103,8 @@ def describe_speedup_interval(bought: Speedup) -> str:
         return ""
     return (
         f" Its 95 % interval is {format_speedup(bought.low)} to {format_speedup(bought.high)}, "
-        "over these iterations; measured anew, with other work on the machine, it may lie "
-        "elsewhere."
+        "over these iterations. Another measurement may differ, for example if the machine is "
+        "busy."
     )
 
 

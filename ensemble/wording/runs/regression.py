@@ -1,7 +1,6 @@
 """What a regression's measurements say, in sentences with figures."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,13 +100,16 @@ def describe_pmap_choice(choice: PmapChoice) -> str:
 
 
 def describe_step_times(solve_trace: SolveTrace, many: SolveTrace, bought: Speedup) -> str:
-    """The step times with and without `pmap`, and whether its compiling pays.
+    """Compare the step times with and without `pmap`, and report whether its compiling pays.
 
-    Faster or slower is said where the interval of the ratio and the two times both say so.
+    Faster or slower is claimed only if the interval of the ratio and the two times both show it.
     """
     done = min(len(solve_trace.seconds), len(many.seconds))
+    one_seconds, many_seconds = (
+        float(np.median(each.seconds[:done])) for each in (solve_trace, many)
+    )
     slow, fast = (
-        format_step_time(replace(each, seconds=each.seconds[:done])) for each in (solve_trace, many)
+        formats.format_duration(seconds, fine=True) for seconds in (one_seconds, many_seconds)
     )
     if many.devices == 1:
         return (
@@ -121,17 +123,27 @@ def describe_step_times(solve_trace: SolveTrace, many: SolveTrace, bought: Speed
     if bought.high < 1 and bought.pace < 1 and slow != fast:
         return (
             f"pmap does not pay here: o{on} instead of {slow}, "
-            f"{format_ratio(1 / bought.median)} as long."
+            f"{format_ratio(compute_shown_ratio(many_seconds, one_seconds))} as long."
         )
     if bought.low > 1 and bought.pace > 1 and slow != fast:
         return (
-            f"O{on} instead of {slow}: {format_ratio(bought.median)} as fast. "
+            f"O{on} instead of {slow}: "
+            f"{format_ratio(compute_shown_ratio(one_seconds, many_seconds))} as fast. "
             f"{describe_compile_payoff(bought, solve_trace)}"
         )
     return (
         f"{describe_undecided_speedup(bought, done)}: o{on}, and {slow} on one without "
         f"pmap{format_speedup_interval(bought)}."
     )
+
+
+def compute_shown_ratio(first: float, second: float) -> float:
+    """Divide two times in seconds as they are shown: 29 ms by 20 ms is 1.45, whatever was rounded.
+
+    Times below 0.1 s are shown with two significant figures, longer ones with three.
+    """
+    shown = [float(f"{seconds:.{1 if seconds < 0.1 else 2}e}") for seconds in (first, second)]
+    return shown[0] / shown[1]
 
 
 def describe_undecided_speedup(bought: Speedup, done: int) -> str:
