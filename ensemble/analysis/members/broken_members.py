@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.inference.chance_level import is_at_chance
 from ensemble.analysis.inference.image_groups import select_groups
-from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.members.gain import PairedGain, compute_gain
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, average_probabilities
@@ -55,8 +55,7 @@ class MemberFaults:
     """What is wrong with single members; all are counted from 0.
 
     Attributes:
-      guessing: members that are not shown to be right more often than the most frequent class is,
-        where the ensemble of the others is.
+      guessing: members at chance level, if others are not.
       doubles: groups of members, each rising, that give the same probabilities for every example.
       removal: what leaving out the member does that the ensemble seems best without; None where
         there is one member, or too few examples to pick it on one half and judge it on the other.
@@ -93,16 +92,15 @@ def find_member_faults(
 
 
 def find_guessing_members(ensemble_predictions: EnsemblePredictions) -> tuple[int, ...]:
-    """The members, from 0, that only guess, while those who do not show that more is possible.
+    """Return the members, from 0, that only guess, if other members show that more is possible.
 
-    A member guesses where the 95 % interval of its accuracy (Wilson) holds the share of the most
-    frequent class among the examples, or lies below it. Where all do, none is named: then it is the
-    whole ensemble that guesses.
+    A member guesses if its accuracy is at chance level (`is_at_chance`). If all members do, none
+    is named: then the whole ensemble guesses.
     """
     n = len(ensemble_predictions.labels)
     baseline = np.bincount(ensemble_predictions.labels).max() / n
     right = (ensemble_predictions.votes == ensemble_predictions.labels).sum(axis=1)
-    guessing = [m for m, count in enumerate(right) if wilson_interval(count, n)[0] <= baseline]
+    guessing = [m for m, count in enumerate(right) if is_at_chance(count, n, baseline)]
     return tuple(guessing) if len(guessing) < ensemble_predictions.members else ()
 
 

@@ -3,7 +3,7 @@
 import contextlib
 import math
 
-from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.analysis.inference.chance_level import is_at_chance
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import DatasetEntry, find_dataset_entry
 from ensemble.errors import ConfigError
@@ -17,25 +17,18 @@ from ensemble.wording.runs import networks
 # nor on images of colour above the half of it where that was needed.
 SAFE_RATE, SAFE_MOMENTUM = networks.USUAL_RATE, networks.USUAL_MOMENTUM
 MIN_STEPS = 50
-# Of what is to be had above guessing, the share that has to be ruled out: where more is possible,
-# there are too few images to say that a run only guesses.
-MAX_CHANCE_GAIN = 0.25
 # States in which what was reached is what there will be.
 ENDED_STATES = ("finished", "imported")
 
 
 def is_chance_accuracy(share: float | None, data: DatasetEntry) -> bool:
-    """Whether a share of the test images, in [0, 1], is what guessing gets, or less.
+    """Return whether a share of the test images, in [0, 1], is what guessing gets, or less.
 
-    It is where its 95 % interval (Wilson) holds the rate of the most frequent test class or lies
-    below it, and rules out a quarter of what is to be had above that: of few images neither may be
-    shown, and nothing is said. What is not known is not at chance.
+    See `is_at_chance`. An accuracy that is not known is not at chance.
     """
     if share is None or not math.isfinite(share):
         return False
-    low, high = wilson_interval(share * data.test_size, data.test_size)
-    guess = compute_guessing_rate(data)
-    return low <= guess and high < guess + MAX_CHANCE_GAIN * (1 - guess)
+    return is_at_chance(share * data.test_size, data.test_size, compute_guessing_rate(data))
 
 
 def compute_guessing_rate(data: DatasetEntry) -> float:

@@ -118,6 +118,25 @@ def test_where_all_guess_no_member_is_named() -> None:
     assert find_guessing_members(evaluate_predictions(guesses, draws.integers(C, size=N))) == ()
 
 
+def test_members_that_are_right_more_often_than_guessing_are_not_named_on_few_examples() -> None:
+    draws = np.random.default_rng(6)
+    labels = np.arange(50) % 2
+    right = draws.random((200, 5, 50)) < 0.7
+    for votes in np.where(right, labels, 1 - labels):
+        shares = np.where(votes[..., None] == np.arange(2), 0.75, 0.25)
+        named = find_guessing_members(evaluate_predictions(shares.astype(np.float32), labels))
+        assert all((votes == labels)[member].mean() < 0.5 for member in named)
+
+
+@pytest.mark.parametrize("examples", [1, 2, 100])
+def test_where_one_class_alone_is_tested_nobody_guesses(examples: int) -> None:
+    votes = np.zeros((3, examples), int)
+    votes[0] = 1
+    shares = np.eye(4, dtype=np.float32)[votes]
+    predictions = evaluate_predictions(shares, np.zeros(examples, int))
+    assert find_guessing_members(predictions) == ()
+
+
 def test_a_member_that_always_says_the_most_frequent_class_guesses() -> None:
     labels = np.repeat([4, 1, 2], [350, 100, 50])
     probabilities = np.repeat(0.9 * np.eye(C)[labels][None] + 0.1 / C, 3, axis=0)

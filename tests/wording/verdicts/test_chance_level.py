@@ -189,3 +189,9 @@ def test_few_images_do_not_show_that_a_run_only_guesses(
     """All of four right is no better than chance might give, and is not said to be chance."""
     entry = replace(ENTRIES["digits"], test_size=n, most_frequent=-(-n // 8))
     assert chance_level.is_chance_accuracy(right / n, entry) is at_chance
+
+
+@pytest.mark.parametrize(("n", "right"), [(100, 95), (100, 0), (1, 0), (1, 1)])
+def test_a_test_set_of_one_class_or_one_image_has_no_chance_level(n: int, right: int) -> None:
+    entry = replace(ENTRIES["digits"], test_size=n, most_frequent=n)
+    assert not chance_level.is_chance_accuracy(right / n, entry)
