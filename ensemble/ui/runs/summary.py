@@ -59,10 +59,14 @@ def describe_best_runs(every: Sequence[runs.Run]) -> str:
             if run.name == run.id:  # a name of the program's own has the dataset in it
                 name = name.replace(f" · {format_dataset_name(dataset)}", "", 1)
             title = escaping.escape_markdown(run.data.title)
-            runs_by_basis.setdefault(on, []).append(
+            basis = on if len(trained[dataset]) > 1 else ""  # of one run nothing was chosen
+            runs_by_basis.setdefault(basis, []).append(
                 f"{title} {share} ({escaping.escape_markdown(name)})"
             )
-    sentences = [f"{' · '.join(each)}; {WINNER_BASES[on]}" for on, each in runs_by_basis.items()]
+    sentences = [
+        " · ".join(each) + (f"; {WINNER_BASES[on]}" if on else "")
+        for on, each in runs_by_basis.items()
+    ]
     if sentences and (others := len(trained) - len(recent)):
         sentences.append(
             f"{formats.format_count(others, 'more dataset')}, trained on before: see the table"
