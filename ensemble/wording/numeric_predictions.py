@@ -22,6 +22,12 @@ METRIC_NAMES = {
     "crps": "CRPS",
     "pinball": "pinball loss",
 }
+# Intervals of ratios and differences of errors come from the delta method, which misses the truth
+# more often than 5 % of the time on few examples or errors with heavy tails.
+APPROXIMATE_NOTE = (
+    "Intervals are approximate: with few examples or large single errors they miss the truth more "
+    "often than 5 % of the time, so {what}."
+)
 NO_SPREAD_SENTENCE = (
     "Members gave numbers without a spread: there is no NLL, no CRPS and no interval of theirs."
 )
@@ -53,7 +59,8 @@ def describe_numeric_headline(
         formats.format_percent(1 - share, figures=2)
         for share in (ratio.ratio, ratio.high, ratio.low)
     )
-    return f"The ensemble’s RMSE is {rmse}, {saved} below a member’s ({low} to {high})"
+    interval = f" (approximately {low} to {high})" if math.isfinite(ratio.high) else ""
+    return f"The ensemble’s RMSE is {rmse}, {saved} below a member’s{interval}"
 
 
 def describe_numeric_answer(evaluation: NumericEvaluation) -> str:
@@ -141,8 +148,7 @@ def describe_numeric_gains(evaluation: NumericEvaluation) -> str:
     ]
     return (
         f"Against a member drawn at random the ensemble saves on these examples: "
-        f"{', '.join(parts)}; intervals of 95 %. By Jensen's inequality it never loses; only the "
-        "size is a finding."
+        f"{', '.join(parts)}; approximate 95 % intervals. By Jensen's inequality it never loses."
     )
 
 
@@ -212,68 +218,51 @@ def describe_spread_evidence(skill: SpreadSkill) -> str:
     )
 
 
-def describe_harmful_member(name: str, member: LeftOutMember, examples: int, members: int) -> str:
-    """That the ensemble is better without a member, beyond chance."""
-    saved, low, high = (
-        formats.format_percent(1 - share, figures=2)
-        for share in (member.ratio.ratio, member.ratio.high, member.ratio.low)
-    )
+def describe_left_out_member(name: str, member: LeftOutMember) -> str:
+    """Describe what leaving out a member does to the RMSE on these examples; claims no harm."""
+    ratio = member.ratio
+    if ratio.ratio >= 1:
+        return "Leaving out any one member does not lower the RMSE on these examples."
     return (
-        f"Without {name} the RMSE is {saved} lower ({low} to {high}) on these "
-        f"{formats.format_count(examples, 'example')}; the interval allows for {members:,} looks."
+        f"Without {name} the RMSE on these examples is {_format_change(ratio.ratio)} "
+        f"({format_approximate_range(ratio)})."
     )
 
 
-def describe_bad_member(name: str, member: LeftOutMember) -> str:
-    """That a member is further off than another, beyond chance."""
-    more, low, high = (
-        formats.format_percent(share - 1, figures=2)
-        for share in (
-            member.against_others.ratio,
-            member.against_others.low,
-            member.against_others.high,
-        )
+def describe_furthest_member(name: str, member: LeftOutMember) -> str:
+    """Describe by how much a member's RMSE exceeds that of a random other one."""
+    ratio = member.against_others
+    return (
+        f"{name[:1].upper()}{name[1:]} has the highest RMSE: {_format_change(ratio.ratio)} than "
+        f"that of a random other member ({format_approximate_range(ratio)})."
     )
-    return f"The RMSE of {name} is {more} above that of a random other one ({low} to {high})."
 
 
 def describe_numeric_comparison(comparison: NumericComparison, name: str) -> str:
-    """Whether a run's RMSE is below another's, by how much and how surely.
+    """Describe how far a run's RMSE is from another's on these examples; claims no better run.
 
     Args:
       comparison: this run against the other.
       name: of the other, in a sentence.
     """
     ratio = comparison.ratio
-    ends = (ratio.ratio, ratio.high, ratio.low)
-    if ratio.low <= 1 <= ratio.high:
-        lower, higher = (
-            formats.format_percent(share, figures=2) for share in (1 - ratio.low, ratio.high - 1)
-        )
-        return (
-            f"No difference from {name} in the RMSE is shown: it is between {lower} lower and "
-            f"{higher} higher"
-        )
-    below = ratio.high < 1
-    shares = ends if below else (ratio.ratio, ratio.low, ratio.high)
-    more, low, high = (formats.format_percent(abs(share - 1), figures=2) for share in shares)
-    side = "below" if below else "above"
-    return f"The RMSE is {more} {side} that of {name} ({low} to {high})"
+    if ratio.ratio == 1:
+        return f"On these examples the RMSE equals that of {name}"
+    return (
+        f"On these examples the RMSE is {_format_change(ratio.ratio)} than that of {name} "
+        f"({format_approximate_range(ratio)})"
+    )
 
 
-def describe_spread_comparison(comparison: NumericComparison, name: str) -> str:
-    """Which run is better by what judges the spread too; "" where no such difference is shown."""
-    found = [each for each in comparison.differences if each.metric in ("nll", "crps", "pinball")]
-    parts = []
-    for better, who in ((True, "this run is better"), (False, f"{name} is better")):
-        named = [
-            METRIC_NAMES[each.metric]
-            for each in found
-            if (each.high < 0 if better else each.low > 0)
-        ]
-        if named:
-            parts.append(f"by {' and '.join(named)} {who}")
-    if not parts:
-        return ""
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}: these judge the spread too"
+def format_approximate_range(ratio: ErrorRatio) -> str:
+    """Format the interval of a ratio: "approximate 95 % interval: 4 % lower to 2 % higher"."""
+    if not math.isfinite(ratio.high):
+        return "too few examples for an interval"
+    low, high = _format_change(ratio.low), _format_change(ratio.high)
+    return f"approximate 95 % interval: {low} to {high}"
+
+
+def _format_change(share: float) -> str:
+    """Format a share of another quantity as a change: "4 % lower" or "2 % higher"."""
+    change = formats.format_percent(abs(share - 1), figures=2)
+    return f"{change} {'lower' if share < 1 else 'higher'}"

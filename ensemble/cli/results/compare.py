@@ -28,10 +28,7 @@ from ensemble.views.numeric.numeric_comparison import (
     tabulate_comparison,
 )
 from ensemble.wording import formats
-from ensemble.wording.numeric_predictions import (
-    describe_numeric_comparison,
-    describe_spread_comparison,
-)
+from ensemble.wording.numeric_predictions import APPROXIMATE_NOTE, describe_numeric_comparison
 from ensemble.wording.verdicts import comparison_text as words
 
 MIN_COMPARED_RUNS, MAX_COMPARED_RUNS = 2, 50
@@ -195,11 +192,11 @@ def print_numeric_comparison(run_ids: Sequence[str], baseline: str | None, as_js
         numbers = evaluate_numeric_run(find_numeric_run(run_id))
         comparison = compare_evaluated_numbers(numbers, other)
         name = describe_run(other.run)
-        found = (
-            describe_numeric_comparison(comparison, name),
-            describe_spread_comparison(comparison, name),
-        )
-        sentences = [f"{sentence}." for sentence in found if sentence]
+        what = "neither run is reported as better"
+        sentences = [
+            f"{describe_numeric_comparison(comparison, name)}.",
+            APPROXIMATE_NOTE.format(what=what),
+        ]
         records.append({"run_id": run_id, "sentences": sentences, **asdict(comparison)})
         if not as_json:
             print_line(f"{run_id}: {' '.join(sentences)}")

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from ensemble.analysis.numeric.numeric_diagnosis import find_harmful_member
 from ensemble.analysis.numeric.numeric_quality import NumericQuality
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Paragraph, Table, View
@@ -35,15 +34,11 @@ def build_numeric_headline(numbers: EvaluatedNumbers) -> View:
     if evaluation.form == "points":
         yield Paragraph(words.NO_SPREAD_SENTENCE, "evidence")
     yield Paragraph(
-        f"Intervals of 95 %, of these {formats.format_count(numbers.n, 'example')} and these "
-        "members; other members trained alike would differ too.",
+        f"95 % intervals for these {formats.format_count(numbers.n, 'example')} and members. "
+        "That of the saving against a member is approximate. Other training seeds would differ "
+        "too.",
         "evidence",
     )
-    if harmful := find_harmful_member(numbers.left_out):
-        name = numbers.member_names[harmful.member]
-        yield Paragraph(
-            words.describe_harmful_member(name, harmful, numbers.n, numbers.members), "evidence"
-        )
 
 
 def build_numeric_figures(numbers: EvaluatedNumbers) -> View:
@@ -52,8 +47,8 @@ def build_numeric_figures(numbers: EvaluatedNumbers) -> View:
         yield Table(
             "What the ensemble saves against a member drawn at random",
             tabulate_gains(numbers),
-            note="Of paired differences, example by example. By Jensen’s inequality the ensemble "
-            "never loses: only the size is a finding.",
+            note="Paired differences, example by example, with approximate 95 % intervals. By "
+            "Jensen’s inequality the ensemble never loses.",
             key="numeric_gains",
             narrow=True,
         )

@@ -15,7 +15,6 @@ from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
 from ensemble.wording.run_names import format_run_name
-from ensemble.wording.verdicts.ensemble_gain import format_p_value
 
 
 def compare_evaluated_numbers(
@@ -48,7 +47,7 @@ def describe_run(run: NumericRun | None) -> str:
 
 
 def build_numeric_comparison(numbers: EvaluatedNumbers, other: EvaluatedNumbers) -> View:
-    """Which is better, by how much, how surely; and the losses of both."""
+    """Describe how far their errors differ, and tabulate the losses of both."""
     try:
         comparison = compare_evaluated_numbers(numbers, other)
     except RunError as error:
@@ -56,17 +55,16 @@ def build_numeric_comparison(numbers: EvaluatedNumbers, other: EvaluatedNumbers)
         return
     name = describe_run(other.run)
     yield Paragraph(f"{words.describe_numeric_comparison(comparison, name)}.", "answer")
-    if spreads := words.describe_spread_comparison(comparison, name):
-        yield Paragraph(f"{spreads}.", "evidence")
+    what = "neither run is reported as better"
     yield Paragraph(
-        f"Paired, example by example, on {formats.format_count(comparison.examples, 'example')}; "
-        "intervals of 95 %. Other trainings of either would differ too.",
+        f"Paired, example by example, on {formats.format_count(comparison.examples, 'example')}. "
+        f"{words.APPROXIMATE_NOTE.format(what=what)} Other training seeds would differ too.",
         "evidence",
     )
     yield Table(
         f"Against {name}",
         tabulate_comparison(comparison),
-        note="This run less the other: below 0 it is the better one.",
+        note="This run minus the other, with approximate 95 % intervals. A lower loss is better.",
         key="numeric_comparison",
     )
 
@@ -82,7 +80,6 @@ def tabulate_comparison(comparison: NumericComparison) -> pd.DataFrame:
                 "difference": format_significant(each.difference),
                 "from": format_significant(each.low),
                 "to": format_significant(each.high),
-                "evidence": format_p_value(each.p_value),
             }
             for each in comparison.differences
         ]

@@ -1,8 +1,7 @@
-"""Members: the figures of each, and whether the ensemble is better without one."""
+"""Members: the figures of each, and what leaving one out does."""
 
 import pandas as pd
 
-from ensemble.analysis.numeric.numeric_diagnosis import find_bad_member, find_harmful_member
 from ensemble.analysis.numeric.numeric_ensemble import split_members
 from ensemble.analysis.numeric.numeric_evaluation import MAIN_LEVEL
 from ensemble.analysis.numeric.numeric_quality import measure_interval_coverage
@@ -15,33 +14,19 @@ from ensemble.wording import numeric_predictions as words
 
 
 def build_numeric_members(numbers: EvaluatedNumbers) -> View:
-    """Whether a member does harm, and a row for each."""
+    """Describe what leaving out a member does and which member is furthest off; a row for each."""
     if numbers.members == 1:
         yield Paragraph("There is one member: it is the ensemble.", "answer")
-    elif harmful := find_harmful_member(numbers.left_out):
-        name = numbers.member_names[harmful.member]
-        yield Paragraph(f"The ensemble is better without {name}.", "answer")
-        yield Paragraph(
-            words.describe_harmful_member(name, harmful, numbers.n, numbers.members), "evidence"
-        )
-        yield Paragraph(words.describe_bad_member(name, harmful), "evidence")
-    elif bad := find_bad_member(numbers.left_out):
-        name = numbers.member_names[bad.member]
-        yield Paragraph(f"One member is further off than the others: {name}.", "answer")
-        yield Paragraph(words.describe_bad_member(name, bad), "evidence")
-        yield Paragraph(
-            f"The others make up for it: without it the ensemble is not shown to be better, on "
-            f"{formats.format_count(numbers.n, 'example')}; intervals allow for "
-            f"{numbers.members:,} looks.",
-            "evidence",
-        )
     else:
+        best = min(numbers.left_out, key=lambda each: each.ratio.ratio)
+        worst = max(numbers.left_out, key=lambda each: each.against_others.ratio)
+        names = numbers.member_names
+        yield Paragraph(words.describe_furthest_member(names[worst.member], worst), "answer")
+        yield Paragraph(words.describe_left_out_member(names[best.member], best), "evidence")
+        what = "no member is reported as harmful"
         yield Paragraph(
-            "No member is much further off than the others, and none is shown to do harm.", "answer"
-        )
-        yield Paragraph(
-            f"Each was left out in turn, on {formats.format_count(numbers.n, 'example')}; the "
-            f"intervals of the RMSE allow for {numbers.members:,} looks.",
+            f"Each member was left out in turn, on {formats.format_count(numbers.n, 'example')}. "
+            f"{words.APPROXIMATE_NOTE.format(what=what)}",
             "evidence",
         )
     yield Table(
