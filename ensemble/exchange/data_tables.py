@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.parquet
 
 from ensemble.errors import DataError, PredictionsError
 from ensemble.exchange.checks.limits import check_free_memory
+from ensemble.exchange.files.columns import check_distinct_columns, is_number_type
 from ensemble.exchange.files.csv_text import UNREADABLE_TEXT, open_csv_rows, read_csv_text
-from ensemble.exchange.files.parquet_pages import check_parquet_pages
+from ensemble.exchange.files.parquet_table import open_parquet_table
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
 from ensemble.tables.prepared_table import MOST_ROWS
@@ -85,8 +85,6 @@ def read_data_table(path: Path, name: str = "") -> RawTable:
             f"{name} cannot be read ({reason}): give a file that exists and that you may read."
         ) from error
     names = [column.strip() for column in table.column_names]
-    if twice := sorted({column for column in names if names.count(column) > 1}):
-        raise DataError(f"{name} has two columns called “{twice[0]:.60}”: rename one.")
     if not table.num_rows:
         raise DataError(f"{name} has no rows below its header.")
     columns = [
@@ -97,18 +95,19 @@ def read_data_table(path: Path, name: str = "") -> RawTable:
 
 def _read_columns(file: BoundedReader, parquet: bool) -> tuple[pa.Table, str, list[str]]:
     """All columns, a CSV's as text; the decimal point, and what was assumed."""
-    raw = cast(io.RawIOBase, file.raw)
     if parquet:
-        metadata = pa.parquet.read_metadata(pa.PythonFile(raw, mode="r"))
-        _check_table_size(metadata.num_rows, metadata.num_columns)
-        check_parquet_pages(raw, metadata, metadata.schema.to_arrow_schema().names, None)
-        return pa.parquet.read_table(pa.PythonFile(raw, mode="r")), ".", []
+        with open_parquet_table(file) as table:
+            names = table.layout.schema.names
+            _check_table_size(table.layout.rows, len(names))
+            check_distinct_columns(names)
+            return table.read_columns(names), ".", []
     text = read_csv_text(file)
     if not text.rows:
         raise PredictionsError("it has no rows below its header.")
     _check_table_size(0, len(text.names))
+    check_distinct_columns(text.names)
     reader = pa.csv.open_csv(
-        pa.PythonFile(open_csv_rows(raw, text), mode="r"),
+        pa.PythonFile(open_csv_rows(cast(io.RawIOBase, file.raw), text), mode="r"),
         pa.csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=text.names),
         pa.csv.ParseOptions(delimiter=text.delimiter),
         pa.csv.ConvertOptions(
@@ -141,7 +140,7 @@ def _convert_column(name: str, column: Any, decimal: str) -> RawColumn:
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
         kind = column.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if is_number_type(kind):
         values = np.array(column.cast(pa.float64()).to_numpy(), np.float64)
         lost = int(np.isinf(values).sum())
         values[np.isinf(values)] = np.nan

@@ -15,7 +15,6 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
@@ -24,20 +23,30 @@ from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
-from ensemble.exchange.files.csv_text import open_csv_rows, read_csv_text
+from ensemble.exchange.files.columns import (
+    STATISTIC_NAMES,
+    check_distinct_columns,
+    has_class_columns,
+    is_number_type,
+)
+from ensemble.exchange.files.csv_text import CsvText, open_csv_rows, read_csv_text
 from ensemble.exchange.files.file_predictions import name_file_in_errors
 from ensemble.exchange.files.npz_archive import NpzArchive
 from ensemble.exchange.files.npz_archive import open_prediction_archive as open_archive
-from ensemble.exchange.files.parquet_pages import check_parquet_pages
+from ensemble.exchange.files.npz_predictions import (
+    ARRAY_NAMES,
+    OUTPUT_NAMES,
+    look_like_probabilities,
+)
+from ensemble.exchange.files.parquet_table import ParquetTable, open_parquet_table
 from ensemble.exchange.prediction_files import File, open_prediction_file
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader
 
 # The name that is documented first, and others that stand for nothing else.
 NAMES = {
-    "mean": ("mean", "means", "mu", "loc", "prediction", "predictions", "preds", "y_pred"),
-    "variance": ("variance", "variances", "var", "sigma2"),
-    "std": ("std", "stds", "stddev", "sd", "sigma", "scale"),
+    **STATISTIC_NAMES,
+    "mean": (*STATISTIC_NAMES["mean"], "prediction", "predictions", "preds", "y_pred"),
     "target": ("target", "targets", "y_true", "y_test", "y", "label", "labels"),
     "samples": ("samples",),
     "quantiles": ("quantiles",),
@@ -45,7 +54,6 @@ NAMES = {
     "member": ("member", "model", "seed"),
     "example": ("example", "example_id", "id", "name", "index"),
 }
-CLASS_NAMES = {"probabilities", "logits", "probs"}  # of arrays that only classes have
 SAMPLES_NOTE = (
     "Of samples each member's mean and variance were taken: a normal distribution stands for them."
 )
@@ -57,6 +65,10 @@ CROSSING_NOTE = "Quantiles of a member that crossed were put in order."
 # q0.05, quantile_0.05: the level stands in the column's name.
 QUANTILE_COLUMN = re.compile(r"(?:q|quantile)[_ ]?(0?\.\d{1,6})", re.IGNORECASE)
 ORDER_NOTE = "Rows have no example column: each member's were taken in their order."
+CLASSES_REFUSAL = (
+    "it holds probabilities or logits of classes, not predicted numbers. Read it with `ensemble "
+    "import`, or with ensemble.Predictions.from_files in Python."
+)
 NO_ROWS = "it has no rows: give one for each example."
 COLUMNS_HINT = (
     "name the columns member, example, mean, std (or variance) and target, or mean_A, std_A … "
@@ -98,30 +110,74 @@ def read_numeric_file(source: File) -> NumericPredictions:
         if not start:
             raise PredictionsError("it is empty: save it again.")
         if start.startswith(b"PK"):
-            return _parse_arrays(held.enter_context(open_archive(file)))
+            archive = held.enter_context(open_archive(file))
+            if has_class_arrays(archive):
+                raise PredictionsError(CLASSES_REFUSAL)
+            return _parse_arrays(archive)
         return _parse_table(*_read_table(file, parquet=start == b"PAR1"))
 
 
 def is_numeric_file(source: File) -> bool:
-    """Whether a file has predicted numbers by its names, and none of classes.
+    """Return whether a file holds predicted numbers: the one decision of page and command.
 
-    Means without a spread count where they are called so: a column `prediction` may be a class.
+    Classes come first: `p_0`, `p_1` … with labels of theirs are classes even if there are columns
+    `mean` and `std`, and so is an array (members, examples, classes). Means without a spread count
+    only if they are called so, since a column `prediction` may be a class.
     """
     try:
         with ExitStack() as held:
             file = open_prediction_file(source, held)
             start = _read_start(file)
             if start.startswith(b"PK"):
-                names = held.enter_context(open_archive(file)).array_names
-            elif start == b"PAR1":
-                raw = cast(io.RawIOBase, file.raw)
-                names = pa.parquet.read_schema(pa.PythonFile(raw, mode="r")).names
+                archive = held.enter_context(open_archive(file))
+                return not has_class_arrays(archive) and _has_number_names(archive.array_names)
+            if start == b"PAR1":
+                table = held.enter_context(open_parquet_table(file))
+                names, texts, labels = _sample_parquet_labels(table)
             else:
-                names = read_csv_text(file).names
-    except (PredictionsError, DamagedFileError, OSError, pa.ArrowException):
+                names, texts, labels = _sample_csv_labels(read_csv_text(file))
+            return not has_class_columns(names, texts, labels) and _has_number_names(names)
+    except (PredictionsError, DamagedFileError, OSError):
         return False
+
+
+def has_class_arrays(archive: NpzArchive) -> bool:
+    """Return whether an archive holds classes: by its names, or by an array of their shape."""
+    names = archive.array_names
+    plain = {name.strip().casefold(): name for name in names}
+    if any(alias in plain for kind in ("probabilities", "logits") for alias in ARRAY_NAMES[kind]):
+        return True
+    for output in OUTPUT_NAMES:
+        if output not in plain:
+            continue
+        shape = archive.array_header(plain[output]).shape
+        if len(shape) >= 3 and shape[-1] > 1:
+            return True
+        if len(shape) == 2 and shape[-1] > 1 and look_like_probabilities(archive, plain[output]):
+            return True
+    return False
+
+
+def _sample_csv_labels(text: CsvText) -> tuple[list[str], set[str], set[str]]:
+    """Return the names of the columns, those of text, and labels of the first rows."""
+    label = _find_name("target", text.names)
+    cells = text.list_cells(label) if label else []
+    return text.names, text.list_text_columns(), set(cells)
+
+
+def _sample_parquet_labels(table: ParquetTable) -> tuple[list[str], set[str], set[str]]:
+    schema = table.layout.schema
+    texts = {field.name for field in schema if not is_number_type(field.type)}
+    label = _find_name("target", schema.names)
+    batch = next(table.read_batches([label]), None) if label else None
+    cells = [] if batch is None else batch.column(0).to_pylist()
+    return schema.names, texts, {str(cell) for cell in cells if cell is not None}
+
+
+def _has_number_names(names: Sequence[str]) -> bool:
+    """Return whether the names are those of predicted numbers with their targets."""
     plain = {name.strip().casefold() for name in names}
-    if plain & CLASS_NAMES or not _find_name("target", names):
+    if not _find_name("target", names):
         return False
     has_spread = any(_match_member_columns(kind, names) for kind in ("variance", "std"))
     if has_spread and _match_member_columns("mean", names):
@@ -343,18 +399,25 @@ def _parse_member_names(archive: NpzArchive) -> tuple[str, ...] | None:
 
 def _read_table(file: BoundedReader, parquet: bool) -> tuple[pa.Table, list[str]]:
     """The columns as text, or as numbers where all of a column are; and what was assumed."""
-    raw = cast(io.RawIOBase, file.raw)
+    if parquet:
+        with open_parquet_table(file) as table:
+            names = table.layout.schema.names
+            check_distinct_columns(names)
+            if has_class_columns(*_sample_parquet_labels(table)):
+                raise PredictionsError(CLASSES_REFUSAL)
+            known = [name for kind in NAMES if (name := _find_name(kind, names))]
+            wanted = dict.fromkeys([*table.list_flat_columns(), *known])
+            return table.read_columns(list(wanted)), []
     try:
-        if parquet:
-            metadata = pa.parquet.read_metadata(pa.PythonFile(raw, mode="r"))
-            check_parquet_pages(raw, metadata, metadata.schema.to_arrow_schema().names, None)
-            return pa.parquet.read_table(pa.PythonFile(raw, mode="r")), []
         text = read_csv_text(file)
         if not text.rows:
             raise PredictionsError(NO_ROWS)
+        check_distinct_columns(text.names)
+        if has_class_columns(*_sample_csv_labels(text)):
+            raise PredictionsError(CLASSES_REFUSAL)
         keys = {name for kind in ("member", "example") if (name := _find_name(kind, text.names))}
         table = pa.csv.read_csv(
-            pa.PythonFile(open_csv_rows(raw, text), mode="r"),
+            pa.PythonFile(open_csv_rows(cast(io.RawIOBase, file.raw), text), mode="r"),
             pa.csv.ReadOptions(use_threads=False, column_names=text.names),
             pa.csv.ParseOptions(delimiter=text.delimiter),
             pa.csv.ConvertOptions(

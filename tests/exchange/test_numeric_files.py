@@ -270,6 +270,93 @@ def test_a_file_is_told_from_one_of_classes_by_its_names(tmp_path: Path) -> None
     assert not numeric_files.is_numeric_file(tmp_path / "none.npz")
 
 
+CLASS_NUMBERS = np.arange(20) % 4
+CLASS_COLUMNS = {f"p_{place}": np.eye(4)[CLASS_NUMBERS][:, place] for place in range(4)}
+NAMED_COLUMNS = dict(zip(("cat", "dog", "owl", "yak"), CLASS_COLUMNS.values(), strict=True))
+CLASS_LABELS = np.array([*NAMED_COLUMNS])[CLASS_NUMBERS]
+ROW_STATISTICS = {"mean": np.arange(20) + 0.5, "std": np.ones(20)}
+
+
+def write_table(path: Path, columns: dict[str, Any]) -> None:
+    """Write columns as CSV or Parquet, by the file's ending."""
+    frame = pd.DataFrame(columns)
+    frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"label": CLASS_NUMBERS, **CLASS_COLUMNS},
+        {"label": CLASS_NUMBERS + 1, **CLASS_COLUMNS},
+        {"label": CLASS_LABELS, **CLASS_COLUMNS},
+        {"label": CLASS_LABELS, **NAMED_COLUMNS},
+        {"target": CLASS_NUMBERS % 2, "prob": np.linspace(0, 1, 20)},
+    ],
+    ids=["numbers", "numbers from 1", "text", "columns called as the classes", "one of two"],
+)
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_classes_are_told_from_numbers_whatever_stands_next_to_them(
+    suffix: str, columns: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    write_table(path, {**columns, **ROW_STATISTICS})
+    assert not numeric_files.is_numeric_file(path)
+    with pytest.raises(PredictionsError, match=rf"a\.{suffix}: it holds probabilities or logits"):
+        read_numeric_file(path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "columns",
+    [{"label": CLASS_NUMBERS, **CLASS_COLUMNS}, {"label": CLASS_LABELS, **NAMED_COLUMNS}],
+    ids=["numbers", "names"],
+)
+def test_the_mean_and_spread_of_each_row_are_reported_to_be_no_classes(
+    suffix: str, columns: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    write_table(path, {**columns, **ROW_STATISTICS})
+    done = CliRunner().invoke(main, ["import", str(path)])
+    assert json.loads(done.stdout)["members"] == 1, done.output
+    with pytest.warns(UserWarning, match="“mean”, “std”"):
+        found = ensemble.Predictions.from_files(path)
+    assert (found.members, len(found.class_names), found.accuracy) == (1, 4, 1.0)
+    for note in found.notes:
+        assert note in done.stderr
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"target": np.arange(20) % 3, **ROW_STATISTICS, "x1": np.arange(20), "x2": np.ones(20)},
+        {"y": np.arange(20) + 0.5, **ROW_STATISTICS, "p_10": np.ones(20), "p_90": np.ones(20)},
+    ],
+    ids=["features", "percentiles"],
+)
+def test_a_table_of_numbers_may_have_further_columns(
+    columns: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    assert numeric_files.is_numeric_file(path)
+    assert read_numeric_file(path).mixture.examples == 20
+
+
+@pytest.mark.parametrize("name", ["preds", "y_pred", "probs", "outputs"])
+@pytest.mark.parametrize("members", [(), (3,)])
+def test_arrays_of_classes_may_come_with_the_mean_and_spread_of_the_pictures(
+    name: str, members: tuple[int, ...], tmp_path: Path
+) -> None:
+    shares = np.broadcast_to(np.eye(4)[np.arange(20) % 4], (*members, 20, 4))
+    statistics = {"mean": np.zeros(20), "std": np.ones(20)}
+    for each in ({name: np.zeros(3) for name in statistics}, statistics):
+        path = tmp_path / "a.npz"
+        np.savez(path, **{name: shares, "labels": np.arange(20) % 4, **each})
+        assert not numeric_files.is_numeric_file(path)
+        with pytest.raises(PredictionsError, match="it holds probabilities or logits of classes"):
+            read_numeric_file(path)
+
+
 def test_import_takes_such_a_file_too(tmp_path: Path) -> None:
     np.savez(path := tmp_path / "numbers.npz", mean=MEAN, targets=TARGETS)
     done = CliRunner().invoke(main, ["import", str(path), "--name", "theirs"])

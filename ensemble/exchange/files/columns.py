@@ -8,6 +8,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from ensemble.errors import PredictionsError
 
 # What a column is, by the names that people give it; the first is the one that is documented.
@@ -46,6 +48,12 @@ MEMBER_PARTS = (
     *("seed", "random_seed", "random_state", "fold", "cv_fold", "run", "run_id"),
     *("replicate", "repeat", "trial", "checkpoint"),
 )
+# Columns of a number's mean and spread, by the names that people give them.
+STATISTIC_NAMES = {
+    "mean": ("mean", "means", "mu", "loc"),
+    "variance": ("variance", "variances", "var", "sigma2"),
+    "std": ("std", "stds", "stddev", "sd", "sigma", "scale"),
+}
 # A table's own numbers of its rows, of which nothing need be said.
 ROW_NUMBERS = {"__index_level_0__", "unnamed: 0", ""}
 PREDICTION_NAMES = (
@@ -126,9 +134,7 @@ def parse_table_columns(
       PredictionsError: there are no columns of classes, or two of one name, or both probabilities
         and logits.
     """
-    if len(set(columns)) != len(columns):
-        twice = next(column for column in columns if columns.count(column) > 1)
-        raise PredictionsError(f"its column “{twice:.60}” appears twice: keep one of them.")
+    check_distinct_columns(columns)
     if len(columns) > MOST_COLUMNS:
         raise PredictionsError(
             f"it has {len(columns):,} columns: give one for each of at most 2,000 classes."
@@ -152,6 +158,67 @@ def parse_table_columns(
     return TableColumns(
         keys, kind, class_columns, names, tuple(ignored), tuple(parts), tuple(attributes)
     )
+
+
+def check_distinct_columns(columns: Sequence[str]) -> None:
+    """Raise PredictionsError if two columns have the same name, but for spaces around it."""
+    names = [column.strip() for column in columns]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise PredictionsError(f"its column “{twice:.60}” appears twice. Keep one of them.")
+
+
+def has_class_columns(
+    columns: Sequence[str], text_columns: Collection[str], labels: Collection[str]
+) -> bool:
+    """Return whether a table holds classes' probabilities or logits, whatever else it has.
+
+    The labels decide: they are text or numbers of the classes that the columns are named after.
+    Columns such as `mean` and `std` next to `p_0`, `p_1` … do not make it a table of numbers.
+
+    Args:
+      columns: their names.
+      text_columns: those without numbers.
+      labels: different cells of the label's column, those of the first rows at least.
+    """
+    try:
+        found = parse_table_columns(columns, text_columns)
+    except PredictionsError:
+        return False
+    known = {cell.strip().removesuffix(".0") for cell in labels} - {"", "-1"}
+    statistics = {name for names in STATISTIC_NAMES.values() for name in names}
+    classes = [column for column in found.class_columns if _fold_name(column) not in statistics]
+    if not known or not classes:
+        return False
+    if len(classes) == 1:
+        return (
+            _fold_name(classes[0]) in SINGLE_COLUMNS
+            and len(known) <= 2
+            and (known <= {"0", "1"} or not all(map(_is_number, known)))
+        )
+    prefixed = any(
+        _match_prefixed_columns(columns, pattern, text_columns) for pattern in PREFIXES.values()
+    )
+    if prefixed and not any(map(_is_number, known)):
+        return True
+    names = set(found.class_names or map(str, range(len(classes))))
+    positions = {str(place) for place in range(len(classes) + 1)}  # counted from 0 or from 1
+    return known <= names or (prefixed and known <= positions)
+
+
+def is_number_type(kind: pa.DataType) -> bool:
+    """Return whether a column of Arrow holds numbers."""
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _find_class_columns(

@@ -125,14 +125,14 @@ def _find_output_kind(archive: NpzArchive, array_names: dict[str, str], notes: l
             f"it has neither `probabilities` nor `logits`, only {listing}: save them under one of "
             "these names, np.savez(file, probabilities=…, labels=…)."
         )
-    kind = "probabilities" if _look_like_probabilities(archive, name) else "logits"
+    kind = "probabilities" if look_like_probabilities(archive, name) else "logits"
     array_names[kind] = name
     notes.append(f"`{name}` was read as `{kind}`, which its numbers are.")
     return kind
 
 
-def _look_like_probabilities(archive: NpzArchive, name: str) -> bool:
-    """Whether the first rows of an array are distributions, in per cent too."""
+def look_like_probabilities(archive: NpzArchive, name: str) -> bool:
+    """Return whether the first rows of an array are distributions, also in percent."""
     header = archive.array_header(name)
     if header.dtype.kind == "U" or not header.shape or 0 in header.shape:
         return True  # which is refused by its shape or type

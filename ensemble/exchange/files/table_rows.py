@@ -15,7 +15,7 @@ from ensemble.exchange.files.class_columns import (
     resolve_single_column,
     select_class_columns,
 )
-from ensemble.exchange.files.columns import TableColumns
+from ensemble.exchange.files.columns import STATISTIC_NAMES, TableColumns
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.row_details import collect_details
 from ensemble.exchange.files.row_keys import Codes, RowKeys, Texts, encode_key_column
@@ -62,6 +62,10 @@ def arrange_table_rows(
     )
     details, ignored = collect_details(columns, texts, aside, rows, shape[2])
     notes += rows.notes
+    statistics = {name for names in STATISTIC_NAMES.values() for name in names}
+    if beside := [name for name in columns.attributes if name.strip().lower() in statistics]:
+        listing = ", ".join(f"“{name:.40}”" for name in beside[:5])
+        notes.append(f"Columns that are not classes, kept next to the examples: {listing}.")
     if ignored:
         listing = ", ".join(f"“{column_name:.40}”" for column_name in ignored[:5])
         more_text = "" if len(ignored) <= 5 else f" and {len(ignored) - 5} more"

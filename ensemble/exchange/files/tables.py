@@ -1,9 +1,7 @@
 """CSV and Parquet: a row an example and member, or a table a member, brought to arrays."""
 
-import errno
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -12,21 +10,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.csv
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from ensemble.datasets.example_details import MAX_CELL_LENGTH
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
-from ensemble.exchange.files.columns import KEY_NAMES, TableColumns, parse_table_columns
+from ensemble.exchange.files.columns import (
+    KEY_NAMES,
+    TableColumns,
+    is_number_type,
+    parse_table_columns,
+)
 from ensemble.exchange.files.csv_text import CsvText, is_number, open_csv_rows, read_csv_text
 from ensemble.exchange.files.file_predictions import FilePredictions
-from ensemble.exchange.files.parquet_pages import MOST_CELL, check_parquet_pages
+from ensemble.exchange.files.parquet_table import MOST_CELL, open_parquet_table
 from ensemble.exchange.files.table_rows import arrange_table_rows
 from ensemble.storage.arrays.npy import BoundedReader
+from ensemble.storage.arrays.parquet_process import ParquetLayout
 
 CSV_BLOCK_BYTES = 2**22  # bytes of a CSV that are parsed at once; a row has to fit
-PARQUET_BATCH_ROWS = 2**14  # of Parquet that are read at once
 TEXT_TYPE = pa.dictionary(pa.int32(), pa.string())
 NO_ROWS = "it has no rows: give one for each example and member."
 CELL_ERROR = re.compile(r"In CSV column #(\d+): Row #(\d+): .*invalid value '(.*)'", re.S)
@@ -65,29 +67,14 @@ def read_parquet_predictions(file: BoundedReader, most_bytes: int | None = None)
     Raises:
       PredictionsError: it is none, is damaged, or its columns or rows do not fit.
     """
-    try:
-        raw = _unwrap_raw_file(file)
-        metadata = pa.parquet.read_metadata(pa.PythonFile(raw, mode="r"))
-        schema = metadata.schema.to_arrow_schema()
-        columns = _parse_parquet_columns(schema, metadata)
-        keys = columns.text_columns
-        wanted = [*keys, *columns.class_columns]
-        _check_flat_columns(schema, wanted)
-        _check_row_count(metadata.num_rows, columns, most_bytes)
-        check_parquet_pages(raw, metadata, wanted, most_bytes)
-        # Text that stands there once for many rows is not written out for each of them.
-        parquet_file = pa.parquet.ParquetFile(
-            pa.PythonFile(raw, mode="r"), metadata=metadata, read_dictionary=keys
-        )
-        return _collect_table_batches(
-            columns, parquet_file.iter_batches(PARQUET_BATCH_ROWS, columns=wanted), most_bytes
-        )
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
-            raise
-        raise PredictionsError(
-            "it is damaged, or not a readable Parquet file: save it again."
-        ) from error
+    with open_parquet_table(file) as table:
+        layout = table.layout
+        columns = _parse_parquet_columns(layout)
+        wanted = [*columns.text_columns, *columns.class_columns]
+        _check_flat_columns(layout.schema, wanted)
+        _check_row_count(layout.rows, columns, most_bytes)
+        batches = table.read_batches(wanted, cut=columns.attributes)
+        return _collect_table_batches(columns, batches, most_bytes)
 
 
 def _unwrap_raw_file(file: BoundedReader) -> io.RawIOBase:
@@ -136,24 +123,21 @@ def _has_csv_targets(text: CsvText) -> bool:
     return bool(numbers) and 2 * sum(not number.is_integer() for number in numbers) > len(cells)
 
 
-def _parse_parquet_columns(schema: pa.Schema, metadata: Any) -> TableColumns:
-    """What each column is; those beside the examples only where they are plain and not large."""
+def _parse_parquet_columns(layout: ParquetLayout) -> TableColumns:
+    """Find what each column is; further columns are kept only if they are plain and not large."""
+    schema = layout.schema
     texts = {
         field.name
         for field in schema
-        if not (
-            pa.types.is_integer(field.type)
-            or pa.types.is_floating(field.type)
-            or pa.types.is_decimal(field.type)
-            or pa.types.is_nested(field.type)
-        )
+        if not (is_number_type(field.type) or pa.types.is_nested(field.type))
     }
     targets = any(
         pa.types.is_floating(field.type) and field.name.strip().lower() in KEY_NAMES["label"]
         for field in schema
     )
     columns = parse_table_columns(schema.names, texts, targets)
-    large = _list_large_columns(metadata)
+    most = 2**16 + MOST_CELL * layout.rows
+    large = {name for name, size in layout.sizes.items() if size > most}
     aside = [
         name
         for name in (*columns.attributes, *columns.member_parts)
@@ -167,17 +151,6 @@ def _parse_parquet_columns(schema: pa.Schema, metadata: Any) -> TableColumns:
         member_parts=tuple(name for name in columns.member_parts if name not in aside),
         ignored=(*columns.ignored, *aside),
     )
-
-
-def _list_large_columns(metadata: Any) -> set[str]:
-    """Columns that take more than a cell may, on average."""
-    sizes: Counter[str] = Counter()
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        for place in range(group.num_columns):
-            column = group.column(place)
-            sizes[column.path_in_schema] += column.total_uncompressed_size
-    return {name for name, size in sizes.items() if size > 2**16 + MOST_CELL * metadata.num_rows}
 
 
 def _check_flat_columns(schema: pa.Schema, wanted: list[str]) -> None:
@@ -205,11 +178,7 @@ def _extract_class_values(
     values = np.empty((batch.num_rows, len(names)), dtype)
     for place, name in enumerate(names):
         column = batch.column(name)
-        if not (
-            pa.types.is_integer(column.type)
-            or pa.types.is_floating(column.type)
-            or pa.types.is_decimal(column.type)
-        ):
+        if not is_number_type(column.type):
             raise PredictionsError(
                 f"its column “{name:.60}” holds no numbers ({column.type}): leave it out, or name "
                 "the columns of classes p_0, p_1 …."

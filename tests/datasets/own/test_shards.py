@@ -183,7 +183,9 @@ def test_damaged_and_other_shards_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"train-1\.parquet has other columns or classes than"):
         source_lookup.open_picture_source(str(tmp_path))
     (tmp_path / "train-1.parquet").write_bytes(b"PAR1 and nothing else PAR1")
-    with pytest.raises(DataError, match=r"train-1\.parquet is no Parquet file, or damaged"):
+    with pytest.raises(
+        DataError, match=r"train-1\.parquet: it is damaged, or not a readable Parquet file"
+    ):
         source_lookup.open_picture_source(str(tmp_path))
 
 

@@ -9,13 +9,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from ensemble.datasets.own.source import (
@@ -34,11 +32,13 @@ from ensemble.datasets.own.sources.encoded.picture_shards import (
 from ensemble.datasets.own.sources.folders.group_table import number_group_names
 from ensemble.datasets.own.sources.folders.split_names import normalize_name
 from ensemble.errors import DataError
-from ensemble.storage.arrays.parquet_page_sizes import iterate_page_sizes
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.parquet_process import LargeColumnError, ParquetProcess
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 
 MAX_GROUP_BYTES = 2**30  # of a row group's pictures, which are unpacked together
+PICTURE_BATCH_ROWS = 256
 CACHED_GROUPS = 2
 MAX_TEXT = 1_000  # characters of a class's or group's name
 Labels = list[str | None]
@@ -47,22 +47,32 @@ Labels = list[str | None]
 class PictureShard:
     """A Parquet file whose pictures are read by row; the last row groups are kept.
 
+    Args:
+      path: of the file.
+      process: that reads it; the shards of one dataset share one.
+
     Raises:
       DataError: it cannot be read, or has no such columns.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, process: ParquetProcess | None = None) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._cached: dict[int, list[bytes | None]] = {}
-        self._metadata = None
-        with self._open() as file:
-            self._metadata = file.metadata
-            self.columns = find_shard_columns(path, file.schema_arrow)
-        self._check_sizes()
-        self.starts = [0]
-        for number in range(self._metadata.num_row_groups):
-            self.starts.append(self.starts[-1] + self._metadata.row_group(number).num_rows)
+        self._cached: dict[int, list[bytes | None] | DataError] = {}
+        self._bomb: DataError | None = None  # once a row group was too large, none other is read
+        self._process = process or ParquetProcess()
+        with self._name_in_errors():
+            with open_plain_file(path):  # a folder, a pipe or a device is refused here
+                layout = self._process.read_layout(path)
+            self.columns = find_shard_columns(path, layout.schema)
+        if self._picture_path() in layout.empty:
+            raise DataError(
+                f"{path.name} holds the paths of pictures, not the pictures: save it with their "
+                "bytes."
+            )
+        if layout.largest.get(self._picture_path(), 0) > MAX_GROUP_BYTES:
+            raise self._refuse_large_groups()
+        self.starts = [0, *accumulate(layout.row_groups)]
 
     def read_labels(self) -> Labels:
         """The class of each row as text; None where it has none."""
@@ -103,16 +113,33 @@ class PictureShard:
                 while len(self._cached) >= CACHED_GROUPS:
                     del self._cached[next(iter(self._cached))]
                 self._cached[group] = self._read_pictures(group)
-            content = self._cached[group][place]
-        return content or b""
+            pictures = self._cached[group]
+        if isinstance(pictures, DataError):
+            raise pictures
+        return pictures[place] or b""
 
-    def _read_pictures(self, group: int) -> list[bytes | None]:
-        with self._open() as file:
-            table = file.read_row_group(group, columns=[self._picture_path()])
-        column = table.column(0).combine_chunks()
-        if self.columns.is_struct:
-            column = column.field("bytes")
-        pictures: list[bytes | None] = column.to_pylist()
+    def _read_pictures(self, group: int) -> list[bytes | None] | DataError:
+        """Read a row group; return the reason if it cannot be read, so that it is tried once."""
+        if self._bomb:
+            return self._bomb
+        batches = self._process.read_batches(
+            self.path,
+            [self._picture_path()],
+            row_group=group,
+            batch_rows=PICTURE_BATCH_ROWS,
+            most_bytes=MAX_GROUP_BYTES,
+        )
+        pictures: list[bytes | None] = []
+        try:
+            with self._name_in_errors():
+                for batch in batches:
+                    column = batch.column(0)
+                    encoded = column.field("bytes") if self.columns.is_struct else column
+                    pictures += encoded.to_pylist()
+        except DataError as error:
+            if isinstance(error.__cause__, LargeColumnError):
+                self._bomb = error
+            return error
         return pictures
 
     def _picture_path(self) -> str:
@@ -120,69 +147,40 @@ class PictureShard:
 
     def _read_column(self, name: str) -> list[Any]:
         values: list[Any] = []
-        with self._open(name) as file:
-            for batch in file.iter_batches(2**14, columns=[name]):
-                column = batch.column(0)
-                if not pa.types.is_dictionary(column.type):
-                    values += column.to_pylist()
-                    continue
-                # A text that stands in many rows is there once.
-                texts = column.dictionary.to_pylist()
-                if any(isinstance(text, str) and len(text) > MAX_TEXT for text in texts):
-                    raise DataError(
-                        f"{self.path.name} has a text of more than {MAX_TEXT:,} characters in "
-                        f"{name}: a class or group has a short name."
-                    )
-                values += [None if at is None else texts[at] for at in column.indices.to_pylist()]
+        with self._name_in_errors():
+            for batch in self._process.read_batches(self.path, [name], most_cell=MAX_TEXT):
+                values += batch.column(0).to_pylist()
+        if any(isinstance(value, str) and len(value) > MAX_TEXT for value in values):
+            raise self._refuse_long_text(name)
         return values
 
+    def _refuse_long_text(self, name: str) -> DataError:
+        return DataError(
+            f"{self.path.name} has a text of more than {MAX_TEXT:,} characters in {name}: a class "
+            "or group has a short name."
+        )
+
+    def _refuse_large_groups(self) -> DataError:
+        return DataError(
+            f"{self.path.name} has row groups of more than {MAX_GROUP_BYTES / 2**30:.0f} GB: save "
+            "it with smaller ones."
+        )
+
     @contextmanager
-    def _open(self, *texts: str) -> Iterator[Any]:
-        """The file, open while it is read: of thousands of shards few are at once.
-
-        Args:
-          texts: columns of which each text is kept once, if they are of text.
-        """
+    def _name_in_errors(self) -> Iterator[None]:
+        """Convert errors of the file to DataError with its name."""
         try:
-            with open_plain_file(self.path) as file:
-                yield pa.parquet.ParquetFile(
-                    file, metadata=self._metadata, read_dictionary=list(texts)
-                )
-        except (pa.ArrowException, ValueError, OSError) as error:
-            raise self._convert(error) from error
-
-    def _check_sizes(self) -> None:
-        """Refuse pictures that are none, and pages that ask for more memory than is given."""
-        wanted = (self._picture_path(), self.columns.labels, self.columns.groups)
-        without = []
-        with self._open() as file, open_plain_file(self.path) as raw:
-            for number in range(file.metadata.num_row_groups):
-                group = file.metadata.row_group(number)
-                for place in range(group.num_columns):
-                    column = group.column(place)
-                    if column.path_in_schema not in wanted:
-                        continue
-                    if sum(iterate_page_sizes(raw, column)) > MAX_GROUP_BYTES:
-                        raise DataError(
-                            f"{self.path.name} has row groups of more than "
-                            f"{MAX_GROUP_BYTES / 2**30:.0f} GB: save it with smaller ones."
-                        )
-                    if column.path_in_schema == wanted[0] and column.statistics:
-                        without.append(column.statistics.null_count == group.num_rows)
-        if without and all(without):
+            yield
+        except LargeColumnError as error:
+            if error.column:
+                raise self._refuse_long_text(error.column) from error
+            raise self._refuse_large_groups() from error
+        except DamagedFileError as error:
+            raise DataError(f"{self.path.name}: {error}") from error
+        except OSError as error:
             raise DataError(
-                f"{self.path.name} holds the paths of pictures, not the pictures: save it with "
-                "their bytes."
-            )
-
-    def _convert(self, error: Exception) -> DataError:
-        if isinstance(error, DataError):
-            return error
-        if isinstance(error, OSError) and error.errno:
-            return DataError(
                 f"{self.path.name} cannot be read ({describe_error_with_path(error)}): use another."
-            )
-        return DataError(f"{self.path.name} is no Parquet file, or damaged: use another copy.")
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -225,7 +223,8 @@ class ParquetSource(EncodedPictures[ParquetPicture]):
         self.origin = f"Parquet of {Path(os.path.abspath(root)).name}"
         self.groups: dict[str, NDArray[np.int64]] = {}
         splits, self.notes = assign_shard_splits(paths, root)
-        shards = {path: PictureShard(path) for path in splits}
+        process = ParquetProcess()
+        shards = {path: PictureShard(path, process) for path in splits}
         self._check_same_columns(list(shards.values()))
         columns = next(iter(shards.values())).columns
         labels = {path: shard.read_labels() for path, shard in shards.items()}

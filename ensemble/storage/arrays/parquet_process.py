@@ -1,0 +1,252 @@
+"""Parquet files from outside, read by a process of its own with limits on memory and time.
+
+A damaged footer makes Arrow abort the process that reads it, and no `except` helps; a page's header
+may ask for all memory there is. Here that ends a child, and the reader gets a sentence. The child's
+program is `parquet_process_main.py`.
+"""
+
+import json
+import logging
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.parquet_process_main import FRAME_HEADER, MAX_MEMORY_BYTES
+
+TIMEOUT_S = 120.0  # for the next frame
+MAX_BATCH_ROWS, MAX_BATCH_CELLS = 2**14, 2**21
+MAX_FRAME_BYTES = MAX_MEMORY_BYTES
+READ_BYTES = 2**20
+DAMAGED = "it is damaged, or not a readable Parquet file. Save it again."
+TOO_MUCH_MEMORY = (
+    f"reading it needs more than {MAX_MEMORY_BYTES / 2**30:.0f} GB of memory. Save it with smaller "
+    "row groups and shorter texts."
+)
+TOO_SLOW = f"it could not be read within {TIMEOUT_S:.0f} s. Save it again, with fewer columns."
+
+
+class LargeColumnError(DamagedFileError):
+    """A column unpacks to more than its rows may take.
+
+    Attributes:
+      column: its name, from the file; "" if all columns together do.
+    """
+
+    def __init__(self, column: str) -> None:
+        super().__init__("a column unpacks to more than its rows can hold. Save it again.")
+        self.column = column
+
+
+@dataclass(frozen=True)
+class ParquetLayout:
+    """What a Parquet file's footer says.
+
+    Attributes:
+      schema: of Arrow, with the file's own metadata.
+      row_groups: number of rows of each row group.
+      sizes: bytes of each column before compression, as the footer claims, by the column's path.
+      largest: likewise the bytes of each column's largest row group.
+      empty: paths of columns without any value.
+    """
+
+    schema: pa.Schema
+    row_groups: tuple[int, ...]
+    sizes: dict[str, int]
+    largest: dict[str, int]
+    empty: frozenset[str]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return sum(self.row_groups)
+
+
+class ParquetProcess:
+    """Reads Parquet files in a child, which is started when it is first asked and after it died.
+
+    Use it as a context manager, or let it be collected: both end the child.
+
+    Args:
+      descriptors: of open files, which the child can open as `/dev/fd/N`.
+    """
+
+    def __init__(self, *descriptors: int) -> None:
+        self._descriptors = descriptors
+        self._lock = threading.Lock()
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> "ParquetProcess":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end()
+
+    def read_layout(self, path: Path) -> ParquetLayout:
+        """Read what the footer says.
+
+        Raises:
+          DamagedFileError: the file is not a readable Parquet file; says what to do.
+        """
+        with self._lock:
+            schema, layout = (content for _, content in self._ask({"path": _write_path(path)}))
+            found = json.loads(layout)
+            try:
+                return ParquetLayout(
+                    pa.ipc.read_schema(pa.py_buffer(schema)),
+                    tuple(found["row_groups"]),
+                    found["sizes"],
+                    found["largest"],
+                    frozenset(found["empty"]),
+                )
+            except (pa.ArrowException, ValueError) as error:
+                raise DamagedFileError(DAMAGED) from error
+
+    def read_batches(
+        self,
+        path: Path,
+        columns: Sequence[str],
+        *,
+        row_group: int | None = None,
+        batch_rows: int = MAX_BATCH_ROWS,
+        most_cell: int | None = None,
+        most_bytes: int | None = None,
+        cut: Sequence[str] = (),
+        cut_at: int = 0,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read columns batch by batch. Dictionaries are written out.
+
+        Args:
+          path: of the file.
+          columns: their names or paths.
+          row_group: the only one to read; None for all.
+          batch_rows: rows of a batch at most.
+          most_cell: bytes that a cell may take, on average over a column; None for any number.
+          most_bytes: bytes that all columns may take; None for any number.
+          cut: columns of which only the first `cut_at` letters of each text are read, if
+            `most_cell` is given.
+          cut_at: that number of letters.
+
+        Raises:
+          LargeColumnError: a column takes more than it may.
+          DamagedFileError: the file is not a readable Parquet file; says what to do.
+        """
+        request = {
+            "path": _write_path(path),
+            "columns": list(columns),
+            "row_group": row_group,
+            "batch_rows": max(1, min(batch_rows, MAX_BATCH_CELLS // max(1, len(columns)))),
+            "most_cell": most_cell,
+            "most_bytes": most_bytes,
+            "cut": list(cut),
+            "cut_at": cut_at,
+        }
+        with self._lock:
+            for _, content in self._ask(request):
+                try:
+                    yield from pa.ipc.open_stream(pa.py_buffer(content))
+                except (pa.ArrowException, ValueError) as error:
+                    raise DamagedFileError(DAMAGED) from error
+
+    def _ask(self, request: dict[str, Any]) -> Iterator[tuple[bytes, bytearray]]:
+        """Yield the frames of an answer; whoever stops before the last one ends the child."""
+        child, done = self._start(), False
+        try:
+            assert child.stdin
+            child.stdin.write(json.dumps(request).encode() + b"\n")
+            child.stdin.flush()
+            while True:
+                kind, size = FRAME_HEADER.unpack(_receive(child, FRAME_HEADER.size))
+                if size > MAX_FRAME_BYTES:
+                    raise DamagedFileError(TOO_MUCH_MEMORY)
+                content = _receive(child, size)
+                if kind == b"E":
+                    done = True
+                    return
+                if kind == b"X":
+                    done = True
+                    raise _convert_problem(json.loads(content))
+                yield kind, content
+        except (BrokenPipeError, EOFError) as error:
+            raise DamagedFileError(DAMAGED) from error
+        finally:
+            if not done:
+                self._end()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._child is None or self._child.poll() is not None:
+            self._end()
+            program = str(Path(__file__).with_name("parquet_process_main.py"))
+            # Isolated: what lies in the working folder is not imported. The packages are ours.
+            paths = json.dumps([folder for folder in sys.path if folder])
+            self._child = subprocess.Popen(
+                [sys.executable, "-I", program, paths],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                pass_fds=self._descriptors,
+                env={
+                    **os.environ,
+                    "ARROW_DEFAULT_MEMORY_POOL": "system",
+                    "OPENBLAS_NUM_THREADS": "1",
+                },
+            )
+            weakref.finalize(self, _end_child, self._child)
+        return self._child
+
+    def _end(self) -> None:
+        if self._child is not None:
+            _end_child(self._child)
+            self._child = None
+
+
+def _end_child(child: "subprocess.Popen[bytes]") -> None:
+    """End a child, whatever it does, and collect it."""
+    child.kill()
+    for pipe in (child.stdin, child.stdout):
+        if pipe:
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                continue  # a request that it did not read
+    child.wait()
+
+
+def _write_path(path: Path) -> str:
+    return os.path.abspath(path)
+
+
+def _receive(child: "subprocess.Popen[bytes]", size: int) -> bytearray:
+    """Receive so many bytes; EOFError if the child ended before, DamagedFileError if it is slow."""
+    assert child.stdout
+    content, end = bytearray(), time.monotonic() + TIMEOUT_S
+    descriptor, poll = child.stdout.fileno(), select.poll()
+    poll.register(descriptor, select.POLLIN)
+    while len(content) < size:
+        if not poll.poll(max(0.0, 1000 * (end - time.monotonic()))):
+            raise DamagedFileError(TOO_SLOW)
+        piece = os.read(descriptor, min(READ_BYTES, size - len(content)))
+        if not piece:
+            raise EOFError
+        content += piece
+    return content
+
+
+def _convert_problem(problem: dict[str, str]) -> DamagedFileError:
+    if problem["kind"] == "large":
+        return LargeColumnError(problem["column"])
+    if problem["kind"] == "memory":
+        return DamagedFileError(TOO_MUCH_MEMORY)
+    # It may be a fault of ours all the same, which shows its traceback in the log.
+    logging.getLogger("ensemble").info("A Parquet file was refused.\n%s", problem["traceback"])
+    return DamagedFileError(DAMAGED)

@@ -1,0 +1,218 @@
+"""The program that reads Parquet files for `parquet_process.py`, within limits on memory and time.
+
+It runs as a script, without the package: requests on stdin, a JSON line each; frames on stdout.
+"""
+
+import json
+import os
+import resource
+import struct
+import sys
+import traceback
+from typing import Any, BinaryIO
+
+FRAME_HEADER = struct.Struct("<cQ")  # the kind of a frame and how many bytes follow
+MAX_MEMORY_BYTES = 3 * 2**30  # of address space, libraries included
+MAX_PROCESSOR_S = 3600  # in case that the parent was killed while this process computes
+READ_BUFFER_BYTES = 2**20
+COLUMN_OVERHEAD_BYTES = 2**16  # that a column may take beyond its cells
+
+
+class TooLargeError(Exception):
+    """A column, which is named, or all columns together unpack to more than the request allows."""
+
+
+class ParquetReader:
+    """Answers requests about Parquet files; the last file stays open."""
+
+    def __init__(self, answers: BinaryIO) -> None:
+        import pyarrow.parquet
+
+        pyarrow.set_cpu_count(1)
+        self._answers = answers
+        self._pa: Any = pyarrow
+        self._file: Any = None
+        self._key: tuple[Any, ...] = ()
+
+    def answer(self, request: dict[str, Any]) -> None:
+        """Answer a request by frames, the last of which is an end or an error."""
+        try:
+            if "columns" in request:
+                self._send_batches(**request)
+            else:
+                self._send_layout(request["path"])
+        except TooLargeError as error:
+            self._send(b"X", json.dumps({"kind": "large", "column": str(error)}).encode())
+        except MemoryError:
+            self._send(b"X", json.dumps({"kind": "memory"}).encode())
+        except Exception:  # whatever a damaged file makes pyarrow raise, all of which are seen
+            problem = {"kind": "damaged", "traceback": traceback.format_exc()}
+            self._send(b"X", json.dumps(problem).encode())
+        else:
+            self._send(b"E")
+
+    def _send(self, kind: bytes, *content: Any) -> None:
+        self._answers.write(FRAME_HEADER.pack(kind, sum(len(part) for part in content)))
+        for part in content:
+            self._answers.write(part)
+        self._answers.flush()
+
+    def _open(self, path: str) -> Any:
+        status = os.stat(path)
+        key = (path, status.st_ino, status.st_size, status.st_mtime_ns)
+        if key != self._key:
+            self._file, self._key = None, ()
+            self._file = self._pa.parquet.ParquetFile(
+                os.fdopen(os.open(path, os.O_RDONLY), "rb"), buffer_size=READ_BUFFER_BYTES
+            )
+            self._key = key
+        return self._file
+
+    def _send_layout(self, path: str) -> None:
+        file = self._open(path)
+        metadata, schema = file.metadata, file.schema_arrow
+        for field in schema:  # a name that is not UTF-8 raises here
+            str(field)
+        sizes: dict[str, int] = {}
+        largest: dict[str, int] = {}
+        filled: dict[str, bool] = {}
+        rows = []
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            rows.append(group.num_rows)
+            for place in range(group.num_columns):
+                column = group.column(place)
+                name = column.path_in_schema
+                size = max(0, column.total_uncompressed_size)
+                sizes[name] = sizes.get(name, 0) + size
+                largest[name] = max(largest.get(name, 0), size)
+                statistics = column.statistics
+                filled[name] = filled.get(name, False) or (
+                    statistics is None or statistics.null_count != group.num_rows
+                )
+        self._send(b"S", schema.serialize())
+        layout = {
+            "row_groups": rows,
+            "sizes": sizes,
+            "largest": largest,
+            "empty": [name for name, has_values in filled.items() if not has_values],
+        }
+        self._send(b"J", json.dumps(layout).encode())
+
+    def _send_batches(
+        self,
+        path: str,
+        columns: list[str],
+        row_group: int | None,
+        batch_rows: int,
+        most_cell: int | None,
+        most_bytes: int | None,
+        cut: list[str],
+        cut_at: int,
+    ) -> None:
+        """Send the columns batch by batch, each as a stream of Arrow with one batch.
+
+        Text is read as dictionaries: a text that stands there once for a million rows is weighed
+        before it is written out for each of them.
+        """
+        file = self._open(path)
+        schema, pa = file.schema_arrow, self._pa
+        if most_cell is not None:
+            texts = [name for name in columns if is_text(schema.field(name).type, pa)]
+            file = pa.parquet.ParquetFile(
+                os.fdopen(os.open(path, os.O_RDONLY), "rb"),
+                metadata=file.metadata,
+                read_dictionary=texts,
+                buffer_size=READ_BUFFER_BYTES,
+            )
+        groups = range(file.metadata.num_row_groups) if row_group is None else [row_group]
+        rows = sum(file.metadata.row_group(number).num_rows for number in groups)
+        totals = dict.fromkeys(columns, 0)
+        batches = file.iter_batches(batch_rows, row_groups=list(groups), columns=columns)
+        for batch in batches:
+            batch.validate(full=True)
+            arrays = []
+            for name, array in zip(batch.schema.names, batch.columns, strict=True):
+                if name in cut and pa.types.is_dictionary(array.type):
+                    array = cut_texts(array, cut_at, pa)
+                totals[name] = totals.get(name, 0) + measure_array(array, pa)
+                if most_cell is not None and totals[name] > (
+                    COLUMN_OVERHEAD_BYTES + most_cell * rows
+                ):
+                    raise TooLargeError(name)
+                if pa.types.is_dictionary(array.type):
+                    array = array.cast(array.type.value_type)
+                arrays.append(array)
+            if most_bytes is not None and sum(totals.values()) > most_bytes:
+                raise TooLargeError("")
+            self._send_batch(pa.record_batch(arrays, names=batch.schema.names))
+
+    def _send_batch(self, batch: Any) -> None:
+        sink = self._pa.BufferOutputStream()
+        with self._pa.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        self._send(b"B", sink.getvalue())
+
+
+def is_text(kind: Any, pa: Any) -> bool:
+    """Return whether a column is of text or bytes, which can be read as a dictionary."""
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )
+
+
+def cut_texts(array: Any, letters: int, pa: Any) -> Any:
+    """Return a dictionary array whose texts end after so many letters."""
+    import pyarrow.compute as pc
+
+    texts = array.dictionary
+    if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
+        return array
+    short = pc.utf8_slice_codeunits(texts, 0, letters)
+    return pa.DictionaryArray.from_arrays(array.indices, short)
+
+
+def measure_array(array: Any, pa: Any) -> int:
+    """Return the bytes that an array takes once each row has its own text."""
+    if not pa.types.is_dictionary(array.type):
+        return int(array.nbytes)
+    import pyarrow.compute as pc
+
+    if not is_text(array.type.value_type, pa):
+        return int(array.dictionary.nbytes + array.indices.nbytes)
+    lengths = pc.cast(pc.binary_length(array.dictionary), pa.int64())
+    return int(pc.sum(pc.take(lengths, array.indices)).as_py() or 0)
+
+
+def limit_resources() -> None:
+    """Limit this process's memory and processor time; it leaves no core dump."""
+    for what, most in (
+        (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
+        (resource.RLIMIT_CPU, MAX_PROCESSOR_S),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(what)[1]
+        if hard != resource.RLIM_INFINITY:
+            most = min(most, hard)
+        try:
+            resource.setrlimit(what, (most, most))
+        except (OSError, ValueError):
+            continue  # macOS knows some limits by name alone
+
+
+def main() -> None:
+    """Answer the requests on stdin until it ends."""
+    sys.path[:] = json.loads(sys.argv[1])  # the packages of the process that asks
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints does not mix with the frames
+    limit_resources()
+    reader = ParquetReader(answers)
+    for line in sys.stdin.buffer:
+        reader.answer(json.loads(line))
+
+
+if __name__ == "__main__":
+    main()
