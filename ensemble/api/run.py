@@ -365,8 +365,7 @@ class Run:
           {'error': '2'}
 
         Args:
-          name: "answer", "agreement", "committee", "combining", "uncertainty", "confusion",
-            "calibration", "selective", "conformal", "shift", "disputed" or "loss_by_value".
+          name: of the view, such as "calibration"; `ensemble inspect --help` lists all.
           epoch: after which epoch; None is the one chosen on validation
             images, else the last; "best" the run's best.
           choices: what the view's controls would say, by their words in an address.

@@ -1,6 +1,8 @@
 """A view says the same on every face: page, report, notebook and command line."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,16 +14,19 @@ from ensemble.cli.program import main
 from ensemble.report import render_report
 from ensemble.runs import Run
 from ensemble.views.evaluated_epoch import evaluate_epoch
-from ensemble.views.registry import VIEWS
+from ensemble.views.registry import NUMERIC_VIEWS, VIEWS
 from ensemble.views.summary import summarize_view
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
 from tests.pages.stressed import measured
 from tests.report.pages import Page
 
-# Where the screen has a view: its words in the address.
-SCREENS: dict[str, dict[str, str]] = {
+REPO = Path(__file__).resolve().parents[2]
+# Where Inspect shows a view: its words in the address; None if another screen or test has it.
+SCREENS: dict[str, dict[str, str] | None] = {
     "answer": {"view": "agreement"},
+    "loss_by_value": None,  # Train shows it
+    "disputed": None,  # Train shows them
     "agreement": {"view": "agreement"},
     "member_map": {"view": "agreement", "picture": "map"},
     "committee": {"view": "committee"},
@@ -33,6 +38,7 @@ SCREENS: dict[str, dict[str, str]] = {
     "selective": {"view": "selective"},
     "conformal": {"view": "selective", "mode": "sets"},
     "shift": {"view": "shift"},
+    "distillation": None,  # of a run with a teacher: tests/pages/test_distillation.py
 }
 
 
@@ -75,15 +81,33 @@ def test_the_answers_are_the_same_on_every_face(run: Run) -> None:
             assert " ".join(sentence.split()) in report
 
 
-@pytest.mark.parametrize("name", SCREENS)
+@pytest.mark.parametrize("name", [name for name, words in SCREENS.items() if words])
 def test_the_screen_says_what_the_command_says(run: Run, name: str) -> None:
     summary = summarize_view(VIEWS[name], evaluate_epoch(run))
-    screen = texts(opened(run, "inspect", **SCREENS[name]))
+    screen = texts(opened(run, "inspect", **(SCREENS[name] or {})))
     assert summary.answer in screen
     for table in summary.tables:
         if name != "answer":  # whose table has columns that can be sorted
             assert table.caption in screen
             assert table.note in screen
+
+
+def test_every_list_of_views_is_that_of_the_registry() -> None:
+    """Help, documents and the table above: a view that is added is missing nowhere."""
+    assert list(SCREENS) == list(VIEWS)
+    shown = CliRunner().invoke(main, ["inspect", "--help"]).output
+    lists = {
+        "inspect --help": (shown.split("run of classes:")[1].split("Views of")[0], VIEWS),
+        "inspect --help, numbers": (shown.split("predicts numbers:")[1], NUMERIC_VIEWS),
+    }
+    for page, end in (("python.md", "`figures` are"), ("command-line.md", "A run that predicts")):
+        text = (REPO / "docs" / page).read_text().split("The views are `answer`")[1]
+        lists[page] = (f"`answer`{text.split(end)[0]}", VIEWS)
+    numbers = (REPO / "docs" / "python.md").read_text().split("of the page Numbers:")[1]
+    lists["python.md, numbers"] = (numbers.split("; a view")[0], NUMERIC_VIEWS)
+    for where, (text, views) in lists.items():
+        words = re.findall(r"\w+", text)
+        assert [name for name in views if name not in words] == [], where
 
 
 def test_a_choice_is_answered_alike_by_a_control_a_command_and_a_notebook(run: Run) -> None:

@@ -13,8 +13,17 @@ from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_
 from ensemble.views.registry import NUMERIC_VIEWS, VIEWS, find_view
 from ensemble.views.summary import ViewSummary, summarize_view
 
+HELP = f"""Show what an ensemble's predictions say.
 
-@click.command(name="inspect")
+Without VIEW, the answer of every view in a line each; with one, all of it.
+
+Views of a run of classes: {", ".join(VIEWS)}.
+
+Views of a run that predicts numbers: {", ".join(NUMERIC_VIEWS)}.
+"""
+
+
+@click.command(name="inspect", help=HELP)
 @click.argument("run_id", metavar="RUN")
 @click.argument("view", required=False)
 @click.option(
@@ -33,12 +42,7 @@ from ensemble.views.summary import ViewSummary, summarize_view
 def run_inspect_command(
     run_id: str, view: str | None, epoch: int | None, chosen: tuple[str, ...], as_json: bool
 ) -> None:
-    """Say what an ensemble's predictions answer: all views in a line each, or one VIEW whole.
-
-    Views: answer, loss_by_value, disputed, agreement, committee, combining, uncertainty,
-    confusion, labels, calibration, selective, conformal, shift, distillation. Of a run that
-    predicts numbers: answer, calibration, spread, predicted, committee, members, worst.
-    """
+    """Show the answers of all views, or one view whole; the help is `HELP`."""
     choices = dict(map(parse_view_choice, chosen))
     if choices and view is None:
         raise ConfigError("--choose is for one view: name the view as well.")
