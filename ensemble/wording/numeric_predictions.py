@@ -231,11 +231,8 @@ def describe_left_out_member(name: str, member: LeftOutMember) -> str:
 
 def describe_furthest_member(name: str, member: LeftOutMember) -> str:
     """Describe by how much a member's RMSE exceeds that of a random other one."""
-    ratio = member.against_others
-    return (
-        f"{name[:1].upper()}{name[1:]} has the highest RMSE: {_format_change(ratio.ratio)} than "
-        f"that of a random other member ({format_approximate_range(ratio)})."
-    )
+    change = _format_change(member.against_others.ratio)
+    return f"{name[:1].upper()}{name[1:]} has the highest RMSE, {change} than a random other one’s."
 
 
 def describe_numeric_comparison(comparison: NumericComparison, name: str) -> str:
@@ -248,14 +245,14 @@ def describe_numeric_comparison(comparison: NumericComparison, name: str) -> str
     ratio = comparison.ratio
     if ratio.ratio == 1:
         return f"On these examples the RMSE equals that of {name}"
-    return (
-        f"On these examples the RMSE is {_format_change(ratio.ratio)} than that of {name} "
-        f"({format_approximate_range(ratio)})"
-    )
+    return f"On these examples the RMSE is {_format_change(ratio.ratio)} than that of {name}"
 
 
 def format_approximate_range(ratio: ErrorRatio) -> str:
-    """Format the interval of a ratio: "approximate 95 % interval: 4 % lower to 2 % higher"."""
+    """Format the interval of a ratio: "approximate 95 % interval: 4 % lower to 2 % higher".
+
+    It is "too few examples for an interval" if there is none.
+    """
     if not math.isfinite(ratio.high):
         return "too few examples for an interval"
     low, high = _format_change(ratio.low), _format_change(ratio.high)

@@ -110,7 +110,7 @@ def test_members_are_described_and_none_is_reported_as_harmful() -> None:
     mean = good.mean.copy()
     mean[3] += 0.9 * np.cos(2 * X)
     further = summarize(NormalMixture(mean, good.variance), "members")
-    assert further.answer.startswith("Member 4 has the highest RMSE: ")
+    assert further.answer.startswith("Member 4 has the highest RMSE, ")
     assert "lower (approximate 95 % interval: " in further.evidence[0]
     mean[3] += 4
     worse = summarize(NormalMixture(mean, good.variance), "members")
@@ -171,7 +171,8 @@ def test_two_runs_of_the_same_examples_are_compared_and_others_refused() -> None
     assert (told["kind"], told["baseline"]) == ("numeric", good.id)
     (found,) = told["comparisons"]
     assert found["sentences"][0].startswith("On these examples the RMSE equals that of “5 members")
-    assert found["sentences"][1].endswith("so neither run is reported as better.")
+    assert found["sentences"][1].startswith("Approximate 95 % interval: ")
+    assert found["sentences"][2].endswith("so neither run is reported as better.")
     plain = CliRunner().invoke(main, ["compare", small.id, "--baseline", good.id])
     assert found["sentences"][0] in plain.stdout
     other = keep_run(build_ensemble("normal").select_examples(np.arange(30)))

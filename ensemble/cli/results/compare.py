@@ -28,7 +28,11 @@ from ensemble.views.numeric.numeric_comparison import (
     tabulate_comparison,
 )
 from ensemble.wording import formats
-from ensemble.wording.numeric_predictions import APPROXIMATE_NOTE, describe_numeric_comparison
+from ensemble.wording.numeric_predictions import (
+    APPROXIMATE_NOTE,
+    describe_numeric_comparison,
+    format_approximate_range,
+)
 from ensemble.wording.verdicts import comparison_text as words
 
 MIN_COMPARED_RUNS, MAX_COMPARED_RUNS = 2, 50
@@ -193,8 +197,10 @@ def print_numeric_comparison(run_ids: Sequence[str], baseline: str | None, as_js
         comparison = compare_evaluated_numbers(numbers, other)
         name = describe_run(other.run)
         what = "neither run is reported as better"
+        interval = format_approximate_range(comparison.ratio)
         sentences = [
             f"{describe_numeric_comparison(comparison, name)}.",
+            f"{interval[:1].upper()}{interval[1:]}.",
             APPROXIMATE_NOTE.format(what=what),
         ]
         records.append({"run_id": run_id, "sentences": sentences, **asdict(comparison)})

@@ -23,6 +23,8 @@ def build_numeric_members(numbers: EvaluatedNumbers) -> View:
         names = numbers.member_names
         yield Paragraph(words.describe_furthest_member(names[worst.member], worst), "answer")
         yield Paragraph(words.describe_left_out_member(names[best.member], best), "evidence")
+        interval = words.format_approximate_range(worst.against_others)
+        yield Paragraph(f"Its RMSE against another member’s: {interval}.", "evidence")
         what = "no member is reported as harmful"
         yield Paragraph(
             f"Each member was left out in turn, on {formats.format_count(numbers.n, 'example')}. "
