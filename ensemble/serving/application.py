@@ -61,6 +61,7 @@ class PredictionService:
     def __init__(self, served: ServedEnsemble, guard: RequestGuard) -> None:
         self._served = served
         self._bodies, self.metrics = BodyReader(), ServerMetrics()
+        self._predictions, self._max_predictions = 0, limits.compute_prediction_limit()
         self._document = build_openapi_document(describe_ensemble(served), bool(guard.token))
 
     @contextlib.asynccontextmanager
@@ -81,13 +82,15 @@ class PredictionService:
         """What the ensemble says of the images in a request's body."""
         options = read_answer_options(request.query_params)
         media_type = read_media_type(request.headers)
-        if self.metrics.requests_in_hand > limits.MAX_REQUESTS:
-            raise build_busy_error(
-                "Too many requests are in hand: try again in a moment.",
-                limits.RETRY_AFTER_SECONDS,
-            )
         body = await self._bodies.read_body(request.headers, request.receive)
+        # Counted only now, so that clients that never finish their bodies keep nobody out.
+        self._predictions += 1
         try:
+            if self._predictions > self._max_predictions:
+                raise build_busy_error(
+                    "The server is answering too many requests. Try again in a moment.",
+                    limits.RETRY_AFTER_SECONDS,
+                )
             async with asyncio.timeout(limits.ANSWER_SECONDS):
                 if media_type == MULTIPART_TYPE:
                     content = await read_multipart_file(request.headers, body)
@@ -102,6 +105,7 @@ class PredictionService:
         except MemoryError:
             raise build_busy_error(MEMORY_MESSAGE, limits.RETRY_AFTER_SECONDS) from None
         finally:
+            self._predictions -= 1
             self._bodies.release_body(body)
 
     async def _answer_content(

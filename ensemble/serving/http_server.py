@@ -1,4 +1,4 @@
-"""The server process: its socket, clients that are too slow, and an end that loses no answer."""
+"""The server process: its socket, slow and silent clients, and an end that loses no answer."""
 
 import asyncio
 import contextlib
@@ -10,56 +10,116 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
-from ensemble.machine.open_files import raise_open_file_limit
 from ensemble.serving import limits
 
 KEEP_ALIVE_SECONDS = 30  # that a connection without a request stays open
-RESERVED_FILES = 128  # of those that the system allows: not for connections
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class TimedProtocol(H11Protocol):
-    """HTTP by uvicorn, which has no limit of time for a request's first lines, nor for reading.
+class OpenConnections(ServerState):
+    """Keep the open connections, and close silent ones when there are too many.
 
-    A connection without a whole request is closed after `HEADER_SECONDS`, and one whose client
-    reads nothing of its answer after `SEND_SECONDS`.
+    uvicorn's own limit counts silent connections too, and refuses every request above it.
+
+    Args:
+      limit: how many connections may be open at once.
     """
 
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self._limit = limit
+        # A dict keeps its keys in the order in which they were added: longest silent first.
+        self._silent: dict[TimedProtocol, None] = {}
+
+    def add_silent(self, connection: "TimedProtocol") -> None:
+        """Add a connection that was heard just now and whose client has to send or read next."""
+        self._silent.pop(connection, None)
+        self._silent[connection] = None
+
+    def remove_silent(self, connection: "TimedProtocol") -> None:
+        """Remove a connection that was lost, or whose request is complete and not answered yet."""
+        self._silent.pop(connection, None)
+
+    def make_room(self) -> None:
+        """Close the longest-silent connections above the limit.
+
+        Those that still have a part of an answer to send are closed last.
+        """
+        while len(self.connections) > self._limit and self._silent:
+            idle = (one for one in self._silent if not one.transport.get_write_buffer_size())
+            longest = next(idle, None) or next(iter(self._silent))
+            self.remove_silent(longest)
+            # It is lost a moment later, and must not be counted until then.
+            self.connections.discard(longest)
+            longest.transport.abort()
+
+
+class TimedProtocol(H11Protocol):
+    """HTTP by uvicorn, which sets no time limit for a request's first lines, nor for reading.
+
+    A connection without a whole request is closed after `HEADER_SECONDS`, one whose client reads
+    nothing of its answer after `SEND_SECONDS`, and a silent one when others need its room.
+    """
+
+    server_state: OpenConnections
     _header_timer: asyncio.TimerHandle | None = None
     _send_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """As asyncio has it."""
+        """Make room for a connection, and time its first request."""
         super().connection_made(transport)
+        self.server_state.make_room()
         self._watch_header()
+        self._watch_silence()
 
     def data_received(self, data: bytes) -> None:
-        """As asyncio has it."""
+        """Read a part of a request."""
         super().data_received(data)
         self._watch_header()
+        self._watch_silence()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, or answer it if it is already here."""
+        super().on_response_complete()
+        self._watch_silence()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """As asyncio has it."""
+        """Cancel the timers of a connection."""
         for timer in (self._header_timer, self._send_timer):
             if timer:
                 timer.cancel()
         super().connection_lost(exc)
+        self.server_state.remove_silent(self)
 
     def pause_writing(self) -> None:
-        """As asyncio has it."""
+        """Wait for a client that does not read its answer."""
         super().pause_writing()
         self._send_timer = self.loop.call_later(limits.SEND_SECONDS, self.transport.abort)
+        self._watch_silence()
 
     def resume_writing(self) -> None:
-        """As asyncio has it."""
+        """Continue with an answer whose client reads again."""
         if self._send_timer:
             self._send_timer.cancel()
         super().resume_writing()
+        self._watch_silence()
+
+    def _watch_silence(self) -> None:
+        """Count as silent from now on, unless an answer is being computed."""
+        if self._has_request() and not self.cycle.more_body and not self.flow.write_paused:
+            self.server_state.remove_silent(self)
+        else:
+            self.server_state.add_silent(self)
+
+    def _has_request(self) -> bool:
+        """Return whether a request has begun that is not answered yet."""
+        return self.cycle is not None and not self.cycle.response_complete
 
     def _watch_header(self) -> None:
-        """Have the time run as long as no request is being answered."""
-        if self.cycle is None or self.cycle.response_complete:
+        """Run the timer as long as no request is being answered."""
+        if not self._has_request():
             if self._header_timer is None:
                 self._header_timer = self.loop.call_later(
                     limits.HEADER_SECONDS, self.transport.abort
@@ -70,10 +130,19 @@ class TimedProtocol(H11Protocol):
 
 
 class AnnouncingServer(uvicorn.Server):
-    """A server that says once that it answers."""
+    """A server that reports once that it answers.
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+    Args:
+      config: its settings.
+      connections: the connections that it opens.
+      announce: called once it answers requests.
+    """
+
+    def __init__(
+        self, config: uvicorn.Config, connections: OpenConnections, announce: Callable[[], None]
+    ) -> None:
         super().__init__(config)
+        self.server_state = connections
         self._announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -96,7 +165,7 @@ def open_listening_socket(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
-        listening.listen(limits.MAX_CONNECTIONS)
+        listening.listen(limits.compute_backlog())
     except BaseException:
         listening.close()
         raise
@@ -104,14 +173,13 @@ def open_listening_socket(host: str, port: int) -> socket.socket:
 
 
 def run_server(app: ASGIApp, listening: socket.socket, announce: Callable[[], None]) -> None:
-    """Answer until a signal says to stop, and then what is in hand.
+    """Answer requests until a signal to stop, and finish those in hand.
 
     Args:
-      app: what answers.
-      listening: where.
-      announce: called once requests are answered.
+      app: the application that answers.
+      listening: the socket to listen on.
+      announce: called once the server answers requests.
     """
-    files = raise_open_file_limit() or limits.MAX_CONNECTIONS + RESERVED_FILES
     settings: dict[str, Any] = {
         "http": TimedProtocol,
         "ws": "none",
@@ -123,11 +191,11 @@ def run_server(app: ASGIApp, listening: socket.socket, announce: Callable[[], No
         "proxy_headers": False,
         "timeout_keep_alive": KEEP_ALIVE_SECONDS,
         "timeout_graceful_shutdown": int(limits.STOP_SECONDS),
-        "limit_concurrency": max(8, min(limits.MAX_CONNECTIONS, files - RESERVED_FILES)),
-        "backlog": limits.MAX_CONNECTIONS,
+        "backlog": limits.compute_backlog(),
     }
+    connections = OpenConnections(limits.compute_connection_limit())
     with ignore_repeated_signals():
-        AnnouncingServer(uvicorn.Config(app, **settings), announce).run([listening])
+        AnnouncingServer(uvicorn.Config(app, **settings), connections, announce).run([listening])
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """What a request may ask for, and how long it may take; `describe_limits` says it to people."""
 
+from ensemble.machine.open_files import raise_open_file_limit
 from ensemble.pictures.files.decoding import MAX_BYTES
 
 MAX_BODY_BYTES = MAX_BYTES  # of a request: what one picture may have
@@ -7,9 +8,10 @@ MAX_JSON_BYTES = 8 * 1024**2  # of them as JSON, which takes up to 25 times as m
 MAX_DRAINED_BYTES = 64 * 1024**2  # that are read beyond the limit, so that a client hears of it
 MAX_IMAGES = 1024  # of one request
 MAX_QUEUED_IMAGES = 8192  # of all requests, that wait for the members
-MAX_REQUESTS = 512  # in hand at once
+MAX_REQUESTS = 512  # complete ones in hand at once
 MAX_BYTES_IN_HAND = 256 * 1024**2  # of the bodies of all of them
-MAX_CONNECTIONS = 1024
+MAX_CONNECTIONS = 1024  # open at once
+RESERVED_FILES = 128  # of the files that this process may open: not for connections
 HEADER_SECONDS = 10.0  # for a request's first lines
 BODY_SECONDS = 20.0  # for its body
 ANSWER_SECONDS = 60.0  # for an answer, once the body is there
@@ -29,3 +31,31 @@ def describe_limits() -> dict[str, int | float]:
         "body_seconds": BODY_SECONDS,
         "answer_seconds": ANSWER_SECONDS,
     }
+
+
+def compute_connection_limit() -> int:
+    """Return how many connections may be open at once, given the files this process may open.
+
+    They get at most half of those files: `compute_backlog` explains what the other half is for.
+    """
+    files = raise_open_file_limit()
+    if files is None:
+        return MAX_CONNECTIONS
+    return max(8, min(MAX_CONNECTIONS, (files - RESERVED_FILES) // 2))
+
+
+def compute_backlog() -> int:
+    """Return how many new connections may wait until they are accepted.
+
+    It is a quarter of the connection limit, because an event loop may accept several backlogs
+    before it closes the silent connections that they replace, and each takes a file.
+    """
+    return compute_connection_limit() // 4
+
+
+def compute_prediction_limit() -> int:
+    """Return how many predictions may be computed at once.
+
+    They use at most half of the connections, so there is always a silent one to close.
+    """
+    return min(MAX_REQUESTS, compute_connection_limit() // 2)

@@ -7,14 +7,16 @@ import socket
 import struct
 import time
 import zlib
+from collections.abc import Iterator
 
 import numpy as np
 import psutil
 import pytest
 from PIL import Image
 
+from ensemble.runs import Run
 from ensemble.serving import limits
-from tests.serving.server_process import Server, write_npy
+from tests.serving.server_process import Server, start_server, write_npy
 from tests.serving.test_predictions import IMAGES, write_parts
 
 DRAWS = np.random.default_rng(0)
@@ -227,6 +229,100 @@ def test_slow_clients_are_let_go_while_others_are_answered(server: Server) -> No
         assert ends[name].startswith(b"HTTP/1.1 408 "), name
         assert b"did not arrive within 8 s" in ends[name]
     assert ends["a refused body that goes on"].startswith(b"HTTP/1.1 404 ")
+
+
+MAX_CONNECTIONS = 64
+SILENT = {
+    "says nothing": b"",
+    "half a header": b"POST /predict HTT",
+    "half a body": HEAD + b"Content-Length: 1000\r\n\r\nabc",
+    "an answered request": b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n",
+}
+
+
+@pytest.fixture(scope="module")
+def small_server(served_run: Run) -> Iterator[Server]:
+    """Start a server with few connections, which never closes one because of its time limits."""
+    seconds = dict.fromkeys(("HEADER_SECONDS", "BODY_SECONDS", "SEND_SECONDS"), 600.0)
+    with start_server(served_run.id, MAX_CONNECTIONS=MAX_CONNECTIONS, **seconds) as server:
+        yield server
+        assert "Traceback" not in server.log.read_text(), server.log.read_text()
+
+
+def open_silent_connections(
+    server: Server, sent: bytes, stack: contextlib.ExitStack
+) -> list[socket.socket]:
+    """Open twice as many connections as the server keeps; /health is answered all the time."""
+    silent = list[socket.socket]()
+    while len(silent) < 2 * MAX_CONNECTIONS:
+        # Fewer at once than may wait to be accepted: the system would delay the rest by a second.
+        silent += [stack.enter_context(open_connection(server, sent)) for _ in range(4)]
+        assert server.ask("/health").json == {"status": "ok"}
+    return silent
+
+
+def is_open(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        while connection.recv(2**16):
+            pass
+    except BlockingIOError:
+        return True
+    except ConnectionResetError:
+        pass
+    return False
+
+
+@pytest.mark.parametrize("sent", SILENT.values(), ids=SILENT)
+def test_the_longest_silent_connection_makes_room_for_others(
+    small_server: Server, sent: bytes
+) -> None:
+    with contextlib.ExitStack() as stack:
+        silent = open_silent_connections(small_server, sent, stack)
+        assert small_server.predict(IMAGES[:1], "?rejection=false")["digits"]
+        read_until_closed(silent[0])
+        assert is_open(silent[-1])
+
+
+def test_an_answer_under_way_is_never_cut_to_make_room(small_server: Server) -> None:
+    body = write_npy(np.resize(IMAGES, (limits.MAX_IMAGES, *IMAGES.shape[1:])))
+    head = HEAD.replace(b"image/png", NPY.encode()).replace(b"predict", b"predict?members=true")
+    head += b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with contextlib.ExitStack() as stack:
+        asked = stack.enter_context(socket.socket())
+        # More than the system holds back is left to the server until the client reads.
+        asked.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**12)
+        asked.settimeout(60)
+        asked.connect(small_server.place)
+        asked.sendall(head + body)
+        first = asked.recv(1)
+        open_silent_connections(small_server, b"", stack)
+        answer = first + read_until_closed(asked)
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert len(json.loads(answer.partition(b"\r\n\r\n")[2])["digits"]) == limits.MAX_IMAGES
+
+
+def test_a_prediction_above_the_limit_is_refused_and_health_is_not(served_run: Run) -> None:
+    with start_server(served_run.id, MAX_REQUESTS=0) as server:
+        answer = server.ask("/predict", write_npy(IMAGES[:1]), NPY)
+        assert (answer.status, answer.headers["content-type"]) == (503, "application/json")
+        assert answer.headers["retry-after"] == str(limits.RETRY_AFTER_SECONDS)
+        assert answer.json == {
+            "error": "The server is answering too many requests. Try again in a moment."
+        }
+        assert server.ask("/health").json == {"status": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("files", "connections", "predictions"),
+    [(None, 1024, 512), (8192, 1024, 512), (1024, 448, 224), (128, 8, 4)],
+)
+def test_connections_leave_files_and_predictions_leave_connections(
+    files: int | None, connections: int, predictions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "raise_open_file_limit", lambda: files)
+    assert limits.compute_connection_limit() == connections
+    assert limits.compute_prediction_limit() == predictions
 
 
 def test_a_body_without_end_is_cut(server: Server) -> None:
