@@ -94,6 +94,7 @@ def export_members(
         raise PredictionsError(f"{path} is {kind}: choose another name.")
     content = collect_content(run_id, epoch, temperature)
     try:
+        check_working_folder(path)
         export_format.write(content, path, replace)
         figures, difference = export_format.judge(content, path)
         nbytes = measure_size(path)
@@ -115,6 +116,19 @@ def export_members(
         recorded,
         difference,
     )
+
+
+def check_working_folder(path: Path) -> None:
+    """Refuse to replace a folder that this process works in: whoever started it works there too.
+
+    Raises:
+      PredictionsError: the working folder is in it.
+    """
+    if path.is_dir() and Path.cwd().is_relative_to(path.resolve()):
+        raise PredictionsError(
+            f"{path} contains the working folder, so it cannot be replaced. Change to another "
+            "folder, or choose another name."
+        )
 
 
 def check_temperature(export_format: ExportFormat, temperature: Temperature) -> None:

@@ -1,21 +1,26 @@
-"""A folder that classifies, for somebody who has nothing of this program: script, weights, README.
+"""A folder that classifies images without this program: a script, the weights and a README.
 
-Where NumPy is enough for a network the script takes NumPy alone, else plain Flax.
+The script needs NumPy only if that is enough for the network, else plain Flax.
 """
 
+import ast
+import hashlib
 import importlib.metadata
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ensemble.errors import ConfigError, PredictionsError
+from ensemble.exchange.checks import images as image_rule
+from ensemble.exchange.checks.limits import MOST_SIDE
 from ensemble.export.export_format import EnsembleContent, ExportFormat, judge_probabilities
+from ensemble.export.folder_replacement import open_atomic_folder
 from ensemble.export.model_card import write_model_card
 from ensemble.machine.python_command import build_python_environment
 from ensemble.storage.arrays.npz import write_arrays
@@ -31,30 +36,25 @@ OWN_IMPORT = "from ensemble.engine.networks.arithmetic import Arithmetic\n"
 
 
 def write_predict_folder(content: EnsembleContent, path: Path, replace: bool) -> None:
-    """The folder, as a whole; of one that is there the files of these names are replaced."""
+    """Write the folder as a whole; an existing one keeps the files that have other names."""
     network = str(content.config.network)
     if network not in (*NUMPY_NETWORKS, *FLAX_NETWORKS):
         raise ConfigError(
             f"{network} is a network of your own, which no folder can bring along: take its "
             "weights with --format safetensors, and its code with you."
         )
-    partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
-        write_folder_files(content, network, partial)
-        path.mkdir(exist_ok=True)
-        for file in sorted(partial.iterdir()):
-            os.replace(file, path / file.name)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    with open_atomic_folder(path) as folder:
+        write_folder_files(content, network, folder)
 
 
 def write_folder_files(content: EnsembleContent, network: str, folder: Path) -> None:
-    """Every file, into a folder that is empty."""
+    """Write every file into an empty folder."""
     by_numpy = network in NUMPY_NETWORKS
-    script = HERE / f"predict_with_{'numpy' if by_numpy else 'flax'}.py"
-    write_bytes(folder / SCRIPT, script.read_bytes())
+    write_bytes(folder / SCRIPT, build_predict_script(by_numpy).encode())
     write_arrays(folder / WEIGHTS, content.name_arrays())
-    write_json(folder / MODEL, content.describe())
+    with (folder / WEIGHTS).open("rb") as file:
+        weights = {"file": WEIGHTS, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+    write_json(folder / MODEL, {**content.describe(), "weights": weights})
     packages = ("numpy",) if by_numpy else ("numpy", "jax", "flax")
     lines = [f"{name}=={importlib.metadata.version(name)}" for name in packages]
     write_bytes(folder / REQUIREMENTS, "\n".join([*lines, ""]).encode())
@@ -63,8 +63,47 @@ def write_folder_files(content: EnsembleContent, network: str, folder: Path) -> 
     write_bytes(folder / README, write_model_card(content, by_numpy).encode())
 
 
+def build_predict_script(by_numpy: bool) -> str:
+    """Return the script with the source of all that it needs, so that it imports no `ensemble`.
+
+    Its rule for images is that of `ensemble serve`: both read and refuse the same images.
+    """
+    template = HERE / f"predict_with_{'numpy' if by_numpy else 'flax'}.py"
+    rule = Path(image_rule.__file__).read_text("utf-8").replace("PredictionsError", "ValueError")
+    sources = [rule, (HERE / "predict_common.py").read_text("utf-8"), template.read_text("utf-8")]
+    imports, bodies = list[ast.stmt](), list[str]()
+    for source in sources:
+        lines, statements = source.splitlines(), ast.parse(source).body
+        found = [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]
+        imports += found
+        bodies.append("\n".join(lines[found[-1].end_lineno :]).strip())
+        docstring = "\n".join(lines[: statements[0].end_lineno])
+    head = f"{docstring}\n\n{merge_imports(imports)}\n\nMOST_SIDE = {MOST_SIDE}\n"
+    return head + "\n\n\n".join(bodies) + "\n"
+
+
+def merge_imports(statements: list[ast.stmt]) -> str:
+    """Return import statements without those of this program, sorted as isort does."""
+    plain, names = set[str](), defaultdict[str, set[str]](set)
+    for statement in statements:
+        if isinstance(statement, ast.ImportFrom):
+            names[statement.module or ""].update(alias.name for alias in statement.names)
+        else:
+            plain.add(ast.unparse(statement))
+    lines = sorted(plain)
+    lines += [
+        f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)
+    ]
+    groups = defaultdict[bool, list[str]](list)
+    for line in lines:
+        package = line.split()[1].partition(".")[0]
+        if package != "ensemble":
+            groups[package in sys.stdlib_module_names].append(line)
+    return "\n\n".join("\n".join(groups[is_standard]) for is_standard in (True, False))
+
+
 def build_network_source(network: str) -> str:
-    """The code of a residual network as it stands here, without what is this program's own."""
+    """Return the code of a residual network without its imports of this program."""
     from ensemble.engine.networks import resnet
 
     source = Path(resnet.__file__).read_text("utf-8")
@@ -101,7 +140,7 @@ def run_predict_script(folder: Path, images: Path, answers: Path) -> None:
     Raises:
       PredictionsError: it could not.
     """
-    # No bytecode: what Python keeps of a module beside it names the folder that it lay in.
+    # No bytecode: those files would contain the path of the folder.
     words = (sys.executable, "-I", "-B", str(folder.resolve() / SCRIPT), str(images), "--out")
     done = subprocess.run(
         [*words, str(answers)],

@@ -4,16 +4,14 @@ The ensemble and each member are a run of TensorBoard's, with the same tags: the
 each other in one chart. A file is named by no machine, as TensorBoard's own writers name it.
 """
 
-import os
-import shutil
 import struct
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ensemble.export.csv_table import COLUMNS, ENSEMBLE, iterate_rows
 from ensemble.export.export_format import FIGURES, EnsembleContent, ExportFormat
+from ensemble.export.folder_replacement import open_atomic_folder
 from ensemble.wording.escaping import escape_markdown, sanitize_file_name
 
 FILE_NAME = "events.out.tfevents.0000000000.ensemble"
@@ -24,16 +22,9 @@ _CHECKSUM_BYTES = 4
 
 
 def write_tensorboard_events(content: EnsembleContent, path: Path, replace: bool) -> None:
-    """A folder for the ensemble and one for each member; of one that is there their files go."""
-    partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
-        write_event_files(content, partial)
-        path.mkdir(exist_ok=True)
-        for folder in sorted(partial.iterdir()):
-            (path / folder.name).mkdir(exist_ok=True)
-            os.replace(folder / FILE_NAME, path / folder.name / FILE_NAME)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    """Write a folder for the ensemble and one per member; other files at the same path stay."""
+    with open_atomic_folder(path) as folder:
+        write_event_files(content, folder)
 
 
 def write_event_files(content: EnsembleContent, folder: Path) -> None:
