@@ -310,10 +310,11 @@ def test_all_processes_are_started_by_that_one_command() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "executable"
     }
     # Samples are drawn, and XLA's flags tried, by a few lines of code; a folder that classifies is
-    # tried by its own script, with -I.
+    # tried by its own script, with -I, and Parquet is read by a script with -I.
     assert starts == {
         "export/predict_folder.py",
         "machine/jax_environment.py",
         "machine/python_command.py",
         "regression/regression_samples.py",
+        "storage/arrays/parquet_process.py",
     }

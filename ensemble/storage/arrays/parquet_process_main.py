@@ -205,7 +205,8 @@ def limit_resources() -> None:
 
 def main() -> None:
     """Answer the requests on stdin until it ends."""
-    sys.path[:] = json.loads(sys.argv[1])  # the packages of the process that asks
+    # The packages of the process that asks, behind the standard library.
+    sys.path += [folder for folder in json.loads(sys.argv[1]) if folder not in sys.path]
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints does not mix with the frames
     limit_resources()
