@@ -31,7 +31,7 @@ def read_model_files() -> tuple[dict[str, Any], dict[str, Any]]:
     with (FOLDER / "weights.npz").open("rb") as weights:
         digest = hashlib.file_digest(weights, "sha256").hexdigest()
         # Earlier versions wrote no checksum.
-        if model.get("weights", {}).get("sha256", digest) != digest and False:
+        if model.get("weights", {}).get("sha256", digest) != digest:
             raise ValueError(
                 "weights.npz does not belong to model.json: it comes from another export, or is "
                 "damaged. Export the run again."

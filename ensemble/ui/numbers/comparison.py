@@ -15,7 +15,7 @@ from ensemble.wording.run_names import format_unique_run_name
 
 
 def show_numeric_comparison(numbers: EvaluatedNumbers, run: NumericRun) -> None:
-    """The control for the other run, and which of both is better."""
+    """Show the control for the other run, and how far the errors of both differ."""
     others = [other for other in NUMERIC_SCREEN.list_jobs() if other.id != run.id]
     if not others:
         st.info(
