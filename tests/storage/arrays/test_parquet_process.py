@@ -4,6 +4,7 @@ import base64
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +112,12 @@ def test_a_child_that_was_killed_is_replaced_and_ends_with_its_reader(tmp_path: 
 def find_children() -> set[psutil.Process]:
     """Return the children of this process that read Parquet files."""
     program = "parquet_process_main.py"
-    children = psutil.Process().children()
-    return {child for child in children if any(program in word for word in child.cmdline())}
+    found = set()
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):  # it has just ended
+            if any(program in word for word in child.cmdline()):
+                found.add(child)
+    return found
 
 
 def test_a_file_that_takes_too_long_is_refused(
