@@ -284,22 +284,34 @@ def test_the_longest_silent_connection_makes_room_for_others(
         assert is_open(silent[-1])
 
 
-def test_an_answer_under_way_is_never_cut_to_make_room(small_server: Server) -> None:
+def test_a_prediction_under_way_is_not_cut_to_make_room(small_server: Server) -> None:
     body = write_npy(np.resize(IMAGES, (limits.MAX_IMAGES, *IMAGES.shape[1:])))
-    head = HEAD.replace(b"image/png", NPY.encode()).replace(b"predict", b"predict?members=true")
-    head += b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+    head = HEAD.replace(b"image/png", NPY.encode()) + b"Connection: close\r\n"
     with contextlib.ExitStack() as stack:
-        asked = stack.enter_context(socket.socket())
-        # More than the system holds back is left to the server until the client reads.
-        asked.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**12)
-        asked.settimeout(60)
-        asked.connect(small_server.place)
-        asked.sendall(head + body)
-        first = asked.recv(1)
+        asked = open_connection(
+            small_server, head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+        )
         open_silent_connections(small_server, b"", stack)
-        answer = first + read_until_closed(asked)
+        answer = read_until_closed(asked)
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert len(json.loads(answer.partition(b"\r\n\r\n")[2])["digits"]) == limits.MAX_IMAGES
+
+
+def test_a_client_that_still_reads_is_closed_after_those_with_nothing_to_read(
+    small_server: Server,
+) -> None:
+    request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n"
+    count = 1000  # more than the system holds back for a client
+    with contextlib.ExitStack() as stack:
+        reading = open_connection(
+            small_server,
+            (request + b"\r\n") * (count - 1) + request + b"Connection: close\r\n\r\n",
+        )
+        # Until an answer waits for the client; the other request in hand is this one.
+        while b"ensemble_requests_in_hand 2\n" not in small_server.ask("/metrics").body:
+            time.sleep(0.02)
+        open_silent_connections(small_server, b"", stack)
+        assert read_until_closed(reading).count(b"HTTP/1.1 200 ") == count
 
 
 def test_a_prediction_above_the_limit_is_refused_and_health_is_not(served_run: Run) -> None:
