@@ -92,3 +92,7 @@ def open_parquet_table(file: BoundedReader) -> Iterator[ParquetTable]:
             ) from error
         except DamagedFileError as error:
             raise PredictionsError(str(error)) from error
+        except OSError as error:
+            raise PredictionsError(
+                f"it cannot be read ({error.strerror or error}). Copy it to another disk."
+            ) from error

@@ -97,6 +97,7 @@ class ParquetProcess:
 
         Raises:
           DamagedFileError: the file is not a readable Parquet file; says what to do.
+          OSError: the system cannot read it.
         """
         with self._lock:
             schema, layout = (content for _, content in self._ask({"path": _write_path(path)}))
@@ -140,6 +141,7 @@ class ParquetProcess:
         Raises:
           LargeColumnError: a column takes more than it may.
           DamagedFileError: the file is not a readable Parquet file; says what to do.
+          OSError: the system cannot read it.
         """
         request = {
             "path": _write_path(path),
@@ -242,11 +244,14 @@ def _receive(child: "subprocess.Popen[bytes]", size: int) -> bytearray:
     return content
 
 
-def _convert_problem(problem: dict[str, str]) -> DamagedFileError:
+def _convert_problem(problem: dict[str, Any]) -> Exception:
+    if problem["kind"] == "system":
+        return OSError(problem["errno"], os.strerror(problem["errno"]))
     if problem["kind"] == "large":
         return LargeColumnError(problem["column"])
     if problem["kind"] == "memory":
         return DamagedFileError(TOO_MUCH_MEMORY)
-    # It may be a fault of ours all the same, which shows its traceback in the log.
-    logging.getLogger("ensemble").info("A Parquet file was refused.\n%s", problem["traceback"])
+    level = logging.ERROR if problem["kind"] == "bug" else logging.INFO
+    message = "A Parquet file could not be read.\n%s"
+    logging.getLogger("ensemble").log(level, message, problem["traceback"])
     return DamagedFileError(DAMAGED)

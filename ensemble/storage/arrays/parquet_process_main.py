@@ -45,8 +45,12 @@ class ParquetReader:
             self._send(b"X", json.dumps({"kind": "large", "column": str(error)}).encode())
         except MemoryError:
             self._send(b"X", json.dumps({"kind": "memory"}).encode())
-        except Exception:  # whatever a damaged file makes pyarrow raise, all of which are seen
-            problem = {"kind": "damaged", "traceback": traceback.format_exc()}
+        except Exception as error:  # a damaged file makes pyarrow raise errors of many kinds
+            problem: dict[str, Any] = {"kind": "damaged", "traceback": traceback.format_exc()}
+            if isinstance(error, OSError) and error.errno:
+                problem = {"kind": "system", "errno": error.errno}
+            elif isinstance(error, TypeError | AttributeError | NameError):
+                problem["kind"] = "bug"
             self._send(b"X", json.dumps(problem).encode())
         else:
             self._send(b"E")

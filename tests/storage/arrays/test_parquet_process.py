@@ -109,6 +109,11 @@ def test_a_child_that_was_killed_is_replaced_and_ends_with_its_reader(tmp_path: 
     assert find_children() <= others
 
 
+def test_a_file_that_is_gone_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with ParquetProcess() as process, pytest.raises(FileNotFoundError):
+        process.read_layout(tmp_path / "gone.parquet")
+
+
 def find_children() -> set[psutil.Process]:
     """Return the children of this process that read Parquet files."""
     program = "parquet_process_main.py"
