@@ -27,8 +27,8 @@ DECISION_PHRASES = {
     UNSURE: "cannot be told",
 }
 TEST_LABELS_ALONE_CHANGED = (
-    "Only test images changed. The training images are the ones these members learned from, so "
-    "there is nothing new to train on."
+    "Only test images changed. The training images are the same as before, so there is nothing new "
+    "to train on."
 )
 MAX_SIGN_LETTERS = 2  # of a class's name that needs no quotes
 MAX_LISTED_VOTES = 4  # classes whose votes are said

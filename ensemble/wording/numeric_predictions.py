@@ -26,7 +26,7 @@ METRIC_NAMES = {
 # more often than 5 % of the time on few examples or errors with heavy tails.
 APPROXIMATE_NOTE = (
     "Intervals are approximate: with few examples or large single errors they miss the truth more "
-    "often than 5 % of the time, so {what}."
+    "often than 5 % of the time"
 )
 NO_SPREAD_SENTENCE = (
     "Members gave numbers without a spread: there is no NLL, no CRPS and no interval of theirs."
@@ -246,6 +246,15 @@ def describe_numeric_comparison(comparison: NumericComparison, name: str) -> str
     if ratio.ratio == 1:
         return f"On these examples the RMSE equals that of {name}"
     return f"On these examples the RMSE is {_format_change(ratio.ratio)} than that of {name}"
+
+
+def list_comparison_evidence(comparison: NumericComparison) -> list[str]:
+    """List the interval of the comparison, and why it claims no better run; each a sentence."""
+    interval = format_approximate_range(comparison.ratio)
+    return [
+        f"{interval[:1].upper()}{interval[1:]}.",
+        f"{APPROXIMATE_NOTE}, so neither run is reported as better.",
+    ]
 
 
 def format_approximate_range(ratio: ErrorRatio) -> str:

@@ -325,6 +325,19 @@ def test_the_mean_and_spread_of_each_row_are_reported_to_be_no_classes(
         assert note in done.stderr
 
 
+def test_a_statistic_that_differs_between_members_is_ignored_and_not_called_kept(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.csv"
+    rows = {name: np.tile(values, 2) for name, values in CLASS_COLUMNS.items()}
+    keys = {"member": np.repeat([1, 2], 20), "example": np.tile(np.arange(20), 2)}
+    labels = {"label": np.tile(CLASS_NUMBERS, 2), "mean": np.arange(40)}
+    write_table(path, {**keys, **labels, **rows})
+    with pytest.warns(UserWarning, match="Columns that were ignored: “mean”"):
+        found = ensemble.Predictions.from_files(path)
+    assert not any("kept next to" in note for note in found.notes)
+
+
 @pytest.mark.parametrize(
     "columns",
     [

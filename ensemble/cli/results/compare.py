@@ -29,9 +29,8 @@ from ensemble.views.numeric.numeric_comparison import (
 )
 from ensemble.wording import formats
 from ensemble.wording.numeric_predictions import (
-    APPROXIMATE_NOTE,
     describe_numeric_comparison,
-    format_approximate_range,
+    list_comparison_evidence,
 )
 from ensemble.wording.verdicts import comparison_text as words
 
@@ -196,12 +195,9 @@ def print_numeric_comparison(run_ids: Sequence[str], baseline: str | None, as_js
         numbers = evaluate_numeric_run(find_numeric_run(run_id))
         comparison = compare_evaluated_numbers(numbers, other)
         name = describe_run(other.run)
-        what = "neither run is reported as better"
-        interval = format_approximate_range(comparison.ratio)
         sentences = [
             f"{describe_numeric_comparison(comparison, name)}.",
-            f"{interval[:1].upper()}{interval[1:]}.",
-            APPROXIMATE_NOTE.format(what=what),
+            *list_comparison_evidence(comparison),
         ]
         records.append({"run_id": run_id, "sentences": sentences, **asdict(comparison)})
         if not as_json:

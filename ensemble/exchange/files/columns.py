@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ensemble.errors import PredictionsError
+from ensemble.exchange.files.csv_text import is_number
 
 # What a column is, by the names that people give it; the first is the one that is documented.
 KEY_NAMES = {
@@ -186,24 +187,29 @@ def has_class_columns(
     except PredictionsError:
         return False
     known = {cell.strip().removesuffix(".0") for cell in labels} - {"", "-1"}
-    statistics = {name for names in STATISTIC_NAMES.values() for name in names}
-    classes = [column for column in found.class_columns if _fold_name(column) not in statistics]
+    numbers = [label for label in known if is_number(label, ".")]
+    classes = [column for column in found.class_columns if not is_statistic_name(column)]
     if not known or not classes:
         return False
     if len(classes) == 1:
         return (
             _fold_name(classes[0]) in SINGLE_COLUMNS
             and len(known) <= 2
-            and (known <= {"0", "1"} or not all(map(_is_number, known)))
+            and (known <= {"0", "1"} or not numbers)
         )
     prefixed = any(
         _match_prefixed_columns(columns, pattern, text_columns) for pattern in PREFIXES.values()
     )
-    if prefixed and not any(map(_is_number, known)):
+    if prefixed and not numbers:
         return True
     names = set(found.class_names or map(str, range(len(classes))))
     positions = {str(place) for place in range(len(classes) + 1)}  # counted from 0 or from 1
     return known <= names or (prefixed and known <= positions)
+
+
+def is_statistic_name(column: str) -> bool:
+    """Return whether a column is called as the mean or the spread of a number is."""
+    return any(_fold_name(column) in names for names in STATISTIC_NAMES.values())
 
 
 def is_number_type(kind: pa.DataType) -> bool:
@@ -211,14 +217,6 @@ def is_number_type(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _find_class_columns(

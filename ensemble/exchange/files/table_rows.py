@@ -15,7 +15,7 @@ from ensemble.exchange.files.class_columns import (
     resolve_single_column,
     select_class_columns,
 )
-from ensemble.exchange.files.columns import STATISTIC_NAMES, TableColumns
+from ensemble.exchange.files.columns import TableColumns, is_statistic_name
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.row_details import collect_details
 from ensemble.exchange.files.row_keys import Codes, RowKeys, Texts, encode_key_column
@@ -62,8 +62,8 @@ def arrange_table_rows(
     )
     details, ignored = collect_details(columns, texts, aside, rows, shape[2])
     notes += rows.notes
-    statistics = {name for names in STATISTIC_NAMES.values() for name in names}
-    if beside := [name for name in columns.attributes if name.strip().lower() in statistics]:
+    kept = set(columns.attributes) - set(ignored)
+    if beside := [name for name in columns.attributes if name in kept and is_statistic_name(name)]:
         listing = ", ".join(f"“{name:.40}”" for name in beside[:5])
         notes.append(f"Columns that are not classes, kept next to the examples: {listing}.")
     if ignored:

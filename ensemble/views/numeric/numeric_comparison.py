@@ -55,12 +55,11 @@ def build_numeric_comparison(numbers: EvaluatedNumbers, other: EvaluatedNumbers)
         return
     name = describe_run(other.run)
     yield Paragraph(f"{words.describe_numeric_comparison(comparison, name)}.", "answer")
-    interval = words.format_approximate_range(comparison.ratio)
-    yield Paragraph(f"{interval[:1].upper()}{interval[1:]}.", "evidence")
-    what = "neither run is reported as better"
+    for sentence in words.list_comparison_evidence(comparison):
+        yield Paragraph(sentence, "evidence")
     yield Paragraph(
         f"Paired, example by example, on {formats.format_count(comparison.examples, 'example')}. "
-        f"{words.APPROXIMATE_NOTE.format(what=what)} Other training seeds would differ too.",
+        "Other training seeds would differ too.",
         "evidence",
     )
     yield Table(

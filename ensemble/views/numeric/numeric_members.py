@@ -25,10 +25,9 @@ def build_numeric_members(numbers: EvaluatedNumbers) -> View:
         yield Paragraph(words.describe_left_out_member(names[best.member], best), "evidence")
         interval = words.format_approximate_range(worst.against_others)
         yield Paragraph(f"Its RMSE against another member’s: {interval}.", "evidence")
-        what = "no member is reported as harmful"
         yield Paragraph(
             f"Each member was left out in turn, on {formats.format_count(numbers.n, 'example')}. "
-            f"{words.APPROXIMATE_NOTE.format(what=what)}",
+            f"{words.APPROXIMATE_NOTE}, so no member is reported as harmful.",
             "evidence",
         )
     yield Table(
