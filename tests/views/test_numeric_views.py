@@ -111,11 +111,11 @@ def test_members_are_described_and_none_is_reported_as_harmful() -> None:
     mean[3] += 0.9 * np.cos(2 * X)
     further = summarize(NormalMixture(mean, good.variance), "members")
     assert further.answer.startswith("Member 4 has the highest RMSE, ")
-    assert "lower (approximate 95 % interval: " in further.evidence[0]
+    assert "lower (approximate 95 % interval: " in further.evidence[1]
     mean[3] += 4
     worse = summarize(NormalMixture(mean, good.variance), "members")
-    assert worse.evidence[0].startswith("Without member 4 the RMSE on these examples is ")
-    assert "approximate 95 % interval: " in worse.evidence[0]
+    assert worse.evidence[1].startswith("Without member 4 the RMSE on these examples is ")
+    assert "approximate 95 % interval: " in worse.evidence[1]
     assert worse.evidence[-1].endswith("so no member is reported as harmful.")
     answer = summarize(NormalMixture(mean, good.variance), "answer")
     assert not any("Without member" in sentence for sentence in answer.evidence)

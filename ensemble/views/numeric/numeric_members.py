@@ -22,9 +22,9 @@ def build_numeric_members(numbers: EvaluatedNumbers) -> View:
         worst = max(numbers.left_out, key=lambda each: each.against_others.ratio)
         names = numbers.member_names
         yield Paragraph(words.describe_furthest_member(names[worst.member], worst), "answer")
-        yield Paragraph(words.describe_left_out_member(names[best.member], best), "evidence")
         interval = words.format_approximate_range(worst.against_others)
         yield Paragraph(f"Its RMSE against another member’s: {interval}.", "evidence")
+        yield Paragraph(words.describe_left_out_member(names[best.member], best), "evidence")
         yield Paragraph(
             f"Each member was left out in turn, on {formats.format_count(numbers.n, 'example')}. "
             f"{words.APPROXIMATE_NOTE}, so no member is reported as harmful.",
