@@ -2,7 +2,8 @@
 
 Test sets of 50, 500 and 10,000 images are drawn from populations of 1 to 10 members in which a
 difference is truly nothing, or truly twice the margin that is accepted; the pages' own functions
-judge them. A verdict that promises to be wrong at most 5 % of the time has to be. Of a rate
+judge them; claims about numbers are tried on 1 to 200 examples. A verdict that promises to be wrong
+at most 5 % of the time has to be. Of a rate
 stands its standard error, since it is counted on so many draws. The bootstrap that stood in the
 place of today's intervals is there for comparison and does not count. Claims about settings are
 tried on 15 seeds of real runs on MNIST and on Digits, trained here; what is said of two runs, not

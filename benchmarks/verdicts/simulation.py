@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.verdicts import trials
+from benchmarks.verdicts.chance_trials import CHANCE_VERDICTS
+from benchmarks.verdicts.numeric_trials import NUMERIC_VERDICTS
 from benchmarks.verdicts.trials import Setting, Told, Trial
+from benchmarks.verdicts.unlabeled_trials import UNLABELED_VERDICTS
 
 SIZES, MEMBERS = (50, 500, 10_000), (1, 2, 4, 10)
 # Each verdict, the true losses (in margins) it is tried with, and whether it counts. Committees
@@ -37,6 +40,10 @@ VERDICTS: dict[str, tuple[Trial, tuple[float, ...], bool]] = {
     "interval of the NLL": (trials.interval_of_nll, (0, 2), True),
     "bootstrap of the difference": (trials.bootstrap_of_the_difference, (0, 2), False),
 }
+# Claims that are tried at every size from 1 on, with so many draws each.
+SMALL_SIZES, SMALL_DRAWS, SMALL_MEMBERS = (1, 5, 10, 20, 50, 100, 200), 2_000, (5,)
+SMALL_VERDICTS = {**UNLABELED_VERDICTS, **NUMERIC_VERDICTS, **CHANCE_VERDICTS}
+VERDICTS |= {name: (trial, losses, True) for name, (trial, losses) in SMALL_VERDICTS.items()}
 # What is said of one member, too; the others compare members or committees.
 OF_ONE_MEMBER = (
     "calibrated",
@@ -56,7 +63,7 @@ PARTS = 2  # of the draws of one setting, side by side
 def draws(name: str, setting: Setting, quick: bool) -> int:
     """How many test sets are drawn."""
     committees = name.startswith(("enough", "loses"))
-    many = DRAWS[setting.n]
+    many = SMALL_DRAWS if name in SMALL_VERDICTS else DRAWS[setting.n]
     if committees and setting.n in (50, 10_000):
         many = FEW if setting.n == 50 else SLOW if setting.members > 5 else many
     return max(20, many // 10) if quick else many
@@ -92,8 +99,8 @@ def simulated(
         (name, Setting(n, members, loss))
         for name, (_, losses, _) in VERDICTS.items()
         if not names or name in names
-        for n in sizes or SIZES
-        for members in MEMBERS
+        for n in sizes or (SMALL_SIZES if name in SMALL_VERDICTS else SIZES)
+        for members in (SMALL_MEMBERS if name in SMALL_VERDICTS else MEMBERS)
         if members > 1 or name in OF_ONE_MEMBER
         for loss in losses
     ]

@@ -8,6 +8,7 @@ from ensemble.analysis.numeric.numeric_evaluation import NumericEvaluation
 from ensemble.errors import PredictionsError, UnknownRunError
 from ensemble.exchange.numeric_files import (
     NumericPredictions,
+    add_groups,
     build_numeric_predictions,
     build_quantile_predictions,
 )
@@ -80,6 +81,7 @@ class NumericJudgement:
             tuple(numbers.member_names),
             self.notes,
             tuple(numbers.named_examples),
+            numbers.group_column,
         )
         return import_numbers(predictions, name, target_name=target, unit=unit).id
 
@@ -93,6 +95,7 @@ def judge_numbers(
     quantiles: Any = None,
     levels: Any = None,
     member_names: Sequence[str] | None = None,
+    groups: Any = None,
 ) -> NumericJudgement:
     """Judges members that predict a number: with its spread, by quantiles, or the number alone.
 
@@ -104,14 +107,19 @@ def judge_numbers(
       quantiles: (M, L, N), in place of mean and spread.
       levels: (L,), of the quantiles, in (0, 1).
       member_names: M names.
+      groups: (N,), names or numbers: examples of one group belong together, such as the
+        measurements of one patient.
 
     Raises:
       PredictionsError: the arrays do not fit, or are no finite numbers; says what to do.
     """
     numbers = _build_predictions(mean, targets, std, variance, quantiles, levels, member_names)
-    return _build_judgement(
-        EvaluatedNumbers(numbers.mixture, numbers.targets, numbers.member_names), numbers.notes
+    if groups is not None:
+        numbers = add_groups(numbers, groups, "`groups`")
+    evaluated = EvaluatedNumbers(
+        numbers.mixture, numbers.targets, numbers.member_names, group_column=numbers.groups
     )
+    return _build_judgement(evaluated, numbers.notes)
 
 
 def open_numbers(id_or_name: str, epoch: int | None = None) -> NumericJudgement:

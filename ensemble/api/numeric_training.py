@@ -99,6 +99,7 @@ def train_numbers(
     name: str = "",
     leave_out: Sequence[str] = (),
     categories: Sequence[str] = (),
+    group: str = "",
     progress: bool = True,
     **settings: Any,
 ) -> NumberTraining:
@@ -114,6 +115,7 @@ def train_numbers(
       name: what to call the run.
       leave_out: columns that are not to be learnt from.
       categories: columns of numbers that stand for kinds.
+      group: the column whose equal values belong together, such as a patient; not learned from.
       progress: whether a line an epoch is printed.
 
     Raises:
@@ -124,7 +126,7 @@ def train_numbers(
     config = NumericConfig.from_dict({**(config or NumericConfig()).as_dict(), **settings})
     name = normalize_run_name(name)
     prepared = prepare_numeric_table(
-        config, _read_table(table), target, tuple(leave_out), tuple(categories)
+        config, _read_table(table), target, tuple(leave_out), tuple(categories), group
     )
     run = launch_numeric_run(config, prepared)
     if name:

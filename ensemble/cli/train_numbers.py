@@ -25,7 +25,7 @@ TASKS = (CLASSIFICATION, REGRESSION)
 CLASS_NAMES = {field.name for field in list_setting_fields(EnsembleConfig)}
 NUMERIC_FIELDS = {field.name: field for field in list_setting_fields(NumericConfig)}
 # By their names in the command: options that a table alone has.
-TABLE_NAMES = ("table", "target", "leave_out", "category")
+TABLE_NAMES = ("table", "target", "leave_out", "category", "group")
 
 
 def add_table_options(command: Command) -> Command:
@@ -44,6 +44,11 @@ def add_table_options(command: Command) -> Command:
             metavar="COLUMN",
             multiple=True,
             help="Column that is not to be learnt from; can be repeated.",
+        ),
+        click.option(
+            "--group",
+            metavar="COLUMN",
+            help="Column whose equal values belong together, such as a patient.",
         ),
         click.option("--target", metavar="COLUMN", help="Column of numbers to predict."),
         click.option(
@@ -109,6 +114,7 @@ def train_numbers(chosen: dict[str, Any], resume: str | None) -> NoReturn:
         chosen["target"],
         chosen.get("leave_out", ()),
         chosen.get("category", ()),
+        chosen.get("group", ""),
     )
     for note in table.notes:
         print_line(note, err=True)

@@ -1,6 +1,7 @@
 """What a training that predicts numbers is: every setting with its default, range and help."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 from ensemble import architectures, optimizers
 from ensemble.errors import ConfigError
@@ -56,7 +57,14 @@ class NumericConfig(Settings):
     )
     seed: int = declare_setting(
         0,
-        "Seed of the split and of all random draws: same seed, same numbers.",
+        "Seed of the members' first parameters and batches: same seed, same numbers.",
+        low=0,
+        high=2**31 - 1,
+    )
+    split_seed: int = declare_setting(
+        0,
+        "Seed that draws the test and validation rows, so that runs with other seeds are tested "
+        "on the same rows.",
         low=0,
         high=2**31 - 1,
     )
@@ -64,7 +72,7 @@ class NumericConfig(Settings):
         0, "Devices to spread the members over; 0 takes all.", low=0, high=1024
     )
     test: float = declare_setting(
-        0.2, "Share of the rows that is tested on, drawn by the seed.", low=0.001, high=0.9
+        0.2, "Share of the rows that is tested on, drawn by the split seed.", low=0.001, high=0.9
     )
     validation: float = declare_setting(
         0.1,
@@ -72,6 +80,11 @@ class NumericConfig(Settings):
         low=0.0,
         high=0.5,
     )
+
+    @classmethod
+    def from_disk(cls, values: dict[str, Any]) -> Self:
+        """Return the settings of a stored run; before version 1.1 one seed drew the split too."""
+        return super().from_disk({"split_seed": values.get("seed", 0), **values})
 
     @property
     def is_own_network(self) -> bool:

@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.image_groups import Groups, number_groups
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
@@ -53,6 +54,7 @@ NAMES = {
     "levels": ("levels", "quantile_levels"),
     "member": ("member", "model", "seed"),
     "example": ("example", "example_id", "id", "name", "index"),
+    "group": ("group", "groups", "group_id"),
 }
 SAMPLES_NOTE = (
     "Of samples each member's mean and variance were taken: a normal distribution stands for them."
@@ -86,6 +88,7 @@ class NumericPredictions:
       member_names: M of them.
       notes: what was assumed, in sentences.
       example_names: N of them, or none.
+      groups: (N,), the group of each example, from 0; None without a column of groups.
     """
 
     mixture: NumericEnsemble
@@ -93,6 +96,7 @@ class NumericPredictions:
     member_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     example_names: tuple[str, ...] = ()
+    groups: Groups | None = None
 
 
 def read_numeric_file(source: File) -> NumericPredictions:
@@ -113,7 +117,10 @@ def read_numeric_file(source: File) -> NumericPredictions:
             archive = held.enter_context(open_archive(file))
             if has_class_arrays(archive):
                 raise PredictionsError(CLASSES_REFUSAL)
-            return _parse_arrays(archive)
+            read = _parse_arrays(archive)
+            if name := _find_name("group", archive.array_names):
+                read = add_groups(read, archive.load_array(name), f"`{name:.40}`")
+            return read
         return _parse_table(*_read_table(file, parquet=start == b"PAR1"))
 
 
@@ -252,6 +259,21 @@ def build_numeric_predictions(
     variances = spreads if is_variance else spreads**2
     mixture = NormalMixture(means, variances)
     return NumericPredictions(mixture, true, names, tuple(assumed), tuple(example_names))
+
+
+def add_groups(read: NumericPredictions, groups: Any, source: str) -> NumericPredictions:
+    """Add the group of each example, names or numbers (N,), and the note that says so.
+
+    Raises:
+      PredictionsError: there is not one group for each example.
+    """
+    names = np.asarray(groups)
+    if names.shape != read.targets.shape:
+        raise PredictionsError(
+            f"{source} is {names.shape} for {len(read.targets):,} examples: give one group each."
+        )
+    note = f"Examples with the same {source} belong together: intervals and tests count groups."
+    return replace(read, groups=number_groups(names.astype(str)), notes=(*read.notes, note))
 
 
 def build_quantile_predictions(
@@ -456,7 +478,7 @@ def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> Numeric
             f"its columns {', '.join(table.column_names[:8])} have no mean and spread for each "
             f"member: {COLUMNS_HINT}."
         )
-    return build_numeric_predictions(
+    read = build_numeric_predictions(
         np.stack([_read_numbers(table, columns["mean"][name]) for name in members]),
         np.stack([_read_numbers(table, columns[spread][name]) for name in members])
         if has_spread
@@ -467,6 +489,17 @@ def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> Numeric
         notes=notes,
         example_names=_read_texts(table, example) if example else (),
     )
+    return _add_group_column(read, table, slice(None))
+
+
+def _add_group_column(
+    read: NumericPredictions, table: pa.Table, rows: slice | NDArray[np.intp]
+) -> NumericPredictions:
+    """Add the groups of these rows, one for each example, if there is a column of groups."""
+    name = _find_name("group", table.column_names)
+    if not name:
+        return read
+    return add_groups(read, np.asarray(_read_texts(table, name))[rows], f"`{name:.40}`")
 
 
 def _match_member_columns(kind: str, names: Sequence[str]) -> Mapping[str, str]:
@@ -519,7 +552,7 @@ def _parse_long_table(
     member_names = [f"member {name}" if str(name).isdigit() else str(name) for name in members]
     if quantiles:
         columns = [_read_numbers(table, name) for name in quantiles.values()]
-        return build_quantile_predictions(
+        read = build_quantile_predictions(
             np.stack([[column[each] for column in columns] for each in rows]),
             list(quantiles),
             true[rows[0]],
@@ -527,10 +560,11 @@ def _parse_long_table(
             notes=notes,
             example_names=example_names,
         )
+        return _add_group_column(read, table, rows[0])
     spread = _find_name("variance", names) or _find_name("std", names)
     means = _read_numbers(table, cast(str, _find_name("mean", names)))
     spreads = _read_numbers(table, spread) if spread else None
-    return build_numeric_predictions(
+    read = build_numeric_predictions(
         np.stack([means[each] for each in rows]),
         None if spreads is None else np.stack([spreads[each] for each in rows]),
         true[rows[0]],
@@ -539,6 +573,7 @@ def _parse_long_table(
         notes=notes,
         example_names=example_names,
     )
+    return _add_group_column(read, table, rows[0])
 
 
 def _read_texts(table: pa.Table, name: str) -> list[str]:

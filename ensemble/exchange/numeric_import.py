@@ -47,6 +47,7 @@ def import_numbers(
         unit=_check_word("the unit", unit, MAX_UNIT_LENGTH),
         member_names=member_names,
         example_names=numbers.example_names,
+        groups=numbers.groups,
     )
 
 

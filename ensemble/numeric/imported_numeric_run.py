@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ensemble.analysis.inference.image_groups import Groups
 from ensemble.analysis.numeric.normal_mixture import Doubles
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, get_ensemble_arrays
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
@@ -37,6 +38,7 @@ def create_imported_numeric_run(
     unit: str = "",
     member_names: Sequence[str] = (),
     example_names: Sequence[str] = (),
+    groups: Groups | None = None,
 ) -> NumericRun:
     """A new run, state `imported`, of numbers that were predicted elsewhere.
 
@@ -49,6 +51,7 @@ def create_imported_numeric_run(
       unit: of the targets.
       member_names: M of them, or none.
       example_names: N of them, or none.
+      groups: (N,), the group of each example; None without a column of groups.
 
     Raises:
       RunError: the name is too long, or the folder cannot be written. What was begun is removed.
@@ -60,7 +63,7 @@ def create_imported_numeric_run(
     nbytes = sum(array.nbytes for array in arrays.values())
     with create_run_folder(IMPORTED, now, nbytes) as folder:
         status = NumericStatus(created=now, queued=now, updated=now, epoch=1, epochs=1)
-        write_numeric_targets(folder, targets, example_names)
+        write_numeric_targets(folder, targets, example_names, groups)
         write_numeric_arrays(folder, 1, arrays)
         append_line(folder / "history.jsonl", line)
         if name:

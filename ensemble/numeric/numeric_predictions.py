@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ensemble.analysis.inference.image_groups import Groups, number_groups
 from ensemble.analysis.numeric.ensemble_forms import list_ensemble_arrays
 from ensemble.analysis.numeric.normal_mixture import Doubles
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, build_numeric_ensemble
@@ -19,7 +20,7 @@ from ensemble.runs.epoch_files import (
     read_epoch_arrays,
 )
 from ensemble.runs.history import list_prediction_epochs
-from ensemble.runs.test_set import DETAILS_FILE
+from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
@@ -35,10 +36,12 @@ class NumericTargets:
     Attributes:
       values: (N,), finite, in the run's unit.
       example_names: N of them, or none.
+      groups: (N,), the group of each example, from 0; None without a column of groups.
     """
 
     values: Doubles
     example_names: tuple[str, ...] = ()
+    groups: Groups | None = None
 
 
 def write_numeric_predictions(
@@ -91,15 +94,21 @@ def read_numeric_predictions(run: NumericRun, epoch: int) -> NumericEnsemble:
 
 
 def write_numeric_targets(
-    folder: Path, targets: ArrayLike, example_names: Sequence[str] = ()
+    folder: Path,
+    targets: ArrayLike,
+    example_names: Sequence[str] = (),
+    groups: Groups | None = None,
 ) -> None:
-    """Keep what is true of the test examples (N,), and what they are called, where that is known.
+    """Write the targets of the test examples (N,), and their names and groups if there are any.
 
     Args:
       folder: the run's.
       targets: (N,), in the run's unit.
       example_names: N of them, or none.
+      groups: (N,), the group of each example; None without a column of groups.
     """
+    if groups is not None:
+        write_arrays(folder / GROUPS_FILE, {"groups": np.asarray(groups, np.int64)})
     write_arrays(folder / TARGETS_FILE, {"targets": np.asarray(targets, np.float64)})
     if example_names:
         write_details(folder / DETAILS_FILE, clean_details(example_names, {})[0])
@@ -120,13 +129,17 @@ def read_numeric_targets(run: NumericRun) -> NumericTargets:
         if not len(values) or not np.isfinite(values).all():
             raise DamagedFileError("a target is not a finite number")
         details = read_details(run.path / DETAILS_FILE, len(values))
+        groups = None
+        if (run.path / GROUPS_FILE).exists():
+            expected = {"groups": ExpectedArray(values.shape, "int64")}
+            groups = number_groups(read_arrays(run.path / GROUPS_FILE, expected)["groups"])
     except (OSError, DamagedFileError) as error:
         why = getattr(error, "strerror", None) or error
         raise RunError(
             f"The targets of the run “{run.id}” cannot be read ({why}): import or train it again."
         ) from error
     values.setflags(write=False)
-    return NumericTargets(values, details.names)
+    return NumericTargets(values, details.names, groups)
 
 
 def select_numeric_epoch(run: NumericRun, epoch: int | None = None) -> int:

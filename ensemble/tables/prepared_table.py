@@ -12,13 +12,23 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.image_groups import (
+    Groups,
+    find_row_copies,
+    join_groups,
+    number_groups,
+)
 from ensemble.errors import DataError
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import NumberRange, parse_dataclass
-from ensemble.tables.column_choice import choose_table_columns, list_choice_notes
+from ensemble.tables.column_choice import (
+    choose_table_columns,
+    convert_to_texts,
+    list_choice_notes,
+)
 from ensemble.tables.raw_table import RawTable
 from ensemble.tables.table_encoding import (
     CategoryColumn,
@@ -46,6 +56,8 @@ class PreparedTable:
       row_numbers: (N,) int64, which row of the file each is, from 1, the header not counted.
       split: which of the N are learnt from, chosen by and tested on.
       notes: what was assumed, in sentences.
+      test_groups: the group of each test row by the column of groups, from 0; None without one,
+        and for a table that was read from a run's folder.
     """
 
     source: str
@@ -55,6 +67,7 @@ class PreparedTable:
     row_numbers: NDArray[np.int64]
     split: TableSplit
     notes: tuple[str, ...]
+    test_groups: Groups | None = None
 
     def select_part(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Features (n, F) and standardised targets (n,), float32 both, of these rows."""
@@ -92,10 +105,12 @@ def prepare_table(
     validation_share: float,
     leave_out: Collection[str] = (),
     as_categories: Collection[str] = (),
+    group: str = "",
 ) -> PreparedTable:
-    """A table encoded by its training rows, and what was assumed.
+    """Encode a table by its training rows, and note what was assumed.
 
-    Rows without a target are left out, and counted in the notes.
+    Rows without a target are left out, and counted in the notes. Rows of one group, and exact
+    copies of a row, lie in one part of the split.
 
     Args:
       table: as it was read.
@@ -105,6 +120,7 @@ def prepare_table(
       validation_share: likewise.
       leave_out: columns that are not to be learnt from.
       as_categories: columns of numbers that stand for kinds.
+      group: the column whose equal values belong together, not learned from; "" for none.
 
     Raises:
       DataError: the columns do not allow it, or there are too many rows.
@@ -115,10 +131,22 @@ def prepare_table(
             f"{table.name} has {table.rows:,} rows, and at most {MOST_ROWS:,} are taken: give a "
             "sample of them."
         )
-    choice = choose_table_columns(table, target, leave_out, as_categories)
+    left_out = {*leave_out, group} if group else leave_out
+    choice = choose_table_columns(table, target, left_out, as_categories)
     every = np.asarray(table.find_column(choice.target).values, np.float64)
     kept = np.flatnonzero(~np.isnan(every))
-    parts = split_table_rows(len(kept), seed, test_share, validation_share)
+    groups = _read_group_column(table, group, kept) if group else None
+    # Copies are found before the split decides how rows are encoded, so by an encoding of all.
+    encoded = fit_table_encoding(table, choice, kept).encode_features(table)[0][kept]
+    copies = find_row_copies(np.column_stack([encoded, every[kept]]))
+    together = [each for each in (groups, copies) if each is not None]
+    parts = split_table_rows(
+        len(kept),
+        seed,
+        test_share,
+        validation_share,
+        join_groups(*together) if len(together) == 2 else next(iter(together), None),
+    )
     if len(parts.test) > MOST_TEST_ROWS:
         raise DataError(
             f"{len(parts.test):,} rows would be tested on, and at most {MOST_TEST_ROWS:,} are: "
@@ -129,6 +157,13 @@ def prepare_table(
     used = {*choice.numbers, *choice.categories, choice.target}
     column_notes = [note for each in table.columns if each.name in used for note in each.notes]
     notes = [*list_choice_notes(table, choice), *_list_gap_notes(encoding), *new_notes]
+    if group:
+        count = int(groups.max()) + 1 if groups is not None else 0
+        notes.insert(0, f"{count:,} groups by {group}, each as a whole in one part of the split.")
+    if copies is not None:
+        count = len(kept) - int(copies.max()) - 1
+        rows = "1 row is an exact copy" if count == 1 else f"{count:,} rows are exact copies"
+        notes.insert(0, f"{rows} of another row, and in the same part of the split as that row.")
     if missing := table.rows - len(kept):
         rows = "1 row has" if missing == 1 else f"{missing:,} rows have"
         notes.insert(0, f"{rows} no {choice.target} and {_count_verb(missing)} left out.")
@@ -140,7 +175,20 @@ def prepare_table(
         kept + 1,
         parts,
         (*table.notes, *column_notes, *notes),
+        None if groups is None else number_groups(groups[parts.test]),
     )
+
+
+def _read_group_column(table: RawTable, name: str, kept: NDArray[np.int64]) -> Groups:
+    """Number the groups of the rows that are kept; DataError if one has none."""
+    texts = convert_to_texts(table.find_column(name))
+    values = [texts[row] for row in kept]
+    if empty := sum(text is None for text in values):
+        raise DataError(
+            f"“{name:.60}” is empty in {empty:,} rows, so their group is not known: fill it, or "
+            "drop the rows."
+        )
+    return number_groups(np.array(values, dtype=str))
 
 
 def write_prepared_table(folder: Path, table: PreparedTable) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.image_groups import Groups
 from ensemble.errors import ConfigError
 
 SPLIT_STREAM = 0x7AB1E  # tells these draws from any other by the same seed
@@ -30,15 +31,21 @@ class TableSplit:
 
 
 def split_table_rows(
-    rows: int, seed: int, test_share: float, validation_share: float
+    rows: int,
+    seed: int,
+    test_share: float,
+    validation_share: float,
+    groups: Groups | None = None,
 ) -> TableSplit:
-    """So many rows divided: the test part of all, the validation part of what is left.
+    """Divide rows into a test part of all rows and a validation part of the others.
 
     Args:
       rows: how many there are.
       seed: of the draw.
       test_share: in (0, 1).
-      validation_share: of the rows beside the test part, in [0, 1).
+      validation_share: of the rows outside the test part, in [0, 1).
+      groups: (rows,), the group of each row, from 0: a group lies in one part as a whole, so that
+        parts are as large as whole groups allow. None if rows are independent.
 
     Raises:
       ConfigError: a part would have too few rows.
@@ -60,8 +67,22 @@ def split_table_rows(
             f"only {rows - test - held} of {rows:,} rows are left to learn from: choose smaller "
             "shares for test and validation, or give more rows."
         )
-    words = np.random.PCG64([SPLIT_STREAM, seed]).random_raw(rows)
-    order = np.argsort(words, kind="stable")
+    index = np.arange(rows) if groups is None else groups
+    words = np.random.PCG64([SPLIT_STREAM, seed]).random_raw(int(index.max()) + 1)
+    order = np.argsort(words[index], kind="stable")
+    # Parts end where a group ends, and at least one group is in each.
+    ends = np.append(np.flatnonzero(np.diff(index[order])) + 1, rows)
+    needed = 3 if held else 2
+    if len(ends) < needed:
+        raise ConfigError(
+            f"the rows form {len(ends)} groups, and {needed} are needed to have one in each part: "
+            "give more groups, or set validation to 0."
+        )
+    first = min(int(np.abs(ends - test).argmin()), len(ends) - needed)
+    if held:
+        second = int(np.abs(ends - test - held).argmin())
+        held = int(ends[min(max(second, first + 1), len(ends) - 2)] - ends[first])
+    test = int(ends[first])
     return TableSplit(
         np.sort(order[test + held :]), np.sort(order[test : test + held]), np.sort(order[:test])
     )

@@ -6,6 +6,7 @@ from ensemble.analysis.numeric.numeric_comparison import NumericComparison
 from ensemble.analysis.numeric.numeric_diagnosis import (
     ErrorRatio,
     LeftOutMember,
+    MeanError,
     PitHistogram,
     SpreadSkill,
 )
@@ -22,12 +23,6 @@ METRIC_NAMES = {
     "crps": "CRPS",
     "pinball": "pinball loss",
 }
-# Intervals of ratios and differences of errors come from the delta method, which misses the truth
-# more often than 5 % of the time on few examples or errors with heavy tails.
-APPROXIMATE_NOTE = (
-    "Intervals are approximate: with few examples or large single errors they miss the truth more "
-    "often than 5 % of the time"
-)
 NO_SPREAD_SENTENCE = (
     "Members gave numbers without a spread: there is no NLL, no CRPS and no interval of theirs."
 )
@@ -59,7 +54,7 @@ def describe_numeric_headline(
         formats.format_percent(1 - share, figures=2)
         for share in (ratio.ratio, ratio.high, ratio.low)
     )
-    interval = f" (approximately {low} to {high})" if math.isfinite(ratio.high) else ""
+    interval = f" (95 %: {low} to {high})" if ratio.low > 0 or ratio.high < 1 else ""
     return f"The ensemble’s RMSE is {rmse}, {saved} below a member’s{interval}"
 
 
@@ -148,7 +143,7 @@ def describe_numeric_gains(evaluation: NumericEvaluation) -> str:
     ]
     return (
         f"Against a member drawn at random the ensemble saves on these examples: "
-        f"{', '.join(parts)}; approximate 95 % intervals. By Jensen's inequality it never loses."
+        f"{', '.join(parts)}; 95 % intervals. By Jensen's inequality it never loses."
     )
 
 
@@ -160,7 +155,6 @@ def describe_conformal_intervals(evaluation: NumericEvaluation) -> str:
     if math.isinf(conformal.factor):
         return f"Too few examples to promise that intervals hold {level} of new targets."
     held = formats.format_percent(conformal.held, figures=3)
-    counted = evaluation.ensemble.examples - conformal.calibrated_on
     factor = format_significant(abs(conformal.factor))
     way = "out" if conformal.factor >= 0 else "in"
     what, chosen = {
@@ -172,7 +166,7 @@ def describe_conformal_intervals(evaluation: NumericEvaluation) -> str:
     return (
         f"{what} {verb} promised to hold {level} of "
         f"new targets like these: the {chosen} was chosen on {conformal.calibrated_on:,} of the "
-        f"examples and held {held} of the other {counted:,}."
+        f"examples and held {held} of {conformal.counted_on:,} others."
     )
 
 
@@ -182,11 +176,26 @@ def describe_pit(histogram: PitHistogram) -> str:
 
 
 def describe_pit_evidence(histogram: PitHistogram, examples: int) -> str:
-    """What the sentence on the histogram rests on."""
+    """Describe the test that the sentence on the histogram rests on."""
     return (
         f"Kolmogorov-Smirnov test that the histogram is even, on "
-        f"{formats.format_count(examples, 'example')}: {format_p_value(histogram.p_value)}."
+        f"{formats.format_count(examples, 'example')}: {format_p_value(histogram.p_value)}. "
+        "Histogram, coverage and mean error are three tests, so each counts below p = 0.017."
     )
+
+
+def describe_mean_error(error: MeanError, unit: str = "") -> str:
+    """Describe how far targets lie above or below the predictions on average."""
+    low, high = (format_with_unit(end, unit) for end in (error.low, error.high))
+    found = (
+        f"On average targets lie {format_with_unit(abs(error.mean), unit)} "
+        f"{'above' if error.mean > 0 else 'below'} the predictions ({low} to {high})"
+    )
+    if error.low > 0:
+        return f"{found}: the predictions are too low."
+    if error.high < 0:
+        return f"{found}: the predictions are too high."
+    return f"{found}."
 
 
 def describe_spread_skill(
@@ -219,56 +228,96 @@ def describe_spread_evidence(skill: SpreadSkill) -> str:
 
 
 def describe_left_out_member(name: str, member: LeftOutMember) -> str:
-    """Describe what leaving out a member does to the RMSE on these examples; claims no harm."""
+    """Describe what leaving out the member does whose absence lowers the RMSE most."""
     ratio = member.ratio
     if ratio.ratio >= 1:
         return "Leaving out any one member does not lower the RMSE on these examples."
-    return (
-        f"Without {name} the RMSE on these examples is {_format_change(ratio.ratio)} "
-        f"({format_approximate_range(ratio)})."
-    )
+    change = f"Without {name} the RMSE is {format_error_change(ratio.ratio)}"
+    if ratio.high < 1:
+        return f"{change}, which is significant ({format_error_range(ratio)})."
+    return f"{change} on these examples, which is not significant ({format_error_range(ratio)})."
 
 
 def describe_furthest_member(name: str, member: LeftOutMember) -> str:
     """Describe by how much a member's RMSE exceeds that of a random other one."""
-    change = _format_change(member.against_others.ratio)
+    change = format_error_change(member.against_others.ratio)
     return f"{name[:1].upper()}{name[1:]} has the highest RMSE, {change} than a random other one’s."
 
 
-def describe_numeric_comparison(comparison: NumericComparison, name: str) -> str:
-    """Describe how far a run's RMSE is from another's on these examples; claims no better run.
+def describe_numeric_comparison(
+    comparison: NumericComparison, name: str, *, has_same_settings: bool = False
+) -> str:
+    """Describe how a run's RMSE compares with another's, and what the difference holds for.
 
     Args:
       comparison: this run against the other.
       name: of the other, in a sentence.
+      has_same_settings: whether only the training seed differs.
     """
-    ratio = comparison.ratio
-    if ratio.ratio == 1:
+    ratio, difference = comparison.ratio.ratio, comparison.differences[0]
+    if ratio == 1:
         return f"On these examples the RMSE equals that of {name}"
-    return f"On these examples the RMSE is {_format_change(ratio.ratio)} than that of {name}"
+    change = format_error_change(ratio)
+    if not difference.is_significant:
+        return f"On these examples the RMSE is {change} than that of {name}, not significantly"
+    if has_same_settings:
+        return f"Same settings, another seed: this run’s RMSE is {change} than that of {name}"
+    if difference.is_settings_difference:
+        return f"These settings have an RMSE {change} than those of {name}"
+    return f"This trained run’s RMSE is {change} than that of {name}; another seed may differ"
 
 
-def list_comparison_evidence(comparison: NumericComparison) -> list[str]:
-    """List the interval of the comparison, and why it claims no better run; each a sentence."""
-    interval = format_approximate_range(comparison.ratio)
-    return [
-        f"{interval[:1].upper()}{interval[1:]}.",
-        f"{APPROXIMATE_NOTE}, so neither run is reported as better.",
+def describe_spread_comparison(comparison: NumericComparison, name: str) -> str:
+    """Describe a significant difference in NLL, else in pinball loss or CRPS; "" if none."""
+    by_metric = {each.metric: each for each in comparison.differences}
+    for metric in ("nll", "pinball", "crps"):
+        if (found := by_metric.get(metric)) and found.is_significant:
+            lower = "lower" if found.difference < 0 else "higher"
+            reach = "with other seeds too" if found.is_settings_difference else "for these two runs"
+            return f"Its {METRIC_NAMES[metric]} is {lower} than that of {name}, {reach}."
+    return ""
+
+
+def list_comparison_evidence(comparison: NumericComparison, name: str) -> list[str]:
+    """List the interval, the tests and what would show a difference; each a sentence."""
+    difference = comparison.differences[0]
+    tests = f"adjusted for {formats.format_count(comparison.tests, 'test')}"
+    interval = format_error_range(comparison.ratio)
+    sentences = [
+        f"{interval[:1].upper()}{interval[1:]}; {format_p_value(difference.adjusted_p)}, {tests}."
     ]
+    if difference.adjusted_settings_p is None:
+        sentences.append("Nothing is known about other training seeds, which may change the order.")
+    else:
+        p = format_p_value(difference.adjusted_settings_p)
+        sentences.append(f"With other training seeds, estimated from the members: {p}, {tests}.")
+    if not difference.is_significant and difference.examples_needed:
+        examples = formats.format_count(difference.examples_needed, "example")
+        sentences.append(f"About {examples} would show a difference of this size (power 80 %).")
+    return [*sentences, *filter(None, [describe_spread_comparison(comparison, name)])]
 
 
-def format_approximate_range(ratio: ErrorRatio) -> str:
-    """Format the interval of a ratio: "approximate 95 % interval: 4 % lower to 2 % higher".
+def format_error_range(ratio: ErrorRatio) -> str:
+    """Format the interval of a ratio: "95 % interval: 4 % lower to 2 % higher".
 
-    It is "too few examples for an interval" if there is none.
+    It is "too few examples for an interval" if either end is missing.
     """
-    if not math.isfinite(ratio.high):
+    if not math.isfinite(ratio.high) or not ratio.low:
         return "too few examples for an interval"
-    low, high = _format_change(ratio.low), _format_change(ratio.high)
-    return f"approximate 95 % interval: {low} to {high}"
+    low, high = format_error_change(ratio.low), format_error_change(ratio.high)
+    return f"95 % interval: {low} to {high}"
 
 
-def _format_change(share: float) -> str:
+def format_error_change(share: float) -> str:
     """Format a share of another quantity as a change: "4 % lower" or "2 % higher"."""
     change = formats.format_percent(abs(share - 1), figures=2)
     return f"{change} {'lower' if share < 1 else 'higher'}"
+
+
+def describe_groups(groups: int, examples: int) -> str:
+    """Describe how examples that belong together are counted."""
+    counted = formats.format_count(groups, "group")
+    return (
+        f"The {formats.format_count(examples, 'example')} form {counted} (a group column, or exact "
+        "copies); intervals and tests count groups."
+    )

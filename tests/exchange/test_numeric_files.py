@@ -379,3 +379,31 @@ def test_import_takes_such_a_file_too(tmp_path: Path) -> None:
     assert told["notes"] == [numeric_files.POINTS_NOTE]
     refused = CliRunner().invoke(main, ["import", str(path), "--noun", "leaf"])
     assert "--noun is for classes" in refused.output
+
+
+@pytest.mark.parametrize("form", ["npz", "long", "wide"])
+def test_a_column_of_groups_is_read_reported_and_kept(tmp_path: Path, form: str) -> None:
+    groups = [f"patient {place // 6}" for place in range(60)]
+    path = tmp_path / ("numbers.npz" if form == "npz" else "numbers.csv")
+    if form == "npz":
+        np.savez(path, mean=MEAN, std=STD, targets=TARGETS, groups=groups)
+    elif form == "long":
+        write_long_table(path, group=groups)
+    else:
+        wide = {f"mean_{m}": MEAN[m] for m in range(3)} | {f"std_{m}": STD[m] for m in range(3)}
+        pd.DataFrame({**wide, "target": TARGETS, "group": groups}).to_csv(path, index=False)
+    read = read_numeric_file(path)
+    assert read.groups is not None
+    np.testing.assert_array_equal(read.groups, np.arange(60) // 6)
+    assert read.notes[-1].endswith("belong together: intervals and tests count groups.")
+    done = CliRunner().invoke(main, ["numbers", str(path), "--save", "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    opened = ensemble.open_numbers(told["run_id"])
+    assert opened.numbers.groups is not None
+    assert int(opened.numbers.groups.max()) + 1 == 10
+    judged = ensemble.judge_numbers(MEAN, TARGETS, std=STD, groups=groups)
+    for coverage in (opened.evaluation.coverage[-2], judged.evaluation.coverage[-2]):
+        assert coverage.low == pytest.approx(told["coverage"][-2]["low"])
+    with pytest.raises(PredictionsError, match="give one group each"):
+        ensemble.judge_numbers(MEAN, TARGETS, std=STD, groups=groups[:5])

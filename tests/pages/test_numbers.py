@@ -88,7 +88,7 @@ def test_another_run_is_compared_with_this_one() -> None:
     other = keep_run(build_ensemble("normal", stretch=0.3))
     at = opened(run.id, page="numbers", view="compare", with_=other.id)
     assert "On these examples the RMSE equals that of" in said(at)
-    assert "neither run is reported as better" in said(at)
+    assert "Its NLL is lower than that of" in said(at)
 
 
 def test_a_run_of_classes_is_led_to_inspect() -> None:

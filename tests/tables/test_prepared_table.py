@@ -172,3 +172,39 @@ def test_shares_that_leave_too_little_are_refused() -> None:
         prepare(test_share=0.9, validation_share=0.5)
     with pytest.raises(DataError, match="has no column to predict “price” from"):
         prepare(leave_out=["area", "city"])
+
+
+def test_copies_and_groups_stay_in_one_part_of_the_split() -> None:
+    rng = np.random.default_rng(5)
+    area, price = np.tile(rng.normal(size=(2, 40)), 4)
+    patient = RawColumn("patient", TEXT, np.array([f"p{row // 8}" for row in range(160)], object))
+    columns = (RawColumn("area", NUMBER, area), RawColumn("price", NUMBER, price))
+    table = prepare_table(RawTable("copies.csv", 160, columns), "price", 0, 0.2, 0.1)
+    assert table.notes[0].startswith("120 rows are exact copies of another row")
+    parts = [set(table.targets[rows]) for rows in vars(table.split).values()]
+    assert [len(part) for part in parts] == [29, 3, 8]
+    assert sum(map(len, parts)) == len(set.union(*parts))
+    fresh = RawColumn("area", NUMBER, rng.normal(size=160))
+    grouped = prepare_table(
+        RawTable("g.csv", 160, (fresh, columns[1], patient)), "price", 0, 0.2, 0.1, group="patient"
+    )
+    assert "patient = p0" not in grouped.encoding.feature_names
+    groups = [set((grouped.row_numbers[rows] - 1) // 8) for rows in vars(grouped.split).values()]
+    assert sum(map(len, groups)) == len(set.union(*groups)) == 20
+    assert grouped.test_groups is not None
+    assert int(grouped.test_groups.max()) + 1 == len(groups[2])
+    two = RawColumn("half", TEXT, np.array(["a", "b"] * 80, object))
+    halves = RawTable("g.csv", 160, (fresh, columns[1], two))
+    with pytest.raises(ConfigError, match="form 2 groups, and 3 are needed"):
+        prepare_table(halves, "price", 0, 0.2, 0.1, group="half")
+
+
+def test_rows_of_few_categories_that_repeat_by_chance_are_not_copies() -> None:
+    rng = np.random.default_rng(6)
+    columns = tuple(
+        RawColumn(name, NUMBER, rng.integers(0, 3, 300).astype(float))
+        for name in ("first", "second", "rating")
+    )
+    table = prepare_table(RawTable("ratings.csv", 300, columns), "rating", 0, 0.2, 0.1)
+    assert not any("copies" in note for note in table.notes)
+    assert len(table.split.test) == 60

@@ -41,6 +41,25 @@ def join_groups(first: Groups, second: Groups) -> Groups:
     return number_groups(labels[first])
 
 
+def find_row_copies(rows: NDArray[np.float64]) -> Groups | None:
+    """Find rows (N, K) that are exact copies of another, and number the groups of equal ones.
+
+    Equal rows are copies only if chance does not repeat rows: one of the K columns has to tell
+    most of the different rows apart, as a measured quantity does and a few categories do not.
+
+    Returns:
+      (N,), or None if there are no copies.
+    """
+    plain = np.ascontiguousarray(rows) + 0.0  # which makes -0.0 equal to 0.0
+    keys = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).reshape(-1)
+    groups = number_groups(keys)
+    distinct = int(groups.max()) + 1
+    if distinct == len(rows):
+        return None
+    tells_apart = any(2 * len(np.unique(column)) > distinct for column in plain.T)
+    return groups if tells_apart else None
+
+
 def collapse_groups(values: NDArray[np.generic], index: Groups) -> NDArray[np.float64]:
     """One value a group, with the mean of all examples and the spread of the groups' sums.
 

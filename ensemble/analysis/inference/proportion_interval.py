@@ -30,3 +30,25 @@ def wilson_interval(count: float, n: float, *, level: float = 0.95) -> tuple[flo
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = (z2 * (share * (1 - share) / n + z2 / (4 * n * n))) ** 0.5 / (1 + z2 / n)
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def exact_interval(count: float, n: float, *, level: float = 0.95) -> tuple[float, float]:
+    """Clopper and Pearson's interval for a proportion: either end is wrong at most as promised.
+
+    Args:
+      count: how many of the examples count, in [0, n].
+      n: how many examples there are, at least 1; a fraction of a sample that is worth so many.
+      level: in (0, 1).
+
+    Returns:
+      (low, high), both in [0, 1].
+
+    Source: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated
+    in the case of the binomial", Biometrika 26 (1934), 404-413.
+    """
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = float(betaincinv(count, n - count + 1, tail)) if count > 0 else 0.0
+    high = float(betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
+    return low, high

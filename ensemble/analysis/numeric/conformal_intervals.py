@@ -11,7 +11,11 @@ from typing import cast
 
 import numpy as np
 
-from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.analysis.inference.image_groups import (
+    Groups,
+    grouped_share_interval,
+    select_groups,
+)
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.numeric_quality import check_targets
@@ -33,6 +37,7 @@ class ConformalIntervals:
       held: the share of other examples whose target lies within.
       low, high: the 95 % interval of that share.
       width: their mean width, in the targets' unit.
+      counted_on: examples that the share was counted on.
     """
 
     level: float
@@ -42,6 +47,7 @@ class ConformalIntervals:
     low: float
     high: float
     width: float
+    counted_on: int = 0
 
 
 def compute_conformal_scores(ensemble: NumericEnsemble, targets: Doubles) -> Doubles:
@@ -84,34 +90,52 @@ def fit_conformal_factor(mixture: NumericEnsemble, targets: Doubles, level: floa
 
 
 def measure_conformal_intervals(
-    mixture: NumericEnsemble, targets: Doubles, level: float, seed: int = 0
+    mixture: NumericEnsemble,
+    targets: Doubles,
+    level: float,
+    seed: int = 0,
+    groups: Groups | None = None,
 ) -> ConformalIntervals:
-    """Calibrates on one half of the examples, drawn by the seed, and counts on the other.
+    """Calibrate on one half of the examples, drawn by the seed, and count on the other.
 
     Args:
       mixture: at least two examples.
       targets: (N,).
       level: in (0, 1).
       seed: of the draw.
+      groups: (N,), the group of each example, which lies in one half as a whole. One example of
+        each group calibrates, so that the promise holds for an example of a new group.
 
     Raises:
       ValueError: there is one example alone.
+
+    Source (groups): R. Dunn, L. Wasserman and A. Ramdas, "Distribution-free prediction sets for
+    two-layer hierarchical models", JASA 118 (2023), 2491-2502 (subsampling once).
     """
     check_targets(mixture, targets)
     if len(targets) < 2:
         raise ValueError("One example cannot calibrate and be counted.")
-    order = np.random.default_rng(seed).permutation(len(targets))
-    half = len(targets) // 2
-    fitted, counted = np.sort(order[:half]), np.sort(order[half:])
-    factor = fit_conformal_factor(mixture.select_examples(fitted), targets[fitted], level)
+    draws = np.random.default_rng(seed)
+    order = draws.permutation(len(targets))
+    if groups is None:
+        half = len(targets) // 2
+        fitted, counted = np.sort(order[:half]), np.sort(order[half:])
+    else:
+        drawn = order[np.unique(groups[order], return_index=True)[1]]  # one of each group
+        is_fitted = draws.permutation(len(drawn)) < len(drawn) // 2
+        fitted, counted = np.sort(drawn[is_fitted]), np.flatnonzero(~is_fitted[groups])
+    factor = np.inf
+    if len(fitted):
+        factor = fit_conformal_factor(mixture.select_examples(fitted), targets[fitted], level)
     rest = mixture.select_examples(counted)
-    held = int((compute_conformal_scores(rest, targets[counted]) <= factor).sum())
+    held = compute_conformal_scores(rest, targets[counted]) <= factor
     low, high = compute_conformal_interval(rest, factor)
     return ConformalIntervals(
         level,
         factor,
-        half,
-        held / len(counted),
-        *wilson_interval(held, len(counted), level=LEVEL),
+        len(fitted),
+        float(held.mean()),
+        *grouped_share_interval(held, select_groups(groups, counted), LEVEL),
         float((high - low).mean()),
+        len(counted),
     )

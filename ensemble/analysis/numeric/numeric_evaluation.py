@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ensemble.analysis.inference.image_groups import Groups
 from ensemble.analysis.numeric.conformal_intervals import (
     ConformalIntervals,
     measure_conformal_intervals,
@@ -68,9 +69,12 @@ class NumericEvaluation:
 
 
 def evaluate_numbers(
-    mixture: NumericEnsemble, targets: Doubles, member_names: Sequence[str]
+    mixture: NumericEnsemble,
+    targets: Doubles,
+    member_names: Sequence[str],
+    groups: Groups | None = None,
 ) -> NumericEvaluation:
-    """All figures of an ensemble on targets (N,).
+    """Compute all figures of an ensemble on targets (N,), with examples in `groups` (N,), or none.
 
     Raises:
       ValueError: the targets do not fit.
@@ -86,12 +90,13 @@ def evaluate_numbers(
         ()
         if isinstance(mixture, PointEnsemble)
         else tuple(
-            measure_interval_coverage(mixture, targets, level) for level in mixture.interval_levels
+            measure_interval_coverage(mixture, targets, level, groups)
+            for level in mixture.interval_levels
         ),
-        measure_conformal_intervals(mixture, targets, MAIN_LEVEL)
+        measure_conformal_intervals(mixture, targets, MAIN_LEVEL, groups=groups)
         if mixture.examples >= MIN_CONFORMAL_EXAMPLES
         else None,
-        tuple(compute_numeric_gains(mixture, targets)) if mixture.members > 1 else (),
+        tuple(compute_numeric_gains(mixture, targets, groups)) if mixture.members > 1 else (),
         tuple(compute_numeric_committees(mixture, targets)),
         mixture.form,
     )

@@ -4,14 +4,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ensemble.analysis.inference.image_groups import Groups, grouped_mean_interval
-from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.analysis.inference.image_groups import (
+    Groups,
+    effective_examples,
+    grouped_mean_interval,
+)
+from ensemble.analysis.inference.proportion_interval import exact_interval
 from ensemble.analysis.numeric.normal_mixture import INTERVAL_LEVELS, Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, split_members
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 
 LEVEL = 0.95  # of intervals of figures
+# Coverage, PIT histogram and mean error are one family of three tests, at `LEVEL` together.
+CALIBRATION_LEVEL = 1 - (1 - LEVEL) / 3
 __all__ = [
+    "CALIBRATION_LEVEL",
     "INTERVAL_LEVELS",
     "LEVEL",
     "IntervalCoverage",
@@ -59,7 +66,8 @@ class IntervalCoverage:
     Attributes:
       level: of the intervals, in (0, 1): what they promise.
       held: the share of examples whose target lies within.
-      low, high: the 95 % interval of that share.
+      low, high: the interval of that share; with the PIT histogram and the mean error at 95 %
+        together.
       width: the mean width, in the targets' unit.
     """
 
@@ -113,22 +121,28 @@ def measure_numeric_quality(ensemble: NumericEnsemble, targets: Doubles) -> Nume
 
 
 def measure_interval_coverage(
-    ensemble: NormalMixture | QuantileEnsemble, targets: Doubles, level: float
+    ensemble: NormalMixture | QuantileEnsemble,
+    targets: Doubles,
+    level: float,
+    groups: Groups | None = None,
 ) -> IntervalCoverage:
-    """How often the central interval of each example, between two quantiles, holds its target.
+    """Count how often each example's central interval, between two quantiles, holds its target.
 
     Args:
-      ensemble: what predicts.
+      ensemble: N examples.
       targets: (N,).
       level: in (0, 1); of quantiles one of its `interval_levels`.
+      groups: (N,), the group of each example; None if examples are independent.
     """
     check_targets(ensemble, targets)
     low, high = ensemble.compute_interval(level)
-    held = int(((low <= targets) & (targets <= high)).sum())
+    held = (low <= targets) & (targets <= high)
+    share = float(held.mean())
+    worth = len(held) if groups is None else effective_examples(held, groups, CALIBRATION_LEVEL)
     return IntervalCoverage(
         level,
-        held / len(targets),
-        *wilson_interval(held, len(targets), level=LEVEL),
+        share,
+        *exact_interval(share * worth, worth, level=CALIBRATION_LEVEL),
         float((high - low).mean()),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ensemble import runs as stored
+from ensemble.analysis.numeric.numeric_comparison import adjust_comparisons
 from ensemble.cli.output import print_line
 from ensemble.comparison.compared_settings import collect_run_settings
 from ensemble.comparison.comparison_table import (
@@ -24,14 +25,10 @@ from ensemble.storage.records.json_lines import convert_to_json
 from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
 from ensemble.views.numeric.numeric_comparison import (
     compare_evaluated_numbers,
-    describe_run,
+    list_comparison_sentences,
     tabulate_comparison,
 )
 from ensemble.wording import formats
-from ensemble.wording.numeric_predictions import (
-    describe_numeric_comparison,
-    list_comparison_evidence,
-)
 from ensemble.wording.verdicts import comparison_text as words
 
 MIN_COMPARED_RUNS, MAX_COMPARED_RUNS = 2, 50
@@ -190,18 +187,16 @@ def print_numeric_comparison(run_ids: Sequence[str], baseline: str | None, as_js
     if not ids:
         raise ConfigError("Name two runs that predict the same numbers, or more.")
     other = evaluate_numeric_run(find_numeric_run(against))
+    runs = [find_numeric_run(run_id) for run_id in ids]
+    comparisons = adjust_comparisons(
+        [compare_evaluated_numbers(evaluate_numeric_run(run), other) for run in runs]
+    )
     records = []
-    for run_id in ids:
-        numbers = evaluate_numeric_run(find_numeric_run(run_id))
-        comparison = compare_evaluated_numbers(numbers, other)
-        name = describe_run(other.run)
-        sentences = [
-            f"{describe_numeric_comparison(comparison, name)}.",
-            *list_comparison_evidence(comparison),
-        ]
-        records.append({"run_id": run_id, "sentences": sentences, **asdict(comparison)})
+    for run, comparison in zip(runs, comparisons, strict=True):
+        sentences = list_comparison_sentences(comparison, run, other.run)
+        records.append({"run_id": run.id, "sentences": sentences, **asdict(comparison)})
         if not as_json:
-            print_line(f"{run_id}: {' '.join(sentences)}")
+            print_line(f"{run.id}: {' '.join(sentences)}")
             for line in tabulate_comparison(comparison).to_string(index=False).splitlines():
                 print_line(f"  {line}")
     if as_json:

@@ -29,13 +29,16 @@ def run_numbers_command(
     """
     if not save and (name or target or unit):
         raise click.UsageError("--name, --target and --unit are of the run: add --save.")
-    from ensemble.analysis.numeric.numeric_evaluation import evaluate_numbers
     from ensemble.exchange.numeric_files import read_numeric_file
     from ensemble.exchange.numeric_import import import_numbers
+    from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
     from ensemble.wording.numeric_predictions import list_numeric_sentences
 
     numbers = read_numeric_file(file)
-    evaluation = evaluate_numbers(numbers.mixture, numbers.targets, numbers.member_names)
+    evaluated = EvaluatedNumbers(
+        numbers.mixture, numbers.targets, numbers.member_names, group_column=numbers.groups
+    )
+    evaluation = evaluated.evaluation
     sentences = list_numeric_sentences(evaluation)
     run = None
     if save:

@@ -17,6 +17,7 @@ def prepare_numeric_table(
     target: str,
     leave_out: tuple[str, ...] = (),
     as_categories: tuple[str, ...] = (),
+    group: str = "",
 ) -> PreparedTable:
     """A table as a run with these settings learns from it.
 
@@ -26,13 +27,21 @@ def prepare_numeric_table(
       target: the column to predict.
       leave_out: columns that are not to be learnt from.
       as_categories: columns of numbers that stand for kinds.
+      group: the column whose equal values belong together; "" for none.
 
     Raises:
       DataError: its columns do not allow it.
       ConfigError: a part has too few rows, or a batch more than there are.
     """
     prepared = prepare_table(
-        table, target, config.seed, config.test, config.validation, leave_out, as_categories
+        table,
+        target,
+        config.split_seed,
+        config.test,
+        config.validation,
+        leave_out,
+        as_categories,
+        group,
     )
     rows = len(prepared.split.train)
     if rows < config.batch_size:
@@ -75,6 +84,6 @@ def _build_writer(table: PreparedTable) -> Callable[[Path], None]:
         write_prepared_table(folder, table)
         rows = table.split.test
         names = [f"row {number}" for number in table.row_numbers[rows]]
-        write_numeric_targets(folder, table.targets[rows], names)
+        write_numeric_targets(folder, table.targets[rows], names, table.test_groups)
 
     return write_table_files

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ensemble.analysis.inference.image_groups import Groups, find_row_copies, join_groups
 from ensemble.analysis.numeric.conformal_intervals import (
     compute_conformal_interval,
     fit_conformal_factor,
@@ -18,7 +19,7 @@ from ensemble.analysis.numeric.numeric_diagnosis import (
     compare_with_mean_member,
     leave_out_members,
 )
-from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, get_ensemble_arrays
 from ensemble.analysis.numeric.numeric_evaluation import (
     MAIN_LEVEL,
     MIN_CONFORMAL_EXAMPLES,
@@ -50,6 +51,7 @@ class EvaluatedNumbers:
       unit: of the targets; "" where it is not known.
       target_name: what is predicted; "" where it is not known.
       named_examples: N names; () where they have none.
+      group_column: (N,), the group of each example as the file or table has it; None without one.
     """
 
     noun: ClassVar[str] = "example"
@@ -63,6 +65,7 @@ class EvaluatedNumbers:
     unit: str = ""
     target_name: str = ""
     named_examples: Sequence[str] = ()
+    group_column: Groups | None = None
 
     @property
     def members(self) -> int:
@@ -88,21 +91,30 @@ class EvaluatedNumbers:
         return list(self.named_examples) or [f"example {number:,}" for number in range(self.n)]
 
     @cached_property
+    def groups(self) -> Groups | None:
+        """(N,) which examples belong together: by their column, and exact copies; None if none."""
+        arrays = get_ensemble_arrays(self.predicted).values()
+        flat = [np.moveaxis(array, -1, 0).reshape(self.n, -1) for array in arrays]
+        copies = find_row_copies(np.hstack([*flat, self.targets[:, None]]))
+        known = [each for each in (self.group_column, copies) if each is not None]
+        return join_groups(*known) if len(known) == 2 else next(iter(known), None)
+
+    @cached_property
     def evaluation(self) -> NumericEvaluation:
         """All figures."""
-        return evaluate_numbers(self.predicted, self.targets, self.member_names)
+        return evaluate_numbers(self.predicted, self.targets, self.member_names, self.groups)
 
     @cached_property
     def ratio(self) -> ErrorRatio | None:
         """The ensemble's RMSE as a share of a member's; None of one member."""
         if self.members == 1:
             return None
-        return compare_with_mean_member(self.predicted, self.targets)
+        return compare_with_mean_member(self.predicted, self.targets, self.groups)
 
     @cached_property
     def left_out(self) -> list[LeftOutMember]:
         """The ensemble without each member in turn."""
-        return leave_out_members(self.predicted, self.targets)
+        return leave_out_members(self.predicted, self.targets, self.groups)
 
     @cached_property
     def main_interval(self) -> tuple[float, tuple[Doubles, Doubles]] | None:
@@ -141,4 +153,5 @@ def evaluate_numeric_run(run: NumericRun, epoch: int | None = None) -> Evaluated
         run.unit,
         run.target_name,
         targets.example_names,
+        targets.groups,
     )

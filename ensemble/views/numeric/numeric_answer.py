@@ -34,11 +34,12 @@ def build_numeric_headline(numbers: EvaluatedNumbers) -> View:
     if evaluation.form == "points":
         yield Paragraph(words.NO_SPREAD_SENTENCE, "evidence")
     yield Paragraph(
-        f"95 % intervals for these {formats.format_count(numbers.n, 'example')} and members. "
-        "That of the saving against a member is approximate. Other training seeds would differ "
-        "too.",
+        f"Intervals are for these trained members and new examples, from "
+        f"{formats.format_count(numbers.n, 'example')}. Other training seeds would differ too.",
         "evidence",
     )
+    if numbers.groups is not None:
+        yield Paragraph(words.describe_groups(int(numbers.groups.max()) + 1, numbers.n), "evidence")
 
 
 def build_numeric_figures(numbers: EvaluatedNumbers) -> View:
@@ -47,8 +48,8 @@ def build_numeric_figures(numbers: EvaluatedNumbers) -> View:
         yield Table(
             "What the ensemble saves against a member drawn at random",
             tabulate_gains(numbers),
-            note="Paired differences, example by example, with approximate 95 % intervals. By "
-            "Jensen’s inequality the ensemble never loses.",
+            note="Paired differences, example by example, with 95 % intervals. By Jensen’s "
+            "inequality the ensemble never loses.",
             key="numeric_gains",
             narrow=True,
         )

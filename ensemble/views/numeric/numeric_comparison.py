@@ -1,5 +1,7 @@
 """Two runs that predict the same numbers, against each other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -38,7 +40,29 @@ def compare_evaluated_numbers(
             f"{describe_run(other.run)} is not of the same examples as "
             f"{describe_run(numbers.run)}: compare runs whose targets are the same."
         )
-    return compare_numeric_ensembles(numbers.predicted, predicted, numbers.targets)
+    both = (numbers.run, other.run)
+    return compare_numeric_ensembles(
+        numbers.predicted,
+        predicted,
+        numbers.targets,
+        numbers.groups,
+        are_members_independent=all(run is not None and run.settings is not None for run in both),
+    )
+
+
+def have_same_settings(first: NumericRun | None, second: NumericRun | None) -> bool:
+    """Return whether two runs were trained here with settings that differ in the seed alone."""
+    settings = [run.settings for run in (first, second) if run and run.settings]
+    return len(settings) == 2 and replace(settings[0], seed=0) == replace(settings[1], seed=0)
+
+
+def list_comparison_sentences(
+    comparison: NumericComparison, run: NumericRun | None, other: NumericRun | None
+) -> list[str]:
+    """List the answer about a run against another, and what it rests on; each a sentence."""
+    name, same = describe_run(other), have_same_settings(run, other)
+    answer = words.describe_numeric_comparison(comparison, name, has_same_settings=same)
+    return [f"{answer}.", *words.list_comparison_evidence(comparison, name)]
 
 
 def describe_run(run: NumericRun | None) -> str:
@@ -53,19 +77,16 @@ def build_numeric_comparison(numbers: EvaluatedNumbers, other: EvaluatedNumbers)
     except RunError as error:
         yield Paragraph(str(error), "unavailable")
         return
-    name = describe_run(other.run)
-    yield Paragraph(f"{words.describe_numeric_comparison(comparison, name)}.", "answer")
-    for sentence in words.list_comparison_evidence(comparison):
+    answer, *evidence = list_comparison_sentences(comparison, numbers.run, other.run)
+    yield Paragraph(answer, "answer")
+    examples = formats.format_count(comparison.examples, "example")
+    for sentence in (*evidence, f"Paired, example by example, on {examples}."):
         yield Paragraph(sentence, "evidence")
-    yield Paragraph(
-        f"Paired, example by example, on {formats.format_count(comparison.examples, 'example')}. "
-        "Other training seeds would differ too.",
-        "evidence",
-    )
     yield Table(
-        f"Against {name}",
+        f"Against {describe_run(other.run)}",
         tabulate_comparison(comparison),
-        note="This run minus the other, with approximate 95 % intervals. A lower loss is better.",
+        note="This run minus the other, with the 95 % interval of each row. p is adjusted for all "
+        "rows. A lower loss is better.",
         key="numeric_comparison",
     )
 
@@ -81,6 +102,7 @@ def tabulate_comparison(comparison: NumericComparison) -> pd.DataFrame:
                 "difference": format_significant(each.difference),
                 "from": format_significant(each.low),
                 "to": format_significant(each.high),
+                "p, adjusted": format_significant(each.adjusted_p),
             }
             for each in comparison.differences
         ]

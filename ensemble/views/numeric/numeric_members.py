@@ -22,12 +22,12 @@ def build_numeric_members(numbers: EvaluatedNumbers) -> View:
         worst = max(numbers.left_out, key=lambda each: each.against_others.ratio)
         names = numbers.member_names
         yield Paragraph(words.describe_furthest_member(names[worst.member], worst), "answer")
-        interval = words.format_approximate_range(worst.against_others)
+        interval = words.format_error_range(worst.against_others)
         yield Paragraph(f"Its RMSE against another member’s: {interval}.", "evidence")
         yield Paragraph(words.describe_left_out_member(names[best.member], best), "evidence")
         yield Paragraph(
             f"Each member was left out in turn, on {formats.format_count(numbers.n, 'example')}. "
-            f"{words.APPROXIMATE_NOTE}, so no member is reported as harmful.",
+            "Intervals hold for all members together.",
             "evidence",
         )
     yield Table(
@@ -49,7 +49,7 @@ def tabulate_members(numbers: EvaluatedNumbers) -> pd.DataFrame:
     if main:
         for member in split_members(numbers.predicted):
             assert not isinstance(member, PointEnsemble)
-            found = measure_interval_coverage(member, numbers.targets, main.level)
+            found = measure_interval_coverage(member, numbers.targets, main.level, numbers.groups)
             held.append(formats.format_percent(found.held, figures=3))
     level = formats.format_percent(main.level if main else MAIN_LEVEL, figures=2)
     return pd.DataFrame(

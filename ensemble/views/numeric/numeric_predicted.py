@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ensemble.analysis.inference.image_groups import grouped_mean_interval
+from ensemble.analysis.numeric.numeric_diagnosis import measure_mean_error
 from ensemble.figures.numeric import predicted_numbers as figures
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Figure, Figures, Paragraph, View
 from ensemble.wording import formats
 from ensemble.wording.formats import format_significant
-from ensemble.wording.numeric_predictions import format_with_unit
+from ensemble.wording.numeric_predictions import describe_mean_error, format_with_unit
 
 
 def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:
@@ -16,24 +16,19 @@ def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:
     mean, targets = numbers.predicted.compute_mean(), numbers.targets
     varied = np.ptp(mean) > 0 and np.ptp(targets) > 0
     correlation = float(np.corrcoef(mean, targets)[0, 1]) if varied else float("nan")
-    bias = float((mean - targets).mean())
-    low, high = grouped_mean_interval(mean - targets, None)
-    side = "too high" if bias > 0 else "too low"
+    error = measure_mean_error(numbers.predicted, targets, numbers.groups)
+    side = "too low" if error.low > 0 else "too high"
     lean = (
         "no sign that they are too high or too low on average"
-        if low <= 0 <= high
-        else f"on average they are {format_with_unit(abs(bias), numbers.unit)} {side}"
+        if error.low <= 0 <= error.high
+        else f"on average they are {format_with_unit(abs(error.mean), numbers.unit)} {side}"
     )
     yield Paragraph(
-        f"Predicted and true numbers go together with a correlation of "
+        f"Predicted and true numbers have a correlation of "
         f"{format_significant(correlation)}; {lean}.",
         "answer",
     )
-    yield Paragraph(
-        f"Mean error {format_significant(bias)} ({format_significant(low)} to "
-        f"{format_significant(high)}) on {formats.format_count(numbers.n, 'example')}.",
-        "evidence",
-    )
+    yield Paragraph(describe_mean_error(error, numbers.unit), "evidence")
     interval = numbers.main_interval
     ends = interval[1] if interval else None
     said = (

@@ -18,7 +18,7 @@ SPREAD_NAMES = {
 
 def build_numeric_spread(numbers: EvaluatedNumbers) -> View:
     """The verdict, the figure by bins, and both parts of the variance."""
-    skill = measure_spread_skill(numbers.predicted, numbers.targets)
+    skill = measure_spread_skill(numbers.predicted, numbers.targets, numbers.groups)
     if skill is None:
         why = (
             "One member that gives a number alone has no spread."

@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
+from ensemble.analysis.inference.paired_intervals import mean_interval
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_diagnosis import (
     compare_rmse,
     compare_with_mean_member,
     find_harmful_member,
     leave_out_members,
+    measure_mean_error,
     measure_pit_histogram,
     measure_spread_skill,
 )
+from ensemble.analysis.numeric.numeric_quality import measure_interval_coverage
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 
 N = 1500
@@ -67,19 +70,65 @@ def test_the_spread_follows_the_error_where_it_was_told_so() -> None:
     assert measure_spread_skill(PointEnsemble(mixture.mean[:1]), targets) is None
 
 
-def test_the_ratio_of_two_errors_holds_its_truth_as_often_as_it_says() -> None:
-    rng, held = np.random.default_rng(4), 0
-    for _ in range(500):
-        shared = rng.normal(size=300)
-        first = (shared + rng.normal(0, 0.3, 300)) ** 2
-        second = (shared + rng.normal(0, 0.8, 300)) ** 2
+@pytest.mark.parametrize("count", [1, 2, 5, 20, 100])
+@pytest.mark.parametrize("noise", ["normal", "lognormal", "outliers"])
+def test_the_ratio_of_two_errors_misses_its_truth_at_most_as_often_as_promised(
+    noise: str, count: int
+) -> None:
+    rng, missed = np.random.default_rng([4, count]), 0
+    variance = {"normal": 1.0, "lognormal": (np.e - 1) * np.e, "outliers": 0.98 + 2.0}[noise]
+    for _ in range(200):
+        error = rng.normal(size=count)
+        if noise == "lognormal":
+            error = np.exp(error) - np.exp(0.5)
+        elif noise == "outliers":
+            error = error * np.where(rng.random(count) < 0.02, 10, 1)
+        first = (error + rng.normal(0, 0.3, count)) ** 2
+        second = (error + rng.normal(0, 0.8, count)) ** 2
         found = compare_rmse(first, second)
-        held += found.low <= np.sqrt(1.09 / 1.64) <= found.high
-    assert held / 500 == pytest.approx(0.95, abs=0.035)
+        truth = np.sqrt((variance + 0.09) / (variance + 0.64))
+        missed += not found.low <= truth <= found.high
+        assert found.low <= found.ratio <= found.high
+    assert missed / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+
+
+@pytest.mark.parametrize("count", [5, 20, 200])
+def test_the_ratio_leaves_out_1_exactly_if_the_difference_leaves_out_0(count: int) -> None:
+    rng = np.random.default_rng(count)
+    claims = 0
+    for _ in range(100):
+        shared = rng.normal(size=count)
+        first = (shared + rng.normal(0, 0.3, count)) ** 2
+        second = (shared + rng.normal(0, 0.9, count)) ** 2
+        found = compare_rmse(first, second)
+        low, high = mean_interval(first - second)
+        assert (found.low > 1, found.high < 1) == (low > 0, high < 0)
+        claims += found.high < 1
+    assert claims > 20 or count < 200
+
+
+def test_an_error_of_0_has_no_interval() -> None:
     nothing = np.zeros(5)
     assert compare_rmse(nothing, nothing).ratio == 1
     assert compare_rmse(nothing, nothing + 1).ratio == 0
     assert compare_rmse(nothing + 1, nothing).ratio == np.inf
+
+
+def test_the_mean_error_is_found_and_calibrated_groups_are_not_called_wrong() -> None:
+    found = measure_mean_error(*simulate(7, shift=-0.3))
+    assert 0.2 < found.low < 0.3 < found.high < 0.45
+    rng, groups, wrong = np.random.default_rng(8), np.repeat(np.arange(20), 20), 0
+    mixture = NormalMixture(np.zeros((1, 400)), np.ones((1, 400)))
+    for _ in range(100):
+        targets = rng.normal(size=20)[groups] * 0.7**0.5 + rng.normal(size=400) * 0.3**0.5
+        error = measure_mean_error(mixture, targets, groups)
+        coverage = measure_interval_coverage(mixture, targets, 0.9, groups)
+        wrong += (
+            measure_pit_histogram(mixture, targets, groups).shape != "even"
+            or not error.low <= 0 <= error.high
+            or not coverage.low <= 0.9 <= coverage.high
+        )
+    assert wrong <= 5 + 3 * np.sqrt(100 * 0.05 * 0.95)
 
 
 def test_the_ensemble_is_no_worse_than_its_mean_member() -> None:

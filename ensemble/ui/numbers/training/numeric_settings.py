@@ -20,6 +20,7 @@ ADVANCED_FIELDS = (
     "validation",
     "test",
     "seed",
+    "split_seed",
     "devices",
 )
 FIELD_LABELS = {"beta": "β of the β-NLL", "test": "Test share", "validation": "Validation share"}

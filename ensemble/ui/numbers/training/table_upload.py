@@ -39,6 +39,7 @@ class SelectedTable:
       target: the column to predict; "" where no column can be.
       leave_out: columns that are not to be learnt from.
       categories: columns of numbers that stand for kinds.
+      group: the column whose equal values belong together; "" for none.
     """
 
     file_id: str
@@ -46,6 +47,7 @@ class SelectedTable:
     target: str
     leave_out: tuple[str, ...]
     categories: tuple[str, ...]
+    group: str = ""
 
 
 def select_table() -> SelectedTable | None:
@@ -94,7 +96,18 @@ def select_table() -> SelectedTable | None:
             key=f"numbers_kinds_{file.file_id}",
             help="As a postcode does: each value becomes a column of its own.",
         )
-    return SelectedTable(file.file_id, table, str(target), tuple(left_out), tuple(categories))
+        group = widget_state.draw_widget(
+            st.selectbox,
+            "Group",
+            ["", *others],
+            format_func=lambda name: name or "None: rows are independent",
+            key=f"numbers_group_{file.file_id}",
+            help="Rows with the same value belong together, such as those of one patient. A group "
+            "is never split between training and test, and intervals count groups.",
+        )
+    return SelectedTable(
+        file.file_id, table, str(target), tuple(left_out), tuple(categories), str(group or "")
+    )
 
 
 def load_uploaded_table(file: Any) -> RawTable | str:
@@ -125,8 +138,8 @@ def prepare_selected_table(config: NumericConfig, chosen: SelectedTable) -> Prep
     Kept for a while: sliders that do not change it move without it being made anew.
     """
     return _prepare_table(
-        (chosen.file_id, chosen.target, chosen.leave_out, chosen.categories),
-        config.seed,
+        (chosen.file_id, chosen.target, chosen.leave_out, chosen.categories, chosen.group),
+        config.split_seed,
         config.test,
         config.validation,
         config.batch_size,
@@ -138,7 +151,7 @@ def prepare_selected_table(config: NumericConfig, chosen: SelectedTable) -> Prep
 @st.cache_resource(max_entries=MAX_PREPARED_TABLES, show_spinner=False)
 def _prepare_table(
     key: tuple[Any, ...],
-    seed: int,
+    split_seed: int,
     test: float,
     validation: float,
     batch_size: int,
@@ -146,5 +159,10 @@ def _prepare_table(
     _chosen: SelectedTable,
 ) -> PreparedTable:
     return prepare_numeric_table(
-        _config, _chosen.table, _chosen.target, _chosen.leave_out, _chosen.categories
+        _config,
+        _chosen.table,
+        _chosen.target,
+        _chosen.leave_out,
+        _chosen.categories,
+        _chosen.group,
     )
