@@ -2,8 +2,8 @@
 
     python -m benchmarks.verdicts.planted_training_labels --members 10 --folds 5 --draws 3
 
-Of the training labels of Digits 0, 2, 5 and 10 % are changed, to any other class or to what the
-members take the class for; each time an ensemble is trained on them, whose members judge what they
+Of the training labels of Digits 0, 1, 5 and 10 % are changed, to any other class or to what the
+members guess second; each time an ensemble is trained on them, whose members judge what they
 left out. How many are said to be wrong, whether their true number lies in the interval, and how
 many of the first 20 are wrong, and were expected; and how often folds are said to be apart, so that
 nothing is said of how many. Other options are those of `train`.
@@ -44,8 +44,8 @@ def main() -> None:
         config = EnsembleConfig(**chosen)
         clean = judge_changed_labels(config, digits.train_labels, "clean")
         print_row(chosen, "none", [measure_finds(clean, digits.train_labels)])
-        for kind in ("any", "confused"):
-            for share in SHARES[1:]:
+        for kind in ("any", "second guess"):
+            for share in SHARES[2:]:
                 rows = list(try_share(config, clean, kind, share, draws))
                 print_row(chosen, kind, rows)
 
@@ -55,8 +55,10 @@ def try_share(
 ) -> Iterator[dict[str, float]]:
     """What is found of labels that were changed, for each draw and training."""
     for draw in range(draws):
-        changed = change_labels(clean.predictions, kind, share, np.random.default_rng(draw))
-        name = f"{kind}_{round(100 * share)}_{draw}"
+        changed = change_labels(
+            clean.predictions, clean.labels, kind, share, np.random.default_rng(draw)
+        )
+        name = f"{kind.replace(' ', '_')}_{round(100 * share)}_{draw}"
         judged = judge_changed_labels(config, changed, name)
         yield measure_finds(judged, clean.labels)
 

@@ -39,29 +39,22 @@ def describe_queue_progress(decided: int, total: int) -> str:
     return f"{decided:,} of {total:,} decided"
 
 
-def describe_next_finds(expected: float, count: int, noun: str) -> str:
-    """What looking through the next images will find; "" where there are none.
+def describe_next_finds(expected: float, count: int) -> str:
+    """Describe how many of the next labels are wrong at least; "" if that is none.
 
     Args:
-      expected: how many of their labels are wrong, by their doubt.
-      count: how many images these are.
-      noun: what one is called.
+      expected: the sum of their doubts.
+      count: how many labels.
     """
-    if not count:
-        return ""
     wrong = formats.round_half_away(expected)
-    if count == 1:
-        likely = "wrong" if wrong else "right"
-        return f"The members find the label of the last {noun} {likely}, more likely than not."
-    whole = f"the next {count:,}"
-    if not wrong:
-        return f"If the members' probabilities hold, hardly any label of {whole} is wrong."
+    if not wrong or count < 2:
+        return ""
     verb = "is" if wrong == 1 else "are"
-    return f"If the members' probabilities hold, about {wrong:,} of {whole} {verb} wrong."
+    return f"Of the next {count:,} labels at least about {wrong:,} {verb} wrong."
 
 
 def describe_found_errors(decisions: Iterable[LabelDecision], expected: float) -> str:
-    """How many of the labels that were decided on were wrong, beside what was expected."""
+    """Describe how many of the decided labels were wrong, next to the least number expected."""
     counts = Counter(decision.decision for decision in decisions)
     decided = counts.total() - counts[UNSURE]
     if not decided:
@@ -69,8 +62,8 @@ def describe_found_errors(decisions: Iterable[LabelDecision], expected: float) -
     wrong = sum(counts[each] for each in WRONG_LABEL_DECISIONS)
     verb = "was" if wrong == 1 else "were"
     return (
-        f"So far {wrong:,} of {formats.format_count(decided, 'label')} {verb} wrong, where the "
-        f"probabilities say about {formats.round_half_away(expected):,}."
+        f"So far {wrong:,} of {formats.format_count(decided, 'label')} {verb} wrong; at least "
+        f"about {formats.round_half_away(expected):,} were expected."
     )
 
 
@@ -105,19 +98,13 @@ def describe_fold_votes(agreeing: int, judges: int) -> str:
 
 
 def describe_queue_votes(
-    predictions: EnsemblePredictions, number: int, names: Sequence[str], doubt: float
+    predictions: EnsemblePredictions, number: int, names: Sequence[str]
 ) -> str:
-    """How the members vote, what they give the label, and how doubtful it is."""
+    """Describe how the members vote, and the probability that they give the label."""
     label = int(predictions.labels[number])
     own = formats.format_probability(float(predictions.averaged[number, label]))
-    sentences = [
-        f"They give the label {own}.",
-        f"The label is wrong with {formats.format_probability(doubt)}, if their probabilities "
-        "hold.",
-    ]
-    if predictions.members > 1:
-        sentences.insert(0, _describe_votes(predictions, number, names, label))
-    return " ".join(sentences)
+    votes = _describe_votes(predictions, number, names, label) if predictions.members > 1 else ""
+    return f"{votes} They give the label {own}.".strip()
 
 
 def _describe_votes(
@@ -266,5 +253,5 @@ def describe_new_version(relabeled: int, removed: int) -> str:
 
 
 def describe_empty_queue(noun: str, split: str) -> str:
-    """That there is nothing to decide."""
-    return f"No label of the {split} {pluralize_noun(noun)} is in doubt."
+    """Describe that there is nothing to decide."""
+    return f"No member contradicts a label of the {split} {pluralize_noun(noun)}."

@@ -145,8 +145,10 @@ def test_labels_that_were_changed() -> None:
     wrong = np.where(changed, (labels + rng.integers(1, classes, len(labels))) % classes, labels)
     run = runs.find_run(ensemble.import_predictions(probabilities, wrong).id)
     found = summary(run, "labels")
-    low, high = map(int, re.findall(r"\((\d+) to (\d+)\)", found.answer)[0])
-    assert low <= changed.sum() <= high
+    [least] = map(int, re.findall(r"^At least (\d+) of the labels", found.answer))
+    [about] = map(int, re.findall(r"class alone, about (\d+) labels", found.evidence[0]))
+    assert 0.6 * changed.sum() <= least <= changed.sum()
+    assert about == pytest.approx(changed.sum(), rel=0.1)
     assert_everywhere(run, "labels", screen(run, view="labels"))
     [images] = found.images
     assert changed[images.numbers[:20]].sum() >= 18

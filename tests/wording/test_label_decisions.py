@@ -58,5 +58,5 @@ def test_votes_are_counted_by_the_class_and_the_label_is_named_where_nobody_says
     for member, vote in enumerate((2, 2, 1)):
         probabilities[member, 0, vote] = 0.8
     predictions = evaluate_predictions(probabilities.astype(np.float32), np.array([0], np.int32))
-    votes = words.describe_queue_votes(predictions, 0, ("ox", "bee", "ant"), 0.9)
+    votes = words.describe_queue_votes(predictions, 0, ("ox", "bee", "ant"))
     assert votes.startswith("Of 3 members 2 say “ant”, 1 says “bee”, none says ox. They give the ")

@@ -60,6 +60,11 @@ def calibrate_joint(joint: Ints, labels: Ints) -> Floats:
     return calibrated
 
 
+def compute_joint_share(joint: Ints, labels: Ints) -> float:
+    """Compute the share of wrong labels by the calibrated joint, in [0, 1]."""
+    return float(1 - np.trace(calibrate_joint(joint, labels)) / len(labels))
+
+
 def build_joint_noise(calibrated: Floats) -> LabelNoise:
     """How labels come about by the joint, with the probabilities as they are.
 

@@ -55,7 +55,7 @@ def fit_label_noise(averaged: Floats, labels: Ints) -> LabelNoise:
 
     def fit_at(place: float) -> float:
         if place not in found:
-            softened = _soften(logs, np.exp(place))
+            softened = _soften_logs(logs, np.exp(place))
             found[place] = _fit_matrix(softened, labels, SEARCH_ITERATIONS)[0]
         return found[place]
 
@@ -69,11 +69,18 @@ def fit_label_noise(averaged: Floats, labels: Ints) -> LabelNoise:
             low, left = left, right
             right = low + GOLDEN * (high - low)
     temperature = float(np.exp(max(found, key=lambda place: found[place])))
-    return LabelNoise(temperature, _fit_matrix(_soften(logs, temperature), labels, ITERATIONS)[1])
+    return LabelNoise(
+        temperature, _fit_matrix(_soften_logs(logs, temperature), labels, ITERATIONS)[1]
+    )
 
 
-def _soften(logs: Floats, temperature: float) -> Floats:
-    """(N, C), the probabilities at a temperature, of their logarithms."""
+def soften(probabilities: Floats, temperature: float) -> Floats:
+    """(N, C), probabilities (N, C) at a temperature."""
+    return _soften_logs(np.log(probabilities.clip(SMALLEST)), temperature)
+
+
+def _soften_logs(logs: Floats, temperature: float) -> Floats:
+    """(N, C), the probabilities at a temperature, from their logarithms."""
     softened = logs / temperature
     softened -= softened.max(axis=1, keepdims=True)
     np.exp(softened, out=softened)
@@ -107,6 +114,19 @@ def _build_even_matrix(rate: float, classes: int) -> Floats:
     return matrix
 
 
+def raise_noise_rate(noise: LabelNoise, rate: float) -> LabelNoise:
+    """Return the noise with each class mislabeled at least at this rate, as any other class alike.
+
+    A pair of classes without a confident example keeps a rate above 0, so that no label is beyond
+    doubt because of its class alone.
+    """
+    classes = len(noise.matrix)
+    own = 1 - np.diag(noise.matrix)
+    missing = np.maximum(rate - own, rate / 10)[:, None]  # a tenth for the pairs that were not seen
+    matrix = (1 - missing) * noise.matrix + missing * _build_even_matrix(1.0, classes)
+    return LabelNoise(noise.temperature, matrix)
+
+
 def estimate_likelihoods(
     averaged: Floats, labels: Ints, noise: LabelNoise
 ) -> tuple[Floats, Floats]:
@@ -119,7 +139,7 @@ def estimate_likelihoods(
     """
     right, wrong = np.empty((2, len(labels)))
     for rows in iterate_blocks(*averaged.shape):
-        softened = _soften(np.log(averaged[rows].clip(SMALLEST)), noise.temperature)
+        softened = soften(averaged[rows], noise.temperature)
         weights = softened * noise.matrix.T[labels[rows]]
         place = np.arange(len(weights))
         right[rows] = weights[place, labels[rows]]

@@ -104,7 +104,7 @@ def compare_aurocs(
         raise ValueError(
             "Two scores of the same examples, two of each kind at least, are compared."
         )
-    own, others = (_compute_placements(*scores) for scores in (first, second))
+    own, others = (compute_placements(*scores) for scores in (first, second))
     differences = [one - other for one, other in zip(own, others, strict=True)]
     error = math.sqrt(sum(float(each.var(ddof=1)) / len(each) for each in differences))
     reach = NormalDist().inv_cdf((1 + level) / 2) * error
@@ -114,7 +114,7 @@ def compare_aurocs(
     )
 
 
-def _compute_placements(
+def compute_placements(
     known: Floats, unknown: Floats
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(N,) the share of unknown above each known example, and (K,) of known below each unknown."""

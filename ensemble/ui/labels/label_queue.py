@@ -1,5 +1,6 @@
 """The labels in doubt of one split, the most suspicious first, and what was decided of them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,7 +19,6 @@ from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.views.examples.judged_labels import JudgedLabels, judge_labels
-from ensemble.wording.verdicts.label_errors import MIN_SHOWN_DOUBT
 
 
 class DecisionQueue(Protocol):
@@ -66,8 +66,7 @@ class LabelQueue:
     @property
     def numbers(self) -> Ints:
         """The images whose labels are in doubt, the most suspicious first."""
-        order = self.errors.order
-        numbers: Ints = self.judged.numbers[order[self.errors.doubt[order] >= MIN_SHOWN_DOUBT]]
+        numbers: Ints = self.judged.numbers[self.errors.queue]
         return numbers
 
     @property
@@ -75,9 +74,10 @@ class LabelQueue:
         """Which labels are in doubt, by place among those judged."""
         return self.judged.errors
 
-    def find_doubt(self, number: int) -> float:
-        """How likely the label of an image in the queue is wrong, in [0, 1]."""
-        return float(self.errors.doubt[self.judged.find_place(number)])
+    def expect_errors(self, numbers: Iterable[int]) -> float:
+        """Return how many labels of these images are wrong at least."""
+        shown = self.errors.shown_doubt
+        return float(sum(shown[self.judged.find_place(number)] for number in numbers))
 
     @property
     def log(self) -> DecisionLog:

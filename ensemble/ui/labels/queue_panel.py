@@ -54,14 +54,14 @@ def show_queue_progress(queue: LabelQueue, state: QueueState) -> None:
     """How far one is, and how many of the next labels are wrong."""
     following = state.pending[:BATCH]
     st.markdown(f"#### {words.describe_queue_progress(len(state.decisions), state.total)}")
-    expected = sum(map(queue.find_doubt, following))
+    expected = queue.expect_errors(following)
     shares = queue.judged.fold_shares
     sentences = [
         describe_fold_conflict(f"{queue.judged.split} {queue.noun}")
         if shares and shares.are_apart
-        else words.describe_next_finds(expected, len(following), queue.noun),
+        else words.describe_next_finds(expected, len(following)),
         words.describe_found_errors(
-            state.decisions, sum(queue.find_doubt(each.number) for each in state.decisions)
+            state.decisions, queue.expect_errors(each.number for each in state.decisions)
         ),
     ]
     st.progress(
@@ -83,9 +83,7 @@ def show_doubtful_label(queue: LabelQueue, number: int) -> None:
             names[label], names[suggested], float(judged.averaged[place, suggested])
         )
         st.markdown(f"##### {escaping.escape_markdown(claim)}")
-        votes = words.describe_queue_votes(
-            judged.predictions, place, names, queue.find_doubt(number)
-        )
+        votes = words.describe_queue_votes(judged.predictions, place, names)
         if judged.split == "training":
             agreeing, judges = int(queue.errors.agreeing[place]), int(judged.judges[place])
             votes = f"{words.describe_fold_votes(agreeing, judges)} {votes}"

@@ -66,13 +66,13 @@ def build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
         yield Paragraph(sentence, "evidence")
     members = int(judged.judges.max())
     yield Paragraph(words.explain_label_errors(errors, epoch.noun, members), "note")
-    places = errors.order[errors.doubt[errors.order] >= words.MIN_SHOWN_DOUBT][:MAX_IMAGES]
+    places = errors.queue[:MAX_IMAGES]
     yield Images(
         judged.numbers[places],
         "inspect_labels" if split == "test" else "inspect_training_labels",
         words.caption_doubtful_images(errors, len(places), epoch.noun),
         list_lines_below=lambda number: list_lines_below(epoch, judged, number),
-        empty=f"No label of a {subject} is in doubt.",
+        empty=f"No member contradicts a label of a {subject}.",
         others=list_training_images(epoch, judged) if split == "training" else None,
     )
     yield from build_label_tables(epoch, judged)
@@ -109,7 +109,7 @@ def build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
             narrow=True,
             from_outside=True,
         )
-    if errors.doubt[errors.order[0]] >= words.MIN_SHOWN_DOUBT:
+    if len(errors.queue):
         judging = judged.numbers, judged.labels, judged.averaged, judged.judges
         details = epoch.dataset.details if judged.split == "test" else NO_DETAILS
         yield Table(

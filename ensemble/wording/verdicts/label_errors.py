@@ -8,54 +8,55 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.inference.fold_shares import FoldShares
 from ensemble.analysis.quality.averaging import Floats, Ints
-from ensemble.analysis.quality.label_errors import LabelErrors
+from ensemble.analysis.quality.label_errors import QUEUE_DOUBT, LabelErrors
 from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
-MIN_SHOWN_DOUBT = 0.05  # a label that is right with 95 % is not asked about
 BATCH = 20  # images that a person looks through at a time
 MAX_ROWS = 20
 
 
 def describe_label_errors(errors: LabelErrors, subject: str) -> str:
-    """How many labels are wrong, in one line.
+    """Describe how many labels are wrong at least, or how many the members contradict.
 
     Args:
-      errors: what was found.
+      errors: as they were found.
       subject: what one image is called, with its split: "test digit".
     """
     n = len(errors.doubt)
-    count, low, high = (round(share * n) for share in (errors.share, errors.low, errors.high))
-    if not high:
-        return f"No label of the {formats.format_count(n, subject)} looks wrong to the members."
-    if count == high == low:
+    labels = f"of the labels of {n:,} {pluralize_noun(subject)}"
+    if least := int(errors.low * n):
         return (
-            f"To the members about {count:,} of the labels of {n:,} {pluralize_noun(subject)} "
-            "look wrong."
+            f"At least {least:,} {labels} {'look' if least > 1 else 'looks'} wrong to the members."
         )
-    about = f"about {count:,}" if count else "hardly one"
-    return (
-        f"To the members {about} of the labels of {n:,} {pluralize_noun(subject)} "
-        f"{'look' if count > 1 else 'looks'} wrong ({low:,} to {high:,})."
-    )
+    if contradicted := int(errors.contradicted.sum()):
+        return f"The members contradict {contradicted:,} {labels}: look at the most doubtful."
+    return f"The members contradict none {labels}."
 
 
 def describe_expected_finds(errors: LabelErrors, noun: str) -> str:
-    """What looking through the first images will find, and the share with its interval."""
+    """Describe the estimated number, what it assumes, and what the first images will show."""
     n = len(errors.doubt)
+    if int(errors.low * n) == 0:
+        return (
+            "Predictions alone do not show how many of these labels are wrong, and how many "
+            "answers: labels that are wrong for a reason in the image look like answers that are."
+        )
     interval = formats.format_share_interval(errors.share, errors.low, errors.high, n)
-    share = f"{formats.format_percent(errors.share, n)} {interval}"
+    text = (
+        f"If mistakes depend on the class alone, about {formats.round_half_away(errors.count):,} "
+        f"labels are wrong: {formats.format_percent(errors.share, n)} {interval}. Mistakes that "
+        "follow the image, such as the members’ second guess, come on top."
+    )
     first = min(BATCH, n)
     expected = formats.round_half_away(errors.expect_errors(0, first))
     if not expected:
-        return f"{share} of the labels. Hardly any of those most in doubt is wrong."
-    text = (
-        f"{share} of the labels. If their probabilities hold, about {expected:,} of the {first:,} "
-        f"{pluralize_noun(noun)} most in doubt {'are' if expected > 1 else 'is'} wrong"
+        return text
+    return (
+        f"{text} Of the {first:,} {pluralize_noun(noun)} most in doubt at least about {expected:,} "
+        f"{'are' if expected > 1 else 'is'} wrong."
     )
-    following = formats.round_half_away(errors.expect_errors(first, first + BATCH))
-    return f"{text}, of the next {BATCH:,} about {following:,}." if following else f"{text}."
 
 
 def describe_judges(judges: Ints, members: int, epoch: int, right: NDArray[np.bool_]) -> str:
@@ -118,19 +119,19 @@ def explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
         "confident learning": "confident learning",
     }[errors.by]
     return (
-        f"A mistake that the {who} is sure of counts as a wrong label, the more on images unlike "
-        f"those that it learnt: look at {pluralize_noun(noun)} before you relabel any. By "
-        f"{method}, which finds fewer here than the other reckoning does."
+        f"A mistake that the {who} is confident of counts as a wrong label, above all on images "
+        f"unlike those that it learned: look at {pluralize_noun(noun)} before you relabel any. "
+        f"Estimated by {method}, which finds fewer here than the other estimate."
     )
 
 
 def caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
     """What the images are, and in which order."""
     return (
-        f"{formats.format_count(count, noun)} whose label is in doubt by at least "
-        f"{formats.format_percent(MIN_SHOWN_DOUBT, places=0)}, the most doubtful first. Below "
-        "each: what the ensemble says, and the label; the doubt; how many members vote for the "
-        "label."
+        f"{formats.format_count(count, noun)} whose label the ensemble contradicts or whose doubt "
+        f"is at least {formats.format_percent(QUEUE_DOUBT, places=0)}, the most doubtful first. "
+        "Below each: what the ensemble says, and the label; the doubt; how many members vote for "
+        "the label."
     )
 
 
@@ -189,7 +190,7 @@ def tabulate_doubtful_labels(
       judges: (N,), how many members judge each.
       names: of the classes.
     """
-    places = errors.order[errors.doubt[errors.order] >= MIN_SHOWN_DOUBT][:MAX_ROWS]
+    places = errors.queue[:MAX_ROWS]
     return pd.DataFrame(
         {
             "number": [f"{numbers[place]:,}" for place in places],
@@ -211,9 +212,9 @@ def tabulate_doubtful_labels(
 def explain_doubt_table() -> str:
     """What the columns are."""
     return (
-        "Doubt: the probability that the label is wrong, if the averaged probabilities hold, by "
-        "them and by how often each class is labelled as each. Ensemble and lowest member: the "
-        "probability that they give the label. Votes: of members for the label."
+        "Doubt: the probability that the label is wrong, if the averaged probabilities hold and at "
+        "least 1 % of each class are mislabeled. Ensemble and lowest member: the probability that "
+        "they give the label. Votes: of members for the label."
     )
 
 
