@@ -218,12 +218,12 @@ class Run:
         probabilities: ArrayLike | None = None,
         epoch: int | Literal["best"] | None = None,
     ) -> "AccuracyStatement":
-        """How right it will be on images that nobody has labelled, or that it cannot be told.
+        """Estimate its accuracy on images without labels, as a range of lower trust if in doubt.
 
-        Fitted on its validation images where it holds some out, else on its test images. Nothing is
-        told where confidence is not calibrated on these, or where the images do not look like them
-        to the members: docs/numbers.md says how. `told`, `sentence`, `accuracy`, `table`, `notes`
-        and `to_dict()` of what comes back say it.
+        Fitted on its validation images if it holds some out, else on its test images. If confidence
+        is not calibrated on these, or the members' outputs on the images differ from those on
+        these, there is only a range of lower trust with the reason: see docs/numbers.md. The result
+        has `told`, `trust`, `range`, `sentence`, `accuracy`, `table`, `notes` and `to_dict()`.
 
         Args:
           images: (N, H, W) or (N, H, W, channels), as of `predict`.

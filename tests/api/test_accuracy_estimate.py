@@ -1,4 +1,4 @@
-"""How right a run is on images without labels: told where it holds, refused where it does not."""
+"""A run's accuracy on images without labels: estimates, ranges of lower trust, or reasons."""
 
 import json
 from typing import Any
@@ -39,6 +39,11 @@ def test_a_share_is_said_with_what_it_rests_on_where_both_checks_pass() -> None:
     assert stated.notes[-1].endswith(NO_PROOF)
     found: dict[str, Any] = json.loads(json.dumps(stated.to_dict()))
     assert found["refusals"] == []
+    assert found["trust"] == "checked"
+    assert found["range"] == {
+        "low": min(share.low for share in stated.accuracy.values()),
+        "high": max(share.high for share in stated.accuracy.values()),
+    }
     assert found["labelled"]["source"] == "test"
     assert found["labelled"]["accuracy"] == pytest.approx(draw_labelled(0, 600).right.mean())
     member = (new.votes == new.labels).mean()
@@ -46,23 +51,54 @@ def test_a_share_is_said_with_what_it_rests_on_where_both_checks_pass() -> None:
     assert stated.to_text().splitlines()[0] == stated.sentence in repr(stated)
 
 
-def test_nothing_is_said_of_images_that_look_otherwise() -> None:
-    run, new = keep(draw_labelled(0, 600)), draw_labelled(2, 400, scale=1.0)
+def test_a_failed_check_leaves_a_range_of_lower_trust() -> None:
+    run, new = keep(draw_labelled(0, 2_000)), draw_labelled(2, 2_000, scale=3.6)
     stated = run.estimate_accuracy(probabilities=new.probabilities)
     assert not stated.told
+    assert stated.trust == "lower"
+    low, high = stated.range or (1, 0)
+    assert 0 < low <= new.right.mean() <= high < 1
     assert stated.sentence.startswith(
-        "How many of these 400 leaves are right cannot be told without labels: they do not look "
-        "like the 600 test leaves to the members: "
+        f"Between {100 * low:.1f} and {100 * high:.1f} % of these 2,000 leaves will be right, with "
+        "lower trust: the members are less confident on them than on the 2,000 test leaves ("
     )
-    assert (stated.accuracy, stated.notes, len(stated.table)) == ({}, [], 0)
-    found = stated.to_dict()
-    assert found["accuracy"] == {}
+    assert (stated.accuracy, len(stated.table)) == ({}, 0)
+    assert stated.notes[0].startswith("Fitted on the 2,000 test leaves of the run, ")
+    assert "each widened by its change" in stated.notes[1]
+    found = json.loads(json.dumps(stated.to_dict()))
+    assert (found["told"], found["trust"], found["accuracy"]) == (False, "lower", {})
+    assert found["range"] == {"low": low, "high": high}
     assert found["member_accuracy"] is None
-    assert min(found["likeness"].values()) < 0.001
-    assert stated.to_text() == stated.sentence
+    assert found["likeness"]["mean_confidence"] < 0.001
+    assert stated.to_text().splitlines() == [
+        stated.sentence,
+        *(f"  {note}" for note in stated.notes),
+    ]
 
 
-def test_nothing_is_said_where_confidence_does_not_hold_or_images_are_few() -> None:
+def test_a_range_of_images_that_differ_a_lot_has_no_lower_end() -> None:
+    run, new = keep(draw_labelled(0, 600)), draw_labelled(2, 400, scale=1.0)
+    stated = run.estimate_accuracy(probabilities=new.probabilities)
+    assert stated.range
+    assert (stated.trust, stated.range[0]) == ("lower", 0)
+    assert stated.sentence.startswith(
+        f"At most {100 * stated.range[1]:.1f} % of these 400 leaves will be right, with lower trust"
+    )
+
+
+def test_a_difference_without_one_in_mean_confidence_is_named() -> None:
+    """Of one class alone nothing is less certain, but other classes are predicted."""
+    run, new = keep(draw_labelled(0, 600)), draw_labelled(3, 2_000)
+    answers = new.probabilities.mean(axis=0).argmax(axis=1)
+    stated = run.estimate_accuracy(probabilities=new.probabilities[:, answers == 0][:, :200])
+    assert stated.estimate.refusals == ("unlike",)
+    assert (
+        "with lower trust: they do not look like the 600 test leaves to the members: which classes "
+        "it says differs (p < 0.001 of 5 comparisons)."
+    ) in stated.sentence
+
+
+def test_confidence_that_does_not_hold_lowers_the_trust_and_few_images_have_no_range() -> None:
     labelled = draw_labelled(0, 2_000)
     wrong = labelled.labels.copy()
     wrong[np.argsort(-labelled.confidence)[:400:2]] += 1
@@ -76,7 +112,9 @@ def test_nothing_is_said_where_confidence_does_not_hold_or_images_are_few() -> N
     )
     stated = run.estimate_accuracy(probabilities=draw_labelled(1, 300).probabilities)
     assert "calibration" in stated.estimate.refusals
-    assert "confidence and accuracy differ " in stated.sentence
+    assert "with lower trust: on the 2,000 test examples confidence and accuracy differ " in (
+        stated.sentence
+    )
 
 
 def test_one_member_has_no_agreement() -> None:

@@ -108,7 +108,7 @@ def check_accuracy_estimate(run_id: str, folder: Path) -> None:
     """Of a folder of the run's own test images: how many are right, or why that is not said."""
     folder.mkdir()
     assert "no picture in the folder" in call("predict", run_id, str(folder), "--estimate").stderr
-    for number, image in enumerate(datasets.load_dataset("digits").test_images[:30, ..., 0]):
+    for number, image in enumerate(datasets.load_dataset("digits").test_images[-30:, ..., 0]):
         Image.fromarray(image).save(folder / f"{number:02}.png")
     (folder / ".hidden").write_text("left out")
     done = call("predict", run_id, str(folder), "--estimate", "--json")
@@ -121,6 +121,7 @@ def check_accuracy_estimate(run_id: str, folder: Path) -> None:
     assert (found["run_id"], found["images"], found["labelled"]["images"]) == (run_id, 30, 500)
     assert "unlike" not in found["refusals"], "they are some of the labelled ones"
     assert found["told"] == (found["labelled"]["calibration"] == "none")
+    assert found["trust"] == ("checked" if found["told"] else "lower")
 
 
 def check_predict(run_id: str, folder: Path) -> None:

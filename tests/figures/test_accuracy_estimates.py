@@ -16,7 +16,7 @@ from ensemble.figures.palette import DARK, LIGHT, Palette
 from ensemble.shift import StressResults
 from ensemble.wording.accuracy_estimates import describe_estimate_basis
 
-FIT = {"source": "half", "images": 250, "calibration": "none"}
+FIT = {"source": "half", "images": 250, "accuracy": 0.9, "calibration": "none"}
 
 
 def estimated(accuracy: float, confidence: float, p: float) -> dict[str, Any]:
@@ -42,28 +42,33 @@ def results(**fit: Any) -> StressResults:
     return StressResults(11, 1, 0, "digits", 500, 2, clean=clean, steps=steps)
 
 
-def test_the_sentence_names_the_worst_promise_and_how_many_are_kept_back() -> None:
+def test_the_sentence_names_the_worst_promise_and_how_often_a_check_fails() -> None:
     steps = collect_estimated_steps(results())
     assert [step.refused for step in steps] == [False, False, True, True]
     assert describe_estimated_steps(steps, "digit") == (
         "On the digits as they are, all estimates are within 0.4 points of the accuracy. At noise "
         "σ 0.6, confidence at a temperature says that **84 %** are right; **61 %** are. For 2 of "
-        "the 3 corruptions the two checks would have kept all estimates back; for the other one "
-        "they are at most 1.5 points off."
+        "the 3 corruptions a check fails; the range of lower trust holds the accuracy of 2 of "
+        "them; for the other one the estimates are at most 1.5 points off."
     )
+    # Of the noise an estimate has changed by more than 10 points: there is no lower end.
+    assert steps[2].range == pytest.approx((0, 0.95))
+    # 90.5 ± 5 points and a change of 0.5 by one estimate; 89 and a change of 1 by the other.
+    assert steps[1].range == pytest.approx((0.85, 0.96))
 
 
-def test_where_confidence_is_not_calibrated_all_is_kept_back() -> None:
+def test_every_estimate_has_lower_trust_if_confidence_is_not_calibrated() -> None:
     uncalibrated = results(calibration="too sure")
     steps = collect_estimated_steps(uncalibrated)
     assert all(step.refused for step in steps)
     assert describe_estimated_steps(steps, "digit").endswith(
-        "For 3 of the 3 corruptions the two checks would have kept all estimates back."
+        "For 3 of the 3 corruptions a check fails; the range of lower trust holds the accuracy of "
+        "3 of them."
     )
     assert uncalibrated.clean
     clean = uncalibrated.clean
     said = describe_estimate_basis(clean["accuracy_fit"], clean["accuracy_estimate"], "digit")
-    assert "kept back, because confidence is not calibrated on those" in said
+    assert "lower trust is shown, because confidence is not calibrated on those" in said
 
 
 def test_what_was_not_estimated_is_left_out() -> None:
@@ -75,7 +80,7 @@ def test_what_was_not_estimated_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_a_point_is_hollow_where_it_is_kept_back(palette: Palette) -> None:
+def test_a_point_is_hollow_if_a_check_fails(palette: Palette) -> None:
     steps = collect_estimated_steps(results())
     drawn = {trace.name: trace for trace in plot_estimated_steps(steps, "digit", "", palette).data}
     assert "agreement of members" not in drawn, "no two disagree"

@@ -1,8 +1,10 @@
-"""The accuracy on images without labels: three estimates, and whether they can be believed."""
+"""The accuracy on images without labels: three estimates, a range, and how far to trust them."""
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,12 @@ MIN_IMAGES = 30  # images, labelled or new, below which nothing is said
 DRAWS = 1_000  # of which the intervals are quantiles
 DRAW_NUMBERS = 1 << 22  # numbers that are drawn at once: 32 MB
 INTERVAL_LEVEL = 0.95
+# Change of accuracy, by any estimate, beyond which a range of lower trust has no lower end. On
+# corrupted digits the accuracy falls by more than twice the estimated change from about 0.13 on.
+MAX_CHANGE = 0.1
+NO_UPPER_END = 0.9995  # which would be shown as 100.0 %
+
+Trust = Literal["checked", "lower", "none"]
 
 
 @dataclass(frozen=True)
@@ -110,7 +118,7 @@ class AccuracyFit:
 
 @dataclass(frozen=True, eq=False)
 class AccuracyEstimate:
-    """How right an ensemble is on N images without labels, and whether that can be told.
+    """The accuracy of an ensemble on N images without labels, and how far to trust it.
 
     Attributes:
       n: N.
@@ -122,6 +130,8 @@ class AccuracyEstimate:
       likeness: whether the members say of these images what they say of the labelled ones; None
         where there are too few.
       refusals: why it cannot be told: "few_labelled", "few_new", "calibration", "unlike".
+      range: (low, high), the span of the estimates' intervals if both checks pass; if one fails,
+        `widen_range`, or None if that is 0 to 100 %; None if there are too few images.
     """
 
     n: int
@@ -131,11 +141,17 @@ class AccuracyEstimate:
     disagreement: float
     likeness: DistributionTest | None
     refusals: tuple[str, ...]
+    range: tuple[float, float] | None = None
 
     @property
     def can_be_told(self) -> bool:
         """Whether all checks are passed, so that the estimates may be shown."""
         return not self.refusals
+
+    @property
+    def trust(self) -> Trust:
+        """Trust in `range`: "checked" if both checks pass, "lower" if one fails, "none" of None."""
+        return "none" if self.range is None else "lower" if self.refusals else "checked"
 
 
 def fit_accuracy(predictions: EnsemblePredictions) -> AccuracyFit:
@@ -202,17 +218,17 @@ def fit_half_accuracy(
 
 
 def estimate_accuracy(fit: AccuracyFit, new: OutputMeasures) -> AccuracyEstimate:
-    """The share of new images that the ensemble gets right, three times, with what speaks against.
+    """Estimate the ensemble's accuracy on new images in three ways, with a range and the checks.
 
     Every interval is of the share that is right of these very images, if they are drawn like the
-    labelled ones: `draw_estimate_errors` says how.
+    labelled ones: `draw_estimate_errors` says how. If a check fails, the range is `widen_range`.
 
     Args:
       fit: of labelled images.
       new: what the same members say of N others.
 
     Source: A. Kirsch and Y. Gal, "A note on 'Assessing generalization of SGD via disagreement'",
-    TMLR 2022, on why nothing is to be said where calibration does not hold, or cannot be checked.
+    TMLR 2022, on why such estimates cannot be trusted if calibration fails or cannot be checked.
     """
     refusals = []
     if fit.n < MIN_IMAGES:
@@ -233,15 +249,42 @@ def estimate_accuracy(fit: AccuracyFit, new: OutputMeasures) -> AccuracyEstimate
         values["member"] = 1 - fit.member_errors_per_disagreement * differ
     errors = fit.recall_estimate_errors(new.n)
     shares = {name: _build_estimated_share(value, errors[name]) for name, value in values.items()}
+    estimates = {name: shares[name] for name in ESTIMATORS if name in shares}
+    span = (
+        widen_range(estimates.values(), fit.accuracy)
+        if refusals
+        else (
+            min(share.low for share in estimates.values()),
+            max(share.high for share in estimates.values()),
+        )
+    )
     return AccuracyEstimate(
         new.n,
         fit.n,
-        {name: shares[name] for name in ESTIMATORS if name in shares},
+        estimates,
         shares.get("member"),
         differ,
         likeness,
         tuple(refusals),
+        None if refusals and span[0] <= 0 and span[1] >= NO_UPPER_END else span,
     )
+
+
+def widen_range(shares: Collection[EstimatedShare], accuracy: float) -> tuple[float, float]:
+    """Return the (low, high) of a range of lower trust, for images that a check speaks against.
+
+    Under a shift the estimates may be far off in either direction. Each interval is widened at both
+    ends by its estimate's change from the labeled images, so that the range extends from no change
+    to twice the change. If an estimate changes by more than `MAX_CHANGE`, the range begins at 0.
+
+    Args:
+      shares: the estimates, at least one.
+      accuracy: of the labeled images, in [0, 1].
+    """
+    changes = [abs(share.value - accuracy) for share in shares]
+    low = min(share.low - change for share, change in zip(shares, changes, strict=True))
+    high = max(share.high + change for share, change in zip(shares, changes, strict=True))
+    return 0.0 if max(changes) > MAX_CHANGE else max(0.0, low), min(1.0, high)
 
 
 def draw_estimate_errors(

@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ensemble.analysis.unlabelled.accuracy_estimate import ESTIMATORS
+from ensemble.analysis.unlabelled.accuracy_estimate import (
+    ESTIMATORS,
+    EstimatedShare,
+    widen_range,
+)
 from ensemble.analysis.unlabelled.distribution_test import LEVEL
 from ensemble.figures import chart_style
 from ensemble.figures.inspect.shift import format_corruption_amount
@@ -38,9 +42,10 @@ class EstimatedStep:
       title: both in words: "Noise σ 0.3".
       accuracy: the share that is right, in [0, 1].
       estimates: by `ESTIMATORS`, value, low and high; without those that could not be made.
-      refused: whether one of the two checks would have kept the estimates back.
+      refused: whether one of the two checks fails, so that only `range` would be shown.
       measure: what of the members' answers differs most from the labelled images.
       p: of that difference, corrected for all that was compared.
+      range: (low, high), the range of lower trust.
     """
 
     kind: str
@@ -51,6 +56,7 @@ class EstimatedStep:
     refused: bool
     measure: str
     p: float
+    range: tuple[float, float] = (0.0, 1.0)
 
     def find_largest_error(self) -> tuple[str, float]:
         """The estimate that is furthest off, and by how much: above 0 where it promises more."""
@@ -70,19 +76,18 @@ def collect_estimated_steps(results: StressResults) -> list[EstimatedStep]:
     fit, estimate = clean.get("accuracy_fit"), clean.get("accuracy_estimate")
     if not fit or not estimate:
         return []
-    calibrated = fit["calibration"] == "none"
-    steps = [_build_estimated_step("", None, "As they are", estimate, calibrated)]
+    steps = [_build_estimated_step("", None, "As they are", estimate, fit)]
     for name, kind in scale_corruptions((results.side, results.side)).items():
         for step in results.list_corruption_steps(name):
             found = step.get("accuracy_estimate")
             if step["amount"] != kind.neutral_amount and found:
                 title = f"{kind.title} {format_corruption_amount(kind, step['amount'])}"
-                steps.append(_build_estimated_step(name, step["amount"], title, found, calibrated))
+                steps.append(_build_estimated_step(name, step["amount"], title, found, fit))
     return steps
 
 
 def _build_estimated_step(
-    kind: str, amount: float | None, title: str, found: dict[str, Any], calibrated: bool
+    kind: str, amount: float | None, title: str, found: dict[str, Any], fit: dict[str, Any]
 ) -> EstimatedStep:
     estimates = {name: tuple(found[name]) for name in ESTIMATORS if found[name]}
     return EstimatedStep(
@@ -91,16 +96,17 @@ def _build_estimated_step(
         title,
         found["accuracy"],
         estimates,
-        found["unlike_p"] < LEVEL or not calibrated,
+        found["unlike_p"] < LEVEL or fit["calibration"] != "none",
         found["unlike_measure"],
         found["unlike_p"],
+        widen_range([EstimatedShare(*share) for share in estimates.values()], fit["accuracy"]),
     )
 
 
 def plot_estimated_steps(
     steps: Sequence[EstimatedStep], noun: str, title: str, palette: Palette
 ) -> "go.Figure":
-    """The true accuracy over what each estimate says; hollow where a check keeps it back.
+    """Plot the true accuracy over each estimate, hollow if a check fails.
 
     Args:
       steps: at least one.
@@ -150,7 +156,7 @@ def describe_estimated_step(step: EstimatedStep, name: str) -> str:
     """One point in words."""
     value, low, high = step.estimates[name]
     checked = (
-        f"<br>kept back: {MEASURE_NAMES.get(step.measure, 'what they say')} differs"
+        f"<br>lower trust: {MEASURE_NAMES.get(step.measure, 'what they say')} differs"
         if step.refused
         else "<br>no check speaks against it"
     )
@@ -183,7 +189,7 @@ def tabulate_estimated_steps(steps: Sequence[EstimatedStep]) -> pd.DataFrame:
 
 
 def describe_estimated_steps(steps: Sequence[EstimatedStep], noun: str) -> str:
-    """How far estimates are off as images change, and of how many they would have been shown."""
+    """Report how far off estimates are as images change, and how often the checks fail."""
     clean, *changed = steps
     sentences = [
         f"On the {pluralize_noun(noun)} as they are, all estimates are within "
@@ -201,11 +207,13 @@ def describe_estimated_steps(steps: Sequence[EstimatedStep], noun: str) -> str:
     )
     refused = [step for step in changed if step.refused]
     shown = [step for step in changed if not step.refused]
+    held = sum(step.range[0] <= step.accuracy <= step.range[1] for step in refused)
     sentences.append(
-        f"For {len(refused)} of the {formats.format_count(len(changed), 'corruption')} the two "
-        "checks would have kept all estimates back"
+        f"For {len(refused)} of the {formats.format_count(len(changed), 'corruption')} a check "
+        "fails"
+        + (f"; the range of lower trust holds the accuracy of {held} of them" if refused else "")
         + (
-            f"; for the other {'one' if len(shown) == 1 else len(shown)} they are at most "
+            f"; for the other {'one' if len(shown) == 1 else len(shown)} the estimates are at most "
             f"{_format_points(max(abs(step.find_largest_error()[1]) for step in shown))} off."
             if shown
             else "."

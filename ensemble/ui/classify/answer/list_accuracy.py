@@ -39,15 +39,16 @@ def show_accuracy_estimate(classifier: Classifier, rows: Sequence[ReadingRow]) -
         fitted, estimate_accuracy(fitted.fit, join_outputs(parts)), classifier.noun
     )
     st.markdown(escaping.escape_markdown(statement.sentence))
-    if statement.told:
+    if statement.notes:
         with st.expander("What this rests on"):
-            st.dataframe(
-                statement.table,
-                hide_index=True,
-                width="content",
-                key="classify_estimate",
-                alt="The share that is right, estimated in three ways, with its interval",
-            )
+            if statement.told:
+                st.dataframe(
+                    statement.table,
+                    hide_index=True,
+                    width="content",
+                    key="classify_estimate",
+                    alt="The share that is right, estimated in three ways, with its interval",
+                )
             for note in statement.notes:
                 st.caption(escaping.escape_markdown(note))
 
