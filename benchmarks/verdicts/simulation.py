@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.verdicts import trials
 from benchmarks.verdicts.chance_trials import CHANCE_VERDICTS
+from benchmarks.verdicts.label_trials import LABEL_VERDICTS
 from benchmarks.verdicts.numeric_trials import NUMERIC_VERDICTS
 from benchmarks.verdicts.trials import Setting, Told, Trial
 from benchmarks.verdicts.unlabeled_trials import UNLABELED_VERDICTS
@@ -42,7 +43,12 @@ VERDICTS: dict[str, tuple[Trial, tuple[float, ...], bool]] = {
 }
 # Claims that are tried at every size from 1 on, with so many draws each.
 SMALL_SIZES, SMALL_DRAWS, SMALL_MEMBERS = (1, 5, 10, 20, 50, 100, 200), 2_000, (5,)
-SMALL_VERDICTS = {**UNLABELED_VERDICTS, **NUMERIC_VERDICTS, **CHANCE_VERDICTS}
+SMALL_VERDICTS = {
+    **UNLABELED_VERDICTS,
+    **NUMERIC_VERDICTS,
+    **CHANCE_VERDICTS,
+    **LABEL_VERDICTS,
+}
 VERDICTS |= {name: (trial, losses, True) for name, (trial, losses) in SMALL_VERDICTS.items()}
 # What is said of one member, too; the others compare members or committees.
 OF_ONE_MEMBER = (

@@ -22,6 +22,7 @@ from ensemble.api.notebook import Facts, render_facts_html, render_facts_markdow
 from ensemble.errors import PredictionsError
 from ensemble.exchange import MemberOutputs, read_prediction_files
 from ensemble.exchange.array_input import convert_arrays_to_outputs
+from ensemble.runs.test_groups import find_test_groups
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.disk_errors import describe_error_with_path, describe_remedy
 from ensemble.wording import formats
@@ -140,7 +141,8 @@ class Predictions(NamedPredictions):
                 f"`probabilities` has {outputs.epochs:,} epochs, but one is expected: give "
                 "one, or make a run of all with ensemble.import_predictions."
             )
-        predictions = evaluate_predictions(outputs.probabilities[0], outputs.labels, outputs.groups)
+        groups = find_test_groups(None, outputs.groups, repeats=outputs.repeats).groups
+        predictions = evaluate_predictions(outputs.probabilities[0], outputs.labels, groups)
         warn_of_notes(outputs.assumptions, stacklevel=4)
         named = cls.from_predictions(
             predictions, outputs.class_names, outputs.member_names, noun, source

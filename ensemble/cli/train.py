@@ -270,7 +270,7 @@ def describe_best_epoch(run: runs.Run) -> str:
     share = status.best_ensemble_test_accuracy
     if status.best_epoch is None or share is None or status.best_epoch == status.epoch:
         return ""
-    if chance_level.is_chance_accuracy(share, run.data):
+    if chance_level.is_chance_accuracy(share, run.data) or chance_level.is_run_at_chance(run):
         return ""
     figure = formats.format_percent(share, run.data.test_size)
     return (

@@ -27,6 +27,7 @@ class MemberOutputs:
       split: what the examples are of: "test", where the file does not say.
       notes: what was assumed or converted, a sentence each.
       groups: int64 (N,), numbers of the groups of examples that belong together, or None.
+      repeats: int64 (N,), equal numbers for rows that are taken as copies of one example, or None.
       label_reading: how the labels were read where they fit several ways, one of
         `label_meanings.LABEL_READINGS`; else "".
       label_options: the ways in which they can be read.
@@ -42,6 +43,7 @@ class MemberOutputs:
     split: str = "test"
     notes: tuple[str, ...] = ()
     groups: NDArray[np.int64] | None = None
+    repeats: NDArray[np.int64] | None = None
     label_reading: str = ""
     label_options: tuple[str, ...] = ()
     details: ExampleDetails = NO_DETAILS

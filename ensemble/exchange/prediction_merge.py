@@ -32,6 +32,7 @@ from ensemble.exchange.checks.limits import (
     estimate_import_bytes,
 )
 from ensemble.exchange.checks.probability_values import ProbabilityConverter
+from ensemble.exchange.checks.repeated_rows import describe_repeated_rows, find_repeated_rows
 from ensemble.exchange.files.file_predictions import NamedFilePredictions, name_file_in_errors
 from ensemble.exchange.member_outputs import (
     GROUPS_NOTE,
@@ -101,6 +102,8 @@ def merge_predictions(
     if groups is not None:
         groups = number_groups(groups).astype(np.int64)
         notes.append(f"{GROUPS_NOTE}{int(groups.max()) + 1:,} groups.")
+    repeats = find_repeated_rows(probabilities, reading.labels) if images is None else None
+    notes += describe_repeated_rows(repeats)
     return MemberOutputs(
         probabilities=probabilities,
         labels=reading.labels,
@@ -108,6 +111,7 @@ def merge_predictions(
         member_names=merge_member_names(files, axes),
         images=images,
         groups=groups,
+        repeats=repeats,
         split=next((file.predictions.split for file in files if file.predictions.split), "test"),
         noun=next((file.predictions.noun for file in files if file.predictions.noun), ""),
         notes=tuple(

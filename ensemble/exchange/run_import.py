@@ -40,6 +40,7 @@ def import_run(
         images=outputs.images,
         member_names=outputs.member_names,
         groups=outputs.groups,
+        repeats=outputs.repeats,
         details=outputs.details,
     )
     parts = [f"Imported from {source}."] if source else []

@@ -20,7 +20,13 @@ from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
 from ensemble.runs.status import Status, build_epoch_status_fields
 from ensemble.runs.store import Run, find_run
-from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE, IMAGES_FILE, LABELS_FILE
+from ensemble.runs.test_set import (
+    DETAILS_FILE,
+    GROUPS_FILE,
+    IMAGES_FILE,
+    LABELS_FILE,
+    REPEATS_FILE,
+)
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.atomic_files import open_atomic_write, write_bytes, write_json
 from ensemble.storage.records.json_lines import Line, append_line, convert_to_json
@@ -35,6 +41,7 @@ def create_imported_run(
     images: NDArray[np.uint8] | None = None,
     member_names: Sequence[str] = (),
     groups: Ints | None = None,
+    repeats: Ints | None = None,
     details: ExampleDetails = NO_DETAILS,
 ) -> Run:
     """A new run, state `imported`, of predictions that were made elsewhere.
@@ -48,6 +55,7 @@ def create_imported_run(
       images: uint8 (N, H, W, channels), where there are any.
       member_names: M of them, or none.
       groups: (N,), which examples belong together, where that is known.
+      repeats: (N,), equal numbers for examples that are copies, if there are no images to tell.
       details: what the examples are called, where that is known.
 
     Raises:
@@ -62,6 +70,8 @@ def create_imported_run(
             write_image_array(folder / IMAGES_FILE, images)
         if groups is not None:
             write_arrays(folder / GROUPS_FILE, {"groups": np.asarray(groups, np.int64)})
+        if repeats is not None:
+            write_arrays(folder / REPEATS_FILE, {"groups": np.asarray(repeats, np.int64)})
         if details:
             write_details(folder / DETAILS_FILE, details)
         count = 0

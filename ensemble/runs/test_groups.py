@@ -37,7 +37,10 @@ class TestGroups:
 
 
 def find_test_groups(
-    images: NDArray[np.uint8] | None, column: NDArray[np.integer] | None, fingerprint: str = ""
+    images: NDArray[np.uint8] | None,
+    column: NDArray[np.integer] | None,
+    fingerprint: str = "",
+    repeats: Groups | None = None,
 ) -> TestGroups:
     """The groups of N test images: those of a column, joined where images are copies.
 
@@ -46,12 +49,14 @@ def find_test_groups(
       column: (N,), numbers of groups; None where nothing is said of them.
       fingerprint: of the dataset that they are the test images of; "" where it is not known, and
         the images are digested.
+      repeats: (N,), numbers from 0 of examples without images, equal for copies; None without any.
     """
     named = None if column is None else number_groups(column)
     count = 0 if named is None else int(named.max()) + 1
-    groups, copies = named, 0
-    if images is not None and images.nbytes <= MAX_BYTES:
-        same = _find_copies_once(images, fingerprint)
+    groups, copies, same = named, 0, repeats
+    if images is not None:
+        same = _find_copies_once(images, fingerprint) if images.nbytes <= MAX_BYTES else None
+    if same is not None:
         copies = len(same) - (int(same.max()) + 1)
         if copies:
             groups = same if named is None else join_groups(named, same)

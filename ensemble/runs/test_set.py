@@ -22,7 +22,7 @@ from ensemble.storage.arrays.npz import read_arrays
 
 # Of a run that was imported, or came in a report, in its folder.
 LABELS_FILE, IMAGES_FILE = "test_labels.npz", "test_images.npy"
-GROUPS_FILE = "test_groups.npz"
+GROUPS_FILE, REPEATS_FILE = "test_groups.npz", "test_repeats.npz"
 DETAILS_FILE = "test_examples.npz"
 TILE_SIZE = 28
 
@@ -36,6 +36,7 @@ class TestSet:
       labels: int32 (N,), each an index into `class_names`.
       images: uint8 (N, H, W, channels); None if only the predictions were brought.
       group_column: (N,), numbers of the groups that came with the images; None without any.
+      repeats: (N,), equal numbers for examples without images that are copies; None without any.
       details: what the examples are called, and what else is known of each.
       train_images: uint8 (T, H, W, channels), what the run learnt from; None where it is not here.
     """
@@ -47,12 +48,15 @@ class TestSet:
     images: NDArray[np.uint8] | None
     group_column: NDArray[np.int64] | None = None
     train_images: NDArray[np.uint8] | None = None
+    repeats: NDArray[np.int64] | None = None
     details: ExampleDetails = NO_DETAILS
 
     @cached_property
     def test_groups(self) -> TestGroups:
         """Which of the images belong together, and why."""
-        return find_test_groups(self.images, self.group_column, self.dataset_entry.fingerprint)
+        return find_test_groups(
+            self.images, self.group_column, self.dataset_entry.fingerprint, self.repeats
+        )
 
     @cached_property
     def training_copies(self) -> int | None:
@@ -184,7 +188,8 @@ def _load_imported_test_set(run: Run) -> TestSet:
         run.data,
         labels,
         images,
-        _load_group_column(run, size),
+        _load_group_numbers(run, GROUPS_FILE, size),
+        repeats=_load_group_numbers(run, REPEATS_FILE, size),
         details=_load_example_details(run, size),
     )
 
@@ -200,9 +205,9 @@ def _load_example_details(run: Run, size: int) -> ExampleDetails:
         ) from error
 
 
-def _load_group_column(run: Run, size: int) -> NDArray[np.int64] | None:
-    """The groups that were imported with predictions, (N,); None without any."""
-    path = run.path / GROUPS_FILE
+def _load_group_numbers(run: Run, file: str, size: int) -> NDArray[np.int64] | None:
+    """Return the groups or copies that were imported with predictions, (N,); None without any."""
+    path = run.path / file
     if not path.exists():
         return None
     try:

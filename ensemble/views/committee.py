@@ -22,7 +22,7 @@ from ensemble.analysis.quality.calibration_noise import estimate_ensemble_calibr
 from ensemble.figures.inspect import committee as figures
 from ensemble.figures.inspect.committee import EXPECTED_LABEL, METRIC_NAMES, format_committee_metric
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
-from ensemble.views.member_faults import repeat_member_faults
+from ensemble.views.member_faults import list_broken_members, repeat_member_faults
 from ensemble.views.parts import (
     Choice,
     ChoiceRow,
@@ -98,22 +98,25 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
     # A few seconds for 64 members.
     wait = f"Judging committees of the {epoch.members} members …"
     judged = epoch.measure(judge_committees, wait=wait)
+    broken = list_broken_members(epoch)  # the headline names them first
     name = yield DeferredChoice(METRIC_CHOICE)
     if name in DEFAULT_MARGINS:
         _, margin, share = yield ChoiceRow((METRIC_CHOICE, offer_margins(name), KEEP_CHOICE))
         verdict = decide_enough_members(epoch, name, MARGIN_VALUES[name][margin], SHARES[share])
-        yield Paragraph(words.describe_enough_members(verdict, epoch.noun), "answer")
+        enough = words.describe_enough_members(verdict, epoch.noun)
+        yield Paragraph(" ".join([*broken, enough]), "answer")
         yield Paragraph(words.describe_enough_evidence(verdict, epoch.noun), "evidence")
     else:
         yield METRIC_CHOICE
-        yield Paragraph("How many members are enough is not judged by ECE.", "answer")
+        unjudged = "How many members are enough is not judged by ECE."
+        yield Paragraph(" ".join([*broken, unjudged]), "answer")
         yield Paragraph(
             f"It is not a mean over {pluralize_noun(epoch.noun)}, so no margin of it can be "
             "tested: choose another metric.",
             "evidence",
         )
         verdict = None
-    yield from repeat_member_faults(epoch)
+    yield from repeat_member_faults(epoch, broken)
     drawn_by = (name, margin, share) if verdict else (name,)
 
     def build_metric_figure(metric: str) -> Figure:

@@ -1,5 +1,8 @@
 """Members that guess, that are doubles, or that the ensemble is better without: said first."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from ensemble.analysis.members.broken_members import find_member_faults
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Paragraph, View
@@ -14,7 +17,16 @@ def list_epoch_member_faults(epoch: EvaluatedEpoch) -> list[tuple[str, str]]:
     return list_member_faults(faults, epoch.predictions, epoch.noun)
 
 
-def repeat_member_faults(epoch: EvaluatedEpoch) -> View:
-    """Yield each fault below what it has a part in; nothing where all members are sound."""
+def list_broken_members(epoch: EvaluatedEpoch) -> list[str]:
+    """Return what is wrong with members that do harm or only guess, a sentence for each fault."""
+    if epoch.members == 1:
+        return []
+    faults = replace(epoch.measure(find_member_faults, fitted=True), doubles=())
+    return [claim for claim, _ in list_member_faults(faults, epoch.predictions, epoch.noun)]
+
+
+def repeat_member_faults(epoch: EvaluatedEpoch, above: Sequence[str] = ()) -> View:
+    """Yield each fault below a verdict that it affects, except for sentences that are above."""
     for claim, _ in list_epoch_member_faults(epoch):
-        yield Paragraph(claim, "reminder")
+        if claim not in above:
+            yield Paragraph(claim, "reminder")

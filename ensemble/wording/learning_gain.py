@@ -15,7 +15,7 @@ POINT_PLACES = 1
 
 
 def describe_learning_answer(curves: LearningCurves, config: LearningConfig) -> str:
-    """The verdict in one sentence: "No better than chance so far (−0.2 to 0.5 points …)"."""
+    """Return the verdict in one sentence: "Better than chance: +1.5 points on average (…)"."""
     gain = curves.gain
     if gain is None:
         return (
@@ -31,7 +31,7 @@ def describe_learning_answer(curves: LearningCurves, config: LearningConfig) -> 
             f"({interval} {over}; {MIN_SEEDS} are needed)."
         )
     if gain.sign == 0:
-        return f"No better than chance so far ({interval} points {over})."
+        return f"No difference from chance is shown so far ({interval} points {over})."
     verb = "Better" if gain.sign > 0 else "Worse"
     return f"{verb} than chance: {format_points(gain.area.mean)} on average ({interval} {over})."
 

@@ -172,7 +172,7 @@ def build_results(gain: float, seeds: int, images: int = 400) -> dict[Any, Learn
     [
         (0.25, 5, "Better than chance: +"),
         (-0.25, 5, "Worse than chance: −"),
-        (0.0, 6, "No better than chance so far (−"),
+        (0.0, 6, "No difference from chance is shown so far (−"),
         (0.25, 3, "Too few seeds to tell: +"),
         (0.25, 1, "1 seed of 9 has all rounds: two are needed"),
         (0.25, 0, "0 seeds of 9 have all rounds: two are needed"),

@@ -17,7 +17,9 @@ from tests.analysis.draws import distributions
 from tests.workers import at_work_here
 
 
-def probabilities(dataset: str, members: int, epoch: int, sure: float) -> NDArray[np.float32]:
+def probabilities(
+    dataset: str, members: int, epoch: int, sure: float | list[float]
+) -> NDArray[np.float32]:
     """(M, N, C): random members that lean towards the label, more so the higher `sure`."""
     known = datasets.load_dataset(dataset)
     return leaning(known.test_labels, members, epoch, sure, len(known.class_names))
@@ -32,11 +34,11 @@ def held_out(run: Run, epoch: int, sure: float) -> tuple[NDArray[np.float32], ND
 
 
 def leaning(
-    labels: Any, members: int, seed: int, sure: float, classes: int = 10
+    labels: Any, members: int, seed: int, sure: float | list[float], classes: int = 10
 ) -> NDArray[np.float32]:
-    """(M, N, C): random members that lean towards the labels (N,)."""
+    """(M, N, C): random members that lean towards the labels (N,), each as much or all alike."""
     drawn = distributions(members, len(labels), classes, seed=seed)
-    drawn[:, np.arange(len(labels)), labels] *= np.exp(sure)
+    drawn[:, np.arange(len(labels)), labels] *= np.exp(np.reshape(sure, (-1, 1)))
     return drawn / drawn.sum(axis=-1, keepdims=True)
 
 
@@ -46,7 +48,7 @@ def trained(
     epochs: int = 2,
     done: int | None = None,
     dataset: str = "digits",
-    sure: float = 4.0,
+    sure: float | list[float] = 4.0,
     name: str = "",
     state: str = "finished",
     working: bool = False,
@@ -81,7 +83,9 @@ def trained(
         made = probabilities(dataset, members, epoch, sure)
         write_predictions(run.path, epoch, made)
         if validation:
-            write_predictions(run.path, epoch, held_out(run, epoch, sure - 1)[0], "validation")
+            write_predictions(
+                run.path, epoch, held_out(run, epoch, float(sure) - 1)[0], "validation"
+            )
         known = after(known, epoch, made, datasets.load_dataset(dataset).test_labels)
     write_status(run.path, replace(known, **status))
     return runs.rename_run(run.id, name)

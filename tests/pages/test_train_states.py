@@ -123,7 +123,7 @@ def test_the_time_left_goes_on_between_two_words_of_the_worker() -> None:
 
 def test_a_run_that_only_guesses_gets_no_tick_no_best_epoch_and_a_rate_to_try() -> None:
     low = {"ensemble_test_accuracy": 0.09, "member_test_accuracy": [0.09, 0.102]}
-    at = shown(0.09, best_ensemble_test_accuracy=0.1, best_epoch=1, step=100, **low)
+    at = shown(0.09, sure=0.0, best_ensemble_test_accuracy=0.1, best_epoch=1, step=100, **low)
     badges = [one.value for one in at.markdown if "badge[" in one.value]
     assert [one for one in badges if "finished at chance level" in one and "orange" in one]
     assert not [one for one in badges if "green" in one]
@@ -136,7 +136,8 @@ def test_a_run_that_only_guesses_gets_no_tick_no_best_epoch_and_a_rate_to_try() 
 
 
 def test_a_member_that_only_guesses_is_named_and_the_run_keeps_its_tick() -> None:
-    at = shown(ensemble_test_accuracy=0.9, member_test_accuracy=[0.9, 0.1], step=100)
+    reached = {"ensemble_test_accuracy": 0.9, "member_test_accuracy": [0.9, 0.1]}
+    at = shown(sure=[4.0, 0.0], step=100, **reached)
     assert [one.value for one in at.markdown if "green-badge[" in one.value]
     (said,) = [one.value for one in at.warning]
     assert said.startswith("Member 2 is at chance level: 10.0 % right, guessing gives 10.2 %.")

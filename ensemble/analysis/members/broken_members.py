@@ -94,14 +94,17 @@ def find_member_faults(
 def find_guessing_members(ensemble_predictions: EnsemblePredictions) -> tuple[int, ...]:
     """Return the members, from 0, that only guess, if other members show that more is possible.
 
-    A member guesses if its accuracy is at chance level (`is_at_chance`). If all members do, none
+    A member guesses if its votes are at chance level (`is_at_chance`). If all members do, none
     is named: then the whole ensemble guesses.
     """
-    n = len(ensemble_predictions.labels)
-    baseline = np.bincount(ensemble_predictions.labels).max() / n
-    right = (ensemble_predictions.votes == ensemble_predictions.labels).sum(axis=1)
-    guessing = [m for m, count in enumerate(right) if is_at_chance(count, n, baseline)]
-    return tuple(guessing) if len(guessing) < ensemble_predictions.members else ()
+    labels, groups = ensemble_predictions.labels, ensemble_predictions.groups
+    members = ensemble_predictions.members
+    guessing = tuple(
+        m
+        for m, votes in enumerate(ensemble_predictions.votes)
+        if is_at_chance(votes, labels, groups, tests=members)
+    )
+    return guessing if len(guessing) < members else ()
 
 
 def find_double_members(ensemble_predictions: EnsemblePredictions) -> tuple[tuple[int, ...], ...]:

@@ -24,7 +24,7 @@ MOST_AXES = 8
 WEIGHTS = EXACT, ROUNDED = "float32", "float16"  # how what members have learnt is kept
 
 HISTORY, LABELS, IMAGES, SOURCES = "history", "labels", "images", "sources"
-GROUPS, EXAMPLES = "groups", "examples"
+GROUPS, REPEATS, EXAMPLES = "groups", "repeats", "examples"
 SHIFT_RESULTS, SHIFT_STATUS = "shift/results", "shift/status"
 SCORES = "shift/scores"
 EPOCH_PATTERN = re.compile(r"(predictions|validation)/epoch-([0-9]{4})")

@@ -27,7 +27,13 @@ from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.runs.history import PREDICTION_FOLDERS, write_predictions
 from ensemble.runs.imported_run import write_image_array
 from ensemble.runs.run_folder import SOURCES_FILE
-from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE, IMAGES_FILE, LABELS_FILE
+from ensemble.runs.test_set import (
+    DETAILS_FILE,
+    GROUPS_FILE,
+    IMAGES_FILE,
+    LABELS_FILE,
+    REPEATS_FILE,
+)
 from ensemble.shift.results import SCORE_ARRAYS, write_ood_scores, write_stress_results
 from ensemble.shift.status import stress_folder
 from ensemble.storage.arrays.damaged_file import DamagedFileError
@@ -96,8 +102,12 @@ def _write_capsule_parts(folder: Path, capsule: Capsule) -> None:
         write_json(folder / SOURCES_FILE, {"members": capsule_sources})
     if capsule_format.LABELS in there:
         write_arrays(folder / LABELS_FILE, {"labels": capsule.load_part(capsule_format.LABELS)})
-    if capsule_format.GROUPS in there:
-        write_arrays(folder / GROUPS_FILE, {"groups": capsule.load_part(capsule_format.GROUPS)})
+    for part, file in (
+        (capsule_format.GROUPS, GROUPS_FILE),
+        (capsule_format.REPEATS, REPEATS_FILE),
+    ):
+        if part in there:
+            write_arrays(folder / file, {"groups": capsule.load_part(part)})
     if capsule_format.EXAMPLES in there:
         write_details(folder / DETAILS_FILE, parse_capsule_details(capsule))
     if capsule_format.IMAGES in there:

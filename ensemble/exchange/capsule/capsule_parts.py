@@ -113,6 +113,8 @@ def _iterate_test_parts(run: runs.Run) -> Iterator[Part]:
     yield capsule_format.LABELS, np.asarray(test.labels, np.int32)
     if test.group_column is not None:
         yield capsule_format.GROUPS, np.asarray(test.group_column, np.int64)
+    if test.repeats is not None:
+        yield capsule_format.REPEATS, np.asarray(test.repeats, np.int64)
     if test.details:
         yield capsule_format.EXAMPLES, _encode_text(serialize_details(test.details))
     if run.data.own and test.images is not None and test.images.size <= MOST_IMAGE_BYTES:

@@ -192,7 +192,7 @@ def _find_expected_array(name: str, about: CapsuleRun) -> tuple[str, Axes] | Non
         return "uint8", (None,)
     if name == capsule_format.LABELS:
         return "int32", (data.test_size,)
-    if name == capsule_format.GROUPS:
+    if name in (capsule_format.GROUPS, capsule_format.REPEATS):
         return "int64", (data.test_size,)
     if name == capsule_format.IMAGES:
         return "uint8", (data.test_size, *data.image_shape)

@@ -84,6 +84,7 @@ def find_best_run(every: Sequence[runs.Run]) -> tuple[runs.Run, str] | None:
         for run in every
         if (share := run.status.best_ensemble_test_accuracy) is not None
         and not chance_level.is_chance_accuracy(share, run.data)
+        and not chance_level.is_run_at_chance(run)
     ]
     if not candidates:
         return None

@@ -121,7 +121,7 @@ def show_best_epoch(run: runs.Run, reported: dict[str, Any], last: dict[str, Any
         )
         return
     share, reached = status.best_ensemble_test_accuracy, last.get("ensemble_test_accuracy")
-    if chance_level.is_chance_accuracy(share, run.data):
+    if chance_level.is_chance_accuracy(share, run.data) or chance_level.is_run_at_chance(run):
         return
     by_test = bool(share and reached and share > reached)
     by_validation = share is not None and status.best_epoch != last["epoch"]

@@ -2,14 +2,20 @@
 
 import contextlib
 import math
+from functools import lru_cache
 
-from ensemble.analysis.inference.chance_level import is_at_chance
+from ensemble.analysis.inference.chance_level import (
+    is_accuracy_at_chance,
+    is_at_chance,
+    may_be_at_chance,
+)
+from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import DatasetEntry, find_dataset_entry
-from ensemble.errors import ConfigError
+from ensemble.errors import ConfigError, DataError, RunError
 from ensemble.jobs.network_probe import read_network_advice
 from ensemble.optimizers import OPTIMIZERS, SGD
-from ensemble.runs import Run
+from ensemble.runs import Run, find_run, load_test_set, read_run_predictions
 from ensemble.wording import formats
 from ensemble.wording.runs import networks
 
@@ -19,16 +25,22 @@ SAFE_RATE, SAFE_MOMENTUM = networks.USUAL_RATE, networks.USUAL_MOMENTUM
 MIN_STEPS = 50
 # States in which what was reached is what there will be.
 ENDED_STATES = ("finished", "imported")
+MAX_JUDGED_RUNS = 256  # whose votes are judged once
 
 
 def is_chance_accuracy(share: float | None, data: DatasetEntry) -> bool:
-    """Return whether a share of the test images, in [0, 1], is what guessing gets, or less.
+    """Return whether a share of right test images, in [0, 1], shows on its own that it is guessed.
 
-    See `is_at_chance`. An accuracy that is not known is not at chance.
+    See `is_accuracy_at_chance`. An accuracy that is not known is not at chance.
     """
     if share is None or not math.isfinite(share):
         return False
-    return is_at_chance(share * data.test_size, data.test_size, compute_guessing_rate(data))
+    return is_accuracy_at_chance(
+        share * data.test_size,
+        data.test_size,
+        compute_guessing_rate(data),
+        len(data.class_names),
+    )
 
 
 def compute_guessing_rate(data: DatasetEntry) -> float:
@@ -37,16 +49,48 @@ def compute_guessing_rate(data: DatasetEntry) -> float:
 
 
 def is_run_at_chance(run: Run) -> bool:
-    """Whether a run has finished with an ensemble that only guesses: no success."""
-    return run.state in ENDED_STATES and is_chance_accuracy(
-        run.status.ensemble_test_accuracy, run.data
-    )
+    """Return whether a run has finished with an ensemble that only guesses: no success."""
+    return _list_chance_levels(run)[0]
 
 
 def list_members_at_chance(run: Run) -> list[int]:
-    """The members, from 1, that only guess at the end of a finished run."""
-    shares = run.status.member_test_accuracy if run.state in ENDED_STATES else []
-    return [m + 1 for m, share in enumerate(shares) if is_chance_accuracy(share, run.data)]
+    """Return the members, from 1, that only guess at the end of a finished run."""
+    return [member for member, guesses in enumerate(_list_chance_levels(run)) if member and guesses]
+
+
+def _list_chance_levels(run: Run) -> list[bool]:
+    """Return whether a run's ensemble, and then each of its members, only guesses at its end.
+
+    Predictions are read only if an accuracy leaves it open. If they are lost, accuracies decide.
+    """
+    size, rate = run.data.test_size, compute_guessing_rate(run.data)
+    shares = [run.status.ensemble_test_accuracy, *run.status.member_test_accuracy]
+    if run.state not in ENDED_STATES or not any(
+        share is not None and math.isfinite(share) and may_be_at_chance(share * size, size, rate)
+        for share in shares
+    ):
+        return [False] * len(shares)
+    try:
+        levels = _judge_votes(run.id, run.status.epoch, str(run.path), run.status.updated)
+    except (DataError, RunError):
+        return [is_chance_accuracy(share, run.data) for share in shares]
+    return [levels.get(member, False) for member in range(len(shares))]
+
+
+@lru_cache(maxsize=MAX_JUDGED_RUNS)
+def _judge_votes(run_id: str, epoch: int, _path: str, _updated: float) -> dict[int, bool]:
+    """Return whether a run's ensemble (0) and each remaining member (from 1) only guesses.
+
+    The path and the time of the last change only tell versions of a run apart.
+    """
+    probabilities, test_set = read_run_predictions(run_id, epoch), load_test_set(find_run(run_id))
+    averaged = most_likely_classes(average_probabilities(probabilities))
+    levels = {0: is_at_chance(averaged, test_set.labels, test_set.groups)}
+    for member, own in zip(find_run(run_id).remaining_members(epoch), probabilities, strict=True):
+        levels[member + 1] = is_at_chance(
+            most_likely_classes(own), test_set.labels, test_set.groups, tests=len(probabilities)
+        )
+    return levels
 
 
 def format_chance_state(run: Run, state: str) -> str:

@@ -77,7 +77,7 @@ def describe_classwise_calibration(calibration: ClasswiseCalibration) -> str:
     verdict = (
         "more than chance makes"
         if calibration.error > calibration.chance_high
-        else "no more than chance makes"
+        else "not shown to be more than chance makes"
     )
     return (
         f"Class-wise calibration error {error}: {verdict} of labels that are drawn from these "

@@ -183,7 +183,7 @@ def describe_required_effort(
       epochs: for how many epochs further members would have to be trained.
     """
     if required_sample_size.times is None:
-        return "There is no difference between them to be found."
+        return "They do not differ on these images, so the effort to tell them apart is unknown."
     ways = []
     if required_sample_size.examples is not None and required_sample_size.examples > n:
         ways.append(

@@ -123,7 +123,7 @@ def test_the_table_shows_a_name_as_it_is_and_holds_it_as_no_formula() -> None:
 
 def test_a_run_that_only_guesses_is_said_to_and_is_never_the_best() -> None:
     low = {"ensemble_test_accuracy": 0.09, "best_ensemble_test_accuracy": 0.1}
-    run = trained(name="guesses", **low)
+    run = trained(name="guesses", sure=0.0, **low)
     assert runs_table.tabulate_runs([run])["state"].tolist() == ["guesses"]
     assert summary.describe_best_runs([run]) == ""
     assert "(learns)" in summary.describe_best_runs([run, trained(name="learns")])

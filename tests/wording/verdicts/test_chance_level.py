@@ -2,17 +2,21 @@
 
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+import ensemble
 from ensemble import datasets, runs
+from ensemble.analysis.members.broken_members import find_guessing_members
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import ENTRIES
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
+from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.wording.verdicts import chance_level
 from tests.pages import own_images
 
@@ -189,6 +193,42 @@ def test_few_images_do_not_show_that_a_run_only_guesses(
     """All of four right is no better than chance might give, and is not said to be chance."""
     entry = replace(ENTRIES["digits"], test_size=n, most_frequent=-(-n // 8))
     assert chance_level.is_chance_accuracy(right / n, entry) is at_chance
+
+
+def import_rare_class(recall: float, share: float = 0.9) -> Run:
+    """Three members with so many rare examples found, right on 90 % of the others, and a guesser.
+
+    They are right less often than the most frequent of two classes, unless they find all.
+    """
+    rng = np.random.default_rng(4)
+    labels = (np.arange(1000) >= 1000 * share).astype(int)
+    right = rng.random((4, 1000)) < np.where(labels, recall, 0.9)
+    votes = np.where(right, labels, 1 - labels)
+    votes[3] = 0
+    shares = 0.1 + 0.8 * np.eye(2)[votes] + rng.random((4, 1000, 1)) * [[0.01, -0.01]]
+    return runs.find_run(ensemble.import_predictions(shares, labels).id)
+
+
+def test_members_that_find_a_rare_class_do_not_guess_however_frequent_the_other_is() -> None:
+    run = import_rare_class(0.5)
+    assert all(share is not None and share <= 0.9 for share in run.status.member_test_accuracy)
+    assert not chance_level.is_run_at_chance(run)
+    assert chance_level.list_members_at_chance(run) == [4]
+    assert chance_level.format_short_state(run) == "imported"
+    epoch = evaluate_epoch(run)
+    assert epoch.measure(find_guessing_members) == (3,)
+    guessing = import_rare_class(0.1)
+    assert chance_level.is_run_at_chance(guessing)
+    assert chance_level.format_short_state(guessing) == "guesses"
+    assert chance_level.list_members_at_chance(guessing) == [1, 2, 3, 4]
+
+
+def test_without_its_predictions_an_accuracy_decides_among_even_classes_only() -> None:
+    run = import_rare_class(0.1)
+    rmtree(run.path / "predictions")
+    write_status(run.path, replace(run.status, updated=run.status.updated + 1))
+    assert not chance_level.is_run_at_chance(runs.find_run(run.id))
+    assert chance_level.is_run_at_chance(ended([0.1], 0.1))
 
 
 @pytest.mark.parametrize(("n", "right"), [(100, 95), (100, 0), (1, 0), (1, 1)])

@@ -103,7 +103,7 @@ def test_a_loss_is_said_from_the_side_that_it_is_on() -> None:
         (RequiredSampleSize(None, None, 2.3), "takes about 2.3 times as many images and members."),
         (
             RequiredSampleSize(None, None, None),
-            "There is no difference between them to be found.",
+            "They do not differ on these images, so the effort to tell them apart is unknown.",
         ),
     ],
 )

@@ -43,7 +43,7 @@ def find_newest_reader(every: Sequence[runs.Run]) -> runs.Run | None:
             if run.training_config is not None
             and run.config.dataset == LARGE_DATASET
             and run.state in chance_level.ENDED_STATES
-            and not chance_level.is_chance_accuracy(run.status.ensemble_test_accuracy, run.data)
+            and not chance_level.is_run_at_chance(run)
         ),
         None,
     )
