@@ -64,6 +64,13 @@ class EnsembleConfig(Settings):
     label_smoothing: float = declare_setting(
         0.0, "Share of the label spread evenly over all classes.", low=0.0, high=0.5
     )
+    adversarial: float = declare_setting(
+        0.0,
+        "Adversarial training: step of adversarial examples, as a share of the pixels' range; 0 is "
+        "off.",
+        low=0.0,
+        high=0.5,
+    )
     vary: str = declare_setting(
         "",
         "Settings that differ from member to member, such as learning_rate=0.01..1:log or "

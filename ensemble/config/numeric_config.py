@@ -55,6 +55,13 @@ class NumericConfig(Settings):
         low=0.0,
         high=1.0,
     )
+    adversarial: float = declare_setting(
+        0.0,
+        "Adversarial training: step of adversarial examples, as a share of each input's range in "
+        "the training rows; 0 is off.",
+        low=0.0,
+        high=0.5,
+    )
     seed: int = declare_setting(
         0,
         "Seed of the members' first parameters and batches: same seed, same numbers.",

@@ -91,6 +91,7 @@ def compute_part_gradients(
         rule,
         arithmetic,
         batch.soft_targets,
+        common.adversarial,
     )
     flat, _ = ravel_pytree((grads, metrics))
     return flat

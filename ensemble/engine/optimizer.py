@@ -1,7 +1,8 @@
 """What moves a member: the rule, which is compiled, and its numbers, which are data.
 
-Which optimizer, and whether there are a weight decay and label smoothing, decides what is compiled;
-how much of each, and at what rate, does not, and may differ from member to member.
+Which optimizer, and whether there are a weight decay, label smoothing and adversarial examples,
+decides what is compiled; how much of each, and at what rate, does not. Rates, momenta and decays
+may differ from member to member.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,12 +31,14 @@ class UpdateRule(NamedTuple):
         takes one itself always has one, which may be 0.
       has_label_smoothing: labels are smoothed (Szegedy et al. 2016).
       has_soft_targets: members learn from a teacher's probabilities too (Hinton et al. 2015).
+      has_adversarial_examples: members learn from them too (adversarial_training.py).
     """
 
     optimizer: Optimizer = SGD
     has_coupled_decay: bool = False
     has_label_smoothing: bool = False
     has_soft_targets: bool = False
+    has_adversarial_examples: bool = False
 
 
 PLAIN_SGD = UpdateRule()
@@ -65,8 +68,8 @@ def build_update_rule(
     decays = bool(np.any((values or config.member_values)["weight_decay"]))
     optimizer = OPTIMIZERS[config.optimizer]
     in_gradient = decays and "weight_decay" not in optimizer.hyperparameters
-    smooths = config.label_smoothing > 0
-    return UpdateRule(optimizer, in_gradient, smooths, config.has_soft_targets)
+    smooths, attacks = config.label_smoothing > 0, config.adversarial > 0
+    return UpdateRule(optimizer, in_gradient, smooths, config.has_soft_targets, attacks)
 
 
 def resolve_member_values(

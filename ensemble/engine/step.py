@@ -12,6 +12,7 @@ from jax import Array
 from jax.typing import ArrayLike
 
 from ensemble.config import EnsembleConfig
+from ensemble.engine.adversarial_training import UNIT_RANGE, differentiate_loss
 from ensemble.engine.draws import random_keys
 from ensemble.engine.draws.augmentation import NO_AUGMENTATION, Augmentation, augment_images
 from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic, scale_to_unit
@@ -65,6 +66,7 @@ class SharedHyperparameters(NamedTuple):
     slant_degrees: ArrayLike
     elastic_pixels: ArrayLike
     photo_effects: ArrayLike
+    adversarial: ArrayLike
 
 
 def create_member_state(network: Network, optimizer: Optimizer, key: Array) -> MemberState:
@@ -184,6 +186,7 @@ def apply_train_step(
     rule: UpdateRule = PLAIN_SGD,
     arithmetic: Arithmetic = DEFAULT_ARITHMETIC,
     soft_targets: SoftTargets | None = None,
+    adversarial: ArrayLike = 0.0,
 ) -> tuple[MemberState, MemberStepMetrics]:
     """One update by the mean cross-entropy of one batch, and by a teacher where there is one.
 
@@ -199,10 +202,20 @@ def apply_train_step(
       rule: what moves the member; as in the HOWTO, SGD with momentum.
       arithmetic: how the network's sums are done.
       soft_targets: what a teacher says of these images, where `rule` has one.
+      adversarial: step of adversarial examples, of pixels in [0, 1]; used if `rule` has them.
     """
     trained, _ = network.split_params(state.params)
     grads, after, metrics = compute_gradients(
-        network, state.params, images, labels, key, label_smoothing, rule, arithmetic, soft_targets
+        network,
+        state.params,
+        images,
+        labels,
+        key,
+        label_smoothing,
+        rule,
+        arithmetic,
+        soft_targets,
+        adversarial,
     )
     with jax.named_scope("update"):
         moved, opt_state = apply_gradient_step(rule, grads, state.opt_state, trained, rate, hyper)
@@ -219,14 +232,18 @@ def compute_gradients(
     rule: UpdateRule,
     arithmetic: Arithmetic,
     soft_targets: SoftTargets | None,
+    adversarial: ArrayLike,
 ) -> tuple[Params, Params, MemberStepMetrics]:
     """What one batch says of a member: gradients, other collections after it, and metrics.
+
+    Metrics and collections are those of the images as given, not of adversarial examples; for
+    those the network draws from the same key.
 
     Args: as of `apply_train_step`, with the member's parameters, as `Network.init` gives them.
     """
     trained, rest = network.split_params(params)
 
-    def compute_loss(trained: Params) -> tuple[Array, tuple[Array, Array, Params]]:
+    def compute_loss(trained: Params, images: Array) -> tuple[Array, tuple[Array, Array, Params]]:
         logits, after = network.apply_in_training(trained, rest, images, key, arithmetic)
         with jax.named_scope("loss"):
             learnt, cross_entropy = compute_training_losses(
@@ -234,7 +251,10 @@ def compute_gradients(
             )
         return learnt, (cross_entropy, logits, after)
 
-    (_, (loss, logits, after)), grads = jax.value_and_grad(compute_loss, has_aux=True)(trained)
+    step = adversarial if rule.has_adversarial_examples else None
+    (loss, logits, after), grads = differentiate_loss(
+        compute_loss, trained, images, step, UNIT_RANGE
+    )
     with jax.named_scope("figures"):
         accuracy = jnp.mean(jnp.argmax(logits, -1) == labels)
         return grads, after, MemberStepMetrics(loss, accuracy, jax.nn.softmax(logits))
@@ -277,6 +297,7 @@ def run_epoch_step(
         rule,
         arithmetic,
         batch.soft_targets,
+        common.adversarial,
     )
 
 

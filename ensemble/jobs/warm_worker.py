@@ -180,5 +180,6 @@ def select_compiled_settings(config: EnsembleConfig) -> EnsembleConfig:
     # Of these it is whether there are any: how much is data.
     chosen["weight_decay"] = float(any(config.member_values["weight_decay"]))
     chosen["label_smoothing"] = 0.1 if config.label_smoothing else 0.0
+    chosen["adversarial"] = 0.01 if config.adversarial else 0.0
     chosen["teacher"] = ANY_TEACHER if config.has_soft_targets else ""
     return EnsembleConfig.from_dict(chosen)

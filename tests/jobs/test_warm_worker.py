@@ -115,6 +115,7 @@ def test_a_process_that_waits_is_told_anew_only_of_what_is_compiled(config: Ense
     assert made_for(vary="learning_rate=0.01..1:log", momentum=0.5) == plain
     assert made_for(weight_decay=0.3) == made_for(vary="weight_decay=0,0.1") == decayed
     assert made_for(label_smoothing=0.2) == made_for(label_smoothing=0.4) != plain
+    assert made_for(adversarial=0.01) == made_for(adversarial=0.2) != plain
     assert made_for(optimizer="adamw") not in (plain, decayed)
 
 

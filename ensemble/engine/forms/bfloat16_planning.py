@@ -96,7 +96,7 @@ def measure_bfloat16_plan(network: Network) -> Bfloat16Plan:
             shapes,
         )
         for way, first, shapes, choices in (
-            # Nobody asks for an image's gradient.
+            # Only adversarial training asks for an image's gradient.
             (
                 _sum_convolutions,
                 1,

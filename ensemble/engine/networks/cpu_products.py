@@ -186,8 +186,8 @@ def direct_backward(
 ) -> tuple[list[Array], Array]:
     """The transpose of `direct_forward`; dK in one product, or, `by_spot`, in four.
 
-    Images of one channel are mostly the first, and nobody asks for their gradients. Without
-    those, four products save the copy that puts the dz one under the other.
+    Images of one channel are mostly the first, and only adversarial training asks for their
+    gradients. Without those, four products save the copy that puts the dz one under the other.
     """
     dz = materialize_arrays(dz) if by_spot else dz
     factors, dzs = stack_factors(taps, factor), stack_factors(dz, factor)

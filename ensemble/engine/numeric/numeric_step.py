@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
 
+from ensemble.engine.adversarial_training import differentiate_loss
 from ensemble.engine.draws import random_keys
 from ensemble.engine.networks.network import Params
 from ensemble.engine.numeric.numeric_loss import compute_beta_nll, compute_gaussian_nll
@@ -39,6 +40,7 @@ def apply_numeric_step(
     beta: ArrayLike,
     key: Array | None,
     rule: UpdateRule,
+    adversarial: ArrayLike = 0.0,
 ) -> tuple[MemberState, NumericStepMetrics]:
     """One update by the mean loss of one batch.
 
@@ -52,17 +54,20 @@ def apply_numeric_step(
       beta: of `compute_beta_nll`.
       key: what the network draws from in this step, if it draws.
       rule: what moves the member.
+      adversarial: step of adversarial examples for each feature, (F,), in the standardized unit;
+        used if `rule` has them.
     """
     trained, rest = network.split_params(state.params)
 
-    def compute_loss(trained: Params) -> tuple[Array, tuple[Array, Array, Params]]:
+    def compute_loss(trained: Params, features: Array) -> tuple[Array, tuple[Array, Array, Params]]:
         outputs, after = network.apply_in_training(trained, rest, features, key)
         mean, variance = split_outputs(outputs)
         learnt = compute_beta_nll(mean, variance, targets, beta).mean()
         nll = compute_gaussian_nll(mean, variance, targets).mean()
         return learnt, (nll, ((targets - mean) ** 2).mean(), after)
 
-    (_, (nll, squared, after)), grads = jax.value_and_grad(compute_loss, has_aux=True)(trained)
+    step = adversarial if rule.has_adversarial_examples else None
+    (nll, squared, after), grads = differentiate_loss(compute_loss, trained, features, step)
     moved, opt_state = apply_gradient_step(rule, grads, state.opt_state, trained, rate, hyper)
     return MemberState({**moved, **after}, opt_state), NumericStepMetrics(nll, squared)
 
@@ -80,6 +85,7 @@ def run_numeric_steps(
     features: Array,
     targets: Array,
     beta: Array,
+    adversarial: Array,
 ) -> tuple[MemberState, NumericStepMetrics]:
     """Some steps of an epoch, one after the other on the device.
 
@@ -99,6 +105,7 @@ def run_numeric_steps(
       features: of all training rows, float32 (N, F).
       targets: float32 (N,).
       beta: of `compute_beta_nll`.
+      adversarial: of `apply_numeric_step`.
     """
 
     def run_step(
@@ -111,7 +118,16 @@ def run_numeric_steps(
             drawn = jax.random.fold_in(key, random_keys.DROPOUT)
         batch, rate = order[step], jnp.asarray(hyper.rates)[step]
         state, new = apply_numeric_step(
-            network, state, features[batch], targets[batch], rate, hyper, beta, drawn, rule
+            network,
+            state,
+            features[batch],
+            targets[batch],
+            rate,
+            hyper,
+            beta,
+            drawn,
+            rule,
+            adversarial,
         )
         row = step - start
         return state, jax.tree.map(lambda old, value: old.at[row].set(value), metrics, new)

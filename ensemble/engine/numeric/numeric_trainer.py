@@ -105,6 +105,7 @@ class NumericTrainer:
                 np.asarray(rows.features, np.float32),
                 np.asarray(rows.targets, np.float32),
                 np.float32(config.beta),
+                np.float32(config.adversarial) * np.ptp(rows.features, axis=0),
             )
         )
         self._epoch = functools.lru_cache(maxsize=1)(self._load_epoch)
@@ -236,7 +237,7 @@ def predict_rows(network: NumericNetwork, params: Any, features: Floats) -> tupl
 def _build_numeric_rule(config: NumericConfig) -> UpdateRule:
     optimizer = OPTIMIZERS[config.optimizer]
     in_gradient = config.weight_decay > 0 and "weight_decay" not in optimizer.hyperparameters
-    return UpdateRule(optimizer, in_gradient)
+    return UpdateRule(optimizer, in_gradient, has_adversarial_examples=config.adversarial > 0)
 
 
 @functools.lru_cache(maxsize=64)

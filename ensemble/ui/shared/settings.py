@@ -67,6 +67,7 @@ SLIDER_VALUES = {
         1.0,
     ),
     "label_smoothing": (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
+    "adversarial": (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
     "elastic_pixels": (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0),
     "photo_effects": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
     "groups": (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 28, 32),
@@ -75,6 +76,8 @@ SLIDER_VALUES = {
     "distil_alpha": (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
     "validation": (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
 }
+# Settings whose name alone says too little.
+SETTING_TITLES = {"vary": "Differs by member", "adversarial": "Adversarial step"}
 # What 0 groups are on the slider.
 AUTOMATIC_GROUPS = "as is fastest"
 
@@ -86,9 +89,8 @@ def format_setting_key(name: str) -> str:
 
 def format_setting_title(name: str) -> str:
     """A setting's name in words: "batch_size" -> "Batch size"."""
-    if name == "vary":
-        return "Differs by member"
-    return name.replace("_", " ").capitalize().replace("Swa", "SWA")
+    title = SETTING_TITLES.get(name) or name.replace("_", " ").capitalize()
+    return title.replace("Swa", "SWA")
 
 
 def list_logarithmic_steps(low: float, high: float) -> tuple[float, ...]:

@@ -34,6 +34,7 @@ SETTING_GROUPS: dict[str, tuple[str, ...]] = {
         "optimizer",
         "weight_decay",
         "label_smoothing",
+        "adversarial",
         "schedule",
         "cycles",
         "warmup_epochs",

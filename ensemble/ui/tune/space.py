@@ -40,6 +40,7 @@ DEFAULT_RANGES: dict[str, tuple[float, float, bool]] = {
     "momentum": (0.5, 0.95, False),
     "weight_decay": (1e-5, 1e-2, True),
     "label_smoothing": (0.0, 0.2, False),
+    "adversarial": (0.001, 0.1, True),
     "members": (2, 8, False),
     "epochs": (2, 10, False),
     "batch_size": (32, 256, True),

@@ -59,6 +59,8 @@ def train_plainly(config: NumericConfig, member: int, tx: optax.GradientTransfor
     params = module.init(own_key, jnp.ones((1, FEATURES)))["params"]
     opt_state = tx.init(params)
 
+    ranges = rows.features.max(axis=0) - rows.features.min(axis=0)
+
     def loss(params: Any, x: Any, y: Any) -> Any:
         out: Any = module.apply({"params": params}, x)
         mean, variance = out[:, 0], jnp.log1p(jnp.exp(out[:, 1])) + 1e-6
@@ -66,9 +68,18 @@ def train_plainly(config: NumericConfig, member: int, tx: optax.GradientTransfor
         weight = jax.lax.stop_gradient(variance**config.beta)
         return (weight * nll).mean(), nll.mean()
 
+    def both_losses(params: Any, x: Any, y: Any) -> Any:
+        """Half the sum of algorithm 1 of Lakshminarayanan and others 2017."""
+        slope = jax.grad(lambda x: loss(params, x, y)[0])(x)
+        moved = jax.lax.stop_gradient(x + config.adversarial * ranges * jnp.sign(slope))
+        learned, nll = loss(params, x, y)
+        return (learned + loss(params, moved, y)[0]) / 2, nll
+
+    learned_loss = both_losses if config.adversarial else loss
+
     @plainly_compiled
     def step(params: Any, opt_state: Any, x: Any, y: Any) -> Any:
-        (_, nll), grads = jax.value_and_grad(loss, has_aux=True)(params, x, y)
+        (_, nll), grads = jax.value_and_grad(learned_loss, has_aux=True)(params, x, y)
         updates, opt_state = tx.update(grads, opt_state, params)
         return optax.apply_updates(params, updates), opt_state, nll
 
@@ -113,6 +124,13 @@ ADAMW = functools.partial(optax.adamw, b1=0.9, b2=0.999, eps=1e-8)
             optax.sgd(0.02, 0.9),
             2,
         ),
+        ({"adversarial": 0.05}, ADAMW(0.001, weight_decay=0.0), 8),
+        pytest.param(
+            {"adversarial": 0.02, "optimizer": "sgd", "learning_rate": 0.02, "beta": 1.0},
+            optax.sgd(0.02, 0.9),
+            1,
+            marks=pytest.mark.variant,
+        ),
     ],
 )
 def test_members_equal_a_plain_loop(
@@ -153,6 +171,37 @@ def test_other_numbers_compile_nothing(caplog: pytest.LogCaptureFixture) -> None
     with jax.log_compiles(), caplog.at_level("WARNING"):
         train_all(build_config(batch_size=17), 2)
     assert compiled(caplog), "another shape: this is how it would show"
+
+
+def test_adversarial_training_is_resumed_and_another_step_compiles_nothing(
+    caplog: pytest.LogCaptureFixture, trained: tuple[Any, np.ndarray]
+) -> None:
+    whole, losses = train_all(build_config(adversarial=0.05), 2)
+    parts, other_losses = train_all(build_config(adversarial=0.05), 2, cuts=(1, 3))
+    np.testing.assert_array_equal(losses, other_losses)
+    for one, other in zip(jax.tree.leaves(whole), jax.tree.leaves(parts), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert np.abs(losses - trained[1])[:, 1:].min() > 0
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        train_all(build_config(adversarial=0.2), 2)
+    assert not compiled(caplog)
+
+
+def test_an_adversarial_step_is_a_share_of_a_columns_range_and_0_for_a_constant_column() -> None:
+    """A weight of a column that is always 0 moves only if an adversarial example moves it."""
+    rows = draw_rows()
+    switch = np.where(np.arange(ROWS) % 3 == 0, 1.5, -0.75)
+    features = np.stack([rows.features[:, 0], np.zeros(ROWS), switch], axis=1).astype(np.float32)
+    config = build_config(adversarial=0.1)
+    trainer = NumericTrainer(config, TrainingRows(features, rows.targets), choose_devices(1))
+    steps = np.asarray(trainer._shared[-1])[0]
+    np.testing.assert_allclose(steps, 0.1 * np.array([np.ptp(features[:, 0]), 0, 2.25]), rtol=1e-6)
+    state = trainer.init_members()
+    first = trainer.get(state).params["Dense_0"]["kernel"]
+    state, _ = trainer.train(state, 1, 0, trainer.steps_per_epoch)
+    last = trainer.get(state).params["Dense_0"]["kernel"]
+    np.testing.assert_array_equal(first[:, 1], last[:, 1])
+    assert (np.abs(last - first)[:, [0, 2]].max(axis=2) > 0).all()
 
 
 def test_answers_are_those_of_the_plain_network_whatever_the_blocks(

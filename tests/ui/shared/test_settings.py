@@ -68,6 +68,7 @@ ODD = EnsembleConfig(
     optimizer="adamw",
     weight_decay=0.003,
     label_smoothing=0.07,
+    adversarial=0.03,
     vary="momentum=0.4,0.5,0.9",
 )
 
@@ -95,7 +96,13 @@ def test_the_summary_names_what_is_unusual_and_only_that() -> None:
     plain = settings.summarize_run_settings(EnsembleConfig(members=1))
     assert plain == "1 member · rate 0.1 · momentum 0.9 · 10 epochs · batch 128 · seed 0"
     assert settings.summarize_run_settings(ODD).startswith("9 members · rate 0.0123")
-    for said in ("cosine schedule", "bootstrap", "shift pixels 2", "rotation degrees 12.5"):
+    for said in (
+        "cosine schedule",
+        "bootstrap",
+        "shift pixels 2",
+        "rotation degrees 12.5",
+        "adversarial step 0.03",
+    ):
         assert said in settings.summarize_run_settings(ODD)
 
 

@@ -17,6 +17,7 @@ ADVANCED_FIELDS = (
     "width",
     "depth",
     "beta",
+    "adversarial",
     "validation",
     "test",
     "seed",
