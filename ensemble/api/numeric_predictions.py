@@ -96,6 +96,7 @@ def judge_numbers(
     levels: Any = None,
     member_names: Sequence[str] | None = None,
     groups: Any = None,
+    in_time_order: bool = False,
 ) -> NumericJudgement:
     """Judges members that predict a number: with its spread, by quantiles, or the number alone.
 
@@ -109,6 +110,7 @@ def judge_numbers(
       member_names: M names.
       groups: (N,), names or numbers: examples of one group belong together, such as the
         measurements of one patient.
+      in_time_order: whether the examples are in time order: conformal intervals then adapt.
 
     Raises:
       PredictionsError: the arrays do not fit, or are no finite numbers; says what to do.
@@ -117,7 +119,11 @@ def judge_numbers(
     if groups is not None:
         numbers = add_groups(numbers, groups, "`groups`")
     evaluated = EvaluatedNumbers(
-        numbers.mixture, numbers.targets, numbers.member_names, group_column=numbers.groups
+        numbers.mixture,
+        numbers.targets,
+        numbers.member_names,
+        group_column=numbers.groups,
+        in_time_order=in_time_order,
     )
     return _build_judgement(evaluated, numbers.notes)
 

@@ -53,7 +53,9 @@ class NumberTraining:
         return open_numbers(self.id, epoch)
 
     def predict(self, table: Any, epoch: int | None = None) -> "pd.DataFrame":
-        """What the ensemble says of new rows: `mean`, `sd`, `low`, `high` of 90 %, and sd's parts.
+        """Predict new rows: `mean`, `sd`, `low`, `high` of 90 %, sd's parts, and `extrapolated`.
+
+        `extrapolated` marks rows with a number outside the training range.
 
         Args:
           table: a DataFrame, columns by name, or the path of a CSV or Parquet file; other columns
@@ -67,7 +69,8 @@ class NumberTraining:
         import numpy as np
         import pandas as pd
 
-        mixture = answer_table(find_numeric_run(self.id), _read_table(table), epoch).mixture
+        answers = answer_table(find_numeric_run(self.id), _read_table(table), epoch)
+        mixture = answers.mixture
         tail = (1 - ANSWER_LEVEL) / 2
         return pd.DataFrame(
             {
@@ -77,6 +80,7 @@ class NumberTraining:
                 "high": mixture.compute_quantile(1 - tail),
                 "aleatoric_sd": np.sqrt(mixture.compute_aleatoric_variance()),
                 "epistemic_sd": np.sqrt(mixture.compute_epistemic_variance()),
+                "extrapolated": answers.extrapolated,
             }
         )
 
@@ -100,6 +104,7 @@ def train_numbers(
     leave_out: Sequence[str] = (),
     categories: Sequence[str] = (),
     group: str = "",
+    in_time_order: bool = False,
     progress: bool = True,
     **settings: Any,
 ) -> NumberTraining:
@@ -116,6 +121,7 @@ def train_numbers(
       leave_out: columns that are not to be learnt from.
       categories: columns of numbers that stand for kinds.
       group: the column whose equal values belong together, such as a patient; not learned from.
+      in_time_order: whether rows are in time order: the last ones are tested on.
       progress: whether a line an epoch is printed.
 
     Raises:
@@ -126,7 +132,13 @@ def train_numbers(
     config = NumericConfig.from_dict({**(config or NumericConfig()).as_dict(), **settings})
     name = normalize_run_name(name)
     prepared = prepare_numeric_table(
-        config, _read_table(table), target, tuple(leave_out), tuple(categories), group
+        config,
+        _read_table(table),
+        target,
+        tuple(leave_out),
+        tuple(categories),
+        group,
+        in_time_order,
     )
     run = launch_numeric_run(config, prepared)
     if name:

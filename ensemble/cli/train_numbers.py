@@ -1,5 +1,7 @@
 """`train --task regression`: an ensemble that predicts a column of numbers in a table."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,17 +17,22 @@ from ensemble.config.numeric_config import NumericConfig
 from ensemble.errors import EnsembleError
 from ensemble.jobs.folders import find_run_folder, read_kind_and_settings
 from ensemble.jobs.kinds import NUMERIC
-from ensemble.numeric.numeric_store import NumericRun, requeue_numeric_run
+from ensemble.numeric.numeric_store import (
+    NumericRun,
+    rename_numeric_run,
+    requeue_numeric_run,
+)
 from ensemble.runs import read_history
 from ensemble.settings import list_setting_fields
 from ensemble.wording.runs.numeric_training import describe_best_numeric_epoch
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 TASKS = (CLASSIFICATION, REGRESSION)
+MAX_SPLITS = 100
 CLASS_NAMES = {field.name for field in list_setting_fields(EnsembleConfig)}
 NUMERIC_FIELDS = {field.name: field for field in list_setting_fields(NumericConfig)}
 # By their names in the command: options that a table alone has.
-TABLE_NAMES = ("table", "target", "leave_out", "category", "group")
+TABLE_NAMES = ("table", "target", "leave_out", "category", "group", "time_order", "splits")
 
 
 def add_table_options(command: Command) -> Command:
@@ -44,6 +51,17 @@ def add_table_options(command: Command) -> Command:
             metavar="COLUMN",
             multiple=True,
             help="Column that is not to be learnt from; can be repeated.",
+        ),
+        click.option(
+            "--splits",
+            type=click.IntRange(2, MAX_SPLITS),
+            help="Train on so many splits, with other seeds, and report means ± standard errors.",
+        ),
+        click.option(
+            "--time-order",
+            is_flag=True,
+            default=None,
+            help="Rows are in time order: test on the last ones.",
         ),
         click.option(
             "--group",
@@ -108,17 +126,29 @@ def train_numbers(chosen: dict[str, Any], resume: str | None) -> NoReturn:
     config = NumericConfig(
         **{name: value for name, value in chosen.items() if name in NUMERIC_FIELDS}
     )
-    table = prepare_numeric_table(
-        config,
-        read_data_table(chosen["table"]),
-        chosen["target"],
-        chosen.get("leave_out", ()),
-        chosen.get("category", ()),
-        chosen.get("group", ""),
-    )
-    for note in table.notes:
-        print_line(note, err=True)
-    _execute_and_exit(create_numeric_run(config, table).id)
+    table = read_data_table(chosen["table"])
+
+    def create_run(config: NumericConfig) -> str:
+        prepared = prepare_numeric_table(
+            config,
+            table,
+            chosen["target"],
+            chosen.get("leave_out", ()),
+            chosen.get("category", ()),
+            chosen.get("group", ""),
+            chosen.get("time_order", False),
+        )
+        if config.split_seed == first_seed:
+            for note in prepared.notes:
+                print_line(note, err=True)
+        return create_numeric_run(config, prepared).id
+
+    first_seed = config.split_seed
+    if splits := chosen.get("splits"):
+        if chosen.get("time_order"):
+            raise click.UsageError("Rows in time order have one split: leave out --splits.")
+        _execute_splits_and_exit(config, splits, create_run)
+    _execute_and_exit(create_run(config))
 
 
 def resume_numbers(run_id: str, chosen: dict[str, Any]) -> NoReturn:
@@ -137,6 +167,31 @@ def is_numeric_run_id(run_id: str) -> bool:
         return read_kind_and_settings(find_run_folder(run_id))[0] == NUMERIC.config_kind
     except (EnsembleError, OSError, ValueError):
         return False  # What is wrong with it is said by whoever opens it.
+
+
+def _execute_splits_and_exit(
+    config: NumericConfig, splits: int, create_run: Callable[[NumericConfig], str]
+) -> NoReturn:
+    """Train a run for each split, and print the means over them; each run stays."""
+    from ensemble.analysis.numeric.repeated_splits import summarize_splits
+    from ensemble.numeric.training.numeric_worker import execute_numeric_run
+    from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
+    from ensemble.wording.numeric_predictions import list_split_sentences
+
+    evaluations, run_ids = [], list[str]()
+    for place in range(splits):
+        shifted = replace(config, seed=config.seed + place, split_seed=config.split_seed + place)
+        run_ids.append(create_run(shifted))
+        rename_numeric_run(run_ids[-1], f"Split {place + 1} of {splits}")
+        with ProgressLine(run_ids[-1]) as line:
+            run = execute_numeric_run(run_ids[-1], line.show_numbers)
+        if run.state != "finished":
+            exit_with_result(run.state, run.message, {"run_ids": run_ids})
+        evaluations.append(evaluate_numeric_run(run).evaluation)
+    summary = summarize_splits(evaluations)
+    for sentence in list_split_sentences(summary, splits):
+        print_line(sentence, err=True)
+    exit_with_result("finished", "", {"splits": splits, "run_ids": run_ids, **summary})
 
 
 def _execute_and_exit(run_id: str) -> NoReturn:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ensemble.analysis.inference.image_groups import Groups, number_groups
 from ensemble.analysis.numeric.ensemble_forms import list_ensemble_arrays
-from ensemble.analysis.numeric.normal_mixture import Doubles
+from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, build_numeric_ensemble
 from ensemble.datasets.example_details import clean_details, read_details, write_details
 from ensemble.errors import RunError
@@ -24,8 +24,10 @@ from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
+from ensemble.tables.prepared_table import read_prepared_table
 
 TARGETS_FILE = "targets.npz"
+CURVE = "curve"  # predictions along the one input of a table
 MAX_TARGET_BYTES = 2**31
 
 
@@ -73,6 +75,53 @@ def write_numeric_arrays(
     path = locate_epoch_file(folder, what, epoch)
     path.parent.mkdir(exist_ok=True)
     write_arrays(path, {name: np.asarray(array, np.float64) for name, array in arrays.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class NumericCurve:
+    """What members predict along the one input of a table.
+
+    Attributes:
+      name: of the input.
+      inputs: (P,), rising, in its unit.
+      predicted: at these.
+      low, high: the training range of the input.
+      test_inputs: (N,), the inputs of the test rows.
+    """
+
+    name: str
+    inputs: Doubles
+    predicted: NormalMixture
+    low: float
+    high: float
+    test_inputs: Doubles
+
+
+def read_numeric_curve(run: NumericRun, epoch: int) -> NumericCurve | None:
+    """Read the curve after an epoch; None if the table has several inputs, or an older version ran.
+
+    Raises:
+      RunError: the file is damaged.
+      DataError: the table's files are.
+    """
+    if run.settings is None or not locate_epoch_file(run.path, CURVE, epoch).exists():
+        return None
+    table = read_prepared_table(run.path)
+    number, inputs = table.encoding.numbers[0], table.encoding.list_curve_inputs()
+    expected = {
+        name: ExpectedArray((run.members, len(inputs)), "float64") for name in ("mean", "variance")
+    }
+    arrays = read_epoch_arrays(run.path, CURVE, epoch, expected)
+    remaining = list(run.remaining_members(epoch))
+    low, high = table.encoding.ranges[number["name"]]
+    return NumericCurve(
+        number["name"],
+        inputs,
+        NormalMixture(arrays["mean"][remaining], arrays["variance"][remaining]),
+        low,
+        high,
+        table.features[table.split.test, 0].astype(np.float64) * number["scale"] + number["mean"],
+    )
 
 
 def read_numeric_predictions(run: NumericRun, epoch: int) -> NumericEnsemble:

@@ -5,7 +5,7 @@ goes on, and answers for new rows, without the file that it was made of.
 """
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,7 +36,7 @@ from ensemble.tables.table_encoding import (
     TableEncoding,
     fit_table_encoding,
 )
-from ensemble.tables.table_split import TableSplit, split_table_rows
+from ensemble.tables.table_split import FEWEST_VALIDATION_ROWS, TableSplit, split_table_rows
 
 ARRAYS_FILE, DESCRIPTION_FILE = "table.npz", "table.json"
 MOST_ROWS = 1_000_000
@@ -58,6 +58,7 @@ class PreparedTable:
       notes: what was assumed, in sentences.
       test_groups: the group of each test row by the column of groups, from 0; None without one,
         and for a table that was read from a run's folder.
+      in_time_order: whether rows are in time order, so that the last ones are tested on.
     """
 
     source: str
@@ -68,6 +69,7 @@ class PreparedTable:
     split: TableSplit
     notes: tuple[str, ...]
     test_groups: Groups | None = None
+    in_time_order: bool = False
 
     def select_part(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Features (n, F) and standardised targets (n,), float32 both, of these rows."""
@@ -88,12 +90,19 @@ class TableDescription:
     validation: Rows
     test: Rows
     notes: list[str]
+    ranges: dict[str, list[float]] = field(default_factory=dict)
+    in_time_order: bool = False
 
     @property
     def encoding(self) -> TableEncoding:
         """How rows become features."""
         return TableEncoding(
-            self.target, self.target_mean, self.target_scale, self.numbers, self.categories
+            self.target,
+            self.target_mean,
+            self.target_scale,
+            self.numbers,
+            self.categories,
+            self.ranges,
         )
 
 
@@ -106,6 +115,7 @@ def prepare_table(
     leave_out: Collection[str] = (),
     as_categories: Collection[str] = (),
     group: str = "",
+    in_time_order: bool = False,
 ) -> PreparedTable:
     """Encode a table by its training rows, and note what was assumed.
 
@@ -121,6 +131,8 @@ def prepare_table(
       leave_out: columns that are not to be learnt from.
       as_categories: columns of numbers that stand for kinds.
       group: the column whose equal values belong together, not learned from; "" for none.
+      in_time_order: whether rows are in time order: the last ones are tested on, those before them
+        held out for validation, and nothing is drawn.
 
     Raises:
       DataError: the columns do not allow it, or there are too many rows.
@@ -138,7 +150,8 @@ def prepare_table(
     groups = _read_group_column(table, group, kept) if group else None
     # Copies are found before the split decides how rows are encoded, so by an encoding of all.
     encoded = fit_table_encoding(table, choice, kept).encode_features(table)[0][kept]
-    copies = find_row_copies(np.column_stack([encoded, every[kept]]))
+    rows = np.column_stack([encoded, every[kept]])
+    copies = None if in_time_order else find_row_copies(rows)
     together = [each for each in (groups, copies) if each is not None]
     parts = split_table_rows(
         len(kept),
@@ -146,6 +159,7 @@ def prepare_table(
         test_share,
         validation_share,
         join_groups(*together) if len(together) == 2 else next(iter(together), None),
+        in_time_order=in_time_order,
     )
     if len(parts.test) > MOST_TEST_ROWS:
         raise DataError(
@@ -157,16 +171,25 @@ def prepare_table(
     used = {*choice.numbers, *choice.categories, choice.target}
     column_notes = [note for each in table.columns if each.name in used for note in each.notes]
     notes = [*list_choice_notes(table, choice), *_list_gap_notes(encoding), *new_notes]
+    if in_time_order:
+        notes.insert(0, "Rows are in time order: the last ones are tested on.")
+    if validation_share and not len(parts.validation):
+        notes.insert(
+            0,
+            f"Validation is off, because {validation_share:.0%} of "
+            f"{len(kept) - len(parts.test):,} rows are fewer than {FEWEST_VALIDATION_ROWS}: the "
+            "last epoch is used.",
+        )
     if group:
         count = int(groups.max()) + 1 if groups is not None else 0
         notes.insert(0, f"{count:,} groups by {group}, each as a whole in one part of the split.")
     if copies is not None:
         count = len(kept) - int(copies.max()) - 1
-        rows = "1 row is an exact copy" if count == 1 else f"{count:,} rows are exact copies"
-        notes.insert(0, f"{rows} of another row, and in the same part of the split as that row.")
+        what = "1 row is an exact copy" if count == 1 else f"{count:,} rows are exact copies"
+        notes.insert(0, f"{what} of another row, and in the same part of the split as that row.")
     if missing := table.rows - len(kept):
-        rows = "1 row has" if missing == 1 else f"{missing:,} rows have"
-        notes.insert(0, f"{rows} no {choice.target} and {_count_verb(missing)} left out.")
+        what = "1 row has" if missing == 1 else f"{missing:,} rows have"
+        notes.insert(0, f"{what} no {choice.target} and {_count_verb(missing)} left out.")
     return PreparedTable(
         table.name,
         encoding,
@@ -176,6 +199,7 @@ def prepare_table(
         parts,
         (*table.notes, *column_notes, *notes),
         None if groups is None else number_groups(groups[parts.test]),
+        in_time_order,
     )
 
 
@@ -210,6 +234,7 @@ def write_prepared_table(folder: Path, table: PreparedTable) -> None:
     )
     sizes = {name: len(rows) for name, rows in vars(table.split).items()}
     values = {"source": table.source, **asdict(table.encoding), **sizes, "notes": table.notes}
+    values["in_time_order"] = table.in_time_order
     write_json(folder / DESCRIPTION_FILE, values)
 
 
@@ -252,6 +277,7 @@ def read_prepared_table(folder: Path) -> PreparedTable:
         arrays["row_numbers"],
         parts,
         tuple(said.notes),
+        in_time_order=said.in_time_order,
     )
 
 

@@ -3,7 +3,8 @@
 Means, standard deviations and the values of categories are those of the training rows alone.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, TypedDict
 
 import numpy as np
@@ -14,6 +15,7 @@ from ensemble.storage.records.field_checks import NumberRange
 from ensemble.tables.column_choice import ColumnChoice, convert_to_texts
 from ensemble.tables.raw_table import NUMBER, RawColumn, RawTable
 
+CURVE_POINTS = 200
 MOST_FEATURES = 4096  # columns that a network sees
 MOST_ENCODED_CELLS = 2**28  # float32, 1 GiB
 Scale = Annotated[float, NumberRange(1e-300, 1e300)]
@@ -58,6 +60,8 @@ class TableEncoding:
         is (target − mean) / scale.
       numbers: columns of numbers; each is standardised, and 0 where it is missing.
       categories: columns of categories; a value that no training row has is 0 in all columns.
+      ranges: of each column of numbers the lowest and highest training value, by its name; {} for
+        a run of a version that did not store them.
     """
 
     target: str
@@ -65,6 +69,7 @@ class TableEncoding:
     target_scale: Scale
     numbers: list[NumberColumn]
     categories: list[CategoryColumn]
+    ranges: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -121,6 +126,44 @@ class TableEncoding:
                 notes.append(f"{rows} a value of {category['name']} that no training row has.")
         return features, notes
 
+    def find_extrapolated_rows(self, table: RawTable) -> tuple[NDArray[np.bool_], list[str]]:
+        """Find the rows of a table, (N,), with a number outside the training range, and say which.
+
+        Args:
+          table: with all columns that were learned from.
+        """
+        outside, notes = np.zeros(table.rows, bool), list[str]()
+        for name, (low, high) in self.ranges.items():
+            values = np.asarray(table.find_column(name).values, np.float64)
+            beyond = (values < low) | (values > high)
+            if count := int(beyond.sum()):
+                rows = "1 row has" if count == 1 else f"{count:,} rows have"
+                notes.append(
+                    f"{rows} a value of {name:.60} outside the training range, {low:.6g} to "
+                    f"{high:.6g}: predictions there are extrapolations."
+                )
+            outside |= beyond
+        return outside, notes
+
+    def list_curve_inputs(self) -> NDArray[np.float64]:
+        """List the inputs at which a curve is drawn, (P,), in their unit; () unless there is one.
+
+        They cover the training range of the one column, and half of it more on either side.
+        """
+        name = self.numbers[0]["name"] if len(self.feature_names) == len(self.numbers) == 1 else ""
+        if name not in self.ranges:
+            return np.empty(0)
+        low, high = self.ranges[name]
+        return np.linspace(1.5 * low - 0.5 * high, 1.5 * high - 0.5 * low, CURVE_POINTS)
+
+    def build_curve_features(self) -> NDArray[np.float32]:
+        """Encode `list_curve_inputs`, (P, F)."""
+        inputs = self.list_curve_inputs()
+        if not len(inputs):
+            return np.empty((0, len(self.feature_names)), np.float32)
+        number = self.numbers[0]
+        return np.asarray((inputs - number["mean"]) / number["scale"], np.float32)[:, None]
+
     def standardise_targets(self, targets: NDArray[np.float64]) -> NDArray[np.float32]:
         """(N,) targets in their unit, as a network learns them."""
         return np.asarray((targets - self.target_mean) / self.target_scale, np.float32)
@@ -155,6 +198,7 @@ def fit_table_encoding(
             _fit_category_column(table.find_column(name), training_rows)
             for name in choice.categories
         ],
+        _find_training_ranges(table, choice.numbers, training_rows),
     )
     count = len(encoding.feature_names)
     if count > MOST_FEATURES or count * table.rows > MOST_ENCODED_CELLS:
@@ -185,4 +229,15 @@ def _fit_category_column(column: RawColumn, rows: NDArray[np.int64]) -> Category
         "name": column.name,
         "values": sorted({text for text in mine if text is not None}),
         "missing": any(text is None for text in mine),
+    }
+
+
+def _find_training_ranges(
+    table: RawTable, names: Sequence[str], rows: NDArray[np.int64]
+) -> dict[str, list[float]]:
+    columns = {name: np.asarray(table.find_column(name).values, np.float64)[rows] for name in names}
+    return {
+        name: [float(np.nanmin(values)), float(np.nanmax(values))]
+        for name, values in columns.items()
+        if not np.isnan(values).all()
     }

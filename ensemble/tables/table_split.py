@@ -12,7 +12,7 @@ from ensemble.analysis.inference.image_groups import Groups
 from ensemble.errors import ConfigError
 
 SPLIT_STREAM = 0x7AB1E  # tells these draws from any other by the same seed
-FEWEST_TEST_ROWS, FEWEST_TRAINING_ROWS = 2, 4
+FEWEST_TEST_ROWS, FEWEST_VALIDATION_ROWS, FEWEST_TRAINING_ROWS = 2, 4, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,8 @@ def split_table_rows(
     test_share: float,
     validation_share: float,
     groups: Groups | None = None,
+    *,
+    in_time_order: bool = False,
 ) -> TableSplit:
     """Divide rows into a test part of all rows and a validation part of the others.
 
@@ -43,9 +45,11 @@ def split_table_rows(
       rows: how many there are.
       seed: of the draw.
       test_share: in (0, 1).
-      validation_share: of the rows outside the test part, in [0, 1).
+      validation_share: of the rows outside the test part, in [0, 1). A part of fewer than
+        `FEWEST_VALIDATION_ROWS` chooses an epoch by chance, so none is held out then.
       groups: (rows,), the group of each row, from 0: a group lies in one part as a whole, so that
         parts are as large as whole groups allow. None if rows are independent.
+      in_time_order: whether to test on the last rows, and hold out those before them.
 
     Raises:
       ConfigError: a part would have too few rows.
@@ -57,11 +61,8 @@ def split_table_rows(
             f"test is {test_share:g}, which is {test} of {rows:,} rows: choose a share that holds "
             f"{FEWEST_TEST_ROWS} rows or more."
         )
-    if validation_share and held < FEWEST_TEST_ROWS:
-        raise ConfigError(
-            f"validation is {validation_share:g}, which is {held} of the {rows - test:,} rows that "
-            f"are not tested on: choose a share that holds {FEWEST_TEST_ROWS} rows or more, or 0."
-        )
+    if held < FEWEST_VALIDATION_ROWS:
+        held = 0
     if rows - test - held < FEWEST_TRAINING_ROWS:
         raise ConfigError(
             f"only {rows - test - held} of {rows:,} rows are left to learn from: choose smaller "
@@ -69,7 +70,7 @@ def split_table_rows(
         )
     index = np.arange(rows) if groups is None else groups
     words = np.random.PCG64([SPLIT_STREAM, seed]).random_raw(int(index.max()) + 1)
-    order = np.argsort(words[index], kind="stable")
+    order = np.arange(rows)[::-1] if in_time_order else np.argsort(words[index], kind="stable")
     # Parts end where a group ends, and at least one group is in each.
     ends = np.append(np.flatnonzero(np.diff(index[order])) + 1, rows)
     needed = 3 if held else 2

@@ -12,9 +12,11 @@ from ensemble.analysis.numeric.numeric_diagnosis import (
 )
 from ensemble.analysis.numeric.numeric_evaluation import NumericEvaluation
 from ensemble.analysis.numeric.numeric_quality import IntervalCoverage
+from ensemble.analysis.numeric.repeated_splits import SplitSummary
 from ensemble.wording import formats
 from ensemble.wording.formats import format_significant
 from ensemble.wording.verdicts.ensemble_gain import format_p_value
+from ensemble.wording.verdicts.uncertainty_split import SPLIT_LIMIT
 
 METRIC_NAMES = {
     "squared_error": "squared error",
@@ -124,13 +126,14 @@ def describe_variance_parts(evaluation: NumericEvaluation) -> str:
         return (
             f"The members’ {what} differ by {spread} (root of the mean variance): that is their "
             "disagreement (epistemic); how much of the rest is noise (aleatoric) is not told by "
-            f"{evaluation.form if evaluation.form == 'quantiles' else 'numbers alone'}."
+            f"{evaluation.form if evaluation.form == 'quantiles' else 'numbers alone'}. "
+            f"{SPLIT_LIMIT}"
         )
     total = evaluation.aleatoric + evaluation.epistemic
     share = formats.format_percent(evaluation.epistemic / total, figures=2)
     return (
         f"{share} of the predicted variance is the members' disagreement (epistemic); the rest is "
-        "the noise that each of them expects (aleatoric)."
+        f"the noise that each of them expects (aleatoric). {SPLIT_LIMIT}"
     )
 
 
@@ -163,6 +166,12 @@ def describe_conformal_intervals(evaluation: NumericEvaluation) -> str:
         "quantiles": (f"Its widest intervals, moved {way} by {factor} at both ends,", "margin"),
     }[evaluation.form]
     verb = "are" if evaluation.form == "quantiles" else "is"
+    if conformal.in_time_order:
+        return (
+            f"Intervals that adapt after each example in time order, begun on the first "
+            f"{conformal.calibrated_on:,}, held {held} of the {conformal.counted_on:,} after them, "
+            f"where {level} are promised in the long run; the next one {verb} {what.lower()}."
+        )
     return (
         f"{what} {verb} promised to hold {level} of "
         f"new targets like these: the {chosen} was chosen on {conformal.calibrated_on:,} of the "
@@ -321,3 +330,19 @@ def describe_groups(groups: int, examples: int) -> str:
         f"The {formats.format_count(examples, 'example')} form {counted} (a group column, or exact "
         "copies); intervals and tests count groups."
     )
+
+
+def list_split_sentences(summary: SplitSummary, splits: int) -> list[str]:
+    """List what an ensemble and a member achieve on average over splits; each a sentence."""
+
+    def format_figures(who: str) -> str:
+        return ", ".join(
+            f"{name.upper()} {format_significant(figure['mean'])} ± "
+            f"{format_significant(figure['standard_error'], 2)}"
+            for name, figure in summary[who].items()
+        )
+
+    return [
+        f"Mean ± standard error over {splits} splits: ensemble {format_figures('ensemble')}.",
+        f"One member: {format_figures('member')}. Saved: {format_figures('saved')}.",
+    ]

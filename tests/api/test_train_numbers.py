@@ -7,9 +7,14 @@ import pandas as pd
 import pytest
 
 import ensemble
+from ensemble.config.numeric_config import NumericConfig
 from ensemble.errors import ConfigError, DataError
+from ensemble.figures.palette import LIGHT
+from ensemble.numeric.numeric_predictions import read_numeric_targets
 from ensemble.numeric.numeric_store import NUMERIC_STORE, find_numeric_run, list_numeric_runs
 from ensemble.numeric.training.numeric_worker import execute_numeric_run
+from ensemble.views.registry import NUMERIC_VIEWS
+from ensemble.views.summary import summarize_view
 from tests.numeric.conftest import build_table
 
 
@@ -38,11 +43,17 @@ def test_a_frame_is_learnt_from_judged_and_asked(
     assert judged.evaluation.ensemble.examples == 24
     assert "RMSE" in str(judged)
     answers = trained.predict(frame.drop(columns="price"))
-    assert list(answers) == ["mean", "sd", "low", "high", "aleatoric_sd", "epistemic_sd"]
+    assert list(answers) == [
+        *("mean", "sd", "low", "high", "aleatoric_sd", "epistemic_sd"),
+        "extrapolated",
+    ]
+    far = trained.predict(frame.assign(area=frame["area"] + 10))
+    assert far["extrapolated"].all()
+    assert not answers["extrapolated"].all()
     assert (answers["low"] < answers["mean"]).all()
     frame.to_csv(tmp_path / "houses.csv", index=False)
     same = trained.predict(tmp_path / "houses.csv")
-    np.testing.assert_allclose(same.to_numpy(), answers.to_numpy(), rtol=1e-5)
+    np.testing.assert_allclose(same.to_numpy(np.float64), answers.to_numpy(np.float64), rtol=1e-5)
 
 
 def test_what_does_not_fit_makes_no_run(frame: pd.DataFrame) -> None:
@@ -56,3 +67,61 @@ def test_what_does_not_fit_makes_no_run(frame: pd.DataFrame) -> None:
     with pytest.raises(DataError, match="give each column one type"):
         ensemble.train_numbers(mixed, "price")
     assert list_numeric_runs() == []
+
+
+def test_a_small_table_is_trained_on_in_one_batch_and_without_validation(
+    frame: pd.DataFrame,
+) -> None:
+    trained = ensemble.train_numbers(frame.iloc[10:30], "price", members=2, epochs=2, devices=1)
+    assert trained.state == "finished"
+    assert "Batch size 32 exceeds the 16 training rows: all of them are one batch." in trained.notes
+    assert any(
+        note.startswith("Validation is off, because 10% of 16 rows") for note in trained.notes
+    )
+    run = find_numeric_run(trained.id)
+    assert run.settings is not None
+    assert (run.settings.batch_size, run.settings.validation) == (16, 0.0)
+
+
+def test_one_input_has_a_curve_and_rows_in_time_order_have_adaptive_intervals() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-4, 4, 250)
+    cubic = pd.DataFrame({"x": x, "y": x**3 + rng.normal(0, 3, 250)})
+    trained = ensemble.train_numbers(
+        cubic, "y", members=2, epochs=3, devices=1, in_time_order=True, progress=False
+    )
+    numbers = trained.judge().numbers
+    curve = numbers.curve
+    assert curve is not None
+    assert (curve.low, curve.high) == (x[:180].min(), x[:180].max())
+    assert curve.inputs[0] < curve.low < curve.high < curve.inputs[-1]
+    np.testing.assert_allclose(curve.test_inputs, x[200:], atol=1e-5)
+    at = np.interp(curve.test_inputs, curve.inputs, curve.predicted.compute_mean())
+    np.testing.assert_allclose(at, numbers.predicted.compute_mean(), atol=1.0)
+    conformal = numbers.evaluation.conformal
+    assert conformal is not None
+    assert conformal.in_time_order
+    assert "adapt after each example" in str(trained.judge())
+    [figure] = [
+        figure
+        for figure in summarize_view(NUMERIC_VIEWS["predicted"], numbers).figures
+        if figure.key == "numeric_curve"
+    ]
+    assert list(figure.table()) == ["x", "mean", "sd", "epistemic sd"]
+    assert len(figure.draw(LIGHT).data) == 4
+    both = ensemble.train_numbers(cubic.assign(z=x[::-1]), "y", members=2, epochs=1, devices=1)
+    assert both.judge().numbers.curve is None
+
+
+def test_the_split_has_a_seed_of_its_own_and_older_runs_keep_theirs(frame: pd.DataFrame) -> None:
+    small = {"members": 2, "epochs": 1, "batch_size": 16, "devices": 1}
+    first, second, third = (
+        find_numeric_run(ensemble.train_numbers(frame, "price", **small, **seeds).id)
+        for seeds in ({}, {"seed": 7}, {"split_seed": 7})
+    )
+    targets = [read_numeric_targets(run).values for run in (first, second, third)]
+    np.testing.assert_array_equal(targets[0], targets[1])
+    assert not np.array_equal(targets[0], targets[2])
+    stored = {**first.settings.as_dict(), "seed": 7} if first.settings else {}
+    del stored["split_seed"]
+    assert NumericConfig.from_disk(stored).split_seed == 7

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
+from ensemble.api.numeric_predictions import open_numbers
 from ensemble.cli.program import main
 from ensemble.numeric.numeric_predictions import read_numeric_predictions, select_numeric_epoch
 from ensemble.numeric.numeric_store import find_numeric_run, list_numeric_runs
@@ -93,7 +94,7 @@ def test_a_trained_run_answers_for_new_rows_as_for_its_test_rows(houses: Path) -
     asked = CliRunner().invoke(main, ["predict", run.id, str(new)], catch_exceptions=False)
     assert asked.exit_code == 0, asked.output
     head, *rows = asked.stdout.splitlines()
-    assert head == "row,mean,sd,low_90,high_90,aleatoric_sd,epistemic_sd"
+    assert head == "row,mean,sd,low_90,high_90,aleatoric_sd,epistemic_sd,extrapolated"
     answers = np.array([[float(cell) for cell in row.split(",")] for row in rows])
     assert len(answers) == len(lines) - 1
     table = read_prepared_table(run.path)
@@ -104,9 +105,34 @@ def test_a_trained_run_answers_for_new_rows_as_for_its_test_rows(houses: Path) -
     np.testing.assert_allclose(answers[places, 2] ** 2, kept.compute_variance(), rtol=1e-3)
     assert (answers[:, 3] < answers[:, 1]).all()
     assert (answers[:, 1] < answers[:, 4]).all()
-    np.testing.assert_allclose(answers[:, 2] ** 2, (answers[:, 5:] ** 2).sum(axis=1), rtol=1e-4)
+    np.testing.assert_allclose(answers[:, 2] ** 2, (answers[:, 5:7] ** 2).sum(axis=1), rtol=1e-4)
     first = CliRunner().invoke(main, ["predict", run.id, str(new), "--json"]).stdout.splitlines()[0]
     assert json.loads(first)["row"] == 1
     new.write_text("area\n1\n")
     refused = CliRunner().invoke(main, ["predict", run.id, str(new)])
     assert "has no column “city”" in refused.output
+
+
+def test_several_splits_are_runs_of_their_own_and_end_with_means_and_standard_errors(
+    houses: Path,
+) -> None:
+    words = ["--task", "regression", "--table", str(houses), "--target", "price", *SMALL]
+    done = call(*words, "--splits", "3")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout.splitlines()[-1])
+    found = [open_numbers(run_id) for run_id in told["run_ids"]]
+    rmse = [each.evaluation.ensemble.rmse for each in found]
+    assert len({tuple(each.numbers.targets) for each in found}) == 3
+    assert told["ensemble"]["rmse"]["mean"] == pytest.approx(np.mean(rmse))
+    error = np.std(rmse, ddof=1) / np.sqrt(3)
+    assert told["ensemble"]["rmse"]["standard_error"] == pytest.approx(error)
+    members = [np.mean([member.crps for member in each.evaluation.members]) for each in found]
+    assert told["member"]["crps"]["mean"] == pytest.approx(np.mean(members))
+    assert "Mean ± standard error over 3 splits: ensemble RMSE " in done.stderr
+    alone = call(*words, "--splits", "3", "--time-order")
+    assert "Rows in time order have one split: leave out --splits." in alone.output
+    ordered = call(*words, "--time-order")
+    assert "Rows are in time order: the last ones are tested on." in ordered.stderr
+    run = find_numeric_run(json.loads(ordered.stdout.splitlines()[-1])["run_id"])
+    table = read_prepared_table(run.path)
+    assert table.row_numbers[table.split.test].min() > table.row_numbers[table.split.train].max()

@@ -169,7 +169,7 @@ def test_shares_that_leave_too_little_are_refused() -> None:
     with pytest.raises(ConfigError, match="choose a share that holds 2 rows or more"):
         prepare(test_share=0.01)
     with pytest.raises(ConfigError, match="left to learn from"):
-        prepare(test_share=0.9, validation_share=0.5)
+        prepare(test_share=0.94)
     with pytest.raises(DataError, match="has no column to predict “price” from"):
         prepare(leave_out=["area", "city"])
 
@@ -208,3 +208,31 @@ def test_rows_of_few_categories_that_repeat_by_chance_are_not_copies() -> None:
     table = prepare_table(RawTable("ratings.csv", 300, columns), "rating", 0, 0.2, 0.1)
     assert not any("copies" in note for note in table.notes)
     assert len(table.split.test) == 60
+
+
+def test_rows_in_time_order_are_tested_on_at_the_end_and_few_rows_choose_no_epoch() -> None:
+    table = prepare(in_time_order=True)
+    np.testing.assert_array_equal(table.split.test, np.arange(38, 48))
+    np.testing.assert_array_equal(table.split.validation, np.arange(34, 38))
+    assert table.notes[1] == "Rows are in time order: the last ones are tested on."
+    few = prepare(validation_share=0.05)
+    assert len(few.split.validation) == 0
+    assert "Validation is off, because 5% of 38 rows are fewer than 4" in few.notes[1]
+
+
+def test_rows_outside_the_training_range_are_found() -> None:
+    table = prepare()
+    seen = AREA[table.row_numbers[table.split.train] - 1]
+    low, high = table.encoding.ranges["area"]
+    assert (low, high) == (np.nanmin(seen), np.nanmax(seen))
+    new = RawTable(
+        "new.csv",
+        3,
+        (
+            RawColumn("area", NUMBER, np.array([low - 1, np.nan, high])),
+            RawColumn("City", TEXT, np.array(["Ulm"] * 3, object)),
+        ),
+    )
+    outside, notes = table.encoding.find_extrapolated_rows(new)
+    assert outside.tolist() == [True, False, False]
+    assert notes[0].startswith("1 row has a value of area outside the training range, ")

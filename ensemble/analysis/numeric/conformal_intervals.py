@@ -6,6 +6,8 @@ E. Candès, "Conformalized quantile regression", NeurIPS 2019); of numbers witho
 margin for every example.
 """
 
+import bisect
+import math
 from dataclasses import dataclass
 from typing import cast
 
@@ -16,6 +18,7 @@ from ensemble.analysis.inference.image_groups import (
     grouped_share_interval,
     select_groups,
 )
+from ensemble.analysis.inference.proportion_interval import exact_interval
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.numeric_quality import check_targets
@@ -23,6 +26,7 @@ from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.analysis.quality.conformal import conformal_quantile
 
 LEVEL = 0.95  # of the interval of a share
+ADAPTATION = 0.02  # of the error rate, after each example in time order
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class ConformalIntervals:
       low, high: the 95 % interval of that share.
       width: their mean width, in the targets' unit.
       counted_on: examples that the share was counted on.
+      in_time_order: whether the factor adapted after each of these, in time order.
     """
 
     level: float
@@ -48,6 +53,7 @@ class ConformalIntervals:
     high: float
     width: float
     counted_on: int = 0
+    in_time_order: bool = False
 
 
 def compute_conformal_scores(ensemble: NumericEnsemble, targets: Doubles) -> Doubles:
@@ -60,7 +66,9 @@ def compute_conformal_scores(ensemble: NumericEnsemble, targets: Doubles) -> Dou
     return errors / ensemble.compute_spread() if isinstance(ensemble, NormalMixture) else errors
 
 
-def compute_conformal_interval(ensemble: NumericEnsemble, factor: float) -> tuple[Doubles, Doubles]:
+def compute_conformal_interval(
+    ensemble: NumericEnsemble, factor: float | Doubles
+) -> tuple[Doubles, Doubles]:
     """(N,) the ends of the interval of each example, none of which ends below its beginning."""
     if isinstance(ensemble, QuantileEnsemble) and ensemble.interval_levels:
         low, high = ensemble.compute_interval(ensemble.interval_levels[-1])
@@ -95,6 +103,8 @@ def measure_conformal_intervals(
     level: float,
     seed: int = 0,
     groups: Groups | None = None,
+    *,
+    in_time_order: bool = False,
 ) -> ConformalIntervals:
     """Calibrate on one half of the examples, drawn by the seed, and count on the other.
 
@@ -105,6 +115,7 @@ def measure_conformal_intervals(
       seed: of the draw.
       groups: (N,), the group of each example, which lies in one half as a whole. One example of
         each group calibrates, so that the promise holds for an example of a new group.
+      in_time_order: whether examples are in time order; see `measure_adaptive_intervals`.
 
     Raises:
       ValueError: there is one example alone.
@@ -115,6 +126,8 @@ def measure_conformal_intervals(
     check_targets(mixture, targets)
     if len(targets) < 2:
         raise ValueError("One example cannot calibrate and be counted.")
+    if in_time_order:
+        return measure_adaptive_intervals(mixture, targets, level)
     draws = np.random.default_rng(seed)
     order = draws.permutation(len(targets))
     if groups is None:
@@ -139,3 +152,50 @@ def measure_conformal_intervals(
         float((high - low).mean()),
         len(counted),
     )
+
+
+def measure_adaptive_intervals(
+    mixture: NumericEnsemble, targets: Doubles, level: float
+) -> ConformalIntervals:
+    """Calibrate on the first half of examples in time order, and adapt on each of the second half.
+
+    After each target the error rate that the factor is chosen for moves by `ADAPTATION` times the
+    difference between the promised rate and whether the interval missed. So the share that is held
+    approaches the level over time even if the distribution of errors drifts. The factor is the one
+    for the example after the last.
+
+    Args:
+      mixture: at least two examples, in time order.
+      targets: (N,).
+      level: in (0, 1).
+
+    Source: I. Gibbs and E. Candès, "Adaptive conformal inference under distribution shift",
+    NeurIPS 2021.
+    """
+    scores, half = compute_conformal_scores(mixture, targets), len(targets) // 2
+    seen, rate = sorted(scores[:half].tolist()), 1 - level
+    factors, held = np.empty(len(targets) - half), np.empty(len(targets) - half, bool)
+    for place, score in enumerate(scores[half:].tolist()):
+        factors[place] = _choose_adaptive_factor(seen, rate)
+        held[place] = score <= factors[place]
+        rate += ADAPTATION * (1 - level - (not held[place]))
+        bisect.insort(seen, score)
+    finite = np.where(np.isfinite(factors), factors, seen[-1])
+    rest = mixture.select_examples(np.arange(half, len(targets)))
+    low, high = compute_conformal_interval(rest, finite)
+    return ConformalIntervals(
+        level,
+        _choose_adaptive_factor(seen, rate),
+        half,
+        float(held.mean()),
+        *exact_interval(float(held.sum()), len(held), level=LEVEL),
+        float((high - low).mean()),
+        len(held),
+        in_time_order=True,
+    )
+
+
+def _choose_adaptive_factor(scores: list[float], rate: float) -> float:
+    """Choose the factor for this error rate: the k-th smallest score, infinite beyond all."""
+    place = math.ceil((len(scores) + 1) * (1 - rate))
+    return float("inf") if place > len(scores) else scores[max(0, place - 1)]

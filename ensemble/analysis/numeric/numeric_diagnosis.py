@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import stdtr
 from scipy.stats import binom, kstest, kstwo, spearmanr
 
@@ -27,7 +28,7 @@ PIT_BINS = 10
 SPREAD_BINS = 10
 MIN_BIN_EXAMPLES = 10  # of a bin, below which there are fewer bins
 UNSEEN_EXAMPLES, UNSEEN_SIZE = 3.0, 10.0  # of `compare_rmse`
-MAX_SHARE_DOUBLINGS, SHARE_HALVINGS = 40, 50
+MAX_SHARE_DOUBLINGS, SHARE_TOLERANCE = 40, 1e-10
 PitShape = Literal["even", "narrow", "wide", "low", "high", "uneven"]
 
 
@@ -169,21 +170,21 @@ def compare_rmse(
 def _find_largest_share(first: Doubles, second: Doubles, alpha: float, unseen: float) -> float:
     """Find the upper end of the interval of a share of two RMSE; infinite if there is none."""
 
-    def exceeds(share: float) -> bool:
+    def compute_excess(log_share: float) -> float:
+        share = float(np.exp(log_share))
         high = moments_interval(compute_moments(first - share * second), alpha)[1]
-        return float(high) + max(0.0, 1 - share) * unseen < 0
+        return float(high) + max(0.0, 1 - share) * unseen
 
-    low = float(first.mean() / second.mean())
-    for high in low * 4.0 ** np.arange(1, MAX_SHARE_DOUBLINGS):
-        if exceeds(float(high)):
-            break
-        low = float(high)
-    else:
-        return float("inf")
-    for _ in range(SHARE_HALVINGS):
-        middle = float(np.sqrt(low * high))
-        low, high = (low, middle) if exceeds(middle) else (middle, high)
-    return float(np.sqrt(high))
+    if float(moments_interval(compute_moments(-second), alpha)[1]) >= 0:
+        return float("inf")  # The second error could be 0.
+    low = float(np.log(first.mean() / second.mean()))
+    for _ in range(MAX_SHARE_DOUBLINGS):
+        high = low + np.log(4)
+        if compute_excess(high) < 0:
+            root = brentq(compute_excess, low, high, xtol=SHARE_TOLERANCE)
+            return float(np.exp(root / 2))
+        low = high
+    return float("inf")
 
 
 def compare_with_mean_member(

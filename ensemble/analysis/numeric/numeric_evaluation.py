@@ -73,8 +73,12 @@ def evaluate_numbers(
     targets: Doubles,
     member_names: Sequence[str],
     groups: Groups | None = None,
+    *,
+    in_time_order: bool = False,
 ) -> NumericEvaluation:
     """Compute all figures of an ensemble on targets (N,), with examples in `groups` (N,), or none.
+
+    Examples in time order have conformal intervals that adapt after each of them.
 
     Raises:
       ValueError: the targets do not fit.
@@ -93,7 +97,9 @@ def evaluate_numbers(
             measure_interval_coverage(mixture, targets, level, groups)
             for level in mixture.interval_levels
         ),
-        measure_conformal_intervals(mixture, targets, MAIN_LEVEL, groups=groups)
+        measure_conformal_intervals(
+            mixture, targets, MAIN_LEVEL, groups=groups, in_time_order=in_time_order
+        )
         if mixture.examples >= MIN_CONFORMAL_EXAMPLES
         else None,
         tuple(compute_numeric_gains(mixture, targets, groups)) if mixture.members > 1 else (),

@@ -13,7 +13,7 @@ from ensemble.numeric.numeric_store import NumericRun
 from ensemble.numeric.training.numeric_answers import NumericAnswers, answer_table
 
 LEVEL = 0.9  # of the intervals
-COLUMNS = ("row", "mean", "sd", "low_90", "high_90", "aleatoric_sd", "epistemic_sd")
+COLUMNS = ("row", "mean", "sd", "low_90", "high_90", "aleatoric_sd", "epistemic_sd", "extrapolated")
 
 
 def print_table_answers(
@@ -33,7 +33,7 @@ def print_table_answers(
     if not as_json:
         click.echo(",".join(COLUMNS))
     for row in zip(*(columns[name] for name in COLUMNS), strict=True):
-        cells = [int(row[0]), *(float(f"{value:.8g}") for value in row[1:])]
+        cells = [int(row[0]), *(float(f"{value:.8g}") for value in row[1:-1]), int(row[-1])]
         if as_json:
             click.echo(json.dumps(dict(zip(COLUMNS, cells, strict=True))))
         else:
@@ -51,4 +51,5 @@ def build_answer_columns(answers: NumericAnswers) -> dict[str, Any]:
         "high_90": mixture.compute_quantile(1 - tail),
         "aleatoric_sd": np.sqrt(mixture.compute_aleatoric_variance()),
         "epistemic_sd": np.sqrt(mixture.compute_epistemic_variance()),
+        "extrapolated": answers.extrapolated,
     }

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.errors import RunError
@@ -23,11 +24,13 @@ class NumericAnswers:
       mixture: the members' normal distributions, in the target's unit.
       epoch: after which the members were asked.
       notes: what was assumed of the table, in sentences.
+      extrapolated: (N,), which rows have a number outside the training range.
     """
 
     mixture: NormalMixture
     epoch: int
     notes: tuple[str, ...]
+    extrapolated: NDArray[np.bool_]
 
 
 def select_answering_epoch(run: NumericRun, epoch: int | None = None) -> int:
@@ -88,4 +91,5 @@ def answer_table(run: NumericRun, table: RawTable, epoch: int | None = None) -> 
         )
     except ValueError as error:
         raise build_damaged_epoch_error(run.path, "parameters", epoch, str(error)) from error
-    return NumericAnswers(mixture, epoch, (*table.notes, *notes))
+    extrapolated, beyond = encoding.find_extrapolated_rows(table)
+    return NumericAnswers(mixture, epoch, (*table.notes, *notes, *beyond), extrapolated)

@@ -1,10 +1,11 @@
 """A run that learns to predict a column of a table: made, launched and resumed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from ensemble.config.numeric_config import NumericConfig
-from ensemble.errors import ConfigError, RunError
+from ensemble.errors import RunError
 from ensemble.numeric.numeric_predictions import write_numeric_targets
 from ensemble.numeric.numeric_store import NUMERIC_STORE, NumericRun
 from ensemble.tables.prepared_table import PreparedTable, prepare_table, write_prepared_table
@@ -18,6 +19,7 @@ def prepare_numeric_table(
     leave_out: tuple[str, ...] = (),
     as_categories: tuple[str, ...] = (),
     group: str = "",
+    in_time_order: bool = False,
 ) -> PreparedTable:
     """A table as a run with these settings learns from it.
 
@@ -28,10 +30,11 @@ def prepare_numeric_table(
       leave_out: columns that are not to be learnt from.
       as_categories: columns of numbers that stand for kinds.
       group: the column whose equal values belong together; "" for none.
+      in_time_order: whether rows are in time order: the last ones are tested on.
 
     Raises:
       DataError: its columns do not allow it.
-      ConfigError: a part has too few rows, or a batch more than there are.
+      ConfigError: a part has too few rows.
     """
     prepared = prepare_table(
         table,
@@ -42,14 +45,25 @@ def prepare_numeric_table(
         leave_out,
         as_categories,
         group,
+        in_time_order,
     )
-    rows = len(prepared.split.train)
-    if rows < config.batch_size:
-        raise ConfigError(
-            f"batch_size is {config.batch_size:,}, but there are only {rows:,} rows to learn from: "
-            f"choose at most {rows:,}."
+    if config.batch_size > (rows := len(prepared.split.train)):
+        note = (
+            f"Batch size {config.batch_size:,} exceeds the {rows:,} training rows: all of them are "
+            "one batch."
         )
+        return replace(prepared, notes=(note, *prepared.notes))
     return prepared
+
+
+def fit_config_to_table(config: NumericConfig, table: PreparedTable) -> NumericConfig:
+    """Return the settings with a batch and a validation share that a small table allows.
+
+    `prepare_numeric_table` notes both on the table.
+    """
+    batch_size = min(config.batch_size, len(table.split.train))
+    validation = config.validation if len(table.split.validation) else 0.0
+    return replace(config, batch_size=batch_size, validation=validation)
 
 
 def create_numeric_run(config: NumericConfig, table: PreparedTable) -> NumericRun:
@@ -59,6 +73,7 @@ def create_numeric_run(config: NumericConfig, table: PreparedTable) -> NumericRu
       AccessError: whoever asks may not, or has enough of them.
       RunError: the folder cannot be written.
     """
+    config = fit_config_to_table(config, table)
     return NUMERIC_STORE.create_with_files(config, _build_writer(table))
 
 

@@ -17,7 +17,7 @@ from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome, StopRequest, limit_s
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import ReportStatus
 from ensemble.machine.jax_settings import read_device_info
-from ensemble.numeric.numeric_predictions import write_numeric_predictions
+from ensemble.numeric.numeric_predictions import CURVE, write_numeric_predictions
 from ensemble.numeric.numeric_status import (
     NumericStatus,
     build_numeric_epoch_line,
@@ -83,11 +83,14 @@ class NumericSession:
             _choose_run_devices(run.path, self._config),
         )
         judged = np.concatenate([split.validation, split.test])
-        self._judged_features = self._table.features[judged]
+        self._judged = len(judged)
+        self._judged_features = np.concatenate(
+            [self._table.features[judged], self._table.encoding.build_curve_features()]
+        )
         self._clock = TrainingClock(
             self._config,
             self._trainer.steps_per_epoch,
-            len(judged),
+            len(self._judged_features),
             status.status.compile_seconds or 0.0,
         )
         self._pace, self._saved = CallPacer(), time.monotonic()
@@ -146,6 +149,7 @@ class NumericSession:
         keep_matching_lines(history, lambda line: line.get("epoch", 0) <= done)
         drop_predictions(folder, after=done)
         drop_predictions(folder, after=done, what="validation")
+        drop_predictions(folder, after=done, what=CURVE)
         drop_parameters(folder, after=done)
         self._status.update(
             set_aside=lost,
@@ -200,6 +204,8 @@ class NumericSession:
         encoding = self._table.encoding
         mean = answer[0].astype(np.float64) * encoding.target_scale + encoding.target_mean
         variance = answer[1].astype(np.float64) * encoding.target_scale**2
+        curve = mean[:, self._judged :], variance[:, self._judged :]
+        mean, variance = mean[:, : self._judged], variance[:, : self._judged]
         usable = np.isfinite(mean).all(axis=1) & (variance > 0).all(axis=1)
         usable &= np.isfinite(variance).all(axis=1)
         self._freeze_members(
@@ -212,7 +218,7 @@ class NumericSession:
         line = self._build_epoch_line(mean, variance)
         fields = build_numeric_status_fields(self._status.status, line)
         best = fields.get("best_epoch") or self._status.status.best_epoch or epoch
-        self._write_epoch_files(epoch, best, mean, variance)
+        self._write_epoch_files(epoch, best, mean, variance, curve)
         append_line(self._run.path / HISTORY_FILE, line)
         progress.evaluated = epoch
         progress.nll[:], progress.squared_error[:] = 0, 0
@@ -264,8 +270,15 @@ class NumericSession:
         )
         return convert_to_json({**line, **_pad_member_figures(line, active)})
 
-    def _write_epoch_files(self, epoch: int, best: int, mean: Doubles, variance: Doubles) -> None:
-        """What members predict, and their parameters; dropped again where they would take much."""
+    def _write_epoch_files(
+        self,
+        epoch: int,
+        best: int,
+        mean: Doubles,
+        variance: Doubles,
+        curve: tuple[Doubles, Doubles],
+    ) -> None:
+        """Write what members predict, and their parameters; drop the oldest if they are large."""
         folder, held = self._run.path, len(self._table.split.validation)
         mean, variance = mean.copy(), variance.copy()
         mean[~self._trainer.active], variance[~self._trainer.active] = np.nan, np.nan
@@ -274,7 +287,10 @@ class NumericSession:
             write_numeric_predictions(
                 folder, epoch, mean[:, :held], variance[:, :held], "validation"
             )
-        for what in ("predictions", *(("validation",) if held else ())):
+        if curve[0].size:
+            write_numeric_predictions(folder, epoch, *curve, CURVE)
+        written = [CURVE] if curve[0].size else []
+        for what in ("predictions", *(("validation",) if held else ()), *written):
             _drop_excess_predictions(folder, what, epoch, best)
         write_parameters(folder, epoch, self._trainer.get(self._state.params), best)
 

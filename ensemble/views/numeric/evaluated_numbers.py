@@ -28,12 +28,15 @@ from ensemble.analysis.numeric.numeric_evaluation import (
 )
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.numeric.numeric_predictions import (
+    NumericCurve,
+    read_numeric_curve,
     read_numeric_predictions,
     read_numeric_targets,
     select_numeric_epoch,
 )
 from ensemble.numeric.numeric_store import NumericRun, list_numeric_member_names
 from ensemble.runs.history import list_prediction_epochs
+from ensemble.tables.prepared_table import read_table_description
 from ensemble.wording.run_names import format_run_name
 
 
@@ -52,6 +55,7 @@ class EvaluatedNumbers:
       target_name: what is predicted; "" where it is not known.
       named_examples: N names; () where they have none.
       group_column: (N,), the group of each example as the file or table has it; None without one.
+      in_time_order: whether the examples are in time order.
     """
 
     noun: ClassVar[str] = "example"
@@ -66,6 +70,7 @@ class EvaluatedNumbers:
     target_name: str = ""
     named_examples: Sequence[str] = ()
     group_column: Groups | None = None
+    in_time_order: bool = False
 
     @property
     def members(self) -> int:
@@ -102,7 +107,13 @@ class EvaluatedNumbers:
     @cached_property
     def evaluation(self) -> NumericEvaluation:
         """All figures."""
-        return evaluate_numbers(self.predicted, self.targets, self.member_names, self.groups)
+        return evaluate_numbers(
+            self.predicted,
+            self.targets,
+            self.member_names,
+            self.groups,
+            in_time_order=self.in_time_order,
+        )
 
     @cached_property
     def ratio(self) -> ErrorRatio | None:
@@ -115,6 +126,11 @@ class EvaluatedNumbers:
     def left_out(self) -> list[LeftOutMember]:
         """The ensemble without each member in turn."""
         return leave_out_members(self.predicted, self.targets, self.groups)
+
+    @cached_property
+    def curve(self) -> NumericCurve | None:
+        """What members predict along the one input of the run's table; None for several inputs."""
+        return read_numeric_curve(self.run, self.epoch) if self.run else None
 
     @cached_property
     def main_interval(self) -> tuple[float, tuple[Doubles, Doubles]] | None:
@@ -154,4 +170,5 @@ def evaluate_numeric_run(run: NumericRun, epoch: int | None = None) -> Evaluated
         run.target_name,
         targets.example_names,
         targets.groups,
+        run.settings is not None and read_table_description(run.path).in_time_order,
     )

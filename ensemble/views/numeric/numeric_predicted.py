@@ -3,6 +3,7 @@
 import numpy as np
 
 from ensemble.analysis.numeric.numeric_diagnosis import measure_mean_error
+from ensemble.figures.numeric import predicted_curve as curves
 from ensemble.figures.numeric import predicted_numbers as figures
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Figure, Figures, Paragraph, View
@@ -29,6 +30,22 @@ def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:
         "answer",
     )
     yield Paragraph(describe_mean_error(error, numbers.unit), "evidence")
+    if curve := numbers.curve:
+        yield Paragraph(curves.describe_predicted_curve(curve), "evidence")
+        yield Figures.single(
+            Figure(
+                label="",
+                alt=curves.describe_predicted_curve(curve),
+                explanation="Dashed lines: the training range. Outside it members extrapolate.",
+                draw=lambda palette: curves.plot_predicted_curve(
+                    curve, targets, numbers.target_name, f"Curve · {numbers.source}", palette
+                ),
+                key="numeric_curve",
+                file="curve",
+                title=f"Predictions along {curve.name}",
+                table=lambda: curves.tabulate_predicted_curve(curve),
+            )
+        )
     interval = numbers.main_interval
     ends = interval[1] if interval else None
     said = (

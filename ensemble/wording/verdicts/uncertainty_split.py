@@ -1,12 +1,15 @@
 """What is reported about the split into aleatoric and epistemic uncertainty, and its limits."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from ensemble.analysis.quality.entanglement import Detection, RankCorrelation
-from ensemble.analysis.quality.error_detection import AurocEstimate
 from ensemble.wording.formats import pluralize_noun
+
+if TYPE_CHECKING:  # SPLIT_LIMIT is read where SciPy and pandas would take too long to import.
+    import pandas as pd
+
+    from ensemble.analysis.quality.entanglement import Detection, RankCorrelation
+    from ensemble.analysis.quality.error_detection import AurocEstimate
 
 # Shown wherever the split is. docs/uncertainty.md has the sources and what was measured.
 SPLIT_LIMIT = (
@@ -14,14 +17,14 @@ SPLIT_LIMIT = (
     "their own uncertainty instead, and wide networks can disagree less."
 )
 DETECTION_NOTE = (
-    "AUROC: how often one to detect scores higher than another one; 0.5 is a guess. The intervals "
-    "of the AUROCs are at 95 %; those of all differences hold together at 95 %. A difference "
-    "counts if its interval excludes 0."
+    "AUROC: the probability that an image to detect has a higher uncertainty than another image; "
+    "0.5 is a guess. In brackets: 95 % intervals; those of the differences hold together at 95 %, "
+    "and a difference counts if its interval excludes 0."
 )
 
 
 def describe_entanglement(
-    correlation: RankCorrelation | None, detections: Sequence[Detection], noun: str
+    correlation: "RankCorrelation | None", detections: "Sequence[Detection]", noun: str
 ) -> str:
     """Describe the rank correlation of both parts, and which part detects what better."""
     sentences = []
@@ -41,8 +44,10 @@ def describe_entanglement(
     return " ".join(sentences)
 
 
-def tabulate_detections(detections: Sequence[Detection]) -> pd.DataFrame:
+def tabulate_detections(detections: "Sequence[Detection]") -> "pd.DataFrame":
     """One row per target: the AUROC of each part, and their paired difference."""
+    import pandas as pd
+
     return pd.DataFrame(
         [
             {
@@ -58,6 +63,6 @@ def tabulate_detections(detections: Sequence[Detection]) -> pd.DataFrame:
     )
 
 
-def format_auroc_interval(estimate: AurocEstimate) -> str:
+def format_auroc_interval(estimate: "AurocEstimate") -> str:
     """Format an AUROC with its interval: "0.972 (0.961 to 0.980)"."""
     return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"

@@ -40,6 +40,7 @@ class SelectedTable:
       leave_out: columns that are not to be learnt from.
       categories: columns of numbers that stand for kinds.
       group: the column whose equal values belong together; "" for none.
+      in_time_order: whether rows are in time order.
     """
 
     file_id: str
@@ -48,6 +49,7 @@ class SelectedTable:
     leave_out: tuple[str, ...]
     categories: tuple[str, ...]
     group: str = ""
+    in_time_order: bool = False
 
 
 def select_table() -> SelectedTable | None:
@@ -105,8 +107,20 @@ def select_table() -> SelectedTable | None:
             help="Rows with the same value belong together, such as those of one patient. A group "
             "is never split between training and test, and intervals count groups.",
         )
+        in_time_order = widget_state.draw_widget(
+            st.checkbox,
+            "Rows are in time order",
+            key=f"numbers_time_{file.file_id}",
+            help="The last rows are tested on and those before them held out; nothing is drawn.",
+        )
     return SelectedTable(
-        file.file_id, table, str(target), tuple(left_out), tuple(categories), str(group or "")
+        file.file_id,
+        table,
+        str(target),
+        tuple(left_out),
+        tuple(categories),
+        str(group or ""),
+        bool(in_time_order),
     )
 
 
@@ -138,7 +152,14 @@ def prepare_selected_table(config: NumericConfig, chosen: SelectedTable) -> Prep
     Kept for a while: sliders that do not change it move without it being made anew.
     """
     return _prepare_table(
-        (chosen.file_id, chosen.target, chosen.leave_out, chosen.categories, chosen.group),
+        (
+            chosen.file_id,
+            chosen.target,
+            chosen.leave_out,
+            chosen.categories,
+            chosen.group,
+            chosen.in_time_order,
+        ),
         config.split_seed,
         config.test,
         config.validation,
@@ -165,4 +186,5 @@ def _prepare_table(
         _chosen.leave_out,
         _chosen.categories,
         _chosen.group,
+        _chosen.in_time_order,
     )
