@@ -5,15 +5,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.members.uncertainty import UncertaintyMeasures, measure_uncertainty
-from ensemble.analysis.predictions import sort_examples
+from ensemble.analysis.predictions import EnsemblePredictions, sort_examples
 from ensemble.analysis.quality.averaging import Ints
+from ensemble.analysis.quality.entanglement import (
+    Detection,
+    RankCorrelation,
+    estimate_rank_correlation,
+    measure_detection,
+)
 from ensemble.figures.inspect import uncertainty as figures
 from ensemble.figures.inspect.uncertainty import UNCERTAINTY_GLOSS
+from ensemble.shift.results import KNOWN_KEY
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.examples.example_table import tabulate_examples
-from ensemble.views.parts import Columns, Figure, Figures, Images, Paragraph, View
+from ensemble.views.parts import Columns, Figure, Figures, Images, Paragraph, Table, View
+from ensemble.views.shift import read_shift_results
 from ensemble.wording import formats
+from ensemble.wording.verdicts import uncertainty_split as words
 
 SINGLE_MEMBER_NOTE = (
     "With one member there is no disagreement: all its uncertainty is of one kind, the images' "
@@ -33,6 +43,64 @@ def build_uncertainty(epoch: EvaluatedEpoch) -> View:
         pressed.extend((yield Figures.single(build_uncertainty_figure(epoch))) or ())
 
     yield Columns((3, 2), (scatter_view, lambda: chosen_images_view(epoch, pressed)))
+    yield from entanglement_view(epoch)
+
+
+def entanglement_view(epoch: EvaluatedEpoch) -> View:
+    """How far both parts measure different things: their rank correlation, and what they detect."""
+    predictions, measures = epoch.predictions, epoch.measure(measure_uncertainty)
+    correlation = epoch.measure(correlate_parts)
+    stress = read_shift_results(epoch)
+    unknown_sets = []
+    if stress and (stress.epoch, stress.steps_after) == (epoch.epoch, 0):
+        unknown_sets = [(each["title"], each["key"], stress.tick) for each in stress.ood]
+    tests = 1 + len(unknown_sets)
+    errors = measure_detection(
+        "errors",
+        measures.expected,
+        measures.information,
+        ~predictions.right,
+        predictions.groups,
+        tests,
+    )
+    sets = (measure_ood_detection(epoch, *each, tests) for each in unknown_sets)
+    detections = [each for each in (errors, *sets) if each]
+    if sentence := words.describe_entanglement(correlation, detections, epoch.noun):
+        yield Paragraph(sentence)
+    if detections:
+        yield Table(
+            "Detection by each uncertainty",
+            words.tabulate_detections(detections),
+            note=words.DETECTION_NOTE,
+            key="detection",
+            from_outside=True,
+        )
+
+
+def correlate_parts(predictions: EnsemblePredictions) -> RankCorrelation | None:
+    """Estimate the rank correlation of aleatoric and epistemic uncertainty."""
+    measures = measure_uncertainty(predictions)
+    return estimate_rank_correlation(measures.expected, measures.information, predictions.groups)
+
+
+def measure_ood_detection(
+    epoch: EvaluatedEpoch, title: str, key: str, tick: int, tests: int
+) -> Detection | None:
+    """Measure how well both parts detect a set of out-of-distribution images; None if lost."""
+    known, unknown = epoch.read_scores(KNOWN_KEY, tick), epoch.read_scores(key, tick)
+    if known is None or unknown is None or len(known["information"]) > epoch.n:
+        return None
+    aleatoric, epistemic = (
+        np.concatenate([known[name], unknown[name]])
+        for name in ("mean_member_entropy", "information")
+    )
+    count = len(known["information"])
+    groups = select_groups(epoch.predictions.groups, np.arange(count))
+    if groups is not None:
+        groups = np.append(groups, groups.max() + 1 + np.arange(len(aleatoric) - count))
+    return measure_detection(
+        title, aleatoric, epistemic, np.arange(len(aleatoric)) >= count, groups, tests
+    )
 
 
 def build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:

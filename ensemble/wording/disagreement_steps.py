@@ -17,6 +17,7 @@ from ensemble.wording import formats, terms
 from ensemble.wording import images as images_words
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import spell_number as in_letters
+from ensemble.wording.verdicts.uncertainty_split import SPLIT_LIMIT
 
 MAX_SENTENCE_LETTERS = 90  # letters of a sentence
 MAX_NAME_LETTERS = 14  # letters of a class's name in it
@@ -143,7 +144,7 @@ def describe_uncertainty_parts(measures: UncertaintyMeasures, number: int, plain
         f"Its uncertainty is {whole} nats. {own} of it is what each member is unsure of by itself: "
         f"{terms.format_term('aleatoric', plain)}, which no further member removes. {between} is "
         f"what they disagree about: {terms.format_term('epistemic', plain)}, which more such "
-        "images may lessen."
+        f"images may lessen. {SPLIT_LIMIT}"
     )
 
 

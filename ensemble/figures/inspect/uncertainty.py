@@ -12,6 +12,7 @@ from ensemble.figures import chart_style
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.wording import escaping, formats
 from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.verdicts.uncertainty_split import SPLIT_LIMIT
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -113,10 +114,9 @@ def build_hover_template(noun: str) -> str:
 
 
 UNCERTAINTY_GLOSS = (
-    "Two kinds of doubt. Aleatoric: each member is unsure by itself, as of an image that is hard "
-    "to read (the mean of the members' entropies). Epistemic: the members disagree, as of an image "
-    "unlike those they learnt from (mutual information). Together they are the entropy of the "
-    "averaged probabilities; 0 nats is sure."
+    "Aleatoric: each member is unsure by itself, as with an image that is hard to read (the mean "
+    "of the members' entropies). Epistemic: the members disagree (mutual information). Their sum "
+    f"is the entropy of the averaged probabilities; 0 nats is sure. {SPLIT_LIMIT}"
 )
 
 
