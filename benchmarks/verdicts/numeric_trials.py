@@ -19,7 +19,9 @@ from ensemble.analysis.numeric.numeric_comparison import (
 )
 from ensemble.analysis.numeric.numeric_diagnosis import (
     compare_with_mean_member,
+    compute_target_scores,
     find_harmful_member,
+    find_suspect_targets,
     leave_out_members,
     measure_mean_error,
     measure_pit_histogram,
@@ -117,6 +119,17 @@ def uncalibrated_numbers(
     return Told(claimed, claimed and not setting.loss)
 
 
+def suspect_targets(setting: Setting, rng: np.random.Generator) -> Told:
+    """A target is further off than normal noise explains; with a loss the first one is wrong."""
+    spread = rng.uniform(0.5, 2, setting.n)
+    targets = 1.5 * spread * rng.normal(size=setting.n)  # spreads that are predicted too small
+    targets[0] += 10 * setting.loss * spread[0]
+    mixture = NormalMixture(np.zeros((1, setting.n)), spread[None] ** 2)
+    found = find_suspect_targets(compute_target_scores(mixture, targets))
+    wrong = bool(setting.loss) and not (found > 0).any()
+    return Told(len(found) > 0, len(found) > 0 and not wrong)
+
+
 # By name: the trial, and the losses it is tried with.
 NUMERIC_VERDICTS: dict[str, tuple[Trial, tuple[float, ...]]] = {
     **{
@@ -128,6 +141,7 @@ NUMERIC_VERDICTS: dict[str, tuple[Trial, tuple[float, ...]]] = {
         )
         for kind in NOISES
     },
+    "suspect targets": (suspect_targets, (0, 1)),
     "some of 20 equal runs of numbers": (some_of_many_runs, (0,)),
     "settings of numbers": (settings_of_numbers, (0, 2)),
     "uncalibrated numbers": (uncalibrated_numbers, (0, 0.5)),

@@ -173,12 +173,22 @@ def _execute_splits_and_exit(
     config: NumericConfig, splits: int, create_run: Callable[[NumericConfig], str]
 ) -> NoReturn:
     """Train a run for each split, and print the means over them; each run stays."""
+    import numpy as np
+
+    from ensemble.analysis.numeric.numeric_diagnosis import (
+        compute_target_scores,
+        find_suspect_targets,
+    )
     from ensemble.analysis.numeric.repeated_splits import summarize_splits
     from ensemble.numeric.training.numeric_worker import execute_numeric_run
     from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
-    from ensemble.wording.numeric_predictions import list_split_sentences
+    from ensemble.wording.numeric_predictions import (
+        describe_suspect_targets,
+        list_split_sentences,
+    )
 
     evaluations, run_ids = [], list[str]()
+    scores: dict[str, list[float]] = {}
     for place in range(splits):
         shifted = replace(config, seed=config.seed + place, split_seed=config.split_seed + place)
         run_ids.append(create_run(shifted))
@@ -187,11 +197,20 @@ def _execute_splits_and_exit(
             run = execute_numeric_run(run_ids[-1], line.show_numbers)
         if run.state != "finished":
             exit_with_result(run.state, run.message, {"run_ids": run_ids})
-        evaluations.append(evaluate_numeric_run(run).evaluation)
-    summary = summarize_splits(evaluations)
+        numbers = evaluate_numeric_run(run)
+        evaluations.append(numbers.evaluation)
+        of_rows = compute_target_scores(numbers.predicted, numbers.targets)
+        for name, score in zip(numbers.example_names, of_rows.tolist(), strict=True):
+            scores.setdefault(name, []).append(score)
+    summary, rows = summarize_splits(evaluations), list(scores)
+    suspects = find_suspect_targets(np.array([np.mean(scores[name]) for name in rows]))
+    if names := [rows[place] for place in suspects]:
+        print_line(describe_suspect_targets(names), err=True)
     for sentence in list_split_sentences(summary, splits):
         print_line(sentence, err=True)
-    exit_with_result("finished", "", {"splits": splits, "run_ids": run_ids, **summary})
+    exit_with_result(
+        "finished", "", {"splits": splits, "run_ids": run_ids, "suspects": names, **summary}
+    )
 
 
 def _execute_and_exit(run_id: str) -> NoReturn:

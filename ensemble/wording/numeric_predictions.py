@@ -1,6 +1,7 @@
 """What is said of an ensemble that predicts numbers."""
 
 import math
+from collections.abc import Sequence
 
 from ensemble.analysis.numeric.numeric_comparison import NumericComparison
 from ensemble.analysis.numeric.numeric_diagnosis import (
@@ -28,6 +29,7 @@ METRIC_NAMES = {
 NO_SPREAD_SENTENCE = (
     "Members gave numbers without a spread: there is no NLL, no CRPS and no interval of theirs."
 )
+MAX_LISTED_SUSPECTS = 5
 PIT_SHAPES = {
     "even": "No sign that its spreads are wrong: targets fall about as evenly as they should in "
     "what is predicted",
@@ -329,6 +331,18 @@ def describe_groups(groups: int, examples: int) -> str:
     return (
         f"The {formats.format_count(examples, 'example')} form {counted} (a group column, or exact "
         "copies); intervals and tests count groups."
+    )
+
+
+def describe_suspect_targets(names: Sequence[str]) -> str:
+    """Describe which targets may be wrong, at least one, the most suspect first."""
+    listed = ", ".join(names[:MAX_LISTED_SUSPECTS])
+    more = len(names) - MAX_LISTED_SUSPECTS
+    verb = "is" if len(names) == 1 else "are"
+    return (
+        f"{formats.format_count(len(names), 'target')} {verb} further from the prediction than "
+        f"normal noise explains: {listed}{f' and {more:,} more' if more > 0 else ''}. Check "
+        "whether they are mislabeled; heavy-tailed noise looks the same."
     )
 
 

@@ -129,6 +129,8 @@ def test_several_splits_are_runs_of_their_own_and_end_with_means_and_standard_er
     members = [np.mean([member.crps for member in each.evaluation.members]) for each in found]
     assert told["member"]["crps"]["mean"] == pytest.approx(np.mean(members))
     assert "Mean ± standard error over 3 splits: ensemble RMSE " in done.stderr
+    assert told["suspects"] == []
+    assert "normal noise" not in done.stderr
     alone = call(*words, "--splits", "3", "--time-order")
     assert "Rows in time order have one split: leave out --splits." in alone.output
     ordered = call(*words, "--time-order")

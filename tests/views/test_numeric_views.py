@@ -1,6 +1,7 @@
 """Views of numbers: the same on every face, and planted faults are what they say."""
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -167,6 +168,22 @@ def test_worst_examples_are_those_with_the_largest_errors() -> None:
     errors = np.abs(MEAN.mean(axis=0) - TARGETS)
     expected = [f"house {number}" for number in np.argsort(-errors)[:10]]
     assert list(summary.tables[0].frame["example"]) == expected
+
+
+@pytest.mark.parametrize("form", ["normal", "quantiles", "points"])
+def test_mislabeled_targets_are_listed(form: str) -> None:
+    predicted, targets = build_ensemble(form), TARGETS.copy()
+    targets[[7, 300]] += 20
+    names = [f"member {number}" for number in range(1, M + 1)]
+    found = summarize_view(NUMERIC_VIEWS["worst"], EvaluatedNumbers(predicted, targets, names))
+    listed = re.findall(r"example \d+", found.evidence[1])
+    assert {"example 7", "example 300"} == set(listed[:2])
+    assert "further from the prediction than normal noise explains" in found.evidence[1]
+    assert list(found.tables[0].frame["suspect"][:2]) == ["✗", "✗"]
+    calm = EvaluatedNumbers(build_ensemble("normal"), MEAN.mean(axis=0) + 0.1, names)
+    assert len(calm.suspects) == 0
+    view = summarize_view(NUMERIC_VIEWS["worst"], calm)
+    assert not any("normal noise" in sentence for sentence in view.evidence)
 
 
 @pytest.mark.parametrize("form", ["normal", "quantiles", "points"])

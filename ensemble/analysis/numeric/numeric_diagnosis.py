@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import stdtr
+from scipy.special import ndtri, stdtr, stdtrit
 from scipy.stats import binom, kstest, kstwo, spearmanr
 
 from ensemble.analysis.inference.image_groups import (
@@ -23,12 +24,15 @@ from ensemble.analysis.numeric.numeric_quality import (
     check_targets,
     compute_pit,
 )
+from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 
 PIT_BINS = 10
 SPREAD_BINS = 10
 MIN_BIN_EXAMPLES = 10  # of a bin, below which there are fewer bins
 UNSEEN_EXAMPLES, UNSEEN_SIZE = 3.0, 10.0  # of `compare_rmse`
 MAX_SHARE_DOUBLINGS, SHARE_TOLERANCE = 40, 1e-10
+SMALLEST_SPREAD = 1e-300
+Ints = NDArray[np.intp]
 PitShape = Literal["even", "narrow", "wide", "low", "high", "uneven"]
 
 
@@ -317,3 +321,41 @@ def find_harmful_member(left_out: list[LeftOutMember]) -> LeftOutMember | None:
     """
     best = min(left_out, key=lambda each: each.ratio.ratio, default=None)
     return best if best is not None and best.ratio.high < 1 else None
+
+
+def find_suspect_targets(scores: Doubles, groups: Groups | None = None) -> Ints:
+    """Find targets that lie further from their prediction than normal noise explains.
+
+    A target is suspect if its score, divided by the robust standard deviation of all scores,
+    exceeds Student's quantile of N / 2 degrees at 0.025 / N (the median of N scores is about as
+    precise as N / 2 of them): at most 5 % of tables with normal noise have one. It is then wrong,
+    or the noise has heavy tails, or the members miss something.
+
+    Args:
+      scores: (N,), errors over the predicted spread, of rows that members have not learned from.
+      groups: (N,), the group of each example; None if examples are independent.
+
+    Returns:
+      Their numbers, the most suspect first.
+
+    Source: R. D. Cook and S. Weisberg, "Residuals and influence in regression", 1982, section
+    2.2.2 (Bonferroni bound for the largest residual; here with a robust scale).
+    """
+    sizes = np.abs(scores)
+    scale = float(np.median(sizes)) / float(ndtri(0.75))
+    worth = len(scores) if groups is None else int(groups.max()) + 1
+    limit = -float(stdtrit(max(worth // 2, 1), (1 - LEVEL) / 2 / len(scores)))
+    order = np.argsort(-sizes, kind="stable")
+    return order[sizes[order] > limit * scale] if scale > 0 else order[:0]
+
+
+def compute_target_scores(ensemble: NumericEnsemble, targets: Doubles) -> Doubles:
+    """Compute each target's error over its predicted spread, (N,), or the error alone without one.
+
+    Members that give numbers alone have no predicted spread: their disagreement is not noise.
+    """
+    check_targets(ensemble, targets)
+    errors = targets - ensemble.compute_mean()
+    spread = None if isinstance(ensemble, PointEnsemble) else ensemble.compute_spread()
+    scores: Doubles = errors / np.maximum(1.0 if spread is None else spread, SMALLEST_SPREAD)
+    return scores

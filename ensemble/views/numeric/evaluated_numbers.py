@@ -15,8 +15,11 @@ from ensemble.analysis.numeric.conformal_intervals import (
 from ensemble.analysis.numeric.normal_mixture import Doubles
 from ensemble.analysis.numeric.numeric_diagnosis import (
     ErrorRatio,
+    Ints,
     LeftOutMember,
     compare_with_mean_member,
+    compute_target_scores,
+    find_suspect_targets,
     leave_out_members,
 )
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, get_ensemble_arrays
@@ -126,6 +129,13 @@ class EvaluatedNumbers:
     def left_out(self) -> list[LeftOutMember]:
         """The ensemble without each member in turn."""
         return leave_out_members(self.predicted, self.targets, self.groups)
+
+    @cached_property
+    def suspects(self) -> Ints:
+        """The numbers of targets that normal noise does not explain, the most suspect first."""
+        return find_suspect_targets(
+            compute_target_scores(self.predicted, self.targets), self.groups
+        )
 
     @cached_property
     def curve(self) -> NumericCurve | None:

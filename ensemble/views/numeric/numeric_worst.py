@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
+from ensemble.analysis.numeric.numeric_diagnosis import compute_target_scores
 from ensemble.figures.numeric import predicted_numbers as figures
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Choice, Figure, Figures, Paragraph, Table, View
 from ensemble.wording import formats
+from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
 
 MAX_EXAMPLES = 10
@@ -40,6 +42,8 @@ def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
         f"{formats.format_count(numbers.n, 'example')}.",
         "evidence",
     )
+    if suspects := [numbers.example_names[n] for n in numbers.suspects]:
+        yield Paragraph(words.describe_suspect_targets(suspects), "evidence")
     scores = rank_examples(numbers, order)
     if scores is None:
         yield Paragraph(
@@ -93,10 +97,9 @@ def rank_examples(numbers: EvaluatedNumbers, order: str) -> np.ndarray | None:
         if numbers.members == 1:
             return None
         return np.asarray(numbers.predicted.compute_epistemic_variance())
-    spread = numbers.predicted.compute_spread()
-    if spread is None:
+    if numbers.predicted.compute_spread() is None:
         return None
-    return error / np.maximum(spread, np.finfo(float).tiny)
+    return np.abs(compute_target_scores(numbers.predicted, numbers.targets))
 
 
 def tabulate_examples(numbers: EvaluatedNumbers, chosen: np.ndarray) -> pd.DataFrame:
@@ -107,6 +110,7 @@ def tabulate_examples(numbers: EvaluatedNumbers, chosen: np.ndarray) -> pd.DataF
     for n in chosen:
         row = {
             "example": numbers.example_names[n],
+            **({"suspect": "✗" if n in numbers.suspects else ""} if len(numbers.suspects) else {}),
             "true": format_significant(float(numbers.targets[n])),
             "predicted": format_significant(float(mean[n])),
         }

@@ -8,7 +8,9 @@ from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_diagnosis import (
     compare_rmse,
     compare_with_mean_member,
+    compute_target_scores,
     find_harmful_member,
+    find_suspect_targets,
     leave_out_members,
     measure_mean_error,
     measure_pit_histogram,
@@ -157,3 +159,20 @@ def test_a_bad_member_is_found_and_a_good_ensemble_has_none() -> None:
     assert harmful is not None
     assert harmful.member == 2
     assert leave_out_members(PointEnsemble(mean[:1]), targets) == []
+
+
+@pytest.mark.parametrize("count", [1, 2, 20, 200])
+def test_wrong_targets_are_suspect_and_normal_noise_is_not(count: int) -> None:
+    rng, wrong, found = np.random.default_rng(count), 0, 0
+    for _ in range(200):
+        spread = rng.uniform(0.5, 2, count)
+        targets = 1.5 * spread * rng.normal(size=count)
+        mixture = NormalMixture(np.zeros((2, count)), np.tile(spread**2, (2, 1)))
+        wrong += len(find_suspect_targets(compute_target_scores(mixture, targets))) > 0
+        targets[count // 2] += 15 * spread[count // 2]
+        suspects = find_suspect_targets(compute_target_scores(mixture, targets))
+        found += count // 2 in suspects[:1]
+    assert wrong / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+    assert found >= (190 if count >= 20 else 0)
+    points = PointEnsemble(np.zeros((2, count)))
+    np.testing.assert_array_equal(compute_target_scores(points, targets), targets)
