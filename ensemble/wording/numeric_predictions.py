@@ -311,16 +311,20 @@ def list_comparison_evidence(comparison: NumericComparison, name: str) -> list[s
 def format_error_range(ratio: ErrorRatio) -> str:
     """Format the interval of a ratio: "95 % interval: 4 % lower to 2 % higher".
 
-    It is "too few examples for an interval" if either end is missing.
+    It is "too few examples for an interval" if an end is missing and the other does not rule out 1.
     """
-    if not math.isfinite(ratio.high) or not ratio.low:
-        return "too few examples for an interval"
     low, high = format_error_change(ratio.low), format_error_change(ratio.high)
-    return f"95 % interval: {low} to {high}"
+    if ratio.low and math.isfinite(ratio.high):
+        return f"95 % interval: {low} to {high}"
+    if ratio.high < 1:
+        return f"95 % interval: at least {high}"
+    return f"95 % interval: at least {low}" if ratio.low > 1 else "too few examples for an interval"
 
 
 def format_error_change(share: float) -> str:
     """Format a share of another quantity as a change: "4 % lower" or "2 % higher"."""
+    if not math.isfinite(share):
+        return "any amount higher"
     change = formats.format_percent(abs(share - 1), figures=2)
     return f"{change} {'lower' if share < 1 else 'higher'}"
 

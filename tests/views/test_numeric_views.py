@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 from ensemble.analysis.numeric.ensemble_forms import list_ensemble_arrays
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
+from ensemble.analysis.numeric.numeric_comparison import compare_numeric_ensembles
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, build_numeric_ensemble
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
@@ -19,9 +20,13 @@ from ensemble.figures.palette import DARK, LIGHT
 from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
 from ensemble.numeric.numeric_store import NumericRun
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
-from ensemble.views.numeric.numeric_comparison import compare_evaluated_numbers
+from ensemble.views.numeric.numeric_comparison import (
+    compare_evaluated_numbers,
+    tabulate_comparison,
+)
 from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.views.summary import ViewSummary, summarize_view
+from ensemble.wording.numeric_predictions import describe_numeric_comparison
 
 N, M = 400, 5
 RNG = np.random.default_rng(0)
@@ -242,3 +247,23 @@ def test_examples_in_another_order_are_matched_by_their_names() -> None:
     found = compare_evaluated_numbers(one, turned)
     assert found.ratio.ratio == pytest.approx(1)
     assert all(each.difference == pytest.approx(0) for each in found.differences)
+
+
+def test_the_sentence_on_two_runs_never_contradicts_its_table() -> None:
+    rng, claims = np.random.default_rng(5), 0
+    for draw in range(300):
+        targets = rng.normal(size=100)
+        targets[:3] += rng.choice([-12, 12], 3) * (draw % 2)
+        first, second = (
+            PointEnsemble(rng.normal(0, spread, (2, 100))) for spread in (0.6, 0.6 + draw % 3)
+        )
+        found = compare_numeric_ensembles(first, second, targets)
+        row = tabulate_comparison(found).iloc[0]
+        claimed = "not significantly" not in describe_numeric_comparison(found, "B")
+        claims += claimed
+        assert claimed == (float(row["p, adjusted"]) < 0.05)
+        if claimed:
+            assert found.differences[0].low > 0 or found.differences[0].high < 0
+            assert found.ratio.low > 1 or found.ratio.high < 1
+            assert (found.ratio.ratio < 1) == (float(row["difference"].replace("−", "-")) < 0)
+    assert 50 < claims < 250

@@ -30,7 +30,8 @@ PIT_BINS = 10
 SPREAD_BINS = 10
 MIN_BIN_EXAMPLES = 10  # of a bin, below which there are fewer bins
 UNSEEN_EXAMPLES, UNSEEN_SIZE = 3.0, 10.0  # of `compare_rmse`
-MAX_SHARE_DOUBLINGS, SHARE_TOLERANCE = 40, 1e-10
+# Of the logarithm of a share, from 0.05 to 50.
+SHARE_STEPS, SHARE_TOLERANCE = 0.25 * (1.2 ** np.arange(1, 31) - 1), 1e-10
 SMALLEST_SPREAD = 1e-300
 Ints = NDArray[np.intp]
 PitShape = Literal["even", "narrow", "wide", "low", "high", "uneven"]
@@ -179,15 +180,14 @@ def _find_largest_share(first: Doubles, second: Doubles, alpha: float, unseen: f
         high = moments_interval(compute_moments(first - share * second), alpha)[1]
         return float(high) + max(0.0, 1 - share) * unseen
 
-    if float(moments_interval(compute_moments(-second), alpha)[1]) >= 0:
-        return float("inf")  # The second error could be 0.
+    # The interval ends at the first share that is excluded, and 1 is among those that are tried. If
+    # the second error could be 0, very large shares need not be excluded, though smaller ones are.
     low = float(np.log(first.mean() / second.mean()))
-    for _ in range(MAX_SHARE_DOUBLINGS):
-        high = low + np.log(4)
-        if compute_excess(high) < 0:
+    for high in sorted([0.0, *(low + SHARE_STEPS)]):
+        if high > low and compute_excess(high) < 0:
             root = brentq(compute_excess, low, high, xtol=SHARE_TOLERANCE)
             return float(np.exp(root / 2))
-        low = high
+        low = max(low, high)
     return float("inf")
 
 
