@@ -5,6 +5,7 @@ has imported by then. Whatever a step must not need, those before it must not ei
 """
 
 import json
+import os
 import subprocess
 import sys
 
@@ -113,8 +114,11 @@ for name, code in json.load(sys.stdin).items():
 
 
 @pytest.fixture(scope="module")
-def report() -> dict[str, tuple[str, set[str]]]:
-    """By step: what went wrong, if anything did, and all modules that are imported by then."""
+def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, set[str]]]:
+    """By step: what went wrong, if anything did, and all modules that are imported by then.
+
+    Without runs: to tell whether one only guesses takes its predictions and SciPy.
+    """
     code = {name: step for name, (step, _) in STEPS.items()}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", PROGRAM, *APART],
@@ -123,6 +127,7 @@ def report() -> dict[str, tuple[str, set[str]]]:
         text=True,
         check=True,
         cwd=REPO,
+        env={**os.environ, "ENSEMBLE_RUNS": str(tmp_path_factory.mktemp("runs"))},
     )
     lines = map(json.loads, done.stdout.splitlines())
     return {name: (failed, set(modules)) for name, failed, modules in lines}

@@ -1,20 +1,22 @@
 """Uncertainty: each image by what is unclear in itself and what the members disagree about."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ensemble.analysis.inference.image_groups import select_groups
-from ensemble.analysis.members.uncertainty import UncertaintyMeasures, measure_uncertainty
-from ensemble.analysis.predictions import EnsemblePredictions, sort_examples
-from ensemble.analysis.quality.averaging import Ints
-from ensemble.analysis.quality.entanglement import (
+from ensemble.analysis.members.entanglement import (
     Detection,
     RankCorrelation,
     estimate_rank_correlation,
     measure_detection,
 )
+from ensemble.analysis.members.uncertainty import UncertaintyMeasures, measure_uncertainty
+from ensemble.analysis.predictions import EnsemblePredictions, sort_examples
+from ensemble.analysis.quality.averaging import Ints
+from ensemble.analysis.quality.error_detection import AurocEstimate
 from ensemble.figures.inspect import uncertainty as figures
 from ensemble.figures.inspect.uncertainty import UNCERTAINTY_GLOSS
 from ensemble.shift.results import KNOWN_KEY
@@ -23,11 +25,16 @@ from ensemble.views.examples.example_table import tabulate_examples
 from ensemble.views.parts import Columns, Figure, Figures, Images, Paragraph, Table, View
 from ensemble.views.shift import read_shift_results
 from ensemble.wording import formats
-from ensemble.wording.verdicts import uncertainty_split as words
+from ensemble.wording.formats import pluralize_noun
 
 SINGLE_MEMBER_NOTE = (
     "With one member there is no disagreement: all its uncertainty is of one kind, the images' "
     "own. The confusion matrix shows which classes it confuses."
+)
+DETECTION_NOTE = (
+    "AUROC: the probability that an image to detect has a higher uncertainty than another image; "
+    "0.5 is a guess. In brackets: 95 % intervals; those of the differences hold together at 95 %, "
+    "and a difference counts if its interval excludes 0."
 )
 
 
@@ -65,13 +72,13 @@ def entanglement_view(epoch: EvaluatedEpoch) -> View:
     )
     sets = (measure_ood_detection(epoch, *each, tests) for each in unknown_sets)
     detections = [each for each in (errors, *sets) if each]
-    if sentence := words.describe_entanglement(correlation, detections, epoch.noun):
+    if sentence := describe_entanglement(correlation, detections, epoch.noun):
         yield Paragraph(sentence)
     if detections:
         yield Table(
             "Detection by each uncertainty",
-            words.tabulate_detections(detections),
-            note=words.DETECTION_NOTE,
+            tabulate_detections(detections),
+            note=DETECTION_NOTE,
             key="detection",
             from_outside=True,
         )
@@ -166,3 +173,46 @@ def tabulate_uncertainties(epoch: EvaluatedEpoch, measures: UncertaintyMeasures)
     frame.insert(8, "variation_ratio", measures.variation_ratio)
     frame.insert(9, "vote_margin", measures.vote_margin)
     return frame
+
+
+def describe_entanglement(
+    correlation: RankCorrelation | None, detections: Sequence[Detection], noun: str
+) -> str:
+    """Describe the rank correlation of both parts, and which part detects what better."""
+    sentences = []
+    if correlation:
+        sentences.append(
+            f"Rank correlation of aleatoric and epistemic over the {pluralize_noun(noun)}: "
+            f"{correlation.value:.2f} (95 % interval: {correlation.low:.2f} to "
+            f"{correlation.high:.2f}); at 1 both rank them alike."
+        )
+    for detection in detections:
+        difference = detection.difference
+        if difference.low > 0 or difference.high < 0:
+            better, other = ("epistemic", "aleatoric")[:: 1 if difference.low > 0 else -1]
+            sentences.append(
+                f"{better.capitalize()} detects {detection.target} better than {other}."
+            )
+    return " ".join(sentences)
+
+
+def tabulate_detections(detections: Sequence[Detection]) -> pd.DataFrame:
+    """One row per target: the AUROC of each part, and their paired difference."""
+    return pd.DataFrame(
+        [
+            {
+                "to detect": detection.target,
+                "aleatoric AUROC": format_auroc_interval(detection.aleatoric),
+                "epistemic AUROC": format_auroc_interval(detection.epistemic),
+                "epistemic − aleatoric": f"{difference.first - difference.second:+.3f} "
+                f"({difference.low:+.3f} to {difference.high:+.3f})",
+            }
+            for detection in detections
+            for difference in [detection.difference]
+        ]
+    )
+
+
+def format_auroc_interval(estimate: AurocEstimate) -> str:
+    """Format an AUROC with its interval: "0.972 (0.961 to 0.980)"."""
+    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"

@@ -16,8 +16,8 @@ from ensemble.analysis.quality.selective import ConfidenceThreshold
 from ensemble.wording import formats, terms
 from ensemble.wording import images as images_words
 from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.terms import SPLIT_LIMIT
 from ensemble.wording.verdicts.ensemble_gain import spell_number as in_letters
-from ensemble.wording.verdicts.uncertainty_split import SPLIT_LIMIT
 
 MAX_SENTENCE_LETTERS = 90  # letters of a sentence
 MAX_NAME_LETTERS = 14  # letters of a class's name in it

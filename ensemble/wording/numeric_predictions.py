@@ -16,8 +16,8 @@ from ensemble.analysis.numeric.numeric_quality import IntervalCoverage
 from ensemble.analysis.numeric.repeated_splits import SplitSummary
 from ensemble.wording import formats
 from ensemble.wording.formats import format_significant
+from ensemble.wording.terms import SPLIT_LIMIT
 from ensemble.wording.verdicts.ensemble_gain import format_p_value
-from ensemble.wording.verdicts.uncertainty_split import SPLIT_LIMIT
 
 METRIC_NAMES = {
     "squared_error": "squared error",

@@ -22,6 +22,11 @@ class Term(NamedTuple):
     view: str = ""
 
 
+# Shown wherever the split is. docs/uncertainty.md has the sources and what was measured.
+SPLIT_LIMIT = (
+    "Disagreement mostly measures training randomness: errors shared by all members can add to "
+    "their own uncertainty instead, and wide networks can disagree less."
+)
 TERMS_OF_METRICS = tuple(
     Term(metric.term, metric.plain, metric.gloss, metric.view) for metric in METRICS
 )

@@ -5,18 +5,18 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import ensemble
+from ensemble.analysis.members.entanglement import Detection, RankCorrelation, measure_detection
 from ensemble.analysis.members.uncertainty import measure_uncertainty
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.numeric_evaluation import evaluate_numbers
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
-from ensemble.analysis.quality.entanglement import Detection, RankCorrelation, measure_detection
 from ensemble.shift import read_ood_scores
 from ensemble.views.evaluated_epoch import evaluate_epoch
-from ensemble.wording import disagreement_steps
+from ensemble.views.uncertainty import describe_entanglement
+from ensemble.wording import disagreement_steps, terms
 from ensemble.wording.numeric_predictions import list_numeric_sentences
-from ensemble.wording.verdicts import uncertainty_split
 from tests.pages.ensembles import trained
 from tests.pages.stressed import OOD, measured
 
@@ -40,7 +40,7 @@ def test_the_table_has_the_aurocs_of_errors_and_of_out_of_distribution_images() 
     assert table["rows"][1][2].startswith(f"{roc_auc_score(is_noise, score):.3f} (")
     said = " ".join(each["text"] for each in view["paragraphs"])
     assert "Rank correlation of aleatoric and epistemic over the digits:" in said
-    assert uncertainty_split.SPLIT_LIMIT in said
+    assert terms.SPLIT_LIMIT in said
 
 
 def test_an_epoch_that_was_not_measured_has_the_errors_alone() -> None:
@@ -70,15 +70,15 @@ def test_a_detector_is_called_better_only_if_the_interval_of_the_difference_show
     ]
     for detection, sentence in cases:
         assert isinstance(detection, Detection)
-        said = uncertainty_split.describe_entanglement(None, [detection], "digit")
+        said = describe_entanglement(None, [detection], "digit")
         assert said.startswith(sentence)
         assert bool(said) == bool(sentence)
-    said = uncertainty_split.describe_entanglement(RankCorrelation(0.5, 0.4, 0.6), [], "image")
+    said = describe_entanglement(RankCorrelation(0.5, 0.4, 0.6), [], "image")
     assert "images: 0.50 (95 % interval: 0.40 to 0.60)" in said
 
 
 def test_the_limit_of_the_split_is_stated_wherever_it_is_shown() -> None:
-    assert len(uncertainty_split.SPLIT_LIMIT) <= 160
+    assert len(terms.SPLIT_LIMIT) <= 160
     draws = np.random.default_rng(1)
     mean, levels = draws.normal(size=(3, 50)), np.array([0.1, 0.5, 0.9])
     forms: list[NumericEnsemble] = [
@@ -90,8 +90,8 @@ def test_the_limit_of_the_split_is_stated_wherever_it_is_shown() -> None:
         evaluation = evaluate_numbers(predicted, draws.normal(size=50), ["a", "b", "c"])
         parts = [each for each in list_numeric_sentences(evaluation) if "epistemic" in each]
         assert len(parts) == 1
-        assert parts[0].endswith(uncertainty_split.SPLIT_LIMIT)
+        assert parts[0].endswith(terms.SPLIT_LIMIT)
     measures = measure_uncertainty(evaluate_epoch(trained()).predictions)
     for plain in (True, False):
         said = disagreement_steps.describe_uncertainty_parts(measures, 0, plain)
-        assert said.endswith(uncertainty_split.SPLIT_LIMIT)
+        assert said.endswith(terms.SPLIT_LIMIT)

@@ -12,7 +12,7 @@ from ensemble.figures import chart_style
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.wording import escaping, formats
 from ensemble.wording.formats import pluralize_noun
-from ensemble.wording.verdicts.uncertainty_split import SPLIT_LIMIT
+from ensemble.wording.terms import SPLIT_LIMIT
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
