@@ -63,11 +63,6 @@ def split_table_rows(
         )
     if held < FEWEST_VALIDATION_ROWS:
         held = 0
-    if rows - test - held < FEWEST_TRAINING_ROWS:
-        raise ConfigError(
-            f"only {rows - test - held} of {rows:,} rows are left to learn from: choose smaller "
-            "shares for test and validation, or give more rows."
-        )
     index = np.arange(rows) if groups is None else groups
     words = np.random.PCG64([SPLIT_STREAM, seed]).random_raw(int(index.max()) + 1)
     order = np.arange(rows)[::-1] if in_time_order else np.argsort(words[index], kind="stable")
@@ -84,6 +79,11 @@ def split_table_rows(
         second = int(np.abs(ends - test - held).argmin())
         held = int(ends[min(max(second, first + 1), len(ends) - 2)] - ends[first])
     test = int(ends[first])
+    if rows - test - held < FEWEST_TRAINING_ROWS:
+        raise ConfigError(
+            f"only {rows - test - held} of {rows:,} rows are left to learn from: choose smaller "
+            "shares for test and validation, or give more rows."
+        )
     return TableSplit(
         np.sort(order[test + held :]), np.sort(order[test : test + held]), np.sort(order[:test])
     )

@@ -199,6 +199,12 @@ def test_copies_and_groups_stay_in_one_part_of_the_split() -> None:
         prepare_table(halves, "price", 0, 0.2, 0.1, group="half")
 
 
+def test_a_group_that_leaves_too_few_training_rows_is_refused() -> None:
+    kind = RawColumn("kind", TEXT, np.array(["large"] * 47 + ["a", "b", "c"], object))
+    with pytest.raises(ConfigError, match="only 3 of 48 rows are left to learn from"):
+        prepare(kind, group="kind", seed=3, validation_share=0.0)
+
+
 def test_rows_of_few_categories_that_repeat_by_chance_are_not_copies() -> None:
     rng = np.random.default_rng(6)
     columns = tuple(
