@@ -108,9 +108,11 @@ def find_guessing_members(ensemble_predictions: EnsemblePredictions) -> tuple[in
 
 
 def find_double_members(ensemble_predictions: EnsemblePredictions) -> tuple[tuple[int, ...], ...]:
-    """Groups of members, from 0, whose probabilities are the same but for float32's rounding.
+    """Return groups of members, from 0, whose probabilities are the same except for rounding.
 
-    Members that were trained from one seed, or a file that was given twice: they count as one.
+    Members that were trained from one seed, or a file that was given twice: they count as one. Few
+    examples, or answers of one kind for each class (votes), can agree by chance: so a member needs
+    more different answers than classes.
     """
     groups: list[list[int]] = []
     for member, probabilities in enumerate(ensemble_predictions.probabilities):
@@ -120,7 +122,13 @@ def find_double_members(ensemble_predictions: EnsemblePredictions) -> tuple[tupl
                 break
         else:
             groups.append([member])
-    return tuple(tuple(group) for group in groups if len(group) > 1)
+    classes = ensemble_predictions.probabilities.shape[2]
+    return tuple(
+        tuple(group)
+        for group in groups
+        if len(group) > 1
+        and len(np.unique(ensemble_predictions.probabilities[group[0]], axis=0)) > classes
+    )
 
 
 def judge_member_removal(

@@ -147,3 +147,11 @@ def test_a_member_that_always_says_the_most_frequent_class_guesses() -> None:
 def test_one_member_or_few_images_have_no_removal() -> None:
     assert judge_member_removal(evaluate_predictions(*members(1)[:2])) is None
     assert judge_member_removal(evaluate_predictions(*members(3, n=19)[:2])) is None
+
+
+def test_votes_that_agree_by_chance_and_single_examples_are_no_doubles() -> None:
+    labels = np.arange(60) % 3
+    votes = np.tile(np.eye(3)[labels], (3, 1, 1))
+    assert find_double_members(evaluate_predictions(votes, labels)) == ()
+    one = np.tile([[0.1, 0.7, 0.2]], (3, 1, 1))
+    assert find_double_members(evaluate_predictions(one, labels[:1])) == ()
