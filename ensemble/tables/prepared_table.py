@@ -148,10 +148,10 @@ def prepare_table(
     every = np.asarray(table.find_column(choice.target).values, np.float64)
     kept = np.flatnonzero(~np.isnan(every))
     groups = _read_group_column(table, group, kept) if group else None
-    # Copies are found before the split decides how rows are encoded, so by an encoding of all.
-    encoded = fit_table_encoding(table, choice, kept).encode_features(table)[0][kept]
-    rows = np.column_stack([encoded, every[kept]])
-    copies = None if in_time_order else find_row_copies(rows)
+    copies = None
+    if not in_time_order:  # By an encoding of all rows: the split, which follows, decides another.
+        encoded = fit_table_encoding(table, choice, kept).encode_features(table)[0][kept]
+        copies = find_row_copies(np.column_stack([encoded, every[kept]]))
     together = [each for each in (groups, copies) if each is not None]
     parts = split_table_rows(
         len(kept),
@@ -180,8 +180,8 @@ def prepare_table(
             f"{len(kept) - len(parts.test):,} rows are fewer than {FEWEST_VALIDATION_ROWS}: the "
             "last epoch is used.",
         )
-    if group:
-        count = int(groups.max()) + 1 if groups is not None else 0
+    if groups is not None:
+        count = int(groups.max()) + 1
         notes.insert(0, f"{count:,} groups by {group}, each as a whole in one part of the split.")
     if copies is not None:
         count = len(kept) - int(copies.max()) - 1

@@ -1,7 +1,5 @@
 """Two runs that predict the same numbers, against each other."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 
@@ -52,8 +50,10 @@ def compare_evaluated_numbers(
 
 def have_same_settings(first: NumericRun | None, second: NumericRun | None) -> bool:
     """Return whether two runs were trained here with settings that differ in the seed alone."""
-    settings = [run.settings for run in (first, second) if run and run.settings]
-    return len(settings) == 2 and replace(settings[0], seed=0) == replace(settings[1], seed=0)
+    settings = [
+        {**run.settings.as_dict(), "seed": 0} for run in (first, second) if run and run.settings
+    ]
+    return len(settings) == 2 and settings[0] == settings[1]
 
 
 def list_comparison_sentences(
