@@ -58,7 +58,11 @@ def describe_numeric_headline(
         formats.format_percent(1 - share, figures=2)
         for share in (ratio.ratio, ratio.high, ratio.low)
     )
-    interval = f" (95 %: {low} to {high})" if ratio.low > 0 or ratio.high < 1 else ""
+    interval = ""
+    if ratio.low > 0:
+        interval = f" (95 %: {low} to {high})"
+    elif ratio.high < 1:  # How large the saving may be is not known.
+        interval = f" (95 %: at least {low})"
     return f"The ensemble’s RMSE is {rmse}, {saved} below a member’s{interval}"
 
 

@@ -12,6 +12,7 @@ from scipy.stats import norm
 from ensemble.analysis.numeric.ensemble_forms import list_ensemble_arrays
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.analysis.numeric.numeric_comparison import compare_numeric_ensembles
+from ensemble.analysis.numeric.numeric_diagnosis import ErrorRatio
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, build_numeric_ensemble
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
@@ -26,7 +27,10 @@ from ensemble.views.numeric.numeric_comparison import (
 )
 from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.views.summary import ViewSummary, summarize_view
-from ensemble.wording.numeric_predictions import describe_numeric_comparison
+from ensemble.wording.numeric_predictions import (
+    describe_numeric_comparison,
+    describe_numeric_headline,
+)
 
 N, M = 400, 5
 RNG = np.random.default_rng(0)
@@ -267,3 +271,16 @@ def test_the_sentence_on_two_runs_never_contradicts_its_table() -> None:
             assert found.ratio.low > 1 or found.ratio.high < 1
             assert (found.ratio.ratio < 1) == (float(row["difference"].replace("−", "-")) < 0)
     assert 50 < claims < 250
+
+
+def test_an_end_that_few_examples_leave_open_is_not_shown() -> None:
+    evaluation = EvaluatedNumbers(build_ensemble("normal"), TARGETS, ["a"] * M).evaluation
+    for low, high, said in (
+        (0.8, 0.95, "(95 %: 5 % to 20 %)"),
+        (0.0, 0.95, "(95 %: at least 5 %)"),
+        (0.0, 1.0, "below a member’s"),
+    ):
+        sentence = describe_numeric_headline(evaluation, ErrorRatio(0.9, low, high))
+        assert "100 %" not in sentence
+        assert ("95 %" in sentence) == (high < 1)
+        assert said in sentence.replace("5.0", "5")
