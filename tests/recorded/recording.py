@@ -51,7 +51,8 @@ class Recording:
 def unpack(folder: Path) -> Recording:
     """A fresh copy in `folder`, as if it had been written on this machine."""
     with tarfile.open(HERE / ARCHIVE) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in Python 3.11.3
+        archive.extractall(folder)
     name_host(folder, socket.gethostname())
     ids = json.loads((HERE / FACTS).read_text("utf-8"))["ids"]
     return Recording(folder / "runs", folder / "data", ids)
