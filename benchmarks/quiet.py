@@ -52,29 +52,20 @@ def wait_for_quiet(until: float) -> None:
             return
 
 
-def quiet_turns(
-    competitors: Sequence[Competitor], rounds: int, seconds: float, patience: float, most: float
-) -> None:
+def quiet_turns(competitors: Sequence[Competitor], rounds: int, seconds: float, patience: float, most: float) -> None:
     """Fill in `slices`: `rounds` undisturbed turns of each, or as many as `patience` (s) allows.
 
     `most` is the share of the machine that others may have in a turn, 1 where they do not matter.
     """
     until = time.monotonic() + patience
-    while (
-        time.monotonic() < until
-        and min(len(competitor.slices) for competitor in competitors) < rounds
-    ):
+    while time.monotonic() < until and min(len(competitor.slices) for competitor in competitors) < rounds:
         least_measured = min(competitors, key=lambda competitor: len(competitor.slices))
         if most < 1:
             wait_for_quiet(until)
         rate, other_share = turn(least_measured, seconds)
         if other_share <= most:
             least_measured.slices.append(rate)
-        print(
-            f"{least_measured.name}: {rate:.0f}, others {other_share:.0%}",
-            file=sys.stderr,
-            flush=True,
-        )
+        print(f"{least_measured.name}: {rate:.0f}, others {other_share:.0%}", file=sys.stderr, flush=True)
 
 
 def median(competitor: Competitor) -> float:

@@ -44,28 +44,17 @@ ARCHITECTURES = {
     architecture.name: architecture
     for architecture in (
         Architecture("cnn", "HOWTO's CNN", "Flax's HOWTO “Ensembling on multiple devices”", 32, 4),
-        Architecture(
-            "logistic",
-            "Logistic regression",
-            "Softmax of a weighted sum of the pixels (Cox 1958)",
-            None,
-            1,
-        ),
+        Architecture("logistic", "Logistic regression", "Softmax of a weighted sum of the pixels (Cox 1958)", None, 1),
         Architecture(
             "mlp",
             "MLP",
-            "Three hidden layers of 200, as in the first deep ensembles "
-            "(Lakshminarayanan and others 2017)",
+            "Three hidden layers of 200, as in the first deep ensembles (Lakshminarayanan and others 2017)",
             200,
             1,
         ),
         Architecture("lenet5", "LeNet-5", "LeCun, Bottou, Bengio and Haffner 1998", 6, 12),
         Architecture(
-            "resnet",
-            "ResNet-20",
-            "He and others 2016, with batch normalisation; for small colour photographs",
-            16,
-            8,
+            "resnet", "ResNet-20", "He and others 2016, with batch normalisation; for small colour photographs", 16, 8
         ),
         Architecture(
             "resnet_groupnorm",
@@ -77,9 +66,7 @@ ARCHITECTURES = {
     )
 }
 BUILTIN_NETWORK_NAMES = tuple(ARCHITECTURES)
-NETWORKS_WITH_RUNNING_STATISTICS = (
-    "resnet",
-)  # carry running statistics of the images they learn from
+NETWORKS_WITH_RUNNING_STATISTICS = ("resnet",)  # carry running statistics of the images they learn from
 
 
 def list_network_names() -> tuple[str, ...]:
@@ -109,11 +96,7 @@ def format_short_network_title(name: str) -> str:
     if name in ARCHITECTURES:
         return ARCHITECTURES[name].title
     factory = name.rpartition(":")[2]
-    return (
-        factory
-        if len(factory) <= MAX_SHORT_TITLE_LENGTH
-        else f"{factory[: MAX_SHORT_TITLE_LENGTH - 1]}…"
-    )
+    return factory if len(factory) <= MAX_SHORT_TITLE_LENGTH else f"{factory[: MAX_SHORT_TITLE_LENGTH - 1]}…"
 
 
 def check_image_size(name: str, height: int, width: int) -> None:
@@ -143,9 +126,7 @@ def list_allowed_networks() -> frozenset[str]:
       ConfigError: there is such a file, and it cannot be read or has another form.
     """
     named = os.environ.get(NETWORKS_VARIABLE, "").split(",")
-    return frozenset(
-        filter(is_custom_network, [*map(str.strip, named), *list_configured_networks()])
-    )
+    return frozenset(filter(is_custom_network, [*map(str.strip, named), *list_configured_networks()]))
 
 
 def check_network_allowed(name: str) -> None:
@@ -191,9 +172,7 @@ def list_configured_networks() -> tuple[str, ...]:
       ConfigError: there is such a file, and it cannot be read or has another form.
     """
     names = read_settings_file().get("networks", [])
-    if not isinstance(names, list) or not all(
-        isinstance(n, str) and is_custom_network(n) for n in names
-    ):
+    if not isinstance(names, list) or not all(isinstance(n, str) and is_custom_network(n) for n in names):
         raise ConfigError(
             f"In {SETTINGS_FILE_NAME}, networks has to be a list of names such as "
             f'["{CUSTOM_NETWORK_EXAMPLE}"]: correct it.'

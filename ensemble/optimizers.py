@@ -57,9 +57,7 @@ def _create_adamw(
     return optax.adamw(rate, b1=momentum, b2=0.999, eps=1e-8, weight_decay=weight_decay)
 
 
-def _create_lion(
-    rate: "ArrayLike", momentum: "ArrayLike", weight_decay: "ArrayLike"
-) -> "optax.GradientTransformation":
+def _create_lion(rate: "ArrayLike", momentum: "ArrayLike", weight_decay: "ArrayLike") -> "optax.GradientTransformation":
     import optax
 
     return optax.lion(rate, b1=momentum, b2=0.99, weight_decay=weight_decay)
@@ -116,22 +114,15 @@ OPTIMIZER_NAMES = tuple(OPTIMIZERS)
 
 def describe_optimizers() -> str:
     """One line on all of them, for the setting that chooses one."""
-    each = (
-        f"{optimizer.help}, at rates about {optimizer.usual_rate:g}"
-        for optimizer in OPTIMIZERS.values()
-    )
+    each = (f"{optimizer.help}, at rates about {optimizer.usual_rate:g}" for optimizer in OPTIMIZERS.values())
     return f"Update rule: {'; '.join(each)}."
 
 
 def describe_weight_decay() -> str:
     """One line on what the weight decay does in each of them."""
     every = OPTIMIZERS.values()
-    to_gradient = [
-        optimizer.title for optimizer in every if "weight_decay" not in optimizer.hyperparameters
-    ]
-    to_step = [
-        optimizer.title for optimizer in every if "weight_decay" in optimizer.hyperparameters
-    ]
+    to_gradient = [optimizer.title for optimizer in every if "weight_decay" not in optimizer.hyperparameters]
+    to_step = [optimizer.title for optimizer in every if "weight_decay" in optimizer.hyperparameters]
     return (
         f"Pull of all parameters towards zero, added to the gradient ({', '.join(to_gradient)}) "
         f"or to the step ({', '.join(to_step)})."

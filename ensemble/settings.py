@@ -68,9 +68,7 @@ def read_settings_file() -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(
-            f"{SETTINGS_FILE_NAME} cannot be read ({error}): correct it, or remove it."
-        ) from error
+        raise ConfigError(f"{SETTINGS_FILE_NAME} cannot be read ({error}): correct it, or remove it.") from error
 
 
 @dataclass(frozen=True)
@@ -80,9 +78,7 @@ class Settings:
     def check(self) -> None:
         """Bring every field to its type; ConfigError where one is out of its range."""
         for field in list_setting_fields(type(self)):
-            object.__setattr__(
-                self, field.name, coerce_setting_value(field, getattr(self, field.name))
-            )
+            object.__setattr__(self, field.name, coerce_setting_value(field, getattr(self, field.name)))
 
     def as_dict(self) -> dict[str, Any]:
         """The settings by name, ready for JSON."""
@@ -94,9 +90,7 @@ class Settings:
         names = {field.name for field in list_setting_fields(cls)}
         if unknown := sorted(set(values) - names):
             listing = ", ".join(unknown)
-            raise ConfigError(
-                f"No such setting: {listing:.200}. There are: {', '.join(sorted(names))}."
-            )
+            raise ConfigError(f"No such setting: {listing:.200}. There are: {', '.join(sorted(names))}.")
         return cls(**values)
 
     @classmethod
@@ -122,9 +116,7 @@ def document_settings(settings: type[Documented]) -> type[Documented]:
     lines = ["", "    Settings:"]
     for field in list_setting_fields(settings):
         lately = callable(get_declared_choices(field))
-        allowed = (
-            "a name, by default" if lately else f"{describe_allowed_values(field)}, by default"
-        )
+        allowed = "a name, by default" if lately else f"{describe_allowed_values(field)}, by default"
         lines.append(f"      {field.name}: {field.metadata['help']} ({allowed} {field.default!r})")
     settings.__doc__ = f"{(settings.__doc__ or '').rstrip()}\n" + "\n".join(lines) + "\n    "
     return settings
@@ -185,11 +177,7 @@ def list_setting_choices(field: "dataclasses.Field[Any]") -> Choices:
 def describe_allowed_values(field: "dataclasses.Field[Any]") -> str:
     """The allowed values in words: "a whole number from 1 to 64"."""
     if choices := list_setting_choices(field):
-        more = (
-            f" and {len(choices) - MAX_LISTED_CHOICES:,} more"
-            if len(choices) > MAX_LISTED_CHOICES
-            else ""
-        )
+        more = f" and {len(choices) - MAX_LISTED_CHOICES:,} more" if len(choices) > MAX_LISTED_CHOICES else ""
         return "one of " + ", ".join(choices[:MAX_LISTED_CHOICES]) + more
     if field.metadata["form"]:
         return str(field.metadata["form"][1])

@@ -23,9 +23,7 @@ from ensemble.views.evaluated_epoch import describe_shown_epoch
 
 
 def show_classify_page() -> None:
-    run_panel.show_run_screen(
-        show_classify_run, empty_state.show_classify_introduction, has_try_link=False
-    )
+    run_panel.show_run_screen(show_classify_run, empty_state.show_classify_introduction, has_try_link=False)
 
 
 def show_classify_run(run: runs.Run) -> None:
@@ -49,9 +47,7 @@ def show_classify_run(run: runs.Run) -> None:
         picture = st.container()
     missing, classifier = None, None
     try:
-        classifier = classifier_loader.poll_classifier(
-            run, epoch, 0 if live else classifier_loader.OPENING_PATIENCE_S
-        )
+        classifier = classifier_loader.poll_classifier(run, epoch, 0 if live else classifier_loader.OPENING_PATIENCE_S)
     except NotPreparedError as error:
         missing = error
     if live:

@@ -27,9 +27,7 @@ def show_inspect_example() -> None:
     from ensemble.ui.train.example import recorded_banner, recorded_epoch, recording
 
     recorded_banner.show_recorded_banner("See what an ensemble knows, and what it does not")
-    show_inspect_epoch(
-        recorded_epoch.load_recorded_shared_epoch(), tab.inspected_run_id != recording.RECORDED_ID
-    )
+    show_inspect_epoch(recorded_epoch.load_recorded_shared_epoch(), tab.inspected_run_id != recording.RECORDED_ID)
 
 
 def show_inspect_run(run: runs.Run) -> None:
@@ -40,15 +38,11 @@ def show_inspect_run(run: runs.Run) -> None:
         return
     version = loaders.get_file_version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
     dataset = loaders.load_run_test_set(run)
-    shared_epoch = SharedEpoch(
-        run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version
-    )
+    shared_epoch = SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version)
     show_inspect_epoch(shared_epoch, first, chosen)
 
 
-def show_inspect_epoch(
-    shared_epoch: SharedEpoch, first: bool, chosen: EpochSelection | None = None
-) -> None:
+def show_inspect_epoch(shared_epoch: SharedEpoch, first: bool, chosen: EpochSelection | None = None) -> None:
     """The answer, the views and the one that is chosen.
 
     Args:

@@ -36,9 +36,7 @@ def show_labels_run(run: runs.Run) -> None:
         return
     version = loaders.get_file_version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
     dataset = loaders.load_run_test_set(run)
-    shared_epoch = SharedEpoch(
-        run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version
-    )
+    shared_epoch = SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version)
     show_labels_epoch(shared_epoch, split)
     mended_versions.show_mended_versions(run)
     epoch_selection.show_epoch_choice(run, chosen)
@@ -67,9 +65,7 @@ def select_shown_split(run: runs.Run) -> str:
     if has_training_predictions(run):
         options["training"] = f"Training {things}"
     options["pool"] = f"New {things} without labels"
-    return address.select_address_option(
-        address.SPLIT, "Whose labels", options, "test", label_visibility="collapsed"
-    )
+    return address.select_address_option(address.SPLIT, "Whose labels", options, "test", label_visibility="collapsed")
 
 
 navigation.draw_page("labels", show_labels_page)

@@ -19,9 +19,7 @@ def show_numbers_page() -> None:
     with st.sidebar:
         table = table_upload.select_table()
         numeric_launch.show_numeric_controls()
-        numeric_launch.show_numeric_launch_button(
-            table, launching.is_launch_main_action(choice.job)
-        )
+        numeric_launch.show_numeric_launch_button(table, launching.is_launch_main_action(choice.job))
     if choice.problem:
         screen.show_missing_numbers(choice.problem)
     elif choice.job:

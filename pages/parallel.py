@@ -27,10 +27,7 @@ def show_parallel_page() -> None:
 def show_parallel_introduction() -> None:
     """The first visit: what will be here, and the button that makes it so."""
     st.subheader("Is a solver faster on several devices than on one?", anchor=False)
-    st.markdown(
-        "A logistic regression by L-BFGS, on one device and on several with pmap: you will see "
-        "when pmap pays."
-    )
+    st.markdown("A logistic regression by L-BFGS, on one device and on several with pmap: you will see when pmap pays.")
     with st.container(width=420):
         launch.show_quick_regression_button()
 

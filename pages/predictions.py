@@ -31,14 +31,9 @@ def show_predictions_example() -> None:
     # Here, for a page with a run of one's own does without.
     from ensemble.ui.train.example import recorded_banner, recorded_epoch, recording
 
-    recorded_banner.show_recorded_banner(
-        "See where the members of an ensemble agree, and where they do not"
-    )
+    recorded_banner.show_recorded_banner("See where the members of an ensemble agree, and where they do not")
     show_predictions_epoch(
-        recording.load_recorded_run(),
-        recorded_epoch.select_recorded_epoch(),
-        recording.load_recorded_test_set(),
-        None,
+        recording.load_recorded_run(), recorded_epoch.select_recorded_epoch(), recording.load_recorded_test_set(), None
     )
 
 
@@ -48,10 +43,7 @@ def show_predictions_run(run: runs.Run) -> None:
     if not chosen:
         return
     show_predictions_epoch(
-        run,
-        chosen,
-        loaders.load_run_test_set(run),
-        validation_source.find_validation_source(run, chosen.epoch),
+        run, chosen, loaders.load_run_test_set(run), validation_source.find_validation_source(run, chosen.epoch)
     )
 
 
@@ -69,12 +61,7 @@ def show_predictions_epoch(
         st.markdown(f"#### {sentence}")
         st.markdown(warned)
         conformal_sets.show_conformal_summary(predictions, noun, apart)
-    with st.container(
-        horizontal=True,
-        vertical_alignment="bottom",
-        gap="medium",
-        key="predictions_row_of_controls",
-    ):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="predictions_row_of_controls"):
         controls.show_predictions_epoch_slider(chosen.epochs, epoch, run)
         controls.show_image_filters(predictions, view, dataset.class_names, noun, sets_too)
     epoch_selection.show_epoch_choice(run, chosen)
@@ -83,9 +70,7 @@ def show_predictions_epoch(
     if view.digit is not None:
         source, place = (f"{who} · epoch {epoch}" for who in (format_run_name(run), run.id))
         image_dialog.show_image_dialog(
-            image_dialog.ImageDialogContext(
-                predictions, dataset, numbers, noun, source, place, apart
-            )
+            image_dialog.ImageDialogContext(predictions, dataset, numbers, noun, source, place, apart)
         )
 
 

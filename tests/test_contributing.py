@@ -110,9 +110,7 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def answers(changed: Path) -> dict[str, Any]:
     """What that copy says."""
-    done = subprocess.run(
-        [sys.executable, "-c", QUESTIONS], cwd=changed, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", QUESTIONS], cwd=changed, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     assert found["file"] == str(changed / "ensemble" / "__init__.py")
@@ -128,9 +126,7 @@ def test_the_optimizer_of_the_example_makes_its_step(answers: dict[str, Any]) ->
 
 
 @pytest.mark.long
-def test_the_setting_of_the_example_is_an_option_a_control_and_acts(
-    answers: dict[str, Any],
-) -> None:
+def test_the_setting_of_the_example_is_an_option_a_control_and_acts(answers: dict[str, Any]) -> None:
     assert "--clip-norm" in answers["help"]
     assert "clip_norm" in answers["advanced"]
     assert answers["plain"] == pytest.approx([-1.5, -2.0])
@@ -144,9 +140,7 @@ def test_the_dataset_of_the_example_is_listed_and_can_be_chosen(answers: dict[st
 
 
 @pytest.mark.long
-def test_the_measure_of_the_example_is_in_tables_and_its_view_in_json(
-    answers: dict[str, Any],
-) -> None:
+def test_the_measure_of_the_example_is_in_tables_and_its_view_in_json(answers: dict[str, Any]) -> None:
     assert answers["view"]["answer"] == "Its confidence is 0.300 above its accuracy."
     assert "overconfidence" in answers["table"]["tables"][0]["columns"]
     assert "overconfidence" in answers["buttons"]["Trust?"]
@@ -213,11 +207,7 @@ def test_files_and_names_of_code_are_there(page: Path) -> None:
 
 def test_a_name_that_is_nowhere_is_seen() -> None:
     text = "`ensemble/nowhere.py`, `ensemble/errors.py`, `find_nowhere`, `jobs.Kind`, `JobKind`"
-    assert find_lost_names(text, {"JobKind", "jobs"}) == [
-        "ensemble/nowhere.py",
-        "find_nowhere",
-        "jobs.Kind",
-    ]
+    assert find_lost_names(text, {"JobKind", "jobs"}) == ["ensemble/nowhere.py", "find_nowhere", "jobs.Kind"]
 
 
 def test_the_docstring_that_the_guide_shows_is_one_of_the_program() -> None:

@@ -171,9 +171,7 @@ def list_string_variables(paths: list[Path]) -> set[str]:
         for path in paths
         if VARIABLE.search(text := path.read_text("utf-8"))
         for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and VARIABLE.fullmatch(node.value)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and VARIABLE.fullmatch(node.value)
     }
 
 
@@ -316,9 +314,7 @@ def simplify_text(text: str) -> str:
 @pytest.mark.parametrize(("settings", "section"), SETTINGS_COMMANDS)
 def test_every_setting_is_documented_by_its_option(settings: type[Settings], section: str) -> None:
     text = read_options_text(section)
-    named = list_named_options(text) | {
-        name for span in list_inline_code(text) for name in VARIABLE.findall(span)
-    }
+    named = list_named_options(text) | {name for span in list_inline_code(text) for name in VARIABLE.findall(span)}
     fields = [one.name for one in list_setting_fields(settings)]
     assert fields
     said = {SAID_BY.get(name, "--" + name.replace("_", "-")) for name in fields}
@@ -328,9 +324,7 @@ def test_every_setting_is_documented_by_its_option(settings: type[Settings], sec
 def test_every_kind_of_settings_is_held() -> None:
     modules = sorted((REPO / "ensemble").rglob("*.py"))
     made = {
-        name
-        for path in modules
-        for name in re.findall(r"^class (\w+)\(Settings\):", path.read_text("utf-8"), re.M)
+        name for path in modules for name in re.findall(r"^class (\w+)\(Settings\):", path.read_text("utf-8"), re.M)
     }
     # What an imported run is, nobody sets.
     assert made - {"ImportedConfig"} == {settings.__name__ for settings, _ in SETTINGS_COMMANDS}
@@ -338,15 +332,9 @@ def test_every_kind_of_settings_is_held() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "section"),
-    [
-        one
-        for one in SETTINGS_COMMANDS
-        if one[1] in ("train", "sweep", "lbfgs") or one[1] in OPTION_PAGES
-    ],
+    [one for one in SETTINGS_COMMANDS if one[1] in ("train", "sweep", "lbfgs") or one[1] in OPTION_PAGES],
 )
-def test_ranges_choices_and_defaults_are_those_of_the_settings(
-    settings: type[Settings], section: str
-) -> None:
+def test_ranges_choices_and_defaults_are_those_of_the_settings(settings: type[Settings], section: str) -> None:
     page = OPTION_PAGES.get(section)
     text = (REPO / "docs" / page).read_text("utf-8") if page else SECTIONS[section]
     rows = {row[0].strip("`"): row[2:] for row in list_table_rows(text) if len(row) == 4}
@@ -355,9 +343,7 @@ def test_ranges_choices_and_defaults_are_those_of_the_settings(
         for field in list_setting_fields(settings)
         if field.name not in SAID_BY and (described := describe_setting_row(field))
     }
-    found = {
-        name: [cell.replace(",", "") for cell in rows[name]] for name in expected if name in rows
-    }
+    found = {name: [cell.replace(",", "") for cell in rows[name]] for name in expected if name in rows}
     assert {name: expected[name] for name in found} == found
     # The sizes of a regression stand in one row.
     assert set(expected) - set(found) <= {"--samples", "--features", "--classes"}
@@ -407,9 +393,7 @@ def call_json(*words: str) -> dict[str, Any]:
 
 def print_run_command(*words: str) -> Callable[[Recording], dict[str, Any]]:
     """What a command prints of the finished run, whose id stands in place of RUN."""
-    return lambda recording: call_json(
-        *(recording.ids["finished"] if word == "RUN" else word for word in words)
-    )
+    return lambda recording: call_json(*(recording.ids["finished"] if word == "RUN" else word for word in words))
 
 
 # The section of a command and its JSON, of trainings and regressions as their commands make it.
@@ -421,10 +405,7 @@ PRINTED: dict[str, tuple[str, Callable[[Recording], dict[str, Any]]]] = {
     "inspect a view": ("inspect", print_run_command("inspect", "RUN", "calibration", "--json")),
     "plan": ("plan", print_run_command("plan", "RUN", "--json")),
     "worth": ("worth", print_run_command("worth", "RUN", "--json")),
-    "lbfgs": (
-        "lbfgs",
-        lambda at: summarize_regression(regression.find_regression(at.ids["solve"])),
-    ),
+    "lbfgs": ("lbfgs", lambda at: summarize_regression(regression.find_regression(at.ids["solve"]))),
     "data list": ("data", print_run_command("data", "list", "--json")),
     "network": ("network", print_run_command("network", "logistic", "--json")),
     "devices": ("devices", print_run_command("devices", "--json")),
@@ -445,9 +426,7 @@ def test_every_field_of_the_json_is_documented(name: str, recording: Recording) 
     assert list_unnamed_fields(found, section) == set()
 
 
-def test_every_field_of_a_prediction_is_documented(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_field_of_a_prediction_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shares = np.full(10, 0.1)
     digit = Digit(1, shares, shares[None], np.ones(2, int), 0.1, 1.0, 2.0, 0.5, False, "")
     classifier = SimpleNamespace(
@@ -470,14 +449,7 @@ def test_every_field_of_an_accuracy_estimate_is_documented() -> None:
     found = run.estimate_accuracy(probabilities=run.predictions().probabilities).to_dict()
     share = serialize_estimated_share(EstimatedShare(0.9, 0.8, 1.0))
     estimators = dict.fromkeys(ESTIMATORS)
-    for part in (
-        {"estimate": found},
-        found,
-        found["labelled"],
-        found["likeness"],
-        estimators,
-        share,
-    ):
+    for part in ({"estimate": found}, found, found["labelled"], found["likeness"], estimators, share):
         assert list_unnamed_fields(part, "predict") == set()
 
 
@@ -497,9 +469,7 @@ def test_every_field_of_a_race_is_documented() -> None:
 
 
 @pytest.mark.long
-def test_every_field_of_an_export_and_of_a_report_is_documented(
-    recording: Recording, tmp_path: Path
-) -> None:
+def test_every_field_of_an_export_and_of_a_report_is_documented(recording: Recording, tmp_path: Path) -> None:
     run_id = recording.ids["finished"]
     exported = call_json("export", run_id, str(tmp_path / "outputs.npz"))
     assert list_unnamed_fields(exported, "export") == set()
@@ -527,9 +497,7 @@ def test_every_field_of_the_audit_log_is_documented() -> None:
 
 
 @pytest.mark.long
-def test_every_field_of_a_sweep_and_of_its_trials_is_documented(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_every_field_of_a_sweep_and_of_its_trials_is_documented(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(STORAGE_VARIABLE, "journal")
     monkeypatch.setattr(runs, "execute_run", train_lightly)
     found = summarize_sweep(work_on_sweep(sweeps.create_sweep(light_config()).id))
@@ -577,7 +545,5 @@ def test_every_field_of_a_budget_is_documented() -> None:
 
 @pytest.mark.variant
 def test_every_field_of_a_measurement_of_speed_is_documented() -> None:
-    found = call_json(
-        "bench", "--dataset", "digits", "--members", "1", "--seconds", "0.1", "--json"
-    )
+    found = call_json("bench", "--dataset", "digits", "--members", "1", "--seconds", "0.1", "--json")
     assert list_unnamed_fields(found, "bench") == set()

@@ -62,12 +62,7 @@ FLOORS = (
     "app",
 )
 # The face for Python, the command line and the screens stand beside each other.
-BESIDE = {
-    (one, other)
-    for one in ("cli", "ui", "pages", "app")
-    for other in ("api", "cli")
-    if one != other
-}
+BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("api", "cli") if one != other}
 # What the package itself opens when it is asked for: tests/test_imports.py: none is loaded before.
 FACE = {"api", "datasets", "figures", "runs"}
 # These draw and say what others have reckoned; nothing else may reach Streamlit.
@@ -232,9 +227,7 @@ def test_the_picture_of_the_packages_has_every_import_and_no_other_arrow() -> No
 
 
 def test_reads_the_modules_that_there_are() -> None:
-    assert {"ensemble.__init__", "ensemble.config.ensemble_config", "ensemble.errors"} <= set(
-        read_sources()
-    )
+    assert {"ensemble.__init__", "ensemble.config.ensemble_config", "ensemble.errors"} <= set(read_sources())
 
 
 @pytest.mark.parametrize(
@@ -280,10 +273,7 @@ def test_sees_an_offence(module: str, source: str, offence: str | None) -> None:
         ("ensemble.analysis.ece", "import jaxtyping\nfrom ensemble.errors import DataError"),
         ("ensemble.__main__", "from ensemble.runs import launch_run"),
         ("ensemble.__init__", "from ensemble import runs\nfrom ensemble.api import train"),
-        (
-            "pages.train",
-            "import streamlit as st\nfrom ensemble import runs\nfrom ensemble.ui import x",
-        ),
+        ("pages.train", "import streamlit as st\nfrom ensemble import runs\nfrom ensemble.ui import x"),
     ],
 )
 def test_lets_the_permitted_pass(module: str, source: str) -> None:

@@ -21,9 +21,7 @@ CURVES = (
     "from ensemble.ui.train.learning_curves import show_learning_curves\n"
     f"show_learning_curves('digits-1', {ROWS!r}, caption='', epochs=10, members=2, n_test=500)\n"
 )
-PAGE = (
-    "from streamlit.testing.v1 import AppTest; at = AppTest.{}; {}.run(); assert not at.exception"
-)
+PAGE = "from streamlit.testing.v1 import AppTest; at = AppTest.{}; {}.run(); assert not at.exception"
 
 
 def modules_of(*packages: str) -> str:
@@ -44,10 +42,7 @@ STEPS: dict[str, tuple[str, set[str]]] = {
     "--version": (COMMAND.format(["--version"]), HEAVY),
     "runs list": (COMMAND.format(["runs", "list"]), HEAVY),
     "data list": (COMMAND.format(["data", "list"]), HEAVY),
-    "a notebook's runs": (
-        "import ensemble; ensemble.list_runs()",
-        {"jax", "flax", "streamlit", "plotly"},
-    ),
+    "a notebook's runs": ("import ensemble; ensemble.list_runs()", {"jax", "flax", "streamlit", "plotly"}),
     "settings": ("import ensemble.config", {"jax", "flax"}),
     "a dataset": (
         "from ensemble import datasets; datasets.load_dataset('digits'); "
@@ -55,20 +50,13 @@ STEPS: dict[str, tuple[str, set[str]]] = {
         "datasets.prepare_dataset('digits'); datasets.find_dataset_info('mnist')",
         {"tensorflow_datasets", "tensorflow", "jax", "sklearn", "streamlit", "scipy"},
     ),
-    "wording and figures": (
-        modules_of("wording", "figures"),
-        {"streamlit", "ensemble.ui", "jax"},
-    ),
+    "wording and figures": (modules_of("wording", "figures"), {"streamlit", "ensemble.ui", "jax"}),
     "curves": (
-        PAGE.format(f"from_string({CURVES!r}, default_timeout=240)", "at")
-        + "; assert at.get('bidi_component')",
+        PAGE.format(f"from_string({CURVES!r}, default_timeout=240)", "at") + "; assert at.get('bidi_component')",
         {"pandas"},
     ),
     "Train": (
-        PAGE.format(
-            f"from_file({str(REPO / 'app.py')!r}, default_timeout=240)",
-            "at.switch_page('pages/train.py')",
-        ),
+        PAGE.format(f"from_file({str(REPO / 'app.py')!r}, default_timeout=240)", "at.switch_page('pages/train.py')"),
         {"jax"},
     ),
     "a server": ("import ensemble.ui.shared.navigation", {"tensorflow_datasets"}),
@@ -78,13 +66,9 @@ STEPS: dict[str, tuple[str, set[str]]] = {
         "assert not xla_bridge.backends_are_initialized(), 'devices were started'",
         set(),
     ),
-    "a worker": (
-        "import ensemble.runs.training.session, ensemble.jobs.warm_worker_main",
-        {"tensorflow_datasets"},
-    ),
+    "a worker": ("import ensemble.runs.training.session, ensemble.jobs.warm_worker_main", {"tensorflow_datasets"}),
     "other jobs": (
-        "import ensemble.shift.stress_worker, ensemble.race.race_runner\n"
-        "import ensemble.regression.regression_runner",
+        "import ensemble.shift.stress_worker, ensemble.race.race_runner\nimport ensemble.regression.regression_runner",
         {"tensorflow_datasets"},
     ),
 }
@@ -134,9 +118,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, set
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_nothing_is_imported_that_is_not_needed(
-    step: str, report: dict[str, tuple[str, set[str]]]
-) -> None:
+def test_nothing_is_imported_that_is_not_needed(step: str, report: dict[str, tuple[str, set[str]]]) -> None:
     failed, imported = report[step]
     assert not failed
     assert STEPS[step][1] & imported == set()

@@ -45,9 +45,7 @@ def recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recordings:
     return Recordings({"chosen": chosen.id, "own": own.id}, numbers.id, solve.id)
 
 
-def test_a_month_has_as_many_of_everything_as_was_asked_for(
-    recordings: Recordings, tmp_path: Path
-) -> None:
+def test_a_month_has_as_many_of_everything_as_was_asked_for(recordings: Recordings, tmp_path: Path) -> None:
     made = filling.fill_month(tmp_path, SIZE, recordings)
     every = runs.list_runs()
     assert runs.list_unreadable_runs() == {}

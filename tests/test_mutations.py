@@ -63,10 +63,7 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.mark.long
 def test_what_is_caught_what_survives_and_what_is_missing_is_told_apart(
-    checkout: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # a dozen calls of pytest
     kept = tmp_path / "results.json"

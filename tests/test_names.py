@@ -46,9 +46,7 @@ def test_few_functions_share_their_name_with_another_modules(trees: dict[Path, a
     assert count <= MOST_SHARED * sum(map(len, places.values())), shared
 
 
-def test_no_more_methods_and_inner_functions_are_called_by_one_word(
-    trees: dict[Path, ast.Module],
-) -> None:
+def test_no_more_methods_and_inner_functions_are_called_by_one_word(trees: dict[Path, ast.Module]) -> None:
     names = []
     for tree in trees.values():
         outer = {id(node) for node in tree.body}

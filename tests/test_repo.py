@@ -79,8 +79,7 @@ def silent(path: Path) -> list[str]:
     defined = [
         node
         for node in tree.body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        and not node.name.startswith("_")
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_")
     ]
     about = [] if ast.get_docstring(tree) or not tree.body else ["the module"]
     return about + [node.name for node in defined if not ast.get_docstring(node)]
@@ -218,9 +217,7 @@ def test_words_can_be_read(scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("name", "figure"), [("blue", RIGHT_COLOR), ("orange", WRONG_COLOR)])
-def test_better_and_worse_can_be_read_in_the_hues_of_right_and_wrong(
-    scheme: str, name: str, figure: str
-) -> None:
+def test_better_and_worse_can_be_read_in_the_hues_of_right_and_wrong(scheme: str, name: str, figure: str) -> None:
     theme = CONFIG["theme"][scheme]
     words, behind = theme[f"{name}TextColor"], theme[f"{name}BackgroundColor"]
     for ground in (behind, theme["backgroundColor"], theme["secondaryBackgroundColor"]):

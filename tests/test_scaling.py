@@ -27,9 +27,7 @@ def test_its_tables_are_what_the_benchmark_prints_of_what_it_found() -> None:
 def test_each_coefficient_is_among_what_was_measured_too() -> None:
     measured = (REPO / "docs" / "measured.md").read_text("utf-8")
     rows = forecast.coefficients(scale.costs(FIGURES)).splitlines()[2:]
-    assert [
-        row for row in rows if f"{row} AMD | `python -m benchmarks.scale` |" not in measured
-    ] == []
+    assert [row for row in rows if f"{row} AMD | `python -m benchmarks.scale` |" not in measured] == []
 
 
 def test_its_limits_are_those_of_the_program() -> None:

@@ -27,13 +27,8 @@ def build_perfect_members(members: int = 3) -> tuple[np.ndarray, uncertainty_spl
 
 def test_labels_follow_the_true_probabilities() -> None:
     drawn = [uncertainty_split.draw_points(seed) for seed in range(20)]
-    truth = [
-        uncertainty_split.compute_class_truth(points.train_images.reshape(-1, 2) / 255)
-        for points in drawn
-    ]
-    residuals = np.concatenate(
-        [points.train_labels - shares for points, shares in zip(drawn, truth, strict=True)]
-    )
+    truth = [uncertainty_split.compute_class_truth(points.train_images.reshape(-1, 2) / 255) for points in drawn]
+    residuals = np.concatenate([points.train_labels - shares for points, shares in zip(drawn, truth, strict=True)])
     variance = float(np.mean([(shares * (1 - shares)).mean() for shares in truth]))
     assert abs(residuals.mean()) < 4 * np.sqrt(variance / len(residuals))
     assert residuals.var() == pytest.approx(variance, rel=0.05)
@@ -72,17 +67,12 @@ def test_the_error_of_numbers_is_of_the_mean_of_all_members() -> None:
     assert found["noise"] == pytest.approx(0.2**2)
 
 
-def test_bootstrap_members_of_numbers_learn_from_rows_of_their_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_bootstrap_members_of_numbers_learn_from_rows_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uncertainty_split, "MEMBERS", 2)
     monkeypatch.setattr(uncertainty_split, "NUMBER_EPOCHS", 2)
     x = np.linspace(0, 1, 200)
     y, network = uncertainty_split.compute_wave(x), uncertainty_split.NumberNetwork(4)
-    alone, resampled = (
-        uncertainty_split.train_numbers(x, y, x, network, bootstrap, 0)
-        for bootstrap in (False, True)
-    )
+    alone, resampled = (uncertainty_split.train_numbers(x, y, x, network, bootstrap, 0) for bootstrap in (False, True))
     again = uncertainty_split.train_numbers(x, y, x, network, False, 0)
     np.testing.assert_array_equal(alone.mean, again.mean)
     assert (alone.mean != resampled.mean).any()
@@ -119,9 +109,7 @@ def test_the_page_shows_the_figures_that_the_benchmark_printed() -> None:
 def test_every_figure_in_the_text_of_the_page_was_printed() -> None:
     text = (REPO / "docs" / "uncertainty.md").read_text("utf-8")
     sections = re.split(r"^## ", text, flags=re.MULTILINE)
-    printed = {
-        f"{value:.3g}" for line in LINES for value in line.values() if isinstance(value, float)
-    }
+    printed = {f"{value:.3g}" for line in LINES for value in line.values() if isinstance(value, float)}
     for section in sections:
         if re.match(r"[123]\. ", section):
             prose = "\n".join(line for line in section.splitlines() if "|" not in line)

@@ -69,8 +69,7 @@ def last(said: str) -> Any:
 @pytest.mark.long
 def test_fruits_are_learnt_asked_stressed_and_compared_with_what_others_say(folder: Path) -> None:
     assert command("data", "add", "fruit", "fruit", "--noun", "fruit") == (
-        "fruit has been added: 192 training images, 100 test images, 4 classes. "
-        "Train with --dataset fruit."
+        "fruit has been added: 192 training images, 100 test images, 4 classes. Train with --dataset fruit."
     )
     train = ("train", "--dataset", "fruit", *QUICK)
     lenet = command(*train, "--network", "lenet5", "--epochs", "6")
@@ -89,9 +88,7 @@ def test_fruits_are_learnt_asked_stressed_and_compared_with_what_others_say(fold
     net = imported(softmaxes(tests["images"]), tests, one_file_a_member)
     again = command("import", "lenet.npz")
     for run in (lenet, again):  # to the bit, whoever says it
-        kept = runs.read_run_predictions(
-            run["run_id"], runs.list_prediction_epochs(run["run_id"])[-1]
-        )
+        kept = runs.read_run_predictions(run["run_id"], runs.list_prediction_epochs(run["run_id"])[-1])
         np.testing.assert_array_equal(kept, tests["probabilities"])
     compared(mine, {run["run_id"] for run in (lenet, forest, net, again)})
 
@@ -124,8 +121,7 @@ def they_are_the_pictures(tests: Any) -> None:
     pairs = {(image.tobytes(), int(label)) for image, label in zip(images, labels, strict=True)}
     assert len(pairs) == len(tests["labels"]) == len(CLASSES) * TEST
     assert pairs == {
-        (image.tobytes(), int(label))
-        for image, label in zip(tests["images"], tests["labels"], strict=True)
+        (image.tobytes(), int(label)) for image, label in zip(tests["images"], tests["labels"], strict=True)
     }
 
 

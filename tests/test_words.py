@@ -18,16 +18,10 @@ SUFFIXES = {".py", ".md", ".js", ".css", ""}
 # An underscore parts words: `_shelf`.
 STRUCK = {
     "heartbeat, JobStatus": {"pulse": r"(?i)(?<![a-z])pulses?(?![a-z])"},
-    "FolderIndex": {
-        "shelf": r"(?i)(?<![a-z])shelf(?![a-z])",
-        "shelves": r"(?i)(?<![a-z])shelves(?![a-z])",
-    },
+    "FolderIndex": {"shelf": r"(?i)(?<![a-z])shelf(?![a-z])", "shelves": r"(?i)(?<![a-z])shelves(?![a-z])"},
     "JsonlTail": {"followed": r"\bFollowed\b"},
     "cached": {"kept": r"(?<!\w)kept\(|\bimport (\w+, )*kept\b|\b_kept\b"},
-    "warm worker": {
-        "spare": r"(?i)(?<![a-z])(?<!ENSEMBLE_)spare(?![a-z])",
-        "standby": r"(?i)standby",
-    },
+    "warm worker": {"spare": r"(?i)(?<![a-z])(?<!ENSEMBLE_)spare(?![a-z])", "standby": r"(?i)standby"},
     "non-digits": {"stranger": r"(?i)(?<![a-z])strangers?(?![a-z])"},
     "OOD score, novelty": {"strangeness": r"(?i)strangeness"},
     "out-of-distribution": {
@@ -42,16 +36,10 @@ STRUCK = {
         "turned(": r"\bTurned\(",
         "declin": r"(?i)\bdeclin(e|es|ed)\b",
     },
-    "training loop": {
-        "way": r"\bWay\b[:\]()]|\bWAYS\b",
-        "ways to train": r"\bways to train\b",
-    },
+    "training loop": {"way": r"\bWay\b[:\]()]|\bWAYS\b", "ways to train": r"\bways to train\b"},
     "competitor": {"contend": r"(?i)contender|\bcontend\b"},
     "run lengths": {"stretches": r"\bStretches\b|\bstretches(_of\b|\.)"},
-    "connected components": {
-        "find_parts": r"find_parts",
-        "parts": r"\bParts\b[:\](]|\bconnected parts\b",
-    },
+    "connected components": {"find_parts": r"find_parts", "parts": r"\bParts\b[:\](]|\bconnected parts\b"},
     "clutter": {"strays": r"(?i)(?<![a-z])strays(?![a-z])"},
     "materialized": {"settled": r"\bsettled\(|`settled`"},
     "improves calibration": {"mend": r"\bmends (nearly|most|some)\b|\bmend(s|ed)\(|could mend\b"},
@@ -63,10 +51,7 @@ STRUCK = {
 }
 # (file, what stands there): why it may.
 ALLOWED = {
-    (
-        "ensemble/ui/classify/details/detail_selection.py",
-        "gate",
-    ): "the word in links of earlier versions",
+    ("ensemble/ui/classify/details/detail_selection.py", "gate"): "the word in links of earlier versions",
     ("ensemble/ui/classify/answer/verdict.py", "gate"): "the same",
     ("tests/pages/test_classify.py", "gate"): "a test of such a link",
 }

@@ -95,10 +95,7 @@ def measure_month(folder: Any, month: Month, rounds: int, sessions: int) -> dict
         after = count_handles(server)
         figures["sessions"] = sessions
         figures["handles"] = {"before": before, "after": after}
-        figures["memory_bytes"] = {
-            "peak": read_peak_bytes(server),
-            "at_the_end": int(server.memory_info().rss),
-        }
+        figures["memory_bytes"] = {"peak": read_peak_bytes(server), "at_the_end": int(server.memory_info().rss)}
     return figures
 
 
@@ -174,8 +171,7 @@ def print_table(figures: dict[str, Any]) -> None:
         f"end; aim {MEMORY_BYTES / 1e6:.0f} MB"
     )
     print(
-        f"handles {handles['before']} before, {handles['after']} after {figures['sessions']:,} "
-        "sessions; aim: none more"
+        f"handles {handles['before']} before, {handles['after']} after {figures['sessions']:,} sessions; aim: none more"
     )
 
 

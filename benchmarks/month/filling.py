@@ -113,9 +113,7 @@ def iterate_moments(count: int) -> Iterator[float]:
         yield now - MONTH_SECONDS * (1 - (number + 1) / count)
 
 
-def copy_trained_run(
-    source: str, when: float, number: int, dataset: str, draws: random.Random
-) -> str:
+def copy_trained_run(source: str, when: float, number: int, dataset: str, draws: random.Random) -> str:
     """A copy of an ensemble with other settings, made then; its id.
 
     Args:
@@ -230,12 +228,7 @@ def shift_times(status: Any, when: float) -> dict[str, float]:
     """The moments of a status, moved so that it was made then."""
     moved = when - status.created
     started = {} if status.started is None else {"started": status.started + moved}
-    return {
-        "created": when,
-        "queued": status.queued + moved,
-        "updated": status.updated + moved,
-        **started,
-    }
+    return {"created": when, "queued": status.queued + moved, "updated": status.updated + moved, **started}
 
 
 def import_drawn_predictions(number: int) -> str:

@@ -48,10 +48,7 @@ def record_examples(folder: Path) -> Recordings:
       folder: where a table to learn from is written.
     """
     add_own_dataset(0)
-    trained = {
-        name: str(run_command("train", *words.split())["run_id"])
-        for name, words in TRAININGS.items()
-    }
+    trained = {name: str(run_command("train", *words.split())["run_id"]) for name, words in TRAININGS.items()}
     run_command("stress", trained["digits"], "--limit", "100")
     table = write_table(folder / "field.csv")
     numeric = run_command("train", "--table", str(table), *NUMBERS.split())
@@ -66,9 +63,7 @@ def add_own_dataset(number: int) -> str:
     draws, name = np.random.default_rng(number), f"leaves_{number:02}"
     labels = np.arange(OWN_IMAGES) % OWN_CLASSES
     images = draws.integers(0, 60, (OWN_IMAGES, OWN_SIDE, OWN_SIDE), np.uint8)
-    images[np.arange(OWN_IMAGES), 2 * labels + 1] += draws.integers(
-        90, 190, (OWN_IMAGES, 1), np.uint8
-    )
+    images[np.arange(OWN_IMAGES), 2 * labels + 1] += draws.integers(90, 190, (OWN_IMAGES, 1), np.uint8)
     tests = OWN_IMAGES // 5
     add_dataset(
         name,
@@ -97,11 +92,7 @@ def write_table(path: Path) -> Path:
 def run_command(*words: str) -> dict[str, Any]:
     """`ensemble` with these words, to its end; the JSON object on its last line."""
     done = subprocess.run(
-        [sys.executable, "-m", "ensemble", *words],
-        cwd=common.ROOT,
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-m", "ensemble", *words], cwd=common.ROOT, check=True, stdout=subprocess.PIPE, text=True
     )
     record: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return record

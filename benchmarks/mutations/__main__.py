@@ -110,9 +110,7 @@ def save_results(file: Path, commit: str, results: Sequence[Result]) -> None:
 
 def choose_places(places: Sequence[Place], only: str, first: int) -> list[Place]:
     """The places with the numbers in `only` ("3,17"; "" for all), from the number `first` on."""
-    numbers = {int(number_text) for number_text in only.split(",") if number_text} or {
-        place.number for place in places
-    }
+    numbers = {int(number_text) for number_text in only.split(",") if number_text} or {place.number for place in places}
     return [place for place in places if place.number in numbers and place.number >= first]
 
 
@@ -120,15 +118,11 @@ def main(words: list[str] | None = None) -> int:
     """Try the places, print; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutations", description=__doc__)
     parser.add_argument("--only", default="", metavar="N,N", help="these places alone")
-    parser.add_argument(
-        "--from", dest="first", type=int, default=1, metavar="N", help="this and on"
-    )
+    parser.add_argument("--from", dest="first", type=int, default=1, metavar="N", help="this and on")
     parser.add_argument("--root", type=Path, default=ROOT, metavar="FOLDER", help="a git checkout")
     parser.add_argument("--places", type=Path, default=PLACES_FILE, metavar="FILE")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the results there")
-    parser.add_argument(
-        "--seconds", type=float, default=LIMIT_SECONDS, help="after which one hangs"
-    )
+    parser.add_argument("--seconds", type=float, default=LIMIT_SECONDS, help="after which one hangs")
     args = parser.parse_args(words)
     commit, results = read_commit(args.root), list[Result]()
     print(f"At {commit[:8]}:", flush=True)

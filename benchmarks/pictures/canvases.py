@@ -26,9 +26,7 @@ CANVAS_COLOURS = (
 HAIR = 0.003, 0.01  # of the canvas's longer side: how wide a hairline is
 
 
-def set_digits(
-    line: list[np.ndarray], style: Style, size: tuple[int, int], width: Any, draws: Any
-) -> np.ndarray:
+def set_digits(line: list[np.ndarray], style: Style, size: tuple[int, int], width: Any, draws: Any) -> np.ndarray:
     """Digits side by side on a sheet of a size (width, height): cover (h, w) in 0..1.
 
     Args:
@@ -69,9 +67,7 @@ def hairline(line: list[np.ndarray], style: Style, draws: Any) -> Photo:
 def coloured(cover: np.ndarray, ink: Any, ground: Any) -> Photo:
     """A PNG in colour: ink of one colour on a ground of one."""
     ink, ground = np.array(ink, np.float32), np.array(ground, np.float32)
-    return Photo(
-        *encode(ground + cover[..., None] * (ink - ground), Style(kind="colour png"), None)
-    )
+    return Photo(*encode(ground + cover[..., None] * (ink - ground), Style(kind="colour png"), None))
 
 
 def patch(line: list[np.ndarray], style: Style, draws: Any) -> Photo:

@@ -27,9 +27,7 @@ SHARES = (0.01, 0.02, REFUSE, 0.05, 0.10)
 def judge(row: dict[str, Any], reading: Any) -> dict[str, Any]:
     """One picture's figures: what was said of it, and whether that is right."""
     labels = "".join(str(digit.label) for digit in reading.digits)
-    kept_digits = [
-        digit for digit in reading.digits if not (digit.rejected or reading.picture_rejection)
-    ]
+    kept_digits = [digit for digit in reading.digits if not (digit.rejected or reading.picture_rejection)]
     return {
         **row,
         "labels": labels,
@@ -62,10 +60,7 @@ def quality(run_id: str, folder: Path, *, held: bool, listed: bool) -> dict[str,
             rows.append(judge(row, classifier.read_marks(marks, refuse=refuse)))
         reading = readings[REFUSE][-1]
         if listed and not row["held"] and figures.outcome(reading) not in "r-":
-            print(
-                f"{reading['file']}: {reading['text']} is read {reading['labels']}, said "
-                f"{reading['said']}"
-            )
+            print(f"{reading['file']}: {reading['text']} is read {reading['labels']}, said {reading['said']}")
     return {
         "pictures": photos.digests(folder),
         "refuse": REFUSE,
@@ -101,9 +96,7 @@ def against(results: dict[str, Any], file: Path) -> str:
         outcomes, pictures = before["outcomes"], before["pictures"]
     except (OSError, ValueError, KeyError, TypeError):
         raise SystemExit(f"{file} has no outcomes to compare with: write it by --out.") from None
-    other = [
-        name for name in outcomes if results["pictures"].get(name, "") not in ("", pictures[name])
-    ]
+    other = [name for name in outcomes if results["pictures"].get(name, "") not in ("", pictures[name])]
     warning = f"Not the same pictures, so that this says little: {', '.join(other)}.\n"
     return (warning if other else "") + figures.compared(results["outcomes"], outcomes)
 
@@ -131,9 +124,7 @@ def main() -> None:
     held = words.held or words.keep
     with tempfile.TemporaryDirectory(prefix="ensemble-photos-") as folder:
         if not words.photos:
-            photos.everything(
-                Path(folder), words.seed, held=held, each=words.each, kind=words.each_kind
-            )
+            photos.everything(Path(folder), words.seed, held=held, each=words.each, kind=words.each_kind)
         results = quality(words.run, words.photos or Path(folder), held=held, listed=words.list)
     results = {"run": words.run, **results}
     if words.keep:

@@ -18,9 +18,7 @@ def outcome(row: dict[str, Any]) -> str:
     """The letter of a picture: by `text` (None for a non-digit), `right`, `kept`, `rejected`."""
     if row["text"] is None:
         return "-" if row["rejected"] else "!"
-    return {(True, True): "r", (True, False): "x", (False, True): "w", (False, False): "n"}[
-        row["right"], row["kept"]
-    ]
+    return {(True, True): "r", (True, False): "x", (False, True): "w", (False, False): "n"}[row["right"], row["kept"]]
 
 
 def outcomes(rows: Iterable[dict[str, Any]]) -> dict[str, str]:
@@ -76,12 +74,8 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "read_right": proportion(row["right"] for row in digits),
         "one_digit_read_right": proportion(r["right"] for r in digits if len(r["text"]) == 1),
         "numbers_read_right": proportion(r["right"] for r in digits if len(r["text"]) > 1),
-        "mean_over_styles": round(
-            sum(figure["share"] for figure in right.values()) / max(1, len(right)), 4
-        ),
-        "digits_read_right": round(
-            correct_digits / max(1, sum(len(row["text"]) for row in digits)), 4
-        ),
+        "mean_over_styles": round(sum(figure["share"] for figure in right.values()) / max(1, len(right)), 4),
+        "digits_read_right": round(correct_digits / max(1, sum(len(row["text"]) for row in digits)), 4),
         "pictures_kept_whole": proportion(row["kept"] for row in digits),
         "right_but_rejected": proportion(row["right"] and not row["kept"] for row in digits),
         "tuning_rejected": proportion(row["rejected"] for row in tuning),
@@ -124,10 +118,7 @@ def as_text(figure: dict[str, Any]) -> str:
     if not figure["of"]:
         return "none"
     low, high = figure["interval"]
-    return (
-        f"{figure['true']} of {figure['of']}, {100 * figure['share']:.1f} % "
-        f"({100 * low:.0f} to {100 * high:.0f} %)"
-    )
+    return f"{figure['true']} of {figure['of']}, {100 * figure['share']:.1f} % ({100 * low:.0f} to {100 * high:.0f} %)"
 
 
 def printed(results: dict[str, Any]) -> str:

@@ -18,8 +18,7 @@ def cropped(pixels: np.ndarray, boxes: tuple[Box, ...], edges: np.ndarray) -> Fi
     high, wide = pixels.shape[:2]
     left, top, right, bottom = np.rint(edges).astype(int).clip(0, [wide, high, wide, high])
     inside = tuple(
-        (max(a - left, 0), max(b - top, 0), min(c, right) - left, min(d, bottom) - top)
-        for a, b, c, d in boxes
+        (max(a - left, 0), max(b - top, 0), min(c, right) - left, min(d, bottom) - top) for a, b, c, d in boxes
     )
     return pixels[top:bottom, left:right], inside
 

@@ -60,9 +60,7 @@ def trace(paths: list[np.ndarray], height: float, pen: str, draws: Any) -> np.nd
     thick = draws.uniform(*PENS[pen].width)
     for path in paths:
         flat = [tuple(point) for point in (path - low) * scale + pad]
-        ImageDraw.Draw(image).line(
-            flat, fill=255, width=max(2, round(thick * scale)), joint="curve"
-        )
+        ImageDraw.Draw(image).line(flat, fill=255, width=max(2, round(thick * scale)), joint="curve")
     return trimmed(np.asarray(image.reduce(2), np.float32) / 255 * PENS[pen].opacity)
 
 

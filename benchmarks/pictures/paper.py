@@ -35,9 +35,7 @@ def paper(name: str, shape: tuple[int, int], draws: np.random.Generator) -> np.n
     return sheet.astype(np.float32)
 
 
-def rule(
-    sheet: np.ndarray, kind: str, pitch: float, draws: np.random.Generator
-) -> tuple[np.ndarray, float]:
+def rule(sheet: np.ndarray, kind: str, pitch: float, draws: np.random.Generator) -> tuple[np.ndarray, float]:
     """Prints ruled or squared lines `pitch` pixels apart.
 
     Returns:
@@ -102,14 +100,10 @@ def glare(shape: tuple[int, int], draws: np.random.Generator) -> np.ndarray:
     rows, columns = np.mgrid[0 : shape[0], 0 : shape[1]].astype(np.float32)
     row, column = draws.uniform(0, shape[0]), draws.uniform(0, shape[1])
     wide = draws.uniform(0.08, 0.2) * max(shape)
-    return draws.uniform(0.1, 0.35) * np.exp(
-        -((((rows - row) / wide) ** 2) + ((columns - column) / (1.6 * wide)) ** 2)
-    )
+    return draws.uniform(0.1, 0.35) * np.exp(-((((rows - row) / wide) ** 2) + ((columns - column) / (1.6 * wide)) ** 2))
 
 
-def homography(
-    shape: tuple[int, int], turn: float, tilt: float, draws: np.random.Generator
-) -> np.ndarray:
+def homography(shape: tuple[int, int], turn: float, tilt: float, draws: np.random.Generator) -> np.ndarray:
     """(3, 3): where a point (x, y, 1) of the sheet is in the picture, which is equally large.
 
     Args:
@@ -137,9 +131,7 @@ def table(shape: tuple[int, int], draws: np.random.Generator) -> np.ndarray:
     return colour[None, None] + (grain + 2 * clouds(draws, shape, 3))[..., None]
 
 
-def photograph(
-    sheet: np.ndarray, around: float, matrix: np.ndarray, draws: np.random.Generator
-) -> np.ndarray:
+def photograph(sheet: np.ndarray, around: float, matrix: np.ndarray, draws: np.random.Generator) -> np.ndarray:
     """The sheet as a camera sees it (h, w, 3) float32.
 
     Args:

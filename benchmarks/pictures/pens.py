@@ -36,18 +36,14 @@ PENS = {
     "ballpoint": Pen(((35, 55, 150), (30, 40, 120)), (0.028, 0.042), 0.85, 0.25, 0.2),
     "pencil": Pen(((75, 75, 80), (95, 95, 98)), (0.03, 0.055), 0.8, 0.55, 0.25),
     "felt": Pen(((20, 20, 25), (30, 40, 140)), (0.08, 0.12), 0.92, 0.0, 0.08, 0.1),
-    "marker": Pen(
-        ((200, 30, 40), (20, 130, 60), (30, 60, 180)), (0.12, 0.17), 0.88, 0.0, 0.05, 0.15
-    ),
+    "marker": Pen(((200, 30, 40), (20, 130, 60), (30, 60, 180)), (0.12, 0.17), 0.88, 0.0, 0.05, 0.15),
     "chalk": Pen(((235, 235, 225), (240, 225, 150)), (0.07, 0.11), 0.9, 0.6, 0.15),
     "board marker": Pen(((20, 30, 110), (25, 25, 25), (190, 30, 30)), (0.06, 0.09), 0.9, 0.1, 0.1),
     "screen": Pen(((0, 0, 0), (20, 20, 20)), (0.06, 0.12), 1.0, 0.0, 0.0),
     "white screen": Pen(((255, 255, 255),), (0.06, 0.12), 1.0, 0.0, 0.0),
     "dry pen": Pen(((35, 35, 45), (40, 50, 130)), (0.04, 0.065), 0.9, 0.3, 0.2, gaps=1.0),
     "broad felt": Pen(((20, 20, 25), (30, 40, 140)), (0.17, 0.22), 0.92, 0.0, 0.08, rim=0.1),
-    "coloured": Pen(
-        ((200, 60, 70), (70, 130, 70), (190, 90, 20), (120, 60, 150)), (0.05, 0.09), 0.85, 0.1
-    ),
+    "coloured": Pen(((200, 60, 70), (70, 130, 70), (190, 90, 20), (120, 60, 150)), (0.05, 0.09), 0.85, 0.1),
     "needle": Pen(((40, 40, 46), (40, 60, 150)), (0.006, 0.015), 0.9, 0.1, 0.1),
     "hair": Pen(((0, 0, 0),), (0.006, 0.02), 1.0, 0.0, 0.0),
     "print": Pen(((25, 25, 25), (40, 40, 60)), (0.004, 0.012), 0.95, 0.05, 0.0),
@@ -109,8 +105,7 @@ def middle_distance(digit: np.ndarray, label: int) -> np.ndarray | None:
     sound = [
         line
         for line in lines
-        if ndimage.label(line, EIGHT)[1] <= whole
-        and ndimage.label(~line)[1] - 1 >= LOOPS.get(label, 0)
+        if ndimage.label(line, EIGHT)[1] <= whole and ndimage.label(~line)[1] - 1 >= LOOPS.get(label, 0)
     ]
     tried = [likeness(line, large) for line in sound]
     if max(tried, default=0) < ALIKE:
@@ -178,9 +173,7 @@ def clouds(draws: np.random.Generator, shape: tuple[int, int], size: float) -> n
     return np.asarray(coarse.resize(shape[::-1], Image.Resampling.BICUBIC))
 
 
-def stroke(
-    distance: np.ndarray, height: float, width: float, pen: Pen, draws: np.random.Generator
-) -> np.ndarray:
+def stroke(distance: np.ndarray, height: float, width: float, pen: Pen, draws: np.random.Generator) -> np.ndarray:
     """How much of each pixel the pen covers (h, w) in 0..1: a digit `height` pixels high.
 
     Args:

@@ -37,17 +37,13 @@ class Digits:
       start: how many are passed over at first.
     """
 
-    def __init__(
-        self, names: tuple[str, ...] = (*["mnist"] * 5, "digits"), seed: int = 0, start: int = 0
-    ):
+    def __init__(self, names: tuple[str, ...] = (*["mnist"] * 5, "digits"), seed: int = 0, start: int = 0):
         from ensemble import datasets
 
         self.names = [name for name in names if datasets.is_dataset_prepared(name)]
         datasets_by_name = {name: datasets.load_dataset(name) for name in sorted(set(self.names))}
         self.sets = {
-            name: (dataset.train_images, dataset.train_labels)
-            if seed
-            else (dataset.test_images, dataset.test_labels)
+            name: (dataset.train_images, dataset.train_labels) if seed else (dataset.test_images, dataset.test_labels)
             for name, dataset in datasets_by_name.items()
         }
         self.orders = {
@@ -140,8 +136,7 @@ def render_group(name: str, seed: int, count: int, folder: Path) -> list[dict[st
         place = 1000 + list(non_digits.KINDS).index(name)
         # Other numbers are other letters, icons and scenes.
         photos = (
-            non_digits.KINDS[name](draws_of([place, number], seed), number + 17 * seed)
-            for number in range(count)
+            non_digits.KINDS[name](draws_of([place, number], seed), number + 17 * seed) for number in range(count)
         )
     return [write(folder, photo, name, number) for number, photo in enumerate(photos)]
 
@@ -164,16 +159,11 @@ def everything(
     if held and seed:
         raise SystemExit("Held kinds are for the test set alone: leave out --seed, or --held.")
     folder.mkdir(parents=True, exist_ok=True)
-    counts = {
-        name: round(each * FEWER.get(name, 1))
-        for name, style in STYLES.items()
-        if held or not style.held
-    } | {name: kind for name in non_digits.KINDS if held or name not in non_digits.HELD}
+    counts = {name: round(each * FEWER.get(name, 1)) for name, style in STYLES.items() if held or not style.held} | {
+        name: kind for name in non_digits.KINDS if held or name not in non_digits.HELD
+    }
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as workers:
-        work = [
-            workers.submit(render_group, name, seed, count, folder)
-            for name, count in counts.items()
-        ]
+        work = [workers.submit(render_group, name, seed, count, folder) for name, count in counts.items()]
         rows = [row for future in work for row in future.result()]
     (folder / "photos.json").write_text(json.dumps(rows, indent=1) + "\n")
     return rows
@@ -201,9 +191,7 @@ def main() -> None:
     parser.add_argument("--held", action="store_true", help="the held kinds too: not for tuning")
     add_counts(parser)
     words = parser.parse_args()
-    rows = everything(
-        words.folder, words.seed, held=words.held, each=words.each, kind=words.each_kind
-    )
+    rows = everything(words.folder, words.seed, held=words.held, each=words.each, kind=words.each_kind)
     print(
         f"{sum(row['text'] is not None for row in rows)} pictures of digits, "
         f"{sum(row['text'] is None for row in rows)} of what is none: {words.folder}"

@@ -162,9 +162,7 @@ def outlined(ink: np.ndarray) -> np.ndarray:
     from scipy import ndimage
 
     wide = max(1, len(ink) // 70)
-    return ndimage.binary_dilation(ink, iterations=wide) & ~ndimage.binary_erosion(
-        ink, iterations=wide
-    )
+    return ndimage.binary_dilation(ink, iterations=wide) & ~ndimage.binary_erosion(ink, iterations=wide)
 
 
 def stencilled(ink: np.ndarray) -> np.ndarray:
@@ -193,7 +191,5 @@ def paragraph(text: str, font: str, size: int, shape: tuple[int, int]) -> np.nda
         else:
             lines.append(word)
     image = Image.new("L", (width, height))
-    ImageDraw.Draw(image).text(
-        (0.07 * width, 0.05 * height), "\n".join(lines), 255, drawn, spacing=round(0.45 * size)
-    )
+    ImageDraw.Draw(image).text((0.07 * width, 0.05 * height), "\n".join(lines), 255, drawn, spacing=round(0.45 * size))
     return np.asarray(image, np.float32) / 255

@@ -68,9 +68,7 @@ def breadth(distance: np.ndarray) -> float:
     return 1.5 * distance.shape[1] / distance.shape[0] - 0.5
 
 
-def write(
-    lines: list[list[np.ndarray]], style: Style, pen: str, frame: tuple[int, ...], draws: Any
-) -> Layer:
+def write(lines: list[list[np.ndarray]], style: Style, pen: str, frame: tuple[int, ...], draws: Any) -> Layer:
     """Sets the digits of each line side by side into a frame (left, top, right, bottom, H, W)."""
     left, top, right, bottom, height, width = frame
     share = draws.uniform(*style.height)
@@ -78,12 +76,7 @@ def write(
     longest = max(sum(breadth(d) + thick + style.gap[1] for d in line) for line in lines)
     tall = min(tall, 0.85 * (right - left) / (1.1 * longest))
     covers = [
-        [
-            trimmed(
-                pictures_pens.stroke(d, tall * draws.uniform(0.9, 1.1), thick, PENS[pen], draws)
-            )
-            for d in line
-        ]
+        [trimmed(pictures_pens.stroke(d, tall * draws.uniform(0.9, 1.1), thick, PENS[pen], draws)) for d in line]
         for line in lines
     ]
     layer = Layer((height, width))
@@ -123,9 +116,7 @@ def photo(lines: list[list[np.ndarray]], style: Style, draws: np.random.Generato
     pen = style.pens[draws.integers(len(style.pens))]
     layer = write(lines, style, pen, frame, draws)
     colour = np.array(PENS[pen].colours[draws.integers(len(PENS[pen].colours))], np.float32)
-    matrix = paper.homography(
-        (height, width), draws.uniform(-style.turn, style.turn), style.tilt, draws
-    )
+    matrix = paper.homography((height, width), draws.uniform(-style.turn, style.turn), style.tilt, draws)
     boxes = layer.boxes(matrix, (left, top), style.enlarge)
     if style.kind == "transparent":
         return transparent(layer.cover, colour, frame, boxes)
@@ -179,9 +170,7 @@ def camera(pixels: np.ndarray, style: Style, draws: np.random.Generator) -> np.n
     lit = lit * draws.uniform(0.93, 1.03, size=3) * style.exposure
     if style.enlarge > 1:
         small = Image.fromarray(lit.clip(0, 255).astype(np.uint8))
-        large = small.resize(
-            [side * style.enlarge for side in small.size], Image.Resampling.BICUBIC
-        )
+        large = small.resize([side * style.enlarge for side in small.size], Image.Resampling.BICUBIC)
         lit = np.asarray(large, np.float32)
     coarse = draws.standard_normal(lit.shape, np.float32)
     coarse = ndimage.gaussian_filter(coarse, (0.6, 0.6, 0), truncate=2)

@@ -68,17 +68,11 @@ STYLES = {
     "off-centre": Style(at_edge=True, height=(0.1, 0.22), lights=("gradient",)),
     "tiny": Style(height=(0.03, 0.05), size=(2000, 1500), blur=(0.4, 0.9)),
     "huge": Style(pens=("felt", "marker", "gel"), height=(0.72, 0.86), turn=2),
-    "transparent": Style(
-        pens=("screen", "marker"), size=(600, 600), turn=0, tilt=0, kind="transparent"
-    ),
-    "drawn sheet": Style(
-        pens=("screen",), size=(280, 280), height=(0.35, 0.75), noise=(0, 0), kind="png"
-    ),
+    "transparent": Style(pens=("screen", "marker"), size=(600, 600), turn=0, tilt=0, kind="transparent"),
+    "drawn sheet": Style(pens=("screen",), size=(280, 280), height=(0.35, 0.75), noise=(0, 0), kind="png"),
     "table edge": Style(pens=("gel", "felt"), table=True, turn=10, tilt=0.03, height=(0.12, 0.25)),
     "turned by EXIF": Style(turned=True, pens=("gel", "ballpoint"), lights=("gradient",)),
-    "12 megapixels": Style(
-        size=(1512, 2016), enlarge=2, pens=("gel", "ballpoint"), lights=("gradient", "hand")
-    ),
+    "12 megapixels": Style(size=(1512, 2016), enlarge=2, pens=("gel", "ballpoint"), lights=("gradient", "hand")),
     "number": Style(**ROW, pens=("gel", "ballpoint", "felt"), lights=("gradient", "even")),
     "number on lines": Style(**ROW, pens=("gel", "ballpoint"), lines="ruled", lights=("hand",)),
     "two lines": Style(**ROW, rows=2, pens=("gel", "felt"), lights=("gradient",), turn=3),
@@ -107,12 +101,8 @@ STYLES = {
     "many fonts": Style(**PRINT, fonts=MORE_FONTS),
     "seven segments": Style(**PRINT, fonts=SEGMENTS),
     "outlined": Style(**PRINT, face="outlined"),
-    "hairline number": Style(
-        scene="hairline", height=(0.15, 0.4), digits=(2, 5), gap=(0.15, 0.4), held=True
-    ),
-    "hairline photographed": Style(
-        pens=("needle",), size=(1600, 1200), height=(0.4, 0.8), turn=3, held=True
-    ),
+    "hairline number": Style(scene="hairline", height=(0.15, 0.4), digits=(2, 5), gap=(0.15, 0.4), held=True),
+    "hairline photographed": Style(pens=("needle",), size=(1600, 1200), height=(0.4, 0.8), turn=3, held=True),
     "light in blotches": Style(scene="blotched", height=(0.25, 0.6), held=True),
     "number in a box": Style(**COMB, lines="boxed", held=True),
     "other fonts": Style(**PRINT, fonts=OTHER_FONTS, held=True),

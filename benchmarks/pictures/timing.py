@@ -69,8 +69,7 @@ def times(run_id: str) -> dict[str, Any]:
     for title, content in timed_pictures().items():
         rounds = [stages(classifier, content) for _ in range(ROUNDS + 1)][1:]
         medians[title] = {
-            f"{name}_ms": round(statistics.median(stage_times[name] for stage_times in rounds), 1)
-            for name in rounds[0]
+            f"{name}_ms": round(statistics.median(stage_times[name] for stage_times in rounds), 1) for name in rounds[0]
         } | {"fastest_total_ms": round(min(stage_times["total"] for stage_times in rounds), 1)}
     return medians
 

@@ -40,9 +40,7 @@ def costs(figures: dict[str, Any]) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
-    parser.add_argument(
-        "--part", choices=PARTS, action="append", help="only this, the rest as kept"
-    )
+    parser.add_argument("--part", choices=PARTS, action="append", help="only this, the rest as kept")
     parser.add_argument("--repeats", type=int, default=3, help="of tasks; medians count")
     parser.add_argument("--rounds", type=int, default=weak.ROUNDS, help="of weak scaling")
     parser.add_argument("--quick", action="store_true", help="small sizes; keeps nothing")

@@ -38,9 +38,7 @@ def of_merges(merges: list[dict[str, Any]]) -> dict[str, float]:
         for merge in merges
     ]
     seconds, error = fitted(rows, [merge["seconds"] for merge in merges])
-    held = [
-        [1.0, row[2], row[3] / merge["groups"]] for row, merge in zip(rows, merges, strict=True)
-    ]
+    held = [[1.0, row[2], row[3] / merge["groups"]] for row, merge in zip(rows, merges, strict=True)]
     large = [n for n, merge in enumerate(merges) if merge["bytes"] > 4e6]  # less is chance
     memory, off = fitted([held[n] for n in large], [merges[n]["bytes"] / 1e6 for n in large])
     return {
@@ -58,19 +56,14 @@ def of_merges(merges: list[dict[str, Any]]) -> dict[str, float]:
 
 def of_looks(looks: list[dict[str, Any]]) -> dict[str, float]:
     """Seconds of a look at G groups that have nothing new."""
-    coefficients, error = fitted(
-        [[1.0, look["groups"]] for look in looks], [look["seconds"] for look in looks]
-    )
+    coefficients, error = fitted([[1.0, look["groups"]] for look in looks], [look["seconds"] for look in looks])
     return {"look_s": coefficients[0], "look_s_per_group": coefficients[1], "look_error": error}
 
 
 def of_lengths(lengths: list[dict[str, Any]]) -> dict[str, float]:
     """Seconds of a merge of one new line, after few lines and after many."""
     by_lines = sorted(lengths, key=lambda length: (length["members"], length["lines"]))
-    return {
-        f"new_line_s_after_{length['lines']}_of_{length['members']}": length["seconds"]
-        for length in by_lines
-    }
+    return {f"new_line_s_after_{length['lines']}_of_{length['members']}": length["seconds"] for length in by_lines}
 
 
 def of_tasks(groups: list[dict[str, Any]]) -> dict[str, float]:
@@ -87,18 +80,14 @@ def of_tasks(groups: list[dict[str, Any]]) -> dict[str, float]:
         "start_warm_s": mean([sum(group["warm"][name] for name in before) for group in groups]),
         "later_checkpoint_s": mean([group["warm"]["later_checkpoint"] for group in groups]),
         "task_mb": max(group["warm"]["bytes"] for group in groups) / 1e6,
-        "status_writes_per_s": max(
-            group["warm"]["status_writes"] / group["warm"]["wall"] for group in groups
-        ),
+        "status_writes_per_s": max(group["warm"]["status_writes"] / group["warm"]["wall"] for group in groups),
         "entries_of_a_group": mean(
             [
                 files["entries"] - files["checkpoint_entries"] - group["epochs"] * 2
                 for (files, _), group in zip(per, groups, strict=True)
             ]
         ),
-        "entries_of_a_checkpoint": mean(
-            [files["checkpoint_entries"] / files["checkpoints"] for files, _ in per]
-        ),
+        "entries_of_a_checkpoint": mean([files["checkpoint_entries"] / files["checkpoints"] for files, _ in per]),
         "checkpoint_mb_per_member": mean(kept) / 1e6,
         "compiled_anew_by_a_second": max(group["compiled_by_second"] for group in groups),
     }
@@ -108,8 +97,6 @@ def of_lines() -> dict[str, float]:
     """Bytes of a line of the run's history: of itself, and of each member."""
     draw = np.random.default_rng(0)
     few, many = (written.line("steps", 1000, members, draw) for members in (2, 1002))
-    short, long = (
-        len(json.dumps(line, default=lambda array: array.tolist()).encode()) for line in (few, many)
-    )
+    short, long = (len(json.dumps(line, default=lambda array: array.tolist()).encode()) for line in (few, many))
     per = (long - short) / 1000
     return {"line_bytes": short - 2 * per, "line_bytes_per_member": per}

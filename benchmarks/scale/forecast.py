@@ -119,11 +119,7 @@ ROWS: tuple[tuple[str, str, Formula], ...] = (
         "MB",
         lambda size, costs: 2 * size.predictions_mb + 3 * size.all_parameters_mb,
     ),
-    (
-        "One checkpoint of every group",
-        "MB",
-        lambda size, costs: size.members * costs["checkpoint_mb_per_member"],
-    ),
+    ("One checkpoint of every group", "MB", lambda size, costs: size.members * costs["checkpoint_mb_per_member"]),
     (
         "Storage, where each group saves once a minute",
         "MB/s",
@@ -146,11 +142,7 @@ ROWS: tuple[tuple[str, str, Formula], ...] = (
         "a second",
         lambda size, costs: size.groups / (POLL_SECONDS + look_seconds(size, costs)),
     ),
-    (
-        "Status files written by all tasks",
-        "a second",
-        lambda size, costs: costs["status_writes_per_s"] * size.groups,
-    ),
+    ("Status files written by all tasks", "a second", lambda size, costs: costs["status_writes_per_s"] * size.groups),
 )
 
 
@@ -173,10 +165,7 @@ def table(costs: Costs) -> str:
         ["", *(size.title for size in SIZES)],
         ["---"] * (1 + len(SIZES)),
         *(
-            [
-                f"{name}{f' ({unit})' if unit else ''}",
-                *(said(formula(size, costs)) for size in SIZES),
-            ]
+            [f"{name}{f' ({unit})' if unit else ''}", *(said(formula(size, costs)) for size in SIZES)]
             for name, unit, formula in ROWS
         ),
     ]
@@ -192,15 +181,13 @@ def coefficients(costs: Costs) -> str:
         ),
         ("Memory of a task", f"{said(costs['task_mb'])} MB"),
         (
-            "Merge of an epoch: by itself; for each group; for each 100 MB of predictions; of "
-            "parameters",
+            "Merge of an epoch: by itself; for each group; for each 100 MB of predictions; of parameters",
             f"{1e3 * costs['merge_s']:.1f} ms; {1e3 * costs['merge_s_per_group']:.1f} ms; "
             f"{100 * costs['merge_s_per_mb_of_predictions']:.2f} s; "
             f"{100 * costs['merge_s_per_mb_of_parameters']:.2f} s",
         ),
         (
-            "Memory of that: by itself; for each MB of predictions; for each MB of one group's "
-            "parameters",
+            "Memory of that: by itself; for each MB of predictions; for each MB of one group's parameters",
             f"{costs['merge_mb']:.1f} MB; {costs['merge_mb_per_mb_of_predictions']:.1f} MB; "
             f"{costs['merge_mb_per_mb_of_a_groups_parameters']:.1f} MB",
         ),
@@ -217,7 +204,4 @@ def coefficients(costs: Costs) -> str:
             f"{costs['line_bytes']:.0f} bytes; {costs['line_bytes_per_member']:.0f} bytes",
         ),
     )
-    return "\n".join(
-        f"| {' | '.join(row)} |"
-        for row in (("what", "processor, memory, bytes"), ("---", "---"), *rows)
-    )
+    return "\n".join(f"| {' | '.join(row)} |" for row in (("what", "processor, memory, bytes"), ("---", "---"), *rows))

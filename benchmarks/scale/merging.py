@@ -110,9 +110,7 @@ def looked(groups: int, members: int) -> float:
     tasks, looks, held_ones = Nobody(groups), [], ExitStack()
     for group in every:
         held_ones.enter_context(acquire_worker_lock(group.path, group.title))
-        says = replace(
-            group.status, state="training", pid=os.getpid(), steps=200, host=socket.gethostname()
-        )
+        says = replace(group.status, state="training", pid=os.getpid(), steps=200, host=socket.gethostname())
         write_status(group.path, says)
 
     def stop() -> bool:

@@ -81,9 +81,7 @@ def task(name: str) -> dict[str, float]:
     """One task from its beginning to its end, kept to one core; seconds of each part."""
     command = [sys.executable, "-m", "benchmarks.scale.tasks", name]
     environment = {**os.environ, "ENSEMBLE_CORES": str(min(os.sched_getaffinity(0)))}
-    done = subprocess.run(
-        command, cwd=common.ROOT, check=True, capture_output=True, text=True, env=environment
-    )
+    done = subprocess.run(command, cwd=common.ROOT, check=True, capture_output=True, text=True, env=environment)
     timings = json.loads(done.stdout.splitlines()[-1])
     return {
         "imports": timings["imported"],
@@ -91,10 +89,7 @@ def task(name: str) -> dict[str, float]:
         "compile_and_first_steps": timings["training"] - timings["ready to compile"],
         "first_checkpoint": timings["first checkpoint"],
         "later_checkpoint": timings["later checkpoint"],
-        **{
-            name: timings[name]
-            for name in ("status_writes", "checkpoints", "whole", "wall", "bytes")
-        },
+        **{name: timings[name] for name in ("status_writes", "checkpoints", "whole", "wall", "bytes")},
     }
 
 
@@ -125,9 +120,7 @@ def measured(repeats: int) -> dict[str, Any]:
         for _ in range(repeats):
             shutil.rmtree(data_folder() / "compiled", ignore_errors=True)
             run = store.create_run(
-                EnsembleConfig(
-                    DATASET, network=NETWORK, members=2 * members, groups=2, epochs=EPOCHS
-                )
+                EnsembleConfig(DATASET, network=NETWORK, members=2 * members, groups=2, epochs=EPOCHS)
             )
             first, second = create_group_folders(run)
             cold.append(task(first.id))
@@ -153,9 +146,7 @@ def measured(repeats: int) -> dict[str, Any]:
 
 
 def medians(timings: list[dict[str, float]]) -> dict[str, float]:
-    return {
-        name: round(statistics.median(timing[name] for timing in timings), 3) for name in timings[0]
-    }
+    return {name: round(statistics.median(timing[name] for timing in timings), 3) for name in timings[0]}
 
 
 if __name__ == "__main__":

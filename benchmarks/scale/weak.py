@@ -40,12 +40,7 @@ def group(number: int) -> None:
             state, _ = trainer.train(state, 1, step % trainer.steps_per_epoch, 1)
             did, step = did + MEMBERS * config.batch_size, step + 1
         print(
-            json.dumps(
-                {
-                    "wall": did / (time.perf_counter() - wall),
-                    "cpu": did / (time.process_time() - own),
-                }
-            ),
+            json.dumps({"wall": did / (time.perf_counter() - wall), "cpu": did / (time.process_time() - own)}),
             flush=True,
         )
 
@@ -72,8 +67,7 @@ def measured(rounds: int, seconds: float) -> dict[str, Any]:
         both = turn(children)
         for clock, every in efficiencies.items():
             every.append(
-                sum(group_rates[clock] for group_rates in both)
-                / sum(group_rates[clock] for group_rates in alone)
+                sum(group_rates[clock] for group_rates in both) / sum(group_rates[clock] for group_rates in alone)
             )
         rates.append(alone[0]["cpu"])
         loads.append(os.getloadavg()[0])

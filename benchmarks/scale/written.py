@@ -48,9 +48,7 @@ def parameter_bytes(network: str) -> int:
 
 def made(groups: int, members: int, dataset: str, network: str, epochs: int) -> Run:
     """A run in so many groups of so many members each, with their folders."""
-    run = store.create_run(
-        EnsembleConfig(dataset, network=network, members=4, groups=2, epochs=epochs)
-    )
+    run = store.create_run(EnsembleConfig(dataset, network=network, members=4, groups=2, epochs=epochs))
     wide = Wide(dataset, network=network, members=groups * members, groups=groups, epochs=epochs)
     run = replace(run, config=wide)
     write_placement(run.path, Placement("slurm"))  # so that one group is one too
@@ -63,14 +61,10 @@ def write_steps(groups: list[Group], first: int, count: int) -> None:
     draw = np.random.default_rng(first)
     for step in range(first, first + count):
         for group in groups:
-            append_line(
-                group.path / "history.jsonl", line("steps", step, len(group.member_numbers), draw)
-            )
+            append_line(group.path / "history.jsonl", line("steps", step, len(group.member_numbers), draw))
 
 
-def write_epoch(
-    groups: list[Group], epoch: int, examples: int, network: str, steps: int = LINES_OF_AN_EPOCH
-) -> None:
+def write_epoch(groups: list[Group], epoch: int, examples: int, network: str, steps: int = LINES_OF_AN_EPOCH) -> None:
     """An epoch of every group: its lines, its members' predictions and their parameters."""
     write_steps(groups, 1 + (epoch - 1) * steps, steps)
     draw = np.random.default_rng(epoch)
@@ -78,10 +72,7 @@ def write_epoch(
         count = len(group.member_numbers)
         exponentials = draw.standard_exponential((count, examples, CLASSES), np.float32)
         write_predictions(group.path, epoch, exponentials / exponentials.sum(-1, keepdims=True))
-        params = {
-            name: draw.standard_normal((count, *shape), np.float32)
-            for name, shape in SHAPES[network].items()
-        }
+        params = {name: draw.standard_normal((count, *shape), np.float32) for name, shape in SHAPES[network].items()}
         write_parameters(group.path, epoch, params, best=None)
         figures = {name: draw.random(count) for name in ("test_loss", "test_accuracy")}
         closes = line("epoch", epoch * steps, count, draw) | {"epoch": epoch, **figures}

@@ -17,11 +17,7 @@ from benchmarks.screens.compare import EPOCHS, MEMBERS, RUNS, write_runs
 from benchmarks.screens.server import opened, settle
 
 ROUNDS = 6
-SIGNS = {
-    "curves": ".js-plotly-plot .main-svg",
-    "table": "[data-testid=stDataFrame]",
-    "settings": ".coordinates .line",
-}
+SIGNS = {"curves": ".js-plotly-plot .main-svg", "table": "[data-testid=stDataFrame]", "settings": ".coordinates .line"}
 # One move of the pointer over an axis whose brush is being drawn, in milliseconds.
 MOVE = """(root, [x, y]) => {
   const began = performance.now()
@@ -69,10 +65,7 @@ def main() -> None:
     with opened(folder) as (page, url):
         page.set_viewport_size({"width": 1280, "height": 1400})
         first = {view: opening(page, url, runs, view) for view in SIGNS}
-        warm = {
-            view: statistics.median(opening(page, url, runs, view) for _ in range(ROUNDS))
-            for view in SIGNS
-        }
+        warm = {view: statistics.median(opening(page, url, runs, view) for _ in range(ROUNDS)) for view in SIGNS}
         time.sleep(1)
         brushes = [brushing(page, 0.2 + 0.05 * turn) for turn in range(ROUNDS)]
     figures: dict[str, Any] = {

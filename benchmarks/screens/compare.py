@@ -53,10 +53,7 @@ def write_run(number: int, labels: np.ndarray) -> str:
     )
     write_predictions(run.path, 1, probabilities(labels, MEMBERS, seed=number))
     for epoch in range(2, EPOCHS + 1):
-        os.link(
-            locate_epoch_file(run.path, "predictions", 1),
-            locate_epoch_file(run.path, "predictions", epoch),
-        )
+        os.link(locate_epoch_file(run.path, "predictions", 1), locate_epoch_file(run.path, "predictions", epoch))
     draws, seconds = np.random.default_rng(number), 0.0
     for epoch in range(1, EPOCHS + 1):
         for part in range(LINES_AN_EPOCH + 1):
@@ -66,12 +63,7 @@ def write_run(number: int, labels: np.ndarray) -> str:
     write_status(
         run.path,
         replace(
-            run.status,
-            state="finished",
-            epoch=EPOCHS,
-            seconds=seconds,
-            img_member_per_s=6_000.0,
-            best_epoch=EPOCHS,
+            run.status, state="finished", epoch=EPOCHS, seconds=seconds, img_member_per_s=6_000.0, best_epoch=EPOCHS
         ),
     )
     return run.id
@@ -96,10 +88,7 @@ def times() -> dict[str, float]:
     every = timed("list", runs.list_runs)
     groups = timed("groups", lambda: group_runs(every))
     timed("curves, test", lambda: compute_group_curves(groups, band="interval"))
-    timed(
-        "curves, train over seconds",
-        lambda: compute_group_curves(groups, split="train", x="seconds"),
-    )
+    timed("curves, train over seconds", lambda: compute_group_curves(groups, split="train", x="seconds"))
     timed("table", lambda: build_comparison_table(groups, every[0].id))
     single = group_runs(every, ["learning_rate", "seed"])
     timed("table of single runs", lambda: build_comparison_table(single, every[0].id))

@@ -64,14 +64,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         run = train(folder)
         rows = runs.read_history(run.id)
-        kept = [
-            runs.read_run_predictions(run.id, epoch)
-            for epoch in runs.list_prediction_epochs(run.id)
-        ]
+        kept = [runs.read_run_predictions(run.id, epoch) for epoch in runs.list_prediction_epochs(run.id)]
     FOLDER.mkdir(exist_ok=True)
-    status = {
-        name: value for name, value in dataclasses.asdict(run.status).items() if name not in MACHINE
-    }
+    status = {name: value for name, value in dataclasses.asdict(run.status).items() if name not in MACHINE}
     about = {"settings": run.config.as_dict(), "status": shorter(status)}
     (FOLDER / "run.json").write_text(json.dumps(about, separators=(",", ":")) + "\n")
     lines = [json.dumps(shorter(row), separators=(",", ":")) + "\n" for row in rows]

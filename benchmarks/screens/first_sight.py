@@ -62,9 +62,7 @@ def main(words: list[str] | None = None) -> int:
     """Train, open every page, count, print."""
     from tests.browser.keyboard import list_stops
 
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.screens.first_sight", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.screens.first_sight", description=__doc__)
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
     args = parser.parse_args(words)
     folder = common.isolated_folders()
@@ -83,8 +81,7 @@ def main(words: list[str] | None = None) -> int:
             figures["words"][name] = len(re.findall(r"[A-Za-z]{2,}", text))
             figures["layout_shift"][name] = round(page.evaluate("() => window.shifted"), 3)
             print(
-                f"{name:12} {figures['words'][name]:4} words, layout shift "
-                f"{figures['layout_shift'][name]:.3f}",
+                f"{name:12} {figures['words'][name]:4} words, layout shift {figures['layout_shift'][name]:.3f}",
                 flush=True,
             )
         page.goto(f"{url}/train?{urlencode({'run': run_ids[0]})}")

@@ -38,14 +38,7 @@ def write_run(members: int) -> str:
 def every_measure(run_id: str) -> dict[str, Any]:
     """Seconds of each measure, in the order that the screen would ask for them at the worst."""
     from ensemble import datasets, runs
-    from ensemble.analysis.members import (
-        combining,
-        committees,
-        diversity,
-        ece_gain,
-        gain,
-        sufficient_size,
-    )
+    from ensemble.analysis.members import combining, committees, diversity, ece_gain, gain, sufficient_size
     from ensemble.analysis.members.swing_votes import find_swing_votes
     from ensemble.analysis.members.uncertainty import measure_uncertainty
     from ensemble.analysis.predictions import evaluate_predictions
@@ -62,9 +55,7 @@ def every_measure(run_id: str) -> dict[str, Any]:
         return result
 
     kept = timed("read", lambda: runs.read_run_predictions(run_id, 1))
-    labels = timed(
-        "labels", lambda: np.asarray(datasets.load_dataset("mnist").test_labels[:EXAMPLES])
-    )
+    labels = timed("labels", lambda: np.asarray(datasets.load_dataset("mnist").test_labels[:EXAMPLES]))
     predictions = timed("judge", lambda: evaluate_predictions(kept, labels))
     rights = predictions.votes == labels
     sure = kept.max(axis=-1)
@@ -76,20 +67,14 @@ def every_measure(run_id: str) -> dict[str, Any]:
     timed("swing", lambda: find_swing_votes(predictions))
     timed("disagreement", lambda: diversity.disagreement_matrix(predictions.votes))
     timed("mean KL", lambda: diversity.mean_kl_divergence(kept))
-    timed(
-        "KL to the ensemble",
-        lambda: diversity.kl_divergence_to_ensemble(kept, predictions.averaged),
-    )
+    timed("KL to the ensemble", lambda: diversity.kl_divergence_to_ensemble(kept, predictions.averaged))
     timed("Q-statistic", lambda: diversity.q_statistic(rights))
     timed("double fault", lambda: diversity.double_fault(rights))
     timed("decomposition", lambda: diversity.nll_decomposition(kept, labels))
     timed("oracle", lambda: diversity.oracle_accuracy(predictions.votes, labels))
     timed(
         "reliability",
-        lambda: [
-            reliability_bins(predictions.confidence, predictions.right),
-            *map(reliability_bins, sure, rights),
-        ],
+        lambda: [reliability_bins(predictions.confidence, predictions.right), *map(reliability_bins, sure, rights)],
     )
     timed("temperature", lambda: temperature_scaling.compare_fitted_temperatures(kept, labels))
     judged = timed("committee", lambda: committees.evaluate_committees(kept, labels))
@@ -97,25 +82,16 @@ def every_measure(run_id: str) -> dict[str, Any]:
         "committee's curves",
         lambda: [
             [committees.committee_curve(judged, name) for name in committees.COMMITTEE_METRICS],
-            [
-                sufficient_size.find_sufficient_size(judged, name)
-                for name in sufficient_size.DEFAULT_MARGINS
-            ],
+            [sufficient_size.find_sufficient_size(judged, name) for name in sufficient_size.DEFAULT_MARGINS],
             committees.member_contributions(judged),
         ],
     )
     timed("combining", lambda: combining.compare_combining_rules(predictions))
     timed(
         "selective",
-        lambda: [
-            risk_coverage(predictions.confidence, predictions.right),
-            *map(risk_coverage, sure, rights),
-        ],
+        lambda: [risk_coverage(predictions.confidence, predictions.right), *map(risk_coverage, sure, rights)],
     )
-    timed(
-        "threshold",
-        lambda: fit_confidence_threshold(predictions.confidence, predictions.right, labels, 0.01),
-    )
+    timed("threshold", lambda: fit_confidence_threshold(predictions.confidence, predictions.right, labels, 0.01))
     return {
         "seconds": seconds,
         "total_s": round(sum(seconds.values()), 3),
@@ -134,11 +110,7 @@ def exact_committees(run_id: str) -> dict[str, Any]:
     labels = np.asarray(datasets.load_dataset("mnist").test_labels[:EXAMPLES])
     judged = evaluate_committees(runs.read_run_predictions(run_id, 1), labels)
     seconds = time.perf_counter() - began
-    return {
-        "total_s": round(seconds, 3),
-        "committees": len(judged.masks),
-        "enough": find_sufficient_size(judged).size,
-    }
+    return {"total_s": round(seconds, 3), "committees": len(judged.masks), "enough": find_sufficient_size(judged).size}
 
 
 def peak_memory() -> int:
@@ -168,23 +140,17 @@ def in_fresh_processes(name: str, run_id: str) -> list[dict[str, Any]]:
 def in_short(measurements: list[dict[str, Any]]) -> dict[str, Any]:
     """Medians and all totals of the processes."""
     short: dict[str, Any] = {
-        "total_s_median": round(
-            statistics.median(measurement["total_s"] for measurement in measurements), 2
-        ),
+        "total_s_median": round(statistics.median(measurement["total_s"] for measurement in measurements), 2),
         "total_s": [round(measurement["total_s"], 2) for measurement in measurements],
         "peak_memory_mb": max(measurement["peak_memory_mb"] for measurement in measurements),
     }
     if "seconds" in measurements[0]:
         short["seconds_median"] = {
-            name: round(
-                statistics.median(measurement["seconds"][name] for measurement in measurements), 3
-            )
+            name: round(statistics.median(measurement["seconds"][name] for measurement in measurements), 3)
             for name in measurements[0]["seconds"]
         }
     summary_names = (*short, "seconds", "total_s")
-    return short | {
-        name: value for name, value in measurements[0].items() if name not in summary_names
-    }
+    return short | {name: value for name, value in measurements[0].items() if name not in summary_names}
 
 
 def main() -> None:

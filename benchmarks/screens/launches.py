@@ -92,9 +92,7 @@ def after(folder: Path, look: float) -> dict[str, Any]:
                 continue
             launch_times["cached_new_server"].append(seconds)
             if server == 1:
-                launch_times["cached_same_server"] = [
-                    to_first_point(page, url, look) for _ in range(AGAIN)
-                ]
+                launch_times["cached_same_server"] = [to_first_point(page, url, look) for _ in range(AGAIN)]
     return launch_times
 
 

@@ -51,9 +51,7 @@ WATCH = """() => {
 
 def main(words: list[str] | None = None) -> int:
     """Train, press everything, print the slowest."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.screens.presses", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.screens.presses", description=__doc__)
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
     args = parser.parse_args(words)
     folder = common.isolated_folders()
@@ -92,10 +90,7 @@ def list_presses(page: Page, url: str, run_ids: list[str]) -> Iterator[tuple[str
     yield "Train: More settings", page.get_by_text("More settings", exact=True)
     yield "Train: a curve hidden", page.locator(".curves .legend button").nth(2)
     open_page("predictions")
-    yield (
-        "Predictions: wrong ones",
-        page.locator("[class*=st-key-digits_show]").get_by_text("Wrong"),
-    )
+    yield ("Predictions: wrong ones", page.locator("[class*=st-key-digits_show]").get_by_text("Wrong"))
     yield "Predictions: a digit", page.locator(".digits button").first
     page.keyboard.press("Escape")
     open_page("inspect")

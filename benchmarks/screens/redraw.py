@@ -50,8 +50,7 @@ def measure(folder: Path, probabilities: Any, members: int) -> dict[str, Any]:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
         view_times = {
-            view: of_view(page, f"{server.url}/inspect", write_run(probabilities, members), view)
-            for view in VIEWS
+            view: of_view(page, f"{server.url}/inspect", write_run(probabilities, members), view) for view in VIEWS
         }
         browser.close()
     return {

@@ -54,13 +54,8 @@ def opened(browser: Browser, path: Path) -> dict[str, Any]:
     first = page.evaluate(FIRST)
     page.wait_for_selector("html[data-state=drawn]", timeout=PATIENCE)
     drawn = page.evaluate("performance.now() / 1000")
-    read = page.evaluate(
-        "performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000"
-    )
-    spent = {
-        metric["name"]: metric["value"]
-        for metric in session.send("Performance.getMetrics")["metrics"]
-    }
+    read = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000")
+    spent = {metric["name"]: metric["value"] for metric in session.send("Performance.getMetrics")["metrics"]}
     page.context.close()
     return {
         "read": read,
@@ -83,9 +78,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         each = [opened(browser, path) for _ in range(ROUNDS)]
         browser.close()
-    medians = {
-        name: round(statistics.median(opening[name] for opening in each), 3) for name in each[0]
-    }
+    medians = {name: round(statistics.median(opening[name] for opening in each), 3) for name in each[0]}
     common.keep("report", {"written": report_figures, "opened": medians})
 
 

@@ -73,6 +73,4 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 
 def settle(page: Page, timeout_ms: float = 60_000) -> None:
     """Wait until the script has run to its end."""
-    page.wait_for_selector(
-        '[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=timeout_ms
-    )
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=timeout_ms)

@@ -19,14 +19,7 @@ import numpy as np
 
 from benchmarks import common
 
-SIZES = (
-    (10, 10_000, 100),
-    (5, 50_000, 1_000),
-    (64, 10_000, 10),
-    (10, 10_000, 2),
-    (1, 10_000, 100),
-    (10, 30, 10),
-)
+SIZES = ((10, 10_000, 100), (5, 50_000, 1_000), (64, 10_000, 10), (10, 10_000, 2), (1, 10_000, 100), (10, 30, 10))
 ROWS = 1_000  # drawn at a time, so that drawing takes no memory of its own
 
 
@@ -48,14 +41,7 @@ def drawn(members: int, examples: int, classes: int) -> tuple[np.ndarray, np.nda
 
 def measures(probabilities: np.ndarray, labels: np.ndarray) -> Iterator[tuple[str, Callable]]:
     """Each measure by its name, in the order that the screen may ask for them."""
-    from ensemble.analysis.members import (
-        combining,
-        committees,
-        diversity,
-        ece_gain,
-        gain,
-        sufficient_size,
-    )
+    from ensemble.analysis.members import combining, committees, diversity, ece_gain, gain, sufficient_size
     from ensemble.analysis.members.swing_votes import find_correct_minorities, find_swing_votes
     from ensemble.analysis.members.uncertainty import measure_uncertainty
     from ensemble.analysis.predictions import evaluate_predictions, sort_examples
@@ -74,41 +60,25 @@ def measures(probabilities: np.ndarray, labels: np.ndarray) -> Iterator[tuple[st
     yield "uncertainty", lambda: measure_uncertainty(predictions)
     yield "disagreement", lambda: diversity.disagreement_matrix(predictions.votes)
     yield "mean KL", lambda: diversity.mean_kl_divergence(probabilities)
-    yield (
-        "KL to the ensemble",
-        lambda: diversity.kl_divergence_to_ensemble(probabilities, predictions.averaged),
-    )
+    yield ("KL to the ensemble", lambda: diversity.kl_divergence_to_ensemble(probabilities, predictions.averaged))
     yield "Q-statistic", lambda: diversity.q_statistic(predictions.votes == labels)
     yield "decomposition", lambda: diversity.nll_decomposition(probabilities, labels)
     yield "swing", lambda: (find_swing_votes(predictions), find_correct_minorities(predictions))
     yield "reliability", lambda: reliability_bins(sure, right)
     yield "calibration, tested", lambda: calibration_test(sure, right)
-    yield (
-        "calibration, by chance",
-        lambda: calibration_noise.estimate_ensemble_calibration_error(predictions),
-    )
-    yield (
-        "temperature",
-        lambda: temperature_scaling.compare_fitted_temperatures(probabilities, labels),
-    )
+    yield ("calibration, by chance", lambda: calibration_noise.estimate_ensemble_calibration_error(predictions))
+    yield ("temperature", lambda: temperature_scaling.compare_fitted_temperatures(probabilities, labels))
     yield "combining", lambda: combining.compare_combining_rules(predictions)
     yield (
         "committees",
-        lambda: sufficient_size.find_sufficient_size(
-            committees.evaluate_committees(probabilities, labels)
-        ),
+        lambda: sufficient_size.find_sufficient_size(committees.evaluate_committees(probabilities, labels)),
     )
     yield "best committees", lambda: committees.best_committees_by_size(probabilities, labels)
-    yield (
-        "selective",
-        lambda: (risk_coverage(sure, right), fit_confidence_threshold(sure, right, labels, 0.01)),
-    )
+    yield ("selective", lambda: (risk_coverage(sure, right), fit_confidence_threshold(sure, right, labels, 0.01)))
     for method in coverage.METHODS:
         yield (
             f"sets, {method}",
-            lambda method=method: coverage.evaluate_conformal_sets(
-                predictions.averaged, labels, 0.05, method
-            ),
+            lambda method=method: coverage.evaluate_conformal_sets(predictions.averaged, labels, 0.05, method),
         )
 
 
@@ -128,8 +98,7 @@ def of_size(members: int, examples: int, classes: int) -> dict[str, Any]:
         busy[name] = round(time.process_time() - at_work, 3)
         megabytes[name] = max(0, resident("VmHWM") - before)
         print(
-            f"{name:26s}{seconds[name]:9.3f} s{busy[name]:9.3f} s of the processor"
-            f"{megabytes[name]:8,d} MB",
+            f"{name:26s}{seconds[name]:9.3f} s{busy[name]:9.3f} s of the processor{megabytes[name]:8,d} MB",
             file=sys.stderr,
         )
     return {
@@ -159,9 +128,7 @@ def in_a_fresh_process(size: tuple[int, int, int]) -> dict[str, Any]:
 
 
 def main() -> None:
-    common.keep(
-        "sizes", {" × ".join(f"{n:,}" for n in size): in_a_fresh_process(size) for size in SIZES}
-    )
+    common.keep("sizes", {" × ".join(f"{n:,}" for n in size): in_a_fresh_process(size) for size in SIZES})
 
 
 if __name__ == "__main__":

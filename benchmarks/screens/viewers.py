@@ -55,15 +55,11 @@ async def draw(tab: ClientConnection, query: str, fragment: str = "") -> dict[st
 
 async def open_tab(url: str, query: str) -> tuple[ClientConnection, dict[str, float]]:
     """A tab with the page drawn, and the fragments that want to be drawn again."""
-    tab = await connect(
-        url, max_size=None, ping_interval=None, subprotocols=[Subprotocol("streamlit")]
-    )
+    tab = await connect(url, max_size=None, ping_interval=None, subprotocols=[Subprotocol("streamlit")])
     return tab, await draw(tab, query)
 
 
-async def watch(
-    tab: ClientConnection, query: str, again: dict[str, float], end: float
-) -> list[float]:
+async def watch(tab: ClientConnection, query: str, again: dict[str, float], end: float) -> list[float]:
     """Have the run's part of the page refreshed until the end; seconds of each refresh."""
     took: list[float] = []
     while time.monotonic() < end and again:
@@ -105,9 +101,7 @@ def main() -> None:
             run = runs.launch_run(EnsembleConfig(members=4, epochs=1000))
             while runs.find_run(run.id).status.epoch < 2:
                 time.sleep(0.2)
-            took, spent = asyncio.run(
-                watch_together(port, run.id, viewers, seconds, psutil.Process(process.pid))
-            )
+            took, spent = asyncio.run(watch_together(port, run.id, viewers, seconds, psutil.Process(process.pid)))
         finally:
             for run in runs.list_runs():
                 runs.request_run_stop(run.id)

@@ -9,9 +9,7 @@ from benchmarks.soak.place import SETTINGS, Place, end_workers, ended, python, w
 from benchmarks.soak.rows import Row, expect
 
 STEPS = (5, 3600, 365 * 24 * 3600)
-CASES = [
-    (clock, sign * step) for step in STEPS for sign in (1, -1) for clock in ("both", "boot", "time")
-]
+CASES = [(clock, sign * step) for step in STEPS for sign in (1, -1) for clock in ("both", "boot", "time")]
 
 
 def clocks(place: Place, rng: random.Random, count: int) -> list[Row]:

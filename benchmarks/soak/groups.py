@@ -11,15 +11,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.soak import results
-from benchmarks.soak.place import (
-    Place,
-    end_workers,
-    ended,
-    kill,
-    resume,
-    start,
-    wait_until,
-)
+from benchmarks.soak.place import Place, end_workers, ended, kill, resume, start, wait_until
 from benchmarks.soak.rows import Row, expect, say
 
 SETTINGS = ("--members=4", "--network=mlp", "--width=32", "--batch-size=64", "--epochs=20")

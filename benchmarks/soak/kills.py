@@ -14,17 +14,7 @@ from typing import Any
 import psutil
 
 from benchmarks.soak import results
-from benchmarks.soak.place import (
-    MOST_SECONDS,
-    SETTINGS,
-    Place,
-    call,
-    end_workers,
-    kill,
-    resume,
-    start,
-    wait_until,
-)
+from benchmarks.soak.place import MOST_SECONDS, SETTINGS, Place, call, end_workers, kill, resume, start, wait_until
 from benchmarks.soak.rows import Row, expect, say
 
 IMAGES = 40
@@ -63,12 +53,7 @@ class Killing:
     def training(self, details: Moment) -> None:
         """Killed at any moment from its start on, then resumed."""
         true, before = self._place.undisturbed, self._found()
-        self._kill(
-            "training",
-            lambda: start("train", *self._place.train_options),
-            self._place.train_seconds,
-            details,
-        )
+        self._kill("training", lambda: start("train", *self._place.train_options), self._place.train_seconds, details)
         self._end_of_killed(before, true)
 
     def checkpointing(self, details: Moment) -> None:
@@ -81,9 +66,7 @@ class Killing:
 
         def at_it() -> bool:
             with contextlib.suppress(OSError):
-                saving.update(
-                    path.name for path in (run / "checkpoints").iterdir() if not path.name.isdigit()
-                )
+                saving.update(path.name for path in (run / "checkpoints").iterdir() if not path.name.isdigit())
             return len(saving) > skip or child.poll() is not None
 
         wait_until(at_it, every=0.001)
@@ -149,8 +132,7 @@ class Killing:
         with contextlib.suppress(psutil.NoSuchProcess):
             psutil.Process(victim.status.pid).kill()
         ended = wait_until(
-            lambda: not any(runs.find_run(queued_id).active for queued_id in ids),
-            IN_A_QUEUE * MOST_SECONDS,
+            lambda: not any(runs.find_run(queued_id).active for queued_id in ids), IN_A_QUEUE * MOST_SECONDS
         )
         expect(ended, "they did not come to their end")
         for run_id in ids:
@@ -166,9 +148,7 @@ class Killing:
         child = start("train", *self._place.train_options)
         wait_until(
             lambda: any(
-                line["kind"] == "epoch"
-                for run_path in self._found() - before
-                for line in whole_lines(run_path)
+                line["kind"] == "epoch" for run_path in self._found() - before for line in whole_lines(run_path)
             ),
             every=0.02,
         )
@@ -192,9 +172,7 @@ class Killing:
         expect(done.code == 0, done.err[-300:])
         return self._runs / done.result()["run_id"], time.monotonic() - began
 
-    def _kill(
-        self, kind: str, begin: Callable[[], "subprocess.Popen[str]"], most: float, details: Moment
-    ) -> None:
+    def _kill(self, kind: str, begin: Callable[[], "subprocess.Popen[str]"], most: float, details: Moment) -> None:
         """Begin it, and kill it at any moment before its end."""
         while True:
             most = self._longest.get(kind, most)

@@ -84,7 +84,5 @@ def in_order(spans: list[Span]) -> None:
     """A loss unless each began when the one before it had ended, in the order of asking."""
     by_turn = sorted(spans, key=lambda span: (span.queued, span.id))
     for before, after in itertools.pairwise(by_turn):
-        expect(
-            before.began < after.began, f"{after.id} began before {before.id}, asked for earlier"
-        )
+        expect(before.began < after.began, f"{after.id} began before {before.id}, asked for earlier")
         expect(before.ended <= after.began, f"{after.id} began while {before.id} was at it")

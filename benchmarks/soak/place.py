@@ -164,12 +164,7 @@ def start(*words: str) -> "subprocess.Popen[str]":
 def python(*words: str, stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[str]":
     """This Python with these words, going on beside."""
     return subprocess.Popen(
-        [sys.executable, *words],
-        cwd=ROOT,
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        [sys.executable, *words], cwd=ROOT, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 

@@ -36,9 +36,7 @@ def main(run_id: str) -> None:
     for line in sys.stdin:
         content = Path(line.rstrip("\n")).read_bytes()
         figures = measured(
-            lambda content=content: (
-                prepare_input_picture(classifier, content, PreparationOverrides()).problem
-            )
+            lambda content=content: prepare_input_picture(classifier, content, PreparationOverrides()).problem
         )
         print(json.dumps(figures), flush=True)
 
@@ -53,12 +51,7 @@ def measured(read: Callable[[], str]) -> dict[str, Any]:
     except Exception as error:  # Whatever it is, it is what is looked for.
         raised = repr(error)
     seconds = time.perf_counter() - began
-    return {
-        "refused": refused,
-        "raised": raised,
-        "seconds": seconds,
-        "bytes": memory("VmHWM") - before,
-    }
+    return {"refused": refused, "raised": raised, "seconds": seconds, "bytes": memory("VmHWM") - before}
 
 
 if __name__ == "__main__":

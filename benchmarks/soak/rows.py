@@ -92,10 +92,7 @@ def table(rows: Sequence[Row]) -> str:
     wide = [max(len(line[0]) for line in lines), 5, 8, 4, 7]
     text = [
         "  ".join(
-            [
-                line[0].ljust(wide[0]),
-                *(cell.rjust(width) for cell, width in zip(line[1:], wide[1:], strict=True)),
-            ]
+            [line[0].ljust(wide[0]), *(cell.rjust(width) for cell, width in zip(line[1:], wide[1:], strict=True))]
         ).rstrip()
         for line in lines
     ]

@@ -58,11 +58,7 @@ def one_session(url: str, page: str) -> None:
     request.rerun_script.page_name = page
     try:
         with connect(
-            address,
-            subprotocols=[Subprotocol("streamlit")],
-            open_timeout=10,
-            max_size=None,
-            proxy=None,
+            address, subprotocols=[Subprotocol("streamlit")], open_timeout=10, max_size=None, proxy=None
         ) as tab:
             tab.send(request.SerializeToString())
             answer(tab)
@@ -106,9 +102,7 @@ def serving(runs: Path) -> Iterator[str]:
     ]
     few = ["sh", "-c", f'ulimit -S -n {HANDLES} && exec "$@"', "sh", *command]
     with (runs.parent / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            few, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
-        )
+        process = subprocess.Popen(few, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
     try:
         url = f"http://localhost:{port}"
         wait_until_healthy(url, process)

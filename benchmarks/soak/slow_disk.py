@@ -52,9 +52,7 @@ def can_inject(strace: str) -> bool:
     return subprocess.run(words, capture_output=True).returncode == 0
 
 
-def train_until_killed(
-    strace: str, folder: Path, options: Sequence[str], operation: int
-) -> Path | None:
+def train_until_killed(strace: str, folder: Path, options: Sequence[str], operation: int) -> Path | None:
     """Train until a thread comes to its so-manieth operation; the run that is left, if any.
 
     A run that ends before that has ended as it should.

@@ -86,9 +86,7 @@ def open_tab(port: int, source: str, page: str | None = None) -> Iterator[Client
 
 KINDS: dict[str, Connect] = {
     "say nothing": connect_from,
-    "half a request": lambda port, source: connect_from(
-        port, source, b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
-    ),
+    "half a request": lambda port, source: connect_from(port, source, b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "),
     "tabs that ask for nothing": open_tab,
     "tabs that ask once": lambda port, source: open_tab(port, source, ""),
 }

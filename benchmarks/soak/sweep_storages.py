@@ -9,14 +9,7 @@ from pathlib import Path
 from benchmarks.soak.full_disk import make_room, small_disk, why_not
 from benchmarks.soak.place import Ended, Place, ended
 from benchmarks.soak.rows import LostError, Row, expect
-from benchmarks.soak.sweeps import (
-    OPTIONS,
-    Search,
-    choose_storage,
-    find_sweep_folder,
-    has_folder,
-    interrupt_search,
-)
+from benchmarks.soak.sweeps import OPTIONS, Search, choose_storage, find_sweep_folder, has_folder, interrupt_search
 from tests.services.postgres import AbsentError, cluster
 
 MOST_AWAY_SECONDS = 6.0

@@ -18,18 +18,7 @@ from typing import Any
 import psutil
 
 from benchmarks.soak import results
-from benchmarks.soak.place import (
-    Place,
-    call,
-    ended,
-    find_workers,
-    kill,
-    kill_processes,
-    put,
-    resume,
-    start,
-    wait_until,
-)
+from benchmarks.soak.place import Place, call, ended, find_workers, kill, kill_processes, put, resume, start, wait_until
 from benchmarks.soak.rows import Row, expect
 from ensemble.sweeps.settings import STORAGE_VARIABLE
 from tests.services.postgres import AbsentError, cluster
@@ -185,10 +174,7 @@ def kill_sweeps(place: Place, rng: random.Random, count: int) -> list[Row]:
             search, victim = searches[turn % len(searches)], VICTIMS[kind]
             if rows[storage].skipped:
                 continue
-            with (
-                rows[storage].attempt(search.name, victim) as details,
-                choose_storage(addresses[storage]),
-            ):
+            with rows[storage].attempt(search.name, victim) as details, choose_storage(addresses[storage]):
                 begun = {HELPER: has_helper}.get(victim, has_process)
                 with interrupt_search(place, own, search, begun) as (runs, leader, seconds):
                     details.append(f"at {seconds:.2f} s")

@@ -15,17 +15,7 @@ import psutil
 from benchmarks.common import ROOT
 from benchmarks.soak import results
 from benchmarks.soak.groups import GROUPS, IN_GROUPS, Moment, find_group_workers
-from benchmarks.soak.place import (
-    Place,
-    call,
-    end_workers,
-    ended,
-    kill,
-    put,
-    resume,
-    start,
-    wait_until,
-)
+from benchmarks.soak.place import Place, call, end_workers, ended, kill, put, resume, start, wait_until
 from benchmarks.soak.rows import Row, expect, say
 from tests.cluster import mini
 from tests.cluster.mini import MiniSlurm
@@ -117,9 +107,7 @@ class TaskDisturbance:
         """A node loses its power with all that works on it: its task goes on elsewhere."""
         number = 1 + self.rng.randrange(GROUPS)
         run = self._begin("node", details, number)
-        node = self._slurm.run(
-            "squeue", "-h", "-j", self._find_task(run, number), "-o", "%N"
-        ).strip()
+        node = self._slurm.run("squeue", "-h", "-j", self._find_task(run, number), "-o", "%N").strip()
         details.append(f"group {number} on {node}")
         self._slurm.kill_node(node, told=True)
         try:
@@ -175,9 +163,7 @@ class TaskDisturbance:
         end_workers(self._runs)
         wait_until(lambda: not self._slurm.run("squeue", "-h"))
 
-    def _begin(
-        self, kind: str, details: Moment, *numbers: int, submitted: bool = True
-    ) -> FollowedRun:
+    def _begin(self, kind: str, details: Moment, *numbers: int, submitted: bool = True) -> FollowedRun:
         """A new run, at any moment of the work of these groups.
 
         Args:
@@ -239,9 +225,7 @@ class TaskDisturbance:
     def _release_held(self, run: FollowedRun) -> None:
         """Have what Slurm has requeued begin at once, not two minutes later."""
         held = [
-            line.partition("|")[0]
-            for line in self._list_tasks(run, "pending", "%i|%r")
-            if line.endswith(HELD_REASON)
+            line.partition("|")[0] for line in self._list_tasks(run, "pending", "%i|%r") if line.endswith(HELD_REASON)
         ]
         if held:
             # Within the same second its node takes it for the one that was revoked.

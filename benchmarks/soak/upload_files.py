@@ -102,10 +102,7 @@ def claiming(rng: random.Random) -> bytes:
     if rng.random() < 0.5:
         return jpeg_claiming(wide, high, progressive=rng.random() < 0.5)
     return png(
-        rng.getrandbits(32),
-        rng.getrandbits(31),
-        depth=rng.choice((1, 8, 16, 7)),
-        colour=rng.choice((0, 2, 3, 4, 6, 9)),
+        rng.getrandbits(32), rng.getrandbits(31), depth=rng.choice((1, 8, 16, 7)), colour=rng.choice((0, 2, 3, 4, 6, 9))
     )
 
 

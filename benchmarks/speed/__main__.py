@@ -52,14 +52,7 @@ def competitors() -> list[Competitor]:
             for layout in ("nchw", "channels_last"):
                 name = f"torch {precision} {mode} {processes}x{threads} {layout}"
                 members = str(MEMBERS // processes)
-                words = (
-                    "benchmarks.speed.torch_loops",
-                    str(threads),
-                    members,
-                    layout,
-                    precision,
-                    mode,
-                )
+                words = ("benchmarks.speed.torch_loops", str(threads), members, layout, precision, mode)
                 contestants.append(Competitor(name, f"torch {precision} {mode}", words, processes))
     return contestants
 
@@ -79,9 +72,7 @@ def rates(rounds: int, seconds: float) -> dict[str, Any]:
         note = EMULATED if precision == "bfloat16" and not read_machine_info().fast_bfloat16 else ""
         what = f"{precision} against {rival.name}, times as fast"
         marks.append(mark(what, ratio(engine, rival), least, aim, note))
-    share = bind_network("cnn", (28, 28, 1), 10).training_flops * ratio(
-        best["engine float32"], best["product"]
-    )
+    share = bind_network("cnn", (28, 28, 1), 10).training_flops * ratio(best["engine float32"], best["product"])
     marks.append(mark("float32's share of the matrix-product speed", share, *SHARE))
     trained = [competitor for competitor in contestants if competitor.group != "product"]
     return {
@@ -89,13 +80,9 @@ def rates(rounds: int, seconds: float) -> dict[str, Any]:
         "slice_seconds": seconds,
         "fast_bfloat16": read_machine_info().fast_bfloat16,
         "marks": marks,
-        "img_member_per_s": {
-            competitor.name: round(statistics.median(competitor.slices)) for competitor in trained
-        },
+        "img_member_per_s": {competitor.name: round(statistics.median(competitor.slices)) for competitor in trained},
         "matrix_product_gflop_per_s": round(statistics.median(best["product"].slices) / 1e9, 1),
-        "slices": {
-            competitor.name: [round(value) for value in competitor.slices] for competitor in trained
-        },
+        "slices": {competitor.name: [round(value) for value in competitor.slices] for competitor in trained},
         "first_look": {name: round(value) for name, value in look.items() if name != "product"},
     }
 
@@ -107,9 +94,7 @@ def mark(what: str, value: float, least: float, aim: float, note: str = "") -> d
     return {**line, "reached": reached, **({"note": note} if note else {})}
 
 
-def limit(
-    what: str, value: float | None, most: float, aim: float, note: str = ""
-) -> dict[str, Any]:
+def limit(what: str, value: float | None, most: float, aim: float, note: str = "") -> dict[str, Any]:
     """The same where less is better; None never came to it."""
     reached = "no"
     if value is not None:

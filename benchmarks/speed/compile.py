@@ -22,9 +22,7 @@ def measured(variant: str) -> dict[str, float]:
     """The figures of one variant, from a process of its own: XLA reads its flags once."""
     environment = {**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "false"}
     command = [sys.executable, "-m", "benchmarks.speed.compile", variant]
-    done = subprocess.run(
-        command, env=environment, cwd=common.ROOT, check=True, capture_output=True, text=True
-    )
+    done = subprocess.run(command, env=environment, cwd=common.ROOT, check=True, capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -60,9 +58,7 @@ def once(variant: str) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "variant", nargs="?", choices=VARIANTS, help="in this process, without rounds"
-    )
+    parser.add_argument("variant", nargs="?", choices=VARIANTS, help="in this process, without rounds")
     if variant := parser.parse_args().variant:
         print(json.dumps(once(variant)))
         return

@@ -14,15 +14,7 @@ from benchmarks.training.mnist import train
 GOAL = 0.99
 # The rate rises for a fifth of an epoch and falls to nothing, and each member has an order of its
 # own: as high as 99 % in fewer epochs than at a constant rate and in one order for all.
-SCHEDULE = (
-    "--epochs",
-    "2",
-    "--schedule",
-    "cosine",
-    "--warmup-epochs",
-    "0.2",
-    "--shuffle-per-member",
-)
+SCHEDULE = ("--epochs", "2", "--schedule", "cosine", "--warmup-epochs", "0.2", "--shuffle-per-member")
 
 
 def seconds_to_accuracy(precision: str) -> dict[str, Any]:

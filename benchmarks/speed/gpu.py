@@ -84,9 +84,7 @@ def memory_mb(device: Any) -> int | None:
     return round(stats["peak_bytes_in_use"] / 2**20) if "peak_bytes_in_use" in stats else None
 
 
-def whole_run(
-    form: str, precision: str, members: int, dataset: str, epochs: int, target: float
-) -> dict[str, Any]:
+def whole_run(form: str, precision: str, members: int, dataset: str, epochs: int, target: float) -> dict[str, Any]:
     """Epochs of one run, until its ensemble's accuracy is `target`: seconds, and accuracies."""
     import jax
 
@@ -140,12 +138,7 @@ def child(tasks: list[list[Any]]) -> list[Any]:
     """The same in a process of its own, whose memory is counted from nothing."""
     command = [sys.executable, "-m", "benchmarks.speed.gpu", "--tasks", json.dumps(tasks)]
     done = subprocess.run(
-        command,
-        cwd=common.ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-        timeout=LIMIT_SECONDS,
+        command, cwd=common.ROOT, stdout=subprocess.PIPE, text=True, check=False, timeout=LIMIT_SECONDS
     )
     if done.returncode:
         return [[{"task": task, "error": f"exit status {done.returncode}"}] for task in tasks]
@@ -159,14 +152,10 @@ def best_form(lines: list[dict[str, Any]], members: int) -> tuple[str, str]:
     return fastest["form"], fastest["precision"]
 
 
-def compare(
-    members: list[int], dataset: str, batch_size: int, calls: int, apart: bool
-) -> list[dict[str, Any]]:
+def compare(members: list[int], dataset: str, batch_size: int, calls: int, apart: bool) -> list[dict[str, Any]]:
     """All forms in all precisions, in processes apart or in one."""
     tasks = [
-        ["measured", form, precision, members, dataset, batch_size, calls]
-        for form in FORMS
-        for precision in PRECISIONS
+        ["measured", form, precision, members, dataset, batch_size, calls] for form in FORMS for precision in PRECISIONS
     ]
     groups = [child([task])[0] for task in tasks] if apart else child(tasks)
     return [line for group in groups for line in group]

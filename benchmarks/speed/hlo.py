@@ -73,9 +73,7 @@ class Program:
         """What each operation does, by its name."""
         return {
             operation.name: Cost(
-                operation.scope,
-                self._flops(operation),
-                self._written(operation) + self._read(operation),
+                operation.scope, self._flops(operation), self._written(operation) + self._read(operation)
             )
             for operation in self._all.values()
         }
@@ -110,11 +108,7 @@ class Program:
         for number, name in enumerate(operation.operands):
             parameter = inside.get(str(number))
             whole = nbytes(self._all[name].result) if name in self._all else 0
-            users = [
-                each
-                for each in self._body(operation)
-                if parameter and parameter.name in each.operands
-            ]
+            users = [each for each in self._body(operation) if parameter and parameter.name in each.operands]
             total += self._sliced(parameter.name, users, whole) if parameter else whole
         if operation.kind in ("dynamic-slice", "slice"):
             return nbytes(operation.result)

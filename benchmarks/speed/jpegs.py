@@ -97,9 +97,7 @@ def main(count: int) -> None:
         memory = run_part("add", pictures)
     print(f"Pillow alone: {alone:.1f} processor seconds")
     print(f"ensemble data add: {adding:.1f}, {adding / alone:.2f} times (at most {MAX_RATIO:g})")
-    print(
-        f"Most memory beside the imported packages: {memory:.0f} MB (at most {MAX_MEGABYTES:.0f})"
-    )
+    print(f"Most memory beside the imported packages: {memory:.0f} MB (at most {MAX_MEGABYTES:.0f})")
     if adding > MAX_RATIO * alone or memory > MAX_MEGABYTES:
         sys.exit("This is more than was aimed at.")
 

@@ -59,8 +59,7 @@ def main() -> None:
         print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
     ratios = {
         count: statistics.median(
-            (here / count) / (there / AGAINST)
-            for here, there in zip(seconds[count], seconds[AGAINST], strict=True)
+            (here / count) / (there / AGAINST) for here, there in zip(seconds[count], seconds[AGAINST], strict=True)
         )
         for count in MEMBERS
     }

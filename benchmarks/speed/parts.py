@@ -65,9 +65,7 @@ def own_seconds(events: list[dict[str, Any]]) -> list[tuple[str, float]]:
             continue
         rows: list[tuple[str, float]] = []
         stack: list[tuple[float, int]] = []
-        for event in sorted(
-            mine, key=lambda thread_event: (thread_event["ts"], -thread_event.get("dur", 0))
-        ):
+        for event in sorted(mine, key=lambda thread_event: (thread_event["ts"], -thread_event.get("dur", 0))):
             while stack and stack[-1][0] <= event["ts"]:
                 stack.pop()
             took = event.get("dur", 0) / 1e6
@@ -80,9 +78,7 @@ def own_seconds(events: list[dict[str, Any]]) -> list[tuple[str, float]]:
     return durations
 
 
-def table(
-    costs: dict[str, Cost], seconds: list[tuple[str, float]], steps: int, single: bool
-) -> Any:
+def table(costs: dict[str, Cost], seconds: list[tuple[str, float]], steps: int, single: bool) -> Any:
     """For each part of a member's step, or each operation: its row, those with most time first."""
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0] * 4)
     for name, took in seconds:
@@ -123,9 +119,7 @@ def measure(precision: str, batch: int, options: Any, written: Path, single: boo
     from ensemble.config import EnsembleConfig
     from ensemble.engine import Trainer
 
-    config = EnsembleConfig(
-        dataset="mnist", members=MEMBERS, batch_size=batch, precision=precision, **options
-    )
+    config = EnsembleConfig(dataset="mnist", members=MEMBERS, batch_size=batch, precision=precision, **options)
     trainer, steps = Trainer(config, datasets.load_dataset("mnist")), max(1, STEPS * BATCH // batch)
     state, _ = trainer.train(trainer.start(), 1, 0, steps)
     with tempfile.TemporaryDirectory() as folder:
@@ -133,9 +127,7 @@ def measure(precision: str, batch: int, options: Any, written: Path, single: boo
             trainer.train(state, 1, steps, steps)
         seconds = own_seconds(traced_events(Path(folder)))
     costs = Program(step_program(written)).costs()
-    return [
-        table(costs, seconds, steps * MEMBERS * batch / BATCH, each) for each in (False, single)
-    ]
+    return [table(costs, seconds, steps * MEMBERS * batch / BATCH, each) for each in (False, single)]
 
 
 def kind_of(part: str) -> str:

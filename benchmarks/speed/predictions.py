@@ -28,9 +28,7 @@ def saved(folder: Path, members: int, examples: int, classes: int) -> Path:
     for member in probabilities:
         rng.standard_exponential(out=member, dtype=np.float32)
         member /= member.sum(axis=1, keepdims=True)
-    np.savez(
-        folder / "a.npz", probabilities=probabilities, labels=rng.integers(0, classes, examples)
-    )
+    np.savez(folder / "a.npz", probabilities=probabilities, labels=rng.integers(0, classes, examples))
     return folder / "a.npz"
 
 
@@ -65,9 +63,7 @@ def measured(what: str, path: Path, runs_folder: Path) -> dict[str, float]:
         str(path.with_name("written.npz")),
     ]
     environment = {**os.environ, "ENSEMBLE_RUNS": str(runs_folder)}
-    done = subprocess.run(
-        command, env=environment, cwd=common.ROOT, check=True, capture_output=True, text=True
-    )
+    done = subprocess.run(command, env=environment, cwd=common.ROOT, check=True, capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -113,9 +113,7 @@ def build_plain_pass(network: Any, way: str) -> Any:
         scaled = images.astype(jnp.float32) / 255
         count = len(jax.tree.leaves(params)[0])
         each = [
-            jax.nn.softmax(
-                module.apply({"params": jax.tree.map(lambda leaf, m=m: leaf[m], params)}, scaled)
-            )
+            jax.nn.softmax(module.apply({"params": jax.tree.map(lambda leaf, m=m: leaf[m], params)}, scaled))
             for m in range(count)
         ]
         return sum(each) / count
@@ -135,14 +133,10 @@ def be_clients(port: int) -> None:
         body, latencies = file.getvalue(), list[float]()
         end = time.perf_counter() + seconds
 
-        def ask_until_end(
-            body: bytes = body, query: str = query, end: float = end, seen: Any = latencies
-        ) -> int:
+        def ask_until_end(body: bytes = body, query: str = query, end: float = end, seen: Any = latencies) -> int:
             connection, done = http.client.HTTPConnection("127.0.0.1", port), 0
             while (began := time.perf_counter()) < end:
-                connection.request(
-                    "POST", f"/predict{query}", body, {"Content-Type": "application/x-npy"}
-                )
+                connection.request("POST", f"/predict{query}", body, {"Content-Type": "application/x-npy"})
                 answer = connection.getresponse()
                 answer.read()
                 assert answer.status == 200, answer.status
@@ -204,10 +198,7 @@ def measure_members(members: int, seconds: float, rounds: int) -> dict[str, Any]
         server = psutil.Process(json.loads(ready)["pid"])
         for at in range(-1, rounds):  # the first is to warm up
             for way in SERVING_METHODS:
-                plain = {
-                    name: tell(process, str(seconds))
-                    for name, process in (("flax", flax), ("engine", engine))
-                }
+                plain = {name: tell(process, str(seconds)) for name, process in (("flax", flax), ("engine", engine))}
                 before = server.cpu_times()
                 total, passed, latency = tell(clients, json.dumps([seconds, way]))
                 after = server.cpu_times()
@@ -240,8 +231,7 @@ def main() -> None:
     chosen = parser.parse_args()
     common.isolated_folders()
     found = {
-        members: measure_members(int(members), chosen.seconds, chosen.rounds)
-        for members in chosen.members.split(",")
+        members: measure_members(int(members), chosen.seconds, chosen.rounds) for members in chosen.members.split(",")
     }
     for members, figures in found.items():
         for name, ratio in figures["ratios"].items():

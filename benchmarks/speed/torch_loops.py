@@ -37,11 +37,7 @@ class CNN(nn.Module):
 
 
 def member_step(
-    images: torch.Tensor,
-    labels: torch.Tensor,
-    layout: torch.memory_format,
-    bfloat16: bool,
-    compiled: bool,
+    images: torch.Tensor, labels: torch.Tensor, layout: torch.memory_format, bfloat16: bool, compiled: bool
 ) -> Callable[[torch.Tensor], None]:
     """A new member, and its training step on the images of the given numbers."""
     member: Any = CNN()
@@ -73,9 +69,7 @@ def compete(threads: str, members: str, layout: str, precision: str, mode: str) 
     formats = {"nchw": torch.contiguous_format, "channels_last": torch.channels_last}
     steps = itertools.cycle(
         [
-            member_step(
-                images, labels, formats[layout], precision == "bfloat16", mode == "compiled"
-            )
+            member_step(images, labels, formats[layout], precision == "bfloat16", mode == "compiled")
             for _ in range(int(members))
         ]
     )

@@ -61,9 +61,7 @@ def replace_functions(module: Any, **functions: Any) -> Iterator[None]:
 def register_gradient() -> None:
     """Have the layer differentiated by its module's functions, as they are now."""
     cpu_products.choose_product_method.cache_clear()
-    cpu_windows.conv_relu_pool.defvjp(
-        cpu_windows._conv_relu_pool_forward, cpu_windows._conv_relu_pool_backward
-    )
+    cpu_windows.conv_relu_pool.defvjp(cpu_windows._conv_relu_pool_forward, cpu_windows._conv_relu_pool_backward)
 
 
 def find_spots(z: Arrays, bias: jax.Array) -> Arrays:
@@ -88,9 +86,7 @@ def split_gradient(dy: jax.Array, positive: jax.Array, grid: Any, level: int) ->
 def build_forward(write_spots: bool, write_result: bool) -> Callable[..., tuple[Any, Any]]:
     """As built, with the spots written down or not, and what the layer leaves."""
 
-    def forward(
-        x: Any, weights: Any, bias: Any, grid: Any, level: int, method: Any
-    ) -> tuple[Any, Any]:
+    def forward(x: Any, weights: Any, bias: Any, grid: Any, level: int, method: Any) -> tuple[Any, Any]:
         bordered = cpu_windows.add_plane_border(x, grid, level)
         taps = cpu_windows.extract_taps(bordered, grid, level)
         z = find_spots(method.forward(taps, weights[0]), bias)
@@ -113,9 +109,7 @@ def backward_written(grid: Any, level: int, method: Any, residuals: Any, dy: Any
 FORWARD, BACKWARD = cpu_windows._conv_relu_pool_forward, cpu_windows._conv_relu_pool_backward
 
 
-def forward_kept(
-    x: Any, weights: Any, bias: Any, grid: Any, level: int, method: Any
-) -> tuple[Any, Any]:
+def forward_kept(x: Any, weights: Any, bias: Any, grid: Any, level: int, method: Any) -> tuple[Any, Any]:
     """As built; of the second layer the transformed taps are kept."""
     if level + 1 == grid.layers:
         return FORWARD(x, weights, bias, grid, level, method)
@@ -193,9 +187,7 @@ def measure_variants(rounds: int) -> dict[str, float]:
         with replace_functions(module, **functions):
             programs[name] = compile_steps(images, layers)
         results[name] = programs[name](images, layers)
-        for ours, theirs in zip(
-            *map(jax.tree.leaves, (results[name], results[BUILT])), strict=True
-        ):
+        for ours, theirs in zip(*map(jax.tree.leaves, (results[name], results[BUILT])), strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5, err_msg=name)
     seconds: dict[str, list[float]] = {name: [] for name in VARIANTS}
     for _ in range(rounds):

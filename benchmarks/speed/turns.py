@@ -98,9 +98,7 @@ class Competitor:
             child.wait()
 
 
-def best_of(
-    competitors: Iterable[Competitor], value: Callable[[Competitor], float]
-) -> dict[str, Any]:
+def best_of(competitors: Iterable[Competitor], value: Callable[[Competitor], float]) -> dict[str, Any]:
     """The competitor of each group whose `value` is the largest."""
     best: dict[str, Competitor] = {}
     for competitor in competitors:
@@ -134,11 +132,7 @@ def take_turns(competitors: list[Competitor], rounds: int, seconds: float) -> di
     start_all(competitors)
     look = {entrant.name: entrant.turn(seconds) for entrant in competitors}
     best = best_of(competitors, lambda entrant: look[entrant.name])
-    stay = [
-        entrant
-        for entrant in competitors
-        if look[entrant.name] >= CLOSE * look[best[entrant.group].name]
-    ]
+    stay = [entrant for entrant in competitors if look[entrant.name] >= CLOSE * look[best[entrant.group].name]]
     for competitor in competitors:
         if competitor not in stay:
             competitor.stop()

@@ -13,9 +13,7 @@ def overhead(network: str, trials: int) -> dict[str, float]:
     `to_first_step` is the median up to where training begins, compiling included.
     """
     base = EnsembleConfig(network=network, members=2, epochs=2, validation=0.1)
-    config = sweeps.SweepConfig(
-        space="learning_rate=0.01..0.3:log", trials=trials + 1, sampler="random", base=base
-    )
+    config = sweeps.SweepConfig(space="learning_rate=0.01..0.3:log", trials=trials + 1, sampler="random", base=base)
     warm = sweeps.read_trials(work_on_sweep(sweeps.create_sweep(config).id))[1:]
     beyond, before = [], []
     for trial in warm:

@@ -75,16 +75,7 @@ def measured(way: str, words: list[str]) -> list[list[float]]:
     """Seconds and processor seconds of a way, begun with nothing compiled and then warm."""
     with tempfile.TemporaryDirectory() as cache:
         output = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "benchmarks.sweeps.packed",
-                "--be",
-                way,
-                "--began",
-                str(time.time()),
-                *words,
-            ],
+            [sys.executable, "-m", "benchmarks.sweeps.packed", "--be", way, "--began", str(time.time()), *words],
             check=True,
             cwd=common.ROOT,
             env={**os.environ, "JAX_COMPILATION_CACHE_DIR": cache},
@@ -112,10 +103,7 @@ def main(words: list[str] | None = None) -> None:
         return be(args.be, args)
     common.isolated_folders()
     alone, together = measured("alone", words), measured("packed", words)
-    print(
-        f"{args.network} on {args.dataset}, {args.trials} trials of {args.members} members, "
-        f"{args.epochs} epochs"
-    )
+    print(f"{args.network} on {args.dataset}, {args.trials} trials of {args.members} members, {args.epochs} epochs")
     print(f"{'seconds':<26}{'with start':>12}{'processor':>11}{'warm':>9}{'processor':>11}")
     for name, rows in (("one after the other", alone), ("in one program", together)):
         (wall, used), (warm, warm_used) = rows

@@ -33,8 +33,5 @@ def _one() -> float:
         worker.wait()
     trials = sweeps.read_trials(sweep)
     assert [trial.state for trial in trials] == ["complete"] * TRIALS
-    began, ended = (
-        min(trial.started_at or 0 for trial in trials),
-        max(trial.ended_at or 0 for trial in trials),
-    )
+    began, ended = (min(trial.started_at or 0 for trial in trials), max(trial.ended_at or 0 for trial in trials))
     return (ended - began) / TRIALS

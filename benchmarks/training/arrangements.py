@@ -59,9 +59,7 @@ def be(name: str, members: int, clock: str, parts: int) -> None:
     from ensemble.config import EnsembleConfig
     from ensemble.engine import Trainer
 
-    config = EnsembleConfig(
-        "digits", members=members, batch_size=BATCH, network=name, batch_parts=parts
-    )
+    config = EnsembleConfig("digits", members=members, batch_size=BATCH, network=name, batch_parts=parts)
     trainer = Trainer(config, images_of(name))
     state = trainer.start()
     print(f"{members} members: {time.process_time() - began:.1f} s", file=sys.stderr, flush=True)
@@ -83,14 +81,9 @@ def competitor(name: str, members: int, processes: int, clock: str, parts: int =
     return kind(title, title, words, processes)
 
 
-def measured(
-    name: str, arrangements: list[tuple[int, ...]], args: argparse.Namespace
-) -> list[Competitor]:
+def measured(name: str, arrangements: list[tuple[int, ...]], args: argparse.Namespace) -> list[Competitor]:
     """Competitors by members, processes and parts if any, with their undisturbed turns."""
-    both = [
-        competitor(name, members, processes, args.clock, *parts)
-        for members, processes, *parts in arrangements
-    ]
+    both = [competitor(name, members, processes, args.clock, *parts) for members, processes, *parts in arrangements]
     for entrant in both:
         entrant.start()
         entrant.wait_until_ready()
@@ -104,8 +97,7 @@ def measured(
 def table(all_: list[Competitor], base: Competitor) -> str:
     """Speed, and that of `base`, a competitor a row."""
     rows = [
-        f"{entrant.name:<12}{median(entrant):>10.0f}{median(entrant) / median(base):>8.2f}"
-        f"{len(entrant.slices):>7}"
+        f"{entrant.name:<12}{median(entrant):>10.0f}{median(entrant) / median(base):>8.2f}{len(entrant.slices):>7}"
         for entrant in all_
     ]
     return "\n".join([f"{'M in groups':<12}{'img·M/s':>10}{'ratio':>8}{'turns':>7}", *rows])
@@ -133,12 +125,7 @@ def main() -> None:
             arrangements.insert(1, (1, 1, cores))
         competitors = measured(args.network, arrangements, args)
         print(
-            table(
-                competitors,
-                next(
-                    (entrant for entrant in competitors if entrant.name == "4 in 1"), competitors[0]
-                ),
-            )
+            table(competitors, next((entrant for entrant in competitors if entrant.name == "4 in 1"), competitors[0]))
         )
     for members in args.grouped:
         competitors = measured(args.network, [(members, 1), (members, 2)], args)

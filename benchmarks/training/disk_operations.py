@@ -34,9 +34,7 @@ def main() -> None:
         words = ("train", "--dataset", "digits", "--network", "mlp", "--width", "16")
         command = build_python_command(*words, "--members", "2", "--epochs", str(EPOCHS))
         traced = ["strace", "-f", "-y", "-s", "64", "-e", f"trace={BLOCKING_CALLS}"]
-        ended = subprocess.run(
-            [*traced, "-o", str(trace), *command], capture_output=True, text=True
-        )
+        ended = subprocess.run([*traced, "-o", str(trace), *command], capture_output=True, text=True)
         if ended.returncode:
             sys.exit(ended.stderr)
         trained, writer = count_operations(trace.read_text(errors="replace"), str(folder / "runs"))

@@ -98,10 +98,7 @@ def gradients(rate: float) -> dict[str, list[float]]:
             x, y = images[batch], labels[batch]
             with jax.enable_x64(True):
                 exact = stock(jax.tree.map(np.float64, state.params), x.astype(np.float64), y)
-            got = {
-                "engine": engine_gradient(state.params, x, y),
-                "stock": stock(state.params, x, y),
-            }
+            got = {"engine": engine_gradient(state.params, x, y), "stock": stock(state.params, x, y)}
             for name, grads in got.items():
                 errors[name].append(float(f"{worst(grads, exact):.1e}"))
             state = state.apply_gradients(grads=got["stock"])

@@ -19,14 +19,7 @@ from benchmarks import common
 from benchmarks.speed.turns import Competitor, answer, ratio, take_turns
 
 GREY, COLOUR = (28, 28, 1), (32, 32, 3)
-SHAPES = {
-    "logistic": GREY,
-    "mlp": GREY,
-    "cnn": GREY,
-    "lenet5": GREY,
-    "resnet": COLOUR,
-    "resnet_groupnorm": COLOUR,
-}
+SHAPES = {"logistic": GREY, "mlp": GREY, "cnn": GREY, "lenet5": GREY, "resnet": COLOUR, "resnet_groupnorm": COLOUR}
 MEMBERS, BATCH, IMAGES, CLASSES = (1, 4), 128, 4096, 10
 ROUNDS, SECONDS = 7, 1.5
 # A busy machine gives whoever has more threads more of itself: there, count processor seconds.
@@ -102,9 +95,7 @@ def plain(name: str, members: int, clock: str, _: str | None) -> None:
     @jax.jit
     def step(variables: Any, opt_state: Any, x: Any, y: Any) -> Any:
         def loss_of(params: Any) -> Any:
-            logits, rest = linen_calls.apply_for_training(
-                module, {**variables, "params": params}, x, None
-            )
+            logits, rest = linen_calls.apply_for_training(module, {**variables, "params": params}, x, None)
             return optax.softmax_cross_entropy_with_integer_labels(logits, y).mean(), rest
 
         (loss, rest), slope = jax.value_and_grad(loss_of, has_aux=True)(variables["params"])
@@ -129,15 +120,11 @@ def plain(name: str, members: int, clock: str, _: str | None) -> None:
     answer(unit, CLOCKS[clock])
 
 
-def beside(
-    name: str, members: int, rounds: int, seconds: float, clock: str, form: str | None
-) -> dict[str, Any]:
+def beside(name: str, members: int, rounds: int, seconds: float, clock: str, form: str | None) -> dict[str, Any]:
     """Both on one network: speeds, how many times as fast the engine is, and the range of that."""
     words = ("benchmarks.training.layouts", "--be")
     rest = (name, str(members), clock, *([form] if form else []))
-    engine_side, plain_side = both = [
-        Competitor(who, who, (*words, who, *rest)) for who in ("engine", "plain")
-    ]
+    engine_side, plain_side = both = [Competitor(who, who, (*words, who, *rest)) for who in ("engine", "plain")]
     take_turns(both, rounds, seconds)
     ratios = [a / b for a, b in zip(engine_side.slices, plain_side.slices, strict=True)]
     return {
@@ -184,13 +171,7 @@ def main() -> None:
         for members in args.members:
             lines.append(beside(name, members, args.rounds, args.seconds, args.clock, args.form))
             print(table(lines[-1:]).splitlines()[1], file=sys.stderr, flush=True)
-    figures = {
-        "batch": BATCH,
-        "clock": args.clock,
-        "rounds": args.rounds,
-        "load": os.getloadavg()[0],
-        "lines": lines,
-    }
+    figures = {"batch": BATCH, "clock": args.clock, "rounds": args.rounds, "load": os.getloadavg()[0], "lines": lines}
     if args.json or args.form:
         print(json.dumps(figures, indent=1))
     else:

@@ -53,9 +53,7 @@ def compete(name: str) -> dict[str, Any]:
 
     jax.devices()
     before = resident()
-    lbfgs_solver = LbfgsSolver(
-        problem.x, problem.labels, problem.classes, config, jax.devices()[:devices]
-    )
+    lbfgs_solver = LbfgsSolver(problem.x, problem.labels, problem.classes, config, jax.devices()[:devices])
     point, records = lbfgs_solver.start(), []
     for _ in range(config.iterations):
         point, iteration = lbfgs_solver.iterate(point)
@@ -103,12 +101,7 @@ def take_turns() -> dict[str, Any]:
         order = (1, 2) if turn % 2 else (2, 1)  # Whatever the machine drifts to hits both.
         took = {devices: step(devices) for devices in order}
         ratios.append(round(took[1] / took[2], 3))
-    return {
-        "median": float(np.median(ratios)),
-        "least": min(ratios),
-        "most": max(ratios),
-        "turns": ratios,
-    }
+    return {"median": float(np.median(ratios)), "least": min(ratios), "most": max(ratios), "turns": ratios}
 
 
 def with_jaxopt(problem: Any, iterations: int) -> dict[str, Any]:
@@ -164,9 +157,7 @@ def stress(devices: int) -> dict[str, Any]:
 
     config = LbfgsConfig(samples=4000, iterations=20)
     problem = load_regression_samples(config)
-    solver = LbfgsSolver(
-        problem.x, problem.labels, problem.classes, config, jax.devices()[:devices]
-    )
+    solver = LbfgsSolver(problem.x, problem.labels, problem.classes, config, jax.devices()[:devices])
     ends, began = set(), time.perf_counter()
     for _ in range(SOLVES):
         point = solver.start()
@@ -182,9 +173,7 @@ def stress(devices: int) -> dict[str, Any]:
 def child(*words: str, limit: float = 600) -> dict[str, Any]:
     """What another process of this benchmark found."""
     command = [sys.executable, "-m", "benchmarks.training.lbfgs", *words]
-    done = subprocess.run(
-        command, cwd=common.ROOT, check=True, capture_output=True, text=True, timeout=limit
-    )
+    done = subprocess.run(command, cwd=common.ROOT, check=True, capture_output=True, text=True, timeout=limit)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -205,13 +194,9 @@ def compare() -> None:
         {
             "ours_1_device_over_jaxopt": ratio("ours_1_device", "jaxopt"),
             "2_devices_times_as_fast_as_1": child("--turns"),
-            "2_devices_times_as_fast_as_1_on_1_core": ratio(
-                "ours_1_device_1_core", "ours_2_devices"
-            ),
+            "2_devices_times_as_fast_as_1_on_1_core": ratio("ours_1_device_1_core", "ours_2_devices"),
             "objective_relative_difference": worst / best - 1,
-            "memory_over_data": max(
-                results["ours_1_device"]["memory_over_data"] for results in rounds
-            ),
+            "memory_over_data": max(results["ours_1_device"]["memory_over_data"] for results in rounds),
             "rounds": rounds,
         },
     )

@@ -36,9 +36,7 @@ MEASURED: tuple[dict[str, Any], ...] = (
 
 def held(chosen: dict[str, Any]) -> int:
     """Bytes that a run held at most."""
-    words = [
-        word for name, value in chosen.items() for word in (f"--{name.replace('_', '-')}", value)
-    ]
+    words = [word for name, value in chosen.items() for word in (f"--{name.replace('_', '-')}", value)]
     command = [sys.executable, "-m", "ensemble", "train", "--epochs", "1", *map(str, words)]
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
@@ -51,15 +49,10 @@ def main() -> None:
     common.isolated_folders()
     measurements = []
     for chosen in MEASURED:
-        config, data = (
-            EnsembleConfig(epochs=1, **chosen),
-            find_dataset_entry(chosen.get("dataset", "digits")),
-        )
+        config, data = (EnsembleConfig(epochs=1, **chosen), find_dataset_entry(chosen.get("dataset", "digits")))
         cost = network_cost.compute_network_cost(config.network, data.image_shape, 10, config.width)
         assert cost is not None
-        reckoned = run_estimate.estimate_memory_bytes(
-            config, cost, data.nbytes_prepared, count_cpu_devices() or 1
-        )
+        reckoned = run_estimate.estimate_memory_bytes(config, cost, data.nbytes_prepared, count_cpu_devices() or 1)
         measured = held(chosen)
         measurements.append(
             {

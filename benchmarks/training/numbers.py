@@ -18,26 +18,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from sklearn.datasets import (
-    load_diabetes,
-    load_linnerud,
-    make_friedman1,
-    make_friedman2,
-    make_friedman3,
-)
+from sklearn.datasets import load_diabetes, load_linnerud, make_friedman1, make_friedman2, make_friedman3
 
 from benchmarks import common
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
-from ensemble.analysis.numeric.numeric_quality import (
-    measure_interval_coverage,
-    measure_numeric_quality,
-)
+from ensemble.analysis.numeric.numeric_quality import measure_interval_coverage, measure_numeric_quality
 from ensemble.config.numeric_config import NumericConfig
 from ensemble.engine.numeric import NumericTrainer, TrainingRows
-from ensemble.numeric.training.numeric_launch import (
-    fit_config_to_table,
-    prepare_numeric_table,
-)
+from ensemble.numeric.training.numeric_launch import fit_config_to_table, prepare_numeric_table
 from ensemble.tables.prepared_table import PreparedTable
 from ensemble.tables.raw_table import NUMBER, RawColumn, RawTable
 
@@ -63,23 +51,16 @@ def load_linnerud_table() -> RawTable:
 PROBLEMS: dict[str, Callable[[], RawTable]] = {
     "diabetes": load_diabetes_table,
     "linnerud": load_linnerud_table,
-    "friedman1": lambda: build_table(
-        "friedman1", *make_friedman1(FRIEDMAN_ROWS, noise=1.0, random_state=0)
-    ),
-    "friedman2": lambda: build_table(
-        "friedman2", *make_friedman2(FRIEDMAN_ROWS, noise=125.0, random_state=0)
-    ),
-    "friedman3": lambda: build_table(
-        "friedman3", *make_friedman3(FRIEDMAN_ROWS, noise=0.1, random_state=0)
-    ),
+    "friedman1": lambda: build_table("friedman1", *make_friedman1(FRIEDMAN_ROWS, noise=1.0, random_state=0)),
+    "friedman2": lambda: build_table("friedman2", *make_friedman2(FRIEDMAN_ROWS, noise=125.0, random_state=0)),
+    "friedman3": lambda: build_table("friedman3", *make_friedman3(FRIEDMAN_ROWS, noise=0.1, random_state=0)),
 }
 
 
 def build_table(name: str, features: np.ndarray, target: np.ndarray) -> RawTable:
     """Columns x1, x2 … and y."""
     columns = [
-        RawColumn(f"x{place + 1}", NUMBER, np.asarray(column, np.float64))
-        for place, column in enumerate(features.T)
+        RawColumn(f"x{place + 1}", NUMBER, np.asarray(column, np.float64)) for place, column in enumerate(features.T)
     ]
     columns.append(RawColumn("y", NUMBER, np.asarray(target, np.float64)))
     return RawTable(name, len(target), tuple(columns))
@@ -137,9 +118,7 @@ class PlainNetwork(nn.Module):
         return out[:, 0], jax.nn.softplus(out[:, 1]) + 1e-6
 
 
-def train_plain_loop(
-    config: NumericConfig, table: PreparedTable, seed: int
-) -> dict[str, list[float]]:
+def train_plain_loop(config: NumericConfig, table: PreparedTable, seed: int) -> dict[str, list[float]]:
     """Train the same members by a plain loop with draws of its own."""
     features, targets = map(jnp.asarray, table.select_part(table.split.train))
     network, optimizer = PlainNetwork(config.width), optax.adam(config.learning_rate)
@@ -169,10 +148,7 @@ def train_plain_loop(
         orders = orders[:, : steps * config.batch_size].reshape(MEMBERS, steps, -1)
         params, state = run_epoch(params, state, jnp.asarray(orders))
         best.record(
-            *(
-                scale_answer(answer(params, table.features[rows]), table) if len(rows) else None
-                for rows in best.rows
-            )
+            *(scale_answer(answer(params, table.features[rows]), table) if len(rows) else None for rows in best.rows)
         )
     return best.figures
 

@@ -39,9 +39,7 @@ def main() -> None:
     args = parser.parse_args()
     common.isolated_folders()
     runs = [
-        final(precision, seed, args.members, args.epochs)
-        for seed in SEEDS
-        for precision in ("float32", "bfloat16")
+        final(precision, seed, args.members, args.epochs) for seed in SEEDS for precision in ("float32", "bfloat16")
     ]
 
     def mean(precision: str, measure: Any) -> float:

@@ -55,9 +55,7 @@ def photographs(train: int = 1024, test: int = 512) -> Made:
 
 def learnt(network: str, on: str, rate: float, epochs: int, members: int) -> dict[str, Any]:
     """What became of an ensemble of one network at one rate."""
-    config = EnsembleConfig(
-        network=network, learning_rate=rate, epochs=epochs, members=members, momentum=0.9
-    )
+    config = EnsembleConfig(network=network, learning_rate=rate, epochs=epochs, members=members, momentum=0.9)
     images = photographs() if on == "colour" else datasets.load_dataset("digits")
     trainer = Trainer(config, images)
     state, loss = trainer.start(), np.zeros((members, 1))
@@ -84,9 +82,7 @@ def learnt(network: str, on: str, rate: float, epochs: int, members: int) -> dic
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--networks", nargs="+", default=BUILTIN_NETWORK_NAMES, choices=BUILTIN_NETWORK_NAMES
-    )
+    parser.add_argument("--networks", nargs="+", default=BUILTIN_NETWORK_NAMES, choices=BUILTIN_NETWORK_NAMES)
     parser.add_argument("--rates", nargs="+", type=float, default=RATES)
     parser.add_argument("--on", nargs="+", default=("digits", "colour"))
     parser.add_argument("--epochs", type=int, default=5)
@@ -100,11 +96,7 @@ def main() -> None:
     ]
     kept = common.RESULTS / "rates.json"
     before = json.loads(kept.read_text())["runs"] if kept.exists() else []
-    anew = [
-        earlier_result
-        for earlier_result in before
-        if all(of(earlier_result) != of(other) for other in results)
-    ]
+    anew = [earlier_result for earlier_result in before if all(of(earlier_result) != of(other) for other in results)]
     common.keep("rates", {"momentum": 0.9, "batch_size": 128, "runs": [*anew, *results]})
 
 

@@ -80,10 +80,7 @@ def figures(name: str, seeds: list[int]) -> dict[str, Any]:
         "mean_ensemble": round(statistics.mean(result["ensemble"] for result in results), 5),
         "mean_nll": round(statistics.mean(result["nll"] for result in results), 5),
         **(
-            {
-                "wanted": wanted,
-                "reached_by": sum(result["ensemble"] >= wanted for result in results),
-            }
+            {"wanted": wanted, "reached_by": sum(result["ensemble"] >= wanted for result in results)}
             if (wanted := WANTED.get(name))
             else {}
         ),

@@ -97,8 +97,7 @@ def draw_points(seed: int) -> LabeledPoints:
     axis = np.linspace(0, 255, TEST_SIDE).astype(np.uint8)
     test = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     train_labels, test_labels = (
-        (draws.random(len(pixels)) < compute_class_truth(pixels / 255)).astype(np.int32)
-        for pixels in (train, test)
+        (draws.random(len(pixels)) < compute_class_truth(pixels / 255)).astype(np.int32) for pixels in (train, test)
     )
     train_images, test_images = (pixels.reshape(-1, 1, 2, 1) for pixels in (train, test))
     return LabeledPoints(train_images, train_labels, test_images, test_labels)
@@ -180,9 +179,7 @@ def measure_number_split(mixture: NormalMixture, at: Doubles, noise: Doubles) ->
     return summarize_split(*parts, noise**2, error)
 
 
-def summarize_split(
-    aleatoric: Doubles, epistemic: Doubles, noise: Doubles, error: Doubles
-) -> Figures:
+def summarize_split(aleatoric: Doubles, epistemic: Doubles, noise: Doubles, error: Doubles) -> Figures:
     """Means of the parts and of the truth, (N,) each, and rank correlations.
 
     `entanglement` is the rank correlation of the two parts, `finds_error` that of the epistemic
@@ -215,9 +212,7 @@ def measure_gap(width: int, bootstrap: bool, seed: int) -> Figures:
     inside = (at > GAP[0]) & (at < GAP[1])
     known, unknown = (
         measure_number_split(
-            NormalMixture(mixture.mean[:, part], mixture.variance[:, part]),
-            at[part],
-            compute_noise(at[part]),
+            NormalMixture(mixture.mean[:, part], mixture.variance[:, part]), at[part], compute_noise(at[part])
         )
         for part in (~inside, inside)
     )
@@ -236,10 +231,7 @@ def measure_bias(network: NumberNetwork, bootstrap: bool, seed: int) -> Figures:
 
 def measure_arms(measure: Callable[[bool, int], Figures], training_sets: int) -> dict[str, Figures]:
     """Means over training sets in both arms, and the geometric mean factor between them."""
-    each = {
-        arm: [measure(bootstrap, seed) for seed in range(training_sets)]
-        for arm, bootstrap in ARMS.items()
-    }
+    each = {arm: [measure(bootstrap, seed) for seed in range(training_sets)] for arm, bootstrap in ARMS.items()}
     told = {
         arm: {name: float(np.mean([one[name] for one in figures])) for name in figures[0]}
         for arm, figures in each.items()
@@ -250,10 +242,7 @@ def measure_arms(measure: Callable[[bool, int], Figures], training_sets: int) ->
     seeds, both = (np.array([one["epistemic"] for one in figures]) for figures in each.values())
     factors = np.log(both / seeds)
     factor = float(np.exp(factors.mean()))
-    told[BOTH] |= {
-        "factor": factor,
-        "factor_standard_error": factor * float(factors.std(ddof=1)) / len(factors) ** 0.5,
-    }
+    told[BOTH] |= {"factor": factor, "factor_standard_error": factor * float(factors.std(ddof=1)) / len(factors) ** 0.5}
     return told
 
 

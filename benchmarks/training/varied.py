@@ -37,9 +37,7 @@ def calls(network: str, members: int, rounds: int) -> dict[str, dict[str, list[f
 
     images, durations, at_work = images_of(network), dict[str, dict[str, list[float]]](), []
     for name, vary in (("at one rate", ""), ("each at its own", varied())):
-        config = EnsembleConfig(
-            "digits", members=members, batch_size=BATCH, network=network, vary=vary
-        )
+        config = EnsembleConfig("digits", members=members, batch_size=BATCH, network=network, vary=vary)
         trainer = Trainer(config, images)
         state, _ = trainer.train(trainer.start(), 1, 0, STEPS)
         durations[name] = {clock: [] for clock in CLOCKS}
@@ -122,9 +120,7 @@ def main() -> None:
     print(table(f"{args.dataset}, {args.epochs} epochs", rows, 0.5), flush=True)
     durations = calls(args.network, count, args.rounds)
     medians = {
-        f"{count} members, {name}": {
-            clock: statistics.median(each) for clock, each in by_clock.items()
-        }
+        f"{count} members, {name}": {clock: statistics.median(each) for clock, each in by_clock.items()}
         for name, by_clock in durations.items()
     }
     print(table(f"a call of {STEPS} steps", medians, 1.1))

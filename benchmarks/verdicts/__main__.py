@@ -55,13 +55,7 @@ def main(words: list[str] | None = None) -> int:
     worst = max(row["wrong"] for row in counted)
     above = [row for row in counted if row["wrong"] - 2 * row["standard_error"] > PROMISED]
     print(f"worst of what counts: {worst:.2%}; above {PROMISED:.0%} beyond chance: {len(above)}")
-    figures = {
-        "rates": rates,
-        "worst_rate": worst,
-        "above": above,
-        "rows": every,
-        **measured,
-    }
+    figures = {"rates": rates, "worst_rate": worst, "above": above, "rows": every, **measured}
     if not (args.quick or args.trainings or part):
         common.keep("verdicts", figures)
     if args.json:

@@ -49,12 +49,7 @@ def copies_only_guess(share: float, setting: Setting, rng: np.random.Generator) 
 
 
 def draw_votes(
-    share: float,
-    n: int,
-    loss: float,
-    rng: np.random.Generator,
-    members: int = 0,
-    kinds: tuple[int, ...] = (0, 1, 2, 3),
+    share: float, n: int, loss: float, rng: np.random.Generator, members: int = 0, kinds: tuple[int, ...] = (0, 1, 2, 3)
 ) -> tuple[Ints, Ints]:
     """Return votes (n,), or (members, n), and labels (n,).
 

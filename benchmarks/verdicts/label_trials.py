@@ -32,5 +32,5 @@ def too_many_wrong_labels(setting: Setting, rng: np.random.Generator) -> Told:
 
 
 LABEL_VERDICTS: dict[str, tuple[Trial, tuple[float, ...]]] = {
-    "labels that are wrong": (too_many_wrong_labels, (0, 1, 4)),
+    "labels that are wrong": (too_many_wrong_labels, (0, 1, 4))
 }

@@ -78,9 +78,7 @@ def compute_truth(making: Making) -> tuple[float, float]:
         [
             0.0
             if place == 0
-            else float(
-                (_squash(ease + noise + rise + making.gain) - _squash(ease + noise + rise)).mean()
-            )
+            else float((_squash(ease + noise + rise + making.gain) - _squash(ease + noise + rise)).mean())
             for place, rise in enumerate(RISE)
         ]
     )

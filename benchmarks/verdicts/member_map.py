@@ -53,16 +53,12 @@ def measure_member_map(epoch: EvaluatedEpoch) -> dict[str, Any]:
             "snapshots_of_one": spread.own,
             "snapshots_of_two": spread.others,
             "nearest_is_own": count_own_neighbors(found),
-            "nearest_is_own_by_chance": (len(spread.epochs) - 1)
-            / (len(spread.epochs) * epoch.members - 1),
+            "nearest_is_own_by_chance": (len(spread.epochs) - 1) / (len(spread.epochs) * epoch.members - 1),
         }
         if spread.times:
             times = spread.times
             measured |= {"times": times.ratio, "times_low": times.low, "times_high": times.high}
-    return {
-        key: round(value, 4) if isinstance(value, float) else value
-        for key, value in measured.items()
-    }
+    return {key: round(value, 4) if isinstance(value, float) else value for key, value in measured.items()}
 
 
 def count_own_neighbors(found: MemberMap) -> float:

@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.verdicts.trials import Setting, Told, Trial
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
-from ensemble.analysis.numeric.numeric_comparison import (
-    adjust_comparisons,
-    compare_numeric_ensembles,
-)
+from ensemble.analysis.numeric.numeric_comparison import adjust_comparisons, compare_numeric_ensembles
 from ensemble.analysis.numeric.numeric_diagnosis import (
     compare_with_mean_member,
     compute_target_scores,
@@ -78,9 +75,7 @@ def some_of_many_runs(setting: Setting, rng: np.random.Generator) -> Told:
     """Of 20 runs that are as good as the baseline one is said to differ."""
     targets = rng.normal(size=setting.n)
     runs = [_draw_members(setting, rng) for _ in range(RUNS)]
-    compared = adjust_comparisons(
-        [compare_numeric_ensembles(run, runs[0], targets) for run in runs[1:]]
-    )
+    compared = adjust_comparisons([compare_numeric_ensembles(run, runs[0], targets) for run in runs[1:]])
     claimed = any(each.differences[0].is_significant for each in compared)
     return Told(claimed, claimed)
 
@@ -98,9 +93,7 @@ def settings_of_numbers(setting: Setting, rng: np.random.Generator) -> Told:
     return Told(claimed, claimed and not (setting.loss and difference.difference > 0))
 
 
-def uncalibrated_numbers(
-    setting: Setting, rng: np.random.Generator, *, grouped: bool = False
-) -> Told:
+def uncalibrated_numbers(setting: Setting, rng: np.random.Generator, *, grouped: bool = False) -> Told:
     """Coverage, histogram or mean error is off; with a loss the spreads are really too small."""
     groups = np.arange(setting.n) // GROUP_SIZE if grouped else None
     targets = rng.normal(size=setting.n)

@@ -26,10 +26,7 @@ KINDS = ("any", "class", "second guess", "weaker model")
 # Numbers of test images whose label most of five people rejected: C. G. Northcutt, A. Athalye and
 # J. Mueller, "Pervasive label errors in test sets destabilize machine learning benchmarks", NeurIPS
 # 2021 (labelerrors.com).
-MNIST_ERRORS = (
-    *(947, 1621, 1901, 2130, 2462, 2597, 2654, 3520),
-    *(3558, 5937, 6651, 6783, 8527, 9679, 9729),
-)
+MNIST_ERRORS = (*(947, 1621, 1901, 2130, 2462, 2597, 2654, 3520), *(3558, 5937, 6651, 6783, 8527, 9679, 9729))
 
 
 def main() -> None:
@@ -57,9 +54,7 @@ def main() -> None:
                 )
 
 
-def try_share(
-    truth: EnsemblePredictions, weaker: Ints, kind: str, share: float
-) -> Iterator[dict[str, float]]:
+def try_share(truth: EnsemblePredictions, weaker: Ints, kind: str, share: float) -> Iterator[dict[str, float]]:
     """What is found of labels that were changed, for each draw."""
     for seed in range(DRAWS if share else 1):
         labels = change_labels(truth, weaker, kind, share, np.random.default_rng(seed))
@@ -78,21 +73,15 @@ def try_share(
             "changed": number / len(labels),
             "estimated": errors.share,
             "at_least": errors.low,
-            "right": float(
-                int(errors.low * len(labels)) <= number
-                or abs(errors.count - number) <= 0.1 * number
-            ),
+            "right": float(int(errors.low * len(labels)) <= number or abs(errors.count - number) <= 0.1 * number),
             "wrong_of_first": float(changed[first].sum()),
             "expected_of_first": errors.expect_errors(0, FIRST),
         } | {
-            f"found_by_{key}": float(changed[order[:number]].mean()) if number else 0.0
-            for key, order in orders.items()
+            f"found_by_{key}": float(changed[order[:number]].mean()) if number else 0.0 for key, order in orders.items()
         }
 
 
-def change_labels(
-    truth: EnsemblePredictions, weaker: Ints, kind: str, share: float, rng: np.random.Generator
-) -> Ints:
+def change_labels(truth: EnsemblePredictions, weaker: Ints, kind: str, share: float, rng: np.random.Generator) -> Ints:
     """Change a share of the labels in one of four ways.
 
     Args:

@@ -55,9 +55,7 @@ def try_share(
 ) -> Iterator[dict[str, float]]:
     """What is found of labels that were changed, for each draw and training."""
     for draw in range(draws):
-        changed = change_labels(
-            clean.predictions, clean.labels, kind, share, np.random.default_rng(draw)
-        )
+        changed = change_labels(clean.predictions, clean.labels, kind, share, np.random.default_rng(draw))
         name = f"{kind.replace(' ', '_')}_{round(100 * share)}_{draw}"
         judged = judge_changed_labels(config, changed, name)
         yield measure_finds(judged, clean.labels)

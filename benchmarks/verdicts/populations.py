@@ -84,10 +84,7 @@ def exchangeable(members: int, rng: np.random.Generator) -> Population:
     labels = rng.integers(CLASSES, size=EXAMPLES)
     shared = rng.normal(0, 1, (EXAMPLES, CLASSES))
     shared[np.arange(EXAMPLES), labels] += rng.normal(EVIDENCE, SPREAD, EXAMPLES)
-    each = [
-        softmax(shared + rng.normal(0, OWN_NOISE, shared.shape)).astype(np.float32)
-        for _ in range(members)
-    ]
+    each = [softmax(shared + rng.normal(0, OWN_NOISE, shared.shape)).astype(np.float32) for _ in range(members)]
     return Population(np.stack(each), labels, np.full(EXAMPLES, 1 / EXAMPLES))
 
 

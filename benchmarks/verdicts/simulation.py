@@ -43,12 +43,7 @@ VERDICTS: dict[str, tuple[Trial, tuple[float, ...], bool]] = {
 }
 # Claims that are tried at every size from 1 on, with so many draws each.
 SMALL_SIZES, SMALL_DRAWS, SMALL_MEMBERS = (1, 5, 10, 20, 50, 100, 200), 2_000, (5,)
-SMALL_VERDICTS = {
-    **UNLABELED_VERDICTS,
-    **NUMERIC_VERDICTS,
-    **CHANCE_VERDICTS,
-    **LABEL_VERDICTS,
-}
+SMALL_VERDICTS = {**UNLABELED_VERDICTS, **NUMERIC_VERDICTS, **CHANCE_VERDICTS, **LABEL_VERDICTS}
 VERDICTS |= {name: (trial, losses, True) for name, (trial, losses) in SMALL_VERDICTS.items()}
 # What is said of one member, too; the others compare members or committees.
 OF_ONE_MEMBER = (
@@ -114,8 +109,7 @@ def simulated(
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # of each process
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         waiting = [
-            [pool.submit(tried, *pair, draws(*pair, quick) // PARTS, part) for part in range(PARTS)]
-            for pair in wanted
+            [pool.submit(tried, *pair, draws(*pair, quick) // PARTS, part) for part in range(PARTS)] for pair in wanted
         ]
         for (name, setting), parts in zip(wanted, waiting, strict=True):
             figures = row(name, setting, [verdict for part in parts for verdict in part.result()])

@@ -63,12 +63,7 @@ def train_seeds(dataset: str, name: str, seeds: int) -> SeedRuns:
     runs = []
     for seed in range(seeds):
         config = EnsembleConfig(
-            dataset=dataset,
-            network="mlp",
-            members=MEMBERS,
-            epochs=EPOCHS[dataset],
-            seed=seed,
-            **SETTINGS[name],
+            dataset=dataset, network="mlp", members=MEMBERS, epochs=EPOCHS[dataset], seed=seed, **SETTINGS[name]
         )
         trainer = Trainer(config, data)
         state = trainer.start()
@@ -86,14 +81,8 @@ def simulate_trainings(quick: bool) -> tuple[list[dict[str, Any]], dict[str, Any
     and `digit_blocks`, what `compare_digit_blocks` gives.
     """
     seeds = QUICK_SEEDS if quick else SEEDS
-    trained = {
-        dataset: {name: train_seeds(dataset, name, seeds) for name in SETTINGS} for dataset in SIZES
-    }
-    ratios = {
-        name: compare_with_jackknife(runs)
-        for name, runs in trained["mnist"].items()
-        if name != "slower"
-    }
+    trained = {dataset: {name: train_seeds(dataset, name, seeds) for name in SETTINGS} for dataset in SIZES}
+    ratios = {name: compare_with_jackknife(runs) for name, runs in trained["mnist"].items() if name != "slower"}
     for name, ratio in ratios.items():
         print(f"members with {name}: seeds differ {ratio:.2f} times as much as the jackknife says")
     blocks = compare_digit_blocks(list(trained["digits"].values()))
@@ -108,15 +97,11 @@ def simulate_trainings(quick: bool) -> tuple[list[dict[str, Any]], dict[str, Any
     for verdict, case, n, counts, claim in every:
         rng = np.random.default_rng([SEED, n, *map(ord, verdict + case)])
         draws = DRAWS // 10 if quick else DRAWS
-        rows.append(
-            summarize_claims(verdict, case, n, counts, [claim(rng, n) for _ in range(draws)])
-        )
+        rows.append(summarize_claims(verdict, case, n, counts, [claim(rng, n) for _ in range(draws)]))
     return rows, {"seeds_beside_jackknife": ratios, "digit_blocks": blocks}
 
 
-def list_cases(
-    trained: dict[str, SeedRuns],
-) -> Iterator[tuple[str, str, int, bool, Claim]]:
+def list_cases(trained: dict[str, SeedRuns]) -> Iterator[tuple[str, str, int, bool, Claim]]:
     """Verdict, case, images, whether it is promised to be wrong in 5 % at most, and one draw of it.
 
     A draw is 1 where the first is said to be better, -1 where the second is, else 0.
@@ -125,13 +110,7 @@ def list_cases(
     most = len(one.probabilities) // 2
     for n in one.sizes:
         for name, runs in (("one order", one), ("own order", own)):
-            yield (
-                "these two runs",
-                f"{name}, seeds alone differ",
-                n,
-                False,
-                draw_pair(runs, runs, 1),
-            )
+            yield ("these two runs", f"{name}, seeds alone differ", n, False, draw_pair(runs, runs, 1))
         for name, runs, counts in (("one order", one, False), ("own order", own, True)):
             case = f"{name}, seeds alone differ"
             yield "settings, by members", case, n, counts, draw_pair(runs, runs, 1, True)
@@ -250,9 +229,7 @@ def compute_block_ratio(values: NDArray[np.floating]) -> float:
     return float(np.var([block.mean() for block in blocks], ddof=1) / within)
 
 
-def summarize_claims(
-    verdict: str, case: str, n: int, counts: bool, claims: Sequence[int]
-) -> dict[str, Any]:
+def summarize_claims(verdict: str, case: str, n: int, counts: bool, claims: Sequence[int]) -> dict[str, Any]:
     """How often something was said, how often wrongly, and how often a true difference was."""
     truth = "better" in case
     wrong = sum(claim < 0 if truth else claim != 0 for claim in claims) / len(claims)

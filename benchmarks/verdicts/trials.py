@@ -13,17 +13,9 @@ from benchmarks.verdicts.populations import CLASSES, Population, exchangeable
 from ensemble.analysis.members.broken_members import judge_member_removal
 from ensemble.analysis.members.committees import evaluate_committees
 from ensemble.analysis.members.gain import compute_gain, gain_over_mean_member
-from ensemble.analysis.members.sufficient_size import (
-    DEFAULT_MARGINS,
-    REQUIRED_SHARE,
-    find_sufficient_size,
-)
+from ensemble.analysis.members.sufficient_size import DEFAULT_MARGINS, REQUIRED_SHARE, find_sufficient_size
 from ensemble.analysis.predictions import evaluate_predictions
-from ensemble.analysis.quality.averaging import (
-    average_probabilities,
-    most_likely_classes,
-    prediction_confidence,
-)
+from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes, prediction_confidence
 from ensemble.analysis.quality.calibration_test import calibration_test
 from ensemble.analysis.quality.class_scores import ScoreInterval, measure_class_scores
 from ensemble.analysis.quality.proper_scores import log_loss
@@ -91,26 +83,20 @@ def calibrated(setting: Setting, rng: np.random.Generator) -> Told:
     """It is too sure, or less sure than it is right: of what is calibrated by its making."""
     probabilities, labels = population(setting.members).draw_calibrated(setting.n, rng)
     averaged = average_probabilities(probabilities)
-    verdict = calibration_test(
-        prediction_confidence(averaged), most_likely_classes(averaged) == labels
-    ).verdict
+    verdict = calibration_test(prediction_confidence(averaged), most_likely_classes(averaged) == labels).verdict
     return Told(verdict != "none", verdict != "none")
 
 
 def temperature_helps(setting: Setting, rng: np.random.Generator) -> Told:
     """A temperature lowers the NLL: of what is calibrated by its making."""
-    temperatures = compare_fitted_temperatures(
-        *population(setting.members).draw_calibrated(setting.n, rng)
-    )
+    temperatures = compare_fitted_temperatures(*population(setting.members).draw_calibrated(setting.n, rng))
     return Told(temperatures.scaled_average.improves_nll, temperatures.scaled_average.improves_nll)
 
 
 def gain_in_accuracy(setting: Setting, rng: np.random.Generator) -> Told:
     """The ensemble gets more right, or fewer, than a member drawn at random."""
     universe, truth = _over_a_member(setting.members, -setting.loss * DEFAULT_MARGINS["accuracy"])
-    accuracy_sign = gain_over_mean_member(
-        evaluate_predictions(*universe.draw(setting.n, rng))
-    ).accuracy_sign
+    accuracy_sign = gain_over_mean_member(evaluate_predictions(*universe.draw(setting.n, rng))).accuracy_sign
     return Told(accuracy_sign != 0, accuracy_sign != 0 and accuracy_sign != np.sign(truth))
 
 
@@ -191,14 +177,10 @@ def _true_losses() -> Doubles:
     return np.array([universe.mean(_nll(universe, [trial])) for trial in range(TRIALS)])
 
 
-def _better_run_in_groups(
-    setting: Setting, rng: np.random.Generator, size: int, alike: bool
-) -> Told:
+def _better_run_in_groups(setting: Setting, rng: np.random.Generator, size: int, alike: bool) -> Told:
     """Two runs neither of which is better: in each group it is drawn anew which is which."""
     count = setting.n // size
-    probabilities, labels = population(2 * setting.members).draw(
-        count if alike else count * size, rng
-    )
+    probabilities, labels = population(2 * setting.members).draw(count if alike else count * size, rng)
     first = average_probabilities(probabilities[: setting.members])
     second = average_probabilities(probabilities[setting.members :])
     groups = np.repeat(np.arange(count), size)
@@ -313,9 +295,7 @@ def interval_of_nll(setting: Setting, rng: np.random.Generator) -> Told:
 
 def _enough(figure: str, setting: Setting, rng: np.random.Generator) -> Told:
     universe, kept = _committees(figure, setting.members, setting.loss)
-    size = find_sufficient_size(
-        evaluate_committees(*universe.draw(setting.n, rng), threads=1), figure
-    ).size
+    size = find_sufficient_size(evaluate_committees(*universe.draw(setting.n, rng), threads=1), figure).size
     claimed = size < setting.members
     return Told(claimed, claimed and not all(kept[size - 1 :]))
 
@@ -337,12 +317,9 @@ def _committees(figure: str, members: int, loss: float) -> tuple[Population, lis
       It, and of the sizes 1 to M − 1 whether they truly keep the margin.
     """
     losses, half = _losses(figure, members), max(1, members // 2)
-    tilted = population(members).tilted(
-        losses[half].mean(axis=0, dtype=np.float64), loss * DEFAULT_MARGINS[figure]
-    )
+    tilted = population(members).tilted(losses[half].mean(axis=0, dtype=np.float64), loss * DEFAULT_MARGINS[figure])
     kept = [
-        int((tilted.mean(each) < DEFAULT_MARGINS[figure]).sum())
-        >= math.ceil(REQUIRED_SHARE * len(each) - 1e-9)
+        int((tilted.mean(each) < DEFAULT_MARGINS[figure]).sum()) >= math.ceil(REQUIRED_SHARE * len(each) - 1e-9)
         for each in losses.values()
     ]
     return tilted, kept
@@ -356,10 +333,7 @@ def _losses(figure: str, members: int) -> dict[int, NDArray[np.float32]]:
     whole = metric(universe, range(members))
     return {
         size: np.stack(
-            [
-                (metric(universe, chosen) - whole).astype(np.float32)
-                for chosen in combinations(range(members), size)
-            ]
+            [(metric(universe, chosen) - whole).astype(np.float32) for chosen in combinations(range(members), size)]
         )
         for size in range(1, members)
     }
@@ -384,10 +358,7 @@ def _apart(members: int, loss: float) -> Population:
 
 def _right(universe: Population, chosen: "range | list[int] | tuple[int, ...]") -> Doubles:
     """(P,), 1 where a committee is right."""
-    hits = (
-        most_likely_classes(average_probabilities(universe.probabilities[list(chosen)]))
-        == universe.labels
-    )
+    hits = most_likely_classes(average_probabilities(universe.probabilities[list(chosen)])) == universe.labels
     return hits.astype(np.float64)
 
 

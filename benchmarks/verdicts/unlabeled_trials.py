@@ -15,11 +15,7 @@ from benchmarks.verdicts.trials import Setting, Told, Trial, population
 from ensemble.analysis.inference.image_groups import Groups
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
-from ensemble.analysis.unlabelled.accuracy_estimate import (
-    MIN_IMAGES,
-    estimate_accuracy,
-    fit_accuracy,
-)
+from ensemble.analysis.unlabelled.accuracy_estimate import MIN_IMAGES, estimate_accuracy, fit_accuracy
 from ensemble.analysis.unlabelled.distribution_test import compare_distributions
 from ensemble.analysis.unlabelled.output_measures import measure_outputs
 
@@ -50,9 +46,7 @@ def range_of_the_accuracy(setting: Setting, rng: np.random.Generator) -> Told:
     return Told(found is not None, found is not None and not found[0] <= accuracy <= found[1])
 
 
-def _judge(
-    setting: Setting, rng: np.random.Generator, images: NDArray[np.float32], groups: Groups | None
-) -> Told:
+def _judge(setting: Setting, rng: np.random.Generator, images: NDArray[np.float32], groups: Groups | None) -> Told:
     if setting.n < MIN_IMAGES:
         return Told(False, False)
     new, _ = _with_errors(setting.members, setting.loss).draw(setting.n, rng)

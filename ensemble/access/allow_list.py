@@ -59,11 +59,7 @@ def normalize_address(address: str) -> str:
     name, _, domain = address.strip().rpartition("@")
     name, domain = name.lower() if name.isascii() else "", _normalize_domain(domain)
     full_address = f"{name}@{domain}"
-    return (
-        full_address
-        if _NAME.fullmatch(name) and domain and len(full_address) <= MAX_ADDRESS_LETTERS
-        else ""
-    )
+    return full_address if _NAME.fullmatch(name) and domain and len(full_address) <= MAX_ADDRESS_LETTERS else ""
 
 
 def parse_allow_list(text: str) -> AllowList:
@@ -82,8 +78,7 @@ def parse_allow_list(text: str) -> AllowList:
         domain = _normalize_domain(who.removeprefix("*").removeprefix("@"))
         if role is None:
             raise ConfigError(
-                f"“{entry:.80}” in {LIST_VARIABLE} has an unknown role: choose "
-                f"{', '.join(ROLES)}, such as {EXAMPLE}."
+                f"“{entry:.80}” in {LIST_VARIABLE} has an unknown role: choose {', '.join(ROLES)}, such as {EXAMPLE}."
             )
         if who == ANYBODY:
             where, key = anybody, ANYBODY
@@ -92,10 +87,7 @@ def parse_allow_list(text: str) -> AllowList:
         elif address := normalize_address(who):
             where, key = addresses, address
         else:
-            raise ConfigError(
-                f"“{entry:.80}” in {LIST_VARIABLE} is neither an address nor a domain: write "
-                f"{EXAMPLE}."
-            )
+            raise ConfigError(f"“{entry:.80}” in {LIST_VARIABLE} is neither an address nor a domain: write {EXAMPLE}.")
         if where.get(key, role) is not role:
             raise ConfigError(f"“{who:.80}” has two roles in {LIST_VARIABLE}: keep one of them.")
         where[key] = role
@@ -114,9 +106,7 @@ def load_allow_list() -> AllowList:
     try:
         path = str(expand_home_path(path))
         file_status = Path(path).stat()
-        return _parse_variable_and_file(
-            text, path, (file_status.st_mtime_ns, file_status.st_size, file_status.st_ino)
-        )
+        return _parse_variable_and_file(text, path, (file_status.st_mtime_ns, file_status.st_size, file_status.st_ino))
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"The list that {FILE_VARIABLE} names, {path:.200}, cannot be read ({error}): "

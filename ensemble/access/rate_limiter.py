@@ -29,9 +29,7 @@ class RateLimiter:
         now = time.monotonic() if now is None else now
         with self._lock:
             if len(self._done) >= MAX_PEOPLE:
-                recent = {
-                    person: at for person, at in self._done.items() if now - at[-1] < WINDOW_S
-                }
+                recent = {person: at for person, at in self._done.items() if now - at[-1] < WINDOW_S}
                 self._done = recent if len(recent) < MAX_PEOPLE else {}
             at = self._done.get(who, deque())
             while at and now - at[0] >= WINDOW_S:

@@ -81,9 +81,7 @@ def determine_access_mode(start: ServerStart) -> AccessMode:
     if here and not start.foreign_host and not start.provider and not allow_list.has_allow_list():
         return AccessMode.ALONE
     if start.missing or not listed:
-        lacks = " and ".join(
-            filter(None, [start.missing, "" if listed else allow_list.LIST_VARIABLE])
-        )
+        lacks = " and ".join(filter(None, [start.missing, "" if listed else allow_list.LIST_VARIABLE]))
         raise ConfigError(
             "This server does not start, because others could launch and delete here and it "
             f"lacks {lacks}: {SIGN_IN_ADVICE}{_describe_private_option(start)}."
@@ -102,8 +100,7 @@ def _describe_private_option(start: ServerStart) -> str:
         return f", {PRIVATE_ADVICE}"
     if start.foreign_host:
         return (
-            f", or take {start.foreign_host:.80} out of server.allowedHosts: others can reach "
-            "the server by that name"
+            f", or take {start.foreign_host:.80} out of server.allowedHosts: others can reach the server by that name"
         )
     return ""
 

@@ -54,10 +54,7 @@ class DiskQuota:
     def __str__(self) -> str:
         end = "delete runs on Runs, or ask whoever runs this server for more"
         is_full = " and is full" if self.is_full else ""
-        return (
-            f"The folder of runs holds {self.used / GB:.1f} of {self.most / GB:.1f} GB{is_full}: "
-            f"{end}."
-        )
+        return f"The folder of runs holds {self.used / GB:.1f} of {self.most / GB:.1f} GB{is_full}: {end}."
 
 
 @dataclass
@@ -70,9 +67,7 @@ class _MeasuredUsage:
 
 
 _uploads = RateLimiter()
-_person_locks = [
-    threading.RLock() for _ in range(64)
-]  # those of one person's requests in one of them
+_person_locks = [threading.RLock() for _ in range(64)]  # those of one person's requests in one of them
 _measured_usage = _MeasuredUsage()
 _job_counter: Callable[[str], int] | None = None  # set by whoever launches jobs
 
@@ -178,10 +173,7 @@ def measure_disk_quota() -> DiskQuota | None:
         return None
     with _measured_usage.lock:
         if time.monotonic() - _measured_usage.at > MEASUREMENT_TTL_S:
-            _measured_usage.used, _measured_usage.at = (
-                count_folder_bytes(runs_folder()),
-                time.monotonic(),
-            )
+            _measured_usage.used, _measured_usage.at = (count_folder_bytes(runs_folder()), time.monotonic())
         return DiskQuota(_measured_usage.used, int(most * GB))
 
 
@@ -192,25 +184,15 @@ def invalidate_disk_quota() -> None:
 
 def register_upload(person: Person) -> bool:
     """Count an upload of somebody's, and write it down; False where it is one too many."""
-    most = (
-        math.inf
-        if person.role >= Role.ADMIN
-        else read_number_variable(UPLOADS_VARIABLE, DEFAULT_UPLOADS)
-    )
+    most = math.inf if person.role >= Role.ADMIN else read_number_variable(UPLOADS_VARIABLE, DEFAULT_UPLOADS)
     counted = _uploads.try_count(person.name, most)
-    audit_log.write_audit_entry(
-        actions.UPLOAD_EVENT if counted else actions.REFUSAL_EVENT, "a file", person
-    )
+    audit_log.write_audit_entry(actions.UPLOAD_EVENT if counted else actions.REFUSAL_EVENT, "a file", person)
     return counted
 
 
 def upload_bytes_per_person(person: Person) -> float:
     """How many bytes of uploads the server holds of somebody at once; an admin may have more."""
-    return (
-        math.inf
-        if person.role >= Role.ADMIN
-        else GB * read_number_variable(UPLOADS_GB_VARIABLE, DEFAULT_UPLOADS_GB)
-    )
+    return math.inf if person.role >= Role.ADMIN else GB * read_number_variable(UPLOADS_GB_VARIABLE, DEFAULT_UPLOADS_GB)
 
 
 def read_number_variable(name: str, usual: float) -> float:

@@ -12,13 +12,8 @@ from ensemble.errors import ConfigError
 
 HOURS_VARIABLE, DEFAULT_SIGN_IN_HOURS = "ENSEMBLE_SIGN_IN_HOURS", 12.0
 MAX_CLOCK_SKEW_S = 120.0  # that a provider's clock may be ahead of ours
-NOT_LISTED = (
-    "{address} is not allowed to sign in here: ask whoever runs this server, or sign in "
-    "with another address."
-)
-UNVERIFIED = (
-    "Your provider does not confirm {address}: verify the address there, then sign in again."
-)
+NOT_LISTED = "{address} is not allowed to sign in here: ask whoever runs this server, or sign in with another address."
+UNVERIFIED = "Your provider does not confirm {address}: verify the address there, then sign in again."
 NO_ADDRESS = "Your provider did not send your email address: allow it to, then sign in again."
 EXPIRED = "Your sign-in has expired: sign in again."
 

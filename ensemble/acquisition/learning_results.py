@@ -127,9 +127,7 @@ class LearningCurves:
 
 
 def collect_curves(
-    config: LearningConfig,
-    results: dict[tuple[int, str, int], LearningResult],
-    groups: Groups | None = None,
+    config: LearningConfig, results: dict[tuple[int, str, int], LearningResult], groups: Groups | None = None
 ) -> LearningCurves:
     """The two arms of an experiment, and their difference so far.
 
@@ -155,19 +153,12 @@ def collect_curves(
     if len(complete) > 1:
         right = {
             arm: np.stack(
-                [
-                    [_unpack_result(results, place, arm, number) for number in range(rounds)]
-                    for place in complete
-                ]
+                [[_unpack_result(results, place, arm, number) for number in range(rounds)] for place in complete]
             )
             for arm in curves
         }
-        gain = compute_learning_gain(
-            np.array(config.label_counts), right[CHOSEN_ARM], right[RANDOM_ARM], groups
-        )
-    return LearningCurves(
-        config.label_counts, curves[CHOSEN_ARM], curves[RANDOM_ARM], len(complete), gain, images
-    )
+        gain = compute_learning_gain(np.array(config.label_counts), right[CHOSEN_ARM], right[RANDOM_ARM], groups)
+    return LearningCurves(config.label_counts, curves[CHOSEN_ARM], curves[RANDOM_ARM], len(complete), gain, images)
 
 
 def find_result(

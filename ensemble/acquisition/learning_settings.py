@@ -27,25 +27,17 @@ class LearningConfig(Settings):
         together; the message says what to choose.
     """
 
-    by: str = declare_setting(
-        DEFAULT_STRATEGY, "What the images of one arm are chosen by.", choices=tuple(STRATEGIES)
-    )
+    by: str = declare_setting(DEFAULT_STRATEGY, "What the images of one arm are chosen by.", choices=tuple(STRATEGIES))
     first: int = declare_setting(40, "Labels to begin with.", low=2, high=100_000)
-    step: int = declare_setting(
-        20, "Labels that each round adds, in either arm.", low=1, high=10_000
-    )
+    step: int = declare_setting(20, "Labels that each round adds, in either arm.", low=1, high=10_000)
     rounds: int = declare_setting(5, "Rounds of labelling.", low=1, high=100)
-    seeds: int = declare_setting(
-        5, "Seeds, each with first labels and networks of its own.", low=2, high=100
-    )
+    seeds: int = declare_setting(5, "Seeds, each with first labels and networks of its own.", low=2, high=100)
     candidates: int = declare_setting(
         2_000, "Training images that take part, drawn by each seed.", low=10, high=1_000_000
     )
     base: EnsembleConfig = field(
         default_factory=lambda: EnsembleConfig(
-            epochs=DEFAULT_EPOCHS,
-            batch_size=DEFAULT_BATCH_SIZE,
-            learning_rate=DEFAULT_LEARNING_RATE,
+            epochs=DEFAULT_EPOCHS, batch_size=DEFAULT_BATCH_SIZE, learning_rate=DEFAULT_LEARNING_RATE
         )
     )
 

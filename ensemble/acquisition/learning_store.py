@@ -48,14 +48,10 @@ class LearningStore(JobStore[LearningExperiment, LearningConfig, LearningConfig]
             folder.name, read_run_name(folder), folder, parsed_config, read_learning_status(folder)
         )
 
-    def write_folder(
-        self, folder: Path, config: LearningConfig, placement: Placement | None
-    ) -> None:
+    def write_folder(self, folder: Path, config: LearningConfig, placement: Placement | None) -> None:
         """Write what the folder of a new one holds."""
         now = time.time()
-        status = LearningStatus(
-            created=now, queued=now, updated=now, trainings=config.training_count
-        )
+        status = LearningStatus(created=now, queued=now, updated=now, trainings=config.training_count)
         write_job_files(folder, status, config.as_dict(), placement)
 
     def explain_final_state(self, job: LearningExperiment) -> str:

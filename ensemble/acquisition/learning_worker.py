@@ -12,12 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import datasets
-from ensemble.acquisition.learning_results import (
-    LearningResult,
-    append_result,
-    pack_right,
-    read_results,
-)
+from ensemble.acquisition.learning_results import LearningResult, append_result, pack_right, read_results
 from ensemble.acquisition.learning_status import LearningStatus
 from ensemble.acquisition.learning_store import LearningExperiment, find_learning
 from ensemble.analysis.acquisition.image_choice import STRATEGIES
@@ -44,9 +39,7 @@ class LearningStoppedError(Exception):
     """Somebody asked the experiment to stop."""
 
 
-def execute_learning(
-    learning_id: str, report: ReportStatus = lambda status: None
-) -> LearningExperiment:
+def execute_learning(learning_id: str, report: ReportStatus = lambda status: None) -> LearningExperiment:
     """Bring a queued experiment to its end in this process; see `jobs.worker.execute_job`.
 
     Args:
@@ -64,10 +57,7 @@ def execute_learning(
 
 
 def run_learning(
-    experiment: LearningExperiment,
-    status: StatusWriter[LearningStatus],
-    stop: StopRequest,
-    report: ReportStatus,
+    experiment: LearningExperiment, status: StatusWriter[LearningStatus], stop: StopRequest, report: ReportStatus
 ) -> Outcome:
     """Train whatever is not trained yet.
 
@@ -134,11 +124,7 @@ class _SeedRunner:
                 added = np.array(following[arm], np.int64)
                 arms[arm] = np.concatenate([arms[arm], added])
                 result = self._find_or_train(arm, number, arms[arm], added)
-                following[arm] = (
-                    result.following
-                    if arm == CHOSEN_ARM
-                    else self._draw_following(arms[arm], number)
-                )
+                following[arm] = result.following if arm == CHOSEN_ARM else self._draw_following(arms[arm], number)
 
     def _draw_following(self, labelled: Numbers, number: int) -> list[int]:
         """What the random arm adds next."""
@@ -150,9 +136,7 @@ class _SeedRunner:
         """The candidates without a label, in their order."""
         return self._candidates[~np.isin(self._candidates, labelled)]
 
-    def _find_or_train(
-        self, arm: str, number: int, labelled: Numbers, added: Numbers
-    ) -> LearningResult:
+    def _find_or_train(self, arm: str, number: int, labelled: Numbers, added: Numbers) -> LearningResult:
         found = self._results.get((self._place, arm, number))
         if found is None:
             self._tell(arm, number)
@@ -170,9 +154,7 @@ class _SeedRunner:
         self._status.update(state="learning", done=len(self._results), message=said)
         self._report(self._status.status)
 
-    def _train_round(
-        self, arm: str, number: int, labelled: Numbers, added: Numbers
-    ) -> LearningResult:
+    def _train_round(self, arm: str, number: int, labelled: Numbers, added: Numbers) -> LearningResult:
         config = self._config.build_training_config(self._place, len(labelled))
         dataset = self._dataset
         shown = replace(
@@ -216,9 +198,7 @@ class _SeedRunner:
         chosen = STRATEGIES[config.by].choose(np.concatenate(told, axis=1), config.step, seed)
         return [int(each) for each in left[chosen]]
 
-    def _train_ensemble(
-        self, config: EnsembleConfig, dataset: Dataset
-    ) -> tuple[Probabilities, Any]:
+    def _train_ensemble(self, config: EnsembleConfig, dataset: Dataset) -> tuple[Probabilities, Any]:
         """What the members say of the test images (M, N, C), and a function that asks them."""
         from ensemble.engine import Trainer, predict_probabilities
 
@@ -239,6 +219,4 @@ class _SeedRunner:
                 "--learning-rate, and begin anew."
             )
         params = trainer.get_params(state)
-        return evaluation.probabilities, lambda images: predict_probabilities(
-            trainer.network, params, images
-        )
+        return evaluation.probabilities, lambda images: predict_probabilities(trainer.network, params, images)

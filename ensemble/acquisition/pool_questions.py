@@ -54,13 +54,7 @@ def ask_about_pool(pool: LabelPool, run: Run, epoch: int | None = None) -> PoolA
 
 
 def choose_pool_batch(
-    pool: LabelPool,
-    answers: PoolAnswers,
-    strategy: str,
-    count: int,
-    seed: int = 0,
-    *,
-    random_arm: bool = True,
+    pool: LabelPool, answers: PoolAnswers, strategy: str, count: int, seed: int = 0, *, random_arm: bool = True
 ) -> NextLabels:
     """What to label next of a pool: neither arm takes an image again, or one that is no image.
 
@@ -78,13 +72,9 @@ def choose_pool_batch(
     """
     arms = find_pool_arms(pool)
     unusable = np.zeros(pool.note.images, bool)
-    unusable[
-        [
-            decision.number
-            for decision in list_pool_decisions(pool)
-            if decision.decision in REJECTED_DECISIONS
-        ]
-    ] = True
+    unusable[[decision.number for decision in list_pool_decisions(pool) if decision.decision in REJECTED_DECISIONS]] = (
+        True
+    )
     return choose_next_labels(
         answers.probabilities,
         strategy,
@@ -106,8 +96,7 @@ def keep_pool_batch(pool: LabelPool, answers: PoolAnswers, found: NextLabels) ->
     """
     if not len(found.numbers):
         raise DataError(
-            f"Every image of the pool {pool.name} is labelled or waits for its label: there is "
-            "none to choose."
+            f"Every image of the pool {pool.name} is labelled or waits for its label: there is none to choose."
         )
     batch = LabelBatch(
         by=found.strategy.name,

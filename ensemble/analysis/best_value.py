@@ -53,9 +53,7 @@ class BestValue:
     def other_candidates(self) -> tuple[int, ...]:
         """The places beyond that range, past worse ones, that are not shown to be worse either."""
         within = range(self.first, self.last + 1)
-        return tuple(
-            at for at, p in enumerate(self.p) if p >= SIGNIFICANCE_LEVEL and at not in within
-        )
+        return tuple(at for at, p in enumerate(self.p) if p >= SIGNIFICANCE_LEVEL and at not in within)
 
     @property
     def pair_count(self) -> int:
@@ -63,9 +61,7 @@ class BestValue:
         return len(self.values) * (len(self.values) - 1) // 2
 
 
-def estimate_best_value(
-    values: ArrayLike, losses: ArrayLike, groups: Groups | None = None
-) -> BestValue:
+def estimate_best_value(values: ArrayLike, losses: ArrayLike, groups: Groups | None = None) -> BestValue:
     """The best of several values, each compared with it on the same examples.
 
     A value is shown to be worse where its p is below 0.05 once it is multiplied by the number of
@@ -90,9 +86,7 @@ def estimate_best_value(
     """
     setting_values, each = np.asarray(values, np.float64), np.asarray(losses, np.float64)
     if each.ndim != 2 or 0 in each.shape or setting_values.shape != each.shape[:1]:
-        raise ValueError(
-            f"{each.shape} losses for {setting_values.shape} values are not (M, N) and (M,)."
-        )
+        raise ValueError(f"{each.shape} losses for {setting_values.shape} values are not (M, N) and (M,).")
     once, place, count = np.unique(setting_values, return_inverse=True, return_counts=True)
     sums = np.zeros((len(once), each.shape[1]))
     np.add.at(sums, place, each)
@@ -108,9 +102,7 @@ def estimate_best_value(
         apart = [mean_p_value(one) for one in differences]
     else:
         apart = [
-            1.0
-            if at == best
-            else _crossed_p_value(differences[at], (variances[at], variances[best]))
+            1.0 if at == best else _crossed_p_value(differences[at], (variances[at], variances[best]))
             for at in range(len(once))
         ]
     p = np.minimum(1.0, pairs * np.array(apart)) if pairs else np.ones(1)
@@ -141,9 +133,7 @@ def _estimate_run_variances(
     ]
 
 
-def _crossed_p_value(
-    differences: NDArray[np.float64], variances: tuple[RunVariance, RunVariance]
-) -> float:
+def _crossed_p_value(differences: NDArray[np.float64], variances: tuple[RunVariance, RunVariance]) -> float:
     """The two-sided p that two values are equally good, over trainings and examples."""
     # Both are of the same pooled estimate, which has its degrees of freedom but once.
     both = RunVariance(variances[0].variance + variances[1].variance, variances[0].freedom)

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator
 
-CACHE_BLOCK_SIZE = (
-    1 << 16
-)  # numbers that a processor's cache holds: what each row gives is the same
+CACHE_BLOCK_SIZE = 1 << 16  # numbers that a processor's cache holds: what each row gives is the same
 SUM_BLOCK_SIZE = 1 << 23  # 64 MB of doubles: of ten classes a sum over all examples is taken in one
 
 

@@ -43,21 +43,14 @@ class NamedPredictions(EnsemblePredictions):
         """
         C = ensemble_predictions.averaged.shape[1]
         classes = _check_names(class_names, [str(c) for c in range(C)], "class")
-        members = _check_names(
-            member_names, [f"member {m + 1}" for m in range(ensemble_predictions.members)], "member"
-        )
+        members = _check_names(member_names, [f"member {m + 1}" for m in range(ensemble_predictions.members)], "member")
         words: dict[str, Any] = {"class_names": classes, "member_names": members}
-        fields = {
-            name: getattr(ensemble_predictions, name)
-            for name in EnsemblePredictions.__dataclass_fields__
-        }
+        fields = {name: getattr(ensemble_predictions, name) for name in EnsemblePredictions.__dataclass_fields__}
         return cls(**fields, **words, noun=noun, source=source)
 
 
 def _check_names(names: Sequence[str] | None, usual: Sequence[str], what: str) -> tuple[str, ...]:
     checked_names = tuple(map(str, usual if names is None else names))
     if len(checked_names) != len(usual):
-        raise ValueError(
-            f"{len(checked_names):,} {what} names for {len(usual):,}: give one for each."
-        )
+        raise ValueError(f"{len(checked_names):,} {what} names for {len(usual):,}: give one for each.")
     return checked_names

@@ -66,9 +66,7 @@ class EnsemblePredictions:
         return (self.votes != self.votes[0]).any(axis=0)
 
 
-def evaluate_predictions(
-    probabilities: Floats, labels: Ints, groups: Ints | None = None
-) -> EnsemblePredictions:
+def evaluate_predictions(probabilities: Floats, labels: Ints, groups: Ints | None = None) -> EnsemblePredictions:
     """Everything that is said of each example, computed once.
 
     Args:
@@ -87,10 +85,7 @@ def evaluate_predictions(
         raise ValueError(f"A label is outside the {probabilities.shape[2]} classes.")
     M, N, C = probabilities.shape
     averaged = np.empty((N, C))
-    voted, tallies = (
-        np.empty((M, N), np.int64),
-        np.empty((N, C), np.int16 if M <= MAX_INT16_MEMBERS else np.int64),
-    )
+    voted, tallies = (np.empty((M, N), np.int64), np.empty((N, C), np.int16 if M <= MAX_INT16_MEMBERS else np.int64))
     pairs, information = np.empty((2, N))
     for rows in iterate_blocks(N, C):
         part = probabilities[:, rows]
@@ -143,10 +138,7 @@ def filter_examples(
 
 
 def sort_examples(
-    ensemble_predictions: EnsemblePredictions,
-    numbers: Ints,
-    order: str = "unsure",
-    sizes: Ints | None = None,
+    ensemble_predictions: EnsemblePredictions, numbers: Ints, order: str = "unsure", sizes: Ints | None = None
 ) -> Ints:
     """`numbers` in another order; examples that are equal in it stay in their own.
 
@@ -172,8 +164,5 @@ def sort_examples(
     sign = 1 if order in ("unsure", "united") else -1
     if order in ("unsure", "sure"):
         return numbers[np.argsort(sign * ensemble_predictions.confidence[numbers], kind="stable")]
-    keys = (
-        sign * ensemble_predictions.information[numbers],
-        sign * ensemble_predictions.disagreement[numbers],
-    )
+    keys = (sign * ensemble_predictions.information[numbers], sign * ensemble_predictions.disagreement[numbers])
     return numbers[np.lexsort(keys)]

@@ -36,14 +36,8 @@ def state_accuracy(run: runs.Run, epoch: int, probabilities: NDArray[Any]) -> Ac
         )
     if probabilities.dtype.kind not in "fiu":
         raise PredictionsError("`probabilities` holds no numbers: give floats from 0 to 1.")
-    if not (
-        (probabilities >= 0).all()
-        and (abs(probabilities.sum(axis=2) - 1) <= ROW_SUM_TOLERANCE).all()
-    ):
+    if not ((probabilities >= 0).all() and (abs(probabilities.sum(axis=2) - 1) <= ROW_SUM_TOLERANCE).all()):
         raise PredictionsError(
-            "`probabilities` has a row that is below 0 or does not sum to 1: give probabilities, "
-            "not logits."
+            "`probabilities` has a row that is below 0 or does not sum to 1: give probabilities, not logits."
         )
-    return AccuracyStatement(
-        fitted, estimate_accuracy(fitted.fit, measure_outputs(probabilities)), run.data.noun
-    )
+    return AccuracyStatement(fitted, estimate_accuracy(fitted.fit, measure_outputs(probabilities)), run.data.noun)

@@ -84,6 +84,4 @@ def _convert_array(name: str, value: ArrayLike) -> NDArray[Any]:
     try:
         return np.asarray(value)
     except ValueError as error:
-        raise DataError(
-            f"{name} is no array: give images of one size, one after the other."
-        ) from error
+        raise DataError(f"{name} is no array: give images of one size, one after the other.") from error

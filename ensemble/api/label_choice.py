@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemble.acquisition.next_labels import (
-    DEFAULT_COUNT,
-    DEFAULT_STRATEGY,
-    NextLabels,
-    choose_next_labels,
-)
+from ensemble.acquisition.next_labels import DEFAULT_COUNT, DEFAULT_STRATEGY, NextLabels, choose_next_labels
 from ensemble.errors import PredictionsError
 from ensemble.wording.next_labels import describe_next_labels, serialize_next_labels
 
@@ -76,13 +71,11 @@ def choose_labels(
     each = np.asarray(probabilities)
     if each.ndim != 3 or 0 in each.shape or each.dtype.kind not in "fiu":
         raise PredictionsError(
-            f"`probabilities` has the shape {each.shape} of {each.dtype}: give numbers (members, "
-            "examples, classes)."
+            f"`probabilities` has the shape {each.shape} of {each.dtype}: give numbers (members, examples, classes)."
         )
     if not ((each >= 0).all() and (abs(each.sum(axis=2) - 1) <= ROW_SUM_TOLERANCE).all()):
         raise PredictionsError(
-            "`probabilities` has a row that is below 0 or does not sum to 1: give probabilities, "
-            "not logits."
+            "`probabilities` has a row that is below 0 or does not sum to 1: give probabilities, not logits."
         )
     found = choose_next_labels(each, by, count, seed)
     return LabelChoice(found.chosen, found.at_random, found, noun)

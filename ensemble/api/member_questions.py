@@ -12,11 +12,7 @@ from ensemble.api.predictions import Predictions, UnlabelledPredictions, warn_of
 from ensemble.errors import ConfigError, RunError
 from ensemble.exchange.checks.images import convert_array_to_images
 from ensemble.recognition.member_process import DEFAULT_BATCH_SIZE, MemberProcess
-from ensemble.runs.parameters import (
-    list_parameter_epochs,
-    load_run_network,
-    read_parameters,
-)
+from ensemble.runs.parameters import list_parameter_epochs, load_run_network, read_parameters
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.runs.member_settings import list_run_member_names
 
@@ -44,11 +40,7 @@ class OpenedMembers:
         self.member_names = tuple(every[number] for number in self._process.members)
 
     def predict(
-        self,
-        images: ArrayLike,
-        labels: ArrayLike | None = None,
-        *,
-        batch_size: int = DEFAULT_BATCH_SIZE,
+        self, images: ArrayLike, labels: ArrayLike | None = None, *, batch_size: int = DEFAULT_BATCH_SIZE
     ) -> Predictions:
         """What they say of images; as `Run.predict`."""
         pixels = convert_input_images(images, self._run.data.image_shape)
@@ -66,11 +58,7 @@ class OpenedMembers:
             )
         blank = np.zeros(len(pixels), np.int32)  # which `UnlabelledPredictions` gives to nobody
         return UnlabelledPredictions.from_predictions(
-            evaluate_predictions(probabilities, blank),
-            data.class_names,
-            self.member_names,
-            data.noun,
-            source,
+            evaluate_predictions(probabilities, blank), data.class_names, self.member_names, data.noun, source
         )
 
     def close(self) -> None:
@@ -110,10 +98,7 @@ def find_member_numbers(run: runs.Run, members: MemberChoice) -> list[int]:
     names, count = list_run_member_names(run), run.config.members
     numbers = []
     for member in members:
-        if isinstance(member, str):
-            number = names.index(member) if member in names else -1
-        else:
-            number = int(member)
+        number = (names.index(member) if member in names else -1) if isinstance(member, str) else int(member)
         if not 0 <= number < count:
             raise ConfigError(
                 f"There is no member {member!r:.40}: name them by number, from 0 to {count - 1}, "

@@ -18,15 +18,12 @@ def find_best_setting_value(run: runs.Run, setting: str | None = None) -> BestVa
     setting = setting or member_settings.select_main_setting(varied_settings)
     if setting not in varied_settings:
         text = f"{setting!s:.40} does not differ" if setting else "No setting differs"
-        there = (
-            f"choose {' or '.join(varied_settings)}" if varied_settings else "train one with vary"
-        )
+        there = f"choose {' or '.join(varied_settings)}" if varied_settings else "train one with vary"
         raise ConfigError(f"{text} from member to member in the run “{run.id}”: {there}.")
     losses = load_final_losses(run.id)
     if losses is None or losses.per_image_loss is None:
         raise RunError(
-            f"The run “{run.id}” has no predictions yet to compare its members by: wait for "
-            "the end of its first epoch."
+            f"The run “{run.id}” has no predictions yet to compare its members by: wait for the end of its first epoch."
         )
     return estimate_best_value(
         [varied_settings[setting][m] for m in losses.members], losses.per_image_loss, losses.groups

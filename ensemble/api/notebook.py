@@ -24,10 +24,7 @@ def render_facts_html(title: str, facts: Facts) -> str:
 
 def render_facts_markdown(title: str, facts: Facts) -> str:
     """The same for notebooks that show Markdown."""
-    rows = [
-        f"| {_escape_markdown_cell(name)} | {_escape_markdown_cell(value)} |"
-        for name, value in facts
-    ]
+    rows = [f"| {_escape_markdown_cell(name)} | {_escape_markdown_cell(value)} |" for name, value in facts]
     return "\n".join([f"**{_escape_markdown_cell(title)}**", "", "| | |", "| --- | --- |", *rows])
 
 

@@ -119,11 +119,7 @@ def judge_numbers(
     if groups is not None:
         numbers = add_groups(numbers, groups, "`groups`")
     evaluated = EvaluatedNumbers(
-        numbers.mixture,
-        numbers.targets,
-        numbers.member_names,
-        group_column=numbers.groups,
-        in_time_order=in_time_order,
+        numbers.mixture, numbers.targets, numbers.member_names, group_column=numbers.groups, in_time_order=in_time_order
     )
     return _build_judgement(evaluated, numbers.notes)
 
@@ -161,13 +157,7 @@ def _build_judgement(numbers: EvaluatedNumbers, notes: tuple[str, ...]) -> Numer
 
 
 def _build_predictions(
-    mean: Any,
-    targets: Any,
-    std: Any,
-    variance: Any,
-    quantiles: Any,
-    levels: Any,
-    member_names: Sequence[str] | None,
+    mean: Any, targets: Any, std: Any, variance: Any, quantiles: Any, levels: Any, member_names: Sequence[str] | None
 ) -> NumericPredictions:
     if quantiles is not None or levels is not None:
         if quantiles is None or levels is None or mean is not None:

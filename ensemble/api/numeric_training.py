@@ -132,13 +132,7 @@ def train_numbers(
     config = NumericConfig.from_dict({**(config or NumericConfig()).as_dict(), **settings})
     name = normalize_run_name(name)
     prepared = prepare_numeric_table(
-        config,
-        _read_table(table),
-        target,
-        tuple(leave_out),
-        tuple(categories),
-        group,
-        in_time_order,
+        config, _read_table(table), target, tuple(leave_out), tuple(categories), group, in_time_order
     )
     run = launch_numeric_run(config, prepared)
     if name:
@@ -188,7 +182,6 @@ def _read_table(table: Any) -> RawTable:
             frame.to_parquet(path, index=False)
         except (ValueError, TypeError, OverflowError) as error:
             raise DataError(
-                f"The table cannot be read ({' '.join(str(error).split()):.150}): give each column "
-                "one type."
+                f"The table cannot be read ({' '.join(str(error).split()):.150}): give each column one type."
             ) from error
         return read_data_table(path, "The table")

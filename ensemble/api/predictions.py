@@ -111,11 +111,7 @@ class Predictions(NamedPredictions):
 
     @classmethod
     def from_files(
-        cls,
-        *files: str | os.PathLike[str],
-        noun: str = "example",
-        source: str = "",
-        labels_as: str = "",
+        cls, *files: str | os.PathLike[str], noun: str = "example", source: str = "", labels_as: str = ""
     ) -> Self:
         """Predictions in a .npz, CSV or Parquet file, or in several with a member each.
 
@@ -129,9 +125,7 @@ class Predictions(NamedPredictions):
           PredictionsError: they cannot be taken; the message names the file and the entry.
         """
         return cls._from_outputs(
-            read_prediction_files([Path(file) for file in files], labels_as=labels_as),
-            noun,
-            source,
+            read_prediction_files([Path(file) for file in files], labels_as=labels_as), noun, source
         )
 
     @classmethod
@@ -144,9 +138,7 @@ class Predictions(NamedPredictions):
         groups = find_test_groups(None, outputs.groups, repeats=outputs.repeats).groups
         predictions = evaluate_predictions(outputs.probabilities[0], outputs.labels, groups)
         warn_of_notes(outputs.assumptions, stacklevel=4)
-        named = cls.from_predictions(
-            predictions, outputs.class_names, outputs.member_names, noun, source
-        )
+        named = cls.from_predictions(predictions, outputs.class_names, outputs.member_names, noun, source)
         return replace(named, notes=outputs.notes, example_names=outputs.details.names)
 
     @cached_property
@@ -289,10 +281,7 @@ class Predictions(NamedPredictions):
         return target
 
     def __repr__(self) -> str:
-        return (
-            f"<Predictions: {self._describe_sizes()}; accuracy "
-            f"{_format_accuracy_interval(self.quality)}>"
-        )
+        return f"<Predictions: {self._describe_sizes()}; accuracy {_format_accuracy_interval(self.quality)}>"
 
     def _describe_sizes(self) -> str:
         return ", ".join(
@@ -325,9 +314,7 @@ class Predictions(NamedPredictions):
         ]
         if self.members == 1:
             return [("members", "1"), *facts]
-        gained = (
-            f"{formats.format_image_difference(self.gain.digits, self.noun)} over the mean member "
-        )
+        gained = f"{formats.format_image_difference(self.gain.digits, self.noun)} over the mean member "
         gained += words.format_gain_interval(self.gain)
         differ = formats.format_percent(float(np.mean(self.disagreement)), figures=2)
         return [
@@ -353,8 +340,7 @@ class UnlabelledPredictions(Predictions):
           PredictionsError: always.
         """
         raise PredictionsError(
-            "These images came without labels, and this needs them: give them as "
-            "run.predict(images, labels)."
+            "These images came without labels, and this needs them: give them as run.predict(images, labels)."
         )
 
     @labels.setter
@@ -368,10 +354,7 @@ class UnlabelledPredictions(Predictions):
         return None
 
     def _notebook_facts(self) -> Facts:
-        facts = [
-            ("members", f"{self.members:,}"),
-            (self.noun, f"{len(self.said):,}, without labels"),
-        ]
+        facts = [("members", f"{self.members:,}"), (self.noun, f"{len(self.said):,}, without labels")]
         differ = formats.format_percent(float(np.mean(self.disagreement)), figures=2)
         return facts + [("disagreement", f"{differ} of pairs of members")] * (self.members > 1)
 

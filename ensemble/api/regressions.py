@@ -49,21 +49,13 @@ class SolvedRegression:
     def answer(self) -> str:
         """What `pmap` bought, in a sentence."""
         roles = ("answer", "unavailable")
-        texts = [
-            part.text
-            for part in self._list_parts()
-            if isinstance(part, Paragraph) and part.role in roles
-        ]
+        texts = [part.text for part in self._list_parts() if isinstance(part, Paragraph) and part.role in roles]
         return texts[0]
 
     @property
     def evidence(self) -> list[str]:
         """What the answer rests on: speed-ups, intervals, cores that are shared."""
-        return [
-            part.text
-            for part in self._list_parts()
-            if isinstance(part, Paragraph) and part.role == "evidence"
-        ]
+        return [part.text for part in self._list_parts() if isinstance(part, Paragraph) and part.role == "evidence"]
 
     @property
     def solves(self) -> "pd.DataFrame":

@@ -132,10 +132,7 @@ class Run:
         return [line for line in runs.read_history(self._id) if line["kind"] == kind]
 
     def predictions(
-        self,
-        epoch: int | Literal["best"] | None = None,
-        *,
-        split: Literal["test", "validation"] = "test",
+        self, epoch: int | Literal["best"] | None = None, *, split: Literal["test", "validation"] = "test"
     ) -> Predictions:
         """What its members say of the test images.
 
@@ -281,14 +278,10 @@ class Run:
             raise ConfigError("Give `images` or `probabilities`, one of the two.")
         if images is not None:
             probabilities = self.predict(images, epoch=epoch).probabilities
-        return choose_labels(
-            np.asarray(probabilities), by=by, count=count, seed=seed, noun=self.stored.data.noun
-        )
+        return choose_labels(np.asarray(probabilities), by=by, count=count, seed=seed, noun=self.stored.data.noun)
 
     def open_members(
-        self,
-        members: Sequence[int | str] | None = None,
-        epoch: int | Literal["best"] | None = None,
+        self, members: Sequence[int | str] | None = None, epoch: int | Literal["best"] | None = None
     ) -> "OpenedMembers":
         """Its members, to be asked again and again: `with run.open_members() as members: …`.
 
@@ -303,9 +296,7 @@ class Run:
         at = self.status.best_epoch if epoch == "best" else epoch
         return OpenedMembers(self.stored, None if at is None else int(at), members)
 
-    def parameters(
-        self, member: int | str | None = None, epoch: int | Literal["best"] | None = None
-    ) -> dict[str, Any]:
+    def parameters(self, member: int | str | None = None, epoch: int | Literal["best"] | None = None) -> dict[str, Any]:
         """Parameters as Flax has them: `module.apply(run.parameters(0), images)`.
 
         JAX is not started for it: the leaves are NumPy's.
@@ -328,10 +319,7 @@ class Run:
         return read_member_parameters(run, self._resolve_epoch(epoch), member)
 
     def to_frame(
-        self,
-        epoch: int | Literal["best"] | None = None,
-        *,
-        split: Literal["test", "validation"] = "test",
+        self, epoch: int | Literal["best"] | None = None, *, split: Literal["test", "validation"] = "test"
     ) -> "pd.DataFrame":
         """Every metric of every member, a row a member; the ensemble's are `predictions().summary`.
 
@@ -348,9 +336,7 @@ class Run:
         made = self.predictions(epoch, split=split)
         return tabulate_member_metrics(made.qualities, made.member_names)
 
-    def view(
-        self, name: str, epoch: int | Literal["best"] | None = None, **choices: object
-    ) -> "EvaluatedView":
+    def view(self, name: str, epoch: int | Literal["best"] | None = None, **choices: object) -> "EvaluatedView":
         """What one of Inspect's views says of it; the last line of a cell shows it.
 
         Examples:

@@ -19,11 +19,7 @@ def collect_run_facts(run_id: str) -> tuple[str, Facts]:
     n = run.data.test_size
     reported = read_reported_metrics(run)
     share = reported.accuracy
-    facts = [
-        ("id", run.id),
-        ("state", run.state),
-        ("epoch", f"{run.status.epoch} of {run.config.epochs}"),
-    ]
+    facts = [("id", run.id), ("state", run.state), ("epoch", f"{run.status.epoch} of {run.config.epochs}")]
     if share is not None:
         right = f"{formats.format_percent(share, n)} {formats.format_wilson_interval(share, n)}"
         at = "" if reported.epoch == run.status.epoch else f" (epoch {reported.epoch})"
@@ -40,11 +36,6 @@ def write_run_report(
     from ensemble.report import write_report  # here: pictures take a while to import
 
     done = write_report(
-        [run_id],
-        path,
-        with_members=with_members,
-        all_epochs=all_epochs,
-        weights=weights,
-        replace=replace,
+        [run_id], path, with_members=with_members, all_epochs=all_epochs, weights=weights, replace=replace
     )
     return done.path

@@ -32,9 +32,7 @@ def open_run(id_or_name: str) -> Run:
         return Run(matches[0].id)
     if matches:
         ids = ", ".join(run.id for run in matches[:8])
-        raise UnknownRunError(
-            f"{len(matches):,} runs are called “{wanted}”: open one by id: {ids}."
-        )
+        raise UnknownRunError(f"{len(matches):,} runs are called “{wanted}”: open one by id: {ids}.")
     raise UnknownRunError(
         f"There is no run “{wanted:.40}” in {runs_folder()}: ensemble.list_runs() lists all "
         "runs; ENSEMBLE_RUNS sets the folder."

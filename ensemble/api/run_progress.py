@@ -65,9 +65,6 @@ def build_status_printer() -> Progress:
         parts = [status.state, status.message, status.epoch]
         if parts != last_parts:
             last_parts[:] = parts
-            print(
-                " · ".join(filter(None, (describe_training_progress(status), status.message))),
-                flush=True,
-            )
+            print(" · ".join(filter(None, (describe_training_progress(status), status.message))), flush=True)
 
     return print_status

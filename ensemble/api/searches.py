@@ -62,12 +62,7 @@ class Sweep:
 
         goals = self.stored.config.objective_names
         rows = [
-            {
-                "state": trial.state,
-                "run": trial.run_id,
-                **trial.params,
-                **dict(zip(goals, trial.values, strict=False)),
-            }
+            {"state": trial.state, "run": trial.run_id, **trial.params, **dict(zip(goals, trial.values, strict=False))}
             for trial in self.trials
         ]
         numbers = pd.Index([trial.number for trial in self.trials], name="trial")
@@ -110,11 +105,7 @@ class Sweep:
 
 
 def sweep(
-    space: str | Mapping[str, Any],
-    config: EnsembleConfig | None = None,
-    *,
-    progress: bool = True,
-    **settings: Any,
+    space: str | Mapping[str, Any], config: EnsembleConfig | None = None, *, progress: bool = True, **settings: Any
 ) -> Sweep:
     """Search for settings, a run a trial, and wait for it, as `ensemble sweep` does.
 

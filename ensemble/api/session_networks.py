@@ -133,9 +133,7 @@ class _SessionSource:
             return
         if isinstance(value, ModuleType):
             self.imports[name] = f"import {value.__name__} as {name}"
-        elif getattr(value, "__module__", None) == SESSION_MODULE and isinstance(
-            value, type | FunctionType
-        ):
+        elif getattr(value, "__module__", None) == SESSION_MODULE and isinstance(value, type | FunctionType):
             self.add_definition(value)
         elif found := _find_import(value):
             self.imports[name] = f"from {found[0]} import {found[1]} as {name}"
@@ -154,9 +152,7 @@ def list_used_names(text: str) -> set[str]:
     names: set[str] = set()
     top = symtable.symtable(text, "session", "exec")
     names.update(
-        symbol.get_name()
-        for symbol in top.get_symbols()
-        if symbol.is_referenced() and not symbol.is_assigned()
+        symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced() and not symbol.is_assigned()
     )
     tables = top.get_children()
     while tables:

@@ -10,20 +10,14 @@ from ensemble.analysis.quality.coverage import MISS_RATE, cross_conformal_sets
 from ensemble.analysis.quality.quality import EnsembleQualities
 from ensemble.errors import ConfigError
 from ensemble.figures.inspect.committee import tabulate_committee_sizes
-from ensemble.figures.prediction_figures import (
-    check_allowed_value,
-    check_enough_to_halve,
-    check_two_members,
-)
+from ensemble.figures.prediction_figures import check_allowed_value, check_enough_to_halve, check_two_members
 from ensemble.views.committee import judge_committees, pick_best_committees
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def tabulate_member_metrics(
-    qualities: EnsembleQualities, member_names: tuple[str, ...]
-) -> "pd.DataFrame":
+def tabulate_member_metrics(qualities: EnsembleQualities, member_names: tuple[str, ...]) -> "pd.DataFrame":
     """Every metric of every member, (M rows), by the members' names."""
     import pandas as pd
 
@@ -85,15 +79,11 @@ def tabulate_examples(
         )
         columns["set"] = [tuple(names[c] for c in row.nonzero()[0]) for row in sets]
         columns["set_size"] = sets.sum(axis=1)
-    index = pd.Index(
-        predictions.example_names or range(len(predictions.said)), name=predictions.noun
-    )
+    index = pd.Index(predictions.example_names or range(len(predictions.said)), name=predictions.noun)
     return pd.DataFrame(columns, index=index)
 
 
-def tabulate_committees(
-    predictions: NamedPredictions, fit: EnsemblePredictions | None = None
-) -> "pd.DataFrame":
+def tabulate_committees(predictions: NamedPredictions, fit: EnsemblePredictions | None = None) -> "pd.DataFrame":
     """Every size of committee: each metric's mean, least and largest, as Inspect's CSV has them.
 
     Args:

@@ -96,9 +96,7 @@ class EvaluatedView:
             display(HTML(_render_view_table(table)))
 
 
-def evaluate_run_view(
-    run: runs.Run, name: str, epoch: int, choices: Mapping[str, object]
-) -> EvaluatedView:
+def evaluate_run_view(run: runs.Run, name: str, epoch: int, choices: Mapping[str, object]) -> EvaluatedView:
     """A view of a run's epoch; see `Run.view`."""
     view = find_view(name)
     words = {choice: str(word) for choice, word in choices.items()}

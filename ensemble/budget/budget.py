@@ -40,13 +40,11 @@ class Budget:
             raise ConfigError("members is 1: there is no ensemble to compare, choose 2 or more.")
         if not config.validation:
             raise ConfigError(
-                "validation is 0, but rates and epochs are chosen on images held out: set it to a "
-                "share such as 0.1."
+                "validation is 0, but rates and epochs are chosen on images held out: set it to a share such as 0.1."
             )
         if config.folds:
             raise ConfigError(
-                f"folds is {config.folds}, but one network has nobody to leave parts of the images "
-                "to: choose folds 0."
+                f"folds is {config.folds}, but one network has nobody to leave parts of the images to: choose folds 0."
             )
         architecture = ARCHITECTURES.get(config.network)
         if architecture is None or architecture.width is None:
@@ -62,8 +60,7 @@ class Budget:
         fit = all(0 < factor < float("inf") for factor in self.factors)
         if not fit or not 1 <= len(set(self.factors)) <= MAX_RATE_FACTORS:
             raise ConfigError(
-                f"rates are 1 to {MAX_RATE_FACTORS} factors of the learning rate, each above 0: "
-                "such as 0.3,1,2."
+                f"rates are 1 to {MAX_RATE_FACTORS} factors of the learning rate, each above 0: such as 0.3,1,2."
             )
         for factor in self.factors:
             self.trial_config("ensemble", 0, factor)

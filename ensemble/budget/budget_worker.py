@@ -5,23 +5,12 @@ from dataclasses import dataclass
 
 from ensemble import datasets
 from ensemble.budget.budget import Budget, Name
-from ensemble.budget.network_widths import (
-    default_network_width,
-    find_equal_flops_width,
-    find_equal_time_width,
-)
+from ensemble.budget.network_widths import default_network_width, find_equal_flops_width, find_equal_time_width
 from ensemble.budget.step_timing import measure_step_time_ratio
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs.status import RESUMABLE
-from ensemble.runs.store import (
-    Run,
-    create_run,
-    find_run,
-    list_runs,
-    requeue_run,
-    require_training_config,
-)
+from ensemble.runs.store import Run, create_run, find_run, list_runs, requeue_run, require_training_config
 
 Train = Callable[[Run], Run]
 Report = Callable[[str], None]
@@ -85,9 +74,7 @@ class BudgetWorker:
       measure: seconds of a step with the second settings, of those with the first.
     """
 
-    def __init__(
-        self, budget: Budget, train: Train, say: Report, measure: Measure = measure_step_time_ratio
-    ) -> None:
+    def __init__(self, budget: Budget, train: Train, say: Report, measure: Measure = measure_step_time_ratio) -> None:
         self._budget, self._train, self._say, self._measure = budget, train, say, measure
 
     def train_competitors(self) -> list[Competitor]:
@@ -117,9 +104,7 @@ class BudgetWorker:
     def _find_known_width(self, name: Name) -> int:
         """The width that earlier runs of this budget have; 0 where there are none."""
         widths = [
-            run.training_config.width
-            for run in self._list_budget_runs()
-            if name in run.tags and run.training_config
+            run.training_config.width for run in self._list_budget_runs() if name in run.tags and run.training_config
         ]
         return widths[0] if widths else 0
 
@@ -132,10 +117,7 @@ class BudgetWorker:
             default_network_width(str(budget.config.network)),
             first,
         )
-        self._say(
-            f"Width {equal_time_width.width}: {equal_time_width.share:.2f} times the ensemble's "
-            "seconds a step."
-        )
+        self._say(f"Width {equal_time_width.width}: {equal_time_width.share:.2f} times the ensemble's seconds a step.")
         return equal_time_width.width
 
     def _train_competitor(self, names: tuple[Name, ...], width: int) -> Competitor:
@@ -164,12 +146,7 @@ class BudgetWorker:
         """The run with these settings, at its end: as it is there, or gone on with, or new."""
         config = self._budget.trial_config(names[0], width, factor, seed)
         run = next(
-            (
-                budget_run
-                for budget_run in self._list_budget_runs()
-                if budget_run.training_config == config
-            ),
-            None,
+            (budget_run for budget_run in self._list_budget_runs() if budget_run.training_config == config), None
         )
         if run is None:
             run = create_run(config, tags=(self._budget.id, *names))

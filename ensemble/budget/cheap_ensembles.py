@@ -60,12 +60,7 @@ def iterate_cheap_ensembles(run: Run, passes: int = 0) -> "Iterator[CheapEnsembl
             yield CheapEnsemble("last", epochs, count, _average_epochs(run, epochs))
     if config.swa_epochs:
         try:
-            yield CheapEnsemble(
-                "swa",
-                tuple(config.averaged_epochs),
-                1,
-                weight_averages.load_averaged_predictions(run),
-            )
+            yield CheapEnsemble("swa", tuple(config.averaged_epochs), 1, weight_averages.load_averaged_predictions(run))
         except EnsembleError as error:
             yield str(error)
     if passes:

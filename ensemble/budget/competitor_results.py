@@ -7,11 +7,7 @@ import numpy as np
 
 from ensemble.budget.budget_worker import Competitor
 from ensemble.budget.network_widths import network_cost_at_width
-from ensemble.comparison.differences import (
-    GroupDifference,
-    adjust_differences,
-    compute_group_difference,
-)
+from ensemble.comparison.differences import GroupDifference, adjust_differences, compute_group_difference
 from ensemble.comparison.group_metrics import MetricEstimate, compute_group_metrics
 from ensemble.comparison.run_measures import measure_run
 from ensemble.machine.network_cost import NetworkCost
@@ -54,9 +50,7 @@ def evaluate_competitors(competitors: Sequence[Competitor]) -> list[CompetitorRe
       NotPreparedError, RunError: predictions cannot be read.
     """
     run_measures = [tuple(measure_run(run) for run in entrant.runs) for entrant in competitors]
-    ahead = adjust_differences(
-        [compute_group_difference(run_measures[0], other) for other in run_measures[1:]]
-    )
+    ahead = adjust_differences([compute_group_difference(run_measures[0], other) for other in run_measures[1:]])
     results = []
     for number, (competitor, measured) in enumerate(zip(competitors, run_measures, strict=True)):
         run = competitor.runs[0]

@@ -120,9 +120,7 @@ class TeacherComparison:
     labels_alone: bool
 
 
-def compare_with_teacher(
-    student: Run, epoch: int, measure: Callable[..., MeasuredDifferences]
-) -> TeacherComparison:
+def compare_with_teacher(student: Run, epoch: int, measure: Callable[..., MeasuredDifferences]) -> TeacherComparison:
     """What a student is beside its teacher.
 
     Args:
@@ -149,9 +147,7 @@ def compare_with_teacher(
     )
 
 
-def measure_differences(
-    predictions: EnsemblePredictions, teacher_id: str, teacher_epoch: int
-) -> MeasuredDifferences:
+def measure_differences(predictions: EnsemblePredictions, teacher_id: str, teacher_epoch: int) -> MeasuredDifferences:
     """What predictions of a student come to beside those of its teacher, on the same images.
 
     Raises:
@@ -159,24 +155,17 @@ def measure_differences(
     """
     labels, groups = predictions.labels, predictions.groups
     try:
-        other = evaluate_predictions(
-            read_run_predictions(teacher_id, teacher_epoch), labels, groups
-        )
+        other = evaluate_predictions(read_run_predictions(teacher_id, teacher_epoch), labels, groups)
     except ValueError as error:
         raise RunError(
-            f"The predictions of the teacher “{teacher_id}” are damaged: the two cannot be "
-            "compared."
+            f"The predictions of the teacher “{teacher_id}” are damaged: the two cannot be compared."
         ) from error
-    own_quality, other_quality = (
-        measure_quality(each.averaged, labels, groups) for each in (predictions, other)
-    )
+    own_quality, other_quality = (measure_quality(each.averaged, labels, groups) for each in (predictions, other))
     return MeasuredDifferences(
         MeasuredRun(predictions.members, own_quality["accuracy"], own_quality["nll"]),
         MeasuredRun(other.members, other_quality["accuracy"], other_quality["nll"]),
         compute_gain(predictions.averaged, other.averaged, labels, groups),
-        estimate_ece_difference(
-            predictions.confidence, predictions.right, [(other.confidence, other.right)], groups
-        ),
+        estimate_ece_difference(predictions.confidence, predictions.right, [(other.confidence, other.right)], groups),
         int(np.count_nonzero(other.split)),
     )
 
@@ -185,10 +174,7 @@ def judge_losses(
     comparison: TeacherComparison, margins: Mapping[str, float] = DEFAULT_MARGINS
 ) -> tuple[NonInferiority, NonInferiority]:
     """What is shown of the losses of accuracy and of NLL, by default with the usual margins."""
-    accuracy, nll = (
-        judge_non_inferiority(comparison.gain, metric, margins[metric])
-        for metric in ("accuracy", "nll")
-    )
+    accuracy, nll = (judge_non_inferiority(comparison.gain, metric, margins[metric]) for metric in ("accuracy", "nll"))
     return accuracy, nll
 
 
@@ -205,15 +191,13 @@ def find_judged_teacher(student: Run) -> Run:
         teacher = find_run(config.teacher)
     except RunError as error:
         raise RunError(
-            f"The teacher “{config.teacher}” is not here any more: what was lost against it "
-            "cannot be told."
+            f"The teacher “{config.teacher}” is not here any more: what was lost against it cannot be told."
         ) from error
     if not list_prediction_epochs(teacher.id):
         raise RunError(f"The teacher “{teacher.id}” has no predictions to be held against.")
     if not have_same_images(student, teacher):
         raise RunError(
-            f"The teacher “{teacher.id}” was tested on other images: what was lost against it "
-            "cannot be told."
+            f"The teacher “{teacher.id}” was tested on other images: what was lost against it cannot be told."
         )
     return teacher
 
@@ -228,17 +212,9 @@ def select_teacher_epoch(student: Run, teacher: Run) -> int:
 
 def _judge_run(run: Run, epoch: int, measured: MeasuredRun) -> JudgedRun:
     config = require_training_config(run)
-    cost = compute_network_cost(
-        str(config.network), run.data.image_shape, len(run.data.class_names), config.width
-    )
+    cost = compute_network_cost(str(config.network), run.data.image_shape, len(run.data.class_names), config.width)
     return JudgedRun(
-        run,
-        epoch,
-        is_chosen_on_validation(run, epoch),
-        measured.members,
-        measured.accuracy,
-        measured.nll,
-        cost,
+        run, epoch, is_chosen_on_validation(run, epoch), measured.members, measured.accuracy, measured.nll, cost
     )
 
 
@@ -266,9 +242,7 @@ def _compare_aurocs(
     """How the two differ on a set of images, which are the same for every run of a dataset."""
     scores = []
     for run, results in (student, teacher):
-        known, unknown = (
-            read_ood_scores(run.path, each, results.tick) for each in (KNOWN_KEY, key)
-        )
+        known, unknown = (read_ood_scores(run.path, each, results.tick) for each in (KNOWN_KEY, key))
         if known is None or unknown is None:
             return None
         scores.append((known["entropy"], unknown["entropy"]))

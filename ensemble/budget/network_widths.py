@@ -32,9 +32,7 @@ class TimedWidth:
 def max_network_width() -> int:
     """The largest width there is."""
     field = next(
-        setting_field
-        for setting_field in list_setting_fields(EnsembleConfig)
-        if setting_field.name == "width"
+        setting_field for setting_field in list_setting_fields(EnsembleConfig) if setting_field.name == "width"
     )
     return int(field.metadata["high"])
 
@@ -45,18 +43,14 @@ def default_network_width(network: str) -> int:
     return (architecture.width if architecture else None) or 0
 
 
-def network_cost_at_width(
-    network: str, image_shape: ImageShape, classes: int, width: int
-) -> NetworkCost:
+def network_cost_at_width(network: str, image_shape: ImageShape, classes: int, width: int) -> NetworkCost:
     """What one member of this width takes; the network is a built-in one."""
     cost = network_cost.compute_network_cost(network, image_shape, classes, width)
     assert cost is not None
     return cost
 
 
-def find_equal_flops_width(
-    network: str, image_shape: ImageShape, classes: int, members: int
-) -> int:
+def find_equal_flops_width(network: str, image_shape: ImageShape, classes: int, members: int) -> int:
     """The width at which one network takes as many operations an image as `members` of its own.
 
     The nearest there is, by its factor.
@@ -79,9 +73,7 @@ def find_equal_flops_width(
         )
     return min(
         range(default_network_width(network), last + 1),
-        key=lambda width: abs(
-            math.log(network_cost_at_width(network, image_shape, classes, width).flops / wanted)
-        ),
+        key=lambda width: abs(math.log(network_cost_at_width(network, image_shape, classes, width).flops / wanted)),
     )
 
 

@@ -2,11 +2,7 @@
 
 from dataclasses import dataclass
 
-from ensemble.analysis.planning.equivalents import (
-    MemberEquivalent,
-    equivalent_of_trainings,
-    likelihood_curve,
-)
+from ensemble.analysis.planning.equivalents import MemberEquivalent, equivalent_of_trainings, likelihood_curve
 from ensemble.budget.cheap_ensembles import Kind, iterate_cheap_ensembles
 from ensemble.comparison.image_identity import have_same_images, load_image_labels
 from ensemble.errors import RunError
@@ -54,9 +50,7 @@ class CheapEnsembleWorths:
     left_out: tuple[str, ...]
 
 
-def measure_cheap_ensembles(
-    run: Run, against: Run | None = None, passes: int = 0
-) -> CheapEnsembleWorths:
+def measure_cheap_ensembles(run: Run, against: Run | None = None, passes: int = 0) -> CheapEnsembleWorths:
     """What the cheaper ensembles of a run are worth.
 
     Args:
@@ -74,10 +68,7 @@ def measure_cheap_ensembles(
     base = against or run
     for checked_run in (run, base):
         if not list_prediction_epochs(checked_run.id):
-            raise RunError(
-                f"The run “{checked_run.id}” has no predictions yet: wait for the end of its "
-                "first epoch."
-            )
+            raise RunError(f"The run “{checked_run.id}” has no predictions yet: wait for the end of its first epoch.")
     if base.config.members < 2:
         raise RunError(
             f"The run “{base.id}” has one member, and nothing says what a second is worth: hold "
@@ -85,31 +76,18 @@ def measure_cheap_ensembles(
         )
     if not have_same_images(run, base):
         raise RunError(
-            f"The runs “{run.id}” and “{base.id}” were tested on different images: choose two on "
-            "the same dataset."
+            f"The runs “{run.id}” and “{base.id}” were tested on different images: choose two on the same dataset."
         )
     truth = load_image_labels(run)
-    curve = likelihood_curve(
-        read_run_predictions(base.id, list_prediction_epochs(base.id)[-1]), truth
-    )
+    curve = likelihood_curve(read_run_predictions(base.id, list_prediction_epochs(base.id)[-1]), truth)
     rows, left_out = list[CheapEnsembleWorth](), list[str]()
     for cheap_ensemble in iterate_cheap_ensembles(run, passes):
         if isinstance(cheap_ensemble, str):
             left_out.append(cheap_ensemble)
             continue
         equivalent = equivalent_of_trainings(curve, truth, cheap_ensemble.probabilities)
-        rows.append(
-            CheapEnsembleWorth(
-                cheap_ensemble.kind, cheap_ensemble.epochs, cheap_ensemble.networks, equivalent
-            )
-        )
+        rows.append(CheapEnsembleWorth(cheap_ensemble.kind, cheap_ensemble.epochs, cheap_ensemble.networks, equivalent))
     varied = bool(base.training_config and base.training_config.vary)
     return CheapEnsembleWorths(
-        tuple(rows),
-        base.id,
-        base.id == run.id,
-        base.config.members,
-        run.config.members,
-        varied,
-        tuple(left_out),
+        tuple(rows), base.id, base.id == run.id, base.config.members, run.config.members, varied, tuple(left_out)
     )

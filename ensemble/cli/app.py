@@ -32,8 +32,7 @@ def run_app_command(share: bool, options: tuple[str, ...]) -> None:
         os.getcwd()  # without which Streamlit does not start
     except FileNotFoundError as error:
         raise StorageError(
-            "The folder that this was started in no longer exists: change to another, "
-            "then start it again."
+            "The folder that this was started in no longer exists: change to another, then start it again."
         ) from error
     if share:
         os.environ[SHARE_VARIABLE] = "1"
@@ -47,9 +46,7 @@ def run_app_command(share: bool, options: tuple[str, ...]) -> None:
 def build_server_options(options: tuple[str, ...]) -> tuple[str, ...]:
     """Streamlit's options for a server that others come to, but for those that were given."""
     has_address = any(option.partition("=")[0] == "--server.address" for option in options)
-    address = (
-        () if has_address or os.environ.get("STREAMLIT_SERVER_ADDRESS") else ALL_ADDRESSES_OPTION
-    )
+    address = () if has_address or os.environ.get("STREAMLIT_SERVER_ADDRESS") else ALL_ADDRESSES_OPTION
     return (*address, "--server.headless=true")
 
 

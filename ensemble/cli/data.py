@@ -32,13 +32,7 @@ def run_data_list_command(as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps(asdict(dataset_info)))
             continue
-        ready = (
-            "ready"
-            if dataset_info.prepared
-            else "damaged"
-            if dataset_info.own
-            else "to be prepared"
-        )
+        ready = "ready" if dataset_info.prepared else "damaged" if dataset_info.own else "to be prepared"
         sizes = f"{dataset_info.train_size:>6,} + {dataset_info.test_size:>6,}"
         print_line(f"{dataset_info.name:<14} {sizes}  {ready:<15} {dataset_info.source}")
 
@@ -84,9 +78,7 @@ def run_data_prepare_command(name: str) -> None:
 @click.option("--noun", default="image", help="Noun for one image: leaf.")
 @click.option("--title", default="", help="Title of the dataset; by default its name.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
-def run_data_add_command(
-    name: str, source: str, noun: str, title: str, as_json: bool, **chosen: Any
-) -> None:
+def run_data_add_command(name: str, source: str, noun: str, title: str, as_json: bool, **chosen: Any) -> None:
     """Add your own images as dataset NAME, to be trained on by --dataset NAME.
 
     SOURCE is a folder with one folder of pictures for each class, perhaps within folders of splits
@@ -104,10 +96,7 @@ def run_data_add_command(
     with ProgressLine(name) as line:
         tell = None if as_json else line.show_fraction
         report = dataset_builder.add_custom_dataset(
-            source_lookup.open_picture_source(source, how.seed, how.class_pattern, how.labels_as),
-            how,
-            called,
-            tell,
+            source_lookup.open_picture_source(source, how.seed, how.class_pattern, how.labels_as), how, called, tell
         )
     if as_json:
         click.echo(json.dumps(in_json(report)))
@@ -146,9 +135,7 @@ def run_data_decisions_command(name: str) -> None:
 @run_data_command.command(name="relabel")
 @click.argument("name")
 @click.argument("table", type=click.Path(path_type=Path))
-@click.option(
-    "--as", "new_name", default="", help="Name of the new version; by default NAME_2, then NAME_3."
-)
+@click.option("--as", "new_name", default="", help="Name of the new version; by default NAME_2, then NAME_3.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def run_data_relabel_command(name: str, table: Path, new_name: str, as_json: bool) -> None:
     """Make a new version of dataset NAME with the decisions in TABLE, a CSV file.
@@ -164,9 +151,7 @@ def run_data_relabel_command(name: str, table: Path, new_name: str, as_json: boo
     changes = decision_table.read_label_changes(table, dataset)
     new_name = new_name or relabeling.suggest_version_name(name)
     with ProgressLine(new_name) as line:
-        note = relabeling.relabel_dataset(
-            dataset, changes, new_name, None if as_json else line.show_fraction
-        )
+        note = relabeling.relabel_dataset(dataset, changes, new_name, None if as_json else line.show_fraction)
     if as_json:
         click.echo(json.dumps({"name": new_name, "unchanged": changes.unchanged, **vars(note)}))
         return
@@ -176,9 +161,7 @@ def run_data_relabel_command(name: str, table: Path, new_name: str, as_json: boo
     if not note.training_changed:
         print_line(f"{added} {TEST_LABELS_ALONE_CHANGED}")
         return
-    print_line(
-        f"{added} Train with --dataset {new_name}{format_batch_size_option(note.train_size)}."
-    )
+    print_line(f"{added} Train with --dataset {new_name}{format_batch_size_option(note.train_size)}.")
     if command := build_mended_rerun_command(changes.runs, name, new_name):
         print_line(f"The run whose members were asked, again on {new_name}: {command}")
 
@@ -221,12 +204,7 @@ def run_data_compare_command(run_id: str, other_id: str, as_json: bool) -> None:
     if as_json:
         click.echo(
             json.dumps(
-                {
-                    "run": run.id,
-                    "other": other.id,
-                    "answer": answer,
-                    **words.serialize_mended_comparison(comparison),
-                }
+                {"run": run.id, "other": other.id, "answer": answer, **words.serialize_mended_comparison(comparison)}
             )
         )
         return
@@ -244,12 +222,8 @@ def run_data_remove_command(name: str) -> None:
     from ensemble.datasets.own import staging
 
     if active := [
-        run
-        for run in runs.list_runs()
-        if run.active and run.training_config and run.training_config.dataset == name
+        run for run in runs.list_runs() if run.active and run.training_config and run.training_config.dataset == name
     ]:
-        raise DataError(
-            f"The run {active[0].id} is training on {name}: stop it first, or let it end."
-        )
+        raise DataError(f"The run {active[0].id} is training on {name}: stop it first, or let it end.")
     staging.remove_custom_dataset(name)
     print_line(f"{name} is removed.")

@@ -25,12 +25,7 @@ from ensemble.machine.python_command import build_python_command
 from ensemble.storage.folders import data_folder, runs_folder
 
 COMPLETION_INDEX_VARIABLE = "JOB_COMPLETION_INDEX"  # which Kubernetes sets, from 0
-REQUIRED_FIELD_METAVARS = {
-    "name": "NAME",
-    "image": "IMAGE",
-    "runs_claim": "CLAIM",
-    "data_claim": "CLAIM",
-}
+REQUIRED_FIELD_METAVARS = {"name": "NAME", "image": "IMAGE", "runs_claim": "CLAIM", "data_claim": "CLAIM"}
 FIELD_METAVARS = {
     **REQUIRED_FIELD_METAVARS,
     "pull_secret": "SECRET",
@@ -46,9 +41,7 @@ FIELD_METAVARS = {
 
 # What is asked of any of the places, a field an option.
 PLACEMENT_FIELDS = tuple(
-    dict.fromkeys(
-        field.name for kind in (KubernetesConfig, ArrayConfig) for field in dataclasses.fields(kind)
-    )
+    dict.fromkeys(field.name for kind in (KubernetesConfig, ArrayConfig) for field in dataclasses.fields(kind))
 )
 NOT_ASKED_OF = {HTCONDOR.name: {"time", "queue"}}  # which has neither
 
@@ -64,11 +57,9 @@ def add_array_options(command: Command) -> Command:
 def add_kubernetes_options(command: Command) -> Command:
     """Gives a command one option for every field of `KubernetesConfig`."""
     for field in reversed(dataclasses.fields(KubernetesConfig)):
-        command = (
-            _build_kubernetes_option(field)
-            if field.name in FIELD_METAVARS
-            else build_setting_option(field)
-        )(command)
+        command = (_build_kubernetes_option(field) if field.name in FIELD_METAVARS else build_setting_option(field))(
+            command
+        )
     return command
 
 
@@ -109,9 +100,7 @@ def run_manifest_command(place: str, run_id: str | None, **chosen: Any) -> None:
     words = tuple(format_config_options(config))
     if place == KUBERNETES.name:
         pods = KubernetesConfig(**placement)
-        manifest = as_manifest(
-            pods, TrainingSpec(run_id, config.groups, words, join_allowed_networks())
-        )
+        manifest = as_manifest(pods, TrainingSpec(run_id, config.groups, words, join_allowed_networks()))
     else:
         command = build_python_command("work-pod", "--for", place, run_id, *words)
         task = ArrayTask(run_id, config.groups, command, collect_array_environment())

@@ -11,20 +11,10 @@ import click
 
 from ensemble import architectures, datasets
 from ensemble.acquisition.learning_settings import LearningConfig
-from ensemble.acquisition.next_labels import (
-    DEFAULT_COUNT,
-    DEFAULT_STRATEGY,
-    NextLabels,
-    choose_next_labels,
-)
+from ensemble.acquisition.next_labels import DEFAULT_COUNT, DEFAULT_STRATEGY, NextLabels, choose_next_labels
 from ensemble.analysis.acquisition.image_choice import STRATEGIES
 from ensemble.cli.data import format_batch_size_option
-from ensemble.cli.options import (
-    EPOCH_OPTION,
-    Command,
-    add_settings_options,
-    build_setting_option,
-)
+from ensemble.cli.options import EPOCH_OPTION, Command, add_settings_options, build_setting_option
 from ensemble.cli.output import exit_with_result, print_line
 from ensemble.cli.placement import add_one_node_options, parse_placement_options, summarize_task
 from ensemble.cli.progress_line import ProgressLine
@@ -94,10 +84,7 @@ def run_label_pools_command(as_json: bool) -> None:
             facts = {"name": pool.name, "dataset": pool.note.dataset, "images": pool.note.images}
             click.echo(json.dumps({**facts, "labelled": labelled}))
         else:
-            print_line(
-                f"{pool.name:<14} {pool.note.images:>7,} images, {labelled:,} labelled, for "
-                f"{pool.note.dataset}"
-            )
+            print_line(f"{pool.name:<14} {pool.note.images:>7,} images, {labelled:,} labelled, for {pool.note.dataset}")
 
 
 @run_label_command.command(name="remove")
@@ -121,12 +108,7 @@ def run_label_remove_command(name: str) -> None:
     default=DEFAULT_STRATEGY,
     help=f"What images are chosen by; {DEFAULT_STRATEGY} by default.",
 )
-@click.option(
-    "--count",
-    type=int,
-    default=DEFAULT_COUNT,
-    help=f"How many are chosen; {DEFAULT_COUNT} by default.",
-)
+@click.option("--count", type=int, default=DEFAULT_COUNT, help=f"How many are chosen; {DEFAULT_COUNT} by default.")
 @click.option("--seed", type=int, default=0, help="Of what is drawn; 0 by default.")
 @click.option(
     "--random-arm/--no-random-arm",
@@ -158,9 +140,7 @@ def run_label_next_command(
         from ensemble.exchange.prediction_files import read_unlabelled_files
 
         outputs = read_unlabelled_files([Path(name) for name in pools])
-        found = choose_next_labels(
-            outputs.probabilities, strategy, count, seed, random_arm=random_arm
-        )
+        found = choose_next_labels(outputs.probabilities, strategy, count, seed, random_arm=random_arm)
         looked = ["The labels of the file were not looked at."] if outputs.has_labels else []
         notes = [*looked, *outputs.notes]
         print_next_labels(found, "image", outputs.example_names, notes, as_json=as_json)
@@ -173,9 +153,7 @@ def run_label_next_command(
     run = runs.find_run(run_id)
     with open_named_pool(pools[0], run, keep=queue) as pool:
         answers = pool_questions.ask_about_pool(pool, run, epoch)
-        found = pool_questions.choose_pool_batch(
-            pool, answers, strategy, count, seed, random_arm=random_arm
-        )
+        found = pool_questions.choose_pool_batch(pool, answers, strategy, count, seed, random_arm=random_arm)
         notes = list(pool.note.said)
         if queue:
             pool_questions.keep_pool_batch(pool, answers, found)
@@ -196,16 +174,12 @@ def open_named_pool(name: str, run: "runs.Run", keep: bool) -> Iterator[LabelPoo
         return
     with (
         ProgressLine(name) as line,
-        label_pool.open_temporary_pool(
-            Path(name), load_run_dataset(run), line.show_fraction
-        ) as pool,
+        label_pool.open_temporary_pool(Path(name), load_run_dataset(run), line.show_fraction) as pool,
     ):
         yield pool
 
 
-def print_next_labels(
-    found: NextLabels, noun: str, names: tuple[str, ...], notes: list[str], *, as_json: bool
-) -> None:
+def print_next_labels(found: NextLabels, noun: str, names: tuple[str, ...], notes: list[str], *, as_json: bool) -> None:
     """What to label next: one object, or a line for each image and the sentences below."""
     from ensemble.wording import next_labels as words
 
@@ -235,13 +209,9 @@ def run_label_decisions_command(name: str) -> None:
     type=click.Path(path_type=Path),
     help="A CSV with number (or image) and label, in place of what was said on the screen.",
 )
-@click.option(
-    "--as", "new_name", default="", help="Name of the new version; by default DATASET_2 and so on."
-)
+@click.option("--as", "new_name", default="", help="Name of the new version; by default DATASET_2 and so on.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def run_label_apply_command(
-    name: str, arm: str, table: Path | None, new_name: str, as_json: bool
-) -> None:
+def run_label_apply_command(name: str, arm: str, table: Path | None, new_name: str, as_json: bool) -> None:
     """Make a new version of the pool's dataset, whose training images are its own and the labelled.
 
     Its test images stay as they are. For the random arm, call it twice: with --arm chosen, and
@@ -257,9 +227,7 @@ def run_label_apply_command(
     dataset = datasets.load_dataset(pool.note.dataset)
     new_name = new_name or suggest_version_name(dataset.name)
     with ProgressLine(new_name) as line:
-        note = extended_dataset.extend_dataset(
-            dataset, pool, labels, new_name, None if as_json else line.show_fraction
-        )
+        note = extended_dataset.extend_dataset(dataset, pool, labels, new_name, None if as_json else line.show_fraction)
     if as_json:
         click.echo(json.dumps({"name": new_name, "arm": arm, **vars(note)}))
         return
@@ -295,9 +263,7 @@ def run_label_learn_command(resume_id: str | None, as_json: bool, **chosen: Any)
 
     chosen = {name: value for name, value in chosen.items() if value not in (None, ())}
     if resume_id and chosen:
-        raise click.UsageError(
-            "--resume uses the experiment's own settings: leave out the other options."
-        )
+        raise click.UsageError("--resume uses the experiment's own settings: leave out the other options.")
     if resume_id:
         experiment = requeue_learning(resume_id)
     else:
@@ -308,9 +274,7 @@ def run_label_learn_command(resume_id: str | None, as_json: bool, **chosen: Any)
         base = replace(LearningConfig().base, **chosen)
         experiment = create_learning(LearningConfig(base=base, **words), place)
     with ProgressLine(experiment.id) as line:
-        experiment = execute_learning(
-            experiment.id, (lambda status: None) if as_json else line.show_learning
-        )
+        experiment = execute_learning(experiment.id, (lambda status: None) if as_json else line.show_learning)
     result = summarize_learning(experiment) | summarize_task(experiment.path)
     if not as_json:
         for sentence in list_learning_sentences(experiment):

@@ -56,12 +56,8 @@ def read_scheduler_info() -> dict[str, Any]:
 
 @click.command(name="bench")
 @click.option("--members", type=click.IntRange(1, 64), default=4, help="Number of networks.")
-@click.option(
-    "--batch-size", type=click.IntRange(1, 4096), default=128, help=("Images in one step.")
-)
-@click.option(
-    "--devices", type=click.IntRange(0), default=0, help=("Number of devices; 0 takes all.")
-)
+@click.option("--batch-size", type=click.IntRange(1, 4096), default=128, help=("Images in one step."))
+@click.option("--devices", type=click.IntRange(0), default=0, help=("Number of devices; 0 takes all."))
 @click.option("--dataset", help="By default MNIST if it is ready.")
 @click.option(
     "--precision",
@@ -69,12 +65,7 @@ def read_scheduler_info() -> dict[str, Any]:
     default="float32",
     help="Precision for compile time, memory and share; speed is measured in both.",
 )
-@click.option(
-    "--seconds",
-    type=click.FloatRange(0.1, 600),
-    default=10,
-    help=("Seconds to train in each precision."),
-)
+@click.option("--seconds", type=click.FloatRange(0.1, 600), default=10, help=("Seconds to train in each precision."))
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
 def run_bench_command(as_json: bool, dataset: str | None, seconds: float, **chosen: Any) -> None:
     """Steady training speed on this machine, in both precisions."""
@@ -122,9 +113,7 @@ def load_finished_race(name: str) -> Race:
     try:
         return read_race(name)
     except (OSError, ValueError) as error:
-        raise RunError(
-            f"The results of the race cannot be read ({error}): start it again."
-        ) from error
+        raise RunError(f"The results of the race cannot be read ({error}): start it again.") from error
 
 
 def tabulate_race(race: Race) -> list[str]:

@@ -19,17 +19,8 @@ from ensemble.machine.jax_environment import check_jax_environment
 
 @click.command(name="network")
 @click.argument("name")
-@click.option(
-    "--dataset",
-    default="digits",
-    help=("Dataset that gives images and classes; digits by default."),
-)
-@click.option(
-    "--width",
-    type=click.IntRange(0, 1024),
-    default=0,
-    help=("Width of the layers; 0 is its default."),
-)
+@click.option("--dataset", default="digits", help=("Dataset that gives images and classes; digits by default."))
+@click.option("--width", type=click.IntRange(0, 1024), default=0, help=("Width of the layers; 0 is its default."))
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
 def run_network_command(name: str, dataset: str, width: int, as_json: bool) -> None:
     """Look at network NAME as it would learn a dataset: layers, parameters, operations.
@@ -77,10 +68,7 @@ def summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
     os.environ["JAX_PLATFORMS"] = "cpu"  # Nothing is computed: an accelerator is left alone.
     check_jax_environment()
     from ensemble.engine import build_network
-    from ensemble.engine.networks.custom.network_advice import (
-        list_network_advice,
-        list_network_notes,
-    )
+    from ensemble.engine.networks.custom.network_advice import list_network_advice, list_network_notes
 
     network = build_network(config)
     return {
@@ -90,8 +78,7 @@ def summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
         "image_shape": network.image_shape,
         "classes": network.classes,
         "layers": [
-            {"path": path, "shape": shape.shape, "numbers": shape.size}
-            for path, shape in network.shapes.items()
+            {"path": path, "shape": shape.shape, "numbers": shape.size} for path, shape in network.shapes.items()
         ],
         "parameters": network.parameters,
         "flops": network.flops,
@@ -126,10 +113,7 @@ def format_network_summary(summary: dict[str, Any]) -> list[str]:
     height, width, channels = summary["image_shape"]
     title = find_dataset_entry(summary["dataset"]).title
     longest = max(len(layer_info["path"]) for layer_info in summary["layers"])
-    lines = [
-        f"{summary['title']} on {title}: images {height}×{width}×{channels} to logits "
-        f"(B, {summary['classes']})"
-    ]
+    lines = [f"{summary['title']} on {title}: images {height}×{width}×{channels} to logits (B, {summary['classes']})"]
     for layer in summary["layers"]:
         shape = "×".join(map(str, layer["shape"]))
         lines.append(f"  {layer['path']:<{longest}}  {shape:>14}  {layer['numbers']:>12,}")

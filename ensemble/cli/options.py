@@ -17,9 +17,7 @@ from ensemble.settings import (
 Command = Callable[..., Any]
 # After which epoch the members are asked.
 EPOCH_OPTION = click.option(
-    "--epoch",
-    type=click.IntRange(0),
-    help="Epoch; by default the one chosen on validation images, else the last.",
+    "--epoch", type=click.IntRange(0), help="Epoch; by default the one chosen on validation images, else the last."
 )
 
 
@@ -61,15 +59,11 @@ def build_setting_option(field: "dataclasses.Field[Any]") -> Callable[[Command],
         help_text = text
     if field.metadata["several"]:
         help_text = f"{text} Can be repeated."
-        return click.option(
-            name, type=click.STRING, multiple=True, callback=_join_option_values, help=help_text
-        )
+        return click.option(name, type=click.STRING, multiple=True, callback=_join_option_values, help=help_text)
     return click.option(name, type=_build_param_type(field), default=None, help=help_text)
 
 
-def _join_option_values(
-    context: click.Context, option: click.Parameter, parts: tuple[str, ...]
-) -> str | None:
+def _join_option_values(context: click.Context, option: click.Parameter, parts: tuple[str, ...]) -> str | None:
     return " ".join(parts) if parts else None
 
 

@@ -22,9 +22,7 @@ TASK_FIELDS = {
 PLACEMENT_OPTIONS = {"on", *TASK_FIELDS}  # by their names in a command
 HERE = "here"
 ON_OPTION = click.option(
-    "--on",
-    type=click.Choice([*SCHEDULERS, HERE]),
-    help=("The cluster to run on, instead of this machine (here)."),
+    "--on", type=click.Choice([*SCHEDULERS, HERE]), help=("The cluster to run on, instead of this machine (here).")
 )
 
 
@@ -40,9 +38,7 @@ def add_one_node_options(command: Command) -> Command:
     return add_placement_options(command, without="nodes")
 
 
-def parse_placement_options(
-    chosen: dict[str, Any], see: Callable[[int], None] | None = None
-) -> Placement | None:
+def parse_placement_options(chosen: dict[str, Any], see: Callable[[int], None] | None = None) -> Placement | None:
     """Where a job is to run, each of its tasks on one node unless `see` allows more.
 
     Args:
@@ -63,9 +59,7 @@ def parse_placement_options(
         _refuse_task_settings(task_settings)
         return None
     scheduler = SCHEDULERS[on]
-    config = replace(
-        scheduler.settings.from_toml(), **({} if see else {"nodes": 1}) | task_settings
-    )
+    config = replace(scheduler.settings.from_toml(), **({} if see else {"nodes": 1}) | task_settings)
     if see:
         see(config.nodes)
     elif config.nodes > 1:
@@ -109,9 +103,7 @@ def parse_resumed_placement(chosen: dict[str, Any], before: Placement | None) ->
     return Placement(on, config.as_dict())
 
 
-def _pop_task_options(
-    chosen: dict[str, Any], default: str | None = None
-) -> tuple[str | None, dict[str, Any]]:
+def _pop_task_options(chosen: dict[str, Any], default: str | None = None) -> tuple[str | None, dict[str, Any]]:
     """Take what says where out of a command's options: a scheduler's name or None, its settings."""
     on = chosen.pop("on", None) or default
     settings = {name: chosen.pop(name, None) for name in TASK_FIELDS}
@@ -121,9 +113,7 @@ def _pop_task_options(
 
 def _refuse_task_settings(settings: dict[str, Any]) -> None:
     if settings:
-        raise click.UsageError(
-            f"--{min(settings)} goes with --on {next(iter(SCHEDULERS))}: add it."
-        )
+        raise click.UsageError(f"--{min(settings)} goes with --on {next(iter(SCHEDULERS))}: add it.")
 
 
 def summarize_task(job_folder: Path) -> dict[str, Any]:

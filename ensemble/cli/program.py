@@ -54,8 +54,7 @@ COMMAND_MODULES = {
 SIZE_COMMANDS = ("plan", "budget", "worth", "distil")
 
 MEMORY_SENTENCE = (
-    "Memory ran out: close other programs, or ask for less at once: fewer members or images, or a "
-    "smaller batch."
+    "Memory ran out: close other programs, or ask for less at once: fewer members or images, or a smaller batch."
 )
 
 # What the pages start, a word a kind of job.
@@ -85,11 +84,7 @@ def build_worker_command(kind: JobKind) -> click.Command:
 
     help_text = f"{kind.title}: run as the worker of a queued job (started by the pages)."
     return click.Command(
-        kind.command,
-        callback=run_worker,
-        params=[click.Argument(["job"])],
-        help=help_text,
-        hidden=True,
+        kind.command, callback=run_worker, params=[click.Argument(["job"])], help=help_text, hidden=True
     )
 
 
@@ -109,10 +104,7 @@ class EnsembleGroup(click.Group):
             with formatter.section(title):
                 limit = formatter.width - 6 - width
                 formatter.write_dl(
-                    [
-                        (f"{name:<{width}}", import_command(name).get_short_help_str(limit))
-                        for name in listed
-                    ]
+                    [(f"{name:<{width}}", import_command(name).get_short_help_str(limit)) for name in listed]
                 )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

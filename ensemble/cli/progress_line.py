@@ -36,15 +36,11 @@ class ProgressLine:
 
     def show_run(self, status: Status) -> None:
         """Say how a run stands."""
-        self._write_line(
-            describe_training_progress(status), urgent=status.state not in ("training", "starting")
-        )
+        self._write_line(describe_training_progress(status), urgent=status.state not in ("training", "starting"))
 
     def show_numbers(self, status: NumericStatus) -> None:
         """Say how a run that predicts numbers stands."""
-        self._write_line(
-            describe_numeric_progress(status), urgent=status.state not in ("training", "starting")
-        )
+        self._write_line(describe_numeric_progress(status), urgent=status.state not in ("training", "starting"))
 
     def show_stress(self, status: StressStatus) -> None:
         """Say how far a measuring is."""
@@ -68,15 +64,11 @@ class ProgressLine:
         self._show_job(status, "")
 
     def _show_job(
-        self,
-        status: StressStatus | RegressionStatus | RaceStatus | SweepStatus | LearningStatus,
-        done: str,
+        self, status: StressStatus | RegressionStatus | RaceStatus | SweepStatus | LearningStatus, done: str
     ) -> None:
         left = f"{formats.format_duration(status.seconds_left)} left" if status.seconds_left else ""
         words = filter(None, (status.state, done, status.message, left))
-        self._write_line(
-            " · ".join(words), urgent=status.state not in status.kind.active_states[1:]
-        )
+        self._write_line(" · ".join(words), urgent=status.state not in status.kind.active_states[1:])
 
     def show_fraction(self, fraction: float | None, message: str) -> None:
         """Say how far a download is: a share in [0, 1] or None, and a sentence."""

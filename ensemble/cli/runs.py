@@ -14,12 +14,7 @@ from ensemble.cli.train import summarize_run
 from ensemble.errors import RunError
 from ensemble.jobs.leftovers import list_leftovers, remove_leftovers
 from ensemble.jobs.placement import read_placement
-from ensemble.numeric.numeric_store import (
-    NUMERIC_STORE,
-    NumericRun,
-    find_any_numeric_run,
-    list_numeric_runs,
-)
+from ensemble.numeric.numeric_store import NUMERIC_STORE, NumericRun, find_any_numeric_run, list_numeric_runs
 from ensemble.runs.annotations.tags import change_tags, normalize_tags
 from ensemble.runs.checkpoints.removal import (
     delete_expired_checkpoints,
@@ -46,11 +41,7 @@ def run_runs_command() -> None:
 @run_runs_command.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @click.option(
-    "--tag",
-    "tags",
-    metavar="TAG",
-    multiple=True,
-    help="Only runs with this tag; if repeated, with all of them.",
+    "--tag", "tags", metavar="TAG", multiple=True, help="Only runs with this tag; if repeated, with all of them."
 )
 def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
     """Every run, newest first; those that predict numbers have no tags."""
@@ -68,9 +59,7 @@ def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
         accuracy_text = formats.format_percent(read_reported_metrics(run).accuracy)
         epochs = f"epoch {run.status.epoch} of {run.config.epochs}"
         guesses = " · at chance level" if chance_level.is_run_at_chance(run) else ""
-        print_line(
-            f"{run.id:<32} {run.state:<9} {accuracy_text:>9}  {epochs:<16} {run.name}{guesses}"
-        )
+        print_line(f"{run.id:<32} {run.state:<9} {accuracy_text:>9}  {epochs:<16} {run.name}{guesses}")
 
 
 def print_numeric_run(run: NumericRun, as_json: bool) -> None:
@@ -79,17 +68,12 @@ def print_numeric_run(run: NumericRun, as_json: bool) -> None:
         click.echo(json.dumps({**summarize_numeric_run(run), "tags": []}))
         return
     error = f"RMSE {formats.format_significant(run.status.ensemble_test_rmse)}"
-    print_line(
-        f"{run.id:<32} {run.state:<9} {error:>12}  epoch {run.status.epoch} of "
-        f"{run.status.epochs}  {run.name}"
-    )
+    print_line(f"{run.id:<32} {run.state:<9} {error:>12}  epoch {run.status.epoch} of {run.status.epochs}  {run.name}")
 
 
 @run_runs_command.command(name="show")
 @click.argument("run_id", metavar="RUN")
-@click.option(
-    "--json", is_flag=True, expose_value=False, help=("The default; accepted for clarity.")
-)
+@click.option("--json", is_flag=True, expose_value=False, help=("The default; accepted for clarity."))
 def run_runs_show_command(run_id: str) -> None:
     """A run's settings and status, its groups, its command and how to cite it, as JSON."""
     if numeric_run := find_any_numeric_run(run_id):
@@ -151,18 +135,9 @@ def summarize_groups(run: stored.Run) -> list[dict[str, Any]]:
 
 @run_runs_command.command(name="tag")
 @click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
-@click.option(
-    "--add", metavar="TAG", multiple=True, help=("Tag to add to each of them; can be repeated.")
-)
-@click.option(
-    "--remove",
-    metavar="TAG",
-    multiple=True,
-    help=("Tag to remove from each of them; can be repeated."),
-)
-def run_runs_tag_command(
-    run_ids: tuple[str, ...], add: tuple[str, ...], remove: tuple[str, ...]
-) -> None:
+@click.option("--add", metavar="TAG", multiple=True, help=("Tag to add to each of them; can be repeated."))
+@click.option("--remove", metavar="TAG", multiple=True, help=("Tag to remove from each of them; can be repeated."))
+def run_runs_tag_command(run_ids: tuple[str, ...], add: tuple[str, ...], remove: tuple[str, ...]) -> None:
     """Give runs tags, or take some away: words to find and compare them by."""
     if not (add or remove):
         raise click.UsageError("Give --add TAG, --remove TAG, or both.")
@@ -227,8 +202,7 @@ def run_runs_checkpoints_command(
             continue
         until = "" if each.until is None else time.strftime("%F %H:%M", time.localtime(each.until))
         print_line(
-            f"{each.run_id:<32} {format_memory(each.nbytes):>8}"
-            f"{f'  removed, kept until {until}' if until else ''}"
+            f"{each.run_id:<32} {format_memory(each.nbytes):>8}{f'  removed, kept until {until}' if until else ''}"
         )
 
 

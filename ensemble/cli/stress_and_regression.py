@@ -37,11 +37,7 @@ STEP_METRICS = (
 
 @click.command(name="stress")
 @click.argument("run_id", metavar="RUN")
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    help=("Number of test images to use, from the first; by default all."),
-)
+@click.option("--limit", type=click.IntRange(1), help=("Number of test images to use, from the first; by default all."))
 @add_one_node_options
 def run_stress_command(run_id: str, limit: int | None, **chosen: Any) -> None:
     """Measure a run under distribution shift; the last line on stdout is one JSON object."""
@@ -79,8 +75,7 @@ def summarize_stress(stress_state: StressState) -> dict[str, Any]:
             {
                 "key": ood_set["key"],
                 **ood_set["ensemble"],
-                "member_auroc": sum(member["auroc"] for member in ood_set["members"])
-                / results.members,
+                "member_auroc": sum(member["auroc"] for member in ood_set["members"]) / results.members,
             }
             for ood_set in results.ood
         ],
@@ -99,17 +94,11 @@ def run_lbfgs_command(follow: str | None, as_json: bool, **chosen: Any) -> None:
         raise click.UsageError("--follow uses the run's own settings: leave out the other options.")
     place = parse_placement_options(chosen)
     solve = (
-        regression.follow_regression(follow)
-        if follow
-        else regression.create_regression(LbfgsConfig(**chosen), place)
+        regression.follow_regression(follow) if follow else regression.create_regression(LbfgsConfig(**chosen), place)
     )
     with ProgressLine(solve.id) as line:
-        solve = regression.run_regression_worker(
-            solve.id, (lambda status: None) if as_json else line.show_regression
-        )
-    exit_with_result(
-        solve.state, solve.message, summarize_regression(solve) | summarize_task(solve.path)
-    )
+        solve = regression.run_regression_worker(solve.id, (lambda status: None) if as_json else line.show_regression)
+    exit_with_result(solve.state, solve.message, summarize_regression(solve) | summarize_task(solve.path))
 
 
 def summarize_regression(solve: Regression) -> dict[str, Any]:
@@ -131,12 +120,8 @@ def summarize_regression(solve: Regression) -> dict[str, Any]:
             "error_with_pmap": read_final_value(traces.with_pmap, "error"),
             "devices": solve.status.devices,
             "choice": asdict(choice) if choice else None,
-            "step_seconds_median": {
-                name: compute_median_step_seconds(trace) for name, trace in both.items()
-            },
-            "compile_seconds": {
-                name: trace.compile_seconds if trace else None for name, trace in both.items()
-            },
+            "step_seconds_median": {name: compute_median_step_seconds(trace) for name, trace in both.items()},
+            "compile_seconds": {name: trace.compile_seconds if trace else None for name, trace in both.items()},
             "speedup": bought.mean if bought else None,
             "speedups": asdict(bought) if bought else None,
             "scaling": [list(point) for point in traces.scaling],

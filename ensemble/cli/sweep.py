@@ -18,11 +18,7 @@ from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.jobs.network_probe import check_own_network
 from ensemble.settings import list_setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig, Trial
-from ensemble.sweeps.best_trials import (
-    BestTrialEvidence,
-    judge_best_trial,
-    list_edge_settings,
-)
+from ensemble.sweeps.best_trials import BestTrialEvidence, judge_best_trial, list_edge_settings
 from ensemble.sweeps.enlargement import add_trials
 from ensemble.sweeps.search_space import ValueList
 from ensemble.sweeps.selected_members import list_member_sources
@@ -38,9 +34,7 @@ SWEEP_OPTION_FIELDS = ("trials", "sampler", "pruner", "workers", "repeats", "sam
 
 def add_sweep_options(command: Command) -> Command:
     """Gives a click command the options of a sweep itself; the trials' are those of `train`."""
-    fields = {
-        setting_field.name: setting_field for setting_field in list_setting_fields(SweepConfig)
-    }
+    fields = {setting_field.name: setting_field for setting_field in list_setting_fields(SweepConfig)}
     for name in reversed(SWEEP_OPTION_FIELDS):
         command = build_setting_option(fields[name])(command)
     command = click.option(
@@ -67,21 +61,14 @@ def add_sweep_options(command: Command) -> Command:
 @add_settings_options(EnsembleConfig)
 @add_one_node_options
 @click.option("--resume", "resume_id", metavar="SWEEP", help="Resume a stopped sweep.")
-@click.option(
-    "--enlarge",
-    "enlarge_id",
-    metavar="SWEEP",
-    help=("Add --trials more trials to a sweep and resume it."),
-)
+@click.option("--enlarge", "enlarge_id", metavar="SWEEP", help=("Add --trials more trials to a sweep and resume it."))
 @click.option(
     "--select",
     metavar="K",
     type=click.IntRange(1, 64),
     help="Make a run of those K members of a SWEEP's trials that together do best.",
 )
-@click.option(
-    "--with-replacement", "again", is_flag=True, help="--select can choose a member twice."
-)
+@click.option("--with-replacement", "again", is_flag=True, help="--select can choose a member twice.")
 @click.option("--name", help="Name of the run that --select makes.")
 @click.option("--stop", "stop_id", metavar="SWEEP", help="Ask the workers of a sweep to stop.")
 @click.option("--list", "every", is_flag=True, help="Every sweep, newest first.")
@@ -164,9 +151,7 @@ def check_no_other_options(chosen: dict[str, Any], what: str) -> None:
       UsageError: one was.
     """
     if chosen:
-        raise click.UsageError(
-            f"{what} uses the sweep's own settings: leave out the other options."
-        )
+        raise click.UsageError(f"{what} uses the sweep's own settings: leave out the other options.")
 
 
 def build_sweep_config(chosen: dict[str, Any]) -> SweepConfig:
@@ -177,9 +162,7 @@ def build_sweep_config(chosen: dict[str, Any]) -> SweepConfig:
       ConfigError: a value out of its range.
     """
     if "space" not in chosen:
-        raise click.UsageError(
-            "Give a setting to search, such as --space learning_rate=0.01..0.5:log."
-        )
+        raise click.UsageError("Give a setting to search, such as --space learning_rate=0.01..0.5:log.")
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
     words = {name: chosen.pop(name) for name in SWEEP_OPTION_FIELDS if name in chosen}
@@ -194,9 +177,7 @@ def run_sweep_enlargement(sweep_id: str, more: int, as_json: bool) -> None:
     sweep = add_trials(sweep_id, more)
     if not sweep.active:
         return run_queued_sweep(requeue_sweep(sweep_id), as_json)
-    print_line(
-        f"{sweep_id} has {sweep.config.trial_count} trials now; its workers go on.", err=True
-    )
+    print_line(f"{sweep_id} has {sweep.config.trial_count} trials now; its workers go on.", err=True)
     return click.echo(json.dumps(summarize_sweep(sweep)))
 
 
@@ -240,9 +221,7 @@ def run_sweep_listing(as_json: bool) -> None:
 def describe_best_trial(sweep: Sweep, best: Trial) -> str:
     """The best trial in a sentence."""
     goal = OBJECTIVES[sweep.config.objective_names[0]].title
-    params = ", ".join(
-        f"{name} {_format_param_value(value)}" for name, value in best.params.items()
-    )
+    params = ", ".join(f"{name} {_format_param_value(value)}" for name, value in best.params.items())
     found = f"Best: {params}; {goal} {best.values[0]:.4g}"
     if (repeats := sweep.config.repeats) == 1:
         return f"{found}, run {best.run_id}."
@@ -250,9 +229,7 @@ def describe_best_trial(sweep: Sweep, best: Trial) -> str:
     return f"{found} (each trained {repeats} times, judged by the mean), runs {run_ids}."
 
 
-def list_best_trial_sentences(
-    sweep: Sweep, best: Trial, evidence: BestTrialEvidence | None
-) -> list[str]:
+def list_best_trial_sentences(sweep: Sweep, best: Trial, evidence: BestTrialEvidence | None) -> list[str]:
     """Which other trials may be as good, how flattered the best is, and at which ends it stands."""
     goal = sweep.config.objective_names[0]
     ends = list_edge_settings(sweep.config.search_axes, best.params)
@@ -283,9 +260,7 @@ def summarize_sweep(
         "objectives": list(sweep.config.objective_names),
         "trials": [serialize_trial(trial) for trial in trials],
         "best": serialize_trial(best) if best else None,
-        "pareto": [
-            pareto_trial.number for pareto_trial in sweeps.find_pareto_trials(sweep, trials)
-        ],
+        "pareto": [pareto_trial.number for pareto_trial in sweeps.find_pareto_trials(sweep, trials)],
         "not_shown_worse": [trial.number for trial in evidence.equivalent] if evidence else None,
         "optimism": evidence.optimism if evidence else None,
         "at_edge": list_edge_settings(sweep.config.search_axes, best.params) if best else {},

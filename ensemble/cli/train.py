@@ -54,15 +54,9 @@ FOLLOW_SECONDS = 0.5
 @add_table_options
 @add_settings_options(EnsembleConfig)
 @add_placement_options
+@click.option("--resume", metavar="RUN", help=("Resume a stopped run instead of starting a new one."))
 @click.option(
-    "--resume", metavar="RUN", help=("Resume a stopped run instead of starting a new one.")
-)
-@click.option(
-    "--tag",
-    "tags",
-    metavar="TAG",
-    multiple=True,
-    help="Tag to find and compare the run by; can be repeated.",
+    "--tag", "tags", metavar="TAG", multiple=True, help="Tag to find and compare the run by; can be repeated."
 )
 @click.option(
     "--from",
@@ -117,8 +111,7 @@ def resume_run(run_id: str, chosen: dict[str, Any], distributed: bool, more: boo
     """
     if more or set(chosen) - PLACEMENT_OPTIONS:
         raise click.UsageError(
-            "--resume uses the run's own settings: leave out the other options but those that "
-            "say where it goes on."
+            "--resume uses the run's own settings: leave out the other options but those that say where it goes on."
         )
     if distributed:
         if chosen:
@@ -131,9 +124,7 @@ def resume_run(run_id: str, chosen: dict[str, Any], distributed: bool, more: boo
     return execute_run_here(runs.requeue_run(run_id, placement=place))
 
 
-def train_new_run(
-    chosen: dict[str, Any], tags: tuple[str, ...], start_from: str | None, distributed: bool
-) -> runs.Run:
+def train_new_run(chosen: dict[str, Any], tags: tuple[str, ...], start_from: str | None, distributed: bool) -> runs.Run:
     """A new run, once it has ended."""
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
@@ -145,15 +136,10 @@ def train_new_run(
 
 
 def train_or_resume_run(
-    resume: str | None,
-    chosen: dict[str, Any],
-    tags: tuple[str, ...] = (),
-    start_from: str | None = None,
+    resume: str | None, chosen: dict[str, Any], tags: tuple[str, ...] = (), start_from: str | None = None
 ) -> runs.Run:
     """The run, new or gone on with, once it has ended."""
-    return execute_run_here(
-        runs.requeue_run(resume) if resume else create_checked_run(chosen, None, tags, start_from)
-    )
+    return execute_run_here(runs.requeue_run(resume) if resume else create_checked_run(chosen, None, tags, start_from))
 
 
 def execute_run_here(run: runs.Run) -> runs.Run:
@@ -176,19 +162,13 @@ def follow_active_run(run_id: str) -> runs.Run:
                 line.show_run(run.status)
                 time.sleep(FOLLOW_SECONDS)
     except KeyboardInterrupt:
-        print_line(
-            f"The run goes on. To stop it: ensemble runs stop {run_id}",
-            err=True,
-        )
+        print_line(f"The run goes on. To stop it: ensemble runs stop {run_id}", err=True)
         sys.exit(EXIT_STATUSES["stopped"])
     return run
 
 
 def create_checked_run(
-    chosen: dict[str, Any],
-    place: Placement | None,
-    tags: tuple[str, ...],
-    start_from: str | None = None,
+    chosen: dict[str, Any], place: Placement | None, tags: tuple[str, ...], start_from: str | None = None
 ) -> runs.Run:
     """A new run, once network, weights and teacher are known to fit; what to know is said."""
     config = EnsembleConfig(**chosen)
@@ -208,27 +188,19 @@ def create_checked_run(
 
 
 def train_distributed_run(
-    resume: str | None,
-    chosen: dict[str, Any],
-    tags: tuple[str, ...] = (),
-    start_from: str | None = None,
+    resume: str | None, chosen: dict[str, Any], tags: tuple[str, ...] = (), start_from: str | None = None
 ) -> runs.Run:
     """`train_or_resume_run` as one of several processes; those that only follow end here."""
     check_distributed_config(chosen)
     if resume and runs.find_run(resume).in_groups:
-        raise RunError(
-            f"The run “{resume}” has tasks, which are separate programs: resume it without "
-            "--distributed."
-        )
+        raise RunError(f"The run “{resume}” has tasks, which are separate programs: resume it without --distributed.")
     with hosts.join_process_group() as company:
         if company is None:
             return train_or_resume_run(resume, chosen, tags, start_from)
         # Its modules start JAX, which is told of the others by now.
         from ensemble.runs.training.distributed import train_across_hosts
 
-        outcome, run = train_across_hosts(
-            company, lambda: train_or_resume_run(resume, chosen, tags, start_from)
-        )
+        outcome, run = train_across_hosts(company, lambda: train_or_resume_run(resume, chosen, tags, start_from))
     if run is None:
         sys.exit(EXIT_STATUSES.get(outcome.state, 1))
     return run
@@ -243,9 +215,7 @@ def check_distributed_config(chosen: dict[str, Any], nodes: int | None = None) -
     """
     config = EnsembleConfig(**chosen)
     if config.groups != 1:
-        raise click.UsageError(
-            "--distributed trains all members in one program: leave out --groups."
-        )
+        raise click.UsageError("--distributed trains all members in one program: leave out --groups.")
     if nodes is None:
         return
     if nodes == 1:

@@ -17,11 +17,7 @@ from ensemble.config.numeric_config import NumericConfig
 from ensemble.errors import EnsembleError
 from ensemble.jobs.folders import find_run_folder, read_kind_and_settings
 from ensemble.jobs.kinds import NUMERIC
-from ensemble.numeric.numeric_store import (
-    NumericRun,
-    rename_numeric_run,
-    requeue_numeric_run,
-)
+from ensemble.numeric.numeric_store import NumericRun, rename_numeric_run, requeue_numeric_run
 from ensemble.runs import read_history
 from ensemble.settings import list_setting_fields
 from ensemble.wording.runs.numeric_training import describe_best_numeric_epoch
@@ -57,17 +53,8 @@ def add_table_options(command: Command) -> Command:
             type=click.IntRange(2, MAX_SPLITS),
             help="Train on so many splits, with other seeds, and report means ± standard errors.",
         ),
-        click.option(
-            "--time-order",
-            is_flag=True,
-            default=None,
-            help="Rows are in time order: test on the last ones.",
-        ),
-        click.option(
-            "--group",
-            metavar="COLUMN",
-            help="Column whose equal values belong together, such as a patient.",
-        ),
+        click.option("--time-order", is_flag=True, default=None, help="Rows are in time order: test on the last ones."),
+        click.option("--group", metavar="COLUMN", help="Column whose equal values belong together, such as a patient."),
         click.option("--target", metavar="COLUMN", help="Column of numbers to predict."),
         click.option(
             "--table",
@@ -95,8 +82,7 @@ def check_task_options(task: str | None, chosen: dict[str, Any], beside: list[st
         own = [name for name in chosen if name in TABLE_NAMES or name not in CLASS_NAMES]
         if wrong := [name for name in own if name in (*TABLE_NAMES, *NUMERIC_FIELDS)]:
             raise click.UsageError(
-                f"{_list_options(wrong)} only with --task regression: add that, or leave "
-                f"{_format_pronoun(wrong)} out."
+                f"{_list_options(wrong)} only with --task regression: add that, or leave {_format_pronoun(wrong)} out."
             )
         return
     wrong = [name for name in chosen if name not in (*TABLE_NAMES, *NUMERIC_FIELDS)] + beside
@@ -112,20 +98,13 @@ def train_numbers(chosen: dict[str, Any], resume: str | None) -> NoReturn:
     if resume:
         raise click.UsageError("--resume takes no --task: a run stays as it was set.")
     if missing := [f"--{name}" for name in ("table", "target") if name not in chosen]:
-        raise click.UsageError(
-            f"--task regression needs {' and '.join(missing)}: --table houses.csv --target price."
-        )
+        raise click.UsageError(f"--task regression needs {' and '.join(missing)}: --table houses.csv --target price.")
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
     from ensemble.exchange.data_tables import read_data_table
-    from ensemble.numeric.training.numeric_launch import (
-        create_numeric_run,
-        prepare_numeric_table,
-    )
+    from ensemble.numeric.training.numeric_launch import create_numeric_run, prepare_numeric_table
 
-    config = NumericConfig(
-        **{name: value for name, value in chosen.items() if name in NUMERIC_FIELDS}
-    )
+    config = NumericConfig(**{name: value for name, value in chosen.items() if name in NUMERIC_FIELDS})
     table = read_data_table(chosen["table"])
 
     def create_run(config: NumericConfig) -> str:
@@ -175,17 +154,11 @@ def _execute_splits_and_exit(
     """Train a run for each split, and print the means over them; each run stays."""
     import numpy as np
 
-    from ensemble.analysis.numeric.numeric_diagnosis import (
-        compute_target_scores,
-        find_suspect_targets,
-    )
+    from ensemble.analysis.numeric.numeric_diagnosis import compute_target_scores, find_suspect_targets
     from ensemble.analysis.numeric.repeated_splits import summarize_splits
     from ensemble.numeric.training.numeric_worker import execute_numeric_run
     from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
-    from ensemble.wording.numeric_predictions import (
-        describe_suspect_targets,
-        list_split_sentences,
-    )
+    from ensemble.wording.numeric_predictions import describe_suspect_targets, list_split_sentences
 
     evaluations, run_ids = [], list[str]()
     scores: dict[str, list[float]] = {}
@@ -208,9 +181,7 @@ def _execute_splits_and_exit(
         print_line(describe_suspect_targets(names), err=True)
     for sentence in list_split_sentences(summary, splits):
         print_line(sentence, err=True)
-    exit_with_result(
-        "finished", "", {"splits": splits, "run_ids": run_ids, "suspects": names, **summary}
-    )
+    exit_with_result("finished", "", {"splits": splits, "run_ids": run_ids, "suspects": names, **summary})
 
 
 def _execute_and_exit(run_id: str) -> NoReturn:
@@ -220,9 +191,7 @@ def _execute_and_exit(run_id: str) -> NoReturn:
         run: NumericRun = execute_numeric_run(run_id, line.show_numbers)
     if sentence := describe_best_numeric_epoch(run):
         print_line(sentence, err=True)
-    exit_with_result(
-        run.state, run.message, {**summarize_numeric_run(run), **summarize_best_epoch(run)}
-    )
+    exit_with_result(run.state, run.message, {**summarize_numeric_run(run), **summarize_best_epoch(run)})
 
 
 def summarize_best_epoch(run: NumericRun) -> dict[str, Any]:

@@ -7,12 +7,7 @@ command of this program, and its files say what came of it.
 
 from ensemble.cluster.scheduler import Partition, QueueEntry
 from ensemble.cluster.settings import SlurmConfig
-from ensemble.cluster.slurm import (
-    cancel_slurm_tasks,
-    is_slurm_available,
-    list_slurm_partitions,
-    list_slurm_tasks,
-)
+from ensemble.cluster.slurm import cancel_slurm_tasks, is_slurm_available, list_slurm_partitions, list_slurm_tasks
 from ensemble.cluster.slurm_submission import check_slurm_config, submit_slurm_tasks
 
 __all__ = [

@@ -30,22 +30,15 @@ class ArrayConfig(Settings):
       ConfigError: a value of the wrong type, form or range.
     """
 
-    name: str = declare_setting(
-        "ensemble", "Name of the array in the scheduler's lists.", form=NAME_FORM
-    )
+    name: str = declare_setting("ensemble", "Name of the array in the scheduler's lists.", form=NAME_FORM)
     cpus: int = declare_setting(2, "Processor cores of each task.", low=1, high=1024)
     memory: int = declare_setting(4, "Memory of each task, in GiB.", low=1, high=16384)
     gpus: int = declare_setting(0, "GPUs of each task.", low=0, high=64)
     retries: int = declare_setting(20, "How often a failed task is begun anew.", low=0, high=1000)
     time: int = declare_setting(
-        60,
-        "PBS, LSF: minutes that a task may run; submitted again, it continues.",
-        low=2,
-        high=525_600,
+        60, "PBS, LSF: minutes that a task may run; submitted again, it continues.", low=2, high=525_600
     )
-    queue: str = declare_setting(
-        "", "PBS, LSF: the queue; its default if left out.", form=QUEUE_FORM
-    )
+    queue: str = declare_setting("", "PBS, LSF: the queue; its default if left out.", form=QUEUE_FORM)
 
     def __post_init__(self) -> None:
         self.check()
@@ -82,9 +75,7 @@ def render_pbs_script(config: ArrayConfig, task: ArrayTask) -> str:
     ]
     # "1234[5].server" of an array's task, "1234.server" of a job.
     places = ("${PBS_ARRAY_INDEX:-0}", "${PBS_JOBID%%[!0-9]*}", "${PBS_O_WORKDIR:-.}")
-    return _render_script(
-        "PBS", "qsub FILE", [f"#PBS {line}" for line in options], places, task, config
-    )
+    return _render_script("PBS", "qsub FILE", [f"#PBS {line}" for line in options], places, task, config)
 
 
 def render_lsf_script(config: ArrayConfig, task: ArrayTask) -> str:
@@ -102,9 +93,7 @@ def render_lsf_script(config: ArrayConfig, task: ArrayTask) -> str:
         *([f"-q {config.queue}"] if config.queue else []),
     ]
     places = ("$((LSB_JOBINDEX - 1))", "$LSB_JOBID", "${LS_SUBCWD:-.}")
-    return _render_script(
-        "LSF", "bsub <FILE", [f"#BSUB {line}" for line in options], places, task, config
-    )
+    return _render_script("LSF", "bsub <FILE", [f"#BSUB {line}" for line in options], places, task, config)
 
 
 def render_htcondor_file(config: ArrayConfig, task: ArrayTask) -> str:

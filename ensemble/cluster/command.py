@@ -159,11 +159,7 @@ class Command:
 def _read_own_task_id() -> str:
     """This task's id; the number of the last of an array alone would mean all of them."""
     array_id = os.environ.get("SLURM_ARRAY_JOB_ID")
-    return (
-        f"{array_id}_{os.environ['SLURM_ARRAY_TASK_ID']}"
-        if array_id
-        else os.environ["SLURM_JOB_ID"]
-    )
+    return f"{array_id}_{os.environ['SLURM_ARRAY_TASK_ID']}" if array_id else os.environ["SLURM_JOB_ID"]
 
 
 def has_lost_peer(statuses: Path, nodes: int) -> bool:
@@ -204,9 +200,7 @@ def _ignore_warning_signal() -> None:
 
 def _read_command_output(*command: str) -> str:
     try:
-        return subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
-        ).stdout
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60).stdout
     except (OSError, subprocess.SubprocessError) as error:
         print(f"{command[0]} failed: {error}", flush=True)
         return ""

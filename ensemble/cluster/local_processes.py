@@ -35,11 +35,7 @@ class LocalProcesses:
         self._places = 0
 
     def submit(
-        self,
-        commands: Sequence[Sequence[str]],
-        name: str,
-        environment: Mapping[str, str],
-        logs: Sequence[Path] | None,
+        self, commands: Sequence[Sequence[str]], name: str, environment: Mapping[str, str], logs: Sequence[Path] | None
     ) -> list[str]:
         """Put commands in the queue.
 
@@ -52,9 +48,7 @@ class LocalProcesses:
         ids = [str(number) for number in range(first, first + len(commands))]
         for number, task_id in enumerate(ids):
             log = logs[number] if logs else None
-            self._waiting[task_id] = partial(
-                self._start_process, commands[number], environment, log
-            )
+            self._waiting[task_id] = partial(self._start_process, commands[number], environment, log)
             self._entries[task_id] = QueueEntry("", "waiting", "", "", name)
         return ids
 
@@ -96,11 +90,7 @@ class LocalProcesses:
         self._entries[task_id] = replace(self._entries[task_id], state=state, id=process)
 
     def _start_process(
-        self,
-        words: Sequence[str],
-        environment: Mapping[str, str],
-        file: Path | None,
-        units: Sequence[str],
+        self, words: Sequence[str], environment: Mapping[str, str], file: Path | None, units: Sequence[str]
     ) -> "subprocess.Popen[bytes]":
         with open_plain_append(file) if file else nullcontext() as log:
             return subprocess.Popen(

@@ -14,10 +14,7 @@ LATER_FIELDS = ("constraint", "gres", "qos")
 MAX_SETUP_LINES, MAX_LINE_LENGTH = 50, 1000
 NAME_FORM = (r"(?!-)[\w.,@+-]{0,100}", "a name of letters, digits and . , @ + _ -")
 
-EXPRESSION_FORM = (
-    r"(?!-)[\w.,:@+*&|()\[\]-]{0,200}",
-    "features, combined by & | * ( ) [ ]",
-)
+EXPRESSION_FORM = (r"(?!-)[\w.,:@+*&|()\[\]-]{0,200}", "features, combined by & | * ( ) [ ]")
 GRES_FORM = (r"(?!-)[\w.,:@+/=-]{0,200}", "names with a type and a count, as gpu:a100:2")
 
 
@@ -31,37 +28,22 @@ class SlurmConfig(Settings):
 
     TABLE: ClassVar[str] = "slurm"  # in `ensemble.toml`
 
-    partition: str = declare_setting(
-        "", "Slurm's partition; the cluster's default if left out.", form=NAME_FORM
-    )
-    account: str = declare_setting(
-        "", "Slurm's account to charge; your default if left out.", form=NAME_FORM
-    )
+    partition: str = declare_setting("", "Slurm's partition; the cluster's default if left out.", form=NAME_FORM)
+    account: str = declare_setting("", "Slurm's account to charge; your default if left out.", form=NAME_FORM)
     time: int = declare_setting(
         60, "Minutes that a task may run; the work continues in another task.", low=2, high=525_600
     )
-    nodes: int = declare_setting(
-        1, "Nodes of a task; more than one only with --distributed.", low=1, high=1024
-    )
+    nodes: int = declare_setting(1, "Nodes of a task; more than one only with --distributed.", low=1, high=1024)
     gpus: int = declare_setting(0, "GPUs of a task on each of its nodes.", low=0, high=64)
     cpus: int = declare_setting(
         0, "CPUs of a task on each of its nodes; 0: as many as Slurm assigns.", low=0, high=1024
     )
     memory: int = declare_setting(
-        0,
-        "GB of memory of a task on each of its nodes; 0: as much as Slurm assigns.",
-        low=0,
-        high=65_536,
+        0, "GB of memory of a task on each of its nodes; 0: as much as Slurm assigns.", low=0, high=65_536
     )
-    constraint: str = declare_setting(
-        "", "Features that a node must have, as sbatch takes them.", form=EXPRESSION_FORM
-    )
-    gres: str = declare_setting(
-        "", "Generic resources of a task on each of its nodes, as gpu:a100:2.", form=GRES_FORM
-    )
-    qos: str = declare_setting(
-        "", "Slurm's quality of service; your default if left out.", form=NAME_FORM
-    )
+    constraint: str = declare_setting("", "Features that a node must have, as sbatch takes them.", form=EXPRESSION_FORM)
+    gres: str = declare_setting("", "Generic resources of a task on each of its nodes, as gpu:a100:2.", form=GRES_FORM)
+    qos: str = declare_setting("", "Slurm's quality of service; your default if left out.", form=NAME_FORM)
     setup: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -112,9 +94,7 @@ def read_settings_table(name: str = SlurmConfig.TABLE) -> dict[str, Any] | None:
     """
     values = read_settings_file().get(name)
     if values is not None and not isinstance(values, dict):
-        raise ConfigError(
-            f"In {SETTINGS_FILE_NAME}, {name} has to be a table, [{name}]: correct it."
-        )
+        raise ConfigError(f"In {SETTINGS_FILE_NAME}, {name} has to be a table, [{name}]: correct it.")
     return values
 
 
@@ -122,8 +102,7 @@ def parse_setup_lines(lines: Any) -> tuple[str, ...]:
     """Lines of shell code; ConfigError for anything else."""
     fits = isinstance(lines, list | tuple) and len(lines) <= MAX_SETUP_LINES
     if not fits or not all(
-        isinstance(line, str) and len(line) <= MAX_LINE_LENGTH and not set(line) & set("\n\r\0")
-        for line in lines
+        isinstance(line, str) and len(line) <= MAX_LINE_LENGTH and not set(line) & set("\n\r\0") for line in lines
     ):
         raise ConfigError(
             f"setup has to be a list of at most {MAX_SETUP_LINES} lines of shell code, each of at "

@@ -10,34 +10,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ensemble.cluster.scheduler import Partition, QueueEntry, TaskState
-from ensemble.cluster.slurm_commands import (
-    SlurmNotSetUpError,
-    clear_slurm_cache,
-    query_slurm,
-    query_slurm_cached,
-)
+from ensemble.cluster.slurm_commands import SlurmNotSetUpError, clear_slurm_cache, query_slurm, query_slurm_cached
 from ensemble.cluster.slurm_reasons import PAUSE_REASONS, describe_wait_reason
 from ensemble.errors import ClusterError
 from ensemble.storage.plain_files import open_plain_file
 
 MAX_IDS_PER_COMMAND = 500  # tasks named in one command
 SLURM_PROGRAMS = ("sinfo", "squeue", "sbatch", "scancel")
-SINFO_COLUMNS = (
-    "Partition",
-    "Available",
-    "Time",
-    "StateLong",
-    "Nodes",
-    "CPUsState",
-    "Memory",
-    "Gres",
-    "GresUsed",
-)
+SINFO_COLUMNS = ("Partition", "Available", "Time", "StateLong", "Nodes", "CPUsState", "Memory", "Gres", "GresUsed")
 SINFO_FORMAT = ",".join(f"{column}:256|" for column in SINFO_COLUMNS)
 # What slurmstepd writes into the log of a task that had too little memory.
-OUT_OF_MEMORY_PATTERN = re.compile(
-    r"slurmstepd.*(exceeded (job |step )?memory limit|oom[-_ ]kill)", re.IGNORECASE
-)
+OUT_OF_MEMORY_PATTERN = re.compile(r"slurmstepd.*(exceeded (job |step )?memory limit|oom[-_ ]kill)", re.IGNORECASE)
 LOG_BYTES = 8_000  # of a log's end that are read
 TASK_ID_PATTERN = re.compile(r"[0-9]+(_[0-9]+)?")
 # Slurm's word for how a task stands: what it is to this program. Any other is an end.
@@ -84,9 +67,7 @@ def list_slurm_partitions() -> list[Partition]:
     for row in rows:
         partition = _parse_partition(dict(zip(SINFO_COLUMNS, row, strict=False)))
         partitions[partition.name] = (
-            _merge_partition_rows(partitions[partition.name], partition)
-            if partition.name in partitions
-            else partition
+            _merge_partition_rows(partitions[partition.name], partition) if partition.name in partitions else partition
         )
     return list(partitions.values())
 
@@ -98,12 +79,7 @@ def list_slurm_tasks() -> dict[str, QueueEntry]:
       ClusterError: there is no Slurm here, or it does not answer.
     """
     text = query_slurm_cached(
-        "squeue",
-        "--noheader",
-        "--array",
-        "--states=all",
-        f"--user={os.getuid()}",
-        "--format=%i|%T|%N|%r|%j",
+        "squeue", "--noheader", "--array", "--states=all", f"--user={os.getuid()}", "--format=%i|%T|%N|%r|%j"
     )
     tasks = (_parse_queue_entry(line) for line in text.splitlines() if line.count("|") >= 4)
     return {task.id: task for task in tasks}
@@ -181,14 +157,7 @@ def _merge_partition_rows(partition: Partition, other: Partition) -> Partition:
     counts = ("nodes", "free_nodes", "cpus", "free_cpus", "gpus", "free_gpus")
     added = {name: getattr(partition, name) + getattr(other, name) for name in counts}
     largest = max(partition.memory_gb, other.memory_gb)
-    return Partition(
-        partition.name,
-        partition.default,
-        partition.up,
-        partition.minutes,
-        **added,
-        memory_gb=largest,
-    )
+    return Partition(partition.name, partition.default, partition.up, partition.minutes, **added, memory_gb=largest)
 
 
 def parse_gpu_count(gres: str) -> int:

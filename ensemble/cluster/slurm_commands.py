@@ -12,13 +12,8 @@ import time
 from ensemble.cluster.slurm_reasons import find_refusal_remedy
 from ensemble.errors import ClusterError
 
-COMMAND_TIMEOUT_SECONDS = (
-    5.0  # that a command may take: Slurm answers within milliseconds where it answers
-)
-ANSWER_CACHE_SECONDS, REFUSAL_CACHE_SECONDS = (
-    3.0,
-    30.0,
-)  # seconds that an answer is used, and that a refusal is
+COMMAND_TIMEOUT_SECONDS = 5.0  # that a command may take: Slurm answers within milliseconds where it answers
+ANSWER_CACHE_SECONDS, REFUSAL_CACHE_SECONDS = (3.0, 30.0)  # seconds that an answer is used, and that a refusal is
 
 _answers: dict[tuple[str, ...], tuple[float, "str | ClusterError"]] = {}
 _answers_lock = threading.Lock()
@@ -52,8 +47,7 @@ def query_slurm(*command: str) -> str:
         ) from error
     except OSError as error:
         raise SlurmNotSetUpError(
-            f"There is no Slurm on this machine ({command[0]} cannot be run): start this on a "
-            "machine of the cluster."
+            f"There is no Slurm on this machine ({command[0]} cannot be run): start this on a machine of the cluster."
         ) from error
     if ended.returncode:
         raise_slurm_refusal(command[0], ended.stderr.decode(errors="replace"))
@@ -68,16 +62,12 @@ def raise_slurm_refusal(command: str, output: str) -> None:
             "Slurm's commands are installed here, but they find no cluster: set SLURM_CONF, "
             "or start this on a machine of the cluster."
         )
-    raise ClusterError(
-        f"Slurm refused ({command}): {why:.300}. {find_refusal_remedy(why)}".rstrip()
-    )
+    raise ClusterError(f"Slurm refused ({command}): {why:.300}. {find_refusal_remedy(why)}".rstrip())
 
 
 def extract_last_message(output: str) -> str:
     """Of what a command wrote to stderr the last line that says something, without its prefix."""
-    lines = [
-        re.sub(r"^(\w+: )?((error|fatal): )?", "", line.strip()) for line in output.splitlines()
-    ]
+    lines = [re.sub(r"^(\w+: )?((error|fatal): )?", "", line.strip()) for line in output.splitlines()]
     return next((line.rstrip(".") for line in reversed(lines) if line), "")
 
 

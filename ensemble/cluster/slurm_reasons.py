@@ -9,9 +9,7 @@ WAIT_REASONS = {
     "Dependency": "it waits for another task",
     "JobHeldUser": "it is held: scontrol release frees it",
     "JobHoldMaxRequeue": "it was restarted too often and is held: scontrol release frees it",
-    "launch failed requeued held": (
-        "it could not be started and is held: scontrol release frees it"
-    ),
+    "launch failed requeued held": ("it could not be started and is held: scontrol release frees it"),
     "JobHeldAdmin": "an administrator of the cluster holds it",
     "JobArrayTaskLimit": "its limit of running tasks is reached",
     "PartitionDown": "the partition accepts no tasks now",
@@ -30,8 +28,7 @@ WAIT_REASONS = {
     "AssocGrpGRES": "your account's limit of GPUs is reached",
     "AssocMaxJobsLimit": "your limit of running tasks is reached",
     (
-        "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority "
-        "partitions"
+        "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"
     ): "nodes that it needs are down, or reserved for others",
 }
 

@@ -110,9 +110,7 @@ def submit_slurm_tasks(
     ids: list[str] = []
     try:
         for at in range(0, len(tasks), MAX_ARRAY_SIZE):
-            ids += _submit_task_array(
-                tasks[at : at + MAX_ARRAY_SIZE], folder, parameters, alone=nodes > 1
-            )
+            ids += _submit_task_array(tasks[at : at + MAX_ARRAY_SIZE], folder, parameters, alone=nodes > 1)
     except ClusterError:
         slurm.cancel_slurm_tasks(ids)
         raise
@@ -133,20 +131,13 @@ def check_slurm_config(config: SlurmConfig) -> None:
     there = {partition.name: partition for partition in slurm.list_slurm_partitions()}
     wanted = config.partition.split(",") if config.partition else []
     if unknown := [name for name in wanted if name not in there]:
-        raise ConfigError(
-            f"This cluster has no partition {unknown[0]}: choose one of {', '.join(there)}."
-        )
-    chosen = [there[name] for name in wanted] or [
-        partition for partition in there.values() if partition.default
-    ]
+        raise ConfigError(f"This cluster has no partition {unknown[0]}: choose one of {', '.join(there)}.")
+    chosen = [there[name] for name in wanted] or [partition for partition in there.values() if partition.default]
     if not chosen:
-        raise ConfigError(
-            f"This cluster has no default partition: choose one of {', '.join(there)}."
-        )
+        raise ConfigError(f"This cluster has no default partition: choose one of {', '.join(there)}.")
     if config.nodes > (most := max(partition.nodes for partition in chosen)):
         raise ConfigError(
-            f"The partition {chosen[0].name} has {most:,} nodes, but {config.nodes:,} "
-            "are asked for: ask for fewer."
+            f"The partition {chosen[0].name} has {most:,} nodes, but {config.nodes:,} are asked for: ask for fewer."
         )
     longest = max(partition.minutes or math.inf for partition in chosen)
     if config.time > longest:
@@ -167,9 +158,7 @@ def collect_passed_variables() -> dict[str, str]:
     return {**own, "ENSEMBLE_RUNS": str(runs_folder()), "ENSEMBLE_DATA": str(data_folder())}
 
 
-def build_submitit_parameters(
-    config: SlurmConfig, name: str, nodes: int, setup: Sequence[str]
-) -> dict[str, Any]:
+def build_submitit_parameters(config: SlurmConfig, name: str, nodes: int, setup: Sequence[str]) -> dict[str, Any]:
     """What submitit is asked for, in its words."""
     warning = min(WARNING_SECONDS, config.time * 15)
     more: dict[str, Any] = {"requeue": True}
@@ -201,9 +190,7 @@ def build_submitit_parameters(
     return parameters
 
 
-def _submit_task_array(
-    tasks: Sequence[Command], folder: Path, parameters: dict[str, Any], alone: bool
-) -> list[str]:
+def _submit_task_array(tasks: Sequence[Command], folder: Path, parameters: dict[str, Any], alone: bool) -> list[str]:
     """The ids of tasks in one array; ClusterError where Slurm refuses them."""
     from submitit import SlurmExecutor  # imported only where something is submitted
     from submitit.core.utils import FailedJobError, FailedSubmissionError
@@ -240,8 +227,7 @@ def read_submitted_id(output: str | bytes) -> str:
     matches = SUBMITTED_PATTERN.findall(text) or BARE_ID_PATTERN.findall(text)
     if not matches:
         raise FailedSubmissionError(
-            f"it printed no id of a task ({text.strip()[-200:]!r}), and may have taken it: look "
-            "into squeue"
+            f"it printed no id of a task ({text.strip()[-200:]!r}), and may have taken it: look into squeue"
         )
     return str(matches[-1])
 
@@ -250,9 +236,7 @@ def read_submitted_id(output: str | bytes) -> str:
 def hide_slurm_environment() -> Iterator[None]:
     """As if this process were not in a task of Slurm's itself, whose limits would be inherited."""
     own = ("SLURM_", "SLURMD_", "SRUN_", "SUBMITIT_")
-    with _hide_variables(
-        name for name in os.environ if name.startswith(own) and name != "SLURM_CONF"
-    ):
+    with _hide_variables(name for name in os.environ if name.startswith(own) and name != "SLURM_CONF"):
         yield
 
 
@@ -265,17 +249,10 @@ def hide_overruling_variables(parameters: Mapping[str, Any]) -> Iterator[None]:
     Args:
       parameters: what submitit is asked for.
     """
-    settled = {
-        variable
-        for name, variables in SBATCH_VARIABLES.items()
-        if name in parameters
-        for variable in variables
-    }
+    settled = {variable for name, variables in SBATCH_VARIABLES.items() if name in parameters for variable in variables}
     settled.update(ALWAYS_SETTLED)
     left = sorted(
-        f"{name}={value}"
-        for name, value in os.environ.items()
-        if name.startswith("SBATCH_") and name not in settled
+        f"{name}={value}" for name, value in os.environ.items() if name.startswith("SBATCH_") and name not in settled
     )
     if left:
         print(f"From the environment Slurm also takes {', '.join(left)}.", file=sys.stderr)

@@ -45,11 +45,7 @@ class TaskBackend(Protocol):
         """What people call it."""
 
     def submit(
-        self,
-        commands: Sequence[Sequence[str]],
-        name: str,
-        environment: Mapping[str, str],
-        logs: Sequence[Path] | None,
+        self, commands: Sequence[Sequence[str]], name: str, environment: Mapping[str, str], logs: Sequence[Path] | None
     ) -> list[str]:
         """Take `ensemble` with these words, each as a task; returns a word for each."""
 
@@ -86,16 +82,10 @@ class SchedulerBackend:
         return self.scheduler.title
 
     def submit(
-        self,
-        commands: Sequence[Sequence[str]],
-        name: str,
-        environment: Mapping[str, str],
-        logs: Sequence[Path] | None,
+        self, commands: Sequence[Sequence[str]], name: str, environment: Mapping[str, str], logs: Sequence[Path] | None
     ) -> list[str]:
         """As `TaskBackend` has it; ConfigError where the settings do not fit this cluster."""
-        return self.scheduler.submit(
-            commands, self.folder, self.config, name, environment, logs=logs
-        )
+        return self.scheduler.submit(commands, self.folder, self.config, name, environment, logs=logs)
 
     def queue(self) -> Mapping[str, QueueEntry]:
         """This user's tasks, as of some seconds ago."""

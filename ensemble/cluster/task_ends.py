@@ -29,18 +29,12 @@ UNKNOWN_END = TaskEnd()
 TASK_ENDS = {
     "CANCELLED": TaskEnd("was cancelled there", retry="never", cancelled=True),
     "OUT_OF_MEMORY": TaskEnd(
-        "ran out of memory",
-        "Give each task more with --memory; a smaller batch or more groups need less.",
-        "never",
+        "ran out of memory", "Give each task more with --memory; a smaller batch or more groups need less.", "never"
     ),
     "TIMEOUT": TaskEnd(
-        "was ended by its time limit before it could stop",
-        "Give each task more minutes with --time.",
-        "progress",
+        "was ended by its time limit before it could stop", "Give each task more minutes with --time.", "progress"
     ),
-    "DEADLINE": TaskEnd(
-        "was ended by its deadline", "Submit it without a deadline, or with a later one.", "never"
-    ),
+    "DEADLINE": TaskEnd("was ended by its deadline", "Submit it without a deadline, or with a later one.", "never"),
     "PREEMPTED": TaskEnd("was ended to make room for other tasks", retry="always"),
     "NODE_FAIL": TaskEnd("lost its node", retry="always"),
     "BOOT_FAIL": TaskEnd("was given a node that did not start", retry="always"),

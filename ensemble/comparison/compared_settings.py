@@ -47,9 +47,7 @@ def collect_run_settings(run: Run) -> dict[str, Value]:
     """
     if run.training_config is None:
         return {"members": run.config.members, "epochs": run.config.epochs}
-    settings: dict[str, Value] = {
-        name: getattr(run.training_config, name) for name in SETTING_NAMES
-    }
+    settings: dict[str, Value] = {name: getattr(run.training_config, name) for name in SETTING_NAMES}
     if digest := identify_start_weights(run.path):
         settings[START_WEIGHTS] = f"given ({digest})"
     own = member_values.parse_member_values(run.training_config.vary, run.training_config.members)
@@ -67,9 +65,7 @@ def distinguishing_settings(run: Run) -> dict[str, Value]:
     not. `vary` itself does not either: what it says stands in the settings that it names.
     """
     left_out = {"seed", "vary", *PLACEMENT_SETTINGS}
-    return {
-        name: value for name, value in collect_run_settings(run).items() if name not in left_out
-    }
+    return {name: value for name, value in collect_run_settings(run).items() if name not in left_out}
 
 
 def check_setting_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -80,10 +76,7 @@ def check_setting_names(names: Iterable[str]) -> tuple[str, ...]:
     """
     unique_names = tuple(dict.fromkeys(names))
     if unknown := [name for name in unique_names if name not in SETTING_FIELDS]:
-        raise ConfigError(
-            f"There is no setting {unknown[0]!r:.40} to group by: choose of "
-            f"{', '.join(SETTING_NAMES)}."
-        )
+        raise ConfigError(f"There is no setting {unknown[0]!r:.40} to group by: choose of {', '.join(SETTING_NAMES)}.")
     return unique_names
 
 
@@ -147,7 +140,5 @@ def find_differing_settings(every: Iterable[Mapping[str, Any]]) -> tuple[str, ..
     """The settings, in their order, that are not the same in all of these."""
     rows = list(every)
     return tuple(
-        name
-        for name in (*SETTING_NAMES, START_WEIGHTS)
-        if len({repr(row.get(name, None)) for row in rows}) > 1
+        name for name in (*SETTING_NAMES, START_WEIGHTS) if len({repr(row.get(name, None)) for row in rows}) > 1
     )

@@ -11,20 +11,11 @@ from ensemble.comparison.compared_settings import (
     format_setting_value,
     humanize_setting_name,
 )
-from ensemble.comparison.differences import (
-    GroupDifference,
-    adjust_differences,
-    compute_group_difference,
-)
+from ensemble.comparison.differences import GroupDifference, adjust_differences, compute_group_difference
 from ensemble.comparison.group_metrics import MetricEstimate, compute_group_metrics
 from ensemble.comparison.image_identity import have_same_images
 from ensemble.comparison.run_groups import RunGroup
-from ensemble.comparison.run_measures import (
-    CHOSEN_LAST,
-    CHOSEN_ON_VALIDATION,
-    RunMeasures,
-    measure_run,
-)
+from ensemble.comparison.run_measures import CHOSEN_LAST, CHOSEN_ON_VALIDATION, RunMeasures, measure_run
 from ensemble.errors import EnsembleError, RunError
 from ensemble.runs.status import describe_diverged_members
 from ensemble.runs.store import Run
@@ -121,9 +112,7 @@ class _MeasuredGroup:
         return next(run for run, run_measures in self.runs if run_measures is not None)
 
 
-def build_comparison_table(
-    groups: Sequence[RunGroup], baseline: str | None = None
-) -> ComparisonTable:
+def build_comparison_table(groups: Sequence[RunGroup], baseline: str | None = None) -> ComparisonTable:
     """The groups beside each other; what cannot be read is said, and the rest is shown.
 
     Args:
@@ -135,18 +124,9 @@ def build_comparison_table(
     """
     base = _find_baseline_group(groups, baseline)
     read = [_measure_group(group) for group in groups]
-    against = next(
-        (
-            measured_group
-            for measured_group in read
-            if base and measured_group.group.key == base.key
-        ),
-        None,
-    )
+    against = next((measured_group for measured_group in read if base and measured_group.group.key == base.key), None)
     differences = [_compare_with_baseline(measured_group, against) for measured_group in read]
-    tested = adjust_differences(
-        [difference for difference in differences if isinstance(difference, GroupDifference)]
-    )
+    tested = adjust_differences([difference for difference in differences if isinstance(difference, GroupDifference)])
     rest = iter(tested)
     columns = tuple(
         _build_group_column(
@@ -206,8 +186,7 @@ def _measure_group(group: RunGroup) -> _MeasuredGroup:
     if len({measures.images for measures in judged}) > 1:
         first = Counter(measures.images for measures in judged).most_common(1)[0][0]
         measured_runs = [
-            (run, measures if measures and measures.images == first else None)
-            for run, measures in measured_runs
+            (run, measures if measures and measures.images == first else None) for run, measures in measured_runs
         ]
         notes.append(
             f"The runs of “{group.title}” were tested on different images: the figures "
@@ -225,10 +204,7 @@ def _list_run_warnings(run: Run, epoch: int) -> list[str]:
     """What to know of a run's figures after an epoch: epochs or members that are not in them."""
     notes = []
     if run.state in INCOMPLETE_STATES:
-        notes.append(
-            f"“{run.name}” is {run.state} after epoch {run.status.epoch:,} of "
-            f"{run.config.epochs:,}."
-        )
+        notes.append(f"“{run.name}” is {run.state} after epoch {run.status.epoch:,} of {run.config.epochs:,}.")
     if run.active:
         notes.append(f"“{run.name}” is {run.state}: its figures are those so far.")
     if len(run.remaining_members(epoch)) < run.config.members:
@@ -237,9 +213,7 @@ def _list_run_warnings(run: Run, epoch: int) -> list[str]:
     return notes
 
 
-def _compare_with_baseline(
-    measured_group: _MeasuredGroup, base: _MeasuredGroup | None
-) -> GroupDifference | str:
+def _compare_with_baseline(measured_group: _MeasuredGroup, base: _MeasuredGroup | None) -> GroupDifference | str:
     if base is None:
         return "no baseline"
     if measured_group is base:
@@ -269,16 +243,9 @@ def _build_setting_rows(groups: Sequence[RunGroup]) -> tuple[SettingRow, ...]:
     every = [[collect_run_settings(run) for run in group.runs] for group in groups]
     rows = []
     for name in SETTING_NAMES:
-        values = tuple(
-            tuple({repr(row[name]): row[name] for row in each if name in row}.values())
-            for each in every
-        )
+        values = tuple(tuple({repr(row[name]): row[name] for row in each if name in row}.values()) for each in every)
         texts = tuple(_format_setting_values(name, each) for each in values)
-        rows.append(
-            SettingRow(
-                name, humanize_setting_name(name), texts, values, len(set(map(repr, values))) > 1
-            )
-        )
+        rows.append(SettingRow(name, humanize_setting_name(name), texts, values, len(set(map(repr, values))) > 1))
     return tuple(rows)
 
 

@@ -6,12 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ensemble.analysis.inference.crossed_means import (
-    OVER_IMAGES,
-    CrossedMean,
-    Doubles,
-    estimate_crossed_mean,
-)
+from ensemble.analysis.inference.crossed_means import OVER_IMAGES, CrossedMean, Doubles, estimate_crossed_mean
 from ensemble.analysis.inference.image_groups import collapse_groups
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.inference.unseen_mistakes import add_unseen_mistake
@@ -112,14 +107,11 @@ def compute_group_difference(
     if len({measures.images for measures in (*group_measures, *other_measures)}) != 1:
         raise ValueError("A difference is of runs on the same images.")
     hits, other_hits = (
-        np.array([measures.right for measures in side], float)
-        for side in (group_measures, other_measures)
+        np.array([measures.right for measures in side], float) for side in (group_measures, other_measures)
     )
     share, other = hits.mean(axis=0), other_hits.mean(axis=0)
     won, lost = float((share * (1 - other)).sum()), float((other * (1 - share)).sum())
-    losses, their = (
-        np.array([measures.nll for measures in side]) for side in (group_measures, other_measures)
-    )
+    losses, their = (np.array([measures.nll for measures in side]) for side in (group_measures, other_measures))
     n = len(share)
     extra = float(
         np.mean([measures.mistake_nll for measures in group_measures])
@@ -131,14 +123,9 @@ def compute_group_difference(
         measures, others = group_measures[0], other_measures[0]
         gain = paired_gain(measures.right, others.right, their[0] - losses[0], groups, extra)
         right = hits[0] - other_hits[0]
-        saved_nll, saved_groups = add_unseen_mistake(
-            zero_rounding(their[0] - losses[0]), extra, groups
-        )
+        saved_nll, saved_groups = add_unseen_mistake(zero_rounding(their[0] - losses[0]), extra, groups)
         if groups is not None and saved_groups is not None:
-            right, saved_nll = (
-                collapse_groups(right, groups),
-                collapse_groups(saved_nll, saved_groups),
-            )
+            right, saved_nll = (collapse_groups(right, groups), collapse_groups(saved_nll, saved_groups))
         return GroupDifference(
             n,
             gain.digits,
@@ -153,17 +140,9 @@ def compute_group_difference(
             lost,
             OVER_IMAGES,
             _members_p_value(measures, others, "accuracy", right, 1.0),
-            _members_p_value(
-                measures,
-                others,
-                "nll",
-                saved_nll,
-                _largest_deviation(losses, their),
-            ),
+            _members_p_value(measures, others, "nll", saved_nll, _largest_deviation(losses, their)),
         )
-    saved_nll, saved_groups = add_unseen_mistake(
-        their.mean(axis=0) - losses.mean(axis=0), extra, groups
-    )
+    saved_nll, saved_groups = add_unseen_mistake(their.mean(axis=0) - losses.mean(axis=0), extra, groups)
     observed = float(saved_nll[:n].mean())
     if len(saved_nll) > n:  # Of every run the same, so that no run is another's luck.
         losses = np.column_stack([losses, np.full(len(losses), -saved_nll[-1])])
@@ -172,9 +151,7 @@ def compute_group_difference(
         hits, other_hits = (collapse_groups(values, groups) for values in (hits, other_hits))
         losses, their = (collapse_groups(values, saved_groups) for values in (losses, their))
     accuracy = estimate_crossed_mean(hits, other_hits, bound=1.0)
-    saved = _negate_estimate(
-        estimate_crossed_mean(losses, their, bound=_largest_deviation(losses, their))
-    )
+    saved = _negate_estimate(estimate_crossed_mean(losses, their, bound=_largest_deviation(losses, their)))
     return GroupDifference(
         n,
         won - lost,
@@ -238,9 +215,7 @@ def _members_p_value(
 
 
 def _negate_estimate(crossed_mean: CrossedMean) -> CrossedMean:
-    return replace(
-        crossed_mean, mean=-crossed_mean.mean, low=-crossed_mean.high, high=-crossed_mean.low
-    )
+    return replace(crossed_mean, mean=-crossed_mean.mean, low=-crossed_mean.high, high=-crossed_mean.low)
 
 
 def _largest_deviation(values: np.ndarray, other_values: np.ndarray) -> float:

@@ -14,19 +14,11 @@ from ensemble.runs.store import Run
 
 Doubles = NDArray[np.float64]
 
-X_AXES = {
-    "epochs": "Epochs",
-    "steps": "Steps",
-    "seconds": "Seconds of training",
-    "img_member": "Images times members",
-}
+X_AXES = {"epochs": "Epochs", "steps": "Steps", "seconds": "Seconds of training", "img_member": "Images times members"}
 CURVE_METRICS = {"loss": "NLL, nats", "accuracy": "Accuracy"}
 CURVE_SPLITS = ("train", "validation", "test")
 LINE_SUBJECTS = ("ensemble", "mean member", "members")
-BANDS = {
-    "range": "least to most of the runs",
-    "interval": "95 % interval of the mean (Student's t)",
-}
+BANDS = {"range": "least to most of the runs", "interval": "95 % interval of the mean (Student's t)"}
 MAX_MEAN_POINTS = 400  # of a mean, at most
 LEVEL = 0.95
 
@@ -121,9 +113,7 @@ def compute_group_curves(
     return [_compute_group(group, x, figure, split, who, band) for group in groups]
 
 
-def _compute_group(
-    group: RunGroup, x: str, figure: str, split: str, who: str, band: str
-) -> GroupCurves:
+def _compute_group(group: RunGroup, x: str, figure: str, split: str, who: str, band: str) -> GroupCurves:
     run_lines, missing, counted = [], [], []
     counts = {run.id for run in group.distinct_runs}
     for run in group.runs:
@@ -146,9 +136,7 @@ def _compute_group(
         low, high = _range_band(np.array(every).reshape(len(every), len(grid)), n)
     else:
         low, high = _interval_band(each, mean, n)
-    return GroupCurves(
-        group, tuple(run_lines), grid, mean, low, high, n, len(counted), band, tuple(missing)
-    )
+    return GroupCurves(group, tuple(run_lines), grid, mean, low, high, n, len(counted), band, tuple(missing))
 
 
 def _build_run_lines(run: Run, x: str, figure: str, split: str, who: str) -> list[RunLine]:
@@ -168,11 +156,7 @@ def _build_run_lines(run: Run, x: str, figure: str, split: str, who: str) -> lis
     else:
         named = [(who, whole if who == "ensemble" else mean_of_finite(members.T))]
     known = np.isfinite(place)
-    return [
-        RunLine(run.id, run.name, name, place[known], y[known])
-        for name, y in named
-        if np.isfinite(y[known]).any()
-    ]
+    return [RunLine(run.id, run.name, name, place[known], y[known]) for name, y in named if np.isfinite(y[known]).any()]
 
 
 def _x_values(run: Run, single: dict[str, Doubles], x: str) -> Doubles:

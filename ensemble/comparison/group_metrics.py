@@ -30,9 +30,7 @@ OVER_SEEDS = "seeds"
 # The ensemble's, and what else of runs is held side by side.
 COMPARISON_METRICS = (
     *MAIN_METRICS,
-    Metric(
-        name="member_accuracy", title="Mean member's accuracy", unit="share", better=1, most=1.0
-    ),
+    Metric(name="member_accuracy", title="Mean member's accuracy", unit="share", better=1, most=1.0),
     Metric(name="gain", title="Gain over the mean member", unit="images", better=1, least=-np.inf),
     Metric(name="seconds", title="Training and testing", unit="s", better=-1),
     Metric(name="img_member_per_s", title="Speed", unit="img·member/s", better=1),
@@ -79,9 +77,7 @@ def compute_run_metrics(run: Run, run_measures: RunMeasures | None) -> dict[str,
     return metrics
 
 
-def compute_group_metrics(
-    runs: Sequence[tuple[Run, RunMeasures | None]],
-) -> dict[str, MetricEstimate]:
+def compute_group_metrics(runs: Sequence[tuple[Run, RunMeasures | None]]) -> dict[str, MetricEstimate]:
     """The figures of a group of K runs, all on the same images, by the names of METRICS.
 
     Of one run the interval is over the images: Wilson's of a share, else that of a mean
@@ -94,23 +90,15 @@ def compute_group_metrics(
     """
     each = [compute_run_metrics(run, measures) for run, measures in runs]
     metrics = {
-        metric.name: _estimate_over_seeds(
-            metric, [run_metrics[metric.name] for run_metrics in each]
-        )
+        metric.name: _estimate_over_seeds(metric, [run_metrics[metric.name] for run_metrics in each])
         for metric in COMPARISON_METRICS
     }
-    several = all(
-        _has_several_members(run, measures) for run, measures in runs if measures is not None
-    )
-    return metrics | compute_image_metrics(
-        tuple(measures for _, measures in runs if measures is not None), several
-    )
+    several = all(_has_several_members(run, measures) for run, measures in runs if measures is not None)
+    return metrics | compute_image_metrics(tuple(measures for _, measures in runs if measures is not None), several)
 
 
 @functools.lru_cache(maxsize=128)  # of groups; what is brushed or toggled changes a few of them
-def compute_image_metrics(
-    group_measures: tuple[RunMeasures, ...], several: bool
-) -> dict[str, MetricEstimate]:
+def compute_image_metrics(group_measures: tuple[RunMeasures, ...], several: bool) -> dict[str, MetricEstimate]:
     """Those figures of a group that are means over the images; {} of no run.
 
     Args:
@@ -132,10 +120,7 @@ def compute_image_metrics(
             )
     if several:
         gained = _estimate_mean(
-            [measures.right - measures.share for measures in group_measures],
-            groups,
-            low=-1.0,
-            most=1.0,
+            [measures.right - measures.share for measures in group_measures], groups, low=-1.0, most=1.0
         )
         metrics["gain"] = _scale_estimate(gained, group_measures[0].n)
     return metrics
@@ -161,15 +146,12 @@ def _estimate_over_seeds(metric: Metric, values: Sequence[float | None]) -> Metr
 def _scale_estimate(metric_estimate: MetricEstimate, n: int) -> MetricEstimate:
     """A figure of one image as that of N."""
     value, low, high = (
-        None if end is None else n * end
-        for end in (metric_estimate.value, metric_estimate.low, metric_estimate.high)
+        None if end is None else n * end for end in (metric_estimate.value, metric_estimate.low, metric_estimate.high)
     )
     return replace(metric_estimate, value=value, low=low, high=high)
 
 
-def _estimate_share(
-    each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]", groups: Groups | None
-) -> MetricEstimate:
+def _estimate_share(each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]", groups: Groups | None) -> MetricEstimate:
     """A share of the images, (N,) a run."""
     if len(each) > 1:
         return _estimate_mean(each, groups, most=1.0)
@@ -197,9 +179,5 @@ def _estimate_mean(
         if groups is not None:
             values = collapse_groups(values, groups)
         crossed_mean = estimate_crossed_mean(values, bound=bound or 0.0)
-        ends, over, mean = (
-            (crossed_mean.low, crossed_mean.high),
-            OVER_SEEDS_AND_IMAGES,
-            crossed_mean.mean,
-        )
+        ends, over, mean = ((crossed_mean.low, crossed_mean.high), OVER_SEEDS_AND_IMAGES, crossed_mean.mean)
     return MetricEstimate(mean, max(ends[0], low), min(ends[1], most), over, len(each))

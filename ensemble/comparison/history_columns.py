@@ -46,16 +46,12 @@ def load_history_columns(run: Run, kind: str) -> HistoryColumns:
 def _parse_history_columns(path: Path, version: Any, members: int) -> dict[str, HistoryColumns]:
     rows = JsonlTail(path, members, thinned=True).read_lines()
     return {
-        kind: _build_history_columns(
-            [row for row in rows if row.get("kind") == kind], members, splits
-        )
+        kind: _build_history_columns([row for row in rows if row.get("kind") == kind], members, splits)
         for kind, splits in LINE_SPLITS.items()
     }
 
 
-def _build_history_columns(
-    rows: list[dict[str, Any]], members: int, splits: tuple[str, ...]
-) -> HistoryColumns:
+def _build_history_columns(rows: list[dict[str, Any]], members: int, splits: tuple[str, ...]) -> HistoryColumns:
     whole = [f"ensemble_{split}_{figure}" for split in splits for figure in ("nll", "accuracy")]
     single = {
         name: np.array([_number_or_nan(row.get(name)) for row in rows])
@@ -66,9 +62,7 @@ def _build_history_columns(
         for split in splits
         for name in (f"{split}_loss", f"{split}_accuracy")
     }
-    return HistoryColumns(
-        single, {name: column.reshape(-1, members) for name, column in each.items()}
-    )
+    return HistoryColumns(single, {name: column.reshape(-1, members) for name, column in each.items()})
 
 
 def _number_or_nan(value: Any) -> float:

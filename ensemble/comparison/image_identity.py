@@ -57,15 +57,10 @@ def have_same_images(run: Run, other: Run) -> bool:
     """
     if run.training_config and other.training_config and not (run.data.own or other.data.own):
         return run.config.dataset == other.config.dataset
-    if (run.data.test_size, len(run.data.class_names)) != (
-        other.data.test_size,
-        len(other.data.class_names),
-    ):
+    if (run.data.test_size, len(run.data.class_names)) != (other.data.test_size, len(other.data.class_names)):
         return False
     try:
-        return fingerprint_images(run) == fingerprint_images(other) and _have_same_pixels(
-            run, other
-        )
+        return fingerprint_images(run) == fingerprint_images(other) and _have_same_pixels(run, other)
     except EnsembleError:
         return False
 
@@ -76,9 +71,7 @@ def _have_same_pixels(run: Run, other: Run) -> bool:
         return True
     if run.data.image_shape != other.data.image_shape:
         return run.data.source == other.data.source
-    return _test_set_key(run) == _test_set_key(other) or _digest_pixels(run) == _digest_pixels(
-        other
-    )
+    return _test_set_key(run) == _test_set_key(other) or _digest_pixels(run) == _digest_pixels(other)
 
 
 def _digest_pixels(run: Run) -> str:

@@ -79,18 +79,11 @@ def group_runs(runs: Sequence[Run], by: Sequence[str] | None = None) -> list[Run
         runs_by_key.setdefault(key, []).append(run)
         values[key] = its
     keys = list(runs_by_key)
-    apart = find_differing_settings(
-        values[key] for key in keys if runs_by_key[key][0].training_config
-    )
+    apart = find_differing_settings(values[key] for key in keys if runs_by_key[key][0].training_config)
     settings_by_key = {key: _select_values(values[key], (*(names or ()), *apart)) for key in keys}
     titles = _build_group_titles(keys, settings_by_key, runs_by_key)
-    groups = [
-        RunGroup(titles[key], key, tuple(runs_by_key[key]), settings_by_key[key]) for key in keys
-    ]
-    return sorted(
-        groups,
-        key=lambda group: (group.runs[0].training_config is None, _group_sort_key(group.values)),
-    )
+    groups = [RunGroup(titles[key], key, tuple(runs_by_key[key]), settings_by_key[key]) for key in keys]
+    return sorted(groups, key=lambda group: (group.runs[0].training_config is None, _group_sort_key(group.values)))
 
 
 def _group_key(run: Run, values: Mapping[str, Value]) -> str:
@@ -116,15 +109,11 @@ def _grouping_values(run: Run, names: Sequence[str] | None) -> dict[str, Value]:
 
 
 def _build_group_titles(
-    keys: Sequence[str],
-    settings_by_key: Mapping[str, Mapping[str, Value]],
-    runs: Mapping[str, list[Run]],
+    keys: Sequence[str], settings_by_key: Mapping[str, Mapping[str, Value]], runs: Mapping[str, list[Run]]
 ) -> dict[str, str]:
     """A title for each key, none twice: with more digits, else with a number, where need be."""
     for figures in (4, EXACT_DIGITS):
-        titles = {
-            key: _build_group_title(settings_by_key[key], runs[key][0], figures) for key in keys
-        }
+        titles = {key: _build_group_title(settings_by_key[key], runs[key][0], figures) for key in keys}
         if len(set(titles.values())) == len(keys):
             return titles
     counts: dict[str, int] = {}
@@ -138,12 +127,8 @@ def _build_group_titles(
 def _build_group_title(settings: Mapping[str, Value], run: Run, figures: int) -> str:
     if run.training_config is None:
         return run.name
-    usual = {
-        name: collect_run_settings(run)[name] for name in ("dataset", "learning_rate", "members")
-    }
-    return " · ".join(
-        format_setting(name, value, figures) for name, value in (settings or usual).items()
-    )
+    usual = {name: collect_run_settings(run)[name] for name in ("dataset", "learning_rate", "members")}
+    return " · ".join(format_setting(name, value, figures) for name, value in (settings or usual).items())
 
 
 def _group_sort_key(values: Mapping[str, Value]) -> tuple[Any, ...]:

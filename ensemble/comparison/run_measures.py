@@ -21,17 +21,9 @@ from ensemble.analysis.members.member_variance import estimate_member_variances
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
 from ensemble.analysis.quality.metrics import MAIN_METRICS, ClassifierAnswers, Metric
-from ensemble.comparison.image_identity import (
-    fingerprint_images,
-    load_image_groups,
-    load_image_labels,
-)
+from ensemble.comparison.image_identity import fingerprint_images, load_image_groups, load_image_labels
 from ensemble.errors import RunError
-from ensemble.runs.epoch_choice import (
-    CHOSEN_LAST,
-    CHOSEN_ON_VALIDATION,
-    is_chosen_on_validation,
-)
+from ensemble.runs.epoch_choice import CHOSEN_LAST, CHOSEN_ON_VALIDATION, is_chosen_on_validation
 from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.runs.store import Run
 from ensemble.runs.validation_predictions import evaluate_validation_predictions
@@ -123,35 +115,25 @@ def measure_run(run: Run) -> RunMeasures:
     """
     epoch, chosen = select_compared_epoch(run)
     version = file_version(str(locate_epoch_file(run.path, "predictions", epoch)))
-    return _load_run_measures(
-        run.id, str(run.path), epoch, chosen, version, fingerprint_images(run)
-    )
+    return _load_run_measures(run.id, str(run.path), epoch, chosen, version, fingerprint_images(run))
 
 
 @functools.lru_cache(maxsize=64)  # of 10,000 images some 250 kB each
-def _load_run_measures(
-    run_id: str, place: str, epoch: int, chosen: str, version: Any, images: str
-) -> RunMeasures:
+def _load_run_measures(run_id: str, place: str, epoch: int, chosen: str, version: Any, images: str) -> RunMeasures:
     names = " ".join(metric.name for metric in MAIN_METRICS)
     made_from = f"{place} {epoch} {version} {images} {names} {VARIANCE_METRICS}"
-    kept = load_or_compute_arrays(
-        "compared", made_from, lambda: _compute_run_measures(run_id, epoch)
-    )
+    kept = load_or_compute_arrays("compared", made_from, lambda: _compute_run_measures(run_id, epoch))
     for values in kept.values():
         values.setflags(write=False)
     each = {metric.name: kept[metric.name] for metric in MAIN_METRICS if metric.example_function}
-    whole = {
-        metric.name: float(kept[metric.name]) for metric in MAIN_METRICS if metric.overall_function
-    }
+    whole = {metric.name: float(kept[metric.name]) for metric in MAIN_METRICS if metric.overall_function}
     better_without = None
     if len(kept["better_without"]):
         member, without, nll = kept["better_without"].tolist()
         better_without = int(member), without, nll
     variances = {
         name: RunVariance(variance, int(freedom))
-        for name, (variance, freedom) in zip(
-            VARIANCE_METRICS, kept["member_variances"].tolist(), strict=False
-        )
+        for name, (variance, freedom) in zip(VARIANCE_METRICS, kept["member_variances"].tolist(), strict=False)
     }
     return RunMeasures(
         run_id,
@@ -174,26 +156,21 @@ def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
     probabilities, truth = runs.read_run_predictions(run_id, epoch), load_image_labels(run)
     answers = ClassifierAnswers.from_probabilities(average_probabilities(probabilities), truth)
     arrays = {
-        "share": np.mean(
-            [most_likely_classes(member) == truth for member in probabilities], axis=0
-        ),
+        "share": np.mean([most_likely_classes(member) == truth for member in probabilities], axis=0),
         "mistake_nll": np.array(estimate_mistake_nll(answers.probabilities)),
     }
     for metric in MAIN_METRICS:
         each = metric.example_function
         arrays[metric.name] = each(answers) if each else np.array(metric.measure(answers))
     removal = judge_member_removal(
-        evaluate_predictions(probabilities, truth, load_image_groups(run)),
-        evaluate_validation_predictions(run, epoch),
+        evaluate_predictions(probabilities, truth, load_image_groups(run)), evaluate_validation_predictions(run, epoch)
     )
     is_better = removal is not None and removal.is_better
     arrays["better_without"] = np.array(
         [removal.member, removal.nll_without, removal.nll] if removal and is_better else []
     )
     variances = estimate_member_variances(probabilities, truth)
-    arrays["member_variances"] = np.array(
-        [variances[name] for name in VARIANCE_METRICS if variances]
-    )
+    arrays["member_variances"] = np.array([variances[name] for name in VARIANCE_METRICS if variances])
     return arrays
 
 

@@ -13,11 +13,7 @@ from ensemble.analysis.positions.classical_scaling import ClassicalScaling, scal
 from ensemble.analysis.positions.member_groups import measure_group_disagreement
 from ensemble.analysis.positions.member_map import count_map_points
 from ensemble.analysis.quality.averaging import most_likely_classes
-from ensemble.comparison.image_identity import (
-    have_same_images,
-    load_image_groups,
-    load_image_labels,
-)
+from ensemble.comparison.image_identity import have_same_images, load_image_groups, load_image_labels
 from ensemble.comparison.run_measures import select_compared_epoch
 from ensemble.errors import EnsembleError
 from ensemble.runs.store import Run
@@ -124,9 +120,7 @@ def measure_run_members(
     within = between = None
     difference = None
     if len(owner) > 1:
-        parts = tuple(
-            tuple(np.flatnonzero(owner == place).tolist()) for place in range(len(placed))
-        )
+        parts = tuple(tuple(np.flatnonzero(owner == place).tolist()) for place in range(len(placed)))
         inside, across = measure_group_disagreement(together, parts)
         within = float(inside.mean()) if max(sizes) > 1 else None
         between = float(across.mean()) if len(placed) > 1 else None

@@ -4,12 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ensemble.comparison.compared_settings import (
-    SETTING_NAMES,
-    Value,
-    collect_run_settings,
-    humanize_setting_name,
-)
+from ensemble.comparison.compared_settings import SETTING_NAMES, Value, collect_run_settings, humanize_setting_name
 from ensemble.comparison.group_metrics import COMPARISON_METRICS, compute_run_metrics
 from ensemble.comparison.run_measures import measure_run
 from ensemble.errors import EnsembleError
@@ -70,17 +65,9 @@ class RunPoints:
 def build_run_points(runs: Sequence[Run]) -> RunPoints:
     """A row for each run, in the order given; what cannot be read of one is missing there."""
     rows = tuple(RunPoint(run, _build_point_cells(run)) for run in runs)
-    names = [
-        name for name in SETTING_NAMES if name != "vary" or any(row.cells["vary"] for row in rows)
-    ]
-    axes = [
-        _build_point_axis(name, humanize_setting_name(name).capitalize(), rows, True)
-        for name in names
-    ]
-    axes += [
-        _build_point_axis(metric.name, metric.title, rows, False, metric.better)
-        for metric in COMPARISON_METRICS
-    ]
+    names = [name for name in SETTING_NAMES if name != "vary" or any(row.cells["vary"] for row in rows)]
+    axes = [_build_point_axis(name, humanize_setting_name(name).capitalize(), rows, True) for name in names]
+    axes += [_build_point_axis(metric.name, metric.title, rows, False, metric.better) for metric in COMPARISON_METRICS]
     axes += [
         _build_point_axis(name, title, rows, False, 0 if name == "epochs_done" else -1)
         for name, title in STATUS_AXES.items()
@@ -107,28 +94,19 @@ def _single_value(value: Value | None) -> Cell:
     return None if isinstance(value, tuple) else value
 
 
-def _build_point_axis(
-    name: str, title: str, rows: Sequence[RunPoint], setting: bool, better: int = 0
-) -> PointAxis:
+def _build_point_axis(name: str, title: str, rows: Sequence[RunPoint], setting: bool, better: int = 0) -> PointAxis:
     axis_values = [value for row in rows if (value := row.cells[name]) is not None]
     numbers = [
         float(entry)
         for entry in axis_values
         if isinstance(entry, int | float) and not isinstance(entry, bool) and math.isfinite(entry)
     ]
-    kind = (
-        "number"
-        if len(numbers) == len(axis_values) and (axis_values or not setting)
-        else "category"
-    )
+    kind = "number" if len(numbers) == len(axis_values) and (axis_values or not setting) else "category"
     wide = (
         bool(numbers)
         and min(numbers) > 0
         and (
-            max(numbers) >= LOG_AXIS_RATIO * min(numbers)
-            or (name in LOG_AXIS_SETTINGS and max(numbers) > min(numbers))
+            max(numbers) >= LOG_AXIS_RATIO * min(numbers) or (name in LOG_AXIS_SETTINGS and max(numbers) > min(numbers))
         )
     )
-    return PointAxis(
-        name, title, kind, setting, kind == "number" and wide, len(set(axis_values)) > 1, better
-    )
+    return PointAxis(name, title, kind, setting, kind == "number" and wide, len(set(axis_values)) > 1, better)

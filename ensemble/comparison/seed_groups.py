@@ -7,17 +7,9 @@ import numpy as np
 
 from ensemble import runs
 from ensemble.analysis.inference.seed_power import compute_seed_power
-from ensemble.analysis.inference.training_variance import (
-    MIN_RUNS,
-    TrainingVariance,
-    estimate_training_variance,
-)
+from ensemble.analysis.inference.training_variance import MIN_RUNS, TrainingVariance, estimate_training_variance
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL
-from ensemble.comparison.differences import (
-    GroupDifference,
-    adjust_differences,
-    compute_group_difference,
-)
+from ensemble.comparison.differences import GroupDifference, adjust_differences, compute_group_difference
 from ensemble.comparison.image_identity import have_same_images
 from ensemble.comparison.run_measures import CHOSEN_LAST, RunMeasures, measure_run
 from ensemble.comparison.seed_spread import comparable_settings
@@ -58,9 +50,7 @@ class SeedComparison:
         """The chance that so many seeds of each show a difference in NLL as large as this one."""
         if self.difference is None or self.nll_variance is None:
             return None
-        return compute_seed_power(
-            self.difference.nll, self.nll_variance, self.image_variance, seeds, TEST_LEVEL
-        )
+        return compute_seed_power(self.difference.nll, self.nll_variance, self.image_variance, seeds, TEST_LEVEL)
 
 
 def compare_seed_groups(run: Run, other: Run, every: Sequence[Run]) -> SeedComparison:

@@ -45,11 +45,7 @@ def measure_seed_spread(run: runs.Run, every: Sequence[runs.Run]) -> SeedSpread:
             metrics = read_reported_metrics(candidate)
             if metrics.accuracy is not None and metrics.nll is not None:
                 figures_by_seed.setdefault(config.seed, (metrics.accuracy, metrics.nll))
-    return (
-        SeedSpread(*zip(*figures_by_seed.values(), strict=True))
-        if figures_by_seed
-        else SeedSpread()
-    )
+    return SeedSpread(*zip(*figures_by_seed.values(), strict=True)) if figures_by_seed else SeedSpread()
 
 
 @functools.lru_cache(maxsize=4096)

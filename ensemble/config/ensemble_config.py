@@ -40,13 +40,9 @@ class EnsembleConfig(Settings):
 
     dataset: str = declare_setting("digits", "The images to train on.", choices=list_dataset_names)
     network: str = declare_setting(
-        "cnn",
-        "The network; your own is package.module:Factory.",
-        choices=architectures.list_network_names,
+        "cnn", "The network; your own is package.module:Factory.", choices=architectures.list_network_names
     )
-    width: int = declare_setting(
-        0, "Width of the network's layers; 0 is its default.", low=0, high=1024
-    )
+    width: int = declare_setting(0, "Width of the network's layers; 0 is its default.", low=0, high=1024)
     members: int = declare_setting(4, "Number of networks to train.", low=1, high=64)
     learning_rate: float = declare_setting(0.1, "Step size.", low=1e-5, high=10.0)
     momentum: float = declare_setting(
@@ -55,37 +51,27 @@ class EnsembleConfig(Settings):
         low=0.0,
         high=0.999,
     )
-    optimizer: str = declare_setting(
-        "sgd", optimizers.describe_optimizers(), choices=optimizers.OPTIMIZER_NAMES
-    )
-    weight_decay: float = declare_setting(
-        0.0, optimizers.describe_weight_decay(), low=0.0, high=1.0
-    )
+    optimizer: str = declare_setting("sgd", optimizers.describe_optimizers(), choices=optimizers.OPTIMIZER_NAMES)
+    weight_decay: float = declare_setting(0.0, optimizers.describe_weight_decay(), low=0.0, high=1.0)
     label_smoothing: float = declare_setting(
         0.0, "Share of the label spread evenly over all classes.", low=0.0, high=0.5
     )
     adversarial: float = declare_setting(
         0.0,
-        "Adversarial training: step of adversarial examples, as a share of the pixels' range; 0 is "
-        "off.",
+        "Adversarial training: step of adversarial examples, as a share of the pixels' range; 0 is off.",
         low=0.0,
         high=0.5,
     )
     vary: str = declare_setting(
         "",
-        "Settings that differ from member to member, such as learning_rate=0.01..1:log or "
-        "momentum=0.8,0.9.",
+        "Settings that differ from member to member, such as learning_rate=0.01..1:log or momentum=0.8,0.9.",
         form=member_values.VARY_FORM,
         several=True,
     )
     epochs: int = declare_setting(10, "Passes over the training images.", low=1, high=1000)
     batch_size: int = declare_setting(128, "Images in one step.", low=1, high=4096)
-    seed: int = declare_setting(
-        0, "Seed of all random draws: same seed, same numbers.", low=0, high=2**31 - 1
-    )
-    devices: int = declare_setting(
-        0, "Devices to spread the members over; 0 takes all.", low=0, high=1024
-    )
+    seed: int = declare_setting(0, "Seed of all random draws: same seed, same numbers.", low=0, high=2**31 - 1)
+    devices: int = declare_setting(0, "Devices to spread the members over; 0 takes all.", low=0, high=1024)
     groups: int = declare_setting(
         1,
         "Processes among which the members are divided, two or more to each; 0 picks the "
@@ -102,8 +88,7 @@ class EnsembleConfig(Settings):
     )
     precision: str = declare_setting(
         "float32",
-        "Precision of multiplications: float32, or bfloat16 (half the bits; parameters stay "
-        "float32).",
+        "Precision of multiplications: float32, or bfloat16 (half the bits; parameters stay float32).",
         choices=PRECISIONS,
     )
     schedule: str = declare_setting(
@@ -112,10 +97,7 @@ class EnsembleConfig(Settings):
         choices=SCHEDULES,
     )
     cycles: int = declare_setting(
-        5,
-        "Cyclic schedule: number of cycles; each ends with a snapshot of every member.",
-        low=1,
-        high=1000,
+        5, "Cyclic schedule: number of cycles; each ends with a snapshot of every member.", low=1, high=1000
     )
     warmup_epochs: float = declare_setting(
         0.0, "Epochs in which the learning rate first rises from zero.", low=0.0, high=1000.0
@@ -124,8 +106,7 @@ class EnsembleConfig(Settings):
         False, "Each member sees the images in its own order (in the HOWTO, all share one order)."
     )
     bootstrap: bool = declare_setting(
-        False,
-        "Bagging: each member trains on its own sample of the images, drawn with replacement.",
+        False, "Bagging: each member trains on its own sample of the images, drawn with replacement."
     )
     folds: int = declare_setting(
         0,
@@ -135,17 +116,12 @@ class EnsembleConfig(Settings):
         low=0,
         high=64,
     )
-    shift_pixels: int = declare_setting(
-        0, "Augmentation: shift each image by up to this many pixels.", low=0, high=6
-    )
+    shift_pixels: int = declare_setting(0, "Augmentation: shift each image by up to this many pixels.", low=0, high=6)
     rotation_degrees: float = declare_setting(
         0.0, "Augmentation: rotate each image by up to this many degrees.", low=0.0, high=45.0
     )
     slant_degrees: float = declare_setting(
-        0.0,
-        "Augmentation: slant each image, as handwriting leans, by up to this many degrees.",
-        low=0.0,
-        high=45.0,
+        0.0, "Augmentation: slant each image, as handwriting leans, by up to this many degrees.", low=0.0, high=45.0
     )
     elastic_pixels: float = declare_setting(
         0.0,
@@ -174,17 +150,11 @@ class EnsembleConfig(Settings):
         high=0.5,
     )
     patience: int = declare_setting(
-        0,
-        "Early stopping: epochs to wait for a lower validation NLL; 0 never stops early.",
-        low=0,
-        high=1000,
+        0, "Early stopping: epochs to wait for a lower validation NLL; 0 never stops early.", low=0, high=1000
     )
 
     swa_epochs: int = declare_setting(
-        0,
-        "Also saves the average of each member's parameters over this many last epochs (SWA).",
-        low=0,
-        high=1000,
+        0, "Also saves the average of each member's parameters over this many last epochs (SWA).", low=0, high=1000
     )
     teacher: str = declare_setting(
         "",
@@ -194,15 +164,13 @@ class EnsembleConfig(Settings):
     )
     distil_temperature: float = declare_setting(
         4.0,
-        "Distillation: what the teacher's and the student's logits are divided by where they are "
-        "compared.",
+        "Distillation: what the teacher's and the student's logits are divided by where they are compared.",
         low=1.0,
         high=100.0,
     )
     distil_alpha: float = declare_setting(
         0.1,
-        "Distillation: weight of the labels in the loss; the teacher has the rest. 1 is the labels "
-        "alone.",
+        "Distillation: weight of the labels in the loss; the teacher has the rest. 1 is the labels alone.",
         low=0.0,
         high=1.0,
     )
@@ -215,9 +183,7 @@ class EnsembleConfig(Settings):
     @property
     def cycle_ends(self) -> tuple[int, ...]:
         """The epochs, from 1, after which a cyclic schedule starts again; () of another one."""
-        return (
-            epochs_of.list_cycle_ends(self.epochs, self.cycles) if self.schedule == "cyclic" else ()
-        )
+        return epochs_of.list_cycle_ends(self.epochs, self.cycles) if self.schedule == "cyclic" else ()
 
     @property
     def averaged_epochs(self) -> range:
@@ -252,8 +218,7 @@ class EnsembleConfig(Settings):
     def member_values(self) -> dict[str, tuple[float, ...]]:
         """What may differ from member to member, by its setting's name: each (M,)."""
         return {
-            name: (float(getattr(self, name)),) * self.members
-            for name in member_values.VARIABLE_SETTINGS
+            name: (float(getattr(self, name)),) * self.members for name in member_values.VARIABLE_SETTINGS
         } | member_values.parse_member_values(self.vary, self.members)
 
     def __post_init__(self) -> None:
@@ -262,9 +227,7 @@ class EnsembleConfig(Settings):
                 "network is a class or a function: give its name package.module:Factory, or train "
                 "it with ensemble.train(config, network=…)."
             )
-        if not isinstance(self.network, StoredChoice) and architectures.is_custom_network(
-            str(self.network)
-        ):
+        if not isinstance(self.network, StoredChoice) and architectures.is_custom_network(str(self.network)):
             architectures.check_network_allowed(self.network)
         architectures.check_network_form(self.network)
         self.check()
@@ -277,9 +240,7 @@ class EnsembleConfig(Settings):
         if self.schedule == "cyclic":
             epochs_of.check_cycles(self.epochs, self.cycles, self.warmup_epochs)
         if self.swa_epochs:
-            epochs_of.check_averaged_epochs(
-                self.epochs, self.swa_epochs, bool(self.patience), str(self.network)
-            )
+            epochs_of.check_averaged_epochs(self.epochs, self.swa_epochs, bool(self.patience), str(self.network))
         self._check_network()
         self._check_validation()
         self._check_folds()
@@ -305,9 +266,7 @@ class EnsembleConfig(Settings):
                 "has no width to set: leave it at 0."
             )
         if not isinstance(self.dataset, StoredChoice):
-            architectures.check_image_size(
-                self.network, *find_dataset_entry(self.dataset).image_shape[:2]
-            )
+            architectures.check_image_size(self.network, *find_dataset_entry(self.dataset).image_shape[:2])
 
     def _check_validation(self) -> None:
         if self.patience and not self.validation:
@@ -343,10 +302,7 @@ class EnsembleConfig(Settings):
         if not self.folds:
             return
         if self.folds == 1:
-            raise ConfigError(
-                "folds is 1, which would leave nothing to learn from: choose 2 or more, or 0 for "
-                "none."
-            )
+            raise ConfigError("folds is 1, which would leave nothing to learn from: choose 2 or more, or 0 for none.")
         if self.members < self.folds:
             raise ConfigError(
                 f"folds is {self.folds}, but there are only {self.members} members, and a fold "

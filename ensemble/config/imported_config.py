@@ -19,9 +19,7 @@ class ImportedConfig(Settings):
 
     # As in a run that holds nothing out; its settings are not known.
     validation: ClassVar[float] = 0.0
-    has_member_views: ClassVar[bool] = (
-        True  # so that no training figures of the ensemble are awaited
-    )
+    has_member_views: ClassVar[bool] = True  # so that no training figures of the ensemble are awaited
     dataset: ClassVar[str] = "imported"
 
     def __post_init__(self) -> None:

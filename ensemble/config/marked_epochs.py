@@ -34,8 +34,7 @@ def check_cycles(epochs: int, cycles: int, warmup: float) -> None:
         )
     if warmup > (each := epochs // cycles):
         raise ConfigError(
-            f"warmup_epochs is {warmup:g}, more than a cycle's {each}: choose a shorter warm-up, "
-            "or fewer cycles."
+            f"warmup_epochs is {warmup:g}, more than a cycle's {each}: choose a shorter warm-up, or fewer cycles."
         )
 
 
@@ -52,13 +51,10 @@ def check_averaged_epochs(epochs: int, averaged: int, may_end_early: bool, netwo
       ConfigError: they cannot.
     """
     if averaged > epochs:
-        raise ConfigError(
-            f"swa_epochs is {averaged}, more than the run's {epochs} epochs: choose fewer."
-        )
+        raise ConfigError(f"swa_epochs is {averaged}, more than the run's {epochs} epochs: choose fewer.")
     if may_end_early:
         raise ConfigError(
-            "swa_epochs counts from the last epoch, and patience may end the run before it: set "
-            "one of them to 0."
+            "swa_epochs counts from the last epoch, and patience may end the run before it: set one of them to 0."
         )
     if network in architectures.NETWORKS_WITH_RUNNING_STATISTICS:
         raise ConfigError(describe_statistics_conflict(architectures.format_network_title(network)))

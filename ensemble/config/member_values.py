@@ -45,10 +45,7 @@ def parse_member_values(text: str, members: int) -> dict[str, tuple[float, ...]]
 
 def format_member_values(settings: Mapping[str, tuple[float, ...]]) -> str:
     """The text that gives each member its own of these values, (M,) a setting: lists."""
-    return " ".join(
-        f"{name}={','.join(repr(float(value)) for value in each)}"
-        for name, each in settings.items()
-    )
+    return " ".join(f"{name}={','.join(repr(float(value)) for value in each)}" for name, each in settings.items())
 
 
 def _expand_member_values(name: str, values_text: str, members: int) -> tuple[float, ...]:
@@ -61,20 +58,14 @@ def _expand_member_values(name: str, values_text: str, members: int) -> tuple[fl
                     f"vary gives {len(value_list)} values of {name} for {members} members: choose "
                     f"at most {members} values, or more members."
                 )
-            return tuple(
-                value_list[number * len(value_list) // members] for number in range(members)
-            )
+            return tuple(value_list[number * len(value_list) // members] for number in range(members))
         low, high = float(match[1]), float(match[2])
     except ValueError as error:
         raise ConfigError(f"vary says {name}={values_text:.60}: {how}.") from error
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise ConfigError(
-            f"vary says {name}={values_text:.60}: the start of a range has to be below its end."
-        )
+        raise ConfigError(f"vary says {name}={values_text:.60}: the start of a range has to be below its end.")
     if not match[3]:
         return tuple(np.linspace(low, high, members).tolist())
     if low <= 0:
-        raise ConfigError(
-            f"vary says {name}={values_text:.60}: a range with :log has to start above 0."
-        )
+        raise ConfigError(f"vary says {name}={values_text:.60}: a range with :log has to start above 0.")
     return tuple(np.geomspace(low, high, members).tolist())

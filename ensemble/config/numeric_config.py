@@ -34,16 +34,11 @@ class NumericConfig(Settings):
     )
     epochs: int = declare_setting(40, "Passes over the training rows.", low=1, high=1000)
     batch_size: int = declare_setting(32, "Rows in one step.", low=1, high=4096)
-    optimizer: str = declare_setting(
-        "adamw", optimizers.describe_optimizers(), choices=optimizers.OPTIMIZER_NAMES
-    )
-    weight_decay: float = declare_setting(
-        0.0, optimizers.describe_weight_decay(), low=0.0, high=1.0
-    )
+    optimizer: str = declare_setting("adamw", optimizers.describe_optimizers(), choices=optimizers.OPTIMIZER_NAMES)
+    weight_decay: float = declare_setting(0.0, optimizers.describe_weight_decay(), low=0.0, high=1.0)
     network: str = declare_setting(
         NUMERIC_NETWORK,
-        "The network: mlp, dense layers with relu; your own is package.module:Factory, with two "
-        "outputs.",
+        "The network: mlp, dense layers with relu; your own is package.module:Factory, with two outputs.",
         choices=list_numeric_network_names,
     )
     width: int = declare_setting(50, "Width of each hidden layer of mlp.", low=1, high=1024)
@@ -63,29 +58,20 @@ class NumericConfig(Settings):
         high=0.5,
     )
     seed: int = declare_setting(
-        0,
-        "Seed of the members' first parameters and batches: same seed, same numbers.",
-        low=0,
-        high=2**31 - 1,
+        0, "Seed of the members' first parameters and batches: same seed, same numbers.", low=0, high=2**31 - 1
     )
     split_seed: int = declare_setting(
         0,
-        "Seed that draws the test and validation rows, so that runs with other seeds are tested "
-        "on the same rows.",
+        "Seed that draws the test and validation rows, so that runs with other seeds are tested on the same rows.",
         low=0,
         high=2**31 - 1,
     )
-    devices: int = declare_setting(
-        0, "Devices to spread the members over; 0 takes all.", low=0, high=1024
-    )
+    devices: int = declare_setting(0, "Devices to spread the members over; 0 takes all.", low=0, high=1024)
     test: float = declare_setting(
         0.2, "Share of the rows that is tested on, drawn by the split seed.", low=0.001, high=0.9
     )
     validation: float = declare_setting(
-        0.1,
-        "Share of the other rows that is held out to choose the best epoch by; 0 for none.",
-        low=0.0,
-        high=0.5,
+        0.1, "Share of the other rows that is held out to choose the best epoch by; 0 for none.", low=0.0, high=0.5
     )
 
     @classmethod
@@ -99,16 +85,13 @@ class NumericConfig(Settings):
         return architectures.is_custom_network(str(self.network))
 
     def __post_init__(self) -> None:
-        if not isinstance(self.network, StoredChoice) and architectures.is_custom_network(
-            str(self.network)
-        ):
+        if not isinstance(self.network, StoredChoice) and architectures.is_custom_network(str(self.network)):
             architectures.check_network_allowed(self.network)
         architectures.check_network_form(self.network)
         if not isinstance(self.network, StoredChoice) and (
             self.network in architectures.ARCHITECTURES and self.network != NUMERIC_NETWORK
         ):
             raise ConfigError(
-                f"network is {self.network}, which takes images: for a table choose "
-                f"{NUMERIC_NETWORK}, or your own."
+                f"network is {self.network}, which takes images: for a table choose {NUMERIC_NETWORK}, or your own."
             )
         self.check()

@@ -23,9 +23,7 @@ def describe_unprepared_dataset(entry: DatasetEntry, torn: str | None = None) ->
     )
 
 
-def describe_failed_fetch(
-    entry: DatasetEntry, why: str, place: str, missing: list[RemoteFile], folder: Path
-) -> str:
+def describe_failed_fetch(entry: DatasetEntry, why: str, place: str, missing: list[RemoteFile], folder: Path) -> str:
     """Says which files to put where.
 
     Args:
@@ -78,7 +76,5 @@ def convert_storage_errors(entry: DatasetEntry, folder: Path) -> Iterator[None]:
     except OSError as error:
         full = error.errno in FULL_ERRNOS
         raise StorageError(
-            describe_full_disk(entry, folder)
-            if full
-            else describe_unwritable_folder(entry, folder, error)
+            describe_full_disk(entry, folder) if full else describe_unwritable_folder(entry, folder, error)
         ) from error

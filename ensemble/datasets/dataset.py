@@ -55,12 +55,7 @@ class Dataset:
         if self.digest:
             return self.digest
         digest = hashlib.sha256(f"{self.train_images.shape} {self.test_images.shape}".encode())
-        for array in (
-            self.train_labels,
-            self.test_labels,
-            self.train_images[::100],
-            self.test_images[::100],
-        ):
+        for array in (self.train_labels, self.test_labels, self.train_images[::100], self.test_images[::100]):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 

@@ -30,10 +30,7 @@ DIGITS_FILE = Path("datasets", "data", "digits.csv.gz")
 SIZE = 28
 CENTER = 14.0
 BOX = 19.0  # cells' extent in pixels; interpolation adds half a pixel on either side
-BLACK_LEVEL, WHITE_LEVEL = (
-    0.28,
-    0.78,
-)  # soft values that become 0 and 255: chosen to match MNIST's ink
+BLACK_LEVEL, WHITE_LEVEL = (0.28, 0.78)  # soft values that become 0 and 255: chosen to match MNIST's ink
 
 
 @functools.cache
@@ -87,9 +84,7 @@ def draw_mnist_digits(cells: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """
     # In float64, so that every machine rounds to the same bytes.
     ink = cells.astype(np.float64) / 16
-    scale = BOX / np.maximum(
-        measure_ink_extent(ink.max(axis=2)), measure_ink_extent(ink.max(axis=1))
-    )
+    scale = BOX / np.maximum(measure_ink_extent(ink.max(axis=2)), measure_ink_extent(ink.max(axis=1)))
     row, column = ink_center_of_mass(ink)
     # Contrast moves the centre of mass by up to 0.6 pixels; a second drawing, from where the
     # first one fell, leaves less than 0.1.
@@ -114,18 +109,14 @@ def measure_ink_extent(profile: NDArray[np.float64]) -> NDArray[np.float64]:
     return (last - first).astype(np.float64)
 
 
-def ink_center_of_mass(
-    images: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def ink_center_of_mass(images: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Row and column of the centre of mass, (N, H, W) to (N,) each, in pixels from 0."""
     rows, columns = images.sum(axis=2), images.sum(axis=1)
     mass = rows.sum(axis=1)
     return rows @ np.arange(rows.shape[1]) / mass, columns @ np.arange(columns.shape[1]) / mass
 
 
-def compute_interpolation_weights(
-    centre: NDArray[np.float64], scale: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def compute_interpolation_weights(centre: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights (N, 28, 8) of each cell in each pixel, by Catmull-Rom's cubic (Keys 1981, a = -½).
 
     Args:

@@ -39,8 +39,5 @@ def load_download_manifest(name: str) -> DownloadManifest:
     import tensorflow_datasets as tfds
 
     builder = tfds.builder_cls(name)
-    files = (
-        RemoteFile(info.filename, url, int(info.size), info.checksum)
-        for url, info in builder.url_infos.items()
-    )
+    files = (RemoteFile(info.filename, url, int(info.size), info.checksum) for url, info in builder.url_infos.items())
     return DownloadManifest(str(builder.VERSION), tuple(sorted(files, key=lambda file: -file.size)))

@@ -52,9 +52,7 @@ class StoredImages:
         if isinstance(rows, slice):  # Read: to map all of a large file takes twice as long.
             start, stop, _ = rows.indices(len(self))
             size = self.nbytes // max(1, len(self))
-            content = np.fromfile(
-                self._path, np.uint8, (stop - start) * size, offset=self._start + start * size
-            )
+            content = np.fromfile(self._path, np.uint8, (stop - start) * size, offset=self._start + start * size)
             return content.reshape(-1, *self.shape[1:])
         return np.array(np.load(self._path, mmap_mode="r")[rows])
 
@@ -80,9 +78,7 @@ class DuplicateImages:
         return len(self.groups) - (int(self.groups.max()) + 1)
 
 
-def find_duplicate_images(
-    test_images: Images, train_images: Images | None = None
-) -> DuplicateImages:
+def find_duplicate_images(test_images: Images, train_images: Images | None = None) -> DuplicateImages:
     """Which test images are copies of one another, or of a training image.
 
     Two are copies where their pixels differ by at most `MAX_DIFFERENCE` grey levels (root mean
@@ -111,9 +107,7 @@ def find_duplicate_images(
     return DuplicateImages(groups, in_training)
 
 
-def load_training_copies(
-    fingerprint: str, find: Callable[[], DuplicateImages] | None
-) -> int | None:
+def load_training_copies(fingerprint: str, find: Callable[[], DuplicateImages] | None) -> int | None:
     """How many test images of a dataset are copies of training images, counted once a dataset.
 
     Args:
@@ -167,9 +161,7 @@ class NeighborIndex:
         self._points = points[self._order] - self._center
         self._squares = np.square(self._points).sum(axis=1)
 
-    def find_neighbors(
-        self, others: NDArray[np.float32], radius: float
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def find_neighbors(self, others: NDArray[np.float32], radius: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The others that lie near a point, and near which: the `MAX_NEIGHBORS` nearest of each.
 
         Not all of them: of images that are nearly one there are as many pairs as they are squared.
@@ -187,9 +179,7 @@ class NeighborIndex:
         order = np.argsort(places, kind="stable")
         for start in range(0, len(others), step):
             block = order[start : start + step]
-            first, last = np.searchsorted(
-                self._places, (places[block[0]] - most, places[block[-1]] + most)
-            )
+            first, last = np.searchsorted(self._places, (places[block[0]] - most, places[block[-1]] + most))
             row, point = self._find_in_part(others[block], slice(first, last), radius)
             rows.append(block[row])
             near.append(self._order[point])
@@ -216,9 +206,7 @@ class NeighborIndex:
         return np.asarray(np.einsum("nk,k->n", centered, self._axis))
 
 
-def number_components(
-    count: int, first: NDArray[np.integer], second: NDArray[np.integer]
-) -> NDArray[np.int64]:
+def number_components(count: int, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.int64]:
     """(count,), numbers from 0, the same for what is linked, directly or by others.
 
     Args:
@@ -261,10 +249,7 @@ def _iterate_image_blocks(images: Images, count: int | None = None) -> Iterator[
 
 
 def _are_copies(
-    images: Images,
-    places: NDArray[np.integer],
-    others: Images,
-    other_places: NDArray[np.integer],
+    images: Images, places: NDArray[np.integer], others: Images, other_places: NDArray[np.integer]
 ) -> NDArray[np.bool_]:
     """For each pair whether its pixels differ by little enough."""
     copies = np.zeros(len(places), bool)

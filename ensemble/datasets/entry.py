@@ -78,9 +78,7 @@ class DatasetEntry:
 def sanitize_noun(text: str) -> str:
     """Text as a word or several, whatever it was: "image" where nothing is left of it."""
     kept = (
-        letter
-        if letter.isalnum() or letter in "-’'" or unicodedata.category(letter)[0] == "M"
-        else " "
+        letter if letter.isalnum() or letter in "-’'" or unicodedata.category(letter)[0] == "M" else " "
         for letter in text
     )
     return " ".join("".join(kept).split()).strip("-’' ") or "image"

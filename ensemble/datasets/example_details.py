@@ -43,9 +43,7 @@ class ExampleDetails:
 
     def describe_columns(self, number: int) -> list[str]:
         """What else is known of an example, as "age: 61"; nothing of empty cells."""
-        return [
-            f"{name}: {values[number]}" for name, values in self.columns.items() if values[number]
-        ]
+        return [f"{name}: {values[number]}" for name, values in self.columns.items() if values[number]]
 
     def describe_tile(self, number: int) -> list[str]:
         """What stands for an example that has no image: its text or columns, else its name."""
@@ -66,9 +64,7 @@ class ExampleDetails:
 NO_DETAILS = ExampleDetails()
 
 
-def clean_details(
-    names: Sequence[str], columns: Mapping[str, Sequence[str]]
-) -> tuple[ExampleDetails, list[str]]:
+def clean_details(names: Sequence[str], columns: Mapping[str, Sequence[str]]) -> tuple[ExampleDetails, list[str]]:
     """Details as they are kept: texts that can be shown, cut where they are long.
 
     Args:
@@ -137,11 +133,7 @@ def parse_details(content: bytes, examples: int) -> ExampleDetails:
 
 
 def _is_text_list(values: Any, count: int) -> bool:
-    return (
-        isinstance(values, list)
-        and len(values) == count
-        and all(isinstance(value, str) for value in values)
-    )
+    return isinstance(values, list) and len(values) == count and all(isinstance(value, str) for value in values)
 
 
 def _clean_cell(text: str) -> str:

@@ -44,6 +44,4 @@ def has_mismatched_file(file: RemoteFile, name: str, folder: Path) -> bool:
     """Whether `downloads/manual` has a file of this name that is not `file`."""
     manual = manual_download_folder(folder)
     paths = [place / file.name for place in (manual / name, manual)]
-    return any(path.is_file() for path in paths) and not any(
-        is_expected_file(p, file) for p in paths
-    )
+    return any(path.is_file() for path in paths) and not any(is_expected_file(p, file) for p in paths)

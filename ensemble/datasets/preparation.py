@@ -27,11 +27,7 @@ ARRAY_FILES = (  # in the order of the prepared array
 
 
 def prepare_dataset_files(
-    entry: DatasetEntry,
-    recipe: DownloadManifest,
-    folder: Path,
-    progress: Progress | None,
-    transfer: TransferSettings,
+    entry: DatasetEntry, recipe: DownloadManifest, folder: Path, progress: Progress | None, transfer: TransferSettings
 ) -> None:
     """Brings `entry` into the data folder, from its files on disk or over the network.
 
@@ -56,34 +52,22 @@ def prepare_dataset_files(
         with hold_folder_lock(fetched, lambda: teller.report_message(None, waiting)) as alone:
             if alone:
                 remove_partial_files(fetched)
-                remove_partial_files(
-                    store.prepared_array_path(folder, entry.name).parent, entry.name
-                )
+                remove_partial_files(store.prepared_array_path(folder, entry.name).parent, entry.name)
             if not store.is_prepared_dataset_intact(folder, entry):
                 build_dataset_files(entry, recipe, folder, teller, transfer)
     teller.report_message(1.0, f"{entry.title} is ready")
 
 
 def build_dataset_files(
-    entry: DatasetEntry,
-    recipe: DownloadManifest,
-    folder: Path,
-    teller: FetchProgress,
-    transfer: TransferSettings,
+    entry: DatasetEntry, recipe: DownloadManifest, folder: Path, teller: FetchProgress, transfer: TransferSettings
 ) -> None:
     """Finds or fetches the files, then writes the prepared dataset."""
-    missing = [
-        file
-        for file in recipe.files
-        if not original_files.find_original_file(file, entry.name, folder)
-    ]
+    missing = [file for file in recipe.files if not original_files.find_original_file(file, entry.name, folder)]
     check_download_space(entry, folder, sum(file.size for file in missing) + entry.nbytes_prepared)
     teller.completed_bytes = teller.total - sum(file.size for file in missing)
     for number, file in enumerate(missing):
         try:
-            fetch_original_file(
-                file, original_files.dataset_download_folder(folder, entry.name), teller, transfer
-            )
+            fetch_original_file(file, original_files.dataset_download_folder(folder, entry.name), teller, transfer)
         except TransferError as error:
             place, still = transfer.folder_url(file), missing[number:]
             message = advice.describe_failed_fetch(entry, str(error), place, still, folder)
@@ -110,26 +94,19 @@ def check_download_space(entry: DatasetEntry, folder: Path, needed: int) -> None
         raise StorageError(advice.describe_full_disk(entry, folder, needed))
 
 
-def fetch_original_file(
-    file: RemoteFile, fetched: Path, teller: FetchProgress, transfer: TransferSettings
-) -> None:
+def fetch_original_file(file: RemoteFile, fetched: Path, teller: FetchProgress, transfer: TransferSettings) -> None:
     """Fetches one file to the folder `fetched`, and tells how far it is.
 
     Raises:
       TransferError: it did not come.
     """
     fetch_remote_file(
-        file,
-        fetched / file.name,
-        transfer,
-        lambda done, attempt: teller.report_bytes(file, done, attempt),
+        file, fetched / file.name, transfer, lambda done, attempt: teller.report_bytes(file, done, attempt)
     )
     teller.finish_file(file)
 
 
-def unpack_idx_array(
-    name: str, entry: DatasetEntry, recipe: DownloadManifest, folder: Path
-) -> NDArray[np.uint8]:
+def unpack_idx_array(name: str, entry: DatasetEntry, recipe: DownloadManifest, folder: Path) -> NDArray[np.uint8]:
     """The array in the file called `name`: images (N, H, W) or labels (N,).
 
     Raises:
@@ -137,11 +114,7 @@ def unpack_idx_array(
     """
     size = entry.train_size if name.startswith("train") else entry.test_size
     shape = (size, *entry.image_shape[:2]) if "images" in name else (size,)
-    paths = [
-        original_files.find_original_file(file, entry.name, folder)
-        for file in recipe.files
-        if file.name == name
-    ]
+    paths = [original_files.find_original_file(file, entry.name, folder) for file in recipe.files if file.name == name]
     if not paths or not paths[0]:
         raise DownloadError(f"{name} of {entry.title} vanished while it was being prepared.")
     try:

@@ -34,9 +34,7 @@ class FetchProgress:
         if not done or time.monotonic() - self.last_report_time >= REPORT_INTERVAL_S:
             again = f" (attempt {attempt})" if attempt > 1 else ""
             fraction = min((self.completed_bytes + done) / self.total, 1.0)
-            self.report_message(
-                fraction, f"Fetching {file.name}, {format_byte_progress(done, file.size)}{again}"
-            )
+            self.report_message(fraction, f"Fetching {file.name}, {format_byte_progress(done, file.size)}{again}")
 
     def finish_file(self, file: RemoteFile) -> None:
         """`file` is here as a whole."""

@@ -37,9 +37,7 @@ def prepared_note_path(folder: Path, name: str) -> Path:
     return folder / "prepared" / f"{name}.json"
 
 
-def write_prepared_dataset(
-    folder: Path, entry: DatasetEntry, parts: list[NDArray[np.uint8]], source: str
-) -> None:
+def write_prepared_dataset(folder: Path, entry: DatasetEntry, parts: list[NDArray[np.uint8]], source: str) -> None:
     """Writes a prepared dataset so that it is there as a whole or not at all.
 
     Args:
@@ -80,10 +78,7 @@ def read_prepared_dataset(folder: Path, entry: DatasetEntry) -> Dataset:
     """
     note = read_prepared_note(folder, entry)
     try:
-        flat = map_npy(
-            prepared_array_path(folder, entry.name),
-            ExpectedArray((entry.nbytes_prepared,), "uint8"),
-        )
+        flat = map_npy(prepared_array_path(folder, entry.name), ExpectedArray((entry.nbytes_prepared,), "uint8"))
     except (OSError, DamagedFileError) as error:
         raise IncompleteDatasetError(f"its array cannot be read ({error})") from error
     if compute_packed_labels_crc32(flat, entry) != note.get("labels_crc32"):
@@ -120,17 +115,13 @@ def read_prepared_note(folder: Path, entry: DatasetEntry) -> dict[str, Any]:
     if values.get("format") != FORMAT:
         raise IncompleteDatasetError(f"{note.name} has another version")
     if length != values.get("bytes"):
-        raise IncompleteDatasetError(
-            f"{array.name} has {length:,} bytes where {values.get('bytes')} were written"
-        )
+        raise IncompleteDatasetError(f"{array.name} has {length:,} bytes where {values.get('bytes')} were written")
     return values
 
 
 def compute_packed_labels_crc32(flat: NDArray[np.uint8], entry: DatasetEntry) -> int:
     """CRC-32 of all labels: a cheap check that the end of the file is what was written."""
-    return zlib.crc32(
-        flat[(entry.train_size + entry.test_size) * entry.bytes_per_image :].tobytes()
-    )
+    return zlib.crc32(flat[(entry.train_size + entry.test_size) * entry.bytes_per_image :].tobytes())
 
 
 def create_dataset_views(flat: NDArray[np.uint8], entry: DatasetEntry, source: str) -> Dataset:

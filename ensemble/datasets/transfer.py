@@ -79,9 +79,7 @@ def fetch_remote_file(
             time.sleep(transfer.pause_seconds * 2 ** (attempt - 1))
 
 
-def try_remote_fetch(
-    file: RemoteFile, target: Path, transfer: TransferSettings, tell: Callable[[int], None]
-) -> None:
+def try_remote_fetch(file: RemoteFile, target: Path, transfer: TransferSettings, tell: Callable[[int], None]) -> None:
     """One attempt of `fetch_remote_file`."""
     digest, done = hashlib.sha256(), 0
     tell(0)

@@ -16,9 +16,7 @@ from ensemble.errors import RunError
 # Images are padded to batches of these sizes, one compiled program each, so that little is left to
 # compile after the first pictures. More images than the largest size take several calls.
 PADDED_BATCH_SIZES = (1, 8, 32, 128)
-NOT_FINITE_MESSAGE = (
-    "The members give no finite numbers for an image: choose another epoch, or another run."
-)
+NOT_FINITE_MESSAGE = "The members give no finite numbers for an image: choose another epoch, or another run."
 
 
 class Activations(NamedTuple):
@@ -41,10 +39,7 @@ class Activations(NamedTuple):
 
 
 def compute_activations(
-    network: Network,
-    params: Any,
-    images: NDArray[np.uint8],
-    sizes: tuple[int, ...] = PADDED_BATCH_SIZES,
+    network: Network, params: Any, images: NDArray[np.uint8], sizes: tuple[int, ...] = PADDED_BATCH_SIZES
 ) -> Activations:
     """All members on all images, in one dispatch for as many as the largest size.
 
@@ -59,9 +54,7 @@ def compute_activations(
       RunError: a logit is not a number.
     """
     starts = range(0, max(len(images), 1), sizes[-1])
-    parts = [
-        _compute_padded_batch(network, params, images[at : at + sizes[-1]], sizes) for at in starts
-    ]
+    parts = [_compute_padded_batch(network, params, images[at : at + sizes[-1]], sizes) for at in starts]
     activations = Activations(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
     # Of members that came from elsewhere nobody knows what they make of an image.
     if not np.isfinite(activations.logits).all():

@@ -21,20 +21,8 @@ from ensemble.engine.draws import random_keys
 from ensemble.engine.draws.augmentation import NO_AUGMENTATION, Augmentation
 from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic
 from ensemble.engine.networks.network import Network, Params
-from ensemble.engine.optimizer import (
-    PLAIN_SGD,
-    Hyperparameters,
-    SoftTargets,
-    UpdateRule,
-    apply_gradient_step,
-)
-from ensemble.engine.step import (
-    MemberState,
-    MemberStepMetrics,
-    SharedHyperparameters,
-    compute_gradients,
-    prepare_batch,
-)
+from ensemble.engine.optimizer import PLAIN_SGD, Hyperparameters, SoftTargets, UpdateRule, apply_gradient_step
+from ensemble.engine.step import MemberState, MemberStepMetrics, SharedHyperparameters, compute_gradients, prepare_batch
 
 
 def compute_part_gradients(
@@ -98,12 +86,7 @@ def compute_part_gradients(
 
 
 def apply_mean_gradient(
-    rule: UpdateRule,
-    classes: int,
-    state: MemberState,
-    hyper: Hyperparameters,
-    step: Array,
-    *parts: Array,
+    rule: UpdateRule, classes: int, state: MemberState, hyper: Hyperparameters, step: Array, *parts: Array
 ) -> tuple[MemberState, MemberStepMetrics]:
     """One update by the mean of the parts' gradients; metrics are of the whole batch.
 
@@ -120,12 +103,7 @@ def apply_mean_gradient(
     rate = jnp.asarray(hyper.rates)[step]
     with jax.named_scope("update"):
         params, opt_state = apply_gradient_step(
-            rule,
-            unravel_gradients(mean[: flat.size]),
-            state.opt_state,
-            state.params,
-            rate,
-            hyper,
+            rule, unravel_gradients(mean[: flat.size]), state.opt_state, state.params, rate, hyper
         )
     loss, accuracy = mean[flat.size], mean[flat.size + 1]
     probabilities = jnp.concatenate([part[flat.size + 2 :] for part in parts])

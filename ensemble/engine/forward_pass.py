@@ -28,9 +28,7 @@ def build_forward_program(layout: Layout, network: Network) -> Callable[..., Any
     """A member's pass over a share of the images, on these devices; made once a process."""
     share = functools.partial(compute_log_probabilities, network)
     return layout.pmap(
-        cache_trace("forward", share, network),
-        donate_argnums=0,
-        compiler_options=choose_compiler_options(network),
+        cache_trace("forward", share, network), donate_argnums=0, compiler_options=choose_compiler_options(network)
     )
 
 
@@ -48,13 +46,7 @@ class ForwardPass:
       devices: what to work on; by default all of this process.
     """
 
-    def __init__(
-        self,
-        network: Network,
-        params: Any,
-        room: int,
-        devices: Sequence[jax.Device] | None = None,
-    ) -> None:
+    def __init__(self, network: Network, params: Any, room: int, devices: Sequence[jax.Device] | None = None) -> None:
         devices = devices or jax.local_devices()
         self._network, self._devices, self._room = network, devices, room
         block = CPU_BLOCK_SIZE if jax.default_backend() == "cpu" else ACCELERATOR_BLOCK_SIZE
@@ -90,17 +82,12 @@ class ForwardPass:
 
         def predict_member(params: Any, result: np.ndarray) -> Iterator[float]:
             params, classes = self._layout.replicate(params), self._network.classes
-            log_probabilities, done = (
-                self._layout.put_shards(np.zeros((*self._shape, classes), np.float32)),
-                0,
-            )
+            log_probabilities, done = (self._layout.put_shards(np.zeros((*self._shape, classes), np.float32)), 0)
             while done < share:
                 began, count = time.perf_counter(), self._pace.choose_units(share - done)
                 here = self._layout.put_shards(np.clip(counts - done, 0, count).astype(np.int32))
                 first = self._layout.replicate(np.int32(done))
-                log_probabilities = jax.block_until_ready(
-                    self._program(log_probabilities, params, first, here, blocks)
-                )
+                log_probabilities = jax.block_until_ready(self._program(log_probabilities, params, first, here, blocks))
                 self._pace.record_duration(count, time.perf_counter() - began)
                 done += count
                 if done < share:

@@ -106,12 +106,8 @@ class Layout:
         """
         by_pmap = choose_mapping() == "pmap"
         if by_pmap and jax.process_count() == 1 and compiler_options is None:
-            return jax.pmap(
-                function, axis_name=AXIS, devices=self.devices, donate_argnums=donate_argnums
-            )
-        return _shard_map_over_devices(
-            function, self.local_devices, donate_argnums, compiler_options
-        )
+            return jax.pmap(function, axis_name=AXIS, devices=self.devices, donate_argnums=donate_argnums)
+        return _shard_map_over_devices(function, self.local_devices, donate_argnums, compiler_options)
 
     def pmap_over_processes(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """`pmap` over the devices of all processes, which have to call it together.
@@ -120,10 +116,7 @@ class Layout:
         """
         if self.is_single_process:
             return self.pmap(function)
-        compiled, mine = (
-            _shard_map_over_devices(function, self.devices),
-            _build_sharding(self.local_devices),
-        )
+        compiled, mine = (_shard_map_over_devices(function, self.devices), _build_sharding(self.local_devices))
         every = _build_sharding(self.devices)
 
         def join_shards(array: Array) -> Array:
@@ -161,10 +154,7 @@ class Layout:
         """How many processes have the devices, and how many of them are this one's; {} of one."""
         if self.is_single_process:
             return {}
-        return {
-            "processes": len(set(self.device_processes.tolist())),
-            "used_here": len(self.local_devices),
-        }
+        return {"processes": len(set(self.device_processes.tolist())), "used_here": len(self.local_devices)}
 
     def put_shards(self, shards: Sequence[Any] | np.ndarray) -> Array:
         """One array (D, …) from D shards (…), the d-th on device d, without a host copy of all.
@@ -173,15 +163,11 @@ class Layout:
         """
         placed = [
             jax.device_put(shard[None], device)
-            for shard, device, mine in zip(
-                shards, self.devices, self.local_device_mask, strict=True
-            )
+            for shard, device, mine in zip(shards, self.devices, self.local_device_mask, strict=True)
             if mine
         ]
         shape = (len(self.local_devices), *placed[0].shape[1:])
-        return jax.make_array_from_single_device_arrays(
-            shape, _build_sharding(self.local_devices), placed
-        )
+        return jax.make_array_from_single_device_arrays(shape, _build_sharding(self.local_devices), placed)
 
     def gather(self, tree: Any) -> Any:
         """Arrays (D, K, …) on devices to NumPy (M, …): the inverse of `spread`.
@@ -246,11 +232,7 @@ def _shard_map_over_devices(
         return jax.tree.map(lambda leaf: leaf[None], result)
 
     spread = jax.shard_map(
-        run_on_shard,
-        mesh=sharding.mesh,
-        in_specs=sharding.spec,
-        out_specs=sharding.spec,
-        check_vma=False,
+        run_on_shard, mesh=sharding.mesh, in_specs=sharding.spec, out_specs=sharding.spec, check_vma=False
     )
     return jax.jit(spread, donate_argnums=donate_argnums, compiler_options=compiler_options)
 
@@ -263,9 +245,7 @@ def choose_mapping() -> str:
     """
     word = os.environ.get(MAPPING_VARIABLE, "").strip() or MAPPINGS[0]
     if word not in MAPPINGS:
-        raise ConfigError(
-            f"{MAPPING_VARIABLE} is {word!r:.80}: set it to {' or '.join(MAPPINGS)}, or unset it."
-        )
+        raise ConfigError(f"{MAPPING_VARIABLE} is {word!r:.80}: set it to {' or '.join(MAPPINGS)}, or unset it.")
     return word
 
 
@@ -278,7 +258,5 @@ def choose_devices(count: int) -> list[jax.Device]:
     if count > len(devices):
         hosts = jax.process_count()
         place = "this machine has" if hosts == 1 else f"these {hosts} processes have"
-        raise ConfigError(
-            f"devices is {count}, but {place} {len(devices)}: choose at most that, or 0 for all."
-        )
+        raise ConfigError(f"devices is {count}, but {place} {len(devices)}: choose at most that, or 0 for all.")
     return devices[:count] if count else devices

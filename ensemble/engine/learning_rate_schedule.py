@@ -7,10 +7,7 @@ from ensemble.config import EnsembleConfig
 
 
 def compute_learning_rates(
-    config: EnsembleConfig,
-    steps_per_epoch: int,
-    full: ArrayLike | None = None,
-    epoch: int | None = None,
+    config: EnsembleConfig, steps_per_epoch: int, full: ArrayLike | None = None, epoch: int | None = None
 ) -> np.ndarray:
     """The rate of each step of a run, float32 (epochs · steps_per_epoch,).
 

@@ -114,9 +114,7 @@ class EvaluationAccumulator:
     def add_and_average(self, log_p: np.ndarray) -> None:
         """As `add_batch`, with the metrics of the average reckoned here, in float64."""
         labels = self._labels[self._done : self._done + log_p.shape[1]]
-        self.add_batch(
-            log_p, *compute_average_metrics(np.exp(log_p[:, : len(labels)]), labels, self._active)
-        )
+        self.add_batch(log_p, *compute_average_metrics(np.exp(log_p[:, : len(labels)]), labels, self._active))
 
     def compute_evaluation(self) -> Evaluation:
         """The whole, once every image has come."""
@@ -131,9 +129,7 @@ class EvaluationAccumulator:
         return Evaluation(self._probabilities, loss, right, *both, active=~aside)
 
 
-def compute_average_metrics(
-    probabilities: np.ndarray, labels: np.ndarray, active: np.ndarray
-) -> tuple[float, float]:
+def compute_average_metrics(probabilities: np.ndarray, labels: np.ndarray, active: np.ndarray) -> tuple[float, float]:
     """NLL and accuracy of the active members' average: on the host.
 
     Args:
@@ -149,9 +145,7 @@ def compute_average_metrics(
     return float(nll), float((mean.argmax(-1) == labels).mean())
 
 
-def build_average_metrics(
-    layout: Layout,
-) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+def build_average_metrics(layout: Layout) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
     """A program (probabilities, labels, active) -> (nll, accuracy) of the averaged probabilities.
 
     It takes probabilities (D, K, …, B, C) and labels int (D, …, B), as laid out on the
@@ -192,11 +186,7 @@ def _build_average_program(devices: tuple[jax.Device, ...]) -> Callable[..., tup
 
     layout = Layout(len(devices), devices)
     # Between processes gloo adds in an order of its own.
-    mean_of_all = (
-        lax.pmean
-        if layout.is_single_process or devices[0].platform != "cpu"
-        else _reduce_mean_in_order
-    )
+    mean_of_all = lax.pmean if layout.is_single_process or devices[0].platform != "cpu" else _reduce_mean_in_order
     return layout.pmap_over_processes(average_members)
 
 
@@ -219,8 +209,7 @@ def mask_frozen_members(aside: np.ndarray, metrics: TrainingMetrics) -> Training
     if not aside.any():
         return metrics
     loss, accuracy = (
-        np.where(aside[:, None], np.float32(np.nan), values)
-        for values in (metrics.loss, metrics.accuracy)
+        np.where(aside[:, None], np.float32(np.nan), values) for values in (metrics.loss, metrics.accuracy)
     )
     nll, right = metrics.ensemble_nll, metrics.ensemble_accuracy
     if aside.all() and nll is not None and right is not None:

@@ -56,9 +56,7 @@ class Hyperparameters(NamedTuple):
     weight_decay: ArrayLike
 
 
-def build_update_rule(
-    config: EnsembleConfig, values: Mapping[str, np.ndarray] | None = None
-) -> UpdateRule:
+def build_update_rule(config: EnsembleConfig, values: Mapping[str, np.ndarray] | None = None) -> UpdateRule:
     """What a run has of it.
 
     Args:
@@ -73,9 +71,7 @@ def build_update_rule(
 
 
 def resolve_member_values(
-    config: EnsembleConfig,
-    numbers: Sequence[int],
-    overrides: Mapping[str, ArrayLike] | None = None,
+    config: EnsembleConfig, numbers: Sequence[int], overrides: Mapping[str, ArrayLike] | None = None
 ) -> dict[str, np.ndarray]:
     """Each member's learning rate, momentum and weight decay, float64 (M,) each.
 
@@ -89,21 +85,17 @@ def resolve_member_values(
     """
     if bad := [number for number in numbers if not 0 <= number < config.members]:
         raise ConfigError(
-            f"There is no member {bad[0]} among {config.members}: number them from 0 to "
-            f"{config.members - 1}."
+            f"There is no member {bad[0]} among {config.members}: number them from 0 to {config.members - 1}."
         )
     places = np.asarray(numbers, np.int64)
     own = {name: np.asarray(each)[places] for name, each in config.member_values.items()}
     for name, override in (overrides or {}).items():
         each = np.asarray(override, np.float64)
         if name not in own:
-            raise ConfigError(
-                f"{name} cannot differ between members: the settings that can are {', '.join(own)}."
-            )
+            raise ConfigError(f"{name} cannot differ between members: the settings that can are {', '.join(own)}.")
         if each.shape != (len(numbers),):
             raise ConfigError(
-                f"{name} is given as {each.shape} numbers: give one for each of the "
-                f"{len(numbers)} members."
+                f"{name} is given as {each.shape} numbers: give one for each of the {len(numbers)} members."
             )
         own[name] = each
     return own
@@ -134,12 +126,7 @@ for _kind in set[type]().union(*map(list_optimizer_state_types, OPTIMIZERS.value
 
 
 def apply_gradient_step(
-    rule: UpdateRule,
-    grads: Params,
-    opt_state: optax.OptState,
-    trained: Params,
-    rate: ArrayLike,
-    hyper: Hyperparameters,
+    rule: UpdateRule, grads: Params, opt_state: optax.OptState, trained: Params, rate: ArrayLike, hyper: Hyperparameters
 ) -> tuple[Params, optax.OptState]:
     """One update: the moved parameters, and what the optimizer remembers."""
     if rule.has_coupled_decay:
@@ -167,11 +154,7 @@ class SoftTargets(NamedTuple):
 
 
 def compute_training_losses(
-    rule: UpdateRule,
-    logits: Array,
-    labels: Array,
-    label_smoothing: ArrayLike,
-    soft_targets: SoftTargets | None = None,
+    rule: UpdateRule, logits: Array, labels: Array, label_smoothing: ArrayLike, soft_targets: SoftTargets | None = None
 ) -> tuple[Array, Array]:
     """The loss that is learnt from, and the one that is told: means over the batch, in nats.
 

@@ -42,9 +42,7 @@ def _build_probability_program(network: Network) -> Callable[..., Any]:
     return map_over_members("predict", network, predict_member)
 
 
-def sample_probabilities(
-    network: Network, params: Any, images: np.ndarray, passes: int, seed: int = 0
-) -> np.ndarray:
+def sample_probabilities(network: Network, params: Any, images: np.ndarray, passes: int, seed: int = 0) -> np.ndarray:
     """Every member's probabilities with dropout left on, averaged over passes: float32 (M, N, C).
 
     Args:
@@ -60,9 +58,7 @@ def sample_probabilities(
     Source: Y. Gal and Z. Ghahramani, "Dropout as a Bayesian approximation", ICML 2016.
     """
     if not network.is_stochastic:
-        raise ConfigError(
-            f"The network {network.name} has no dropout: there is nothing to sample from it."
-        )
+        raise ConfigError(f"The network {network.name} has no dropout: there is nothing to sample from it.")
     if network.collections:
         raise ConfigError(
             f"The network {network.name} carries {', '.join(network.collections)} besides its "
@@ -90,19 +86,12 @@ def _build_sampling_program(network: Network) -> Callable[..., Any]:
         key = jax.random.key(draw[0])
         for number in (draw[1], draw[2], draw[3]):
             key = jax.random.fold_in(key, number)
-        return jax.nn.softmax(
-            network.apply_in_training(*network.split_params(params), scale_to_unit(images), key)[0]
-        )
+        return jax.nn.softmax(network.apply_in_training(*network.split_params(params), scale_to_unit(images), key)[0])
 
-    return jax.jit(
-        cache_trace("sample", sample_member, network),
-        compiler_options=choose_compiler_options(network),
-    )
+    return jax.jit(cache_trace("sample", sample_member, network), compiler_options=choose_compiler_options(network))
 
 
-def map_over_members(
-    name: str, network: Network, member_function: Callable[..., Any]
-) -> Callable[..., Any]:
+def map_over_members(name: str, network: Network, member_function: Callable[..., Any]) -> Callable[..., Any]:
     """`one(params, images)` of one member, for members (M, …): its results, stacked along M.
 
     Where loops are no bargain (forms/member_programs.py), a call for each member; else one for all,
@@ -118,17 +107,13 @@ def map_over_members(
         def map_members(params: Any, images: Array) -> Any:
             return jax.lax.map(lambda params: member_function(params, images), params)
 
-        return jax.jit(
-            cache_trace(name, map_members, network),
-            compiler_options=choose_compiler_options(network),
-        )
+        return jax.jit(cache_trace(name, map_members, network), compiler_options=choose_compiler_options(network))
 
     def run_member(params: Any, m: Array, images: Array) -> Any:
         return member_function(jax.tree.map(lambda leaf: leaf[m], params), images)
 
     compiled = jax.jit(
-        cache_trace(f"{name} one", run_member, network),
-        compiler_options=choose_compiler_options(network),
+        cache_trace(f"{name} one", run_member, network), compiler_options=choose_compiler_options(network)
     )
 
     def run_members_in_turn(params: Any, images: Any) -> Any:

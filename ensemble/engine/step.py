@@ -76,11 +76,7 @@ def create_member_state(network: Network, optimizer: Optimizer, key: Array) -> M
 
 
 def create_members(
-    network: Network,
-    seed: int,
-    members: int,
-    numbers: Sequence[int] | None = None,
-    optimizer: Optimizer = SGD,
+    network: Network, seed: int, members: int, numbers: Sequence[int] | None = None, optimizer: Optimizer = SGD
 ) -> MemberState:
     """Members before their first step, leaves (M, …): the HOWTO's draws.
 
@@ -106,10 +102,7 @@ def create_members(
 
 
 def create_members_from(
-    network: Network,
-    config: EnsembleConfig,
-    numbers: Sequence[int],
-    arrays: Mapping[str, np.ndarray],
+    network: Network, config: EnsembleConfig, numbers: Sequence[int], arrays: Mapping[str, np.ndarray]
 ) -> MemberState:
     """Members before their first step, leaves (M, …), some of whose arrays are given.
 
@@ -149,23 +142,18 @@ def _derive_key_data(seed: int | Array, members: int) -> Array:
 # One member at a time: most of the draws' time is their compiling, and so one compiled program
 # does for any number of members, and for all groups of a run.
 @functools.lru_cache(maxsize=256)
-def _build_creation_program(
-    network: Network, optimizer: Optimizer
-) -> Callable[[ArrayLike], MemberState]:
+def _build_creation_program(network: Network, optimizer: Optimizer) -> Callable[[ArrayLike], MemberState]:
     def create_member(key_data: Array) -> MemberState:
         return create_member_state(network, optimizer, jax.random.wrap_key_data(key_data))
 
     return jax.jit(
-        cache_trace("create", create_member, network, optimizer),
-        compiler_options=choose_compiler_options(network),
+        cache_trace("create", create_member, network, optimizer), compiler_options=choose_compiler_options(network)
     )
 
 
 def create_blank_members(network: Network, members: int, optimizer: Optimizer = SGD) -> MemberState:
     """A state of that many members in NumPy, leaves (M, …), all zero."""
-    shapes = jax.eval_shape(
-        _build_creation_program(network, optimizer), jax.ShapeDtypeStruct((2,), np.uint32)
-    )
+    shapes = jax.eval_shape(_build_creation_program(network, optimizer), jax.ShapeDtypeStruct((2,), np.uint32))
     return jax.tree.map(lambda leaf: np.zeros((members, *leaf.shape), leaf.dtype), shapes)
 
 
@@ -206,16 +194,7 @@ def apply_train_step(
     """
     trained, _ = network.split_params(state.params)
     grads, after, metrics = compute_gradients(
-        network,
-        state.params,
-        images,
-        labels,
-        key,
-        label_smoothing,
-        rule,
-        arithmetic,
-        soft_targets,
-        adversarial,
+        network, state.params, images, labels, key, label_smoothing, rule, arithmetic, soft_targets, adversarial
     )
     with jax.named_scope("update"):
         moved, opt_state = apply_gradient_step(rule, grads, state.opt_state, trained, rate, hyper)
@@ -246,15 +225,11 @@ def compute_gradients(
     def compute_loss(trained: Params, images: Array) -> tuple[Array, tuple[Array, Array, Params]]:
         logits, after = network.apply_in_training(trained, rest, images, key, arithmetic)
         with jax.named_scope("loss"):
-            learnt, cross_entropy = compute_training_losses(
-                rule, logits, labels, label_smoothing, soft_targets
-            )
+            learnt, cross_entropy = compute_training_losses(rule, logits, labels, label_smoothing, soft_targets)
         return learnt, (cross_entropy, logits, after)
 
     step = adversarial if rule.has_adversarial_examples else None
-    (loss, logits, after), grads = differentiate_loss(
-        compute_loss, trained, images, step, UNIT_RANGE
-    )
+    (loss, logits, after), grads = differentiate_loss(compute_loss, trained, images, step, UNIT_RANGE)
     with jax.named_scope("figures"):
         accuracy = jnp.mean(jnp.argmax(logits, -1) == labels)
         return grads, after, MemberStepMetrics(loss, accuracy, jax.nn.softmax(logits))
@@ -281,9 +256,7 @@ def run_epoch_step(
     A teacher's targets are of the images as they are, also where these are augmented.
     """
     key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
-    batch = prepare_batch(
-        network, order[step], key, images, labels, common, soft_targets, augmentation
-    )
+    batch = prepare_batch(network, order[step], key, images, labels, common, soft_targets, augmentation)
     rate, smoothing = jnp.asarray(hyper.rates)[step], common.label_smoothing
     return apply_train_step(
         network,

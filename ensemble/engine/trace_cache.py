@@ -121,9 +121,7 @@ def write_trace(file: Path, text: bytes | bytearray) -> None:
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(file, hashlib.sha256(text).digest() + text)
-        for old in sorted(file.parent.iterdir(), key=_read_last_use, reverse=True)[
-            MAX_STORED_TRACES:
-        ]:
+        for old in sorted(file.parent.iterdir(), key=_read_last_use, reverse=True)[MAX_STORED_TRACES:]:
             old.unlink(missing_ok=True)
 
 

@@ -27,18 +27,8 @@ from ensemble.engine.learning_rate_schedule import compute_learning_rates
 from ensemble.engine.metrics import Evaluation, TrainingMetrics, concatenate_training_metrics
 from ensemble.engine.networks.network import Network
 from ensemble.engine.networks.registry import build_network
-from ensemble.engine.optimizer import (
-    Hyperparameters,
-    SoftTargets,
-    build_update_rule,
-    resolve_member_values,
-)
-from ensemble.engine.step import (
-    MemberState,
-    SharedHyperparameters,
-    create_blank_members,
-    create_members,
-)
+from ensemble.engine.optimizer import Hyperparameters, SoftTargets, build_update_rule, resolve_member_values
+from ensemble.engine.step import MemberState, SharedHyperparameters, create_blank_members, create_members
 from ensemble.errors import ConfigError
 from ensemble.machine.bfloat16_plans import Bfloat16Methods
 
@@ -128,9 +118,7 @@ class Trainer:
         self.numbers = range(config.members) if numbers is None else numbers
         self.values = resolve_member_values(config, self.numbers, values)
         self.rule = build_update_rule(config, self.values)
-        self.layout = Layout.over_devices(
-            len(self.numbers), devices or choose_devices(config.devices)
-        )
+        self.layout = Layout.over_devices(len(self.numbers), devices or choose_devices(config.devices))
         held = select_validation_indices(config, dataset)
         every, held_labels, streamed = images, labels[held], None
         local = self.layout.local_devices
@@ -141,15 +129,10 @@ class Trainer:
             images, labels = np.delete(images, held, 0), np.delete(labels, held)
         self._folds = np.delete(assign_folds(config, dataset), held) if config.folds else None
         self.size = len(labels)
-        self.steps_per_epoch = batches.count_steps_per_epoch(
-            self.size, config.batch_size, len(held), config.folds
-        )
+        self.steps_per_epoch = batches.count_steps_per_epoch(self.size, config.batch_size, len(held), config.folds)
         self.augmentation = Augmentation.from_config(config)
         execution = execution or choose_training_execution(
-            self.network,
-            self.layout.lanes,
-            config.batch_size,
-            next(iter(self.layout.local_devices), None),
+            self.network, self.layout.lanes, config.batch_size, next(iter(self.layout.local_devices), None)
         )
         arithmetic = choose_arithmetic(config, execution, self.network, products)
         self.products = extract_bfloat16_methods(arithmetic)
@@ -190,10 +173,7 @@ class Trainer:
         Training is compiled beside one thing at a time, or before where members take much memory.
         """
         begin = self.init_members if state is None else functools.partial(self.put, state)
-        large = (
-            sum(leaf.nbytes for leaf in jax.tree.leaves(self.create_blank_state()))
-            > LARGE_STATE_BYTES
-        )
+        large = sum(leaf.nbytes for leaf in jax.tree.leaves(self.create_blank_state())) > LARGE_STATE_BYTES
         with ThreadPoolExecutor(1) as pool:
             begun = None if large else pool.submit(begin)
             pool.submit(self._epoch, 1)
@@ -216,9 +196,7 @@ class Trainer:
     def init_members(self) -> Any:
         """The members before their first step, on their devices."""
         config, optimizer = self.config, self.rule.optimizer
-        return self.put(
-            create_members(self.network, config.seed, config.members, self.numbers, optimizer)
-        )
+        return self.put(create_members(self.network, config.seed, config.members, self.numbers, optimizer))
 
     def create_blank_state(self) -> MemberState:
         """A state in NumPy, leaves (M, …), all zero: of the shapes that `get` gives."""
@@ -247,13 +225,9 @@ class Trainer:
             state, metrics = self._execution.train(state, loaded, start, most)
             parts.append(metrics)
             start += most
-        return state, split_metrics_by_ensemble(
-            concatenate_training_metrics(parts), ~self.active, self._ensembles
-        )
+        return state, split_metrics_by_ensemble(concatenate_training_metrics(parts), ~self.active, self._ensembles)
 
-    def evaluate(
-        self, state: Any, interrupted: Callable[[], bool] = lambda: False
-    ) -> Evaluation | None:
+    def evaluate(self, state: Any, interrupted: Callable[[], bool] = lambda: False) -> Evaluation | None:
         """Every member, and their averaged probabilities, on the whole test set.
 
         `interrupted` is asked about once a second; None is returned as soon as it says yes.
@@ -285,9 +259,7 @@ class Trainer:
         """Whether training images are held out, to choose by."""
         return self._validation is not None
 
-    def validate(
-        self, state: Any, interrupted: Callable[[], bool] = lambda: False
-    ) -> Evaluation | None:
+    def validate(self, state: Any, interrupted: Callable[[], bool] = lambda: False) -> Evaluation | None:
         """`evaluate` on the training images that are held out, of which there have to be some."""
         assert self._validation is not None
         return self._execution.evaluate(state, self._validation, interrupted)
@@ -303,13 +275,9 @@ class Trainer:
         order = batches.sample_epoch_batches(config, epoch, self.size, self.numbers, self._folds)
         own = np.zeros((len(self.numbers), 2), np.uint32)
         if any(self.augmentation) or self.network.is_stochastic:
-            own = np.asarray(
-                random_keys.derive_augmentation_keys(config.seed, epoch, config.members)
-            )
+            own = np.asarray(random_keys.derive_augmentation_keys(config.seed, epoch, config.members))
             own = own[np.asarray(self.numbers)]
-        drawn = EpochInputs(
-            order, own, self._build_hyperparameters(epoch), self._build_shared_hyperparameters()
-        )
+        drawn = EpochInputs(order, own, self._build_hyperparameters(epoch), self._build_shared_hyperparameters())
         return drawn, self._execution.load_epoch(drawn)
 
     def _build_hyperparameters(self, epoch: int) -> Hyperparameters:
@@ -321,9 +289,7 @@ class Trainer:
             weight_decay=values["weight_decay"].astype(np.float32),
         )
 
-    def _build_soft_targets(
-        self, targets: np.ndarray | None, held: np.ndarray
-    ) -> SoftTargets | None:
+    def _build_soft_targets(self, targets: np.ndarray | None, held: np.ndarray) -> SoftTargets | None:
         """What a teacher says of the images that are learnt from; None without one."""
         if not self.rule.has_soft_targets:
             return None
@@ -340,6 +306,4 @@ class Trainer:
         """The numbers that all members share."""
         whole = {"shift_pixels": np.int32(self.config.shift_pixels)}
         rest = [name for name in SharedHyperparameters._fields if name not in whole]
-        return SharedHyperparameters(
-            **whole, **{name: np.float32(getattr(self.config, name)) for name in rest}
-        )
+        return SharedHyperparameters(**whole, **{name: np.float32(getattr(self.config, name)) for name in rest})

@@ -31,8 +31,7 @@ def convert_to_array(field: str, values: Any) -> NDArray[Any]:
         raise
     except (ValueError, TypeError, RuntimeError, AttributeError) as error:
         raise PredictionsError(
-            f"`{field}` has parts of different lengths, or is no array ({error!s:.120}): give one "
-            "array."
+            f"`{field}` has parts of different lengths, or is no array ({error!s:.120}): give one array."
         ) from error
     return array
 
@@ -72,9 +71,7 @@ def list_column_names(values: Any) -> tuple[str, ...] | None:
     """The columns' names of a pandas frame, or of several that have the same; None without."""
     frames = values if isinstance(values, (list, tuple)) else [values]
     every = {
-        tuple(map(str, frame.columns))
-        for frame in frames
-        if hasattr(frame, "columns") and hasattr(frame, "to_numpy")
+        tuple(map(str, frame.columns)) for frame in frames if hasattr(frame, "columns") and hasattr(frame, "to_numpy")
     }
     if len(every) != 1 or len(frames) == 0:
         return None
@@ -110,8 +107,7 @@ def _convert_objects(field: str, array: NDArray[Any]) -> NDArray[Any]:
     missing = next((place for place, value in enumerate(flat) if _is_missing(value)), None)
     if missing is not None:
         raise PredictionsError(
-            f"`{field}` has no value at {missing} (counted from 0): give one, or leave that "
-            "example out."
+            f"`{field}` has no value at {missing} (counted from 0): give one, or leave that example out."
         )
     if all(isinstance(value, (bool, np.bool_)) for value in flat):
         plain: NDArray[Any] = array.astype(np.bool_)

@@ -84,9 +84,7 @@ def convert_arrays_to_outputs(
         split=names.parse_split_label(np.array(split)),
         noun=names.check_noun(noun) if noun.strip() else "",
         notes=notes,
-        groups=None
-        if groups is None
-        else refuse_mask("groups", convert_to_array("groups", groups)),
+        groups=None if groups is None else refuse_mask("groups", convert_to_array("groups", groups)),
         images=None if pictures is None else lambda n: _convert_array_images(pictures, n),
         image_bytes=0 if pictures is None else pictures.size,
         details=_convert_example_names(example_names, len(flat_labels)),
@@ -99,9 +97,7 @@ def convert_arrays_to_outputs(
         raise PredictionsError(message[:1].upper() + message[1:]) from error
 
 
-def _convert_array_images(
-    array: NDArray[Any], examples: int
-) -> tuple[NDArray[np.uint8], list[str]]:
+def _convert_array_images(array: NDArray[Any], examples: int) -> tuple[NDArray[np.uint8], list[str]]:
     return convert_images_to_uint8(array.shape, lambda: iter([array.reshape(-1)]), examples)
 
 
@@ -135,15 +131,10 @@ def _convert_example_names(values: ArrayLike | None, examples: int) -> ExampleDe
     texts = convert_to_array("example_names", values).astype(str)
     if texts.shape != (examples,):
         raise PredictionsError(
-            f"`example_names` has the shape {texts.shape}, and there are {examples:,} examples: "
-            "give one name for each."
+            f"`example_names` has the shape {texts.shape}, and there are {examples:,} examples: give one name for each."
         )
     return clean_details(texts.tolist(), {})[0]
 
 
 def _convert_array_names(field: str, name_list: Sequence[str] | None) -> tuple[str, ...] | None:
-    return (
-        None
-        if name_list is None
-        else names.parse_name_array(field, convert_to_array(field, list(name_list)))
-    )
+    return None if name_list is None else names.parse_name_array(field, convert_to_array(field, list(name_list)))

@@ -60,9 +60,7 @@ def turn_member_columns(file: FilePredictions, labels: NDArray[Any]) -> FilePred
         return (rows[start : start + step] for start in range(0, len(rows), step))
 
     text = f"`{file.kind}` {shape} was read as {shape[1]} members of two classes, one a column."
-    return replace(
-        file, shape=shape[::-1], blocks=iterate_columns, notes=[*file.notes, text], reorder=None
-    )
+    return replace(file, shape=shape[::-1], blocks=iterate_columns, notes=[*file.notes, text], reorder=None)
 
 
 def _number_labels(file: FilePredictions, labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -89,6 +87,4 @@ def _columns_are_members(kind: str, values: NDArray[np.float64], labels: NDArray
     as_classes = values.argmax(axis=1)
     positives = 1 / (1 + np.exp(-np.clip(values, -700, 700)))
     as_members = (positives.mean(axis=1) > 0.5).astype(np.int64)
-    return is_chance_level(counts, as_classes, values.shape[1]) and not is_chance_level(
-        counts, as_members, 2
-    )
+    return is_chance_level(counts, as_classes, values.shape[1]) and not is_chance_level(counts, as_members, 2)

@@ -61,35 +61,26 @@ def read_data_table(path: Path, name: str = "") -> RawTable:
                 raise DataError(f"{name} is empty: save it again.")
             if start.startswith(b"PK"):
                 raise DataError(
-                    f"{name} is a zip archive or a spreadsheet: save the sheet as CSV, or the "
-                    "table as Parquet."
+                    f"{name} is a zip archive or a spreadsheet: save the sheet as CSV, or the table as Parquet."
                 )
             table, decimal, notes = _read_columns(file, parquet=start == b"PAR1")
     except PredictionsError as error:
         words = str(error)
         if words == UNREADABLE_TEXT:
-            words = (
-                "it is neither Parquet nor a table whose first row names its columns: save it as "
-                "CSV in UTF-8."
-            )
+            words = "it is neither Parquet nor a table whose first row names its columns: save it as CSV in UTF-8."
         raise DataError(f"{name}: {words}") from error
     except pa.ArrowException as error:
         words = " ".join(str(error).split())
         raise DataError(
-            f"{name} cannot be read as a table ({words:.150}): give every row as many cells as the "
-            "first row has names."
+            f"{name} cannot be read as a table ({words:.150}): give every row as many cells as the first row has names."
         ) from error
     except (DamagedFileError, OSError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DataError(
-            f"{name} cannot be read ({reason}): give a file that exists and that you may read."
-        ) from error
+        raise DataError(f"{name} cannot be read ({reason}): give a file that exists and that you may read.") from error
     names = [column.strip() for column in table.column_names]
     if not table.num_rows:
         raise DataError(f"{name} has no rows below its header.")
-    columns = [
-        _convert_column(column, table.column(place), decimal) for place, column in enumerate(names)
-    ]
+    columns = [_convert_column(column, table.column(place), decimal) for place, column in enumerate(names)]
     return RawTable(name, table.num_rows, tuple(columns), tuple(notes))
 
 
@@ -110,9 +101,7 @@ def _read_columns(file: BoundedReader, parquet: bool) -> tuple[pa.Table, str, li
         pa.PythonFile(open_csv_rows(cast(io.RawIOBase, file.raw), text), mode="r"),
         pa.csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=text.names),
         pa.csv.ParseOptions(delimiter=text.delimiter),
-        pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(text.names, pa.string()), strings_can_be_null=False
-        ),
+        pa.csv.ConvertOptions(column_types=dict.fromkeys(text.names, pa.string()), strings_can_be_null=False),
     )
     batches, rows = [], 0
     for batch in reader:
@@ -183,9 +172,7 @@ def _convert_text_column(name: str, column: Any, decimal: str) -> RawColumn:
         strange = pc.filter(column, pc.and_(pc.is_valid(column), pc.invert(numbers)))
         cells = "cell that is" if others == 1 else "cells that are"
         verb = "counts" if others == 1 else "count"
-        notes.append(
-            f"{name}: {others:,} {cells} no number (“{strange[0].as_py():.30}”) {verb} as missing."
-        )
+        notes.append(f"{name}: {others:,} {cells} no number (“{strange[0].as_py():.30}”) {verb} as missing.")
     column = pc.if_else(numbers, column, pa.scalar(None, pa.large_string()))
     column = pc.replace_substring_regex(column, rf"{comma}|[ '’\x{{00a0}}\x{{202f}}]", "")
     if decimal == ",":

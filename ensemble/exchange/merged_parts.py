@@ -13,9 +13,7 @@ from ensemble.exchange.checks.axes import OutputAxes
 from ensemble.exchange.files.file_predictions import NamedFilePredictions, name_file_in_errors
 
 
-def number_first_groups(
-    files: list[NamedFilePredictions], examples: int
-) -> NDArray[np.int64] | None:
+def number_first_groups(files: list[NamedFilePredictions], examples: int) -> NDArray[np.int64] | None:
     """The groups of the first file that has any, (N,) as numbers."""
     for file in files:
         groups = file.predictions.groups
@@ -28,8 +26,7 @@ def number_first_groups(
             if groups.dtype.kind == "f" and not np.isfinite(groups).all():
                 place = int(np.argmin(np.isfinite(groups)))
                 raise PredictionsError(
-                    f"{file.name}: its `groups[{place}]` is {groups[place]}: give every "
-                    "example one."
+                    f"{file.name}: its `groups[{place}]` is {groups[place]}: give every example one."
                 )
             return number_groups(groups).astype(np.int64)
     return None
@@ -42,9 +39,7 @@ def merge_class_names(files: list[NamedFilePredictions], classes: int) -> tuple[
         if file.predictions.class_names is None:
             continue
         with name_file_in_errors(file.name):
-            checked_names = names.check_name_count(
-                "class_names", file.predictions.class_names, classes, "classes"
-            )
+            checked_names = names.check_name_count("class_names", file.predictions.class_names, classes, "classes")
         if class_names not in (None, checked_names):
             raise PredictionsError(
                 f"{file.name}: its classes have other names, or another order, than in {first}: "
@@ -54,9 +49,7 @@ def merge_class_names(files: list[NamedFilePredictions], classes: int) -> tuple[
     return class_names
 
 
-def merge_member_names(
-    files: list[NamedFilePredictions], axes: list[OutputAxes]
-) -> tuple[str, ...]:
+def merge_member_names(files: list[NamedFilePredictions], axes: list[OutputAxes]) -> tuple[str, ...]:
     """What the members of all files are called; without names as their files are."""
     member_names: list[str] = []
     for file, its in zip(files, axes, strict=True):
@@ -72,9 +65,7 @@ def merge_member_names(
     return names.number_duplicate_names(member_names)
 
 
-def load_first_images(
-    files: list[NamedFilePredictions], examples: int
-) -> tuple[NDArray[np.uint8] | None, list[str]]:
+def load_first_images(files: list[NamedFilePredictions], examples: int) -> tuple[NDArray[np.uint8] | None, list[str]]:
     """The images of the first file that has any, and what was done to them."""
     for file in files:
         if file.predictions.images is not None:

@@ -24,21 +24,12 @@ from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
-from ensemble.exchange.files.columns import (
-    STATISTIC_NAMES,
-    check_distinct_columns,
-    has_class_columns,
-    is_number_type,
-)
+from ensemble.exchange.files.columns import STATISTIC_NAMES, check_distinct_columns, has_class_columns, is_number_type
 from ensemble.exchange.files.csv_text import CsvText, open_csv_rows, read_csv_text
 from ensemble.exchange.files.file_predictions import name_file_in_errors
 from ensemble.exchange.files.npz_archive import NpzArchive
 from ensemble.exchange.files.npz_archive import open_prediction_archive as open_archive
-from ensemble.exchange.files.npz_predictions import (
-    ARRAY_NAMES,
-    OUTPUT_NAMES,
-    look_like_probabilities,
-)
+from ensemble.exchange.files.npz_predictions import ARRAY_NAMES, OUTPUT_NAMES, look_like_probabilities
 from ensemble.exchange.files.parquet_table import ParquetTable, open_parquet_table
 from ensemble.exchange.prediction_files import File, open_prediction_file
 from ensemble.storage.arrays.damaged_file import DamagedFileError
@@ -56,13 +47,9 @@ NAMES = {
     "example": ("example", "example_id", "id", "name", "index"),
     "group": ("group", "groups", "group_id"),
 }
-SAMPLES_NOTE = (
-    "Of samples each member's mean and variance were taken: a normal distribution stands for them."
-)
+SAMPLES_NOTE = "Of samples each member's mean and variance were taken: a normal distribution stands for them."
 TURNED_NOTE = "The arrays were (examples, members): they were turned round."
-POINTS_NOTE = (
-    "Members gave no spread: of how sure they are only their disagreement is known, and no NLL."
-)
+POINTS_NOTE = "Members gave no spread: of how sure they are only their disagreement is known, and no NLL."
 CROSSING_NOTE = "Quantiles of a member that crossed were put in order."
 # q0.05, quantile_0.05: the level stands in the column's name.
 QUANTILE_COLUMN = re.compile(r"(?:q|quantile)[_ ]?(0?\.\d{1,6})", re.IGNORECASE)
@@ -190,9 +177,7 @@ def _has_number_names(names: Sequence[str]) -> bool:
     if has_spread and _match_member_columns("mean", names):
         return True
     means = any(re.fullmatch(r"(?:means?|mu)(?:[_ ].+|\d+)?", name) for name in plain)
-    return means or bool(
-        _match_quantile_columns(names) or "samples" in plain or {"quantiles", "levels"} <= plain
-    )
+    return means or bool(_match_quantile_columns(names) or "samples" in plain or {"quantiles", "levels"} <= plain)
 
 
 def _read_start(file: BoundedReader) -> bytes:
@@ -233,14 +218,12 @@ def build_numeric_predictions(
     means, spreads = np.atleast_2d(means), np.atleast_2d(spreads)
     if means.shape != spreads.shape or means.ndim != 2:
         raise PredictionsError(
-            f"means {means.shape} and spreads {spreads.shape} differ: give both as (members, "
-            "examples)."
+            f"means {means.shape} and spreads {spreads.shape} differ: give both as (members, examples)."
         )
     if means.shape[1] != len(true):
         if means.shape[0] != len(true):
             raise PredictionsError(
-                f"there are {len(true):,} targets, and means are {means.shape}: give means as "
-                "(members, examples)."
+                f"there are {len(true):,} targets, and means are {means.shape}: give means as (members, examples)."
             )
         means, spreads = means.T, spreads.T
         assumed.append(TURNED_NOTE)
@@ -269,9 +252,7 @@ def add_groups(read: NumericPredictions, groups: Any, source: str) -> NumericPre
     """
     names = np.asarray(groups)
     if names.shape != read.targets.shape:
-        raise PredictionsError(
-            f"{source} is {names.shape} for {len(read.targets):,} examples: give one group each."
-        )
+        raise PredictionsError(f"{source} is {names.shape} for {len(read.targets):,} examples: give one group each.")
     note = f"Examples with the same {source} belong together: intervals and tests count groups."
     return replace(read, groups=number_groups(names.astype(str)), notes=(*read.notes, note))
 
@@ -336,14 +317,10 @@ def _convert_targets(targets: Any) -> Doubles:
 
 def _check_finite(values: Doubles) -> None:
     if not np.isfinite(values).all():
-        raise PredictionsError(
-            "a prediction or a target is not a finite number: leave its example out."
-        )
+        raise PredictionsError("a prediction or a target is not a finite number: leave its example out.")
 
 
-def _check_counts(
-    members: int, examples: int, member_names: Sequence[str] | None
-) -> tuple[str, ...]:
+def _check_counts(members: int, examples: int, member_names: Sequence[str] | None) -> tuple[str, ...]:
     """The members' names, once there are neither too many of them nor of examples."""
     if members > MOST_MEMBERS or examples > MOST_EXAMPLES:
         raise PredictionsError(
@@ -383,8 +360,7 @@ def _parse_arrays(archive: NpzArchive) -> NumericPredictions:
         samples = _convert_to_doubles(archive.load_array(found["samples"]))
         if samples.ndim != 3 or samples.shape[1] < 2:
             raise PredictionsError(
-                f"samples are {samples.shape}: give (members, samples, examples), two samples or "
-                "more."
+                f"samples are {samples.shape}: give (members, samples, examples), two samples or more."
             )
         return build_numeric_predictions(
             samples.mean(axis=1),
@@ -442,9 +418,7 @@ def _read_table(file: BoundedReader, parquet: bool) -> tuple[pa.Table, list[str]
             pa.PythonFile(open_csv_rows(cast(io.RawIOBase, file.raw), text), mode="r"),
             pa.csv.ReadOptions(use_threads=False, column_names=text.names),
             pa.csv.ParseOptions(delimiter=text.delimiter),
-            pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(keys, pa.string()), decimal_point=text.decimal
-            ),
+            pa.csv.ConvertOptions(column_types=dict.fromkeys(keys, pa.string()), decimal_point=text.decimal),
         )
     except (pa.ArrowException, OSError) as error:
         raise PredictionsError(f"it cannot be read as a table: {COLUMNS_HINT}.") from error
@@ -465,24 +439,18 @@ def _parse_table(table: pa.Table, notes: list[str]) -> NumericPredictions:
 
 
 def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> NumericPredictions:
-    columns = {
-        kind: _match_member_columns(kind, table.column_names)
-        for kind in ("mean", "variance", "std")
-    }
+    columns = {kind: _match_member_columns(kind, table.column_names) for kind in ("mean", "variance", "std")}
     spread = "variance" if columns["variance"] else "std"
     members = list(columns["mean"])
     example = _find_name("example", table.column_names)
     has_spread = bool(columns["variance"] or columns["std"])
     if not members or (has_spread and sorted(columns[spread]) != sorted(members)):
         raise PredictionsError(
-            f"its columns {', '.join(table.column_names[:8])} have no mean and spread for each "
-            f"member: {COLUMNS_HINT}."
+            f"its columns {', '.join(table.column_names[:8])} have no mean and spread for each member: {COLUMNS_HINT}."
         )
     read = build_numeric_predictions(
         np.stack([_read_numbers(table, columns["mean"][name]) for name in members]),
-        np.stack([_read_numbers(table, columns[spread][name]) for name in members])
-        if has_spread
-        else None,
+        np.stack([_read_numbers(table, columns[spread][name]) for name in members]) if has_spread else None,
         _read_numbers(table, target),
         is_variance=spread == "variance",
         member_names=[f"member {name}" if name.isdigit() else name for name in members],
@@ -492,9 +460,7 @@ def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> Numeric
     return _add_group_column(read, table, slice(None))
 
 
-def _add_group_column(
-    read: NumericPredictions, table: pa.Table, rows: slice | NDArray[np.intp]
-) -> NumericPredictions:
+def _add_group_column(read: NumericPredictions, table: pa.Table, rows: slice | NDArray[np.intp]) -> NumericPredictions:
     """Add the groups of these rows, one for each example, if there is a column of groups."""
     name = _find_name("group", table.column_names)
     if not name:
@@ -517,11 +483,7 @@ def _match_quantile_columns(names: Sequence[str]) -> Mapping[float, str]:
 
 
 def _parse_long_table(
-    table: pa.Table,
-    member: str | None,
-    target: str,
-    quantiles: Mapping[float, str],
-    notes: list[str],
+    table: pa.Table, member: str | None, target: str, quantiles: Mapping[float, str], notes: list[str]
 ) -> NumericPredictions:
     """A row an example and member; without a column of members all are of one."""
     names = table.column_names
@@ -533,19 +495,14 @@ def _parse_long_table(
     if example := _find_name("example", names):
         which = np.asarray(_read_texts(table, example), object)
         places = {name: place for place, name in enumerate(which[rows[0]])}
-        rows = [
-            each[np.argsort([places.get(name, 0) for name in which[each]], kind="stable")]
-            for each in rows
-        ]
+        rows = [each[np.argsort([places.get(name, 0) for name in which[each]], kind="stable")] for each in rows]
         if any(list(which[each]) != list(which[rows[0]]) for each in rows):
             raise PredictionsError("its members do not have the same examples, each once.")
         example_names = list(which[rows[0]])
     elif len(members) > 1:
         notes = [*notes, ORDER_NOTE]
         if len({len(each) for each in rows}) > 1:
-            raise PredictionsError(
-                "its members do not have as many rows each: add a column example."
-            )
+            raise PredictionsError("its members do not have as many rows each: add a column example.")
     true = _read_numbers(table, target)
     if any(not np.array_equal(true[each], true[rows[0]]) for each in rows):
         raise PredictionsError("an example's target is not the same in the rows of all members.")

@@ -12,11 +12,7 @@ MAX_SOURCE_LENGTH = 200
 
 
 def import_numbers(
-    numbers: NumericPredictions,
-    name: str = "",
-    source: str = "",
-    target_name: str = "",
-    unit: str = "",
+    numbers: NumericPredictions, name: str = "", source: str = "", target_name: str = "", unit: str = ""
 ) -> NumericRun:
     """A new run, state `imported`, of what was read.
 
@@ -33,9 +29,7 @@ def import_numbers(
       PredictionsError: a member has no name, or that of another; or what is predicted, or the
         unit, is too long.
     """
-    member_names = check_distinct_names(
-        "member_names", [sanitize_name(member) for member in numbers.member_names]
-    )
+    member_names = check_distinct_names("member_names", [sanitize_name(member) for member in numbers.member_names])
     source = sanitize_text(source)[:MAX_SOURCE_LENGTH]
     parts = [f"Imported from {source}."] if source else []
     return create_imported_numeric_run(

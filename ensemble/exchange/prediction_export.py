@@ -62,23 +62,18 @@ def export_run(
     run = runs.find_run(run_id)
     epochs = _select_export_epochs(run, epoch, all_epochs)
     if not replace and path.exists():
-        raise PredictionsError(
-            f"{path} already exists: choose another name, or use --force to replace it."
-        )
+        raise PredictionsError(f"{path} already exists: choose another name, or use --force to replace it.")
     content = collect_export_arrays(run, epochs, all_epochs, images)
     try:
         write_arrays(path, content)
     except OSError as error:
         raise PredictionsError(
-            f"{path} cannot be written ({describe_os_error(error)}): {describe_remedy(error)}, or "
-            f"name another file."
+            f"{path} cannot be written ({describe_os_error(error)}): {describe_remedy(error)}, or name another file."
         ) from error
     return ExportedPredictions(path, epochs, content["probabilities"].shape, "images" in content)
 
 
-def collect_export_arrays(
-    run: runs.Run, epochs: tuple[int, ...], stacked: bool, images: bool
-) -> Arrays:
+def collect_export_arrays(run: runs.Run, epochs: tuple[int, ...], stacked: bool, images: bool) -> Arrays:
     """What stands in the file, by name.
 
     Args:
@@ -91,11 +86,7 @@ def collect_export_arrays(
       RunError, DataError: see `export_run`.
     """
     test = runs.load_test_set(run)
-    probabilities = (
-        _stack_epoch_probabilities(run, epochs)
-        if stacked
-        else runs.read_run_predictions(run.id, epochs[0])
-    )
+    probabilities = _stack_epoch_probabilities(run, epochs) if stacked else runs.read_run_predictions(run.id, epochs[0])
     every = run.member_names or generate_default_names(run.config.members, "member")
     arrays: dict[str, NDArray[Any]] = {
         "probabilities": probabilities,

@@ -8,11 +8,7 @@ from typing import BinaryIO
 
 from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule.script_element import is_web_page
-from ensemble.exchange.files.file_predictions import (
-    FilePredictions,
-    NamedFilePredictions,
-    name_file_in_errors,
-)
+from ensemble.exchange.files.file_predictions import FilePredictions, NamedFilePredictions, name_file_in_errors
 from ensemble.exchange.files.npz_archive import InMemoryFile
 from ensemble.exchange.files.npz_archive import open_prediction_archive as archive_of
 from ensemble.exchange.files.npz_predictions import read_npz_predictions
@@ -38,9 +34,7 @@ PREFIX_BYTES = 64  # bytes, by which a web page is told: blanks may stand first
 WEB_PAGE_MESSAGE = "it is a web page: import reports separately from files of predictions."
 
 
-def read_prediction_files(
-    files: Sequence[File], most_bytes: int | None = None, labels_as: str = ""
-) -> MemberOutputs:
+def read_prediction_files(files: Sequence[File], most_bytes: int | None = None, labels_as: str = "") -> MemberOutputs:
     """What one file holds, or several with a member each (or more).
 
     Args:
@@ -60,14 +54,10 @@ def read_prediction_files(
         raise PredictionsError("No file was given: give one, or one for each member.")
     each = None if most_bytes is None else most_bytes // len(files)
     with ExitStack() as held:
-        return merge_predictions(
-            [_read_named_predictions(file, held, each) for file in files], most_bytes, labels_as
-        )
+        return merge_predictions([_read_named_predictions(file, held, each) for file in files], most_bytes, labels_as)
 
 
-def read_unlabelled_files(
-    files: Sequence[File], most_bytes: int | None = None
-) -> UnlabelledOutputs:
+def read_unlabelled_files(files: Sequence[File], most_bytes: int | None = None) -> UnlabelledOutputs:
     """As `read_prediction_files`, of examples that need no labels.
 
     Raises:
@@ -75,9 +65,7 @@ def read_unlabelled_files(
     """
     each = None if most_bytes is None else most_bytes // len(files)
     with ExitStack() as held:
-        return merge_unlabelled_predictions(
-            [_read_named_predictions(file, held, each) for file in files], most_bytes
-        )
+        return merge_unlabelled_predictions([_read_named_predictions(file, held, each) for file in files], most_bytes)
 
 
 def is_report_file(file: File) -> bool:
@@ -95,9 +83,7 @@ def is_report_file(file: File) -> bool:
 def _read_named_predictions(file: File, held: ExitStack, most: int | None) -> NamedFilePredictions:
     name = Path(file.name).name or "the file"
     with name_file_in_errors(name):
-        return NamedFilePredictions(
-            name, _parse_prediction_file(open_prediction_file(file, held), held, most)
-        )
+        return NamedFilePredictions(name, _parse_prediction_file(open_prediction_file(file, held), held, most))
 
 
 def open_prediction_file(file: File, held: ExitStack) -> BoundedReader:
@@ -114,19 +100,15 @@ def open_prediction_file(file: File, held: ExitStack) -> BoundedReader:
         return held.enter_context(open_bounded_file(file))
     except DamagedFileError as error:
         raise PredictionsError(
-            "it is a folder, a pipe or a device: give files, one for all members or one "
-            "for each member."
+            "it is a folder, a pipe or a device: give files, one for all members or one for each member."
         ) from error
     except OSError as error:
         raise PredictionsError(
-            f"it cannot be read ({error.strerror or error}): give a file that exists and that "
-            "you may read."
+            f"it cannot be read ({error.strerror or error}): give a file that exists and that you may read."
         ) from error
 
 
-def _parse_prediction_file(
-    file: BoundedReader, held: ExitStack, most: int | None
-) -> FilePredictions:
+def _parse_prediction_file(file: BoundedReader, held: ExitStack, most: int | None) -> FilePredictions:
     start = file.read(8)
     file.seek(0)
     if not start:
@@ -138,6 +120,4 @@ def _parse_prediction_file(
         raise PredictionsError(WEB_PAGE_MESSAGE)
     if start.startswith(b"PK"):
         return read_npz_predictions(held.enter_context(archive_of(file)))
-    return (read_parquet_predictions if start.startswith(b"PAR1") else read_csv_predictions)(
-        file, most
-    )
+    return (read_parquet_predictions if start.startswith(b"PAR1") else read_csv_predictions)(file, most)

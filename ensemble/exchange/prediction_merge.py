@@ -12,11 +12,7 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.binary_columns import turn_member_columns
 from ensemble.exchange.checks import names
 from ensemble.exchange.checks.axes import OutputAxes, parse_output_axes
-from ensemble.exchange.checks.label_readings import (
-    LabelReading,
-    LabelReadingError,
-    choose_label_reading,
-)
+from ensemble.exchange.checks.label_readings import LabelReading, LabelReadingError, choose_label_reading
 from ensemble.exchange.checks.labels import (
     check_labels_are_classes,
     describe_labels_from_1,
@@ -34,12 +30,7 @@ from ensemble.exchange.checks.limits import (
 from ensemble.exchange.checks.probability_values import ProbabilityConverter
 from ensemble.exchange.checks.repeated_rows import describe_repeated_rows, find_repeated_rows
 from ensemble.exchange.files.file_predictions import NamedFilePredictions, name_file_in_errors
-from ensemble.exchange.member_outputs import (
-    GROUPS_NOTE,
-    ZERO_NOTE,
-    MemberOutputs,
-    UnlabelledOutputs,
-)
+from ensemble.exchange.member_outputs import GROUPS_NOTE, ZERO_NOTE, MemberOutputs, UnlabelledOutputs
 from ensemble.exchange.merged_parts import (
     find_first_details,
     load_first_images,
@@ -65,8 +56,7 @@ def merge_predictions(
     """
     if labels_as not in ("", *LABEL_READINGS):
         raise PredictionsError(
-            f"`labels_as` is {labels_as!r:.40}: choose {', '.join(map(repr, LABEL_READINGS))}, or "
-            "leave it out."
+            f"`labels_as` is {labels_as!r:.40}: choose {', '.join(map(repr, LABEL_READINGS))}, or leave it out."
         )
     files = align_examples(files)
     first, labels = _find_common_labels(files)
@@ -114,20 +104,14 @@ def merge_predictions(
         repeats=repeats,
         split=next((file.predictions.split for file in files if file.predictions.split), "test"),
         noun=next((file.predictions.noun for file in files if file.predictions.noun), ""),
-        notes=tuple(
-            dict.fromkeys(
-                [*(n for file in files for n in file.predictions.notes), *notes, *image_notes]
-            )
-        ),
+        notes=tuple(dict.fromkeys([*(n for file in files for n in file.predictions.notes), *notes, *image_notes])),
         label_reading=reading.name,
         label_options=reading.options,
         details=details,
     )
 
 
-def merge_unlabelled_predictions(
-    files: list[NamedFilePredictions], most_bytes: int | None = None
-) -> UnlabelledOutputs:
+def merge_unlabelled_predictions(files: list[NamedFilePredictions], most_bytes: int | None = None) -> UnlabelledOutputs:
     """The members of all files, in the files' order, whatever labels they have.
 
     Without labels the shape alone says what is what: (M, N, C), (E, M, N, C) or (N, C).
@@ -146,8 +130,7 @@ def merge_unlabelled_predictions(
         with name_file_in_errors(file.name):
             if not 2 <= len(shape) <= 4:
                 raise PredictionsError(
-                    f"`{file.predictions.kind}` has the shape {shape}: give (members, examples, "
-                    "classes)."
+                    f"`{file.predictions.kind}` has the shape {shape}: give (members, examples, classes)."
                 )
             axes.append(parse_output_axes(file.predictions.kind, shape, shape[-2], two=False))
             if axes[-1].shape[2] != axes[0].shape[2]:
@@ -217,23 +200,16 @@ def _find_kept_examples(
         if file.predictions.unlabelled is not None:
             left_out |= file.predictions.unlabelled
     if left_out.all():
-        raise PredictionsError(
-            f"{first}: none of its {len(labels):,} examples has a label: give some."
-        )
+        raise PredictionsError(f"{first}: none of its {len(labels):,} examples has a label: give some.")
     return np.flatnonzero(~left_out)
 
 
 def _describe_left_out(count: int, examples: int) -> str:
-    return (
-        f"{count:,} of {examples:,} examples were left out: they have no label (−1), or are masked."
-    )
+    return f"{count:,} of {examples:,} examples were left out: they have no label (−1), or are masked."
 
 
 def _resolve_label_reading(
-    readings: dict[str, NDArray[np.int32]],
-    probabilities: NDArray[np.float32],
-    classes: int,
-    labels_as: str,
+    readings: dict[str, NDArray[np.int32]], probabilities: NDArray[np.float32], classes: int, labels_as: str
 ) -> LabelReading:
     """The reading that fits the last epoch's predictions; nothing is averaged where it is clear."""
     if len(readings) == 1 and (not labels_as or labels_as in readings):
@@ -245,9 +221,7 @@ def _resolve_label_reading(
 def _find_common_labels(files: list[NamedFilePredictions]) -> tuple[str, NDArray[Any]]:
     """Whose labels stand for all, and these: all files that have any say the same."""
     having = [
-        (candidate, candidate.predictions.labels)
-        for candidate in files
-        if candidate.predictions.labels is not None
+        (candidate, candidate.predictions.labels) for candidate in files if candidate.predictions.labels is not None
     ]
     if not having:
         raise PredictionsError(
@@ -266,8 +240,7 @@ def _find_common_labels(files: list[NamedFilePredictions]) -> tuple[str, NDArray
 def _check_equal_labels(first: str, here: NDArray[Any], there: NDArray[Any]) -> None:
     if here.shape != there.shape:
         raise PredictionsError(
-            f"it has {len(there):,} labels, and {first} {len(here):,}: give every file the same "
-            "examples."
+            f"it has {len(there):,} labels, and {first} {len(here):,}: give every file the same examples."
         )
     if (here.dtype.kind == "U") != (there.dtype.kind == "U"):
         here, there = here.astype(str), there.astype(str)
@@ -312,23 +285,17 @@ def _fill_probabilities(
         own = probabilities[:, first : first + members]
         filling = ProbabilityConverter(file.predictions.kind, members, shape[2])
         with name_file_in_errors(file.name):
-            filling.convert_blocks(
-                [epoch.reshape(-1, shape[3]) for epoch in own], file.predictions.blocks(its.columns)
-            )
+            filling.convert_blocks([epoch.reshape(-1, shape[3]) for epoch in own], file.predictions.blocks(its.columns))
             its.check_transposed(file.predictions.kind, file.predictions.shape, own)
         notes += [*its.list_notes(file.predictions.kind), *filling.notes()]
         first += members
     return notes
 
 
-def _describe_zero_probabilities(
-    probabilities: NDArray[np.float32], labels: NDArray[np.int32]
-) -> list[str]:
+def _describe_zero_probabilities(probabilities: NDArray[np.float32], labels: NDArray[np.int32]) -> list[str]:
     """What is to be said where members (M, N, C) rule out what an example is."""
     zero = int((probabilities[:, np.arange(len(labels)), labels] == 0).sum())
     if not zero:
         return []
-    phrase = (
-        f"of {probabilities.shape[0] * len(labels):,} times a member gives an example's own class"
-    )
+    phrase = f"of {probabilities.shape[0] * len(labels):,} times a member gives an example's own class"
     return [f"{zero:,} {phrase} {ZERO_NOTE}"]

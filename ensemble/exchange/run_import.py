@@ -13,9 +13,7 @@ from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, write_run_note
 TITLE_PREFIX = "Imported "  # what stands before the split
 
 
-def import_run(
-    outputs: MemberOutputs, name: str = "", source: str = "", noun: str = ""
-) -> runs.Run:
+def import_run(outputs: MemberOutputs, name: str = "", source: str = "", noun: str = "") -> runs.Run:
     """A new run, state `imported`, of what was read.
 
     Args:
@@ -72,7 +70,5 @@ def find_run_split(run: runs.Run) -> str:
     """What a run's examples are of: "test" but where an import said otherwise."""
     title = run.data.title
     return (
-        title.removeprefix(TITLE_PREFIX)
-        if run.training_config is None and title.startswith(TITLE_PREFIX)
-        else "test"
+        title.removeprefix(TITLE_PREFIX) if run.training_config is None and title.startswith(TITLE_PREFIX) else "test"
     )

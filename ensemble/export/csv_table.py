@@ -63,9 +63,7 @@ def iterate_rows(content: EnsembleContent) -> Iterator[list[Any]]:
 
 def measure_epoch(content: EnsembleContent, epoch: int) -> list[float | None]:
     """The ensemble's Brier score and ECE on the test images after an epoch."""
-    predictions = evaluate_predictions(
-        runs.read_run_predictions(content.run.id, epoch), content.test.labels
-    )
+    predictions = evaluate_predictions(runs.read_run_predictions(content.run.id, epoch), content.test.labels)
     answers = ClassifierAnswers.from_probabilities(predictions.averaged, predictions.labels)
     return [METRICS_BY_NAME[name].measure(answers) for name in ("brier", "ece")]
 
@@ -73,9 +71,7 @@ def measure_epoch(content: EnsembleContent, epoch: int) -> list[float | None]:
 def judge_csv_table(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures that the file has of the ensemble, after the epoch that is asked for."""
     rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"))))
-    of_epoch = [
-        row for row in rows if row["epoch"] == str(content.epoch) and row["who"] == ENSEMBLE
-    ]
+    of_epoch = [row for row in rows if row["epoch"] == str(content.epoch) and row["who"] == ENSEMBLE]
     found = of_epoch[-1] if of_epoch else {}
     figures = {name: found.get(f"test_{name}") for name in FIGURES}
     return {name: float(figure) for name, figure in figures.items() if figure}, None

@@ -93,10 +93,7 @@ class EnsembleContent:
         collections = self.network.collections
         stacked = {
             name: np.stack(
-                [
-                    named[f"{MEMBERS_PREFIX}/{m}/{name_in_collection(name, collections)}"]
-                    for m in range(self.members)
-                ]
+                [named[f"{MEMBERS_PREFIX}/{m}/{name_in_collection(name, collections)}"] for m in range(self.members)]
             )
             for name in self.arrays
         }
@@ -125,8 +122,7 @@ class EnsembleContent:
             "dataset": str(self.config.dataset),
             "test_images": len(self.test.labels),
             "figures": (
-                {name: quality[name] for name in FIGURES}
-                | {"accuracy_low": quality.low, "accuracy_high": quality.high}
+                {name: quality[name] for name in FIGURES} | {"accuracy_low": quality.low, "accuracy_high": quality.high}
                 if quality
                 else {}
             ),
@@ -134,10 +130,7 @@ class EnsembleContent:
 
     def describe_as_text(self) -> dict[str, str]:
         """The same, every value a text: what is none is JSON."""
-        return {
-            name: value if isinstance(value, str) else json.dumps(value)
-            for name, value in self.describe().items()
-        }
+        return {name: value if isinstance(value, str) else json.dumps(value) for name, value in self.describe().items()}
 
 
 @dataclass(frozen=True)
@@ -173,9 +166,7 @@ def judge_probabilities(
 ) -> tuple[dict[str, float], float | None]:
     """What `ExportFormat.judge` gives, by the members' probabilities (M, N, C)."""
     quality = content.judge(probabilities)
-    return {name: float(quality[name]) for name in FIGURES}, measure_difference(
-        content, probabilities
-    )
+    return {name: float(quality[name]) for name in FIGURES}, measure_difference(content, probabilities)
 
 
 def judge_answers(
@@ -183,14 +174,10 @@ def judge_answers(
 ) -> tuple[dict[str, float], float | None]:
     """The same where the file gives the average (N, C) itself: the figures are those of that."""
     quality = measure_quality(averaged, content.test.labels, content.test.groups)
-    return {name: float(quality[name]) for name in FIGURES}, measure_difference(
-        content, probabilities
-    )
+    return {name: float(quality[name]) for name in FIGURES}, measure_difference(content, probabilities)
 
 
-def measure_difference(
-    content: EnsembleContent, probabilities: NDArray[np.float32]
-) -> float | None:
+def measure_difference(content: EnsembleContent, probabilities: NDArray[np.float32]) -> float | None:
     """The largest of any member's probability from what the run wrote down; None if it did not."""
     if content.recorded is None:
         return None

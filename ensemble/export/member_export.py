@@ -9,11 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.quality.temperature_scaling import (
-    MAX_TEMPERATURE,
-    MIN_TEMPERATURE,
-    fit_temperature,
-)
+from ensemble.analysis.quality.temperature_scaling import MAX_TEMPERATURE, MIN_TEMPERATURE, fit_temperature
 from ensemble.errors import ConfigError, PredictionsError, RunError
 from ensemble.export.export_format import FIGURES, EnsembleContent, ExportFormat
 from ensemble.export.registry import find_export_format
@@ -86,9 +82,7 @@ def export_members(
     require_packages(export_format.name, export_format.packages, EXPORT)
     check_temperature(export_format, temperature)
     if not replace and os.path.lexists(path):
-        raise PredictionsError(
-            f"{path} already exists: choose another name, or use --force to replace it."
-        )
+        raise PredictionsError(f"{path} already exists: choose another name, or use --force to replace it.")
     if path.is_dir() != (not export_format.suffix) and os.path.lexists(path):
         kind = "a folder" if path.is_dir() else "a file"
         raise PredictionsError(f"{path} is {kind}: choose another name.")
@@ -100,21 +94,12 @@ def export_members(
         nbytes = measure_size(path)
     except OSError as error:
         raise PredictionsError(
-            f"{path} cannot be written ({describe_os_error(error)}): {describe_remedy(error)}, or "
-            "name another file."
+            f"{path} cannot be written ({describe_os_error(error)}): {describe_remedy(error)}, or name another file."
         ) from error
     quality = content.quality
     recorded = {name: float(quality[name]) for name in FIGURES} if quality else {}
     return ExportedFile(
-        path,
-        format_name,
-        content.epoch,
-        content.members,
-        nbytes,
-        content.temperature,
-        figures,
-        recorded,
-        difference,
+        path, format_name, content.epoch, content.members, nbytes, content.temperature, figures, recorded, difference
     )
 
 
@@ -164,15 +149,12 @@ def resolve_temperature(run: runs.Run, epoch: int, temperature: Temperature) -> 
     predictions = evaluate_validation_predictions(run, epoch)
     if predictions is None:
         raise RunError(
-            f"The run “{run.id}” has no predictions of validation images to fit a temperature to: "
-            "give it as a number."
+            f"The run “{run.id}” has no predictions of validation images to fit a temperature to: give it as a number."
         )
     return fit_temperature(predictions.averaged, predictions.labels)
 
 
-def collect_content(
-    run_id: str, epoch: int | None = None, temperature: Temperature = None
-) -> EnsembleContent:
+def collect_content(run_id: str, epoch: int | None = None, temperature: Temperature = None) -> EnsembleContent:
     """All that forms of export are given of a run.
 
     Raises:

@@ -19,9 +19,7 @@ def write_npz_weights(content: EnsembleContent, path: Path, replace: bool) -> No
     write_arrays(path, {METADATA: metadata, **content.name_arrays()})
 
 
-def judge_npz_weights(
-    content: EnsembleContent, path: Path
-) -> tuple[dict[str, float], float | None]:
+def judge_npz_weights(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures of the members that the file holds."""
     try:
         arrays = read_arrays(path, None, path.stat().st_size, need_checksum=True)

@@ -91,9 +91,7 @@ def merge_imports(statements: list[ast.stmt]) -> str:
         else:
             plain.add(ast.unparse(statement))
     lines = sorted(plain)
-    lines += [
-        f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)
-    ]
+    lines += [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
     groups = defaultdict[bool, list[str]](list)
     for line in lines:
         package = line.split()[1].partition(".")[0]
@@ -122,9 +120,7 @@ def create_network(classes: int, width: int) -> nn.Module:
     )
 
 
-def judge_predict_folder(
-    content: EnsembleContent, path: Path
-) -> tuple[dict[str, float], float | None]:
+def judge_predict_folder(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures of what the folder's own script says, in a process that knows nothing else."""
     with tempfile.TemporaryDirectory() as elsewhere:
         images, answers = Path(elsewhere, "images.npy"), Path(elsewhere, "answers.npy")

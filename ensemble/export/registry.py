@@ -1,13 +1,7 @@
 """The forms that an ensemble leaves in, each a module of its own."""
 
 from ensemble.errors import ConfigError
-from ensemble.export import (
-    csv_table,
-    npz_weights,
-    predict_folder,
-    safetensors_weights,
-    tensorboard_events,
-)
+from ensemble.export import csv_table, npz_weights, predict_folder, safetensors_weights, tensorboard_events
 from ensemble.export.export_format import ExportFormat
 from ensemble.export.programs import onnx_model, stablehlo_program
 
@@ -42,7 +36,5 @@ def find_export_format(name: str) -> ExportFormat:
       ConfigError: there is none.
     """
     if name not in EXPORT_FORMATS:
-        raise ConfigError(
-            f"format is {name!r:.40}: it has to be one of {', '.join(EXPORT_FORMATS)}."
-        )
+        raise ConfigError(f"format is {name!r:.40}: it has to be one of {', '.join(EXPORT_FORMATS)}.")
     return EXPORT_FORMATS[name]

@@ -13,9 +13,7 @@ def write_safetensors_weights(content: EnsembleContent, path: Path, replace: boo
     write_safetensors(path, content.name_arrays(), content.describe_as_text())
 
 
-def judge_safetensors_weights(
-    content: EnsembleContent, path: Path
-) -> tuple[dict[str, float], float | None]:
+def judge_safetensors_weights(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures of the members that the file holds."""
     most = sum(array.nbytes for array in content.arrays.values())
     try:

@@ -73,10 +73,7 @@ def format_tag(column: str) -> str:
 
 def format_about_table(content: EnsembleContent) -> str:
     """What is said of the ensemble, as TensorBoard's page of texts shows it."""
-    rows = [
-        f"| {name} | {escape_markdown(value)} |"
-        for name, value in content.describe_as_text().items()
-    ]
+    rows = [f"| {name} | {escape_markdown(value)} |" for name, value in content.describe_as_text().items()]
     return "\n".join(["| | |", "| --- | --- |", *rows])
 
 
@@ -91,9 +88,7 @@ def iterate_events(path: Path) -> Iterator[Any]:
             file.read(_CHECKSUM_BYTES)
 
 
-def judge_tensorboard_events(
-    content: EnsembleContent, path: Path
-) -> tuple[dict[str, float], float | None]:
+def judge_tensorboard_events(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures that the files have of the ensemble, after the epoch that is asked for."""
     tags = {format_tag(f"test_{name}"): name for name in FIGURES}
     figures = {

@@ -49,9 +49,7 @@ else:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         is_palette = name in ("DARK", "LIGHT", "Palette")
-        value = getattr(
-            import_module(f"{__name__}.{'palette' if is_palette else 'prediction_figures'}"), name
-        )
+        value = getattr(import_module(f"{__name__}.{'palette' if is_palette else 'prediction_figures'}"), name)
         globals()[name] = value
         return value
 

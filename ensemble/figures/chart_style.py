@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ensemble.figures.palette import (
-    ENSEMBLE_WIDTH,
-    MEMBER_HUES,
-    MEMBER_WIDTH,
-    Palette,
-    member_color,
-    member_opacity,
-)
+from ensemble.figures.palette import ENSEMBLE_WIDTH, MEMBER_HUES, MEMBER_WIDTH, Palette, member_color, member_opacity
 from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
@@ -175,11 +168,7 @@ def build_plotly_template(palette: Palette) -> "go.layout.Template":
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    axis = {
-        "gridcolor": palette.border,
-        "zerolinecolor": palette.border,
-        "tickcolor": palette.border,
-    }
+    axis = {"gridcolor": palette.border, "zerolinecolor": palette.border, "tickcolor": palette.border}
     return go.layout.Template(
         layout={
             "font": {"color": palette.ink},
@@ -187,11 +176,7 @@ def build_plotly_template(palette: Palette) -> "go.layout.Template":
             "plot_bgcolor": palette.ground,
             "xaxis": {**axis, "showgrid": False},
             "yaxis": axis,
-            "hoverlabel": {
-                "bgcolor": palette.ground,
-                "bordercolor": palette.border,
-                "font": {"color": palette.ink},
-            },
+            "hoverlabel": {"bgcolor": palette.ground, "bordercolor": palette.border, "font": {"color": palette.ink}},
         }
     )
 

@@ -48,11 +48,7 @@ class ClassCounts:
     def drawn_classes(self) -> NDArray[np.int64]:
         """Those that a chart has room for, in that order: at both ends."""
         order = self.by_frequency
-        return (
-            order
-            if len(order) <= MAX_CLASSES
-            else np.r_[order[: MAX_CLASSES // 2], order[-(MAX_CLASSES // 2) :]]
-        )
+        return order if len(order) <= MAX_CLASSES else np.r_[order[: MAX_CLASSES // 2], order[-(MAX_CLASSES // 2) :]]
 
 
 def plot_class_counts(counts: ClassCounts, title: str, palette: Palette) -> "go.Figure":
@@ -76,9 +72,7 @@ def plot_class_counts(counts: ClassCounts, title: str, palette: Palette) -> "go.
                 orientation="h",
                 marker={"color": color},
                 hovertext=[
-                    escaping.escape_plotly_text(
-                        f"{counts.names[c]}: {formats.format_count(int(values[c]), noun)}"
-                    )
+                    escaping.escape_plotly_text(f"{counts.names[c]}: {formats.format_count(int(values[c]), noun)}")
                     for c in drawn
                 ],
                 hoverinfo="text",
@@ -91,15 +85,11 @@ def plot_class_counts(counts: ClassCounts, title: str, palette: Palette) -> "go.
     )
     height = ROW_HEIGHT * len(drawn) + 160
     chart.update_layout(**chart_style.build_chart_layout(title, height, palette))
-    chart.update_layout(
-        barmode="stack", bargap=0.3, margin={"b": 80}, legend={"traceorder": "normal"}
-    )
+    chart.update_layout(barmode="stack", bargap=0.3, margin={"b": 80}, legend={"traceorder": "normal"})
     chart.update_xaxes(title="images", fixedrange=True, rangemode="tozero")
     chart.update_yaxes(
         tickvals=rows,
-        ticktext=[
-            escaping.escape_plotly_text(shorten_class_name(counts.names[c])) + " " for c in drawn
-        ],
+        ticktext=[escaping.escape_plotly_text(shorten_class_name(counts.names[c])) + " " for c in drawn],
         autorange="reversed",
         fixedrange=True,
         showgrid=False,
@@ -116,9 +106,7 @@ def shorten_class_name(name: str) -> str:
 
 def tabulate_class_counts(counts: ClassCounts) -> pd.DataFrame:
     """Every class with its images, in the labels' order."""
-    return pd.DataFrame(
-        {"class": list(counts.names), "training": counts.train, "test": counts.test}
-    )
+    return pd.DataFrame({"class": list(counts.names), "training": counts.train, "test": counts.test})
 
 
 def explain_class_counts_chart(counts: ClassCounts) -> str:
@@ -128,19 +116,14 @@ def explain_class_counts_chart(counts: ClassCounts) -> str:
     if both[most] == both[least]:
         sentence = f"Every class has {formats.format_count(int(both[most]), 'image')}."
     else:
-        name = [
-            escaping.escape_markdown(shorten_class_name(counts.names[c])) for c in (most, least)
-        ]
+        name = [escaping.escape_markdown(shorten_class_name(counts.names[c])) for c in (most, least)]
         sentence = (
             f"**{name[0]}** is the commonest class "
             f"({formats.format_count(int(both[most]), 'image')}),"
             f" **{name[1]}** the rarest ({both[least]:,})."
         )
     if len(order) > MAX_CLASSES:
-        sentence += (
-            f" Drawn are the {MAX_CLASSES // 2} commonest and the {MAX_CLASSES // 2} rarest of "
-            f"{len(order):,}."
-        )
+        sentence += f" Drawn are the {MAX_CLASSES // 2} commonest and the {MAX_CLASSES // 2} rarest of {len(order):,}."
     return sentence
 
 

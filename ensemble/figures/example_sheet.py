@@ -17,9 +17,7 @@ from ensemble.figures.thumbnails import encode_picture_png
 Pixels = NDArray[np.uint8]
 
 EXAMPLE_SIZE, GAP = 56, 4  # pixels of an example's longer side on the page, and between two
-MAX_SENT_SIZE = (
-    2 * EXAMPLE_SIZE
-)  # pixels of an image that is sent: a screen may have two for each of the page's
+MAX_SENT_SIZE = 2 * EXAMPLE_SIZE  # pixels of an image that is sent: a screen may have two for each of the page's
 GRID_STYLE = "display:grid;grid-template-columns:repeat(auto-fill,minmax(%dpx,1fr));gap:14px 18px"
 NAME_STYLE = "font-size:0.875rem;overflow-wrap:anywhere;margin-bottom:4px"
 PICTURE_STYLE = "max-width:100%%;height:auto;width:%dpx;image-rendering:%s"
@@ -34,9 +32,7 @@ def render_example_sheet(examples: Sequence[Pixels], names: Sequence[str]) -> st
     """
     most = max(map(len, examples), default=0)
     cells = "".join(
-        render_class_examples(images, name)
-        for images, name in zip(examples, names, strict=True)
-        if len(images)
+        render_class_examples(images, name) for images, name in zip(examples, names, strict=True) if len(images)
     )
     return f'<div style="{GRID_STYLE % (most * (EXAMPLE_SIZE + GAP))}">{cells}</div>'
 
@@ -56,9 +52,7 @@ def render_class_examples(images: Pixels, name: str) -> str:
 def escape_html_letters(text: str) -> str:
     """Text within HTML, letter by letter: of signs only their numbers, so that none is markup."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
-    return "".join(
-        letter if letter.isalnum() or letter == " " else f"&#{ord(letter)};" for letter in plain
-    )
+    return "".join(letter if letter.isalnum() or letter == " " else f"&#{ord(letter)};" for letter in plain)
 
 
 def compute_strip_width(images: Pixels) -> int:
@@ -69,9 +63,7 @@ def compute_strip_width(images: Pixels) -> int:
 
 def encode_example_strip(images: Pixels) -> str:
     """Images (E, H, W, 1 or 3) side by side, as a data URI; what lies between lets through."""
-    pictures = [
-        Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image) for image in images
-    ]
+    pictures = [Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image) for image in images]
     longer = max(images.shape[1:3])
     scale = min(1.0, MAX_SENT_SIZE / longer)
     size = max(1, round(images.shape[2] * scale)), max(1, round(images.shape[1] * scale))

@@ -27,24 +27,16 @@ def plot_learning_arms(curves: LearningCurves, title: str, palette: Palette) -> 
         (RANDOM_NAME, curves.at_random, {"color": MUTED_COLOR, "dash": "dash"}),
         (CHOSEN_NAME, curves.chosen, {"color": MEMBER_HUES[0], "dash": "solid"}),
     )
-    traces = [
-        build_seed_trace(curves, row, line) for _, values, line in arms for row in 100 * values
-    ]
+    traces = [build_seed_trace(curves, row, line) for _, values, line in arms for row in 100 * values]
     traces += [build_mean_trace(curves, name, 100 * values, line) for name, values, line in arms]
     chart = go.Figure([go.Scatter(trace) for trace in traces])
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
-    chart.update_xaxes(
-        title="labels", tickvals=list(curves.label_counts), tickformat=",", fixedrange=True
-    )
-    chart.update_yaxes(
-        title="accuracy on test images", ticksuffix=" %", automargin=True, fixedrange=True
-    )
+    chart.update_xaxes(title="labels", tickvals=list(curves.label_counts), tickformat=",", fixedrange=True)
+    chart.update_yaxes(title="accuracy on test images", ticksuffix=" %", automargin=True, fixedrange=True)
     return chart
 
 
-def build_seed_trace(
-    curves: LearningCurves, values: NDArray[np.float64], line: dict[str, Any]
-) -> dict[str, Any]:
+def build_seed_trace(curves: LearningCurves, values: NDArray[np.float64], line: dict[str, Any]) -> dict[str, Any]:
     """One seed of one arm, in per cent."""
     red, green, blue = parse_hex_color(line["color"])
     return {

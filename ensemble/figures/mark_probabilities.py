@@ -23,9 +23,7 @@ ROW_HEIGHT = 28  # pixels: it stands beside the picture, where there is less roo
 SAID_OPACITY, OTHERS_OPACITY, REJECTED_OPACITY = 1.0, 0.4, 0.22
 
 
-def plot_mark_probabilities(
-    digit: "Digit", names: Sequence[str], title: str, palette: Palette
-) -> "go.Figure":
+def plot_mark_probabilities(digit: "Digit", names: Sequence[str], title: str, palette: Palette) -> "go.Figure":
     """The chart that test images have, without right and wrong: here nobody knows.
 
     Args:
@@ -40,15 +38,11 @@ def plot_mark_probabilities(
     chart = probability_bars.plot_probability_bars(mark_predictions, 0, names, "", palette)
     kept = probability_bars.select_likeliest_classes(mark_predictions, 0)
     worded = chart_style.build_chart_layout(title, ROW_HEIGHT * len(kept) + 150, palette)
-    chart.update_layout(
-        title=worded["title"], margin_t=worded["margin"]["t"], height=worded["height"]
-    )
+    chart.update_layout(title=worded["title"], margin_t=worded["margin"]["t"], height=worded["height"])
     opacity = np.full(len(kept), REJECTED_OPACITY if digit.rejected else OTHERS_OPACITY)
     if not digit.rejected:
         opacity[kept == digit.label] = SAID_OPACITY
-    chart.update_traces(
-        marker={"color": palette.ink, "opacity": opacity.tolist()}, selector={"type": "bar"}
-    )
+    chart.update_traces(marker={"color": palette.ink, "opacity": opacity.tolist()}, selector={"type": "bar"})
     row_labels = label_mark_rows(digit, [escaping.escape_plotly_text(name) for name in names])
     chart.update_yaxes(ticktext=[row_labels[c] for c in kept])
     return chart
@@ -71,17 +65,14 @@ def keep_likeliest_classes(digit: "Digit", names: Sequence[str]) -> tuple["Digit
 def label_mark_rows(digit: "Digit", names: Sequence[str]) -> list[str]:
     """The rows' names; that of the class said in bold, unless it is rejected."""
     return [
-        f"<b>{name}</b> " if c == digit.label and not digit.rejected else f"{name} "
-        for c, name in enumerate(names)
+        f"<b>{name}</b> " if c == digit.label and not digit.rejected else f"{name} " for c, name in enumerate(names)
     ]
 
 
 def describe_mark_chart(digit: "Digit", names: Sequence[str]) -> str:
     """The chart in words: the likeliest classes."""
     likeliest = np.argsort(-np.asarray(digit.probabilities), kind="stable")[:3]
-    text = ", ".join(
-        f"{names[c]} {formats.format_probability(float(digit.probabilities[c]))}" for c in likeliest
-    )
+    text = ", ".join(f"{names[c]} {formats.format_probability(float(digit.probabilities[c]))}" for c in likeliest)
     rejected = f"{marks_words.describe_mark_rejection(names)}. " if digit.rejected else ""
     return f"{rejected}Averaged probabilities, likeliest first: {text}"
 
@@ -92,13 +83,7 @@ def tabulate_mark_probabilities(digit: "Digit", names: Sequence[str]) -> pd.Data
     who = ["ensemble", *(f"member {m + 1}" for m in range(len(digit.members)))]
     answers = [names[int(np.argmax(row))] for row in rows]
     frame = pd.DataFrame(
-        {
-            "who": who,
-            "says": answers,
-            "rejected": digit.rejected,
-            "score": digit.score,
-            "threshold": digit.threshold,
-        }
+        {"who": who, "says": answers, "rejected": digit.rejected, "score": digit.score, "threshold": digit.threshold}
     )
     for c, name in enumerate(names):
         frame[f"p_{name}"] = [float(row[c]) for row in rows]

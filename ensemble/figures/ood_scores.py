@@ -38,20 +38,10 @@ def plot_ood_scores(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    named = [
-        (escaping.escape_plotly_text(name), scores)
-        for name, scores in list_image_kinds(threshold, dataset_title)
-    ]
-    chart = go.Figure(
-        [
-            go.Scatter(build_score_dots(kind, place, threshold))
-            for place, kind in enumerate(named, 1)
-        ]
-    )
+    named = [(escaping.escape_plotly_text(name), scores) for name, scores in list_image_kinds(threshold, dataset_title)]
+    chart = go.Figure([go.Scatter(build_score_dots(kind, place, threshold)) for place, kind in enumerate(named, 1)])
     chart.add_scatter(**build_mark_point(score, threshold, palette))
-    chart.update_layout(
-        **chart_style.build_chart_layout(title, ROW_HEIGHT * (len(named) + 1) + 190, palette)
-    )
+    chart.update_layout(**chart_style.build_chart_layout(title, ROW_HEIGHT * (len(named) + 1) + 190, palette))
     top = chart.layout.margin.t + 20  # room for words over the line, under the title
     chart.update_layout(showlegend=False, margin={"t": top, "r": 72, "b": 60})
     if isfinite(threshold.value):  # else too few digits were held out, and none is rejected
@@ -77,9 +67,7 @@ def plot_ood_scores(
             text=formats.format_percent(compute_rejected_share(scores, threshold), 500),
             font={"size": 12},
         )
-    chart.update_xaxes(
-        title="OOD score: how strange to the members", fixedrange=True, zeroline=False
-    )
+    chart.update_xaxes(title="OOD score: how strange to the members", fixedrange=True, zeroline=False)
     chart.update_yaxes(
         tickvals=list(range(len(named) + 1)),
         ticktext=["<b>this one</b> ", *(f"{name} " for name, _ in named)],
@@ -92,9 +80,7 @@ def plot_ood_scores(
     return chart
 
 
-def list_image_kinds(
-    threshold: "RejectionThreshold", dataset_title: str
-) -> list[tuple[str, Floats]]:
+def list_image_kinds(threshold: "RejectionThreshold", dataset_title: str) -> list[tuple[str, Floats]]:
     """The kinds of images by name, with their OOD scores: the real digits first."""
     return [
         (dataset_title, threshold.held_out_scores),
@@ -107,9 +93,7 @@ def compute_rejected_share(scores: Floats, threshold: "RejectionThreshold") -> f
     return float(np.mean(np.asarray(scores) > threshold.value))
 
 
-def build_score_dots(
-    row: tuple[str, Floats], place: int, threshold: "RejectionThreshold"
-) -> dict[str, Any]:
+def build_score_dots(row: tuple[str, Floats], place: int, threshold: "RejectionThreshold") -> dict[str, Any]:
     """One row: a dot for each image; they overlap only where scores are equal."""
     name, scores = row
     rejected = np.asarray(scores) > threshold.value
@@ -125,11 +109,7 @@ def build_score_dots(
         "y": place + spread_dots(len(scores)),
         "mode": "markers",
         "name": name,
-        "marker": {
-            "color": np.where(right, RIGHT_COLOR, WRONG_COLOR).tolist(),
-            "size": 5,
-            "opacity": 0.7,
-        },
+        "marker": {"color": np.where(right, RIGHT_COLOR, WRONG_COLOR).tolist(), "size": 5, "opacity": 0.7},
         "hovertext": hover,
         "hoverinfo": "text",
     }
@@ -140,9 +120,7 @@ def spread_dots(count: int) -> NDArray[np.float64]:
     return np.asarray(DOT_SPREAD * (np.arange(count) * GOLDEN_RATIO % 1 - 0.5))
 
 
-def build_mark_point(
-    score: float, threshold: "RejectionThreshold", palette: Palette
-) -> dict[str, Any]:
+def build_mark_point(score: float, threshold: "RejectionThreshold", palette: Palette) -> dict[str, Any]:
     """The open mark, in the ensemble's ink."""
     done = "rejected" if score > threshold.value else "accepted"
     return {
@@ -166,14 +144,11 @@ def describe_ood_scores_chart(threshold: "RejectionThreshold", dataset_title: st
     return f"OOD scores of each kind of images, with the rejection threshold; rejected: {text}"
 
 
-def tabulate_ood_scores(
-    threshold: "RejectionThreshold", dataset_title: str, score: float
-) -> pd.DataFrame:
+def tabulate_ood_scores(threshold: "RejectionThreshold", dataset_title: str, score: float) -> pd.DataFrame:
     """A row for each image: its kind, its OOD score, and whether it is rejected."""
     frames = [pd.DataFrame({"images": ["this one"], "score": [score]})]
     frames += [
-        pd.DataFrame({"images": name, "score": scores})
-        for name, scores in list_image_kinds(threshold, dataset_title)
+        pd.DataFrame({"images": name, "score": scores}) for name, scores in list_image_kinds(threshold, dataset_title)
     ]
     frame = pd.concat(frames, ignore_index=True)
     frame["threshold"] = threshold.value
@@ -181,16 +156,10 @@ def tabulate_ood_scores(
     return frame
 
 
-def tabulate_rejection_rates(
-    threshold: "RejectionThreshold", dataset_title: str, noun: str
-) -> pd.DataFrame:
+def tabulate_rejection_rates(threshold: "RejectionThreshold", dataset_title: str, noun: str) -> pd.DataFrame:
     """The table on the screen: of each kind, how many were shown, and the share rejected."""
     kinds: Sequence[tuple[str, int, float]] = [
-        (
-            f"{dataset_title}, other {pluralize_noun(noun)}",
-            threshold.judged_count,
-            1 - threshold.coverage,
-        ),
+        (f"{dataset_title}, other {pluralize_noun(noun)}", threshold.judged_count, 1 - threshold.coverage),
         *((non_digit.title, non_digit.n, non_digit.share) for non_digit in threshold.non_digits),
     ]
     return pd.DataFrame(

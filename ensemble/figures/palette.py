@@ -50,12 +50,8 @@ class Palette:
 
 # As the page's theme has them in `.streamlit/config.toml`, which no installed package holds;
 # a test keeps the two equal.
-LIGHT = Palette(
-    "light", ink="#1B1E23", ground="#FFFFFF", panel="#F3F5F7", primary="#3E6E9F", border="#D5DAE0"
-)
-DARK = Palette(
-    "dark", ink="#E8EAED", ground="#0E1013", panel="#1A1D21", primary="#4A79AE", border="#33383F"
-)
+LIGHT = Palette("light", ink="#1B1E23", ground="#FFFFFF", panel="#F3F5F7", primary="#3E6E9F", border="#D5DAE0")
+DARK = Palette("dark", ink="#E8EAED", ground="#0E1013", panel="#1A1D21", primary="#4A79AE", border="#33383F")
 
 
 def member_color(member: int, members: int) -> str:
@@ -87,10 +83,7 @@ def assign_ramp_colors(values: Sequence[float], log: bool) -> list[str]:
     """
     places = [math.log(value) if log else value for value in values]
     low, high = min(places), max(places)
-    return [
-        interpolate_ramp_color((place - low) / (high - low) if high > low else 0.5)
-        for place in places
-    ]
+    return [interpolate_ramp_color((place - low) / (high - low) if high > low else 0.5) for place in places]
 
 
 def build_band_color() -> str:
@@ -116,8 +109,6 @@ def select_text_color(color: str) -> str:
     Source: relative luminance and contrast of WCAG 2.2, where 0.179 has the same to both.
     """
     shares = [part / 255 for part in parse_hex_color(color)]
-    linear = [
-        share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares
-    ]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "#000000" if luminance > 0.179 else "#FFFFFF"

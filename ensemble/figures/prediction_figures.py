@@ -46,9 +46,7 @@ def calibration(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
     """
     whole, members = calibration_figure.compute_reliability_diagrams(predictions)
     title = format_figure_title("Reliability", predictions)
-    return calibration_figure.plot_reliability_diagram(
-        whole, members, predictions.noun, title, palette
-    )
+    return calibration_figure.plot_reliability_diagram(whole, members, predictions.noun, title, palette)
 
 
 def confusion(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
@@ -81,9 +79,7 @@ def uncertainty(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
     )
 
 
-def agreement(
-    predictions: Named, measure: str = "disagreement", *, palette: Palette = LIGHT
-) -> "go.Figure":
+def agreement(predictions: Named, measure: str = "disagreement", *, palette: Palette = LIGHT) -> "go.Figure":
     """How far every two members differ, as a heat map.
 
     Args:
@@ -107,9 +103,7 @@ def agreement(
     )
 
 
-def committee(
-    predictions: Named, figure: str = "accuracy", *, palette: Palette = LIGHT
-) -> "go.Figure":
+def committee(predictions: Named, figure: str = "accuracy", *, palette: Palette = LIGHT) -> "go.Figure":
     """A figure over the number of members whose probabilities are averaged, and who is enough.
 
     Above 12 members committees are drawn by chance; of 64 it takes a few seconds.
@@ -126,18 +120,12 @@ def committee(
     check_two_members(predictions)
     judged = judge_committees(predictions.probabilities, predictions.labels)
     sufficient_size = find_sufficient_size(judged, figure) if figure in DEFAULT_MARGINS else None
-    title = format_figure_title(
-        f"{committee_figure.METRIC_NAMES[figure]} over the committee's size", predictions
-    )
+    title = format_figure_title(f"{committee_figure.METRIC_NAMES[figure]} over the committee's size", predictions)
     return committee_figure.plot_committee_curve(judged, figure, sufficient_size, title, palette)
 
 
 def combining(
-    predictions: Named,
-    figure: str = "accuracy",
-    *,
-    fit: Named | None = None,
-    palette: Palette = LIGHT,
+    predictions: Named, figure: str = "accuracy", *, fit: Named | None = None, palette: Palette = LIGHT
 ) -> "go.Figure":
     """Four ways to make one answer of the members', side by side, and the fitted weights.
 
@@ -154,18 +142,12 @@ def combining(
     check_two_members(predictions)
     check_enough_to_halve(predictions, fit)
     combined, members = combining_figure.compare_rules_and_members(predictions, fit)
-    title = format_figure_title(
-        f"Ways of combining, {committee_figure.METRIC_NAMES[figure]}", predictions
-    )
+    title = format_figure_title(f"Ways of combining, {committee_figure.METRIC_NAMES[figure]}", predictions)
     return combining_figure.plot_combinations(combined, members, figure, title, palette)
 
 
 def selective(
-    predictions: Named,
-    rate: float = ERROR_RATE,
-    *,
-    fit: Named | None = None,
-    palette: Palette = LIGHT,
+    predictions: Named, rate: float = ERROR_RATE, *, fit: Named | None = None, palette: Palette = LIGHT
 ) -> "go.Figure":
     """Risk by coverage: the share that is wrong over the share that is answered, surest first.
 
@@ -184,9 +166,7 @@ def selective(
     whole, members = selective_figure.compute_risk_coverage_curves(predictions)
     error_threshold = selective_figure.choose_error_thresholds(predictions, rate, fit)[0]
     title = format_figure_title("Risk by coverage", predictions)
-    return selective_figure.plot_risk_coverage(
-        whole, members, rate, error_threshold, title, palette
-    )
+    return selective_figure.plot_risk_coverage(whole, members, rate, error_threshold, title, palette)
 
 
 def conformal(
@@ -214,15 +194,11 @@ def conformal(
     check_allowed_value("method", method, METHODS)
     check_enough_to_halve(predictions, fit)
     _, evaluation = evaluate_ensemble_sets(predictions, rate, method, fit)
-    title = format_figure_title(
-        f"Conformal sets at {conformal_sets.format_set_level(rate)}", predictions
-    )
+    title = format_figure_title(f"Conformal sets at {conformal_sets.format_set_level(rate)}", predictions)
     return conformal_figure.plot_set_sizes(evaluation, predictions.noun, title, palette)
 
 
-def compare(
-    predictions: Named, other_predictions: Named, *, palette: Palette = LIGHT
-) -> "go.Figure":
+def compare(predictions: Named, other_predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
     """What only `predictions` gets right up, only `other_predictions` down, class by class.
 
     Raises:
@@ -234,15 +210,11 @@ def compare(
     ):
         raise ConfigError("The two are of different examples: only the same can be compared.")
     won, lost = compare_figure.find_won_and_lost(predictions, other_predictions)
-    counts = compare_figure.count_wins_by_class(
-        predictions.labels, won, lost, len(predictions.class_names)
-    )
+    counts = compare_figure.count_wins_by_class(predictions.labels, won, lost, len(predictions.class_names))
     title = format_figure_title("Won and lost", predictions)
     if predictions.source and other_predictions.source:
         title += f", against {other_predictions.source}"
-    return compare_figure.plot_wins_by_class(
-        counts, predictions.class_names, predictions.noun, title, palette
-    )
+    return compare_figure.plot_wins_by_class(counts, predictions.class_names, predictions.noun, title, palette)
 
 
 def decomposition(epochs: Mapping[int, Named], *, palette: Palette = LIGHT) -> "go.Figure":
@@ -259,9 +231,7 @@ def decomposition(epochs: Mapping[int, Named], *, palette: Palette = LIGHT) -> "
         raise ConfigError("There is no epoch: give a dictionary of predictions by their epoch.")
     for predictions in epochs.values():
         check_two_members(predictions)
-    parts_by_epoch = {
-        e: parts_of_loss(epochs[e].probabilities, epochs[e].labels) for e in sorted(epochs)
-    }
+    parts_by_epoch = {e: parts_of_loss(epochs[e].probabilities, epochs[e].labels) for e in sorted(epochs)}
     last = max(epochs)
     return decomposition_figure.plot_loss_decomposition(
         parts_by_epoch, last, format_figure_title("Diversity", epochs[last]), palette

@@ -37,11 +37,7 @@ LEGEND = {
 
 
 def plot_probability_bars(
-    ensemble_predictions: EnsemblePredictions,
-    number: int,
-    names: Sequence[str],
-    title: str,
-    palette: Palette,
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str], title: str, palette: Palette
 ) -> "go.Figure":
     """The chart: a row for each class, from 0 to 100 %; of many for the likeliest.
 
@@ -60,9 +56,7 @@ def plot_probability_bars(
     if ensemble_predictions.members > 1:
         traces += build_member_dots(ensemble_predictions, number, names, kept, palette)
     rows = list(range(len(names)))
-    worded = chart_style.build_chart_layout(
-        title, 0, palette
-    )  # whose it is stands below, where a phone has room
+    worded = chart_style.build_chart_layout(title, 0, palette)  # whose it is stands below, where a phone has room
     top = worded["margin"]["t"]
     chart = go.Figure([go.Bar(traces[0]), *[go.Scatter(trace) for trace in traces[1:]]])
     chart.update_layout(
@@ -78,10 +72,7 @@ def plot_probability_bars(
         template=chart_style.build_plotly_template(palette),
     )
     chart.update_xaxes(
-        range=[0, 1],
-        **chart_style.build_percent_ticks(SHARE_TICKS),
-        title="probability",
-        fixedrange=True,
+        range=[0, 1], **chart_style.build_percent_ticks(SHARE_TICKS), title="probability", fixedrange=True
     )
     chart.update_yaxes(
         tickvals=rows,
@@ -100,17 +91,11 @@ def build_chart_toolbar(title: str) -> dict[str, Any]:
     return {
         "displaylogo": False,
         "modeBarButtons": [["toImage"]],
-        "toImageButtonOptions": {
-            "format": "png",
-            "scale": 3,
-            "filename": escaping.sanitize_file_name(title),
-        },
+        "toImageButtonOptions": {"format": "png", "scale": 3, "filename": escaping.sanitize_file_name(title)},
     }
 
 
-def select_likeliest_classes(
-    ensemble_predictions: EnsemblePredictions, number: int, most: int = MAX_CLASSES
-) -> Ints:
+def select_likeliest_classes(ensemble_predictions: EnsemblePredictions, number: int, most: int = MAX_CLASSES) -> Ints:
     """The classes that have a row: all in their order, or the likeliest first and what it is."""
     averaged, label = ensemble_predictions.averaged[number], ensemble_predictions.labels[number]
     if len(averaged) <= most:
@@ -135,10 +120,7 @@ def build_averaged_bars(
         "x": ensemble_predictions.averaged[number, kept],
         "y": list(range(len(names))),
         "orientation": "h",
-        "marker": {
-            "color": colors,
-            "opacity": [1.0 if c == answer_row else 0.55 for c in range(len(names))],
-        },
+        "marker": {"color": colors, "opacity": [1.0 if c == answer_row else 0.55 for c in range(len(names))]},
         "hovertext": hover,
         "hoverinfo": "text",
         "name": "ensemble",
@@ -147,11 +129,7 @@ def build_averaged_bars(
 
 
 def build_member_dots(
-    ensemble_predictions: EnsemblePredictions,
-    number: int,
-    names: Sequence[str],
-    kept: Ints,
-    palette: Palette,
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str], kept: Ints, palette: Palette
 ) -> list[dict[str, Any]]:
     """Each member's probabilities, one below the other within a row so that none hides."""
     offsets = np.linspace(-0.3, 0.3, ensemble_predictions.members)
@@ -170,9 +148,7 @@ def build_member_dots(
             },
             "hovertext": [
                 f"Member {m + 1} gives {name} {formats.format_probability(p)}"
-                for name, p in zip(
-                    names, ensemble_predictions.probabilities[m, number, kept], strict=True
-                )
+                for name, p in zip(names, ensemble_predictions.probabilities[m, number, kept], strict=True)
             ],
             "hoverinfo": "text",
         }
@@ -218,13 +194,10 @@ def label_class_rows(
     return texts
 
 
-def describe_probability_chart(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> str:
+def describe_probability_chart(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
     """The chart in words: the likeliest classes, then each of a few members' own."""
     likeliest = np.argsort(-ensemble_predictions.averaged[number], kind="stable")[:3]
     text = ", ".join(
-        f"{names[c]} {formats.format_probability(ensemble_predictions.averaged[number, c])}"
-        for c in likeliest
+        f"{names[c]} {formats.format_probability(ensemble_predictions.averaged[number, c])}" for c in likeliest
     )
     return f"Averaged probabilities, likeliest first: {text}"

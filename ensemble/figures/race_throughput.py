@@ -35,9 +35,7 @@ def plot_race_throughput(race: Race, title: str, palette: Palette) -> "go.Figure
 
     every = sorted({members for rates in race.rates.values() for members in rates})
     highest = max(rate for rates in race.rates.values() for rate in rates.values())
-    chart = go.Figure(
-        [build_competitor_curve(name, rates, palette) for name, rates in race.rates.items()]
-    )
+    chart = go.Figure([build_competitor_curve(name, rates, palette) for name, rates in race.rates.items()])
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette, showlegend=False))
     chart.update_layout(margin={**chart.layout.margin.to_plotly_json(), "r": 136, "b": 50})
     chart.update_xaxes(
@@ -48,11 +46,7 @@ def plot_race_throughput(race: Race, title: str, palette: Palette) -> "go.Figure
         range=np.log10([every[0] * 0.85, every[-1] * 1.1]),
     )
     chart.update_yaxes(
-        title="img·member/s",
-        range=[0, highest * 1.08],
-        fixedrange=True,
-        tickformat=",",
-        automargin=True,
+        title="img·member/s", range=[0, highest * 1.08], fixedrange=True, tickformat=",", automargin=True
     )
     add_competitor_labels(chart, race, highest * 1.08, palette)
     return chart

@@ -10,12 +10,7 @@ from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, Palette
 from ensemble.regression import RegressionTraces, SolveTrace
 from ensemble.wording import formats
-from ensemble.wording.runs.regression import (
-    compute_median_step_time,
-    format_ratio,
-    format_step_time,
-    has_iterations,
-)
+from ensemble.wording.runs.regression import compute_median_step_time, format_ratio, format_step_time, has_iterations
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -27,9 +22,7 @@ LOG_AXIS_RATIO = 5.0  # times the median: a step this slow asks for a log axis
 
 def list_started_solves(traces: RegressionTraces) -> list[SolveTrace]:
     """Those of the two solves that have begun: without `pmap`, then with it."""
-    return [
-        trace for trace in (traces.without, traces.with_pmap) if trace and has_iterations(trace)
-    ]
+    return [trace for trace in (traces.without, traces.with_pmap) if trace and has_iterations(trace)]
 
 
 def format_solve_name(trace: SolveTrace) -> str:
@@ -44,49 +37,30 @@ def select_solve_color(trace: SolveTrace, palette: Palette) -> str:
     return palette.ink if trace.pmap else palette.primary
 
 
-def plot_regression_errors(
-    traces: RegressionTraces, iterations: int, title: str, palette: Palette
-) -> "go.Figure":
+def plot_regression_errors(traces: RegressionTraces, iterations: int, title: str, palette: Palette) -> "go.Figure":
     """The error of each iteration, on a log axis: one solve wide, the other dashed on it."""
-    curves = [
-        build_iteration_curve(trace, trace.error, format_error_hover)
-        for trace in list_started_solves(traces)
-    ]
+    curves = [build_iteration_curve(trace, trace.error, format_error_hover) for trace in list_started_solves(traces)]
     for drawn, trace in zip(curves, list_started_solves(traces), strict=True):
         dash = "dash" if trace.pmap else "solid"
-        drawn["line"] = {
-            "color": select_solve_color(trace, palette),
-            "width": 2 if trace.pmap else 6,
-            "dash": dash,
-        }
+        drawn["line"] = {"color": select_solve_color(trace, palette), "width": 2 if trace.pmap else 6, "dash": dash}
     chart = plot_iteration_curves(curves, iterations, title, palette)
     every = np.concatenate([trace.error for trace in list_started_solves(traces)] or [np.ones(1)])
-    chart.update_yaxes(
-        title="error: norm of the gradient", automargin=True, **build_decade_axis(every)
-    )
+    chart.update_yaxes(title="error: norm of the gradient", automargin=True, **build_decade_axis(every))
     return chart
 
 
-def plot_step_times(
-    traces: RegressionTraces, iterations: int, title: str, palette: Palette
-) -> "go.Figure":
+def plot_step_times(traces: RegressionTraces, iterations: int, title: str, palette: Palette) -> "go.Figure":
     """How long each iteration took, and the medians."""
     solves = list_started_solves(traces)
     slowest = max((float(trace.seconds.max()) for trace in solves), default=0.0)
-    jumpy = slowest > LOG_AXIS_RATIO * max(
-        (compute_median_step_time(trace) for trace in solves), default=1.0
-    )
-    curves = [
-        build_iteration_curve(trace, 1000 * trace.seconds, format_seconds_hover) for trace in solves
-    ]
+    jumpy = slowest > LOG_AXIS_RATIO * max((compute_median_step_time(trace) for trace in solves), default=1.0)
+    curves = [build_iteration_curve(trace, 1000 * trace.seconds, format_seconds_hover) for trace in solves]
     for drawn, trace in zip(curves, solves, strict=True):
         drawn["line"] = {"color": select_solve_color(trace, palette), "width": 1.5}
     chart = plot_iteration_curves(curves, iterations, title, palette)
     for trace in solves:
         middle = 1000 * compute_median_step_time(trace)
-        chart.add_hline(
-            middle, line={"color": select_solve_color(trace, palette), "width": 1, "dash": "dot"}
-        )
+        chart.add_hline(middle, line={"color": select_solve_color(trace, palette), "width": 1, "dash": "dot"})
     for trace, shift in zip(solves, compute_label_shifts(solves), strict=True):
         middle = 1000 * compute_median_step_time(trace)
         chart.add_annotation(
@@ -126,9 +100,7 @@ def compute_label_shifts(solves: list[SolveTrace]) -> list[int]:
     return [0, 0] if not near else [9, -9] if one > many else [-9, 9]
 
 
-def plot_iteration_curves(
-    curves: list[dict[str, Any]], iterations: int, title: str, palette: Palette
-) -> "go.Figure":
+def plot_iteration_curves(curves: list[dict[str, Any]], iterations: int, title: str, palette: Palette) -> "go.Figure":
     """Curves over the iterations; the axis is as long as the solve, so that nothing moves."""
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -165,14 +137,10 @@ def format_seconds_hover(trace: SolveTrace, i: int) -> str:
     """What the pointer is told of a step's time."""
     evaluations = formats.format_count(int(np.nan_to_num(trace.evaluations[i])), "evaluation")
     took = formats.format_duration(trace.seconds[i], fine=True)
-    return (
-        f"Iteration {i + 1}, {format_solve_name(trace)}<br>{took}, {evaluations} of the objective"
-    )
+    return f"Iteration {i + 1}, {format_solve_name(trace)}<br>{took}, {evaluations} of the objective"
 
 
-def plot_device_scaling(
-    traces: RegressionTraces, cores: int, title: str, palette: Palette
-) -> "go.Figure":
+def plot_device_scaling(traces: RegressionTraces, cores: int, title: str, palette: Palette) -> "go.Figure":
     """The speed-up against the number of devices, with what would be ideal; both axes log.
 
     Args:

@@ -75,17 +75,11 @@ def encode_enlarged_image(image: Pixels, room: int) -> bytes:
     Each pixel of a small one becomes a square.
     """
     picture = shrink_picture(image, room)
-    return encode_picture_png(
-        picture.resize(compute_display_size(image.shape, room), Image.Resampling.NEAREST)
-    )
+    return encode_picture_png(picture.resize(compute_display_size(image.shape, room), Image.Resampling.NEAREST))
 
 
 def render_image_sheet(
-    images: Pixels,
-    ensemble_predictions: EnsemblePredictions,
-    numbers: Ints,
-    names: Sequence[str],
-    title: str,
+    images: Pixels, ensemble_predictions: EnsemblePredictions, numbers: Ints, names: Sequence[str], title: str
 ) -> bytes:
     """The images on screen as one PNG, with number, verdict, confidence and votes under each.
 
@@ -98,11 +92,7 @@ def render_image_sheet(
     """
     long = max(map(len, names)) > 1
     wide = THUMBNAIL_SIZE + GAP + (40 if long else 0)
-    lines = (
-        4
-        if images_words.can_list_votes(ensemble_predictions, names)
-        else 3 + images_words.MAX_VOTE_LINES
-    )
+    lines = 4 if images_words.can_list_votes(ensemble_predictions, names) else 3 + images_words.MAX_VOTE_LINES
     high = THUMBNAIL_SIZE + lines * LINE_HEIGHT + GAP
     columns = max(1, min(COLUMNS, len(numbers)))
     rows = -(-len(numbers) // columns)
@@ -115,13 +105,8 @@ def render_image_sheet(
         row, column = divmod(place, columns)
         corner = GAP + column * wide, GAP + LINE_HEIGHT + row * high
         across, down = compute_display_size(images.shape[1:], THUMBNAIL_SIZE)
-        big = shrink_picture(images[place], THUMBNAIL_SIZE).resize(
-            (across, down), Image.Resampling.NEAREST
-        )
-        page.paste(
-            big,
-            (corner[0] + (THUMBNAIL_SIZE - across) // 2, corner[1] + (THUMBNAIL_SIZE - down) // 2),
-        )
+        big = shrink_picture(images[place], THUMBNAIL_SIZE).resize((across, down), Image.Resampling.NEAREST)
+        page.paste(big, (corner[0] + (THUMBNAIL_SIZE - across) // 2, corner[1] + (THUMBNAIL_SIZE - down) // 2))
         colour = RIGHT_COLOR if ensemble_predictions.right[number] else WRONG_COLOR
         under = corner[1] + THUMBNAIL_SIZE
         draw.rectangle([corner[0], under, corner[0] + THUMBNAIL_SIZE - 1, under + 2], colour)
@@ -130,16 +115,10 @@ def render_image_sheet(
     return encode_picture_png(page)
 
 
-def list_sheet_captions(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> list[str]:
+def list_sheet_captions(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
     """The lines under an image of the sheet, in letters that every font has."""
     class_name = names[ensemble_predictions.said[number]]
-    wrong = (
-        ""
-        if ensemble_predictions.right[number]
-        else f"is {names[ensemble_predictions.labels[number]]}"
-    )
+    wrong = "" if ensemble_predictions.right[number] else f"is {names[ensemble_predictions.labels[number]]}"
     lines = [f"#{number}", f"{class_name} {wrong or 'right'}"]
     lines.append(formats.format_probability(ensemble_predictions.confidence[number]))
     if ensemble_predictions.members > 1:

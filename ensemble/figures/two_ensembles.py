@@ -36,11 +36,7 @@ class EnsembleAnswer:
 
 
 def plot_two_ensembles(
-    own_answer: EnsembleAnswer,
-    other_answer: EnsembleAnswer,
-    names: Sequence[str],
-    title: str,
-    palette: Palette,
+    own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str], title: str, palette: Palette
 ) -> "go.Figure":
     """The chart: a row for each class, the shown run in ink and the other in the accent below it.
 
@@ -56,18 +52,10 @@ def plot_two_ensembles(
     kept = select_jointly_likeliest(own_answer, other_answer)
     names = [escaping.escape_plotly_text(names[c]) for c in kept]
     sides = ((own_answer, palette.ink), (other_answer, palette.primary))
-    chart = go.Figure(
-        [go.Bar(build_ensemble_bars(answer, names, kept, color)) for answer, color in sides]
-    )
+    chart = go.Figure([go.Bar(build_ensemble_bars(answer, names, kept, color)) for answer, color in sides])
+    chart.update_layout(**chart_style.build_chart_layout(title, ROW_HEIGHT * len(names) + 170, palette))
     chart.update_layout(
-        **chart_style.build_chart_layout(title, ROW_HEIGHT * len(names) + 170, palette)
-    )
-    chart.update_layout(
-        barmode="group",
-        bargap=0.25,
-        bargroupgap=0.05,
-        margin={"r": 24, "b": 100},
-        legend={"traceorder": "normal"},
+        barmode="group", bargap=0.25, bargroupgap=0.05, margin={"r": 24, "b": 100}, legend={"traceorder": "normal"}
     )
     chart.update_xaxes(
         range=[0, 1],
@@ -75,18 +63,13 @@ def plot_two_ensembles(
         fixedrange=True,
         **chart_style.build_percent_ticks(figures_bars.SHARE_TICKS),
     )
-    labels = {
-        answer.digit.label for answer in (own_answer, other_answer) if not answer.digit.rejected
-    }
+    labels = {answer.digit.label for answer in (own_answer, other_answer) if not answer.digit.rejected}
     chart.update_yaxes(
         tickvals=list(range(len(names))),
         fixedrange=True,
         showgrid=False,
         zeroline=False,
-        ticktext=[
-            f"<b>{name}</b> " if c in labels else f"{name} "
-            for c, name in zip(kept, names, strict=True)
-        ],
+        ticktext=[f"<b>{name}</b> " if c in labels else f"{name} " for c, name in zip(kept, names, strict=True)],
         autorange="reversed",
         automargin=True,
     )
@@ -102,9 +85,7 @@ def select_jointly_likeliest(own_answer: EnsembleAnswer, other_answer: EnsembleA
     return [int(class_number) for class_number in order]
 
 
-def build_ensemble_bars(
-    side: EnsembleAnswer, names: Sequence[str], kept: Sequence[int], color: str
-) -> dict[str, Any]:
+def build_ensemble_bars(side: EnsembleAnswer, names: Sequence[str], kept: Sequence[int], color: str) -> dict[str, Any]:
     """One side's bars; faint where it rejects the mark."""
     probabilities = np.asarray(side.digit.probabilities)[list(kept)]
     hover = [
@@ -137,16 +118,13 @@ def format_answer_row(side: EnsembleAnswer, names: Sequence[str]) -> dict[str, s
         "says": "rejects" if digit.rejected else names[digit.label],
         "confidence": formats.format_probability(float(digit.probabilities[digit.label])),
         "votes": marks_words.format_mark_votes(digit, names),
-        "disagreement": marks_words.format_mark_disagreement(digit).removeprefix("Disagreement: ")
-        or "–",
+        "disagreement": marks_words.format_mark_disagreement(digit).removeprefix("Disagreement: ") or "–",
         "score": formats.format_significant(float(digit.score)),
         "threshold": formats.format_significant(float(digit.threshold)),
     }
 
 
-def describe_two_ensembles_chart(
-    own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str]
-) -> str:
+def describe_two_ensembles_chart(own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str]) -> str:
     """The chart in words."""
     text = "; ".join(
         f"{answer.name}: {marks_words.format_mark_verdict(answer.digit, names)}"

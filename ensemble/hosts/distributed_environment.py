@@ -46,9 +46,7 @@ class DistributedEnvironment:
     devices: tuple[int, ...] | None = None
 
 
-def detect_distributed_environment(
-    environ: Mapping[str, str] = os.environ,
-) -> DistributedEnvironment:
+def detect_distributed_environment(environ: Mapping[str, str] = os.environ) -> DistributedEnvironment:
     """What the environment says.
 
     Raises:
@@ -60,9 +58,7 @@ def detect_distributed_environment(
         return _parse_slurm_variables(environ)
     if place := _detect_by_jax():
         return place
-    raise ConfigError(
-        f"The number of processes, and which of them this is, are not set. {START_INSTRUCTIONS}"
-    )
+    raise ConfigError(f"The number of processes, and which of them this is, are not set. {START_INSTRUCTIONS}")
 
 
 def _parse_own_variables(environ: Mapping[str, str]) -> DistributedEnvironment:
@@ -93,12 +89,7 @@ def _parse_slurm_variables(environ: Mapping[str, str]) -> DistributedEnvironment
     # Several processes of one host share its accelerators; one alone has them all.
     mine = (int(local),) if shared != "1" and local.isdecimal() else None
     return DistributedEnvironment(
-        parse_first_node(nodes),
-        FIRST_PORT + spread % PORT_COUNT,
-        int(count),
-        int(index),
-        f"{job}.{step}",
-        mine,
+        parse_first_node(nodes), FIRST_PORT + spread % PORT_COUNT, int(count), int(index), f"{job}.{step}", mine
     )
 
 
@@ -115,15 +106,11 @@ def _detect_by_jax() -> DistributedEnvironment | None:
     from jax._src.clusters import ClusterEnv
 
     try:
-        parameters = ClusterEnv.auto_detect_unset_distributed_params(
-            None, None, None, None, None, 60
-        )
+        parameters = ClusterEnv.auto_detect_unset_distributed_params(None, None, None, None, None, 60)
     except Exception:  # half a set of some scheduler's variables
         return None
     address, count, index, devices = parameters
     if address is None or count is None or index is None:
         return None
     host, _, port = address.rpartition(":")
-    return DistributedEnvironment(
-        host, int(port), count, index, devices=None if devices is None else tuple(devices)
-    )
+    return DistributedEnvironment(host, int(port), count, index, devices=None if devices is None else tuple(devices))

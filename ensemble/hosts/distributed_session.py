@@ -111,10 +111,7 @@ def _forward_stop_signals(company: ProcessGroup) -> Iterator[None]:
     if company.is_leader:
         yield
         return
-    before = {
-        stop_signal: signal.signal(stop_signal, request_stop)
-        for stop_signal in (signal.SIGTERM, signal.SIGINT)
-    }
+    before = {stop_signal: signal.signal(stop_signal, request_stop) for stop_signal in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:

@@ -47,9 +47,7 @@ class MessageConnection:
         with self._sending:
             self._connection.sendall(HEADER_LENGTH.pack(len(words)) + words)
             for sent_array in whole:
-                self._connection.sendall(
-                    np.ascontiguousarray(sent_array).reshape(-1).view(np.uint8).data
-                )
+                self._connection.sendall(np.ascontiguousarray(sent_array).reshape(-1).view(np.uint8).data)
 
     def receive(self) -> Message:
         """The next message.
@@ -67,9 +65,7 @@ class MessageConnection:
             array_types = [(np.dtype(name), tuple(map(int, shape))) for name, shape in shapes]
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"no message: {error}") from error
-        return Message(
-            kind, values, [self._receive_array(dtype, shape) for dtype, shape in array_types]
-        )
+        return Message(kind, values, [self._receive_array(dtype, shape) for dtype, shape in array_types])
 
     def set_timeout(self, seconds: float | None) -> None:
         """How long to wait for the other before a TimeoutError; None for ever."""

@@ -14,9 +14,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
-RETRY_EXIT_STATUS = (
-    75  # what `sysexits.h` calls a failure for now: whoever started this may start it again
-)
+RETRY_EXIT_STATUS = 75  # what `sysexits.h` calls a failure for now: whoever started this may start it again
 FATAL_CALLBACK_TIMEOUT_S = 5.0
 
 

@@ -50,16 +50,12 @@ class ProcessGroup:
       stop_requested: whether any process was.
     """
 
-    def __init__(
-        self, index: int, names: Sequence[str], wires: dict[int, MessageConnection]
-    ) -> None:
+    def __init__(self, index: int, names: Sequence[str], wires: dict[int, MessageConnection]) -> None:
         self.index, self.names = index, tuple(names)
         self.on_fatal_error: Callable[[str], None] | None = None
         self.stop_requested = False
         self._wires = wires
-        self._inbox: dict[int, queue.Queue[Message]] = {
-            process_index: queue.Queue() for process_index in wires
-        }
+        self._inbox: dict[int, queue.Queue[Message]] = {process_index: queue.Queue() for process_index in wires}
         self._closed, self._ends = threading.Event(), list[EndReason]()
         self._together: float | None = None
         # When this process last looked, and for how long it had been held up by then.
@@ -157,11 +153,7 @@ class ProcessGroup:
 
     def report_jax_abort(self) -> None:
         """JAX's own link gives up on this process: mostly this one finds why as well."""
-        gone = EndReason(
-            "The connection of jax.distributed between the hosts broke.",
-            RETRY_EXIT_STATUS,
-            CONSEQUENCE,
-        )
+        gone = EndReason("The connection of jax.distributed between the hosts broke.", RETRY_EXIT_STATUS, CONSEQUENCE)
         if 0 in self._wires:
             self._send_end(self._wires[0], gone)
         self.record_end(gone)
@@ -182,9 +174,7 @@ class ProcessGroup:
                 said_why |= message.kind == "over"
         except (OSError, EOFError, ValueError):
             if not self._closed.is_set() and not said_why:
-                self._report_lost_process(
-                    other, "exited unexpectedly: it was killed, or its host is down"
-                )
+                self._report_lost_process(other, "exited unexpectedly: it was killed, or its host is down")
         finally:
             wire.close()
 
@@ -193,9 +183,7 @@ class ProcessGroup:
             self.stop_requested |= bool(message.values.get("stop"))
         elif message.kind == "over":
             values = message.values
-            self.accept_end(
-                EndReason(str(values["sentence"]), int(values["status"]), int(values["rank"]))
-            )
+            self.accept_end(EndReason(str(values["sentence"]), int(values["status"]), int(values["rank"])))
         else:
             self._inbox[other].put(message)
 
@@ -204,17 +192,13 @@ class ProcessGroup:
             # It was this one that was stopped, and has woken: the others have given it up.
             other, how = self.index, f"was suspended for {held:.0f} seconds: the others went"
         who = self.describe_process(other)
-        self.record_end(
-            EndReason(f"{who[0].upper()}{who[1:]} {how}.", RETRY_EXIT_STATUS, PROCESS_LOST)
-        )
+        self.record_end(EndReason(f"{who[0].upper()}{who[1:]} {how}.", RETRY_EXIT_STATUS, PROCESS_LOST))
 
     def _receive_from(self, other: int, *kinds: str) -> Message:
         """The next message of one of these kinds, for which there is no other."""
         message = self._inbox[other].get()
         if kinds and message.kind not in kinds:
-            raise RuntimeError(
-                f"{self.describe_process(other)} said {message.kind}, not {kinds[0]}"
-            )
+            raise RuntimeError(f"{self.describe_process(other)} said {message.kind}, not {kinds[0]}")
         return message
 
     def _send_end(self, wire: MessageConnection, end: EndReason) -> None:
@@ -241,11 +225,7 @@ class ProcessGroup:
                         )
             began = self._together
             if began is not None and now - began > COLLECTIVE_TIMEOUT_S:
-                self.record_end(
-                    EndReason(
-                        "The exchange between the hosts has hung for a minute.", RETRY_EXIT_STATUS
-                    )
-                )
+                self.record_end(EndReason("The exchange between the hosts has hung for a minute.", RETRY_EXIT_STATUS))
 
     def _start_thread(self, target: Callable[..., None], *arguments: Any) -> None:
         threading.Thread(target=target, args=arguments, daemon=True).start()
@@ -277,7 +257,5 @@ def clear_process_group() -> None:
 @contextmanager
 def guard_current_collective() -> Iterator[None]:
     """`ProcessGroup.guard_collective`, or nothing where this process is alone."""
-    with (
-        company.guard_collective() if (company := get_process_group()) else contextlib.nullcontext()
-    ):
+    with company.guard_collective() if (company := get_process_group()) else contextlib.nullcontext():
         yield

@@ -16,10 +16,7 @@ class LeaderProcess(ProcessGroup):
     """Process 0: it decides, and has what the others made."""
 
     def broadcast(
-        self,
-        kind: str,
-        arrays: Callable[[int], Sequence[np.ndarray]] = lambda index: (),
-        **values: Any,
+        self, kind: str, arrays: Callable[[int], Sequence[np.ndarray]] = lambda index: (), **values: Any
     ) -> None:
         """Tell every other process something; `arrays` gives what each of them gets."""
         for other, wire in self._wires.items():
@@ -57,8 +54,7 @@ class LeaderProcess(ProcessGroup):
         """Tell the others why; one that was stopped hears nothing, and holds nobody up."""
         self._closed.set()
         telling = [
-            threading.Thread(target=self._send_end, args=(wire, end), daemon=True)
-            for wire in self._wires.values()
+            threading.Thread(target=self._send_end, args=(wire, end), daemon=True) for wire in self._wires.values()
         ]
         for thread in telling:
             thread.start()

@@ -21,16 +21,10 @@ def connect_processes(place: DistributedEnvironment, seconds: float) -> tuple[Pr
       HostsError: not all processes came within so many seconds; or it is none of them.
     """
     end = time.monotonic() + seconds
-    return (
-        _accept_processes(place, end, seconds)
-        if place.index == 0
-        else _connect_to_leader(place, end, seconds)
-    )
+    return _accept_processes(place, end, seconds) if place.index == 0 else _connect_to_leader(place, end, seconds)
 
 
-def _accept_processes(
-    place: DistributedEnvironment, end: float, seconds: float
-) -> tuple[ProcessGroup, str]:
+def _accept_processes(place: DistributedEnvironment, end: float, seconds: float) -> tuple[ProcessGroup, str]:
     wires: dict[int, MessageConnection] = {}
     names = {0: socket.gethostname()}
     with _open_server(place, end) as server:
@@ -50,13 +44,9 @@ def _accept_processes(
     return LeaderProcess(0, everyone, dict(sorted(wires.items()))), address
 
 
-def _connect_to_leader(
-    place: DistributedEnvironment, end: float, seconds: float
-) -> tuple[ProcessGroup, str]:
+def _connect_to_leader(place: DistributedEnvironment, end: float, seconds: float) -> tuple[ProcessGroup, str]:
     wire = _open_connection_to_leader(place, end, seconds)
-    wire.send(
-        "hello", index=place.index, count=place.count, key=place.key, name=socket.gethostname()
-    )
+    wire.send("hello", index=place.index, count=place.count, key=place.key, name=socket.gethostname())
     wire.set_timeout(max(end - time.monotonic(), 0) + HELLO_TIMEOUT_S)
     try:
         answer = wire.receive()
@@ -88,9 +78,7 @@ def _open_server(place: DistributedEnvironment, end: float) -> socket.socket:
         time.sleep(RETRY_INTERVAL_S)
 
 
-def _receive_hello(
-    wire: MessageConnection, place: DistributedEnvironment
-) -> tuple[int, str] | None:
+def _receive_hello(wire: MessageConnection, place: DistributedEnvironment) -> tuple[int, str] | None:
     """Who came, and from which host; None if it is none of this program's processes."""
     wire.set_timeout(HELLO_TIMEOUT_S)
     try:
@@ -103,10 +91,7 @@ def _receive_hello(
     if (count, key) != (place.count, place.key) or not 0 < index < count:
         wire.send(
             "refused",
-            sentence=(
-                f"Another program uses {place.host}, port {place.port}: choose another port "
-                "for this one."
-            ),
+            sentence=(f"Another program uses {place.host}, port {place.port}: choose another port for this one."),
         )
         wire.close()
         return None
@@ -114,14 +99,10 @@ def _receive_hello(
     return index, name
 
 
-def _open_connection_to_leader(
-    place: DistributedEnvironment, end: float, seconds: float
-) -> MessageConnection:
+def _open_connection_to_leader(place: DistributedEnvironment, end: float, seconds: float) -> MessageConnection:
     while True:
         try:
-            return MessageConnection(
-                socket.create_connection((place.host, place.port), HELLO_TIMEOUT_S)
-            )
+            return MessageConnection(socket.create_connection((place.host, place.port), HELLO_TIMEOUT_S))
         except OSError as error:
             if time.monotonic() > end:
                 why = error.strerror or str(error)

@@ -74,9 +74,7 @@ def create_fetch_job(name: str, status: FetchStatus | None = None) -> FetchJob:
 def read_fetch_job(name: str) -> FetchJob | None:
     """How far the dataset `name` is; None when nobody began. A dead process reads as failed."""
     try:
-        return create_fetch_job(
-            name, FetchStatus.from_dict(read_json(create_fetch_job(name).status_file))
-        )
+        return create_fetch_job(name, FetchStatus.from_dict(read_json(create_fetch_job(name).status_file)))
     except (OSError, ValueError):
         return None
 
@@ -119,9 +117,7 @@ def start_fetch(name: str) -> FetchJob:
 def execute_fetch(name: str) -> None:
     """Do a queued fetch in this process, to its end; see `jobs.worker.execute_job`."""
     if job := read_fetch_job(name):
-        worker.execute_job(
-            job, lambda status, stop: _fetch_dataset(name, status, stop), lambda status: None
-        )
+        worker.execute_job(job, lambda status, stop: _fetch_dataset(name, status, stop), lambda status: None)
 
 
 def _fetch_dataset(name: str, status: StatusWriter[FetchStatus], stop: StopRequest) -> Outcome:

@@ -81,9 +81,7 @@ def find_run_folder(run_id: str) -> Path:
         else:
             return folder
     short_id = run_id if len(run_id) <= 40 else run_id[:40] + "…"
-    raise UnknownRunError(
-        f"There is no run “{short_id}”. It may have been deleted: choose another."
-    )
+    raise UnknownRunError(f"There is no run “{short_id}”. It may have been deleted: choose another.")
 
 
 def is_run_id(text: str) -> bool:
@@ -124,9 +122,7 @@ def build_unreadable_error(run_id: str, folder: Path, error: Exception) -> RunEr
         mend = "make its files readable for you"
     elif isinstance(error, OSError) and error.errno in OPEN_FILE_ERRNOS:
         mend = describe_remedy(error)
-    return RunError(
-        f"The run “{run_id}” cannot be read ({text:.200}). Its folder is {folder}: {mend}."
-    )
+    return RunError(f"The run “{run_id}” cannot be read ({text:.200}). Its folder is {folder}: {mend}.")
 
 
 def read_kind_and_settings(folder: Path) -> tuple[str, dict[str, Any]]:
@@ -164,12 +160,7 @@ def write_stored_config(folder: Path, kind: JobKind, settings: dict[str, Any], *
       OSError: it cannot be written.
     """
     kept_as = {"kind": kind.config_kind} if kind.config_kind else {}
-    values = {
-        "schema": SCHEMA,
-        **kept_as,
-        "packages": read_package_versions(),
-        "settings": settings,
-    }
+    values = {"schema": SCHEMA, **kept_as, "packages": read_package_versions(), "settings": settings}
     write_json(folder / "config.json", values | more)
 
 
@@ -182,9 +173,7 @@ def build_unwritable_error(error: OSError) -> RunError:
 
 
 @contextlib.contextmanager
-def change_job_files(
-    folder: Path, failed: str = "", action: Action | None = Action.CHANGE
-) -> Iterator[None]:
+def change_job_files(folder: Path, failed: str = "", action: Action | None = Action.CHANGE) -> Iterator[None]:
     """What the disk refuses while the files of a job are changed is said in a sentence.
 
     Every change that a person asks for passes here: it is theirs to ask for, or refused, and
@@ -210,11 +199,7 @@ def change_job_files(
         if error.errno in PERMISSION_ERRNOS:
             mend = f"make {folder} writable for you, or copy it to where you may write"
         failed = failed or f"The files of “{folder.name}” cannot be changed"
-        text = (
-            describe_os_error(error)
-            if error.errno in PERMISSION_ERRNOS
-            else describe_error_with_path(error)
-        )
+        text = describe_os_error(error) if error.errno in PERMISSION_ERRNOS else describe_error_with_path(error)
         raise RunError(f"{failed} ({text}): {mend}, then try again.") from error
 
 
@@ -235,11 +220,7 @@ def create_run_folder(kind: str, now: float, nbytes: int = 0) -> Iterator[Path]:
     action = Action.IMPORT if kind == IMPORTED else Action.LAUNCH
     check_permission(action)
     try:
-        with (
-            usage_limits.limit_launches()
-            if action is Action.LAUNCH
-            else usage_limits.limit_imports(nbytes)
-        ):
+        with usage_limits.limit_launches() if action is Action.LAUNCH else usage_limits.limit_imports(nbytes):
             runs_folder().mkdir(parents=True, exist_ok=True)
             if action is Action.LAUNCH:
                 require_locks(runs_folder())

@@ -59,9 +59,7 @@ class Job:
     def has_died(self) -> bool:
         """Whether the worker ended without saying so."""
         # Only one that says that it is running is asked: a list may hold a thousand others.
-        if not self._claims_active or is_worker_alive(
-            self.status, is_locked(self.path / LOCK_FILE)
-        ):
+        if not self._claims_active or is_worker_alive(self.status, is_locked(self.path / LOCK_FILE)):
             return False
         # A worker says how it ended before it lets go: it may have, since this was read.
         try:

@@ -379,16 +379,4 @@ NUMERIC = JobKind(
     ended_states=("finished", "stopped", "diverged", "failed", IMPORTED),
 )
 
-KINDS = (
-    TRAINING,
-    GROUP,
-    STRESS,
-    REGRESSION,
-    RACE,
-    FETCH,
-    UPLOAD,
-    SWEEP,
-    CALIBRATION,
-    NUMERIC,
-    LEARNING,
-)
+KINDS = (TRAINING, GROUP, STRESS, REGRESSION, RACE, FETCH, UPLOAD, SWEEP, CALIBRATION, NUMERIC, LEARNING)

@@ -64,9 +64,7 @@ def start_command_process(log: Path, *words: str, action: Action | None = Action
 
 def track_child(child: "subprocess.Popen[bytes]") -> None:
     """Remember a child, so that it is reaped once it has ended."""
-    _children[:] = [
-        process for process in _children if process.poll() is None and process is not child
-    ]
+    _children[:] = [process for process in _children if process.poll() is None and process is not child]
     _children.append(child)
 
 
@@ -85,9 +83,7 @@ def stop_children() -> None:
 
 def count_active_jobs(who: str) -> int:
     """How many jobs of somebody's work or wait, wherever; a sweep and its trials are one."""
-    asked_for = (
-        job for job in iterate_jobs() if job.active and not (job.path / TRIAL_FILE).exists()
-    )
+    asked_for = (job for job in iterate_jobs() if job.active and not (job.path / TRIAL_FILE).exists())
     return sum(owners.find_owner(job.path) == who for job in asked_for)
 
 

@@ -109,12 +109,7 @@ class NetworkProbe:
     """
 
     def __init__(
-        self,
-        name: str,
-        dataset: str,
-        command: tuple[str, ...] = (),
-        patience: float = PROBE_TIMEOUT_S,
-        width: int = 0,
+        self, name: str, dataset: str, command: tuple[str, ...] = (), patience: float = PROBE_TIMEOUT_S, width: int = 0
     ) -> None:
         words = ("network", name, "--dataset", dataset, "--width", str(width), "--json")
         self.name, self._dataset, self._known = name, dataset, ProbeResult()
@@ -151,9 +146,7 @@ class NetworkProbe:
             with contextlib.suppress(OSError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-            self._known = ProbeResult(
-                problem=describe_silent_network(self.name, "did not answer in time")
-            )
+            self._known = ProbeResult(problem=describe_silent_network(self.name, "did not answer in time"))
         else:
             self._output.seek(0)
             self._known = parse_probe_output(self.name, self._output.read(MAX_OUTPUT_BYTES), status)
@@ -185,10 +178,7 @@ def parse_probe_output(name: str, output: bytes, status: int) -> ProbeResult:
         what = f"crashed the process that inspected it ({format_exit_status(status)})"
         return ProbeResult(problem=describe_silent_network(name, what))
     cost = NetworkCost(
-        probe_answer["parameters"],
-        probe_answer["flops"],
-        probe_answer["carried"],
-        probe_answer["outputs"],
+        probe_answer["parameters"], probe_answer["flops"], probe_answer["carried"], probe_answer["outputs"]
     )
     return ProbeResult(
         cost,
@@ -255,10 +245,7 @@ def describe_unfit_precision(config: EnsembleConfig, result: ProbeResult) -> str
     """Why a network cannot be trained in the precision that is asked for; else ""."""
     if config.precision == "float32" or result.bfloat16:
         return ""
-    return (
-        f"{config.network} has no field dtype, which {config.precision} needs: choose float32, "
-        "or give it one."
-    )
+    return f"{config.network} has no field dtype, which {config.precision} needs: choose float32, or give it one."
 
 
 def write_network_advice(folder: Path, config: EnsembleConfig) -> None:
@@ -274,9 +261,7 @@ def write_network_advice(folder: Path, config: EnsembleConfig) -> None:
 def read_network_advice(folder: Path) -> tuple[str, ...]:
     """What was kept with a run of its network; () where nothing was, or it cannot be read."""
     try:
-        kept: StoredAdvice = check_json_value(
-            StoredAdvice, read_json(folder / ADVICE_FILE), ADVICE_FILE
-        )
+        kept: StoredAdvice = check_json_value(StoredAdvice, read_json(folder / ADVICE_FILE), ADVICE_FILE)
     except (OSError, ValueError):
         return ()
     return _shorten_sentences(kept["advice"])

@@ -18,11 +18,7 @@ from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_environment import describe_jax_start_error
 from ensemble.machine.memory_errors import is_memory_error
 from ensemble.storage.atomic_files import DISK_FULL
-from ensemble.storage.disk_errors import (
-    describe_disk_error,
-    describe_error_with_path,
-    describe_remedy,
-)
+from ensemble.storage.disk_errors import describe_disk_error, describe_error_with_path, describe_remedy
 
 Result = TypeVar("Result")
 
@@ -98,10 +94,7 @@ def limit_stop_checks(stop: Callable[[], bool]) -> Callable[[], bool]:
 @contextmanager
 def catch_end_signals(note: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """SIGTERM and Ctrl-C are told to `note` within this; after it they mean what they did."""
-    before = {
-        end_signal: signal.signal(end_signal, note)
-        for end_signal in (signal.SIGTERM, signal.SIGINT)
-    }
+    before = {end_signal: signal.signal(end_signal, note) for end_signal in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
@@ -126,8 +119,7 @@ def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
             traceback.print_exc()
         mend = describe_remedy(error)
         sentence = (
-            f"Could not write to the disk ({describe_error_with_path(error)}). "
-            f"{mend[0].upper()}{mend[1:]}, then "
+            f"Could not write to the disk ({describe_error_with_path(error)}). {mend[0].upper()}{mend[1:]}, then "
         )
         sentence += f"{kind.resume_advice}."
         if kind.saved_progress_entry:

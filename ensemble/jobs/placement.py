@@ -74,9 +74,7 @@ def read_placement(folder: Path) -> Placement | None:
     return placement
 
 
-def create_scheduler_backend(
-    placement: Placement, folder: Path, nodes: int | None = None
-) -> SchedulerBackend:
+def create_scheduler_backend(placement: Placement, folder: Path, nodes: int | None = None) -> SchedulerBackend:
     """Who runs the tasks of a placed job.
 
     Args:

@@ -32,12 +32,7 @@ from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic_files import read_json
 from ensemble.storage.file_lock import HeldLock, lock_within_grace
 from ensemble.storage.folder_index import INDEXED_FILES, FolderIndex
-from ensemble.storage.records.field_checks import (
-    Count,
-    MetricValue,
-    check_json_value,
-    parse_dataclass,
-)
+from ensemble.storage.records.field_checks import Count, MetricValue, check_json_value, parse_dataclass
 
 AnyJob = TypeVar("AnyJob", bound=Job | None)
 
@@ -82,9 +77,7 @@ def locate_in_queue(job: Job) -> QueuePosition:
 
 def list_queued_jobs() -> list[QueuedJob]:
     """Everyone who works or waits on this machine, in the order of their turns."""
-    return sorted(
-        (job for job in iterate_jobs() if job.takes_turn_here and job.active), key=locate_in_queue
-    )
+    return sorted((job for job in iterate_jobs() if job.takes_turn_here and job.active), key=locate_in_queue)
 
 
 def list_jobs_ahead(job: Job) -> list[QueuedJob]:
@@ -138,11 +131,7 @@ def wait_for_turn(
     while not stopped():
         if turn := slots.acquire_slots(mine):
             if (
-                mine
-                + sum(
-                    slots.count_needed_slots(other_job.devices)
-                    for other_job in list_jobs_ahead(job)
-                )
+                mine + sum(slots.count_needed_slots(other_job.devices) for other_job in list_jobs_ahead(job))
                 <= slots.count_slots()
             ):
                 return turn
@@ -158,10 +147,7 @@ def describe_turn_wait(job: Job) -> str:
     """Who has the machine that a job waits for, in a sentence."""
     if ahead := list_jobs_ahead(job):
         return f"Queued: {ahead[0].name} is running on this machine."
-    return (
-        "Queued: a job of another folder of runs, which is not listed here, is running on this "
-        "machine."
-    )
+    return "Queued: a job of another folder of runs, which is not listed here, is running on this machine."
 
 
 def acquire_worker_lock(folder: Path, what: str) -> HeldLock:
@@ -250,9 +236,7 @@ def _are_all_settled(jobs: list[QueuedJob]) -> bool:
 
 
 _job_index = FolderIndex(
-    _read_run_jobs,
-    (*INDEXED_FILES, f"{STRESS.subfolder}/status.json", TRIAL_FILE),
-    _are_all_settled,
+    _read_run_jobs, (*INDEXED_FILES, f"{STRESS.subfolder}/status.json", TRIAL_FILE), _are_all_settled
 )
 
 
@@ -268,9 +252,7 @@ def _iterate_run_jobs(folder: Path) -> Iterator[QueuedJob]:
             yield job
 
 
-def _read_queued_job(
-    kind: JobKind, job_id: str, name: str, folder: Path, devices: int
-) -> QueuedJob | None:
+def _read_queued_job(kind: JobKind, job_id: str, name: str, folder: Path, devices: int) -> QueuedJob | None:
     """The job of this kind in a folder; None if there is none, or it cannot be read."""
     try:
         values = read_json(folder / "status.json")

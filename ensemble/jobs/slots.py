@@ -59,10 +59,7 @@ def count_slots() -> int:
     if (stated := os.environ.get(SLOTS_VARIABLE)) is None:
         return len(list_cards()) or 1
     if not (re.fullmatch("0*[1-9][0-9]{0,3}", stated) and int(stated) <= MAX_SLOTS):
-        raise ConfigError(
-            f"{SLOTS_VARIABLE} is {stated[:40]!r}: it has to be a whole number from 1 to "
-            f"{MAX_SLOTS:,}."
-        )
+        raise ConfigError(f"{SLOTS_VARIABLE} is {stated[:40]!r}: it has to be a whole number from 1 to {MAX_SLOTS:,}.")
     return int(stated)
 
 

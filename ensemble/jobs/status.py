@@ -19,14 +19,7 @@ import psutil
 from ensemble.jobs.kinds import JobKind
 from ensemble.jobs.worker_death import forget_crash
 from ensemble.storage.atomic_files import DISK_FULL, overwrite_json, write_json
-from ensemble.storage.records.field_checks import (
-    Count,
-    MetricValue,
-    Pid,
-    Time,
-    parse_dataclass,
-    unexpected_value_error,
-)
+from ensemble.storage.records.field_checks import Count, MetricValue, Pid, Time, parse_dataclass, unexpected_value_error
 
 HEARTBEAT_SECONDS = 5.0
 SILENCE_SECONDS = 60.0
@@ -181,9 +174,7 @@ class StatusWriter(Generic[AnyStatus]):
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._when = time.monotonic()
-        self._thread = threading.Thread(
-            target=self._write_heartbeats, name="heartbeat", daemon=True
-        )
+        self._thread = threading.Thread(target=self._write_heartbeats, name="heartbeat", daemon=True)
         me = psutil.Process()
         self._status = dataclasses.replace(
             status,
@@ -205,10 +196,7 @@ class StatusWriter(Generic[AnyStatus]):
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closed.set()
         self._thread.join()

@@ -170,11 +170,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
     def list_unreadable(self) -> dict[str, str]:
         """Folders that look like one and cannot be read: their name, and why in a sentence."""
         _, errors = self._index.list_items()
-        return {
-            name: str(error)
-            for name, error in sorted(errors.items())
-            if not isinstance(error, UnknownRunError)
-        }
+        return {name: str(error) for name, error in sorted(errors.items()) if not isinstance(error, UnknownRunError)}
 
     def launch(self, config: ConfigT, placement: Placement | None = None) -> JobT:
         """Make a job and start its worker, which waits in the queue; otherwise as `create`."""
@@ -197,14 +193,10 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         """
         return self._requeue_job(job_id)
 
-    def _requeue_job(
-        self, job_id: str, prepare_folder: Callable[[JobT], None] = lambda job: None
-    ) -> JobT:
+    def _requeue_job(self, job_id: str, prepare_folder: Callable[[JobT], None] = lambda job: None) -> JobT:
         """As `requeue`; `prepare_folder` changes what else is new in its folder, or refuses."""
         job = self._find_requeueable(job_id)
-        launch_limit = (
-            usage_limits.limit_launches() if self.requeue_action is Action.RESUME else nullcontext()
-        )
+        launch_limit = usage_limits.limit_launches() if self.requeue_action is Action.RESUME else nullcontext()
         busy = f"{self._begin_refusal(job_id)}it is still running. Stop it first."
         look = functools.partial(self._find_requeueable, job_id, alone=True)
         with (
@@ -243,15 +235,11 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         for job in list_active_run_jobs(folder):
             raise RunError(self.explain_delete_refusal(job_id, job.kind))
         with ExitStack() as held:
-            held.enter_context(
-                exclude_worker(folder, self.explain_delete_refusal(job_id, self.kind))
-            )
+            held.enter_context(exclude_worker(folder, self.explain_delete_refusal(job_id, self.kind)))
             for kind in self.nested_kinds:
                 if not folder.is_symlink():  # What a link leads to stays as it is.
                     with suppress(OSError):
-                        (folder / kind.subfolder).mkdir(
-                            exist_ok=True
-                        )  # So that nobody begins there.
+                        (folder / kind.subfolder).mkdir(exist_ok=True)  # So that nobody begins there.
                 busy = self.explain_delete_refusal(job_id, kind)
                 held.enter_context(exclude_worker(folder / kind.subfolder, busy))
             for job in list_run_jobs(folder):
@@ -260,10 +248,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
             delete_run_folder(folder)
 
     def _create_job(
-        self,
-        config: ConfigT,
-        placement: Placement | None,
-        prepare_folder: Callable[[Path], None] = lambda folder: None,
+        self, config: ConfigT, placement: Placement | None, prepare_folder: Callable[[Path], None] = lambda folder: None
     ) -> JobT:
         if placement is None:
             check_jax_environment()  # before there is a job that could only fail
@@ -286,9 +271,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         job = self.find(job_id)
         # Whose tasks alone are there can be followed again.
         active = job.active and not job.unfollowed_work
-        if why := self.explain_requeue_refusal(
-            job, job.has_pending_or_remote_worker if alone else active
-        ):
+        if why := self.explain_requeue_refusal(job, job.has_pending_or_remote_worker if alone else active):
             raise RunError(self._begin_refusal(job_id) + why)
         return job
 
@@ -301,11 +284,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
 
 
 def write_job_files(
-    folder: Path,
-    status: JobStatus,
-    settings: dict[str, Any],
-    placement: Placement | None,
-    **more: Any,
+    folder: Path, status: JobStatus, settings: dict[str, Any], placement: Placement | None, **more: Any
 ) -> None:
     """Make a job of a folder: whatever else it needs lies there already.
 

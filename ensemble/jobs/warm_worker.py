@@ -68,9 +68,7 @@ class WarmWorker:
         self._at_work = False
         self._dismissed: list[WorkerProcess] = []
 
-    def keep_ready(
-        self, environment: Mapping[str, str], likely: EnsembleConfig | None = None
-    ) -> None:
+    def keep_ready(self, environment: Mapping[str, str], likely: EnsembleConfig | None = None) -> None:
         """See to it that a process waits, unless a person has switched that off.
 
         Args:
@@ -92,23 +90,15 @@ class WarmWorker:
                 self._send_message({"likely": compiled_settings.as_dict()})
                 self._told = compiled_settings
 
-    def assign_run(
-        self, run: ConfiguredRun, environment: Mapping[str, str]
-    ) -> WorkerProcess | None:
+    def assign_run(self, run: ConfiguredRun, environment: Mapping[str, str]) -> WorkerProcess | None:
         """Make the process that waits this run's worker and return it; None if none can be."""
         if run.training_config and architectures.is_custom_network(run.training_config.network):
-            return (
-                None  # Modules once imported stay as they were: a fresh process reads them again.
-            )
+            return None  # Modules once imported stay as they were: a fresh process reads them again.
         with self._lock:
-            if not self._is_usable(collect_start_conditions(environment)) or not self._is_idle(
-                GRACE_SECONDS
-            ):
+            if not self._is_usable(collect_start_conditions(environment)) or not self._is_idle(GRACE_SECONDS):
                 return None
             self._at_work = self._send_message({"run": run.id})
-            self._told = (
-                select_compiled_settings(run.training_config) if run.training_config else None
-            )
+            self._told = select_compiled_settings(run.training_config) if run.training_config else None
             return self._child if self._at_work else None
 
     def dismiss(self) -> None:

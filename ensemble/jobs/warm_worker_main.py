@@ -103,9 +103,7 @@ def execute_assigned_run(run_id: str) -> bool:
 def has_imported_own_network(folder: Path) -> bool:
     """Whether this run's network is a person's own, whose code is in this process by now."""
     try:
-        return architectures.is_custom_network(
-            str(read_kind_and_settings(folder)[1].get("network", ""))
-        )
+        return architectures.is_custom_network(str(read_kind_and_settings(folder)[1].get("network", "")))
     except (OSError, ValueError):
         return True
 

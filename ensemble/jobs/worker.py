@@ -72,15 +72,11 @@ def hold_job(job: Job) -> Iterator[StatusWriter[Any]]:
       RunError: another process is working on it, or it was deleted.
     """
     task_process.wait_for_other_task(job)
-    hand = acquire_worker_lock(
-        task_process.locate_worker_folder(job), f"{job.kind.title} “{job.id}”"
-    )
+    hand = acquire_worker_lock(task_process.locate_worker_folder(job), f"{job.kind.title} “{job.id}”")
     with (
         hand,
         CrashRecord(task_process.locate_worker_folder(job), job.kind, job.status.share),
-        StatusWriter(
-            task_process.locate_status_file(job), task_process.build_first_status(job)
-        ) as status,
+        StatusWriter(task_process.locate_status_file(job), task_process.build_first_status(job)) as status,
     ):
         yield status
 
@@ -103,9 +99,7 @@ def lower_priority() -> None:
         os.nice(NICENESS - os.nice(0))
 
 
-def begin_at_once(
-    status: StatusWriter[Any], stop: StopRequest, report: ReportStatus, begin: BeginWork
-) -> Outcome:
+def begin_at_once(status: StatusWriter[Any], stop: StopRequest, report: ReportStatus, begin: BeginWork) -> Outcome:
     """What `begin` comes to."""
     status.update(state="starting", message="")
     report(status.status)
@@ -113,12 +107,7 @@ def begin_at_once(
 
 
 def begin_in_turn(
-    job: Job,
-    status: StatusWriter[Any],
-    stop: StopRequest,
-    report: ReportStatus,
-    begin: BeginWork,
-    devices: int,
+    job: Job, status: StatusWriter[Any], stop: StopRequest, report: ReportStatus, begin: BeginWork, devices: int
 ) -> Outcome:
     """What `begin` comes to, called once this machine is free for it; or a stop before that.
 

@@ -38,11 +38,7 @@ CRASHES = {
         "A network of your own may do that by a product of many axes and its sum: multiply fewer "
         "axes at once, or on a CPU set XLA_FLAGS=--xla_cpu_experimental_ynn_fusion_type= before.",
     ),
-    "Aborted": (
-        "SIGABRT",
-        "compiled code in it gave up (SIGABRT)",
-        "The end of its log says why.",
-    ),
+    "Aborted": ("SIGABRT", "compiled code in it gave up (SIGABRT)", "The end of its log says why."),
     "Bus error": (
         "SIGBUS",
         "a file that it used as memory could not be read or written (SIGBUS)",
@@ -111,9 +107,7 @@ class CrashRecord:
 
     def __enter__(self) -> Self:
         if CrashRecord._is_taken or faulthandler.is_enabled():
-            forget_crash(
-                self._path.parent
-            )  # what an earlier worker left is of no use to anybody any more
+            forget_crash(self._path.parent)  # what an earlier worker left is of no use to anybody any more
             return self
         mark = WorkerMark(
             host=socket.gethostname(),
@@ -131,10 +125,7 @@ class CrashRecord:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
             faulthandler.disable()
@@ -169,9 +160,7 @@ def describe_worker_death(folder: Path, kind: JobKind, share: float) -> str:
     reason, remedy = describe_death_cause(deaths[-1]["cause"], kind)
     repeated = ""
     if kind.resumable and len(deaths) > 1 and deaths[-2] == deaths[-1]:
-        count = next(
-            (at for at, death in enumerate(reversed(deaths)) if death != deaths[-1]), len(deaths)
-        )
+        count = next((at for at, death in enumerate(reversed(deaths)) if death != deaths[-1]), len(deaths))
         repeated = (
             f"It died so {'twice' if count == 2 else f'{count} times'} without getting any "
             "further: started again as it is, it will most likely die in the same way."
@@ -191,10 +180,7 @@ def describe_death_cause(cause: str, kind: JobKind) -> tuple[str, str]:
             f"{advice[0].upper()}{advice[1:]}.",
         )
     if cause == KILLED:
-        return (
-            "it was killed (SIGKILL) by a person or a program, perhaps one that guards memory",
-            "",
-        )
+        return ("it was killed (SIGKILL) by a person or a program, perhaps one that guards memory", "")
     return ("the machine restarted", "") if cause == RESTARTED else (UNKNOWN_DEATH, "")
 
 
@@ -223,9 +209,7 @@ def list_worker_deaths(folder: Path, kind: JobKind, share: float) -> list[Worker
         return []
     if mark["host"] != socket.gethostname() and not rest:
         return mark["deaths"]  # What the kernel there counts is not known here.
-    progress = (
-        kind.describe_kept_work(folder) if kind.saved_progress_entry else f"{100 * share:.2f} %"
-    )
+    progress = kind.describe_kept_work(folder) if kind.saved_progress_entry else f"{100 * share:.2f} %"
     death = WorkerDeath(cause=find_death_cause(mark, rest), progress=progress)
     return [*mark["deaths"], death][-MAX_DEATHS:]
 

@@ -21,8 +21,7 @@ PLATFORMS_VARIABLE, DEVICE_COUNT_VARIABLE = "JAX_PLATFORMS", "JAX_NUM_CPU_DEVICE
 PRNG_VARIABLE, PRNG = "JAX_DEFAULT_PRNG_IMPL", "threefry2x32"
 DISABLE_JIT_VARIABLE, FLAGS_VARIABLE = "JAX_DISABLE_JIT", "XLA_FLAGS"
 GUARD_VARIABLES = tuple(
-    f"JAX_TRANSFER_GUARD{direction}"
-    for direction in ("", "_HOST_TO_DEVICE", "_DEVICE_TO_DEVICE", "_DEVICE_TO_HOST")
+    f"JAX_TRANSFER_GUARD{direction}" for direction in ("", "_HOST_TO_DEVICE", "_DEVICE_TO_DEVICE", "_DEVICE_TO_HOST")
 )
 HARMLESS_GUARDS = ("allow", "log", "log_explicit")
 FALSE_WORDS = ("", "0", "n", "no", "f", "false", "off")  # as JAX reads them
@@ -77,10 +76,7 @@ def find_environment_problem(environment: Mapping[str, str]) -> str:
             "the same seed gives the same numbers: unset it."
         )
     if environment.get(DISABLE_JIT_VARIABLE, "").lower() not in FALSE_WORDS:
-        return (
-            f"{DISABLE_JIT_VARIABLE} is set, and without compiling nothing can be trained: unset "
-            "it."
-        )
+        return f"{DISABLE_JIT_VARIABLE} is set, and without compiling nothing can be trained: unset it."
     for variable in GUARD_VARIABLES:
         guard = environment.get(variable, "allow")
         if guard not in HARMLESS_GUARDS:
@@ -151,10 +147,7 @@ def find_flags_problem(flags: str) -> str:
     said = next(filter(None, lines), "")
     if not said or (FLAGS_VARIABLE not in said and "flag" not in said):
         return ""  # it ended by something else, which training will tell
-    return (
-        f"XLA does not take {FLAGS_VARIABLE} as it is ({said.strip().rstrip('.'):.200}): correct "
-        "it, or unset it."
-    )
+    return f"XLA does not take {FLAGS_VARIABLE} as it is ({said.strip().rstrip('.'):.200}): correct it, or unset it."
 
 
 def describe_jax_start_error(error: BaseException) -> str | None:

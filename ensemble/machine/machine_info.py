@@ -11,10 +11,7 @@ from ensemble.machine.jax_settings import count_cpu_cores
 from ensemble.machine.processor import detect_processor
 
 # Where Linux says how much memory the processes of a container may use together.
-MEMORY_LIMIT_FILES = (
-    Path("/sys/fs/cgroup/memory.max"),
-    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-)
+MEMORY_LIMIT_FILES = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,7 @@ def share_memory_arenas() -> bool:
     """
     if not sys.platform.startswith("linux"):
         return False
-    if any(
-        name in os.environ and word in os.environ[name] for name, word in ARENA_VARIABLES.items()
-    ):
+    if any(name in os.environ and word in os.environ[name] for name, word in ARENA_VARIABLES.items()):
         return False
     try:
         return bool(ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS))

@@ -28,9 +28,7 @@ class NetworkCost:
     outputs: int
 
 
-def compute_network_cost(
-    name: str, image_shape: ImageShape, classes: int, width: int = 0
-) -> NetworkCost | None:
+def compute_network_cost(name: str, image_shape: ImageShape, classes: int, width: int = 0) -> NetworkCost | None:
     """The cost of a built-in network for images (H, W, channels); None of any other.
 
     Args:
@@ -54,9 +52,7 @@ class _LayerCounter:
         self.height, self.width, self.channels = image_shape
         self.parameters = self.products = self.carried = self.outputs = 0
 
-    def add_conv(
-        self, features: int, size: int = 3, stride: int = 1, same: bool = True, bias: bool = True
-    ) -> None:
+    def add_conv(self, features: int, size: int = 3, stride: int = 1, same: bool = True, bias: bool = True) -> None:
         less = 0 if same else size - 1
         self.height = -(-(self.height - less) // stride)
         self.width = -(-(self.width - less) // stride)

@@ -57,7 +57,4 @@ def estimate_served_tabs(limit: int) -> int:
 
     0 where it is not even enough for the server itself.
     """
-    return max(
-        int(limit >= SERVER_FILES),
-        (limit - SERVER_FILES) // (FILES_PER_OPEN_TAB + FILES_PER_CLOSED_TAB),
-    )
+    return max(int(limit >= SERVER_FILES), (limit - SERVER_FILES) // (FILES_PER_OPEN_TAB + FILES_PER_CLOSED_TAB))

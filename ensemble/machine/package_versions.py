@@ -10,9 +10,7 @@ PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
 
 def read_package_versions() -> dict[str, str]:
     """Versions of the packages that a run's numbers depend on, as they are installed now."""
-    return dict(
-        _read_cached_versions(tuple((folder, _read_folder_mtime(folder)) for folder in sys.path))
-    )
+    return dict(_read_cached_versions(tuple((folder, _read_folder_mtime(folder)) for folder in sys.path)))
 
 
 @functools.lru_cache(maxsize=1)

@@ -67,9 +67,7 @@ def count_accelerator_lanes(config: EnsembleConfig, memory_bytes: float) -> int:
     cost = _compute_member_cost(config)
     if cost is None or cost.flops * config.batch_size > SMALL_ACCELERATOR_FLOPS:
         return config.members
-    return _count_fitting_members(
-        config, cost, MAX_ACCELERATOR_LANES, MAX_ACCELERATOR_LANES, memory_bytes
-    )
+    return _count_fitting_members(config, cost, MAX_ACCELERATOR_LANES, MAX_ACCELERATOR_LANES, memory_bytes)
 
 
 def _count_fitting_members(
@@ -92,6 +90,4 @@ def _compute_member_cost(config: EnsembleConfig) -> NetworkCost | None:
     except ConfigError:
         return None
     classes = len(data.class_names)
-    return network_cost.compute_network_cost(
-        config.network, data.image_shape, classes, config.width
-    )
+    return network_cost.compute_network_cost(config.network, data.image_shape, classes, config.width)

@@ -33,11 +33,7 @@ class Processor:
 @functools.lru_cache(maxsize=1)
 def detect_processor() -> Processor:
     """That of this machine; looked at once a process."""
-    name, flags = (
-        _read_macos_processor()
-        if platform.system() == "Darwin"
-        else parse_cpuinfo(_read_cpuinfo_file())
-    )
+    name, flags = _read_macos_processor() if platform.system() == "Darwin" else parse_cpuinfo(_read_cpuinfo_file())
     name = name or platform.processor() or platform.machine()
     fast = not flags.isdisjoint(FAST_BFLOAT16)
     return Processor(name, fast_bfloat16=fast, matrix_units=MATRIX_UNITS in flags)

@@ -18,11 +18,7 @@ HOWTO_NETWORK = ("cnn", 0)
 ROUGH_RATE = {"cpu": 3_500.0, "gpu": 1_000_000.0, "tpu": 300_000.0}
 # On a CPU stock convolutions do a third as many operations a second as this network's own and as
 # dense layers do, and the smallest network does not more images than this on a core.
-FAST_CPU_NETWORKS, STOCK_CONVOLUTION_SHARE, MAX_CPU_RATE = (
-    ("cnn", "mlp", "logistic"),
-    0.33,
-    200_000.0,
-)
+FAST_CPU_NETWORKS, STOCK_CONVOLUTION_SHARE, MAX_CPU_RATE = (("cnn", "mlp", "logistic"), 0.33, 200_000.0)
 STARTUP_SECONDS = 8.0  # process, imports, compiling
 
 
@@ -85,9 +81,7 @@ def estimate_training_time(
     """
     network = (str(config.network), config.width)
     alike = (devices, host, config.precision, network)
-    comparable_runs = [
-        run for run in past if (run.devices, run.host, run.precision, run.network) == alike
-    ]
+    comparable_runs = [run for run in past if (run.devices, run.host, run.precision, run.network) == alike]
     same = [run for run in comparable_runs if run.work == work] or comparable_runs
     rates = [run.rate * run.work / work for run in same][:3]
     rough = estimate_rough_rate(config, platform, work) * (cores if platform == "cpu" else devices)
@@ -104,10 +98,7 @@ def estimate_rough_rate(config: EnsembleConfig, platform: str, work: float) -> f
     rate = ROUGH_RATE.get(platform, ROUGH_RATE["cpu"]) * HOWTO_FLOPS / work
     if platform != "cpu":
         return rate
-    return min(
-        rate * (1.0 if config.network in FAST_CPU_NETWORKS else STOCK_CONVOLUTION_SHARE),
-        MAX_CPU_RATE,
-    )
+    return min(rate * (1.0 if config.network in FAST_CPU_NETWORKS else STOCK_CONVOLUTION_SHARE), MAX_CPU_RATE)
 
 
 def describe_members_per_device(members: int, devices: int, parts: int = 1) -> str:
@@ -139,9 +130,7 @@ EVALUATION_BLOCK_SIZE = 256  # images that are judged at once
 STREAM_BYTES = 2**28  # of images that are read as they are needed: those at work, and the next
 
 
-def estimate_memory_bytes(
-    config: EnsembleConfig, cost: NetworkCost, data_bytes: int, devices: int
-) -> float:
+def estimate_memory_bytes(config: EnsembleConfig, cost: NetworkCost, data_bytes: int, devices: int) -> float:
     """About how many bytes a run holds at most on a CPU.
 
     Members carry their parameters, what the optimizer remembers of each, and running statistics;
@@ -168,9 +157,7 @@ def estimate_memory_bytes(
     return BASE_BYTES + kept + data + at_work * step
 
 
-def find_memory_excess(
-    config: EnsembleConfig, own_cost: NetworkCost | None
-) -> tuple[float, float] | None:
+def find_memory_excess(config: EnsembleConfig, own_cost: NetworkCost | None) -> tuple[float, float] | None:
     """What a run takes and what there is, where the processor's memory does not hold it.
 
     Args:
@@ -183,9 +170,7 @@ def find_memory_excess(
     """
     present = count_cpu_devices()  # None where there may be accelerators, whose memory counts
     info = find_dataset_info(config.dataset)
-    cost = own_cost or compute_network_cost(
-        config.network, info.image_shape, len(info.class_names), config.width
-    )
+    cost = own_cost or compute_network_cost(config.network, info.image_shape, len(info.class_names), config.width)
     if present is None or cost is None:
         return None
     devices = min(config.devices or present, present)

@@ -17,9 +17,7 @@ PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 def import_ensemble_package() -> None:
     """Import `ensemble` from where this file lies, whichever else could be found by its name."""
     spec = importlib.util.spec_from_file_location(
-        PACKAGE_FOLDER.name,
-        PACKAGE_FOLDER / "__init__.py",
-        submodule_search_locations=[str(PACKAGE_FOLDER)],
+        PACKAGE_FOLDER.name, PACKAGE_FOLDER / "__init__.py", submodule_search_locations=[str(PACKAGE_FOLDER)]
     )
     assert spec is not None
     assert spec.loader is not None

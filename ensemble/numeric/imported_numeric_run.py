@@ -11,17 +11,8 @@ from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.jobs.folders import change_job_files, create_run_folder
 from ensemble.jobs.kinds import IMPORTED
 from ensemble.numeric.numeric_predictions import write_numeric_arrays, write_numeric_targets
-from ensemble.numeric.numeric_status import (
-    NumericStatus,
-    build_numeric_epoch_line,
-    build_numeric_status_fields,
-)
-from ensemble.numeric.numeric_store import (
-    NumericRun,
-    NumericTask,
-    find_numeric_run,
-    write_imported_numeric_files,
-)
+from ensemble.numeric.numeric_status import NumericStatus, build_numeric_epoch_line, build_numeric_status_fields
+from ensemble.numeric.numeric_store import NumericRun, NumericTask, find_numeric_run, write_imported_numeric_files
 from ensemble.runs.annotations.names import normalize_run_name
 from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, write_run_note
 from ensemble.storage.atomic_files import write_bytes
@@ -70,9 +61,7 @@ def create_imported_numeric_run(
             write_bytes(folder / "name.txt", name.encode())
         write_imported_numeric_files(
             folder,
-            NumericTask(
-                predicted.members, target_name, unit, list(member_names), predicted.form, levels
-            ),
+            NumericTask(predicted.members, target_name, unit, list(member_names), predicted.form, levels),
             replace(status, **build_numeric_status_fields(status, line)),
         )
     if note:

@@ -14,11 +14,7 @@ from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, build_nu
 from ensemble.datasets.example_details import clean_details, read_details, write_details
 from ensemble.errors import RunError
 from ensemble.numeric.numeric_store import NumericRun
-from ensemble.runs.epoch_files import (
-    build_damaged_epoch_error,
-    locate_epoch_file,
-    read_epoch_arrays,
-)
+from ensemble.runs.epoch_files import build_damaged_epoch_error, locate_epoch_file, read_epoch_arrays
 from ensemble.runs.history import list_prediction_epochs
 from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE
 from ensemble.storage.arrays.damaged_file import DamagedFileError
@@ -61,9 +57,7 @@ def write_numeric_predictions(
     write_numeric_arrays(folder, epoch, {"mean": mean, "variance": variance}, what)
 
 
-def write_numeric_arrays(
-    folder: Path, epoch: int, arrays: Mapping[str, ArrayLike], what: str = "predictions"
-) -> None:
+def write_numeric_arrays(folder: Path, epoch: int, arrays: Mapping[str, ArrayLike], what: str = "predictions") -> None:
     """Keep what the members predict after an epoch, in double precision.
 
     Args:
@@ -108,9 +102,7 @@ def read_numeric_curve(run: NumericRun, epoch: int) -> NumericCurve | None:
         return None
     table = read_prepared_table(run.path)
     number, inputs = table.encoding.numbers[0], table.encoding.list_curve_inputs()
-    expected = {
-        name: ExpectedArray((run.members, len(inputs)), "float64") for name in ("mean", "variance")
-    }
+    expected = {name: ExpectedArray((run.members, len(inputs)), "float64") for name in ("mean", "variance")}
     arrays = read_epoch_arrays(run.path, CURVE, epoch, expected)
     remaining = list(run.remaining_members(epoch))
     low, high = table.encoding.ranges[number["name"]]
@@ -143,10 +135,7 @@ def read_numeric_predictions(run: NumericRun, epoch: int) -> NumericEnsemble:
 
 
 def write_numeric_targets(
-    folder: Path,
-    targets: ArrayLike,
-    example_names: Sequence[str] = (),
-    groups: Groups | None = None,
+    folder: Path, targets: ArrayLike, example_names: Sequence[str] = (), groups: Groups | None = None
 ) -> None:
     """Write the targets of the test examples (N,), and their names and groups if there are any.
 
@@ -170,11 +159,9 @@ def read_numeric_targets(run: NumericRun) -> NumericTargets:
       RunError: the file is not there, or damaged.
     """
     try:
-        values = read_arrays(
-            run.path / TARGETS_FILE,
-            {"targets": ExpectedArray(("N",), "float64")},
-            MAX_TARGET_BYTES,
-        )["targets"]
+        values = read_arrays(run.path / TARGETS_FILE, {"targets": ExpectedArray(("N",), "float64")}, MAX_TARGET_BYTES)[
+            "targets"
+        ]
         if not len(values) or not np.isfinite(values).all():
             raise DamagedFileError("a target is not a finite number")
         details = read_details(run.path / DETAILS_FILE, len(values))
@@ -199,14 +186,10 @@ def select_numeric_epoch(run: NumericRun, epoch: int | None = None) -> int:
     """
     kept = list_prediction_epochs(run.id)
     if not kept:
-        raise RunError(
-            f"The run “{run.id}” is {run.state} and has no predictions: there is nothing to judge."
-        )
+        raise RunError(f"The run “{run.id}” is {run.state} and has no predictions: there is nothing to judge.")
     if epoch is not None:
         if epoch not in kept:
-            raise RunError(
-                f"The run “{run.id}” has no epoch {epoch}: it has {', '.join(map(str, kept))}."
-            )
+            raise RunError(f"The run “{run.id}” has no epoch {epoch}: it has {', '.join(map(str, kept))}.")
         return epoch
     best = run.status.best_epoch
     if run.status.best_on == "validation" and best in kept:

@@ -59,12 +59,7 @@ def read_numeric_status(folder: Path) -> NumericStatus:
 
 
 def build_numeric_epoch_line(
-    predicted: "NumericEnsemble",
-    targets: "Doubles",
-    epoch: int,
-    *,
-    step: int | None = None,
-    **more: Any,
+    predicted: "NumericEnsemble", targets: "Doubles", epoch: int, *, step: int | None = None, **more: Any
 ) -> Line:
     """An epoch's line of the history, as far as its predictions of the test examples tell.
 

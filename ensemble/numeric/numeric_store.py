@@ -76,9 +76,7 @@ class NumericRun(StoredJob):
     @property
     def member_names(self) -> tuple[str, ...]:
         """M of them: by the names that they came with, else by number."""
-        return tuple(self.task.member_names) or tuple(
-            f"member {number}" for number in range(1, self.members + 1)
-        )
+        return tuple(self.task.member_names) or tuple(f"member {number}" for number in range(1, self.members + 1))
 
     @property
     def target_name(self) -> str:
@@ -129,21 +127,15 @@ class NumericStore(JobStore[NumericRun, NumericConfig, _ParsedNumericConfig]):
             parsed_config.settings,
         )
 
-    def write_folder(
-        self, folder: Path, config: NumericConfig, placement: Placement | None
-    ) -> None:
+    def write_folder(self, folder: Path, config: NumericConfig, placement: Placement | None) -> None:
         """Write what the folder of a new one holds, that is to be trained here."""
         now = time.time()
         best_on = "validation" if config.validation else "test"
-        status = NumericStatus(
-            created=now, queued=now, updated=now, epochs=config.epochs, best_on=best_on
-        )
+        status = NumericStatus(created=now, queued=now, updated=now, epochs=config.epochs, best_on=best_on)
         task = NumericTask(config.members, read_table_description(folder).target)
         write_job_files(folder, status, config.as_dict(), placement, numbers=asdict(task))
 
-    def create_with_files(
-        self, config: NumericConfig, write_files: Callable[[Path], None]
-    ) -> NumericRun:
+    def create_with_files(self, config: NumericConfig, write_files: Callable[[Path], None]) -> NumericRun:
         """As `create`; `write_files` puts the table that is learnt from into the new folder."""
         return self._create_job(config, None, write_files)
 
@@ -166,13 +158,7 @@ def write_imported_numeric_files(folder: Path, task: NumericTask, status: Numeri
       task: what it predicts, and who its members are.
       status: of the last epoch; the state is set here.
     """
-    write_job_files(
-        folder,
-        replace(status, state=IMPORTED),
-        {},
-        None,
-        numbers=asdict(task),
-    )
+    write_job_files(folder, replace(status, state=IMPORTED), {}, None, numbers=asdict(task))
 
 
 def rename_numeric_run(run_id: str, name: str) -> NumericRun:

@@ -27,9 +27,7 @@ from ensemble.storage.folders import expand_home_path
 TEXT_FIELDS = ("said", "run_id", "epoch")
 MAX_FILE = 1_000_000  # bytes; a digit has about 600, 224×224 in colour up to 150,000
 MAX_IMAGE_SIDE = 512  # pixels
-CORRECTIONS_OFF = (
-    "Corrections are not saved: start the app with ENSEMBLE_CORRECTIONS set to a folder."
-)
+CORRECTIONS_OFF = "Corrections are not saved: start the app with ENSEMBLE_CORRECTIONS set to a folder."
 ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the same corrections make the same archive
 
 
@@ -60,9 +58,7 @@ def find_corrections_folder() -> Path | None:
     return expand_home_path(chosen).absolute() if chosen else None
 
 
-def save_correction(
-    image: NDArray[np.uint8], label: int, prediction: str, run_id: str, epoch: int
-) -> bool:
+def save_correction(image: NDArray[np.uint8], label: int, prediction: str, run_id: str, epoch: int) -> bool:
     """Keeps a correction, once for each image and label.
 
     It is written beside and renamed: a reader meets the whole file or none, and two processes
@@ -211,9 +207,7 @@ def pack_correction_arrays(kept: list[Correction], shape: tuple[int, ...]) -> by
     """Corrections of one size as an .npz file."""
     images = np.array([correction.image for correction in kept], np.uint8).reshape(-1, *shape)
     arrays = io.BytesIO()
-    np.savez_compressed(
-        arrays, images=images, labels=np.array([correction.label for correction in kept], np.int32)
-    )
+    np.savez_compressed(arrays, images=images, labels=np.array([correction.label for correction in kept], np.int32))
     return arrays.getvalue()
 
 

@@ -14,12 +14,7 @@ from ensemble.pictures.segmentation.adjacent_digits import split_adjacent_digits
 from ensemble.pictures.segmentation.marks import Mark, find_marks
 from ensemble.pictures.segmentation.mnist_form import MNIST_SIDE, convert_to_mnist
 from ensemble.pictures.segmentation.touching_digits import ClassifyDigits
-from ensemble.pictures.whole_picture import (
-    NetworkInputFormat,
-    PictureCrop,
-    build_whole_stages,
-    crop_picture,
-)
+from ensemble.pictures.whole_picture import NetworkInputFormat, PictureCrop, build_whole_stages, crop_picture
 
 AUTOMATIC_OPTIONS = PictureOptions()
 # Pixels: pictures longer than this are looked at by halves, unless what is found there is so
@@ -63,9 +58,7 @@ class SegmentedPicture:
 
 
 def prepare_picture(
-    picture: Picture,
-    choices: PictureOptions = AUTOMATIC_OPTIONS,
-    decide: ClassifyDigits | None = None,
+    picture: Picture, choices: PictureOptions = AUTOMATIC_OPTIONS, decide: ClassifyDigits | None = None
 ) -> SegmentedPicture:
     """Finds the ink of a picture and brings each digit of it to MNIST's form.
 
@@ -92,9 +85,7 @@ def prepare_picture(
     return find_picture_marks(picture, choices, decide)
 
 
-def prepare_whole_picture(
-    picture: Picture, choices: PictureOptions, form: NetworkInputFormat
-) -> SegmentedPicture:
+def prepare_whole_picture(picture: Picture, choices: PictureOptions, form: NetworkInputFormat) -> SegmentedPicture:
     """The picture as one mark: the one image that networks get who know nothing of pens.
 
     Args:
@@ -105,14 +96,10 @@ def prepare_whole_picture(
     cut = crop_picture(picture, choices, form)
     left, top, right, bottom = (round(side * picture.scale) for side in cut.box)
     mark = Mark((left, top, right, bottom), 0, cut.image, cut.image[..., 0])
-    return SegmentedPicture(
-        (mark,), cut.background == "dark", 0.5, picture.notes, picture, ink=None, cut=cut
-    )
+    return SegmentedPicture((mark,), cut.background == "dark", 0.5, picture.notes, picture, ink=None, cut=cut)
 
 
-def find_picture_marks(
-    picture: Picture, choices: PictureOptions, decide: ClassifyDigits | None
-) -> SegmentedPicture:
+def find_picture_marks(picture: Picture, choices: PictureOptions, decide: ClassifyDigits | None) -> SegmentedPicture:
     """The marks of a picture, looked for in all of its pixels."""
     ink = find_ink(picture.pixels, choices)
     marks, notes = find_marks(ink, picture.scale, decide)

@@ -35,9 +35,7 @@ class PreparationStage:
     description: str
 
 
-def build_mark_stages(
-    picture: Picture, ink: Ink | None, marks: tuple[Mark, ...]
-) -> tuple[PreparationStage, ...]:
+def build_mark_stages(picture: Picture, ink: Ink | None, marks: tuple[Mark, ...]) -> tuple[PreparationStage, ...]:
     """The stages from the picture as it came to the marks as the networks get them.
 
     Args:
@@ -46,25 +44,15 @@ def build_mark_stages(
       marks: in reading order.
     """
     width, height = picture.size
-    first = PreparationStage(
-        "original", "Picture", shrink_image(picture.pixels), f"{width} × {height} pixels."
-    )
-    last = PreparationStage(
-        "marks", "Digits", tile_marks(marks), describe_marks(marks, ink is None)
-    )
+    first = PreparationStage("original", "Picture", shrink_image(picture.pixels), f"{width} × {height} pixels.")
+    last = PreparationStage("marks", "Digits", tile_marks(marks), describe_marks(marks, ink is None))
     if ink is None:
         return first, last
     grey = PreparationStage(
-        "grey",
-        "Grey",
-        shrink_image(convert_shares_to_bytes(ink.grey)),
-        "The channel where ink and paper differ most.",
+        "grey", "Grey", shrink_image(convert_shares_to_bytes(ink.grey)), "The channel where ink and paper differ most."
     )
     even = PreparationStage(
-        "even",
-        "Even light",
-        shrink_image(convert_shares_to_bytes(1 - ink.even)),
-        describe_even_light(ink),
+        "even", "Even light", shrink_image(convert_shares_to_bytes(1 - ink.even)), describe_even_light(ink)
     )
     preparation_stage = PreparationStage(
         "ink", "Ink", shrink_image(convert_shares_to_bytes(1.0 - ink.mask)), describe_ink(ink)
@@ -110,9 +98,7 @@ def describe_even_light(ink: Ink) -> str:
 def describe_ink(ink: Ink) -> str:
     """What counts as ink, in figures."""
     share = 100 * float(ink.mask.mean())
-    lines = {0: "", 1: "; 1 ruled line left out"}.get(
-        ink.lines, f"; {ink.lines} ruled lines left out"
-    )
+    lines = {0: "", 1: "; 1 ruled line left out"}.get(ink.lines, f"; {ink.lines} ruled lines left out")
     return f"Ink on {share:.1f} % of the picture{lines}; stroke {ink.stroke:.0f} px."
 
 

@@ -58,9 +58,7 @@ class PictureCrop:
     background: str = ""
 
 
-def crop_picture(
-    picture: Picture, choices: PictureOptions, form: NetworkInputFormat
-) -> PictureCrop:
+def crop_picture(picture: Picture, choices: PictureOptions, form: NetworkInputFormat) -> PictureCrop:
     """Of the picture, or of the part of it that was chosen, the one image that the networks get.
 
     Unless `choices.fit` is "whole", the largest piece in the proportions of the networks' images is
@@ -78,17 +76,8 @@ def crop_picture(
     part = pixels[top:bottom, left:right]
     whole = part.shape == pixels.shape
     ready = whole and choices.ink == "auto" and part.shape[:2] == (high, wide)
-    image, inverted = (
-        resize_pixels(part, form.shape),
-        not ready and is_inversion_needed(part, choices.ink, form),
-    )
-    return PictureCrop(
-        (left, top, right, bottom),
-        inverted,
-        ready,
-        255 - image if inverted else image,
-        form.background,
-    )
+    image, inverted = (resize_pixels(part, form.shape), not ready and is_inversion_needed(part, choices.ink, form))
+    return PictureCrop((left, top, right, bottom), inverted, ready, 255 - image if inverted else image, form.background)
 
 
 def compute_center_crop(box: Box, proportion: float) -> Box:
@@ -112,9 +101,7 @@ def is_inversion_needed(part: Pixels, ink: str, form: NetworkInputFormat) -> boo
     if not form.background:
         return False
     if ink == "auto":
-        background = classify_background(
-            np.asarray(Image.fromarray(np.ascontiguousarray(part)).convert("L"))[None]
-        )
+        background = classify_background(np.asarray(Image.fromarray(np.ascontiguousarray(part)).convert("L"))[None])
         return bool(background) and background != form.background
     return ink == form.background  # something dark stands on light, and the other way round
 
@@ -152,9 +139,7 @@ def resize_pixels(pixels: Pixels, shape: ImageShape) -> Pixels:
 def build_whole_stages(picture: Picture, cut: PictureCrop) -> tuple[PreparationStage, ...]:
     """The picture as it came, what was taken of it, and the image that the networks get."""
     width, height = picture.size
-    first = PreparationStage(
-        "original", "Picture", shrink_image(picture.pixels), f"{width} × {height} pixels."
-    )
+    first = PreparationStage("original", "Picture", shrink_image(picture.pixels), f"{width} × {height} pixels.")
     high, wide, channels = cut.image.shape
     pixels = cut.image if channels == 3 else cut.image[..., 0]
     times = max(1, min(8, MAX_STAGE_SIDE // max(high, wide)))

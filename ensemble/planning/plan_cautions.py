@@ -7,15 +7,7 @@ from ensemble.planning.plan_grids import PlanGrids
 from ensemble.runs.store import Run, require_training_config
 
 Caution = Literal[
-    "schedule",
-    "warm-up",
-    "set aside",
-    "varied",
-    "augmentation",
-    "stopped early",
-    "one member",
-    "drawn",
-    "thinned",
+    "schedule", "warm-up", "set aside", "varied", "augmentation", "stopped early", "one member", "drawn", "thinned"
 ]
 
 

@@ -38,11 +38,7 @@ class PlanComparison:
 
 
 def compare_plans(
-    maps: PlanGrids,
-    first: EnsemblePlan,
-    second: EnsemblePlan,
-    figure: str,
-    other: PlanGrids | None = None,
+    maps: PlanGrids, first: EnsemblePlan, second: EnsemblePlan, figure: str, other: PlanGrids | None = None
 ) -> PlanComparison:
     """What one plan loses against another on the test images, paired.
 

@@ -43,14 +43,11 @@ class PlanCosts:
         """
         budget = seconds if work is None else work
         if budget is None or not budget > 0:
-            raise ConfigError(
-                "A budget is above 0: give it in images times members, or in seconds."
-            )
+            raise ConfigError("A budget is above 0: give it in images times members, or in seconds.")
         if work is None:
             if not self.rate:
                 raise ConfigError(
-                    "This run does not tell how fast it trained: give the budget in images times "
-                    "members."
+                    "This run does not tell how fast it trained: give the budget in images times members."
                 )
             work = budget * self.rate
         # A budget that was said in rounded seconds still pays for what it was said of.
@@ -58,9 +55,7 @@ class PlanCosts:
         if not passes:
             least = f"{self.images:,} images times members"
             least += f" or {self.images / self.rate:.2g} seconds" if self.rate else ""
-            raise ConfigError(
-                f"That pays for no epoch of a single member: choose at least {least}."
-            )
+            raise ConfigError(f"That pays for no epoch of a single member: choose at least {least}.")
         return passes
 
 

@@ -13,20 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import select_groups
-from ensemble.analysis.planning.committee_scores import (
-    CommitteeScores,
-    list_committee_sizes,
-    score_committees,
-)
+from ensemble.analysis.planning.committee_scores import CommitteeScores, list_committee_sizes, score_committees
 from ensemble.analysis.planning.plan_grid import PlanGrid, build_plan_grid
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import RunError
 from ensemble.runs.epoch_files import locate_epoch_file
-from ensemble.runs.history import (
-    list_prediction_epochs,
-    read_run_predictions,
-    read_validation_predictions,
-)
+from ensemble.runs.history import list_prediction_epochs, read_run_predictions, read_validation_predictions
 from ensemble.runs.store import Run, require_training_config
 from ensemble.runs.test_set import load_run_dataset, load_test_set
 from ensemble.storage.arrays.array_digest import digest_named_arrays
@@ -72,16 +64,10 @@ def load_plan_grids(run: Run) -> PlanGrids:
     config = require_training_config(run)
     kept = list_prediction_epochs(run.id)
     if not kept:
-        raise RunError(
-            f"The run “{run.id}” has no predictions yet: wait for the end of its first epoch."
-        )
+        raise RunError(f"The run “{run.id}” has no predictions yet: wait for the end of its first epoch.")
     data, test_set = load_run_dataset(run), load_test_set(run)
-    epochs = select_grid_epochs(
-        kept, len(list_committee_sizes(config.members)) * len(data.test_labels)
-    )
-    test, problems = _score_epochs(
-        run, "predictions", epochs, data.test_labels, read_run_predictions
-    )
+    epochs = select_grid_epochs(kept, len(list_committee_sizes(config.members)) * len(data.test_labels))
+    test, problems = _score_epochs(run, "predictions", epochs, data.test_labels, read_run_predictions)
     if not test:
         raise RunError(problems[0])
     held: dict[int, CommitteeScores] = {}
@@ -89,9 +75,7 @@ def load_plan_grids(run: Run) -> PlanGrids:
     if config.validation:
         chosen = select_validation_indices(config, data)
         labels, held_groups = data.train_labels[chosen], select_groups(data.train_groups, chosen)
-        held, more = _score_epochs(
-            run, "validation", tuple(test), labels, read_validation_predictions
-        )
+        held, more = _score_epochs(run, "validation", tuple(test), labels, read_validation_predictions)
         problems += more
     if held:  # both maps have the same epochs
         test = {epoch: test[epoch] for epoch in held}
@@ -116,32 +100,20 @@ def select_grid_epochs(kept: Sequence[int], each: int) -> tuple[int, ...]:
 
 
 def _score_epochs(
-    run: Run,
-    what: str,
-    epochs: Sequence[int],
-    labels: Labels,
-    read: Callable[[str, int], NDArray[np.float32]],
+    run: Run, what: str, epochs: Sequence[int], labels: Labels, read: Callable[[str, int], NDArray[np.float32]]
 ) -> tuple[dict[int, CommitteeScores], list[str]]:
     """The scores of each epoch that can be read, and why the others cannot."""
-    labels_digest, left = (
-        digest_named_arrays([("labels", labels)]),
-        run.remaining_members(epochs[-1]),
-    )
+    labels_digest, left = (digest_named_arrays([("labels", labels)]), run.remaining_members(epochs[-1]))
 
     def score_epoch(epoch: int) -> CommitteeScores | str:
         there = run.remaining_members(epoch)
         # Of who was set aside later the epochs before are there: all are of the same members.
         rows = [place for place, member in enumerate(there) if member in left]
-        cache_key = (
-            f"{run.id} {what} {epoch} {_file_stamp(locate_epoch_file(run.path, what, epoch))} "
-            f"{labels_digest}"
-        )
+        cache_key = f"{run.id} {what} {epoch} {_file_stamp(locate_epoch_file(run.path, what, epoch))} {labels_digest}"
         cache_key += f" {rows}" if len(rows) < len(there) else ""
         try:
             arrays = load_or_compute_arrays(
-                "plan",
-                cache_key,
-                lambda: _pack_scores(score_committees(read(run.id, epoch)[rows], labels)),
+                "plan", cache_key, lambda: _pack_scores(score_committees(read(run.id, epoch)[rows], labels))
             )
         except RunError as error:
             return str(error)
@@ -149,9 +121,7 @@ def _score_epochs(
 
     with ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1)) as pool:
         results = dict(zip(epochs, pool.map(score_epoch, epochs), strict=True))
-    scores = {
-        epoch: result for epoch, result in results.items() if isinstance(result, CommitteeScores)
-    }
+    scores = {epoch: result for epoch, result in results.items() if isinstance(result, CommitteeScores)}
     return scores, [result for result in results.values() if isinstance(result, str)]
 
 

@@ -93,9 +93,7 @@ def run_race_worker(report: ReportStatus = lambda status: None) -> RaceJob:
     config = RaceConfig.from_disk(queued.status.settings)
     # Read by the process that races: a task elsewhere, where it is placed.
     on = placement.on if (placement := find_placement(queued.path)) else ""
-    held = worker.execute_job(
-        queued, lambda status, stop: RaceRunner(config, status, stop, report, on).run(), report
-    )
+    held = worker.execute_job(queued, lambda status, stop: RaceRunner(config, status, stop, report, on).run(), report)
     return RaceJob(held.status)
 
 

@@ -58,9 +58,7 @@ def prepare_competitor(name: str, config: RaceConfig) -> None:
         # and after 40 s XLA ends the process.
         os.environ.pop("XLA_FLAGS", None)
         os.environ.update({"XLA_FLAGS": flags} if flags else {})
-        os.environ.setdefault(
-            "NPROC", str(max(16, THREADS_PER_DEVICE * min(config.members[-1], 8)))
-        )
+        os.environ.setdefault("NPROC", str(max(16, THREADS_PER_DEVICE * min(config.members[-1], 8))))
 
 
 def read_competitor_devices(loop: TrainingLoop) -> dict[str, Any]:
@@ -71,9 +69,7 @@ def read_competitor_devices(loop: TrainingLoop) -> dict[str, Any]:
     return {"platform": every[0].platform, "devices": len(every), "kind": every[0].device_kind}
 
 
-def time_training_slice(
-    loop: TrainingLoop, members: int, steps: int | None, seconds: float
-) -> tuple[int, float]:
+def time_training_slice(loop: TrainingLoop, members: int, steps: int | None, seconds: float) -> tuple[int, float]:
     """Steps done in a slice, and the seconds they took.
 
     Args:

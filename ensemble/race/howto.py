@@ -55,9 +55,7 @@ def create_train_state(rng: Array, learning_rate: float, momentum: float) -> Tra
     return TrainState.create(apply_fn=cnn.apply, params=params, tx=tx)
 
 
-def apply_model(
-    state: TrainState, images: Array, labels: Array, axis_name: str | None = None
-) -> StepResult:
+def apply_model(state: TrainState, images: Array, labels: Array, axis_name: str | None = None) -> StepResult:
     """One member's gradients and loss on a batch, and the accuracy of the mean probabilities.
 
     Args:

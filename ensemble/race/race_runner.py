@@ -18,11 +18,7 @@ from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import is_cpu_only
 from ensemble.machine.machine_info import read_machine_info
 from ensemble.machine.package_versions import read_package_versions
-from ensemble.race.competitor_process import (
-    CompetitorLostError,
-    CompetitorProcess,
-    RaceStoppedError,
-)
+from ensemble.race.competitor_process import CompetitorLostError, CompetitorProcess, RaceStoppedError
 from ensemble.race.results import TOLERANCES, Race, write_race
 from ensemble.race.settings import COMPETITORS, RaceConfig
 from ensemble.race.status import RaceStatus
@@ -76,10 +72,7 @@ class RaceRunner:
         names = [name for name in COMPETITORS if name not in self._absent]
         try:
             with ExitStack() as stack:
-                every = [
-                    stack.enter_context(CompetitorProcess(name, self._config, self._stop))
-                    for name in names
-                ]
+                every = [stack.enter_context(CompetitorProcess(name, self._config, self._stop)) for name in names]
                 self._start_competitors(every)
                 self._take_turns(every)
         except RaceStoppedError:
@@ -89,17 +82,13 @@ class RaceRunner:
         race = self._build_race()
         self._status.update(race=write_race(race).name)
         wrong = [COMPETITOR_TITLES[name] for name in TOLERANCES if not race.agrees_with_howto(name)]
-        sentence = (
-            f"Not the HOWTO's results, and not compared: {', '.join(wrong)}." if wrong else ""
-        )
+        sentence = f"Not the HOWTO's results, and not compared: {', '.join(wrong)}." if wrong else ""
         return Outcome("finished", sentence)
 
     def _start_competitors(self, every: list[CompetitorProcess]) -> None:
         """Have all compile at once, for each number of members; nothing is timed yet."""
         for place, members in enumerate(self._config.members):
-            waiting = sum(estimate_race_seconds(self._config).values()) - (
-                time.monotonic() - self._began
-            )
+            waiting = sum(estimate_race_seconds(self._config).values()) - (time.monotonic() - self._began)
             self._report_progress(
                 f"Starting and compiling: {members} of {self._config.members[-1]} members.",
                 0.3 * place / len(self._config.members),
@@ -160,12 +149,7 @@ class RaceRunner:
     def _report_progress(self, message: str, progress: float, left: float) -> None:
         if self._stop():
             raise RaceStoppedError
-        self._status.update(
-            state="racing",
-            message=message,
-            progress=round(progress, 4),
-            seconds_left=round(left, 1),
-        )
+        self._status.update(state="racing", message=message, progress=round(progress, 4), seconds_left=round(left, 1))
         self._report(self._status.status)
 
     def _build_race(self) -> Race:
@@ -201,10 +185,7 @@ def rotate_competitors(every: list[CompetitorProcess], by: int) -> list[Competit
 
 def estimate_race_seconds(config: RaceConfig) -> dict[str, float]:
     """About how many seconds `beginning` and `racing` take, before anything is timed."""
-    return {
-        "beginning": START_SECONDS,
-        "racing": SLICE_OVERHEAD * config.slices * config.slice_seconds,
-    }
+    return {"beginning": START_SECONDS, "racing": SLICE_OVERHEAD * config.slices * config.slice_seconds}
 
 
 def compute_loss_differences(losses: Losses) -> dict[str, float]:

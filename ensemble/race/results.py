@@ -11,14 +11,7 @@ from ensemble.errors import ConfigError
 from ensemble.jobs.folders import machine_folder
 from ensemble.race.settings import COMPETITORS, RaceConfig
 from ensemble.storage.atomic_files import read_json, write_json
-from ensemble.storage.records.field_checks import (
-    Count,
-    MetricValue,
-    NumberRange,
-    Seconds,
-    Time,
-    parse_dataclass,
-)
+from ensemble.storage.records.field_checks import Count, MetricValue, NumberRange, Seconds, Time, parse_dataclass
 
 SCHEMA = 2  # 1 was measured where bfloat16 was emulated in another, slower way.
 Rate = Annotated[float, NumberRange(1e-6, 1e15)]  # img·member/s: of nobody who raced is it 0
@@ -78,11 +71,7 @@ class Race:
     def compute_speed_ratios(self, competitor: str, rival: str) -> dict[int, float]:
         """Its speed over the rival's, for each M that both raced with."""
         own_rates, rival_rates = self.rates.get(competitor, {}), self.rates.get(rival, {})
-        return {
-            members: own_rates[members] / rival_rates[members]
-            for members in own_rates
-            if members in rival_rates
-        }
+        return {members: own_rates[members] / rival_rates[members] for members in own_rates if members in rival_rates}
 
     def find_lead(self, competitor: str, rival: str) -> int | None:
         """The M from which on it is faster than the rival; None if there is none."""
@@ -98,11 +87,7 @@ class Race:
     def bfloat16_gain(self) -> float | None:
         """How many times as fast as float32 bfloat16 is, median over M; None where not raced."""
         ratios = self.compute_speed_ratios("bfloat16", "float32")
-        return (
-            statistics.median(ratios.values())
-            if ratios and self.agrees_with_howto("bfloat16")
-            else None
-        )
+        return statistics.median(ratios.values()) if ratios and self.agrees_with_howto("bfloat16") else None
 
     def find_rate(self, precision: str, members: int) -> float | None:
         """This engine's img·member/s for so many members: of the nearest M up to it, else of more.

@@ -19,12 +19,8 @@ class RaceConfig(Settings):
 
     dataset: str = declare_setting("digits", "Which images to learn.", choices=list_dataset_names)
     members_from: int = declare_setting(1, "Leaves out fewer members than this.", low=1, high=64)
-    members_up_to: int = declare_setting(
-        8, "Races with 1, 2, 4, … members up to this.", low=1, high=64
-    )
-    emulated: bool = declare_setting(
-        False, "Race bfloat16 also where the processor only emulates it."
-    )
+    members_up_to: int = declare_setting(8, "Races with 1, 2, 4, … members up to this.", low=1, high=64)
+    emulated: bool = declare_setting(False, "Race bfloat16 also where the processor only emulates it.")
     batch_size: int = declare_setting(128, "Images in one step.", low=1, high=1024)
     rounds: int = declare_setting(3, "How often each has its turn; medians count.", low=1, high=20)
     slice_seconds: float = declare_setting(1.0, "How long a turn lasts.", low=0.01, high=60.0)

@@ -76,9 +76,7 @@ class SequentialLoop:
     def __init__(self, config: RaceConfig, digits: Dataset) -> None:
         from ensemble.engine import Trainer
 
-        self._trainer = Trainer(
-            replace(build_raced_config(config, 1, "float32"), devices=1), digits
-        )
+        self._trainer = Trainer(replace(build_raced_config(config, 1, "float32"), devices=1), digits)
         self._held: dict[int, list[Any]] = {}
 
     def compile_and_check(self, members: int) -> Any:
@@ -125,13 +123,7 @@ class HowtoLoop:
         create, apply, update = howto.pmap_train_step(devices)
         rng, keys = howto.split_howto_keys(0, members)
         perms = howto.permute_epoch(jax.random.split(rng)[1], len(self._images), self._batch)
-        self._held[members] = (
-            create(keys, LEARNING_RATE, 0.9),
-            apply,
-            update,
-            list(perms),
-            devices,
-        )
+        self._held[members] = (create(keys, LEARNING_RATE, 0.9), apply, update, list(perms), devices)
         return np.stack([np.asarray(loss) for loss in self._train_batches(members, CHECK_STEPS)])
 
     def run_steps(self, members: int, steps: int) -> None:

@@ -17,14 +17,10 @@ from ensemble.race.matrix_product import MatrixProduct
 MEASURED_CALLS = 5
 CALL_SECONDS = 2.0
 PRODUCT_SIZE = 1536
-EMULATED_NOTE = (
-    "This processor has no units for bfloat16 and emulates it: a little slower than float32."
-)
+EMULATED_NOTE = "This processor has no units for bfloat16 and emulates it: a little slower than float32."
 
 
-def measure_training_speed(
-    config: EnsembleConfig, seconds: float = MEASURED_CALLS * CALL_SECONDS
-) -> dict[str, Any]:
+def measure_training_speed(config: EnsembleConfig, seconds: float = MEASURED_CALLS * CALL_SECONDS) -> dict[str, Any]:
     """Train for some seconds in each precision and look at the clock.
 
     Args:
@@ -61,9 +57,7 @@ def measure_training_speed(
     products: list[float] = []
     steps = trainer.steps_per_epoch
     call = seconds / MEASURED_CALLS
-    rate = _measure_step_rate(
-        train, steps, call, lambda: products.append(product.measure_flop_rate(call / 5))
-    )
+    rate = _measure_step_rate(train, steps, call, lambda: products.append(product.measure_flop_rate(call / 5)))
     peak = read_peak_memory()
     rates = {main_precision: rate}
     for other in others:
@@ -76,8 +70,7 @@ def measure_training_speed(
         "precision": main_precision,
         "img_member_per_s": round(rate * per_step, 1),
         **{f"img_member_per_s_{name}": round(rates[name] * per_step, 1) for name in PRECISIONS},
-        "bfloat16_emulated": trainer.layout.devices[0].platform == "cpu"
-        and not read_machine_info().fast_bfloat16,
+        "bfloat16_emulated": trainer.layout.devices[0].platform == "cpu" and not read_machine_info().fast_bfloat16,
         **planned,
         "compile_seconds": round(compile_seconds, 2),
         "seconds_per_epoch": round(steps / rate, 2),
@@ -103,10 +96,7 @@ def _build_train_function(trainer: Any) -> Callable[[int], None]:
 
 
 def _measure_step_rate(
-    train: Callable[[int], None],
-    most: int,
-    call_seconds: float,
-    between: Callable[[], None] = lambda: None,
+    train: Callable[[int], None], most: int, call_seconds: float, between: Callable[[], None] = lambda: None
 ) -> float:
     """Steps per second: the median of 5 calls of about `call_seconds` or of `most` steps."""
     train(1)

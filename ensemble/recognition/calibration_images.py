@@ -27,13 +27,9 @@ from ensemble.storage.arrays.disk_cache import Arrays, load_or_compute_arrays
 Pixels = NDArray[np.uint8]
 
 MAX_KNOWN_IMAGES = 12_000  # training digits that marks are compared with
-MAX_HELD_OUT_IMAGES = (
-    800  # held-out digits, of which one in four is shown as it is, the others varied
-)
+MAX_HELD_OUT_IMAGES = 800  # held-out digits, of which one in four is shown as it is, the others varied
 MAX_HELD_OUT_BYTES = 32 * 2**20  # of the images of other datasets: of large ones fewer are held out
-MIN_HELD_OUT_IMAGES = min_calibration_size(
-    0.01
-)  # with fewer there is no threshold at the smallest share on offer
+MIN_HELD_OUT_IMAGES = min_calibration_size(0.01)  # with fewer there is no threshold at the smallest share on offer
 
 
 @dataclass(frozen=True)
@@ -57,11 +53,7 @@ class CalibrationSource:
         """Of a run by its settings; where it holds out fewer than FEWEST, the test images serve."""
         own = find_dataset_entry(dataset).fingerprint
         source = cls(dataset, held.validation, held.seed, own)
-        return (
-            source
-            if len(source.held_out_indices) >= MIN_HELD_OUT_IMAGES
-            else cls(dataset, fingerprint=own)
-        )
+        return source if len(source.held_out_indices) >= MIN_HELD_OUT_IMAGES else cls(dataset, fingerprint=own)
 
     @property
     def held_out_indices(self) -> NDArray[np.int64]:
@@ -97,22 +89,16 @@ def load_known_images(source: CalibrationSource) -> KnownDigits | KnownImages:
     return form.from_arrays(load_or_compute_arrays("known", source.cache_key, compute_known_arrays))
 
 
-def select_training_images(
-    source: CalibrationSource, most: int
-) -> tuple[Any, NDArray[np.int32], int]:
+def select_training_images(source: CalibrationSource, most: int) -> tuple[Any, NDArray[np.int32], int]:
     """Training images not held out, evenly out of all, their labels, and how many classes."""
     dataset = datasets.load_dataset(source.dataset)
-    chosen = select_evenly(
-        np.delete(np.arange(len(dataset.train_labels)), source.held_out_indices), most
-    )
+    chosen = select_evenly(np.delete(np.arange(len(dataset.train_labels)), source.held_out_indices), most)
     images = take_images(source.dataset, dataset.train_images, chosen)
     return images, dataset.train_labels[chosen], len(dataset.class_names)
 
 
 @functools.lru_cache(maxsize=2)
-def load_test_pictures(
-    dataset: str, fingerprint: str = ""
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def load_test_pictures(dataset: str, fingerprint: str = "") -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Numbers of test images, evenly out of all, and their pictures as distances are taken in."""
     data = datasets.load_dataset(dataset)
     chosen = select_evenly(np.arange(len(data.test_labels)), MAX_KNOWN_IMAGES)
@@ -121,26 +107,18 @@ def load_test_pictures(
 
 def take_images(dataset: str, images: Pixels, numbers: NDArray[np.int64]) -> Any:
     """Some of the images, those of digits as an array, others read as they are asked for."""
-    return (
-        np.asarray(images[numbers])
-        if find_dataset_entry(dataset).is_mnist_like
-        else ImageSubset(images, numbers)
-    )
+    return np.asarray(images[numbers]) if find_dataset_entry(dataset).is_mnist_like else ImageSubset(images, numbers)
 
 
 def select_picture_function(dataset: str) -> Callable[[Any], NDArray[np.float32]]:
     """What makes of images (N, H, W, channels) the few numbers that distances are taken in."""
     return (
-        digit_novelty.reduce_digit_images
-        if find_dataset_entry(dataset).is_mnist_like
-        else image_novelty.reduce_images
+        digit_novelty.reduce_digit_images if find_dataset_entry(dataset).is_mnist_like else image_novelty.reduce_images
     )
 
 
 @functools.lru_cache(maxsize=4)
-def load_held_out_images(
-    source: CalibrationSource, fitted: bool
-) -> tuple[Pixels, NDArray[np.int32]]:
+def load_held_out_images(source: CalibrationSource, fitted: bool) -> tuple[Pixels, NDArray[np.int32]]:
     """Images and labels that nobody learnt from; three in four are varied.
 
     Args:
@@ -159,25 +137,17 @@ def load_held_out_images(
     few = (
         MAX_HELD_OUT_IMAGES
         if pen
-        else max(
-            MIN_HELD_OUT_IMAGES, min(MAX_HELD_OUT_IMAGES, MAX_HELD_OUT_BYTES // images[0].size)
-        )
+        else max(MIN_HELD_OUT_IMAGES, min(MAX_HELD_OUT_IMAGES, MAX_HELD_OUT_BYTES // images[0].size))
     )
     chosen = select_evenly(chosen, few)
     plain_images, labels = np.asarray(images[chosen]), labels[chosen]
     turn = np.arange(len(chosen)) % 4 != 0
 
     def vary_held_out_images() -> Arrays:
-        return {
-            "images": (vary_digits if pen else vary_images)(plain_images[turn], seed=int(fitted))
-        }
+        return {"images": (vary_digits if pen else vary_images)(plain_images[turn], seed=int(fitted))}
 
-    varied_images = load_or_compute_arrays(
-        "varied", f"{source.cache_key} {fitted}", vary_held_out_images
-    )["images"]
-    return np.concatenate([plain_images[~turn], varied_images]), np.concatenate(
-        [labels[~turn], labels[turn]]
-    )
+    varied_images = load_or_compute_arrays("varied", f"{source.cache_key} {fitted}", vary_held_out_images)["images"]
+    return np.concatenate([plain_images[~turn], varied_images]), np.concatenate([labels[~turn], labels[turn]])
 
 
 def select_evenly(numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:

@@ -147,9 +147,7 @@ def wait_for_calibration(
 def execute_calibration(job_id: str) -> None:
     """Do the queued job in this process, to its end; see `jobs.worker.execute_job`."""
     if (job := read_calibration_job()) and job.id == job_id:
-        worker.execute_job(
-            job, lambda status, stop: _calibrate_run(job_id, status, stop), lambda status: None
-        )
+        worker.execute_job(job, lambda status, stop: _calibrate_run(job_id, status, stop), lambda status: None)
 
 
 def calibrate_finished_run(run_id: str) -> None:
@@ -171,9 +169,7 @@ def calibrate_finished_run(run_id: str) -> None:
             start_calibration(run_id, select_default_epoch(run, epochs))
 
 
-def _calibrate_run(
-    job_id: str, status: StatusWriter[CalibrationStatus], stop: StopRequest
-) -> Outcome:
+def _calibrate_run(job_id: str, status: StatusWriter[CalibrationStatus], stop: StopRequest) -> Outcome:
     def report_progress(share: float, message: str) -> None:
         if stop():
             raise CalibrationStoppedError

@@ -7,11 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Floats, Ints
-from ensemble.recognition.reconstruction import (
-    compute_subspace_residuals,
-    fit_subspace,
-    normalize_rows,
-)
+from ensemble.recognition.reconstruction import compute_subspace_residuals, fit_subspace, normalize_rows
 
 MAX_SUBSPACE_AXES = 30  # of each class's features
 MAX_FEATURE_IMAGES, MIN_FEATURE_IMAGES, MAX_FORWARD_PASSES = (
@@ -34,9 +30,7 @@ class ClassSubspaces:
     axes: NDArray[np.float32]
 
     @classmethod
-    def from_features(
-        cls, features: NDArray[np.float32], labels: Ints, classes: int
-    ) -> "ClassSubspaces":
+    def from_features(cls, features: NDArray[np.float32], labels: Ints, classes: int) -> "ClassSubspaces":
         """From the members' features (M, R, F) of training images with labels (R,)."""
         M, _, F = features.shape
         means = np.zeros((M, classes, F), np.float32)
@@ -52,9 +46,7 @@ class ClassSubspaces:
         """As arrays to be cached; `Features(**arrays)` reads them."""
         return {"means": self.means, "axes": self.axes}
 
-    def compute_distances(
-        self, features: NDArray[np.float32], answers: Ints
-    ) -> NDArray[np.float64]:
+    def compute_distances(self, features: NDArray[np.float32], answers: Ints) -> NDArray[np.float64]:
         """How unlike the class said the members find images, (N,): the mean over members.
 
         The distance of features, brought to length 1, from the plane of that class.

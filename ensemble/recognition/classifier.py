@@ -17,12 +17,7 @@ from ensemble.errors import ConfigError
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.pictures.files.picture import Picture, open_picture
 from ensemble.pictures.ink.extraction import PictureOptions
-from ensemble.pictures.preparation import (
-    AUTOMATIC_OPTIONS,
-    SegmentedPicture,
-    prepare_picture,
-    prepare_whole_picture,
-)
+from ensemble.pictures.preparation import AUTOMATIC_OPTIONS, SegmentedPicture, prepare_picture, prepare_whole_picture
 from ensemble.pictures.segmentation.marks import Mark
 from ensemble.pictures.whole_picture import NetworkInputFormat
 from ensemble.recognition import calibration_images, nearest_neighbors, occlusion
@@ -40,14 +35,7 @@ if TYPE_CHECKING:
     from ensemble.engine import Activations
     from ensemble.recognition.rejection_threshold import NoveltyJudge, RejectionThreshold
 
-__all__ = [
-    "Classifier",
-    "Digit",
-    "NearestNeighbors",
-    "Occlusion",
-    "Reading",
-    "open_classifier",
-]
+__all__ = ["Classifier", "Digit", "NearestNeighbors", "Occlusion", "Reading", "open_classifier"]
 
 Pixels = NDArray[np.uint8]
 
@@ -74,9 +62,7 @@ class Classifier:
     As it is made it rejects nothing; `calibrate` has it reject what is unlike its dataset.
     """
 
-    def __init__(
-        self, run_id: str, members: Members, epochs: tuple[int, ...], config: EnsembleConfig
-    ) -> None:
+    def __init__(self, run_id: str, members: Members, epochs: tuple[int, ...], config: EnsembleConfig) -> None:
         import jax
 
         self.run_id, self.epoch, self.epochs = run_id, members.epoch, epochs
@@ -180,17 +166,13 @@ class Classifier:
         """
         return open_picture(content, load_dataset_levels(self.dataset, self._fingerprint))
 
-    def prepare_picture(
-        self, picture: Picture, choices: PictureOptions = AUTOMATIC_OPTIONS
-    ) -> SegmentedPicture:
+    def prepare_picture(self, picture: Picture, choices: PictureOptions = AUTOMATIC_OPTIONS) -> SegmentedPicture:
         """A person's picture as marks; where digits touch, the members have a say in the cut.
 
         Of a dataset that no pen wrote the picture is one mark: all of it, or its middle.
         """
         if not self.written:
-            return prepare_whole_picture(
-                picture, choices, _load_dataset_form(self.dataset, self._fingerprint)
-            )
+            return prepare_whole_picture(picture, choices, _load_dataset_form(self.dataset, self._fingerprint))
         return prepare_picture(picture, choices, decide=self._average_probabilities)
 
     def read_marks(self, marks: Sequence[Mark], refuse: float = DEFAULT_REFUSE) -> Reading:
@@ -243,9 +225,7 @@ class Classifier:
         near = numbers[nearest_neighbors.find_nearest_pictures(reduced, pictures, most)]
         images = np.asarray(dataset.test_images[near])
         activations, own = self._compute_activations(images), self._compute_activations(image[None])
-        distances = nearest_neighbors.compute_feature_distances(
-            own.features[:, 0], activations.features
-        )
+        distances = nearest_neighbors.compute_feature_distances(own.features[:, 0], activations.features)
         order = np.argsort(distances, kind="stable")[:count]
         return NearestNeighbors(
             near[order],
@@ -263,15 +243,11 @@ class Classifier:
         covered = occlusion.cover_patches(image, boxes, ground=ground)
         images = np.concatenate([image[None], covered])
         probabilities = self._compute_activations(images).probabilities
-        return occlusion.build_occlusion(
-            image.shape, boxes, probabilities[:, 0], probabilities[:, 1:]
-        )
+        return occlusion.build_occlusion(image.shape, boxes, probabilities[:, 0], probabilities[:, 1:])
 
     def _average_probabilities(self, images: Pixels) -> NDArray[np.float64]:
         """The ensemble's probabilities (K, C) of images (K, *shape)."""
-        return average_probabilities(
-            self._compute_activations(images.reshape(-1, *self.shape)).probabilities
-        )
+        return average_probabilities(self._compute_activations(images.reshape(-1, *self.shape)).probabilities)
 
     def _compute_activations(self, images: Pixels) -> "Activations":
         from ensemble.engine import compute_activations
@@ -280,10 +256,7 @@ class Classifier:
 
 
 def open_classifier(
-    run_id: str,
-    epoch: int | None = None,
-    calibrated: bool = True,
-    numbers: Sequence[int] | None = None,
+    run_id: str, epoch: int | None = None, calibrated: bool = True, numbers: Sequence[int] | None = None
 ) -> Classifier:
     """A run's members on the CPU, ready to read.
 

@@ -16,11 +16,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.recognition.reconstruction import compute_neighbor_residuals, normalize_rows
-from ensemble.recognition.stroke_traits import (
-    compute_stroke_traits,
-    fit_gaussian,
-    mahalanobis_distance,
-)
+from ensemble.recognition.stroke_traits import compute_stroke_traits, fit_gaussian, mahalanobis_distance
 
 Pixels = NDArray[np.uint8]
 
@@ -51,13 +47,8 @@ class KnownDigits:
     @classmethod
     def from_images(cls, images: Pixels, labels: Ints, classes: int) -> "KnownDigits":
         """From training images, uint8 (R, 28, 28, 1), and their labels (R,)."""
-        reduced, stroke_traits = (
-            reduce_digit_images(images),
-            compute_stroke_traits(images[::STROKE_SAMPLE_STEP]),
-        )
-        strokes = tuple(
-            fit_gaussian(stroke_traits[labels[::STROKE_SAMPLE_STEP] == c]) for c in range(classes)
-        )
+        reduced, stroke_traits = (reduce_digit_images(images), compute_stroke_traits(images[::STROKE_SAMPLE_STEP]))
+        strokes = tuple(fit_gaussian(stroke_traits[labels[::STROKE_SAMPLE_STEP] == c]) for c in range(classes))
         own = tuple(reduced[labels == c] for c in range(classes))
         return cls(classes, own, tuple(map(normalize_rows, own)), strokes)
 
@@ -131,9 +122,7 @@ def deskew_images(images: Pixels) -> NDArray[np.float32]:
     whole = np.floor(move)
     beyond = (move - whole)[..., None]
     where = at.astype(np.int64) + whole[..., None].astype(np.int64)
-    return (1 - beyond) * _gather_shifted_pixels(x, where) + beyond * _gather_shifted_pixels(
-        x, where + 1
-    )
+    return (1 - beyond) * _gather_shifted_pixels(x, where) + beyond * _gather_shifted_pixels(x, where + 1)
 
 
 def _gather_shifted_pixels(x: NDArray[np.float32], where: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -24,9 +24,7 @@ Pixels = NDArray[np.uint8]
 GRAY_SIDE, COLOR_SIDE = 12, 8  # of the small picture: 144 and 192 numbers
 IMAGES_PER_BLOCK = 64  # images looked at together: 10 MB of 224×224 in colour
 TEXTURE_SCALES = (1, 2, 4)  # pixels apart, between which texture is told
-MIN_DOWNSAMPLED_SIDE = (
-    32  # pixels that the shorter side keeps at least where images are averaged down
-)
+MIN_DOWNSAMPLED_SIDE = 32  # pixels that the shorter side keeps at least where images are averaged down
 MIN_DEVIATION = 2.0  # levels of 255 that an image with nothing on it is taken to vary by
 
 
@@ -78,9 +76,7 @@ class KnownImages:
         image_traits = image_traits / scale
         means = np.stack(
             [
-                image_traits[labels == c].mean(axis=0)
-                if (labels == c).any()
-                else image_traits.mean(axis=0)
+                image_traits[labels == c].mean(axis=0) if (labels == c).any() else image_traits.mean(axis=0)
                 for c in range(classes)
             ]
         )
@@ -106,9 +102,7 @@ class KnownImages:
         """From what `as_arrays` gives."""
         own = tuple(np.split(arrays["pictures"], np.cumsum(arrays["counts"])[:-1]))
         return cls(
-            own,
-            tuple(map(remove_light_and_contrast, own)),
-            *(arrays[name] for name in ("means", "inverse", "scale")),
+            own, tuple(map(remove_light_and_contrast, own)), *(arrays[name] for name in ("means", "inverse", "scale"))
         )
 
     def compute_measures(self, images: Pixels, probabilities: Floats) -> NDArray[np.float64]:
@@ -151,11 +145,7 @@ def _reduce_image_block(images: Pixels) -> NDArray[np.float32]:
     side = GRAY_SIDE if channels == 1 else COLOR_SIDE
     size = min(side, images.shape[2]), min(side, images.shape[1])
     each = [
-        np.asarray(
-            Image.fromarray(image[..., 0] if channels == 1 else image).resize(
-                size, Image.Resampling.BOX
-            )
-        )
+        np.asarray(Image.fromarray(image[..., 0] if channels == 1 else image).resize(size, Image.Resampling.BOX))
         for image in images
     ]
     return np.array(each, np.float32).reshape(len(images), -1) / np.float32(255)
@@ -210,11 +200,7 @@ def downsample_images(images: Pixels, factor: int) -> NDArray[np.float32]:
     return cells.sum(axis=3, dtype=np.float32) / np.float32(factor * factor)
 
 
-def apply_in_blocks(
-    function: Callable[[Pixels], NDArray[Any]], images: Pixels | ImageSubset
-) -> NDArray[Any]:
+def apply_in_blocks(function: Callable[[Pixels], NDArray[Any]], images: Pixels | ImageSubset) -> NDArray[Any]:
     """A function of images, asked of some at a time: they may be a memory map of gigabytes."""
     starts = range(0, max(len(images), 1), IMAGES_PER_BLOCK)
-    return np.concatenate(
-        [function(np.asarray(images[at : at + IMAGES_PER_BLOCK])) for at in starts]
-    )
+    return np.concatenate([function(np.asarray(images[at : at + IMAGES_PER_BLOCK])) for at in starts])

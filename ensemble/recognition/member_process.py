@@ -58,9 +58,7 @@ class MemberProcess:
       EnsembleError: as `open_members`.
     """
 
-    def __init__(
-        self, run_id: str, epoch: int | None = None, members: Sequence[int] | None = None
-    ) -> None:
+    def __init__(self, run_id: str, epoch: int | None = None, members: Sequence[int] | None = None) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
         self._process = subprocess.Popen(
             build_python_command(module=PROCESS_MODULE),
@@ -93,10 +91,7 @@ class MemberProcess:
           RunError: a probability is no number, or the process has ended.
         """
         if not 1 <= batch_size <= MAX_BATCH_SIZE:
-            raise ConfigError(
-                f"batch_size is {batch_size}: it has to be a whole number from 1 to "
-                f"{MAX_BATCH_SIZE:,}."
-            )
+            raise ConfigError(f"batch_size is {batch_size}: it has to be a whole number from 1 to {MAX_BATCH_SIZE:,}.")
         probabilities = np.empty((len(self.members), len(images), self._classes), np.float32)
         with self._close_on_failure():
             for first in range(0, len(images), batch_size):

@@ -50,9 +50,7 @@ def serve_members(requests: IO[bytes], answers: IO[bytes]) -> None:
         send_answer(answers, {}, members.predict_probabilities(images))
 
 
-def open_chosen_members(
-    run_id: str, epoch: int | None, numbers: list[int] | None
-) -> tuple[Members, list[int]]:
+def open_chosen_members(run_id: str, epoch: int | None, numbers: list[int] | None) -> tuple[Members, list[int]]:
     """The members of these numbers, from 0, at an epoch, and the numbers.
 
     Args:
@@ -85,9 +83,7 @@ def read_into_array(file: IO[bytes], array: NDArray[np.uint8]) -> int:
     return done
 
 
-def send_answer(
-    answers: IO[bytes], message: dict[str, Any], array: NDArray[np.float32] | None = None
-) -> None:
+def send_answer(answers: IO[bytes], message: dict[str, Any], array: NDArray[np.float32] | None = None) -> None:
     """A line of JSON, and an array's bytes behind it."""
     answers.write(json.dumps(message).encode() + b"\n")
     if array is not None:

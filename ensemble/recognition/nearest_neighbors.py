@@ -50,7 +50,5 @@ def compute_feature_distances(features: Floats, known_features: Floats) -> NDArr
     """
     total = np.zeros(known_features.shape[1])
     for own_features, member_features in zip(features, known_features, strict=True):
-        total += np.linalg.norm(
-            normalize_rows(member_features) - normalize_rows(own_features), axis=-1
-        )
+        total += np.linalg.norm(normalize_rows(member_features) - normalize_rows(own_features), axis=-1)
     return total / len(features)

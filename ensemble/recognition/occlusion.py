@@ -58,10 +58,7 @@ def compute_patch_strides(shape: tuple[int, ...]) -> dict[int, int]:
     As large a share of the image as those of `PATCH_STRIDES` are of one of 28.
     """
     share = min(shape[:2]) / STRIDES_IMAGE_SIDE
-    return {
-        max(2, round(side * share)): max(1, round(stride * share))
-        for side, stride in PATCH_STRIDES.items()
-    }
+    return {max(2, round(side * share)): max(1, round(stride * share)) for side, stride in PATCH_STRIDES.items()}
 
 
 def list_patches(image: Pixels) -> list[Box]:
@@ -94,9 +91,7 @@ def cover_patches(image: Pixels, boxes: list[Box], *, ground: bool = True) -> Pi
     return images
 
 
-def build_occlusion(
-    shape: tuple[int, ...], boxes: list[Box], before: Floats, under: Floats
-) -> Occlusion:
+def build_occlusion(shape: tuple[int, ...], boxes: list[Box], before: Floats, under: Floats) -> Occlusion:
     """What covering does, from what the members say without and with each patch.
 
     Args:
@@ -131,9 +126,7 @@ def _average_drops(shape: tuple[int, ...], boxes: list[Box], drops: Floats) -> N
     return (total / np.maximum(count, 1)).astype(np.float32)
 
 
-def _find_smallest_flip(
-    boxes: list[Box], under: Floats, answer: int, drops: Floats
-) -> VerdictFlip | None:
+def _find_smallest_flip(boxes: list[Box], under: Floats, answer: int, drops: Floats) -> VerdictFlip | None:
     labels = under.argmax(axis=-1)
     changed = np.flatnonzero(labels != answer)
     if not len(changed):

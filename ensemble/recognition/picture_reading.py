@@ -18,13 +18,8 @@ from ensemble.recognition.rejection import (
 )
 
 REJECTED_TEXT = "?"
-PAPER_SIGN, LOOPS_SIGN = (
-    "paper",
-    "loops",
-)  # signs that no image of a dataset has, only a mark in a picture
-PICTURE_REJECTED_SENTENCE = (
-    "Too much on this picture is nothing that I know: it is rejected as a whole."
-)
+PAPER_SIGN, LOOPS_SIGN = ("paper", "loops")  # signs that no image of a dataset has, only a mark in a picture
+PICTURE_REJECTED_SENTENCE = "Too much on this picture is nothing that I know: it is rejected as a whole."
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +134,7 @@ def build_reading(
     quantiles, labels = rejection.compute_quantiles(scores), averaged.argmax(axis=-1)
     rejected = scores > threshold
     why = [
-        _explain_rejection(signs[:, n], class_names[labels[n]], named, own[n] > threshold)
-        if rejected[n]
-        else ""
+        _explain_rejection(signs[:, n], class_names[labels[n]], named, own[n] > threshold) if rejected[n] else ""
         for n in range(len(labels))
     ]
     digits = tuple(
@@ -165,11 +158,7 @@ def build_reading(
     confidence = float(confidences.prod()) if len(confidences) else 0.0
     joint = "" if max(map(len, class_names)) == 1 else " "
     against = rejected | find_enclosing_marks(places.boxes, rejected)
-    refused = (
-        PICTURE_REJECTED_SENTENCE
-        if has_too_many_rejected_marks(against, places.longer_sides)
-        else ""
-    )
+    refused = PICTURE_REJECTED_SENTENCE if has_too_many_rejected_marks(against, places.longer_sides) else ""
     return Reading(digits, joint.join(texts), confidence, refused)
 
 

@@ -11,9 +11,7 @@ from ensemble.recognition.picture_reading import Digit, Reading
 JSON_DECIMALS = 6  # of probabilities, scores and nats
 
 
-def serialize_reading(
-    classifier: Classifier, prepared: SegmentedPicture, reading: Reading
-) -> dict[str, Any]:
+def serialize_reading(classifier: Classifier, prepared: SegmentedPicture, reading: Reading) -> dict[str, Any]:
     """What is read in a picture.
 
     `digits` stand in reading order, `line` counting from 0; `box` is left, top, right and
@@ -61,9 +59,7 @@ def serialize_rejection(digit: Digit) -> dict[str, Any]:
         "rejected": bool(digit.rejected),
         "score": round(float(digit.score), JSON_DECIMALS),
         # JSON has no infinity: null where no score is too high.
-        "threshold": round(float(digit.threshold), JSON_DECIMALS)
-        if isfinite(digit.threshold)
-        else None,
+        "threshold": round(float(digit.threshold), JSON_DECIMALS) if isfinite(digit.threshold) else None,
         "why": digit.rejection_reason,
         "signs": {name: round(value, JSON_DECIMALS) for name, value in digit.signs.items()},
     }

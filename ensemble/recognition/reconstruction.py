@@ -15,9 +15,7 @@ def normalize_rows(rows: Rows) -> Rows:
     return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), np.float32(1e-6))
 
 
-def compute_nearest_distances(
-    rows: NDArray[np.float32], known_rows: NDArray[np.float32]
-) -> NDArray[np.float32]:
+def compute_nearest_distances(rows: NDArray[np.float32], known_rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """The Euclidean distance of each row (N, F) to the nearest of the known (R, F)."""
     if not len(known_rows):
         return np.full(len(rows), 2 * np.sqrt(rows.shape[1]), np.float32)
@@ -28,9 +26,7 @@ def compute_nearest_distances(
     return np.sqrt(np.maximum(minima + (rows**2).sum(axis=1), 0))
 
 
-def compute_neighbor_residuals(
-    rows: Rows, known_rows: Rows, count: int = NEIGHBOR_COUNT
-) -> NDArray[np.float64]:
+def compute_neighbor_residuals(rows: Rows, known_rows: Rows, count: int = NEIGHBOR_COUNT) -> NDArray[np.float64]:
     """How far each row is from what its nearest known rows make up together, (N,).
 
     These are mixed by weights of sum 1 that come nearest to it: a stroke a little longer than all

@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.analysis.quality.conformal import conformal_quantile
 
-TAIL_SHARE = (
-    0.1  # the share of held-out digits with the highest values, beyond which rarity is extrapolated
-)
+TAIL_SHARE = 0.1  # the share of held-out digits with the highest values, beyond which rarity is extrapolated
 MAX_TAIL_EXCESS = 20.0  # a measure off the scale adds no more than this many mean excesses
 
 
@@ -85,9 +83,7 @@ class Rejection:
     def from_measures(cls, measures: Floats) -> "Rejection":
         """From K measures of n held-out digits, (K, n), each high for what is novel."""
         rarities = tuple(map(Rarity.from_held_out, measures))
-        own = [
-            rarity.leave_one_out(values) for rarity, values in zip(rarities, measures, strict=True)
-        ]
+        own = [rarity.leave_one_out(values) for rarity, values in zip(rarities, measures, strict=True)]
         return cls(rarities, np.sort(np.sum(own, axis=0)))
 
     @classmethod
@@ -171,9 +167,7 @@ def score_missing_paper(ground: Floats) -> NDArray[np.float64]:
     Args:
       ground: (N,), how much around each is neither ink nor bare paper, in [0, 1].
     """
-    return np.minimum(
-        np.maximum(np.asarray(ground) - BARE_GROUND_SHARE, 0) / GROUND_TAIL_SCALE, MAX_TAIL_EXCESS
-    )
+    return np.minimum(np.maximum(np.asarray(ground) - BARE_GROUND_SHARE, 0) / GROUND_TAIL_SCALE, MAX_TAIL_EXCESS)
 
 
 def score_extra_loops(loops: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -185,9 +179,7 @@ def score_extra_loops(loops: NDArray[np.int64]) -> NDArray[np.float64]:
     Args:
       loops: (N,).
     """
-    return np.minimum(
-        EXTRA_LOOP_SCORE * np.maximum(np.asarray(loops) - MAX_DIGIT_LOOPS, 0), MAX_TAIL_EXCESS
-    )
+    return np.minimum(EXTRA_LOOP_SCORE * np.maximum(np.asarray(loops) - MAX_DIGIT_LOOPS, 0), MAX_TAIL_EXCESS)
 
 
 def find_judging_marks(scores: Floats, pieces: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -207,9 +199,7 @@ def find_judging_marks(scores: Floats, pieces: NDArray[np.int64]) -> NDArray[np.
     return judged
 
 
-def find_enclosing_marks(
-    boxes: NDArray[np.int64], rejected: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def find_enclosing_marks(boxes: NDArray[np.int64], rejected: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which marks have a rejected one within their box (N, 4): a face's outline is no 0."""
     left, top, right, bottom = boxes.T
     within = (left > left[:, None]) & (right < right[:, None])

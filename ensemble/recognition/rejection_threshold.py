@@ -19,31 +19,18 @@ from ensemble.recognition.calibration_images import (
     load_known_images,
     select_training_images,
 )
-from ensemble.recognition.class_subspaces import (
-    ClassSubspaces,
-    compute_free_energy,
-    count_feature_images,
-)
+from ensemble.recognition.class_subspaces import ClassSubspaces, compute_free_energy, count_feature_images
 from ensemble.recognition.digit_novelty import KnownDigits
 from ensemble.recognition.image_novelty import KnownImages
 from ensemble.recognition.rejection import Rejection
 from ensemble.runs.members import Members
 from ensemble.shift.non_digits import NON_DIGIT_KINDS, draw_non_digits
 from ensemble.shift.ood_images import list_ood_sets
-from ensemble.storage.arrays.disk_cache import (
-    Arrays,
-    digest_array_list,
-    is_kept,
-    load_or_compute_arrays,
-)
+from ensemble.storage.arrays.disk_cache import Arrays, digest_array_list, is_kept, load_or_compute_arrays
 
 Pixels = NDArray[np.uint8]
 
-PEN_MEASURE_NAMES = (
-    "energy",
-    "features",
-    *KnownDigits.MEASURE_NAMES,
-)  # of the measures, of what a pen wrote
+PEN_MEASURE_NAMES = ("energy", "features", *KnownDigits.MEASURE_NAMES)  # of the measures, of what a pen wrote
 NON_DIGITS_PER_KIND = 50  # of each kind
 
 
@@ -111,9 +98,7 @@ class NoveltyJudge:
         self._members, self._source = members, CalibrationSource.from_holdout(dataset, held)
         self._known = load_known_images(self._source)
         self._made_from = identify_calibration(members, self._source)
-        self._features = (
-            self._load_class_subspaces() if isinstance(self._known, KnownDigits) else None
-        )
+        self._features = self._load_class_subspaces() if isinstance(self._known, KnownDigits) else None
         arrays = load_or_compute_arrays("held-out", self._made_from, self._measure_held_out)
         self.rejection = Rejection.from_measures(arrays["measures"])
         self.load_judged_scores = functools.cache(self._load_judged_scores)
@@ -138,9 +123,7 @@ class NoveltyJudge:
             compute_free_energy(activations.logits),
             self._features.compute_distances(activations.features, answers),
         )
-        return np.concatenate(
-            [np.stack(member_measures), self._known.compute_measures(images, answers)]
-        )
+        return np.concatenate([np.stack(member_measures), self._known.compute_measures(images, answers)])
 
     def _load_class_subspaces(self) -> ClassSubspaces:
         """What the members see in images of training, evenly out of all."""
@@ -148,13 +131,9 @@ class NoveltyJudge:
         def compute_subspace_arrays() -> Arrays:
             M = len(jax.tree.leaves(self._members.params)[0])
             images, labels, classes = select_training_images(self._source, count_feature_images(M))
-            return ClassSubspaces.from_features(
-                self._compute_activations(images).features, labels, classes
-            ).as_arrays()
+            return ClassSubspaces.from_features(self._compute_activations(images).features, labels, classes).as_arrays()
 
-        return ClassSubspaces(
-            **load_or_compute_arrays("features", self._made_from, compute_subspace_arrays)
-        )
+        return ClassSubspaces(**load_or_compute_arrays("features", self._made_from, compute_subspace_arrays))
 
     def compute_rejection_threshold(self, refuse: float) -> RejectionThreshold:
         """The threshold, judged on digits that it is not set on and on non-digits.
@@ -167,9 +146,7 @@ class NoveltyJudge:
         accepted = scores <= threshold
         ranked = self.rejection.held_out_scores.astype(np.float32)
         rejected = tuple(
-            RejectedOodSet(
-                key, title, len(ood_scores), float((ood_scores > threshold).mean()), ood_scores
-            )
+            RejectedOodSet(key, title, len(ood_scores), float((ood_scores > threshold).mean()), ood_scores)
             for key, title, ood_scores in ood_sets
         )
         return RejectionThreshold(
@@ -211,9 +188,7 @@ class NoveltyJudge:
         }
 
     def _compute_scores(self, images: Pixels, activations: Activations) -> NDArray[np.float32]:
-        return self.rejection.compute_scores(self.compute_measures(images, activations)).astype(
-            np.float32
-        )
+        return self.rejection.compute_scores(self.compute_measures(images, activations)).astype(np.float32)
 
     def _compute_activations(self, images: Pixels) -> Activations:
         return compute_activations(self._members.network, self._members.params, images)
@@ -273,14 +248,10 @@ def list_ood_images(dataset: str, fingerprint: str = "") -> tuple[tuple[str, str
 
 
 @functools.lru_cache(maxsize=2)
-def _draw_ood_images(
-    dataset: str, fingerprint: str, per_kind: int
-) -> tuple[tuple[str, str, Pixels], ...]:
+def _draw_ood_images(dataset: str, fingerprint: str, per_kind: int) -> tuple[tuple[str, str, Pixels], ...]:
     kinds = NON_DIGIT_KINDS.values() if find_dataset_entry(dataset).is_mnist_like else ()
     drawn = [(kind.key, kind.title, _load_non_digits(kind.key, per_kind)) for kind in kinds]
-    ood_images = [
-        (ood_set.key, ood_set.title, ood_set.load()) for ood_set in list_ood_sets(dataset, per_kind)
-    ]
+    ood_images = [(ood_set.key, ood_set.title, ood_set.load()) for ood_set in list_ood_sets(dataset, per_kind)]
     return (*drawn, *ood_images)
 
 

@@ -91,9 +91,7 @@ def _count_row_crossings(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
     return starts.sum(axis=2)
 
 
-def _mean_over_count(
-    values: NDArray[np.generic], count: NDArray[np.generic]
-) -> NDArray[np.float64]:
+def _mean_over_count(values: NDArray[np.generic], count: NDArray[np.generic]) -> NDArray[np.float64]:
     return values.sum(axis=1) / np.maximum(count, 1)
 
 

@@ -10,12 +10,7 @@ them, and away from its cache. So each solve has XLA begin anew, with its own nu
 import os
 import sys
 
-from ensemble.machine.jax_settings import (
-    DEVICE_COUNT_FLAG,
-    is_cpu_only,
-    prepare_jax,
-    set_default_variable,
-)
+from ensemble.machine.jax_settings import DEVICE_COUNT_FLAG, is_cpu_only, prepare_jax, set_default_variable
 
 
 def prepare_solver_devices(devices: int) -> bool:
@@ -28,9 +23,7 @@ def prepare_solver_devices(devices: int) -> bool:
       Whether their number is this program's to choose, and `restart_cpu_devices` may change it: it
       is not on an accelerator, where the environment states it, or where JAX runs.
     """
-    stated = "JAX_NUM_CPU_DEVICES" in os.environ or DEVICE_COUNT_FLAG in os.environ.get(
-        "XLA_FLAGS", ""
-    )
+    stated = "JAX_NUM_CPU_DEVICES" in os.environ or DEVICE_COUNT_FLAG in os.environ.get("XLA_FLAGS", "")
     is_adjustable = is_cpu_only() and not stated and "jax" not in sys.modules
     if is_cpu_only():
         set_default_variable("JAX_NUM_CPU_DEVICES", str(devices))

@@ -112,9 +112,7 @@ class LbfgsSolver:
         seconds = time.perf_counter() - began
         numbers = [np.ravel(np.asarray(figure))[0] for figure in figures]
         value, error, step_size, evaluations = numbers
-        solver_iteration = SolverIteration(
-            float(value), float(error), float(step_size), int(evaluations), seconds
-        )
+        solver_iteration = SolverIteration(float(value), float(error), float(step_size), int(evaluations), seconds)
         return point, solver_iteration
 
     def gather_weights(self, point: SolverState) -> NDArray[np.float32]:
@@ -131,9 +129,7 @@ class LbfgsSolver:
         shards = cut_into_shards(x, labels, self._block, len(devices))
         if len(devices) == 1:
             return BlockedSamples(*(jax.device_put(part, devices[0]) for part in shards[0]))
-        return BlockedSamples(
-            *(self._layout.put_shards(parts) for parts in zip(*shards, strict=True))
-        )
+        return BlockedSamples(*(self._layout.put_shards(parts) for parts in zip(*shards, strict=True)))
 
     def _compile_programs(self) -> tuple[Any, Any, float]:
         """The programs of the start and of one iteration, and what making them took."""
@@ -165,17 +161,10 @@ class LbfgsSolver:
         value, gradient = jax.value_and_grad(self._build_loss(samples))(weights)
         return SolverState(weights, self._optimizer.init(weights), value, gradient)
 
-    def _run_iteration(
-        self, point: SolverState, samples: BlockedSamples
-    ) -> tuple[SolverState, tuple[Array, ...]]:
+    def _run_iteration(self, point: SolverState, samples: BlockedSamples) -> tuple[SolverState, tuple[Array, ...]]:
         loss = self._build_loss(samples)
         updates, memory = self._optimizer.update(
-            point.gradient,
-            point.memory,
-            point.weights,
-            value=point.value,
-            grad=point.gradient,
-            value_fn=loss,
+            point.gradient, point.memory, point.weights, value=point.value, grad=point.gradient, value_fn=loss
         )
         weights = optax.apply_updates(point.weights, updates)
         if self._config.stepsize:

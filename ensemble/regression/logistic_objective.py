@@ -24,9 +24,7 @@ from numpy.typing import NDArray
 # What a block weighs on a CPU: near to a core when the second product reads it; or, for a device
 # that is all cores at once, work enough to share.
 BLOCK_BYTES, SHARED_BLOCK_BYTES = 512 * 1024, 4 * 1024 * 1024
-FLOATS_PER_REGISTER = (
-    16  # float32 in a vector register: samples of a block, and columns of a product
-)
+FLOATS_PER_REGISTER = 16  # float32 in a vector register: samples of a block, and columns of a product
 
 CACHE_LINE_BYTES = 64  # bytes of a cache line
 
@@ -157,13 +155,9 @@ def build_logistic_objective(
 def sum_loss_and_gradient(weights: Array, samples: BlockedSamples) -> tuple[Array, Array]:
     """The samples' losses summed, in nats, and the gradient of that by the weights (F, C)."""
     features, classes = weights.shape
-    unused = (
-        -classes % FLOATS_PER_REGISTER
-    )  # A product with whole registers of columns takes less time.
+    unused = -classes % FLOATS_PER_REGISTER  # A product with whole registers of columns takes less time.
 
-    def add_block(
-        total: tuple[Array, Array], block: BlockedSamples
-    ) -> tuple[tuple[Array, Array], None]:
+    def add_block(total: tuple[Array, Array], block: BlockedSamples) -> tuple[tuple[Array, Array], None]:
         loss, residual = compute_softmax_loss(weights.T @ block.x, block.labels)
         gradient = block.x @ jnp.pad(residual, ((0, unused), (0, 0))).T
         return (total[0] + loss, total[1] + gradient), None

@@ -71,10 +71,7 @@ class RegressionRunner:
         """Every part, one after the other: never two solvers' samples in memory at once."""
         config = self._solve.config
         self._update_status(
-            state="solving",
-            message="Drawing the samples."
-            if config.dataset == "synthetic"
-            else "Reading the samples.",
+            state="solving", message="Drawing the samples." if config.dataset == "synthetic" else "Reading the samples."
         )
         problem = load_regression_samples(config)
         parts = self._plan_solves(problem)
@@ -105,17 +102,13 @@ class RegressionRunner:
         parts = [SolveTask(name, count, config.iterations) for name, count in ways.items()]
         return parts + [SolveTask(f"sweep-{count}", count, few) for count in swept]
 
-    def _choose_solves(
-        self, problem: ClassificationProblem, both: dict[str, int], most: int
-    ) -> dict[str, int]:
+    def _choose_solves(self, problem: ClassificationProblem, both: dict[str, int], most: int) -> dict[str, int]:
         """Of both solves those to make in full, each with its number of devices, `most` at most."""
         pmap = self._solve.config.pmap
         if pmap == "both":
             return both
         if pmap == "faster":
-            choice = load_pmap_choice(self._solve.path) or self._measure_choice(
-                problem, both["with"]
-            )
+            choice = load_pmap_choice(self._solve.path) or self._measure_choice(problem, both["with"])
             pmap = "with" if choice.pmap else "without"
             if choice.with_pmap:  # As it was begun, so that it comes to the same numbers.
                 both["with"] = min(choice.with_pmap["devices"], most)
@@ -151,8 +144,7 @@ class RegressionRunner:
             if not np.isfinite(iteration.objective):
                 return Outcome(
                     "failed",
-                    "The objective is no longer a number: take a smaller "
-                    "fixed step size, or 0 for a line search.",
+                    "The objective is no longer a number: take a smaller fixed step size, or 0 for a line search.",
                 )
             self._count_iteration(iteration.seconds, part)
             if self._stop():

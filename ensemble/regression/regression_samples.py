@@ -61,9 +61,7 @@ def load_regression_samples(config: LbfgsConfig) -> ClassificationProblem:
         pixels = np.asarray(dataset.train_images).reshape(len(dataset.train_labels), -1)
         x = pixels.astype(np.float32)
         x /= 255
-        return ClassificationProblem(
-            x, np.asarray(dataset.train_labels, np.int32), len(dataset.class_names)
-        )
+        return ClassificationProblem(x, np.asarray(dataset.train_labels, np.int32), len(dataset.class_names))
     folder = prepare_drawn_samples(config)
     try:
         with contextlib.suppress(DamagedFileError, FileNotFoundError):
@@ -72,8 +70,7 @@ def load_regression_samples(config: LbfgsConfig) -> ClassificationProblem:
         return _read_drawn_samples(prepare_drawn_samples(config), config)
     except (OSError, DamagedFileError) as error:
         raise StorageError(
-            f"The samples drawn into {folder} cannot be read ({error}): see to that folder, or "
-            "delete it."
+            f"The samples drawn into {folder} cannot be read ({error}): see to that folder, or delete it."
         ) from error
 
 
@@ -99,8 +96,7 @@ def prepare_drawn_samples(config: LbfgsConfig) -> Path:
         os.utime(folder)
     except (OSError, subprocess.CalledProcessError) as error:
         raise StorageError(
-            f"The samples could not be drawn and kept in {place} ({error}): make room there, "
-            "or ask for fewer."
+            f"The samples could not be drawn and kept in {place} ({error}): make room there, or ask for fewer."
         ) from error
     _delete_old_samples(place)
     return folder

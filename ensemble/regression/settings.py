@@ -25,9 +25,7 @@ class LbfgsConfig(Settings):
     classes: int = declare_setting(10, "Classes to draw.", low=2, high=100)
     iterations: int = declare_setting(100, "Iterations of L-BFGS.", low=1, high=10_000)
     linesearch: str = declare_setting(
-        "zoom",
-        "How a step's length is found: zoom (strong Wolfe) or backtracking (Armijo).",
-        choices=LINESEARCHES,
+        "zoom", "How a step's length is found: zoom (strong Wolfe) or backtracking (Armijo).", choices=LINESEARCHES
     )
     stepsize: float = declare_setting(0.0, "A fixed step size; 0 searches.", low=0.0, high=100.0)
     l2: float = declare_setting(0.0, "Adds l2 / 2 · |W|² to the objective.", low=0.0, high=1000.0)
@@ -39,9 +37,7 @@ class LbfgsConfig(Settings):
         "samples when both are tried for a moment.",
         choices=PMAP_CHOICES,
     )
-    devices: int = declare_setting(
-        0, "Devices to spread the samples over; 0 takes all.", low=0, high=1024
-    )
+    devices: int = declare_setting(0, "Devices to spread the samples over; 0 takes all.", low=0, high=1024)
     sweep: bool = declare_setting(True, "Measure the speed-up on 1, 2, 4 and 8 devices, too.")
 
     def __post_init__(self) -> None:

@@ -62,9 +62,7 @@ class RegressionTraces:
         one, many = self.without, self.with_pmap
         if one is None or many is None or not min(len(one.seconds), len(many.seconds)):
             return None
-        return compute_speedup(
-            one.seconds, many.seconds, one.compile_seconds, many.compile_seconds, many.devices
-        )
+        return compute_speedup(one.seconds, many.seconds, one.compile_seconds, many.compile_seconds, many.devices)
 
     @property
     def scaling(self) -> list[tuple[int, float]]:
@@ -96,9 +94,7 @@ def read_regression_traces(folder: Path) -> RegressionTraces:
         (name for name in traces if name.startswith("sweep-")),
         key=lambda name: int(name.removeprefix("sweep-")),  # the number of devices
     )
-    return RegressionTraces(
-        traces.get("without"), traces.get("with"), tuple(traces[name] for name in sweep)
-    )
+    return RegressionTraces(traces.get("without"), traces.get("with"), tuple(traces[name] for name in sweep))
 
 
 def _build_solve_trace(lines: list[Line]) -> SolveTrace:

@@ -69,9 +69,7 @@ def compute_speedup(
     )
 
 
-def find_break_even(
-    without: Times, with_pmap: Times, compile_without: float, compile_with: float
-) -> int | None:
+def find_break_even(without: Times, with_pmap: Times, compile_without: float, compile_with: float) -> int | None:
     """After how many iterations `pmap` has paid for its compiling; see `Speedup.pays_after`.
 
     Within the measured iterations it is where their sums cross for good; after them, both go

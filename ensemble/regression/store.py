@@ -51,13 +51,7 @@ class RegressionStore(JobStore[Regression, LbfgsConfig, LbfgsConfig]):
 
     def read_job(self, folder: Path, parsed_config: LbfgsConfig) -> Regression:
         """The regression in a folder."""
-        return Regression(
-            folder.name,
-            read_run_name(folder),
-            folder,
-            parsed_config,
-            read_regression_status(folder),
-        )
+        return Regression(folder.name, read_run_name(folder), folder, parsed_config, read_regression_status(folder))
 
     def write_folder(self, folder: Path, config: LbfgsConfig, placement: Placement | None) -> None:
         """Write what the folder of a new one holds."""
@@ -77,10 +71,7 @@ class RegressionStore(JobStore[Regression, LbfgsConfig, LbfgsConfig]):
 
 REGRESSION_STORE = RegressionStore()
 create_regression, find_regression = REGRESSION_STORE.create, REGRESSION_STORE.find
-list_regressions, list_unreadable_regressions = (
-    REGRESSION_STORE.list_jobs,
-    REGRESSION_STORE.list_unreadable,
-)
+list_regressions, list_unreadable_regressions = (REGRESSION_STORE.list_jobs, REGRESSION_STORE.list_unreadable)
 launch_regression, follow_regression = REGRESSION_STORE.launch, REGRESSION_STORE.requeue
 stop_regression, delete_regression = REGRESSION_STORE.request_stop, REGRESSION_STORE.delete
 

@@ -23,19 +23,13 @@ def run_regression_worker(solve_id: str, report: ReportStatus = lambda status: N
     """
     solve = find_regression(solve_id)
     worker.execute_job(
-        solve,
-        lambda status, stop: _run_regression(solve, status, stop, report),
-        report,
-        devices=solve.config.devices,
+        solve, lambda status, stop: _run_regression(solve, status, stop, report), report, devices=solve.config.devices
     )
     return find_regression(solve_id)
 
 
 def _run_regression(
-    solve: Regression,
-    status: StatusWriter[RegressionStatus],
-    stop: StopRequest,
-    report: ReportStatus,
+    solve: Regression, status: StatusWriter[RegressionStatus], stop: StopRequest, report: ReportStatus
 ) -> Outcome:
     status.update(started=time.time())
     # A scheduler may have begun it before, on a node that it took away.

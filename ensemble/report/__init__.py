@@ -7,21 +7,9 @@ Data to sections (`single`, `several`, `views/`), sections to elements (`element
 page (`template`); nothing but `writing` writes. See docs/report.md.
 """
 
-from ensemble.report.report_file import (
-    WrittenReport,
-    find_reported_runs,
-    render_report,
-    write_report,
-)
+from ensemble.report.report_file import WrittenReport, find_reported_runs, render_report, write_report
 from ensemble.report.template import render_problem_page
 
 html_of = render_report  # as it was called up to version 0.1.0
 
-__all__ = [
-    "WrittenReport",
-    "find_reported_runs",
-    "html_of",
-    "render_problem_page",
-    "render_report",
-    "write_report",
-]
+__all__ = ["WrittenReport", "find_reported_runs", "html_of", "render_problem_page", "render_report", "write_report"]

@@ -8,18 +8,7 @@ from typing import Any
 
 from ensemble.report import page_assets
 from ensemble.report.figure_spec import FigureSpec, build_figure_spec
-from ensemble.views.parts import (
-    CopyableText,
-    Figure,
-    Figures,
-    Listing,
-    Paragraph,
-    Part,
-    Section,
-    Table,
-    Tile,
-    Tiles,
-)
+from ensemble.views.parts import CopyableText, Figure, Figures, Listing, Paragraph, Part, Section, Table, Tile, Tiles
 from ensemble.wording.escaping import BOLD, ESCAPED, HIDDEN, JOINER, remove_invisible_characters
 
 SHEET_TITLE = "Try it"
@@ -50,10 +39,7 @@ class PageElements:
         """A section with its heading; the contents' list knows it by its number."""
         name = f"s{len(self.headings)}"
         self.headings.append((name, section.title))
-        tag, parts = (
-            f"h{section.level}",
-            "\n".join(filter(None, map(self.render_part, section.parts))),
-        )
+        tag, parts = (f"h{section.level}", "\n".join(filter(None, map(self.render_part, section.parts))))
         breaks = ' class="breaks"' if section.page_break else ""
         return (
             f'<section id="{name}"{breaks} aria-labelledby="{name}h">'
@@ -81,11 +67,7 @@ class PageElements:
             case Paragraph():
                 if part.role not in PARAGRAPH_STYLES:
                     return ""
-                text = (
-                    render_sentence_html(part.text)
-                    if part.markdown
-                    else escape_html_text(part.text)
-                )
+                text = render_sentence_html(part.text) if part.markdown else escape_html_text(part.text)
                 return f'<p class="{PARAGRAPH_STYLES[part.role]}">{text}</p>'
             case Table():
                 return render_table_html(part)
@@ -107,9 +89,7 @@ class PageElements:
         """One figure, or several with buttons of which one is pressed; below them their notes."""
         every = part.all()
         drawn = [self.render_figure(figure, place == 0) for place, figure in enumerate(every)]
-        notes = "".join(
-            f'\n<p class="note">{escape_html_text(note())}</p>' for note in part.notes.values()
-        )
+        notes = "".join(f'\n<p class="note">{escape_html_text(note())}</p>' for note in part.notes.values())
         if part.choice is None or len(every) == 1:
             return drawn[0] + notes
         buttons = "".join(
@@ -127,11 +107,7 @@ class PageElements:
         """A figure's place, which is drawn in the browser, with what to see above it."""
         number = len(self.figures)
         self.figures.append(figure_spec := build_figure_spec(figure))
-        sees = (
-            render_sentence_html(figure.explanation)
-            if figure.markdown
-            else escape_html_text(figure.explanation)
-        )
+        sees = render_sentence_html(figure.explanation) if figure.markdown else escape_html_text(figure.explanation)
         high = figure_height_px(figure_spec)
         return (
             f'<figure class="drawn"{"" if is_visible else " hidden"}><figcaption>{sees}'
@@ -154,9 +130,7 @@ def escape_html_text(text: Any) -> str:
 
 def escape_html_attribute(text: Any) -> str:
     """A text within the quotes of an attribute, on one line."""
-    return html.escape(
-        " ".join(remove_invisible_characters(text).replace(JOINER, "").replace("**", "").split())
-    )
+    return html.escape(" ".join(remove_invisible_characters(text).replace(JOINER, "").replace("**", "").split()))
 
 
 def render_sentence_html(sentence: str) -> str:
@@ -202,8 +176,7 @@ def render_fold_html(title: str, inner: str) -> str:
 def render_listing_html(part: Listing) -> str:
     """Names with their values."""
     rows = "".join(
-        f"<div><dt>{escape_html_text(name)}</dt><dd>{escape_html_text(value)}</dd></div>"
-        for name, value in part.rows
+        f"<div><dt>{escape_html_text(name)}</dt><dd>{escape_html_text(value)}</dd></div>" for name, value in part.rows
     )
     inner = f"<dl>{rows}</dl>"
     return render_fold_html(part.fold, inner) if part.fold else inner

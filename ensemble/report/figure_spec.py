@@ -34,11 +34,7 @@ def diff_json_values(before: Any, after: Any, path: tuple[str | int, ...] = ()) 
     if type(before) is not type(after):
         return [[list(path), after]]
     if isinstance(before, dict) and before.keys() == after.keys():
-        return [
-            change
-            for name in before
-            for change in diff_json_values(before[name], after[name], (*path, name))
-        ]
+        return [change for name in before for change in diff_json_values(before[name], after[name], (*path, name))]
     if isinstance(before, list) and len(before) == len(after):
         changes = [
             change

@@ -30,11 +30,7 @@ FIGURE_HEIGHT_PX = 420
 
 def build_learning_figures(run: Run) -> Figures | None:
     """Loss and accuracy over the epochs; None where no epoch has ended."""
-    each = [
-        learning_figure
-        for figure in METRIC_TITLES
-        if (learning_figure := build_learning_figure(run, figure))
-    ]
+    each = [learning_figure for figure in METRIC_TITLES if (learning_figure := build_learning_figure(run, figure))]
     return Figures.several("Figure", each) if each else None
 
 
@@ -63,17 +59,11 @@ def build_learning_figure(run: Run, figure: str) -> Figure | None:
     )
 
 
-def describe_learning_curves(
-    run: Run, curves: dict[tuple[str, str], GroupCurves], figure: str
-) -> str:
+def describe_learning_curves(run: Run, curves: dict[tuple[str, str], GroupCurves], figure: str) -> str:
     """How to read it, and where the ensemble and the average member end."""
     many = run.config.members > 1
     sentence = "Each member thin, the ensemble bold" if many else "The one member"
-    dashed = [
-        who
-        for (who, split), group_curves in curves.items()
-        if split == "train" and group_curves.lines
-    ]
+    dashed = [who for (who, split), group_curves in curves.items() if split == "train" and group_curves.lines]
     sentence += ": on test images solid"
     if dashed:
         sentence += f", {f'the {dashed[0]} ' if many else ''}on training images dashed"
@@ -82,10 +72,7 @@ def describe_learning_curves(
     whole = curves["ensemble", "test"].lines
     if not whole or not many:
         return f"{sentence}."
-    return (
-        f"{sentence}. The ensemble ends at {format_final_value(figure, whole[0].y[-1], run)} on "
-        f"test images."
-    )
+    return f"{sentence}. The ensemble ends at {format_final_value(figure, whole[0].y[-1], run)} on test images."
 
 
 def format_final_value(figure: str, end: float, run: Run) -> str:
@@ -106,16 +93,12 @@ def plot_learning_curves(
     traces = [] if M == 1 else build_member_traces(members, figure)
     for (who, split), group_curves in curves.items():
         if who != "members" and group_curves.lines:
-            traces.append(
-                build_ensemble_trace(group_curves.lines[0], who, split, figure, palette, M)
-            )
+            traces.append(build_ensemble_trace(group_curves.lines[0], who, split, figure, palette, M))
     chart = go.Figure([go.Scatter(trace) for trace in traces])
     title = f"{METRIC_TITLES[figure]} over the epochs · {format_run_name(run)}"
     chart.update_layout(chart_style.build_chart_layout(title, FIGURE_HEIGHT_PX, palette))
     longest = max((max(trace.x, default=0.0) for trace in chart.data), default=0.0)
-    chart.update_xaxes(
-        title="epochs", automargin=True, **({"dtick": 1} if longest <= MAX_MARKED_EPOCHS else {})
-    )
+    chart.update_xaxes(title="epochs", automargin=True, **({"dtick": 1} if longest <= MAX_MARKED_EPOCHS else {}))
     suffix = {"ticksuffix": " %"} if figure == "accuracy" else {}
     chart.update_yaxes(title=AXIS_TITLES[figure], automargin=True, **suffix)
     return chart
@@ -123,26 +106,16 @@ def plot_learning_curves(
 
 def build_member_traces(members: tuple[RunLine, ...], figure: str) -> list[dict[str, Any]]:
     """A line a member, on the test images."""
-    most = max(
-        MIN_LINE_POINTS, min(chart_style.MAX_LINE_POINTS, MAX_THIN_POINTS // max(1, len(members)))
-    )
+    most = max(MIN_LINE_POINTS, min(chart_style.MAX_LINE_POINTS, MAX_THIN_POINTS // max(1, len(members))))
     kept = [chart_style.select_drawn_points(len(member.x), most) for member in members]
     return chart_style.build_member_lines(
         [round_line_values(member.x[at]) for member, at in zip(members, kept, strict=True)],
-        [
-            round_line_values(scale_to_percent(member.y[at], figure))
-            for member, at in zip(members, kept, strict=True)
-        ],
-        [
-            format_epoch_hovers(member, at, figure, member.who)
-            for member, at in zip(members, kept, strict=True)
-        ],
+        [round_line_values(scale_to_percent(member.y[at], figure)) for member, at in zip(members, kept, strict=True)],
+        [format_epoch_hovers(member, at, figure, member.who) for member, at in zip(members, kept, strict=True)],
     )
 
 
-def build_ensemble_trace(
-    line: RunLine, who: str, split: str, figure: str, palette: Palette, M: int
-) -> dict[str, Any]:
+def build_ensemble_trace(line: RunLine, who: str, split: str, figure: str, palette: Palette, M: int) -> dict[str, Any]:
     """The ensemble's line, or what stands for it on the training images."""
     at = chart_style.select_drawn_points(len(line.x))
     owner = {"ensemble": "ensemble"}.get(who, who) if M > 1 else "member 1"
@@ -170,8 +143,5 @@ def scale_to_percent(y: np.ndarray, figure: str) -> np.ndarray:
 def format_epoch_hovers(line: RunLine, at: np.ndarray, figure: str, who: str) -> list[str]:
     """What stands under the pointer at each point."""
     percent = figure == "accuracy"
-    values = [
-        formats.format_percent(y) if percent else formats.format_significant(float(y))
-        for y in line.y[at]
-    ]
+    values = [formats.format_percent(y) if percent else formats.format_significant(float(y)) for y in line.y[at]]
     return [f"{who}, epoch {x:g}: {y}" for x, y in zip(line.x[at], values, strict=True)]

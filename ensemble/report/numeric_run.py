@@ -59,8 +59,5 @@ def iterate_numeric_sections(run: NumericRun) -> Iterator[Section]:
     where = "It was trained elsewhere: its settings are not known here."
     yield Section(
         "What it is",
-        [
-            *([Paragraph(where)] if run.settings is None else []),
-            Listing([(name, text) for name, text in rows if text]),
-        ],
+        [*([Paragraph(where)] if run.settings is None else []), Listing([(name, text) for name, text in rows if text])],
     )

@@ -115,9 +115,7 @@ class PageClassifier:
 
 def build_page_classifiers(every: Sequence[runs.Run]) -> list[PageClassifier]:
     """Of those runs whose network the script knows, in their order."""
-    return [
-        build_page_classifier(run, several=len(every) > 1) for run in every if has_page_network(run)
-    ]
+    return [build_page_classifier(run, several=len(every) > 1) for run in every if has_page_network(run)]
 
 
 def has_page_network(run: runs.Run) -> bool:
@@ -140,9 +138,7 @@ def build_page_classifier(run: runs.Run, several: bool = False) -> PageClassifie
     return describe_page_members(run, epoch, title, find_page_rejection(run, epoch))
 
 
-def describe_page_members(
-    run: runs.Run, epoch: int, title: str, rejection: PageRejection | None
-) -> PageClassifier:
+def describe_page_members(run: runs.Run, epoch: int, title: str, rejection: PageRejection | None) -> PageClassifier:
     """What the script has to know of a run's members by one epoch.
 
     Args:
@@ -219,9 +215,7 @@ def find_page_rejection(run: runs.Run, epoch: int) -> PageRejection | None:
         return None
 
 
-def build_page_rejection(
-    run: runs.Run, classifier: Classifier, refuse: float
-) -> PageRejection | None:
+def build_page_rejection(run: runs.Run, classifier: Classifier, refuse: float) -> PageRejection | None:
     """What the members' own answers reject; None where nothing can be.
 
     Args:

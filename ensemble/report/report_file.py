@@ -68,32 +68,24 @@ def write_report(
     """
     reported_runs = find_reported_runs(run_ids)
     if not replace and path.exists():
-        raise PredictionsError(
-            f"{path} already exists: choose another name, or use --force to replace it."
-        )
+        raise PredictionsError(f"{path} already exists: choose another name, or use --force to replace it.")
     if not path.parent.is_dir():
         raise PredictionsError(
-            f"{path} cannot be written, because its folder does not exist: create it, or choose "
-            "another file name."
+            f"{path} cannot be written, because its folder does not exist: create it, or choose another file name."
         )
-    page = render_report(
-        reported_runs, with_members=with_members, all_epochs=all_epochs, weights=weights
-    ).encode()
+    page = render_report(reported_runs, with_members=with_members, all_epochs=all_epochs, weights=weights).encode()
     try:
         write_bytes(path, page)
     except OSError as error:
         raise PredictionsError(
-            f"{path} cannot be written ({describe_os_error(error)}): {describe_remedy(error)}, or "
-            f"name another file."
+            f"{path} cannot be written ({describe_os_error(error)}): {describe_remedy(error)}, or name another file."
         ) from error
     ids = tuple(run.id for run in reported_runs)
     kept = weights if with_members else ""
     return WrittenReport(path, len(page), ids, with_members, all_epochs, kept)
 
 
-def find_reported_runs(
-    run_ids: Sequence[str],
-) -> list[runs.Run] | list[NumericRun] | list[Regression]:
+def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[NumericRun] | list[Regression]:
     """The runs of these ids, each once: of classes, or one of another kind.
 
     Raises:
@@ -105,8 +97,7 @@ def find_reported_runs(
     regressions = [solve for run_id in ids if (solve := find_any_regression(run_id))]
     if regressions and len(ids) > 1:
         raise PredictionsError(
-            f"“{regressions[0].id}” is a regression, and a report of several runs is of "
-            "ensembles: name it alone."
+            f"“{regressions[0].id}” is a regression, and a report of several runs is of ensembles: name it alone."
         )
     if regressions:
         return regressions
@@ -139,14 +130,10 @@ def render_report(
       RunError, PredictionsError: see `write_report`.
     """
     if not 1 <= len(every) <= MAX_REPORT_RUNS:
-        raise PredictionsError(
-            f"A report holds 1 to {MAX_REPORT_RUNS} runs, not {len(every):,}: name others."
-        )
+        raise PredictionsError(f"A report holds 1 to {MAX_REPORT_RUNS} runs, not {len(every):,}: name others.")
     if isinstance(every[0], Regression):
         if with_members:
-            raise PredictionsError(
-                f"“{every[0].id}” is a regression and has no members: leave --with-members out."
-            )
+            raise PredictionsError(f"“{every[0].id}” is a regression and has no members: leave --with-members out.")
         return render_report_page(
             regression_solve.build_regression_content(every[0]), (), regression_solve.DATA_SENTENCE
         )
@@ -156,27 +143,17 @@ def render_report(
                 f"The run “{every[0].id}” predicts numbers: its members cannot be kept in a "
                 "report. Leave --with-members out."
             )
-        return render_report_page(
-            numeric_run.build_numeric_content(every[0]), (), numeric_run.DATA_SENTENCE
-        )
+        return render_report_page(numeric_run.build_numeric_content(every[0]), (), numeric_run.DATA_SENTENCE)
     return _render_class_report(cast(Sequence[runs.Run], every), with_members, all_epochs, weights)
 
 
-def _render_class_report(
-    every: Sequence[runs.Run], with_members: bool, all_epochs: bool, weights: str
-) -> str:
+def _render_class_report(every: Sequence[runs.Run], with_members: bool, all_epochs: bool, weights: str) -> str:
     content = (
-        single_run.build_run_content(every[0])
-        if len(every) == 1
-        else run_comparison.build_comparison_content(every)
+        single_run.build_run_content(every[0]) if len(every) == 1 else run_comparison.build_comparison_content(every)
     )
     if weights not in WEIGHTS:
-        raise PredictionsError(
-            f"There are no weights {weights!r:.40}: choose {' or '.join(WEIGHTS)}."
-        )
-    capsules = render_run_capsules(
-        every, with_members=with_members, all_epochs=all_epochs, weights=weights
-    )
+        raise PredictionsError(f"There are no weights {weights!r:.40}: choose {' or '.join(WEIGHTS)}.")
+    capsules = render_run_capsules(every, with_members=with_members, all_epochs=all_epochs, weights=weights)
     return render_report_page(
         content,
         capsules,
@@ -186,19 +163,13 @@ def _render_class_report(
 
 
 def describe_report_data(
-    every: Sequence[runs.Run],
-    with_members: bool,
-    all_epochs: bool,
-    capsules: Sequence[str],
-    weights: str = EXACT,
+    every: Sequence[runs.Run], with_members: bool, all_epochs: bool, capsules: Sequence[str], weights: str = EXACT
 ) -> str:
     """What data the file carries, what was left out of it, and how to have it back."""
     size = sum(map(len, capsules)) / 1e6
     whose = "this run's" if len(every) == 1 else "these runs'"
     kept = [(run, runs.list_prediction_epochs(run.id)) for run in every]
-    chosen = any(
-        epochs and runs.select_default_epoch(run, epochs) != epochs[-1] for run, epochs in kept
-    )
+    chosen = any(epochs and runs.select_default_epoch(run, epochs) != epochs[-1] for run, epochs in kept)
     some = "after the last epoch and the one chosen" if chosen else "after the last epoch"
     held = f"settings, history and predictions {'of every epoch' if all_epochs else some}"
     left = [] if with_members else ["the members' parameters (--with-members)"]

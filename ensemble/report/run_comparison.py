@@ -23,8 +23,7 @@ from ensemble.views.side_by_side import run_members_view, side_by_side_view
 from ensemble.wording import formats
 
 ENSEMBLE_EXPLANATION = (
-    "Each run is a deep ensemble: networks that answer as one, by the average of their "
-    "probabilities."
+    "Each run is a deep ensemble: networks that answer as one, by the average of their probabilities."
 )
 
 
@@ -34,14 +33,10 @@ def build_comparison_content(every: Sequence[runs.Run]) -> ReportContent:
     about = ", ".join(dict.fromkeys(run.data.title for run in every))
     title = f"{formats.format_count(len(every), 'run')} compared"
     each = [section for run in every for section in single_run.iterate_short_sections(run)]
-    return ReportContent(
-        title, "", about, ENSEMBLE_EXPLANATION, [*iterate_comparison_sections(groups, every), *each]
-    )
+    return ReportContent(title, "", about, ENSEMBLE_EXPLANATION, [*iterate_comparison_sections(groups, every), *each])
 
 
-def iterate_comparison_sections(
-    groups: Sequence[RunGroup], every: Sequence[runs.Run]
-) -> Iterator[Section]:
+def iterate_comparison_sections(groups: Sequence[RunGroup], every: Sequence[runs.Run]) -> Iterator[Section]:
     """The table against the pinned run, else the first, with its warnings; and the curves."""
     pinned = set(read_baselines().values())
     baseline = next((run.id for run in every if run.id in pinned), every[0].id)
@@ -64,16 +59,11 @@ def iterate_curve_figures(groups: Sequence[RunGroup], what: str) -> Iterator[Fig
     title = f"{METRIC_TITLES[what]} of the ensemble · {formats.format_count(len(groups), 'group')}"
     headline, below = describe_best_group(curves_by_split[0][1], what, "test")
     explanation = " ".join(
-        filter(
-            None,
-            (headline, below, explain_group_curves_chart(curves_by_split, "range", "ensemble")),
-        )
+        filter(None, (headline, below, explain_group_curves_chart(curves_by_split, "range", "ensemble")))
     )
     yield Figure(
         METRIC_TITLES[what],
         describe_group_curves_chart(curves_by_split, what, "ensemble", "epochs"),
         explanation,
-        lambda palette: drawn.plot_group_curves(
-            curves_by_split, what=what, x="epochs", title=title, palette=palette
-        ),
+        lambda palette: drawn.plot_group_curves(curves_by_split, what=what, x="epochs", title=title, palette=palette),
     )

@@ -30,16 +30,9 @@ from ensemble.wording.provenance import MONTHS
 from ensemble.wording.run_names import describe_run_origin, format_run_name, format_unique_run_name
 from ensemble.wording.verdicts import chance_level
 
-ENSEMBLE_SENTENCE = (
-    "A deep ensemble: {count} that answer as one, by the average of their probabilities."
-)
+ENSEMBLE_SENTENCE = "A deep ensemble: {count} that answer as one, by the average of their probabilities."
 SINGLE_MEMBER_SENTENCE = "With one member there is no agreement, combining or committee to report."
-SEVERAL_MEMBER_VIEWS = (
-    "agreement",
-    "member_map",
-    "committee",
-    "combining",
-)  # of one member there are none of these
+SEVERAL_MEMBER_VIEWS = ("agreement", "member_map", "committee", "combining")  # of one member there are none of these
 
 
 def build_run_content(run: runs.Run) -> ReportContent:
@@ -143,16 +136,9 @@ def iterate_short_sections(run: runs.Run) -> Iterator[Section]:
     except EnsembleError as error:
         parts.append(Paragraph(str(error)))
     again = [
-        part
-        for part in reproduction.iterate_reproduction_parts(run)
-        if part.label == reproduction.REPRODUCTION_LABEL
+        part for part in reproduction.iterate_reproduction_parts(run) if part.label == reproduction.REPRODUCTION_LABEL
     ]
-    section_parts = [
-        Paragraph(describe_run_subtitle(run), "note"),
-        *parts,
-        *again,
-        *iterate_settings_parts(run),
-    ]
+    section_parts = [Paragraph(describe_run_subtitle(run), "note"), *parts, *again, *iterate_settings_parts(run)]
     yield Section(format_unique_run_name(run), section_parts, page_break=True)
 
 
@@ -171,11 +157,7 @@ def iterate_curve_sections(run: runs.Run) -> Iterator[Section]:
 def iterate_settings_parts(run: runs.Run) -> Iterator[Part]:
     """Every setting, those that are not at their default first; what it ran with."""
     values = collect_run_settings(run)
-    apart = [
-        name
-        for name in values
-        if name not in SETTING_FIELDS or values[name] != SETTING_FIELDS[name].default
-    ]
+    apart = [name for name in values if name not in SETTING_FIELDS or values[name] != SETTING_FIELDS[name].default]
     rest = [name for name in values if name not in apart]
     rows = [
         (humanize_setting_name(name).capitalize(), format_setting_value(name, values[name]))
@@ -193,9 +175,5 @@ def describe_settings_fold(apart: int) -> str:
     """What the fold of all settings is called, of which so many are not at their default."""
     if not apart:
         return "Settings: all are the defaults"
-    how = (
-        "differs from its default, and comes"
-        if apart == 1
-        else "differ from their defaults, and come"
-    )
+    how = "differs from its default, and comes" if apart == 1 else "differ from their defaults, and come"
     return f"Settings: {apart:,} {how} first"

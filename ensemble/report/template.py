@@ -31,10 +31,7 @@ VERDICT_TEXT_COLORS = {"light": ("#00629B", "#A84A0B"), "dark": ("#58B4F0", "#F5
 
 
 def render_report_page(
-    content: ReportContent,
-    capsules: Sequence[str],
-    inside: str,
-    classifiers: Sequence[PageClassifier] = (),
+    content: ReportContent, capsules: Sequence[str], inside: str, classifiers: Sequence[PageClassifier] = ()
 ) -> str:
     """The whole page.
 
@@ -53,20 +50,13 @@ def render_report_page(
     figures = page_assets.format_strict_json(page.figures)
     library, named = page_assets.load_packed_plotly()
     script = page_assets.join_scripts(PAGE_SCRIPTS + (SHEET_SCRIPTS if classifiers else ()))
-    links = "".join(
-        f'<li><a href="#{name}">{escape_html_text(heading)}</a></li>'
-        for name, heading in page.headings
-    )
-    policy = page_assets.build_content_policy(
-        page_assets.compute_script_hash(script), named, workers=bool(classifiers)
-    )
+    links = "".join(f'<li><a href="#{name}">{escape_html_text(heading)}</a></li>' for name, heading in page.headings)
+    policy = page_assets.build_content_policy(page_assets.compute_script_hash(script), named, workers=bool(classifiers))
     return Template(page_assets.read_static_file("page.html")).substitute(
         policy=html.escape(policy),
         title=escape_html_text(content.title),
         styles=render_page_styles(*(SHEET_STYLES if classifiers else ())),
-        state=f'<span class="state">{escape_html_text(content.state)}</span>'
-        if content.state
-        else "",
+        state=f'<span class="state">{escape_html_text(content.state)}</span>' if content.state else "",
         about=escape_html_text(content.subtitle),
         lead=escape_html_text(content.introduction),
         links=links,
@@ -100,8 +90,7 @@ def render_classifier_elements(classifiers: Sequence[PageClassifier]) -> str:
     known = page_assets.format_strict_json([found.as_json() for found in classifiers])
     packed = {"classifiers": known, "worker": page_assets.join_scripts(WORKER_SCRIPTS)}
     return "\n".join(
-        page_assets.render_data_element(name, page_assets.compress_to_base64(text))
-        for name, text in packed.items()
+        page_assets.render_data_element(name, page_assets.compress_to_base64(text)) for name, text in packed.items()
     )
 
 

@@ -43,14 +43,7 @@ from ensemble.runs.test_set import TestSet, load_test_set
 from ensemble.runs.training.worker import execute_run
 
 # As they were called up to version 0.1.0, for programs of other people.
-create, delete, find, launch, rename, resume = (
-    create_run,
-    delete_run,
-    find_run,
-    launch_run,
-    rename_run,
-    resume_run,
-)
+create, delete, find, launch, rename, resume = (create_run, delete_run, find_run, launch_run, rename_run, resume_run)
 read_predictions, request_stop, test_set = read_run_predictions, request_run_stop, load_test_set
 
 __all__ = [

@@ -54,10 +54,7 @@ def read_reported_metrics(run: Run) -> ReportedMetrics:
     """The metrics after the epoch chosen on validation images; else, and while active, the last."""
     status = run.status
     last = ReportedMetrics(
-        status.epoch,
-        status.ensemble_test_accuracy,
-        status.ensemble_test_nll,
-        tuple(status.member_test_accuracy),
+        status.epoch, status.ensemble_test_accuracy, status.ensemble_test_nll, tuple(status.member_test_accuracy)
     )
     best = status.best_epoch
     if run.active or best is None or best == status.epoch or not is_chosen_on_validation(run, best):
@@ -70,19 +67,13 @@ def read_reported_metrics(run: Run) -> ReportedMetrics:
     line = _read_epoch_line(history, file_version(str(history)), best)
     if line is None:
         return last
-    return ReportedMetrics(
-        best, accuracy, line.get("ensemble_test_nll"), tuple(line["test_accuracy"])
-    )
+    return ReportedMetrics(best, accuracy, line.get("ensemble_test_nll"), tuple(line["test_accuracy"]))
 
 
 @functools.lru_cache(maxsize=4096)
-def _read_epoch_line(
-    history: Path, version: tuple[int, int, int] | None, epoch: int
-) -> Line | None:
+def _read_epoch_line(history: Path, version: tuple[int, int, int] | None, epoch: int) -> Line | None:
     try:
         every = JsonlTail(history, thinned=True).read_lines()
     except RunError:  # The run's own page says so.
         return None
-    return next(
-        (line for line in every if line["kind"] == "epoch" and line["epoch"] == epoch), None
-    )
+    return next((line for line in every if line["kind"] == "epoch" and line["epoch"] == epoch), None)

@@ -14,9 +14,7 @@ def locate_epoch_file(folder: Path, what: str, epoch: int) -> Path:
     return folder / what / f"epoch-{int(epoch):04d}.npz"
 
 
-def read_epoch_arrays(
-    folder: Path, what: str, epoch: int, expected: Mapping[str, ExpectedArray]
-) -> Arrays:
+def read_epoch_arrays(folder: Path, what: str, epoch: int, expected: Mapping[str, ExpectedArray]) -> Arrays:
     """An epoch's arrays, as they were written.
 
     Args:
@@ -32,9 +30,7 @@ def read_epoch_arrays(
     try:
         return read_arrays(path, expected)
     except FileNotFoundError as error:
-        raise RunError(
-            f"The run “{folder.name}” has no {format_epoch_file_kind(what)} of epoch {epoch}."
-        ) from error
+        raise RunError(f"The run “{folder.name}” has no {format_epoch_file_kind(what)} of epoch {epoch}.") from error
     except DamagedFileError as error:
         raise build_damaged_epoch_error(folder, what, epoch, str(error)) from error
     except OSError as error:

@@ -11,11 +11,7 @@ from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import EnsembleError
 from ensemble.runs.epoch_choice import select_default_epoch
-from ensemble.runs.history import (
-    read_run_predictions,
-    read_thinned_history,
-    read_validation_predictions,
-)
+from ensemble.runs.history import read_run_predictions, read_thinned_history, read_validation_predictions
 from ensemble.runs.store import Run, find_run, require_training_config
 from ensemble.runs.test_set import load_run_dataset, load_test_set
 from ensemble.storage.records.json_lines import Line
@@ -69,9 +65,7 @@ def load_final_losses(run_id: str, history: Sequence[Line] | None = None) -> Fin
         each, groups = _compute_image_losses(run, on, last["epoch"])
     except EnsembleError:  # The means are there nevertheless.
         return _parse_line_losses(run, last, on, last["epoch"])
-    return FinalLosses(
-        on, last["epoch"], run.remaining_members(last["epoch"]), each.mean(axis=1), each, groups
-    )
+    return FinalLosses(on, last["epoch"], run.remaining_members(last["epoch"]), each.mean(axis=1), each, groups)
 
 
 def find_last_line(kind: str, lines: Sequence[Line]) -> Line | None:
@@ -79,9 +73,7 @@ def find_last_line(kind: str, lines: Sequence[Line]) -> Line | None:
     return next((line for line in reversed(lines) if line["kind"] == kind), None)
 
 
-def _compute_image_losses(
-    run: Run, on: str, epoch: int
-) -> tuple[NDArray[np.float64], Groups | None]:
+def _compute_image_losses(run: Run, on: str, epoch: int) -> tuple[NDArray[np.float64], Groups | None]:
     """(M, N) losses, and the groups of the images."""
     if on == "test":
         test_set = load_test_set(run)

@@ -14,11 +14,7 @@ import numpy as np
 from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import RunError
 from ensemble.jobs.folders import find_run_folder
-from ensemble.runs.epoch_files import (
-    build_damaged_epoch_error,
-    locate_epoch_file,
-    read_epoch_arrays,
-)
+from ensemble.runs.epoch_files import build_damaged_epoch_error, locate_epoch_file, read_epoch_arrays
 from ensemble.runs.store import Run, find_run
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import write_arrays
@@ -44,9 +40,7 @@ def read_thinned_history(run_id: str) -> list[Line]:
     return JsonlTail(find_run_folder(run_id) / "history.jsonl", thinned=True).read_lines()
 
 
-def write_predictions(
-    folder: Path, epoch: int, probabilities: np.ndarray, what: str = "predictions"
-) -> None:
+def write_predictions(folder: Path, epoch: int, probabilities: np.ndarray, what: str = "predictions") -> None:
     """Keep an epoch's probabilities (M, N, C) on the test images, or on those of "validation".
 
     NaN of members that diverged.
@@ -93,26 +87,18 @@ def read_validation_predictions(run_id: str, epoch: int) -> np.ndarray:
     """
     run = find_run(run_id)
     if not run.config.validation:
-        raise RunError(
-            f"The run “{run_id}” holds out no training images: launch one with validation above 0."
-        )
+        raise RunError(f"The run “{run_id}” holds out no training images: launch one with validation above 0.")
     size = count_holdout_images(run.data.splittable_size, run.config.validation)
     shape = (run.config.members, size, len(run.data.class_names))
     return _read_probabilities(run, "validation", epoch, shape)
 
 
 def _read_probabilities(run: Run, what: str, epoch: int, shape: tuple[int, ...]) -> np.ndarray:
-    probabilities = read_epoch_arrays(
-        run.path, what, epoch, {"probabilities": ExpectedArray(shape)}
-    )["probabilities"]
-    if len(members := run.remaining_members(epoch)) < len(
-        probabilities
-    ):  # of the others they are not numbers
+    probabilities = read_epoch_arrays(run.path, what, epoch, {"probabilities": ExpectedArray(shape)})["probabilities"]
+    if len(members := run.remaining_members(epoch)) < len(probabilities):  # of the others they are not numbers
         probabilities = probabilities[list(members)]
     if not (
-        len(probabilities)
-        and probabilities.min() >= 0
-        and probabilities.max() <= 1 + PROBABILITY_TOLERANCE
+        len(probabilities) and probabilities.min() >= 0 and probabilities.max() <= 1 + PROBABILITY_TOLERANCE
     ):  # so that NaN is refused too
         why = "its probabilities are not all between 0 and 1"
         raise build_damaged_epoch_error(run.path, what, epoch, why)

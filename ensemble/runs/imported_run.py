@@ -20,13 +20,7 @@ from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
 from ensemble.runs.status import Status, build_epoch_status_fields
 from ensemble.runs.store import Run, find_run
-from ensemble.runs.test_set import (
-    DETAILS_FILE,
-    GROUPS_FILE,
-    IMAGES_FILE,
-    LABELS_FILE,
-    REPEATS_FILE,
-)
+from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE, IMAGES_FILE, LABELS_FILE, REPEATS_FILE
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.atomic_files import open_atomic_write, write_bytes, write_json
 from ensemble.storage.records.json_lines import Line, append_line, convert_to_json

@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.runs.epoch_files import (
-    build_damaged_epoch_error,
-    locate_epoch_file,
-    read_epoch_arrays,
-)
+from ensemble.runs.epoch_files import build_damaged_epoch_error, locate_epoch_file, read_epoch_arrays
 from ensemble.runs.history import EPOCH_FILE_PATTERN
 from ensemble.runs.store import Run, find_run, require_training_config
 from ensemble.storage.arrays.npy import ExpectedArray
@@ -32,9 +28,7 @@ MAX_BYTES = 2**30
 KEPT_BESIDES = 3  # the first, the best and the last, which are kept besides
 
 
-def write_parameters(
-    folder: Path, epoch: int, params: Any, best: int | None, always: Collection[int] = ()
-) -> None:
+def write_parameters(folder: Path, epoch: int, params: Any, best: int | None, always: Collection[int] = ()) -> None:
     """Keep an epoch's parameters, then drop what no longer fits beside them.
 
     Args:
@@ -50,9 +44,7 @@ def write_parameters(
     path = locate_epoch_file(folder, "parameters", epoch)
     path.parent.mkdir(exist_ok=True)
     # Array by array: all of them in float32 at once would double what a worker needs of memory.
-    write_arrays(
-        path, ((name, _convert_to_float32(array)) for name, array in _flatten_tree(params))
-    )
+    write_arrays(path, ((name, _convert_to_float32(array)) for name, array in _flatten_tree(params)))
     if best is not None:
         _drop_excess_epochs(folder, epoch, best, path.stat().st_size, always)
 
@@ -78,9 +70,7 @@ def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
     run = find_run(run_id)
     network = load_run_network(run)
     shapes = network.shapes
-    expected = {
-        name: ExpectedArray((run.config.members, *shape.shape)) for name, shape in shapes.items()
-    }
+    expected = {name: ExpectedArray((run.config.members, *shape.shape)) for name, shape in shapes.items()}
     arrays = read_epoch_arrays(run.path, "parameters", epoch, expected)
     if len(members := run.remaining_members(epoch)) < run.config.members:
         arrays = {name: array[list(members)] for name, array in arrays.items()}
@@ -88,9 +78,7 @@ def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
         if not (np.isfinite(array.min()) and np.isfinite(array.max())):
             why = f"{name} holds a number that is not finite"
             raise build_damaged_epoch_error(run.path, "parameters", epoch, why)
-    return network.nest_arrays(
-        {name: array.astype(shapes[name].dtype) for name, array in arrays.items()}
-    )
+    return network.nest_arrays({name: array.astype(shapes[name].dtype) for name, array in arrays.items()})
 
 
 def load_run_network(run: Run) -> "Network":
@@ -102,16 +90,12 @@ def load_run_network(run: Run) -> "Network":
     """
     from ensemble.engine import build_network  # JAX: whoever only writes or lists needs none.
 
-    return build_network(
-        require_training_config(run), run.data.image_shape, len(run.data.class_names)
-    )
+    return build_network(require_training_config(run), run.data.image_shape, len(run.data.class_names))
 
 
 def list_parameter_epochs(folder: Path) -> list[int]:
     """The epochs whose parameters lie in this run's folder, in order."""
-    names = (
-        EPOCH_FILE_PATTERN.fullmatch(path.name) for path in folder.glob("parameters/epoch-*.npz")
-    )
+    names = (EPOCH_FILE_PATTERN.fullmatch(path.name) for path in folder.glob("parameters/epoch-*.npz"))
     return sorted(int(match[1]) for match in names if match)
 
 
@@ -131,9 +115,7 @@ def _convert_to_float32(array: Any) -> NDArray[np.float32] | ArrayParts:
     return array if isinstance(array, ArrayParts) else np.asarray(array, np.float32)
 
 
-def _drop_excess_epochs(
-    folder: Path, last: int, best: int, size: int, always: Collection[int]
-) -> None:
+def _drop_excess_epochs(folder: Path, last: int, best: int, size: int, always: Collection[int]) -> None:
     if last <= MAX_BYTES // size - KEPT_BESIDES:  # All fit: a slow disk need not list them.
         return
     wanted = {*select_parameter_epochs(last, best, MAX_BYTES // size), *always}

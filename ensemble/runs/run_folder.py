@@ -61,12 +61,6 @@ def write_run_folder(folder: Path, config: EnsembleConfig, placement: Placement 
       OSError: it cannot be written.
     """
     now, entry = time.time(), registry.find_dataset_entry(config.dataset)
-    status = Status(
-        created=now,
-        queued=now,
-        updated=now,
-        epochs=config.epochs,
-        **build_blank_best_fields(config),
-    )
+    status = Status(created=now, queued=now, updated=now, epochs=config.epochs, **build_blank_best_fields(config))
     own = {"dataset": serialize_dataset_entry(entry)} if entry.own else {}
     write_job_files(folder, status, config.as_dict(), placement, **own)

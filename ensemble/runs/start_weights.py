@@ -47,9 +47,7 @@ class StartWeights:
     notes: tuple[str, ...]
 
 
-def load_start_weights(
-    source: str | Path | Mapping[str, Any], config: EnsembleConfig
-) -> StartWeights:
+def load_start_weights(source: str | Path | Mapping[str, Any], config: EnsembleConfig) -> StartWeights:
     """The weights of a file, or arrays by name, matched with the network of a run to be.
 
     Args:
@@ -98,9 +96,7 @@ def match_start_weights(
         raise ConfigError(_describe_strange_names(given, shapes, config, title))
     missing = [name for name in shapes if name not in arrays]
     own = [name for name, array in arrays.items() if array.ndim > len(shapes[name])]
-    return StartWeights(
-        arrays, tuple(_list_notes(title, shapes, arrays, missing, left, own, config))
-    )
+    return StartWeights(arrays, tuple(_list_notes(title, shapes, arrays, missing, left, own, config)))
 
 
 def write_start_weights(folder: Path, weights: StartWeights) -> None:
@@ -140,8 +136,7 @@ def _read_weights_file(path: Path, shapes: Shapes, config: EnsembleConfig) -> Ma
         return read_arrays(path, None, most_bytes)
     except DamagedFileError as error:
         raise ConfigError(
-            f"{path.name} cannot be read ({error}): weights are an .npz or a .safetensors file of "
-            "arrays by name."
+            f"{path.name} cannot be read ({error}): weights are an .npz or a .safetensors file of arrays by name."
         ) from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read ({error.strerror or error}).") from error
@@ -201,9 +196,7 @@ def _list_notes(
     return notes
 
 
-def _describe_strange_names(
-    given: Mapping[str, Any], shapes: Shapes, config: EnsembleConfig, title: str
-) -> str:
+def _describe_strange_names(given: Mapping[str, Any], shapes: Shapes, config: EnsembleConfig, title: str) -> str:
     if not given:
         return f"{title} holds no arrays."
     sentence = (
@@ -211,10 +204,7 @@ def _describe_strange_names(
         f"({_list_names(list(shapes))}): `ensemble network {config.network}` lists them."
     )
     if any(re.search(r"\.(weight|running_mean)$", name) for name in given):
-        sentence += (
-            " Names in .weight are PyTorch's: rename them, and turn the axes of kernels as Flax "
-            "has them."
-        )
+        sentence += " Names in .weight are PyTorch's: rename them, and turn the axes of kernels as Flax has them."
     return sentence
 
 

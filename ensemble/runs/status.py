@@ -73,9 +73,7 @@ class MemberEnds(Protocol):
         """Of each member (from 0) that diverged, the first step at which it had."""
 
 
-def list_remaining_members(
-    status: MemberEnds, members: int, epoch: int | None = None
-) -> tuple[int, ...]:
+def list_remaining_members(status: MemberEnds, members: int, epoch: int | None = None) -> tuple[int, ...]:
     """The members, from 0, that had not diverged by the end of this epoch; by now for None."""
     steps = status.steps // max(1, status.epochs)
     return list_remaining_at_step(status, members, status.steps if epoch is None else epoch * steps)
@@ -83,9 +81,7 @@ def list_remaining_members(
 
 def list_remaining_at_step(status: MemberEnds, members: int, step: int) -> tuple[int, ...]:
     """The members, from 0, that had not diverged by the end of this step."""
-    return tuple(
-        number for number in range(members) if status.set_aside.get(number, step + 1) > step
-    )
+    return tuple(number for number in range(members) if status.set_aside.get(number, step + 1) > step)
 
 
 def describe_diverged_members(status: Status, members: int, over: bool = True) -> str:

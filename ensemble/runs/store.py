@@ -16,23 +16,11 @@ from ensemble.datasets import registry
 from ensemble.datasets.record import parse_dataset_record
 from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import RunError
-from ensemble.jobs.folders import (
-    StoredConfig,
-    change_job_files,
-    find_run_folder,
-    is_run_id,
-    read_run_name,
-)
+from ensemble.jobs.folders import StoredConfig, change_job_files, find_run_folder, is_run_id, read_run_name
 from ensemble.jobs.kinds import GROUP, IMPORTED, NUMERIC, STRESS, TRAINING, JobKind
 from ensemble.jobs.launch import build_worker_environment, track_child
 from ensemble.jobs.network_probe import write_network_advice
-from ensemble.jobs.placement import (
-    KEEP_PLACEMENT,
-    NewPlacement,
-    Placement,
-    read_place_name,
-    write_placement,
-)
+from ensemble.jobs.placement import KEEP_PLACEMENT, NewPlacement, Placement, read_place_name, write_placement
 from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
 from ensemble.jobs.store import JobStore, StoredJob
 from ensemble.jobs.warm_worker import WarmWorker
@@ -51,8 +39,7 @@ GROUPS_FOLDER = "groups"  # in the folder of a run whose members are shared out 
 FINAL_STATE_REASONS = {
     "finished": "it has finished. Launch a new one for more epochs.",
     "imported": "it was trained elsewhere. Continue training there, then import its predictions.",
-    "diverged": "the same numbers would diverge again. Launch a new one with a lower learning "
-    "rate.",
+    "diverged": "the same numbers would diverge again. Launch a new one with a lower learning rate.",
 }
 
 
@@ -139,9 +126,7 @@ def require_training_config(run: Run) -> EnsembleConfig:
 def _change_run_placement(run: Run, placement: Placement | None) -> None:
     """Note where a run goes on; RunError where it cannot go on there."""
     if run.active:
-        raise RunError(
-            f"The tasks of the run “{run.id}” are still there: stop it, then resume it elsewhere."
-        )
+        raise RunError(f"The tasks of the run “{run.id}” are still there: stop it, then resume it elsewhere.")
     if placement is None:
         (run.path / PLACEMENT).unlink(missing_ok=True)
         return
@@ -175,9 +160,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
     def parse_config(self, config: StoredConfig) -> _ParsedRunConfig:
         """What is known of it beside how it stands."""
         data = None if config.dataset is None else parse_dataset_record(config.dataset)
-        origin = (
-            config.origin if isinstance(config.origin, str) and is_run_id(config.origin) else ""
-        )
+        origin = config.origin if isinstance(config.origin, str) and is_run_id(config.origin) else ""
         if config.kind == IMPORTED:
             if data is None:
                 raise ValueError("it does not name its images")
@@ -223,9 +206,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
         """The id of a run begins with what it learns."""
         return config.dataset
 
-    def write_folder(
-        self, folder: Path, config: EnsembleConfig, placement: Placement | None
-    ) -> None:
+    def write_folder(self, folder: Path, config: EnsembleConfig, placement: Placement | None) -> None:
         """Write what the folder of a new one holds."""
         write_network_advice(folder, config)
         write_run_folder(folder, config, placement)
@@ -259,10 +240,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
         return self._create_job(config, placement, prepare_folder)
 
     def launch(
-        self,
-        config: EnsembleConfig,
-        placement: Placement | None = None,
-        start: StartWeights | None = None,
+        self, config: EnsembleConfig, placement: Placement | None = None, start: StartWeights | None = None
     ) -> Run:
         """Make a run and start its worker, which waits in the queue; otherwise as `create`."""
         run = self.create(config, placement, start=start)
@@ -345,10 +323,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
     def explain_final_state(self, job: Run) -> str:
         """It has come to its end, or is not trained here."""
         if job.origin:
-            return (
-                "it was imported from a report, which holds no checkpoints. Launch a new one "
-                "with its settings."
-            )
+            return "it was imported from a report, which holds no checkpoints. Launch a new one with its settings."
         return FINAL_STATE_REASONS.get(job.status.state, "")
 
     def find_deletable_folder(self, job_id: str) -> Path:

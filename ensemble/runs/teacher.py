@@ -88,8 +88,7 @@ def find_teacher(config: EnsembleConfig) -> Teacher:
         )
     if run.active:
         raise RunError(
-            f"The run “{run.id}” is still being trained: let it end, or stop it, before another "
-            "learns from it."
+            f"The run “{run.id}” is still being trained: let it end, or stop it, before another learns from it."
         )
     if own.dataset != config.dataset:
         raise RunError(

@@ -7,11 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import Groups, join_groups, number_groups
-from ensemble.datasets.duplicates import (
-    MAX_BYTES,
-    find_duplicate_images,
-    load_training_copies,
-)
+from ensemble.datasets.duplicates import MAX_BYTES, find_duplicate_images, load_training_copies
 from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 
 MAX_CACHED_TEST_SETS = 16
@@ -91,9 +87,9 @@ def _find_copies_once(images: NDArray[np.uint8], fingerprint: str) -> NDArray[np
     if key not in _copies:
         if len(_copies) >= MAX_CACHED_TEST_SETS:
             _copies.clear()
-        found = load_or_compute_arrays(
-            "copies", key, lambda: {"groups": find_duplicate_images(images).groups}
-        )["groups"]
+        found = load_or_compute_arrays("copies", key, lambda: {"groups": find_duplicate_images(images).groups})[
+            "groups"
+        ]
         found.setflags(write=False)
         _copies[key] = found
     return _copies[key]

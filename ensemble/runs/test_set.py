@@ -54,9 +54,7 @@ class TestSet:
     @cached_property
     def test_groups(self) -> TestGroups:
         """Which of the images belong together, and why."""
-        return find_test_groups(
-            self.images, self.group_column, self.dataset_entry.fingerprint, self.repeats
-        )
+        return find_test_groups(self.images, self.group_column, self.dataset_entry.fingerprint, self.repeats)
 
     @cached_property
     def training_copies(self) -> int | None:
@@ -153,8 +151,7 @@ def load_run_dataset(run: Run) -> Dataset:
         dataset = datasets.load_dataset(name)
     except ConfigError as error:
         raise NotPreparedError(
-            f"The dataset “{name}” that this run was trained on no longer exists: add it again "
-            "under that name."
+            f"The dataset “{name}” that this run was trained on no longer exists: add it again under that name."
         ) from error
     if run.data.fingerprint and run.data.fingerprint != dataset.fingerprint:
         raise NotPreparedError(
@@ -180,8 +177,7 @@ def _load_imported_test_set(run: Run) -> TestSet:
     except (OSError, DamagedFileError) as error:
         why = getattr(error, "strerror", None) or error
         raise RunError(
-            f"The test set of the run “{run.id}” cannot be read ({path.name}: {why}): import "
-            "it again."
+            f"The test set of the run “{run.id}” cannot be read ({path.name}: {why}): import it again."
         ) from error
     labels.setflags(write=False)
     return TestSet(
@@ -200,8 +196,7 @@ def _load_example_details(run: Run, size: int) -> ExampleDetails:
         return read_details(run.path / DETAILS_FILE, size)
     except (OSError, DamagedFileError) as error:
         raise RunError(
-            f"The names of the examples of the run “{run.id}” cannot be read ({DETAILS_FILE}): "
-            "import it again."
+            f"The names of the examples of the run “{run.id}” cannot be read ({DETAILS_FILE}): import it again."
         ) from error
 
 
@@ -213,7 +208,5 @@ def _load_group_numbers(run: Run, file: str, size: int) -> NDArray[np.int64] | N
     try:
         arrays = read_arrays(path, {"groups": ExpectedArray((size,), "int64")})
     except (OSError, DamagedFileError) as error:
-        raise RunError(
-            f"The groups of the run “{run.id}” cannot be read ({path.name}): import it again."
-        ) from error
+        raise RunError(f"The groups of the run “{run.id}” cannot be read ({path.name}): import it again.") from error
     return cast(NDArray[np.int64], arrays["groups"])

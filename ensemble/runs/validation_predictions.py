@@ -31,8 +31,6 @@ def evaluate_validation_predictions(run: Run, epoch: int) -> EnsemblePredictions
         probabilities = read_validation_predictions(run.id, epoch)
         data = load_run_dataset(run)
         held = select_validation_indices(config, data)
-        return evaluate_predictions(
-            probabilities, data.train_labels[held], select_groups(data.train_groups, held)
-        )
+        return evaluate_predictions(probabilities, data.train_labels[held], select_groups(data.train_groups, held))
     except (EnsembleError, ValueError):
         return None

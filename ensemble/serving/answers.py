@@ -11,11 +11,7 @@ from ensemble.analysis.quality.averaging import average_probabilities, most_like
 from ensemble.engine import Activations
 from ensemble.pictures.preparation import SegmentedPicture
 from ensemble.recognition.picture_reading import MarkPlacement, Reading
-from ensemble.recognition.reading_fields import (
-    JSON_DECIMALS,
-    serialize_reading,
-    serialize_rejection,
-)
+from ensemble.recognition.reading_fields import JSON_DECIMALS, serialize_reading, serialize_rejection
 from ensemble.serving.request_images import InputImages
 from ensemble.serving.served_ensemble import ServedEnsemble
 
@@ -75,9 +71,7 @@ def serialize_picture_answer(
         digits = serialize_ensemble_answers(served, activations.probabilities)
         digits = add_member_fields(digits, activations.probabilities, options)
     answer = serialize_reading(served.classifier, prepared, reading)
-    answer["digits"] = [
-        {**fields, **more} for fields, more in zip(answer["digits"], digits, strict=True)
-    ]
+    answer["digits"] = [{**fields, **more} for fields, more in zip(answer["digits"], digits, strict=True)]
     return identify_answer(served) | answer
 
 
@@ -91,9 +85,7 @@ def identify_answer(served: ServedEnsemble) -> dict[str, Any]:
     }
 
 
-def serialize_ensemble_answers(
-    served: ServedEnsemble, probabilities: NDArray[np.float32]
-) -> list[dict[str, Any]]:
+def serialize_ensemble_answers(served: ServedEnsemble, probabilities: NDArray[np.float32]) -> list[dict[str, Any]]:
     """What the ensemble says of N images, by its members' probabilities (M, N, C).
 
     `entropy` is that of the average and `mutual_information` what the members disagree about, both
@@ -136,9 +128,7 @@ def add_member_fields(
 ) -> list[dict[str, Any]]:
     """The same with `members`, each member's probabilities (M, C), where they are asked for."""
     if options.members:
-        for fields, rows in zip(
-            digits, round_numbers(probabilities.transpose(1, 0, 2)), strict=True
-        ):
+        for fields, rows in zip(digits, round_numbers(probabilities.transpose(1, 0, 2)), strict=True):
             fields["members"] = rows
     return digits
 

@@ -18,11 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ensemble.errors import EnsembleError
 from ensemble.serving import limits
-from ensemble.serving.answers import (
-    AnswerOptions,
-    serialize_array_answer,
-    serialize_picture_answer,
-)
+from ensemble.serving.answers import AnswerOptions, serialize_array_answer, serialize_picture_answer
 from ensemble.serving.batch_queue import BatchQueue
 from ensemble.serving.openapi import build_openapi_document
 from ensemble.serving.request_body import BodyReader, ClientGoneError
@@ -69,9 +65,7 @@ class PredictionService:
         """Be ready for requests within this."""
         self._threads = ThreadPoolExecutor(max(2, self._served.devices), "requests")
         self._queue = BatchQueue(
-            self._served.compute_activations,
-            self._served.devices,
-            observe=self.metrics.count_batch,
+            self._served.compute_activations, self._served.devices, observe=self.metrics.count_batch
         )
         self.metrics.read_waiting_images = lambda: self._queue.waiting_images
         yield
@@ -88,18 +82,14 @@ class PredictionService:
         try:
             if self._predictions > self._max_predictions:
                 raise build_busy_error(
-                    "The server is answering too many requests. Try again in a moment.",
-                    limits.RETRY_AFTER_SECONDS,
+                    "The server is answering too many requests. Try again in a moment.", limits.RETRY_AFTER_SECONDS
                 )
             async with asyncio.timeout(limits.ANSWER_SECONDS):
                 if media_type == MULTIPART_TYPE:
                     content = await read_multipart_file(request.headers, body)
                 else:
                     content = body
-                return Response(
-                    await self._answer_content(media_type, content, options),
-                    media_type=JSON_CONTENT_TYPE,
-                )
+                return Response(await self._answer_content(media_type, content, options), media_type=JSON_CONTENT_TYPE)
         except TimeoutError:
             raise build_busy_error(SLOW_MESSAGE, limits.RETRY_AFTER_SECONDS) from None
         except MemoryError:
@@ -108,13 +98,10 @@ class PredictionService:
             self._predictions -= 1
             self._bodies.release_body(body)
 
-    async def _answer_content(
-        self, media_type: str, content: bytes, options: AnswerOptions
-    ) -> bytes:
+    async def _answer_content(self, media_type: str, content: bytes, options: AnswerOptions) -> bytes:
         served = self._served
         images = await self._run(
-            len(content) <= MAX_QUICK_BYTES,
-            lambda: parse_input_images(media_type, content, served.classifier.shape),
+            len(content) <= MAX_QUICK_BYTES, lambda: parse_input_images(media_type, content, served.classifier.shape)
         )
         if images is None:
             return await self._answer_picture(content, options)
@@ -124,27 +111,20 @@ class PredictionService:
         activations = await self._queue.compute_activations(images.pixels)
         quick = not options.rejection and len(images.pixels) <= MAX_QUICK_IMAGES
         answer, text = await self._run(
-            quick,
-            lambda: encode_answer(
-                serialize_array_answer(self._served, images, activations, options)
-            ),
+            quick, lambda: encode_answer(serialize_array_answer(self._served, images, activations, options))
         )
         self._count_answer(answer)
         return text
 
     async def _answer_picture(self, content: bytes, options: AnswerOptions) -> bytes:
         classifier = self._served.classifier
-        prepared = await self._run(
-            False, lambda: classifier.prepare_picture(classifier.open_picture(content))
-        )
+        prepared = await self._run(False, lambda: classifier.prepare_picture(classifier.open_picture(content)))
         marks, places = classifier.stack_marks(prepared.marks)
         activations = await self._queue.compute_activations(marks) if len(marks) else None
         answer, text = await self._run(
             False,
             lambda: encode_answer(
-                serialize_picture_answer(
-                    self._served, prepared, marks, places, activations, options
-                )
+                serialize_picture_answer(self._served, prepared, marks, places, activations, options)
             ),
         )
         self._count_answer(answer)
@@ -215,9 +195,7 @@ def build_application(served: ServedEnsemble, guard: RequestGuard) -> ASGIApp:
 class GuardMiddleware:
     """Lets those requests pass that may, adds `ANSWER_HEADERS`, and counts."""
 
-    def __init__(
-        self, app: ASGIApp, guard: RequestGuard, metrics: ServerMetrics, paths: set[str]
-    ) -> None:
+    def __init__(self, app: ASGIApp, guard: RequestGuard, metrics: ServerMetrics, paths: set[str]) -> None:
         self._app, self._guard, self._metrics, self._paths = app, guard, metrics, paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -269,9 +247,7 @@ def encode_answer(answer: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     return answer, json.dumps(answer, separators=(",", ":"), allow_nan=False).encode()
 
 
-def build_json_response(
-    content: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None
-) -> Response:
+def build_json_response(content: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """An answer in JSON."""
     return Response(encode_answer(content)[1], status, headers, JSON_CONTENT_TYPE)
 

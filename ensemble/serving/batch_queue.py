@@ -58,9 +58,7 @@ class WaitingImages:
         """Keep what the members say of the images from `first` on."""
         if not self.logits.size:
             N = len(self.images)
-            self.logits, self.features = (
-                np.empty((len(array), N, array.shape[2]), np.float32) for array in part
-            )
+            self.logits, self.features = (np.empty((len(array), N, array.shape[2]), np.float32) for array in part)
         count = part.logits.shape[1]
         self.logits[:, first : first + count] = part.logits
         self.features[:, first : first + count] = part.features

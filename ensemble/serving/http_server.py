@@ -121,9 +121,7 @@ class TimedProtocol(H11Protocol):
         """Run the timer as long as no request is being answered."""
         if not self._has_request():
             if self._header_timer is None:
-                self._header_timer = self.loop.call_later(
-                    limits.HEADER_SECONDS, self.transport.abort
-                )
+                self._header_timer = self.loop.call_later(limits.HEADER_SECONDS, self.transport.abort)
         elif self._header_timer:
             self._header_timer.cancel()
             self._header_timer = None
@@ -138,9 +136,7 @@ class AnnouncingServer(uvicorn.Server):
       announce: called once it answers requests.
     """
 
-    def __init__(
-        self, config: uvicorn.Config, connections: OpenConnections, announce: Callable[[], None]
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, connections: OpenConnections, announce: Callable[[], None]) -> None:
         super().__init__(config)
         self.server_state = connections
         self._announce = announce

@@ -15,9 +15,7 @@ def parse_member_numbers(run: runs.Run, text: str) -> list[int]:
     for word in filter(None, (part.strip() for part in text.split(","))):
         if word.isdecimal() and len(word) < 10:
             if not 1 <= int(word) <= run.config.members:
-                raise ConfigError(
-                    f"There is no member {word}: choose from 1 to {run.config.members}."
-                )
+                raise ConfigError(f"There is no member {word}: choose from 1 to {run.config.members}.")
             chosen.append(int(word) - 1)
         else:
             chosen.append(word)

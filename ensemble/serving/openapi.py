@@ -20,9 +20,7 @@ ERROR_MEANINGS = {
     500: "A fault of the server's own.",
     503: "Too much is in hand: try again after the seconds in Retry-After.",
 }
-TEXT, NUMBER, INTEGER, SWITCH = (
-    {"type": name} for name in ("string", "number", "integer", "boolean")
-)
+TEXT, NUMBER, INTEGER, SWITCH = ({"type": name} for name in ("string", "number", "integer", "boolean"))
 
 
 def build_openapi_document(about: dict[str, Any], has_token: bool) -> dict[str, Any]:
@@ -45,13 +43,9 @@ def build_openapi_document(about: dict[str, Any], has_token: bool) -> dict[str, 
         },
         "paths": {
             "/predict": {"post": build_predict_operation(about["image_shape"])},
-            "/health": {
-                "get": build_get_operation("readHealth", "That the server lives.", "Health")
-            },
+            "/health": {"get": build_get_operation("readHealth", "That the server lives.", "Health")},
             "/metrics": {"get": build_metrics_operation()},
-            "/openapi.json": {
-                "get": build_get_operation("readDocument", "This document.", {"type": "object"})
-            },
+            "/openapi.json": {"get": build_get_operation("readDocument", "This document.", {"type": "object"})},
             "/": {"get": build_get_operation("describeServer", "What is served here.", "Server")},
         },
         "components": {
@@ -93,9 +87,7 @@ def build_predict_operation(image_shape: list[int]) -> Schema:
         ),
         "parameters": [
             build_switch_parameter("members", "Each member's probabilities too.", False),
-            build_switch_parameter(
-                "rejection", "Of an array whether each image is rejected; false is faster.", True
-            ),
+            build_switch_parameter("rejection", "Of an array whether each image is rejected; false is faster.", True),
         ],
         "requestBody": {
             "required": True,
@@ -104,10 +96,7 @@ def build_predict_operation(image_shape: list[int]) -> Schema:
                 "application/x-npy": {"schema": file_schema},
                 "application/json": {"schema": images},
                 "multipart/form-data": {
-                    "schema": {
-                        "type": "object",
-                        "properties": {"image": {"type": "string", "format": "binary"}},
-                    }
+                    "schema": {"type": "object", "properties": {"image": {"type": "string", "format": "binary"}}}
                 },
             },
         },
@@ -125,20 +114,14 @@ def build_get_operation(name: str, summary: str, schema: str | Schema) -> Schema
     return {
         "operationId": name,
         "summary": summary,
-        "responses": {
-            "200": build_response(summary, schema),
-            **build_error_responses(400, 401, 403, 500),
-        },
+        "responses": {"200": build_response(summary, schema), **build_error_responses(400, 401, 403, 500)},
     }
 
 
 def build_metrics_operation() -> Schema:
     """`GET /metrics`, which is text."""
     operation = build_get_operation("readMetrics", "What was counted, for Prometheus.", {})
-    operation["responses"]["200"] = {
-        "description": "What was counted.",
-        "content": {"text/plain": {"schema": TEXT}},
-    }
+    operation["responses"]["200"] = {"description": "What was counted.", "content": {"text/plain": {"schema": TEXT}}}
     return operation
 
 
@@ -182,10 +165,7 @@ def build_digit_schema(classes: int, members: int) -> Schema:
             "probabilities": {**row, "description": "Averaged over the members, by class."},
             "votes": {**build_array_schema(label, members), "description": "Each member's class."},
             "named_votes": build_array_schema(TEXT, members),
-            "mutual_information": {
-                **nats,
-                "description": "What the members disagree about, in nats.",
-            },
+            "mutual_information": {**nats, "description": "What the members disagree about, in nats."},
             "entropy": {**nats, "description": "Of the average, in nats."},
             "set": {
                 "type": ["array", "null"],
@@ -200,10 +180,7 @@ def build_digit_schema(classes: int, members: int) -> Schema:
             },
             "rejected": {**SWITCH, "description": "Whether score is above threshold."},
             "score": {**NUMBER, "description": "How unlike the dataset it is."},
-            "threshold": {
-                "type": ["number", "null"],
-                "description": "Null where no score is too high.",
-            },
+            "threshold": {"type": ["number", "null"], "description": "Null where no score is too high."},
             "why": {**TEXT, "description": "Why it is rejected, or “”."},
             "signs": {
                 "type": "object",
@@ -239,10 +216,7 @@ def build_server_schema() -> Schema:
             "class_names": build_array_schema(TEXT),
             "member_names": build_array_schema(TEXT),
             "image_shape": build_array_schema(INTEGER, 3),
-            "refuse": {
-                **build_share_schema(),
-                "description": "Of real images that may be rejected.",
-            },
+            "refuse": {**build_share_schema(), "description": "Of real images that may be rejected."},
             "sets": {"oneOf": [sets, {"type": "null"}]},
             "batch_sizes": build_array_schema(INTEGER),
             "limits": {"type": "object", "additionalProperties": NUMBER},
@@ -279,12 +253,7 @@ def build_schema_reference(name: str) -> Schema:
 
 def build_switch_parameter(name: str, description: str, default: bool) -> Schema:
     """A query that is true or false."""
-    return {
-        "name": name,
-        "in": "query",
-        "description": description,
-        "schema": {"type": "boolean", "default": default},
-    }
+    return {"name": name, "in": "query", "description": description, "schema": {"type": "boolean", "default": default}}
 
 
 def build_response(description: str, schema: Schema) -> Schema:
@@ -294,7 +263,4 @@ def build_response(description: str, schema: Schema) -> Schema:
 
 def build_error_responses(*statuses: int) -> Schema:
     """The answers that are errors."""
-    return {
-        str(status): build_response(ERROR_MEANINGS[status], build_schema_reference("Error"))
-        for status in statuses
-    }
+    return {str(status): build_response(ERROR_MEANINGS[status], build_schema_reference("Error")) for status in statuses}

@@ -35,9 +35,7 @@ class BodyReader:
           ClientGoneError: the client has gone before it was all there.
         """
         if headers.get("content-encoding", "identity").lower() != "identity":
-            raise RequestError(
-                415, "The body is packed (Content-Encoding): send it as it is.", CLOSE_HEADER
-            )
+            raise RequestError(415, "The body is packed (Content-Encoding): send it as it is.", CLOSE_HEADER)
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:18]) > limits.MAX_DRAINED_BYTES:
             raise build_size_error()
@@ -63,8 +61,7 @@ class BodyReader:
             self.bytes_in_hand -= kept
             raise RequestError(
                 408,
-                f"The body did not arrive within {limits.BODY_SECONDS:.0f} s: send it faster, or "
-                "less of it.",
+                f"The body did not arrive within {limits.BODY_SECONDS:.0f} s: send it faster, or less of it.",
                 CLOSE_HEADER,
             ) from None
         except BaseException:
@@ -81,10 +78,7 @@ class BodyReader:
 
     def _count_bytes(self, count: int) -> None:
         if self.bytes_in_hand + count > limits.MAX_BYTES_IN_HAND:
-            raise build_busy_error(
-                "Too much is being sent at once: try again in a moment.",
-                limits.RETRY_AFTER_SECONDS,
-            )
+            raise build_busy_error("Too much is being sent at once: try again in a moment.", limits.RETRY_AFTER_SECONDS)
         self.bytes_in_hand += count
 
 

@@ -44,9 +44,7 @@ class RequestGuard:
         host = headers.get("host", "")
         if not self.is_host_allowed(read_host_name(host)):
             raise RequestError(
-                400,
-                "This server is not called so: ask it as localhost, or start it with "
-                "--allowed-host and the name.",
+                400, "This server is not called so: ask it as localhost, or start it with --allowed-host and the name."
             )
         origin = headers.get("origin")
         if origin is not None and not is_same_host(origin, host):
@@ -89,9 +87,7 @@ def is_same_host(origin: str, host: str) -> bool:
         return False
 
 
-def build_request_guard(
-    address: str, hosts: tuple[str, ...], token_file: Path | None
-) -> tuple[RequestGuard, bool]:
+def build_request_guard(address: str, hosts: tuple[str, ...], token_file: Path | None) -> tuple[RequestGuard, bool]:
     """The guard of a server that listens on an address, and whether its token was made for it.
 
     A token comes from the file, else from ENSEMBLE_TOKEN; else one is made where others could reach
@@ -129,9 +125,7 @@ def read_token(token_file: Path | None) -> str:
         try:
             token = read_limited_bytes(token_file, MAX_TOKEN_LENGTH + 2).decode().strip()
         except (OSError, ValueError) as error:
-            raise ConfigError(
-                f"The token cannot be read from {place} ({error}): give a file with one line."
-            ) from error
+            raise ConfigError(f"The token cannot be read from {place} ({error}): give a file with one line.") from error
     if not MIN_TOKEN_LENGTH <= len(token) <= MAX_TOKEN_LENGTH or not token.isascii():
         raise ConfigError(
             f"The token in {place} has {len(token):,} characters: give {MIN_TOKEN_LENGTH} to "

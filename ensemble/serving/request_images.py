@@ -56,9 +56,7 @@ def read_media_type(headers: Headers) -> str:
     media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     known = media_type in ("", JSON_TYPE, MULTIPART_TYPE, *FILE_TYPES)
     if not known and not media_type.startswith("image/"):
-        raise RequestError(
-            415, f"Bodies of the type {media_type[:60]!r} are not read: {TYPE_HINT}."
-        )
+        raise RequestError(415, f"Bodies of the type {media_type[:60]!r} are not read: {TYPE_HINT}.")
     return media_type
 
 
@@ -85,16 +83,10 @@ async def read_multipart_file(headers: Headers, body: bytes) -> bytes:
         form = await parser.parse()
     except MultiPartException as error:
         if "Too many files" in error.message:
-            raise RequestError(
-                422, "There are several files: send one a request, or an array of images."
-            ) from error
-        raise RequestError(
-            400, "The multipart body is damaged: send it again, or the file as it is."
-        ) from error
+            raise RequestError(422, "There are several files: send one a request, or an array of images.") from error
+        raise RequestError(400, "The multipart body is damaged: send it again, or the file as it is.") from error
     except (KeyError, ValueError, AssertionError) as error:  # a boundary or header that is none
-        raise RequestError(
-            400, "The multipart body is damaged: send it again, or the file as it is."
-        ) from error
+        raise RequestError(400, "The multipart body is damaged: send it again, or the file as it is.") from error
     try:
         files = [value for value in form.values() if isinstance(value, UploadFile)]
         if not files:
@@ -104,9 +96,7 @@ async def read_multipart_file(headers: Headers, body: bytes) -> bytes:
         await form.close()
 
 
-def parse_input_images(
-    media_type: str, content: bytes, shape: tuple[int, ...]
-) -> InputImages | None:
+def parse_input_images(media_type: str, content: bytes, shape: tuple[int, ...]) -> InputImages | None:
     """The images of an array; None where the content is to be opened as a picture.
 
     Args:
@@ -129,10 +119,7 @@ def parse_input_images(
     else:
         return None
     if array.ndim and len(array) > limits.MAX_IMAGES:
-        raise RequestError(
-            413,
-            f"There are {len(array):,} images: send {limits.MAX_IMAGES:,} at most at once.",
-        )
+        raise RequestError(413, f"There are {len(array):,} images: send {limits.MAX_IMAGES:,} at most at once.")
     # Before anything is computed of them: a header may promise any number of pixels.
     if array.ndim not in (3, 4) or not array.size:
         raise PredictionsError(f"`images` has the shape {array.shape}: {SHAPE_HINT}.")
@@ -148,26 +135,18 @@ def parse_json_array(content: bytes) -> NDArray[np.generic]:
     """
     if len(content) > limits.MAX_JSON_BYTES:
         raise RequestError(
-            413,
-            f"The JSON is larger than {limits.MAX_JSON_BYTES // 1024**2} MB: send fewer images, or "
-            "a .npy file.",
+            413, f"The JSON is larger than {limits.MAX_JSON_BYTES // 1024**2} MB: send fewer images, or a .npy file."
         )
     try:
         value = parse_json(content)
     except ValueError as error:
-        raise RequestError(
-            400, "The body is not JSON: send an array of images, each an array of rows."
-        ) from error
+        raise RequestError(400, "The body is not JSON: send an array of images, each an array of rows.") from error
     if not isinstance(value, list):
-        raise RequestError(
-            422, "The JSON is no array: send an array of images, each an array of rows."
-        )
+        raise RequestError(422, "The JSON is no array: send an array of images, each an array of rows.")
     try:
         array = np.asarray(value)
     except (ValueError, OverflowError) as error:
-        raise RequestError(
-            422, "The images are not all of one size: resize them, and send one array."
-        ) from error
+        raise RequestError(422, "The images are not all of one size: resize them, and send one array.") from error
     if array.dtype.kind not in "biuf":
         raise RequestError(422, "The array holds something else than numbers: send pixels.")
     return array
@@ -182,13 +161,9 @@ def parse_npy_array(content: bytes) -> NDArray[np.generic]:
     try:
         header = read_header(io.BytesIO(content))
     except DamagedFileError as error:
-        raise RequestError(
-            422, f"The .npy file cannot be read ({error}): save it again."
-        ) from error
+        raise RequestError(422, f"The .npy file cannot be read ({error}): save it again.") from error
     if header.dtype.kind not in "biuf":
         raise RequestError(422, "The .npy file holds no numbers: save an array of pixels.")
     if header.start + header.nbytes != len(content):
-        raise RequestError(
-            422, "The .npy file is not as long as its array: it was cut, or is damaged."
-        )
+        raise RequestError(422, "The .npy file is not as long as its array: it was cut, or is damaged.")
     return header.view_as_array(np.frombuffer(content, np.uint8, offset=header.start))

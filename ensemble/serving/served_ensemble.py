@@ -51,12 +51,7 @@ class ServedEnsemble:
     """
 
     def __init__(
-        self,
-        classifier: Classifier,
-        name: str,
-        member_names: Sequence[str],
-        sets: SetCalibration | None,
-        refuse: float,
+        self, classifier: Classifier, name: str, member_names: Sequence[str], sets: SetCalibration | None, refuse: float
     ) -> None:
         import jax
 
@@ -72,9 +67,7 @@ class ServedEnsemble:
         Raises:
           RunError: they give no finite numbers.
         """
-        return compute_activations(
-            self.classifier.network, self._params[device], images, BATCH_SIZES
-        )
+        return compute_activations(self.classifier.network, self._params[device], images, BATCH_SIZES)
 
     def compile_programs(self, report: Callable[[int, int], None] = lambda done, of: None) -> None:
         """Have every size of batch compiled on every device: no request waits for that.
@@ -114,14 +107,10 @@ def open_served_ensemble(
     chosen = remaining if numbers is None else tuple(numbers)
     places = [remaining.index(number) for number in chosen]
     sets = calibrate_served_sets(run, classifier.epoch, places)
-    return ServedEnsemble(
-        classifier, format_run_name(run), [names[number] for number in chosen], sets, refuse
-    )
+    return ServedEnsemble(classifier, format_run_name(run), [names[number] for number in chosen], sets, refuse)
 
 
-def calibrate_served_sets(
-    run: runs.Run, epoch: int, places: Sequence[int]
-) -> SetCalibration | None:
+def calibrate_served_sets(run: runs.Run, epoch: int, places: Sequence[int]) -> SetCalibration | None:
     """What sets of new images are built by: from the images held out, else from all of the test's.
 
     None where the predictions of that epoch are not kept, or are too few for the rate.
@@ -131,17 +120,12 @@ def calibrate_served_sets(
       epoch: after how many epochs.
       places: of the members among those of the predictions.
     """
-    for split, load in (
-        ("validation", evaluate_validation_predictions),
-        ("test", evaluate_test_predictions),
-    ):
+    for split, load in (("validation", evaluate_validation_predictions), ("test", evaluate_test_predictions)):
         try:
             predictions = load(run, epoch)
             if predictions is None:
                 continue
-            chosen = evaluate_predictions(
-                predictions.probabilities[list(places)], predictions.labels
-            )
+            chosen = evaluate_predictions(predictions.probabilities[list(places)], predictions.labels)
         except (EnsembleError, ValueError, IndexError):  # lost, damaged, or of other members
             continue
         threshold = fit_conformal_threshold(chosen.averaged, chosen.labels, MISS_RATE, METHODS[0])

@@ -48,13 +48,9 @@ class ServerMetrics:
         self._requests: Counter[tuple[str, int]] = Counter()
         self._images = self._rejected = 0
         self._latency = Histogram(
-            "ensemble_request_seconds",
-            "Seconds from a request for predictions to its answer.",
-            LATENCY_BOUNDS_S,
+            "ensemble_request_seconds", "Seconds from a request for predictions to its answer.", LATENCY_BOUNDS_S
         )
-        self._batches = Histogram(
-            "ensemble_batch_images", "Images that the members were shown at once.", BATCH_SIZES
-        )
+        self._batches = Histogram("ensemble_batch_images", "Images that the members were shown at once.", BATCH_SIZES)
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """A request was answered; `path` is one of the server's own, or "other"."""
@@ -82,12 +78,7 @@ class ServerMetrics:
             ("images_total", "Images that were answered.", "counter", self._images),
             ("rejected_images_total", "Of them those rejected.", "counter", self._rejected),
             ("requests_in_hand", "Requests not answered yet.", "gauge", self.requests_in_hand),
-            (
-                "waiting_images",
-                "Images that wait for the members.",
-                "gauge",
-                self.read_waiting_images(),
-            ),
+            ("waiting_images", "Images that wait for the members.", "gauge", self.read_waiting_images()),
         ):
             lines += format_header(f"ensemble_{name}", help_text, kind)
             lines.append(f"ensemble_{name} {value}")

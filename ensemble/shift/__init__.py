@@ -2,13 +2,7 @@
 
 from ensemble.runs.checkpoints.folders import find_last_tick
 from ensemble.shift.commands import queue_stress, start_stress, stop_stress, work_stress
-from ensemble.shift.results import (
-    StressResults,
-    StressState,
-    count_measured_images,
-    read_ood_scores,
-    read_stress,
-)
+from ensemble.shift.results import StressResults, StressState, count_measured_images, read_ood_scores, read_stress
 from ensemble.shift.status import StressStatus
 
 __all__ = [

@@ -41,17 +41,12 @@ def fit_run_accuracy(run: Run, epoch: int | None = None) -> RunAccuracyFit:
     """
     kept = list_prediction_epochs(run.id)
     if not kept:
-        raise RunError(
-            f"The run “{run.id}” has no predictions on labelled images: nothing says how often it "
-            "is right."
-        )
+        raise RunError(f"The run “{run.id}” has no predictions on labelled images: nothing says how often it is right.")
     at = select_default_epoch(run, kept) if epoch is None else epoch
     labelled = evaluate_validation_predictions(run, at)
     source: LabelledImages = "test" if labelled is None else "validation"
     try:
-        return RunAccuracyFit(
-            run, at, fit_accuracy(labelled or _evaluate_test_predictions(run, at)), source
-        )
+        return RunAccuracyFit(run, at, fit_accuracy(labelled or _evaluate_test_predictions(run, at)), source)
     except ValueError as error:
         raise RunError(
             f"The predictions of epoch {at} of “{run.id}” are damaged, or of fewer than two "

@@ -39,9 +39,7 @@ class AccuracyReference:
         self._fit: AccuracyFit | None = None
         self._judged = np.ones(len(labels), bool)
 
-    def fit_images(
-        self, probabilities: NDArray[np.float32], results: StressResults
-    ) -> dict[str, Any] | None:
+    def fit_images(self, probabilities: NDArray[np.float32], results: StressResults) -> dict[str, Any] | None:
         """Fit on labelled images; returns what was fitted, ready for JSON, None of too few.
 
         Args:
@@ -89,10 +87,7 @@ class AccuracyReference:
         return {
             "images": outputs.n,
             "accuracy": float((outputs.answers == self._labels[self._judged]).mean()),
-            **{
-                name: [share.value, share.low, share.high] if share else None
-                for name, share in shares.items()
-            },
+            **{name: [share.value, share.low, share.high] if share else None for name, share in shares.items()},
             "unlike_p": p,
             "unlike_measure": measure,
         }

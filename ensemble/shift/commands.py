@@ -24,9 +24,7 @@ from ensemble.shift.results import StressState, read_stress, read_stress_job
 from ensemble.shift.status import StressJob, StressStatus, stress_folder
 
 
-def start_stress(
-    run_id: str, limit: int | None = None, placement: Placement | None = None
-) -> StressState:
+def start_stress(run_id: str, limit: int | None = None, placement: Placement | None = None) -> StressState:
     """Queue the measuring of a run's last checkpoint and start its worker process.
 
     Args:
@@ -44,9 +42,7 @@ def start_stress(
     return read_stress(run_id)
 
 
-def queue_stress(
-    run_id: str, limit: int | None = None, placement: Placement | None = None
-) -> StressJob:
+def queue_stress(run_id: str, limit: int | None = None, placement: Placement | None = None) -> StressJob:
     """Put a run's job into state `queued`, without a worker; otherwise as `start_stress`."""
     run = find_run(run_id)
     if limit is not None and limit < 1:
@@ -57,9 +53,7 @@ def queue_stress(
             "measure it where it was trained, and save the report again."
         )
     if find_last_tick(run.path) is None:
-        raise RunError(
-            f"The run “{run_id}” has no checkpoint yet: one is kept at the end of its first epoch."
-        )
+        raise RunError(f"The run “{run_id}” has no checkpoint yet: one is kept at the end of its first epoch.")
     busy = f"The run “{run_id}” is being measured already."
     if (there := read_stress_job(run)) and there.active and not there.unfollowed_work:
         raise RunError(busy)

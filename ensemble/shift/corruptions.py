@@ -99,9 +99,7 @@ def corrupt_images(images: Pixels, kind: str, amount: float, seed: int = 0) -> P
       ConfigError: no such kind, or an amount that it cannot have.
     """
     if kind not in CORRUPTION_KINDS:
-        raise ConfigError(
-            f"No such corruption: {kind!r}. There are: {', '.join(CORRUPTION_KINDS)}."
-        )
+        raise ConfigError(f"No such corruption: {kind!r}. There are: {', '.join(CORRUPTION_KINDS)}.")
     if not math.isfinite(amount) or (amount < 0 and kind not in ("rotation", "shift")):
         raise ConfigError(f"The amount of {kind} is {amount:g}: it has to be 0 or more.")
     if kind == "contrast" and amount > 1:
@@ -126,18 +124,14 @@ def rotate_images(images: Floats, degrees: float, draws: Draws) -> Floats:
     from scipy import ndimage  # late: it takes a while to import, and pages seldom need it
 
     # "grid-constant": a corner that lands 1e-15 outside is still itself, not ground.
-    return ndimage.rotate(
-        images, degrees, axes=(2, 1), reshape=False, order=1, mode="grid-constant"
-    )
+    return ndimage.rotate(images, degrees, axes=(2, 1), reshape=False, order=1, mode="grid-constant")
 
 
 def shift_images(images: Floats, pixels: float, draws: Draws) -> Floats:
     """Moved to the right (left where negative); between whole pixels their weighted mean."""
     whole = math.floor(pixels)
     part = np.float32(pixels - whole)
-    return (1 - part) * shift_whole_pixels(images, whole) + part * shift_whole_pixels(
-        images, whole + 1
-    )
+    return (1 - part) * shift_whole_pixels(images, whole) + part * shift_whole_pixels(images, whole + 1)
 
 
 def shift_whole_pixels(images: Floats, pixels: int) -> Floats:

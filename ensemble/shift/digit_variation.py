@@ -18,10 +18,7 @@ SIDE, ENLARGED_SIDE = 28, 84
 MAX_TURN_DEGREES, MAX_SLANT, MAX_STRETCH = 12.0, 0.2, 0.15  # degrees; x per y; share of the height
 MAX_WAVE_AMPLITUDE = 2.0  # amplitude at most, in pixels of the enlarged digit
 BLUR_SIGMA_RANGE = 0.4, 2.4  # σ, likewise
-EDGE_LEVEL_RANGE = (
-    0.3,
-    0.6,
-)  # where between ground and ink the edge is found: thicker or thinner strokes
+EDGE_LEVEL_RANGE = (0.3, 0.6)  # where between ground and ink the edge is found: thicker or thinner strokes
 
 
 def vary_digits(images: Pixels, seed: int = 0) -> Pixels:
@@ -39,10 +36,7 @@ def _vary_digit(image: Pixels, draws: np.random.Generator) -> Pixels:
     from scipy import ndimage
 
     turn = np.deg2rad(draws.uniform(-MAX_TURN_DEGREES, MAX_TURN_DEGREES))
-    slant, stretch = (
-        draws.uniform(-MAX_SLANT, MAX_SLANT),
-        np.exp(draws.uniform(-MAX_STRETCH, MAX_STRETCH)),
-    )
+    slant, stretch = (draws.uniform(-MAX_SLANT, MAX_SLANT), np.exp(draws.uniform(-MAX_STRETCH, MAX_STRETCH)))
     matrix = np.array([[np.cos(turn), np.sin(turn)], [slant - np.sin(turn), np.cos(turn)]])
     matrix[0] *= stretch
     rows, columns = np.mgrid[:ENLARGED_SIDE, :ENLARGED_SIDE] - (ENLARGED_SIDE - 1) / 2

@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 
 Pixels = NDArray[np.uint8]
 
-MAX_TURN_DEGREES, MAX_ZOOM, MAX_MOVE_SHARE = (
-    8.0,
-    0.1,
-    0.05,
-)  # degrees; shares of the size, of the side
+MAX_TURN_DEGREES, MAX_ZOOM, MAX_MOVE_SHARE = (8.0, 0.1, 0.05)  # degrees; shares of the size, of the side
 MAX_LIGHT_SHARE, MAX_CONTRAST_CHANGE = 0.1, 0.2  # shares of full scale, of the contrast
 MAX_BLUR_SIGMA = 0.6  # σ at most, in pixels of an image of 28
 SIDE = 28
@@ -52,9 +48,7 @@ def _vary_image(image: Pixels, draws: np.random.Generator) -> Pixels:
     x = ndimage.gaussian_filter(image.astype(np.float32), (sigma, sigma, 0))
     moved = np.stack(
         [
-            ndimage.affine_transform(
-                x[..., c], matrix, middle - matrix @ (middle + move), order=1, mode="mirror"
-            )
+            ndimage.affine_transform(x[..., c], matrix, middle - matrix @ (middle + move), order=1, mode="mirror")
             for c in range(channels)
         ],
         axis=-1,

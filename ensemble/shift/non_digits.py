@@ -25,9 +25,7 @@ Pixels = NDArray[np.uint8]
 
 LETTERS = "EFHKLMNRUVWXadekmnuvwx"
 SIGNS = "@#%+=*<>~±"
-MAX_BAR_SPREAD_RATIO = (
-    0.12  # the least share of a patch's spread that lies across its main direction
-)
+MAX_BAR_SPREAD_RATIO = 0.12  # the least share of a patch's spread that lies across its main direction
 SHEET_SIDE = 96  # of the sheet that one is drawn on, in pixels
 
 
@@ -56,9 +54,7 @@ def draw_non_digits(kind: str, count: int, seed: int = 0) -> Pixels:
     """
     draws = np.random.default_rng([seed, *kind.encode()])
     covers = (NON_DIGIT_KINDS[kind].draw(draws) for _ in range(count))
-    images = [
-        convert_to_mnist(np.rint(255 * cover.clip(0, 1)).astype(np.uint8)) for cover in covers
-    ]
+    images = [convert_to_mnist(np.rint(255 * cover.clip(0, 1)).astype(np.uint8)) for cover in covers]
     return np.array(images, np.uint8).reshape(count, 28, 28, 1)
 
 
@@ -85,14 +81,10 @@ def _distort_cover(cover: NDArray[np.float32], draws: Draws) -> NDArray[np.float
 
     turn, lean = np.deg2rad(draws.uniform(-15, 15)), draws.uniform(-0.25, 0.25)
     stretch = draws.uniform(0.8, 1.25)
-    matrix = np.array(
-        [[np.cos(turn), np.sin(turn)], [-np.sin(turn) + lean, np.cos(turn) * stretch]]
-    )
+    matrix = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn) + lean, np.cos(turn) * stretch]])
     rows, columns = np.mgrid[:SHEET_SIDE, :SHEET_SIDE] - (SHEET_SIDE - 1) / 2
     bend = [
-        SHEET_SIDE
-        * draws.uniform(0, 0.03)
-        * np.sin((2 * a + b) * np.pi / SHEET_SIDE + draws.uniform(0, 6))
+        SHEET_SIDE * draws.uniform(0, 0.03) * np.sin((2 * a + b) * np.pi / SHEET_SIDE + draws.uniform(0, 6))
         for a, b in ((rows, columns), (columns, rows))
     ]
     where = np.tensordot(matrix, [rows, columns], 1) + bend + (SHEET_SIDE - 1) / 2
@@ -101,10 +93,7 @@ def _distort_cover(cover: NDArray[np.float32], draws: Draws) -> NDArray[np.float
 
 def draw_scribble(draws: Draws) -> NDArray[np.float32]:
     """One or two strokes that lead nowhere."""
-    strokes = [
-        interpolate_stroke(draws.uniform(0, 1, (draws.integers(6, 12), 2)))
-        for _ in range(draws.integers(1, 3))
-    ]
+    strokes = [interpolate_stroke(draws.uniform(0, 1, (draws.integers(6, 12), 2))) for _ in range(draws.integers(1, 3))]
     return _draw_strokes(strokes, draws)
 
 

@@ -58,18 +58,12 @@ def list_ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
     count = own.test_size if limit is None else min(limit, own.test_size)
     shape = own.image_shape
     ood_sets = [
-        OodSet(
-            ood_set_key(other.name),
-            other.title,
-            partial(_load_test_images, other.name, count, shape),
-        )
+        OodSet(ood_set_key(other.name), other.title, partial(_load_test_images, other.name, count, shape))
         for other in map(find_dataset_entry, list_dataset_names())
         if not {*other.class_names} & {*own.class_names} and is_dataset_prepared(other.name)
     ]
     noise = OodSet("noise", "Smooth noise", partial(draw_smooth_noise, count, shape=shape))
-    mixed = OodSet(
-        "scrambled", f"Scrambled {own.title}", partial(_scramble_test_images, name, count, shape)
-    )
+    mixed = OodSet("scrambled", f"Scrambled {own.title}", partial(_scramble_test_images, name, count, shape))
     return [*ood_sets, noise, mixed]
 
 
@@ -93,9 +87,7 @@ def resize_images(images: Pixels, shape: ImageShape) -> Pixels:
     return np.array([resize_pixels(image, shape) for image in images], np.uint8).reshape(-1, *shape)
 
 
-def draw_smooth_noise(
-    count: int, seed: int = 0, shape: ImageShape = (NOISE_IMAGE_SIDE, NOISE_IMAGE_SIDE, 1)
-) -> Pixels:
+def draw_smooth_noise(count: int, seed: int = 0, shape: ImageShape = (NOISE_IMAGE_SIDE, NOISE_IMAGE_SIDE, 1)) -> Pixels:
     """Gaussian noise, blurred; each image stretched to go from 0 to 255: uint8 (count, *shape).
 
     Args:

@@ -19,12 +19,7 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
 from ensemble.storage.atomic_files import read_json, write_json
-from ensemble.storage.records.field_checks import (
-    Count,
-    NumberRange,
-    check_json_value,
-    parse_dataclass,
-)
+from ensemble.storage.records.field_checks import Count, NumberRange, check_json_value, parse_dataclass
 
 RESULTS_FORMAT = 1
 KNOWN_KEY = "known"
@@ -35,10 +30,7 @@ STORED_OOD_KEY = "outside"
 # What `write_ood_scores` writes, of K images and M members.
 SCORE_ARRAYS = {
     "tick": ExpectedArray((), "int64"),
-    **{
-        name: ExpectedArray(("K",))
-        for name in ("entropy", "information", "doubt", "mean_member_entropy")
-    },
+    **{name: ExpectedArray(("K",)) for name in ("entropy", "information", "doubt", "mean_member_entropy")},
     "member_entropy": ExpectedArray(("M", "K")),
 }
 MAX_PIXEL_BYTES = 2**30  # 7,133 images of 224×224 in colour; of 10,000 digits 8 MB
@@ -104,9 +96,7 @@ class StressResults:
                 "amount": corruption.neutral_amount,
                 **self.clean,
             }
-        return [
-            steps_by_amount[amount] for amount in corruption.amounts if amount in steps_by_amount
-        ]
+        return [steps_by_amount[amount] for amount in corruption.amounts if amount in steps_by_amount]
 
 
 @dataclass(frozen=True)
@@ -190,9 +180,7 @@ def read_stress_results(run_folder: Path) -> StressResults | None:
 
 def parse_stress_results(stored: dict[str, Any]) -> StressResults:
     """The results of `serialize_stress_results`'s form; ValueError where a field is wrong."""
-    return check_result_metrics(
-        parse_dataclass(StressResults, {**stored, "ood": stored.get(STORED_OOD_KEY, [])})
-    )
+    return check_result_metrics(parse_dataclass(StressResults, {**stored, "ood": stored.get(STORED_OOD_KEY, [])}))
 
 
 def check_result_metrics(results: StressResults) -> StressResults:
@@ -205,9 +193,7 @@ def check_result_metrics(results: StressResults) -> StressResults:
         lists += [metrics["member_accuracy"], metrics["member_nll"], metrics["member_ece"]]
     if any(len(members) != results.members for members in lists):
         raise ValueError("the members are not as many everywhere")
-    if not all(
-        KEY_PATTERN.fullmatch(ood_set["key"]) for ood_set in ood
-    ):  # It is part of a file's name.
+    if not all(KEY_PATTERN.fullmatch(ood_set["key"]) for ood_set in ood):  # It is part of a file's name.
         raise ValueError("a set of images has a name that is none")
     return replace(results, clean=clean, steps=steps, ood=ood)
 
@@ -229,9 +215,7 @@ def ood_scores_path(run_folder: Path, key: str) -> Path:
     return stress_folder(run_folder) / f"{STORED_OOD_KEY}-{key}.npz"
 
 
-def write_ood_scores(
-    run_folder: Path, key: str, tick: int, scores: dict[str, NDArray[Any]]
-) -> None:
+def write_ood_scores(run_folder: Path, key: str, tick: int, scores: dict[str, NDArray[Any]]) -> None:
     """Write the scores that a checkpoint gives a set of images.
 
     Args:

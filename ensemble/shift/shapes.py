@@ -40,10 +40,7 @@ def _build_arrow(draws: Draws) -> Strokes:
     matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     return [
         stroke @ matrix
-        for stroke in (
-            _build_path((0, 0.5), (1, 0.5)),
-            _build_path((0.65, 0.15), (1, 0.5), (0.65, 0.85)),
-        )
+        for stroke in (_build_path((0, 0.5), (1, 0.5)), _build_path((0.65, 0.15), (1, 0.5), (0.65, 0.85)))
     ]
 
 
@@ -87,8 +84,7 @@ SHAPES: tuple[Callable[[Draws], Strokes], ...] = (
         _build_path((0.65, 0.35), (0.65, 0.4)),
     ),
     _build_fixed_shape(
-        *(_build_path((at, 0), (at, 1)) for at in (0.3, 0.7)),
-        *(_build_path((0, at), (1, at)) for at in (0.3, 0.7)),
+        *(_build_path((at, 0), (at, 1)) for at in (0.3, 0.7)), *(_build_path((0, at), (1, at)) for at in (0.3, 0.7))
     ),
     _build_fixed_shape(_build_path((0, 0.6), (0.35, 1), (1, 0))),
     _build_fixed_shape(*(_build_path((0, at), (1, at)) for at in (0.1, 0.5, 0.9))),

@@ -5,11 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
-from ensemble.analysis.inference.image_groups import (
-    Groups,
-    grouped_share_interval,
-    select_groups,
-)
+from ensemble.analysis.inference.image_groups import Groups, grouped_share_interval, select_groups
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality.averaging import (
     Floats,
@@ -105,10 +101,7 @@ class OodMetrics(TypedDict):
 
 
 def compute_shift_metrics(
-    probabilities: Floats,
-    labels: Ints,
-    threshold: float | None = None,
-    groups: Groups | None = None,
+    probabilities: Floats, labels: Ints, threshold: float | None = None, groups: Groups | None = None
 ) -> dict[str, Any]:
     """The figures of one change, ready for JSON: numbers and lists of numbers.
 
@@ -149,10 +142,7 @@ def compute_shift_metrics(
         **_compute_trust_metrics(averaged, labels, threshold, groups),
         "groups": None if groups is None else int(groups.max()) + 1,
         **{f"ensemble_{name}": whole[name] for name in ("accuracy", "nll", "ece")},
-        **{
-            f"member_{name}": [figures[name] for figures in members]
-            for name in ("accuracy", "nll", "ece")
-        },
+        **{f"member_{name}": [figures[name] for figures in members] for name in ("accuracy", "nll", "ece")},
         # Rounding can put an exact zero a little below it.
         "mean_information": max(whole["entropy"] - float(within), 0.0),
         "mean_predictive_entropy": whole["entropy"],
@@ -165,10 +155,7 @@ def _compute_trust_metrics(
 ) -> dict[str, Any]:
     """Whether the ensemble's confidence can be relied on: against accuracy, errors, a threshold."""
     # Here, for they bring SciPy: who only reads results does without.
-    from ensemble.analysis.quality.error_detection import (
-        estimate_confidence_gap,
-        estimate_error_detection,
-    )
+    from ensemble.analysis.quality.error_detection import estimate_confidence_gap, estimate_error_detection
     from ensemble.analysis.quality.selective import find_confidence_threshold
 
     confidence = prediction_confidence(averaged)
@@ -185,9 +172,7 @@ def _compute_trust_metrics(
         "answer_threshold": threshold if math.isfinite(threshold) else None,
         "answered": int(answered.sum()),
         "answered_wrong": int((answered & ~right).sum()),
-        "answered_error": list(
-            grouped_share_interval(~right[answered], select_groups(groups, answered))
-        )
+        "answered_error": list(grouped_share_interval(~right[answered], select_groups(groups, answered)))
         if answered.any()
         else None,
     }

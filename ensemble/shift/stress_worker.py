@@ -11,12 +11,7 @@ from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.members import select_members_epoch
 from ensemble.runs.parameters import load_run_network
 from ensemble.runs.store import Run
-from ensemble.shift.results import (
-    StressResults,
-    count_measured_images,
-    read_stress_results,
-    write_stress_results,
-)
+from ensemble.shift.results import StressResults, count_measured_images, read_stress_results, write_stress_results
 from ensemble.shift.status import StressStatus
 from ensemble.shift.tasks import StressTask, list_stress_tasks
 
@@ -52,9 +47,7 @@ class StressWorker:
         while left:
             done = len(every) - len(left)
             self._update_status(message=left[0].title, steps=done, total=len(every))
-            probabilities = forward(
-                left[0].images(), self._build_progress_callback(left, len(every))
-            )
+            probabilities = forward(left[0].images(), self._build_progress_callback(left, len(every)))
             if probabilities is None:
                 return Outcome("stopped", "Stopped. Starting it again goes on from here.")
             results = left.pop(0).add_to_results(probabilities, results)
@@ -79,17 +72,11 @@ class StressWorker:
             members=forward.members,
             side=min(info.image_shape[:2]),
         )
-        self._update_status(
-            state="measuring", epoch=progress.evaluated, message="Compiling the network."
-        )
+        self._update_status(state="measuring", epoch=progress.evaluated, message="Compiling the network.")
         stress_results = read_stress_results(self._run.path)
-        return stress_results if stress_results and stress_results.has_same_subject(
-            results
-        ) else results, forward
+        return stress_results if stress_results and stress_results.has_same_subject(results) else results, forward
 
-    def _build_progress_callback(
-        self, left: list[StressTask], total: int
-    ) -> Callable[[float], bool]:
+    def _build_progress_callback(self, left: list[StressTask], total: int) -> Callable[[float], bool]:
         """A function that reports progress in the first of `left`; it returns whether to stop."""
 
         def report_and_check_stop(done: float) -> bool:
@@ -107,9 +94,7 @@ class StressWorker:
             return
         self._told = now
         pace = (now - since) / (from_there - ahead)
-        self._update_status(
-            progress=round(1 - ahead / total, 4), seconds_left=round(ahead * pace, 1)
-        )
+        self._update_status(progress=round(1 - ahead / total, 4), seconds_left=round(ahead * pace, 1))
 
     def _update_status(self, **changes: Any) -> None:
         self._status.update(**changes)

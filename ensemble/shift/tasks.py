@@ -22,13 +22,7 @@ from ensemble.shift import shift_metrics as shift_figures
 from ensemble.shift.accuracy_reference import AccuracyReference
 from ensemble.shift.corruptions import Corruption, corrupt_images, scale_corruptions
 from ensemble.shift.ood_images import OodSet, list_ood_sets
-from ensemble.shift.results import (
-    KNOWN_KEY,
-    Metrics,
-    StressResults,
-    read_ood_scores,
-    write_ood_scores,
-)
+from ensemble.shift.results import KNOWN_KEY, Metrics, StressResults, read_ood_scores, write_ood_scores
 from ensemble.storage.records.json_lines import convert_to_json
 
 Pixels = NDArray[np.uint8]
@@ -82,10 +76,7 @@ def list_stress_tasks(run: Run, results: StressResults) -> list[StressTask]:
         lambda: images,
         partial(_add_clean_metrics, run, labels, groups, reference),
     )
-    ood_tasks = [
-        _build_ood_task(run, ood_set, results)
-        for ood_set in list_ood_sets(dataset.name, results.images)
-    ]
+    ood_tasks = [_build_ood_task(run, ood_set, results) for ood_set in list_ood_sets(dataset.name, results.images)]
     return [clean, *shifted, *ood_tasks]
 
 
@@ -118,16 +109,12 @@ def _build_corruption_task(
     def is_of_this(step: Metrics) -> bool:
         return bool((step["kind"], step["amount"]) == (kind.name, amount))
 
-    def add_corruption_metrics(
-        probabilities: NDArray[np.float32], results: StressResults
-    ) -> StressResults:
+    def add_corruption_metrics(probabilities: NDArray[np.float32], results: StressResults) -> StressResults:
         figures = {
             "kind": kind.name,
             "amount": amount,
             **convert_to_json(
-                shift_figures.compute_shift_metrics(
-                    probabilities, labels, read_answer_threshold(results), groups
-                )
+                shift_figures.compute_shift_metrics(probabilities, labels, read_answer_threshold(results), groups)
             ),
             "accuracy_estimate": convert_to_json(reference.estimate_images(probabilities)),
         }
@@ -137,9 +124,7 @@ def _build_corruption_task(
     # What an earlier version measured is without estimates: measured again.
     done = any(is_of_this(step) and "accuracy_estimate" in step for step in results.steps)
     words = f"{kind.title} {amount:g}{kind.unit}"
-    return StressTask(
-        words, done, lambda: corrupt_images(images, kind.name, amount), add_corruption_metrics
-    )
+    return StressTask(words, done, lambda: corrupt_images(images, kind.name, amount), add_corruption_metrics)
 
 
 def read_answer_threshold(results: StressResults) -> float | None:
@@ -154,16 +139,12 @@ def read_answer_threshold(results: StressResults) -> float | None:
 
 
 def _build_ood_task(run: Run, ood_set: OodSet, results: StressResults) -> StressTask:
-    def add_ood_metrics(
-        probabilities: NDArray[np.float32], results: StressResults
-    ) -> StressResults:
+    def add_ood_metrics(probabilities: NDArray[np.float32], results: StressResults) -> StressResults:
         known_scores, scores = (
             read_ood_scores(run.path, KNOWN_KEY, results.tick),
             _compute_member_ood_scores(probabilities),
         )
-        if (
-            known_scores is None
-        ):  # Somebody took the file away in this moment: asked again next time.
+        if known_scores is None:  # Somebody took the file away in this moment: asked again next time.
             return replace(results, clean=None)
         write_ood_scores(run.path, ood_set.key, results.tick, scores)
         figures = {
@@ -174,9 +155,7 @@ def _build_ood_task(run: Run, ood_set: OodSet, results: StressResults) -> Stress
             "information": _compute_separation(known_scores["information"], scores["information"]),
             "members": [
                 _compute_separation(*pair)
-                for pair in zip(
-                    known_scores["member_entropy"], scores["member_entropy"], strict=True
-                )
+                for pair in zip(known_scores["member_entropy"], scores["member_entropy"], strict=True)
             ],
         }
         return replace(results, ood=[*results.ood, figures])

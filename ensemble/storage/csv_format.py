@@ -29,7 +29,5 @@ def escape_csv_formula(cell: Any) -> Any:
 def format_csv(rows: Iterable[Iterable[Any]]) -> str:
     """Rows as a CSV file, every cell defused; None is an empty one."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(
-        [escape_csv_formula(cell) for cell in row] for row in rows
-    )
+    csv.writer(text, lineterminator="\n").writerows([escape_csv_formula(cell) for cell in row] for row in rows)
     return text.getvalue()

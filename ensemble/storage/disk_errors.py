@@ -66,10 +66,7 @@ def describe_remedy(error: OSError) -> str:
 def describe_disk_error(error: OSError) -> str | None:
     """The sentence for an error of the disk that a person can mend; None if it is a bug."""
     if error.errno in OPEN_FILE_ERRNOS:
-        return (
-            f"The system's limit of open files is reached ({describe_os_error(error)}): "
-            f"{describe_remedy(error)}."
-        )
+        return f"The system's limit of open files is reached ({describe_os_error(error)}): {describe_remedy(error)}."
     if error.filename is None:
         full = error.errno in FULL_ERRNOS
         return f"The disk is full ({describe_os_error(error)}): free some space." if full else None

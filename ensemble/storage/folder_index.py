@@ -95,9 +95,7 @@ class FolderIndex(Generic[Item]):
             return self._read_folder(entry.name, version, times)
         return _IndexedFolder(version, cached.item, self._select_telling_times(cached.item, times))
 
-    def _read_folder(
-        self, name: str, version: Version, times: tuple[int, ...]
-    ) -> _IndexedFolder[Item]:
+    def _read_folder(self, name: str, version: Version, times: tuple[int, ...]) -> _IndexedFolder[Item]:
         item: Item | RunError
         kept: Version | None = version
         try:
@@ -125,14 +123,10 @@ class FolderIndex(Generic[Item]):
                 times.append(0)
         return tuple(times)
 
-    def _select_telling_times(
-        self, item: Item | RunError, times: tuple[int, ...]
-    ) -> tuple[int, ...] | None:
+    def _select_telling_times(self, item: Item | RunError, times: tuple[int, ...]) -> tuple[int, ...] | None:
         """The times, where a change of the item would change them; else None."""
-        if isinstance(item, RunError):
-            is_settled = isinstance(item, UnknownRunError)  # of another kind, or not yet a run
-        else:
-            is_settled = self._is_settled(item)
+        # An unknown run is one of another kind, or not yet a run.
+        is_settled = isinstance(item, UnknownRunError) if isinstance(item, RunError) else self._is_settled(item)
         quiet = max(times) < (time.time() - QUIET_SECONDS) * 1e9
         return times if is_settled and quiet else None
 

@@ -28,10 +28,7 @@ def runs_folder() -> Path:
             "ENSEMBLE_RUNS to an existing one."
         ) from error
     if reason := _find_folder_problem(path):
-        raise RunError(
-            f"Runs cannot be saved in {path}: {reason}. Point ENSEMBLE_RUNS at a folder, "
-            "existing or new."
-        )
+        raise RunError(f"Runs cannot be saved in {path}: {reason}. Point ENSEMBLE_RUNS at a folder, existing or new.")
     return path
 
 
@@ -135,11 +132,7 @@ def _login_folders() -> list[Path]:
     runtime_folder = os.environ.get("XDG_RUNTIME_DIR")
     usual = [] if os.name == "nt" else [f"/run/user/{os.geteuid()}"]
     parents = [Path(runtime_folder)] if runtime_folder else [Path(folder) for folder in usual]
-    return [
-        parent / "ensemble"
-        for parent in parents
-        if parent.is_absolute() and _is_owned_folder(parent)
-    ]
+    return [parent / "ensemble" for parent in parents if parent.is_absolute() and _is_owned_folder(parent)]
 
 
 def _temporary_folder() -> Path:

@@ -86,9 +86,7 @@ class SharedLock:
         who = {"host": socket.gethostname(), "pid": os.getpid(), "token": secrets.token_hex(8)}
         self._mine = json.dumps(who).encode()
         try:
-            descriptor = os.open(
-                self._claim, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINKS, 0o600
-            )
+            descriptor = os.open(self._claim, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINKS, 0o600)
         except FileExistsError:
             return False
         try:

@@ -3,11 +3,7 @@
 import codecs
 from collections.abc import Callable, Iterable
 
-BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 FALLBACK_ENCODING = "cp1252"
 SAMPLE_BYTES = 400  # by which UTF-16 without a mark is told
 

@@ -9,10 +9,7 @@ from numpy.typing import NDArray
 
 from ensemble import runs
 from ensemble.analysis.inference.image_groups import Groups, number_groups
-from ensemble.analysis.inference.unseen_mistakes import (
-    estimate_mistake_nll,
-    saved_nll_p_value,
-)
+from ensemble.analysis.inference.unseen_mistakes import estimate_mistake_nll, saved_nll_p_value
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, zero_rounding
 from ensemble.analysis.quality.averaging import most_likely_classes
 from ensemble.analysis.quality.proper_scores import log_loss
@@ -77,9 +74,7 @@ def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence
     own = _measure_losses(best, goal, repeats)
     if own is None:
         return None
-    others = [
-        (trial, losses) for trial in complete if (losses := _measure_losses(trial, goal, repeats))
-    ]
+    others = [(trial, losses) for trial in complete if (losses := _measure_losses(trial, goal, repeats))]
     same = [(trial, losses) for trial, losses in others if losses.images == own.images]
     if not same:
         return None
@@ -90,18 +85,14 @@ def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence
     worse = find_worse_losses(each, costs, groups)
     if repeats > 1:
         worse &= find_worse_trainings(np.array([losses.means for losses in every]))
-    equivalent = tuple(
-        trial for (trial, _), is_worse in zip(same, worse, strict=True) if not is_worse
-    )
+    equivalent = tuple(trial for (trial, _), is_worse in zip(same, worse, strict=True) if not is_worse)
     images = each.shape[1] if groups is None else int(groups.max()) + 1
     optimism = estimate_selection_optimism(each)
     return BestTrialEvidence(best, equivalent, len(each), images, optimism, repeats)
 
 
 def find_worse_losses(
-    losses: NDArray[np.float64],
-    mistake_nlls: NDArray[np.float64] | None = None,
-    groups: Groups | None = None,
+    losses: NDArray[np.float64], mistake_nlls: NDArray[np.float64] | None = None, groups: Groups | None = None
 ) -> NDArray[np.bool_]:
     """Which of T − 1 candidates are shown to be worse than the first, which is the best.
 
@@ -121,8 +112,7 @@ def find_worse_losses(
     pairs = len(losses) * (len(losses) - 1) // 2
     return np.array(
         [
-            pairs * saved_nll_p_value(zero_rounding(other - losses[0]), more, groups)
-            < SIGNIFICANCE_LEVEL
+            pairs * saved_nll_p_value(zero_rounding(other - losses[0]), more, groups) < SIGNIFICANCE_LEVEL
             for other, more in zip(losses[1:], extra[1:].tolist(), strict=True)
         ],
         bool,
@@ -241,9 +231,7 @@ class TrialLosses(NamedTuple):
 
 def _measure_losses(trial: Trial, goal: str, repeats: int) -> TrialLosses | None:
     """None where one of the trainings is missing, or cannot be read."""
-    trainings = [
-        losses for run_id in trial.run_ids if (losses := _measure_run_losses(run_id, goal))
-    ]
+    trainings = [losses for run_id in trial.run_ids if (losses := _measure_run_losses(run_id, goal))]
     if len(trainings) != repeats:
         return None
     each = np.concatenate([training.each for training in trainings])

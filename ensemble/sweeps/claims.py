@@ -160,9 +160,7 @@ def release_trial(archive: SweepStudy, claimed: TrialClaim) -> None:
     archive.set_trial_attributes(claimed.trial, owner=None)
 
 
-def record_trial_result(
-    sweep: Sweep, archive: SweepStudy, trial: FrozenTrial, run: runs.Run, pruned: str = ""
-) -> None:
+def record_trial_result(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial, run: runs.Run, pruned: str = "") -> None:
     """Say what a trial came to whose run has ended; to be called within `SweepStudy.lock_trials`.
 
     Of several trainings that is the mean; where one did not finish, that is what the trial came to.
@@ -186,9 +184,7 @@ def record_trial_result(
     except RunError as error:
         _set_trial_aside(sweep, archive, trial, str(error))
         return
-    if run.state == "finished" and (
-        values := _read_mean_values(trained, archive.config.objective_names)
-    ):
+    if run.state == "finished" and (values := _read_mean_values(trained, archive.config.objective_names)):
         archive.finish_trial(trial.number, TrialState.COMPLETE, values)
     elif pruned:
         archive.set_trial_attributes(trial, message=pruned)
@@ -293,9 +289,7 @@ def _take_over_trial(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> s
     repeat_missing = needs_more_repeats(archive, trial, run)
     failed_before = trial.user_attrs.get(FAILED_SINCE_NOTE) is not None
     # A full disk may have kept its worker from saying that it failed.
-    tries_again = failed_before or (
-        run.state == "failed" and run.status.updated < sweep.status.queued
-    )
+    tries_again = failed_before or (run.state == "failed" and run.status.updated < sweep.status.queued)
     ended_states = ("finished", "diverged") if tries_again else ("finished", "diverged", "failed")
     if not (run.has_died or repeat_missing) and run.state in ended_states:
         record_trial_result(sweep, archive, trial, run)
@@ -329,9 +323,7 @@ def _create_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> 
 def _adopt_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> str:
     """The next run that was made for the trial, by a worker that was killed before it said so."""
     recorded_ids = {
-        run_id
-        for listed_trial in archive.read_trials()
-        for run_id in list_trial_run_ids(listed_trial.user_attrs)
+        run_id for listed_trial in archive.read_trials() for run_id in list_trial_run_ids(listed_trial.user_attrs)
     }
     try:
         config = _build_next_config(sweep, trial)
@@ -369,9 +361,7 @@ def _read_mean_values(trained: list[runs.Run], goals: tuple[str, ...]) -> tuple[
     return tuple(map(fmean, zip(*known, strict=True))) if len(known) == len(each) else None
 
 
-def _write_claim(
-    archive: SweepStudy, trial: FrozenTrial, run_id: str, fresh: bool = False
-) -> TrialClaim:
+def _write_claim(archive: SweepStudy, trial: FrozenTrial, run_id: str, fresh: bool = False) -> TrialClaim:
     archive.set_trial_attributes(trial, owner=build_owner_record())
     return TrialClaim(archive.read_trial(trial), run_id, fresh)
 

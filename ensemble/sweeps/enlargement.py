@@ -25,13 +25,10 @@ def add_trials(sweep_id: str, trials: int) -> Sweep:
 
     sweep = find_sweep(sweep_id)
     if trials < 1:
-        raise ConfigError(
-            "A sweep is enlarged by at least one trial: give the number of trials to add."
-        )
+        raise ConfigError("A sweep is enlarged by at least one trial: give the number of trials to add.")
     if sweep.config.sampler == "grid":
         raise RunError(
-            f"The sweep “{sweep_id}” is a grid with one trial for each combination: launch "
-            "another with more values."
+            f"The sweep “{sweep_id}” is a grid with one trial for each combination: launch another with more values."
         )
     # Two may enlarge at once, and workers read how many there are to be.
     with SweepStudy(sweep.id, sweep.path, sweep.config).lock_trials(), change_job_files(sweep.path):

@@ -21,17 +21,9 @@ def read_objective_values(run: runs.Run, goals: tuple[str, ...]) -> tuple[float,
       goals: names in `settings.OBJECTIVES`.
     """
     best = run.status.best_epoch
-    lines = [
-        line
-        for line in runs.read_history(run.id)
-        if line["kind"] == "epoch" and line["epoch"] == best
-    ]
+    lines = [line for line in runs.read_history(run.id) if line["kind"] == "epoch" and line["epoch"] == best]
     values = [
-        run.status.seconds
-        if goal == "seconds"
-        else read_epoch_value(run, lines[-1], goal)
-        if lines
-        else math.nan
+        run.status.seconds if goal == "seconds" else read_epoch_value(run, lines[-1], goal) if lines else math.nan
         for goal in goals
     ]
     return tuple(values) if all(map(math.isfinite, values)) else None

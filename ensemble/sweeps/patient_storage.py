@@ -17,13 +17,7 @@ from typing import Any, TypeVar
 
 from optuna.exceptions import StorageInternalError, UpdateFinishedTrialError
 from optuna.storages import BaseStorage
-from sqlalchemy.exc import (
-    DBAPIError,
-    InterfaceError,
-    OperationalError,
-    PendingRollbackError,
-    SQLAlchemyError,
-)
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, PendingRollbackError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from ensemble.errors import RunError
@@ -31,14 +25,7 @@ from ensemble.errors import RunError
 PATIENCE_S = 600.0
 MIN_RETRY_INTERVAL_S, MAX_RETRY_INTERVAL_S = 0.2, 5.0
 # What a shared disk says while its server is away; not that it is full.
-ABSENT_DISK_ERRNOS = (
-    errno.EAGAIN,
-    errno.EBUSY,
-    errno.EIO,
-    errno.ENOTCONN,
-    errno.ESTALE,
-    errno.ETIMEDOUT,
-)
+ABSENT_DISK_ERRNOS = (errno.EAGAIN, errno.EBUSY, errno.EIO, errno.ENOTCONN, errno.ESTALE, errno.ETIMEDOUT)
 Result = TypeVar("Result")
 
 
@@ -180,7 +167,5 @@ def _forward_function(name: str) -> Callable[..., Any]:
 
 _STORAGE_FUNCTIONS = [name for name in vars(BaseStorage) if not name.startswith("_")]
 _PATIENT_STORAGE: Any = type(
-    "PatientStorage",
-    (_StorageCaller, BaseStorage),
-    {name: _forward_function(name) for name in _STORAGE_FUNCTIONS},
+    "PatientStorage", (_StorageCaller, BaseStorage), {name: _forward_function(name) for name in _STORAGE_FUNCTIONS}
 )

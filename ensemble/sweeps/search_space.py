@@ -62,9 +62,7 @@ def parse_search_space(text: str) -> dict[str, Axis]:
       ConfigError: it cannot be read, or a value is out of its setting's range; the message says
         how it is written.
     """
-    fields = {
-        setting_field.name: setting_field for setting_field in list_setting_fields(EnsembleConfig)
-    }
+    fields = {setting_field.name: setting_field for setting_field in list_setting_fields(EnsembleConfig)}
     axes: dict[str, Axis] = {}
     for part in text.split():
         name, _, values_text = part.partition("=")
@@ -97,10 +95,7 @@ def build_grid(axes: dict[str, Axis]) -> list[dict[str, Value]]:
             f"The grid has {count:,} combinations, more than {MAX_GRID_SIZE:,}: name fewer values, "
             "or choose the sampler random."
         )
-    return [
-        dict(zip(lists, combination, strict=True))
-        for combination in itertools.product(*lists.values())
-    ]
+    return [dict(zip(lists, combination, strict=True)) for combination in itertools.product(*lists.values())]
 
 
 def _list_grid_values(name: str, axis: Axis) -> tuple[Value, ...]:
@@ -108,13 +103,11 @@ def _list_grid_values(name: str, axis: Axis) -> tuple[Value, ...]:
         return axis.values
     if not axis.whole:
         raise ConfigError(
-            f"A grid needs a list of values: write {name}=0.1,0.3 instead of a range, or "
-            "choose the sampler random."
+            f"A grid needs a list of values: write {name}=0.1,0.3 instead of a range, or choose the sampler random."
         )
     if axis.high - axis.low >= MAX_GRID_SIZE:
         raise ConfigError(
-            f"The grid has more than {MAX_GRID_SIZE:,} values of {name}: name fewer, or choose the "
-            "sampler random."
+            f"The grid has more than {MAX_GRID_SIZE:,} values of {name}: name fewer, or choose the sampler random."
         )
     return tuple(range(int(axis.low), int(axis.high) + 1))
 
@@ -131,13 +124,9 @@ def _parse_range(field: "Field[Any]", text: str, first: str, last: str, log: boo
     whole = isinstance(field.default, int)
     low, high = (_parse_axis_value(field, bound, text) for bound in (first, last))
     if not (isinstance(low, int | float) and isinstance(high, int | float) and low < high):
-        raise ConfigError(
-            f"space says {field.name}={text:.60}: the start of a range has to be below its end."
-        )
+        raise ConfigError(f"space says {field.name}={text:.60}: the start of a range has to be below its end.")
     if log and low <= 0:
-        raise ConfigError(
-            f"space says {field.name}={text:.60}: a range with :log has to start above 0."
-        )
+        raise ConfigError(f"space says {field.name}={text:.60}: a range with :log has to start above 0.")
     return ValueRange(low, high, log, whole)
 
 
@@ -169,9 +158,7 @@ def _parse_axis_number(field: "Field[Any]", word: str, text: str) -> float | int
 
 def _format_axis(axis: Axis) -> str:
     if isinstance(axis, ValueRange):
-        return (
-            f"{_format_axis_value(axis.low)}..{_format_axis_value(axis.high)}" + ":log" * axis.log
-        )
+        return f"{_format_axis_value(axis.low)}..{_format_axis_value(axis.high)}" + ":log" * axis.log
     return ",".join(map(_format_axis_value, axis.values))
 
 

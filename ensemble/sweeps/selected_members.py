@@ -56,19 +56,14 @@ def create_selected_run(chosen: list[SelectedMember], config: EnsembleConfig) ->
       RunError: the folder cannot be written. What was begun is removed.
     """
     model = chosen[0].run
-    line = _build_history_line(
-        chosen, runs.load_test_set(model).labels, load_validation_labels(model)
-    )
+    line = _build_history_line(chosen, runs.load_test_set(model).labels, load_validation_labels(model))
     with create_run_folder(config.dataset, time.time()) as folder:
         write_parameters(folder, 1, _stack_trees([member.params for member in chosen]), best=1)
         write_predictions(folder, 1, np.stack([member.test_probabilities for member in chosen]))
         held = np.stack([member.validation_probabilities for member in chosen])
         write_predictions(folder, 1, held, PREDICTION_FOLDERS["validation"])
         append_line(folder / "history.jsonl", line)
-        write_json(
-            folder / SOURCES_FILE,
-            {"members": [_serialize_member_source(member) for member in chosen]},
-        )
+        write_json(folder / SOURCES_FILE, {"members": [_serialize_member_source(member) for member in chosen]})
         write_run_folder(folder, config, None)
         status = read_run_status(folder)
         now = time.time()
@@ -82,9 +77,7 @@ def create_selected_run(chosen: list[SelectedMember], config: EnsembleConfig) ->
                 epoch=1,
                 step=1,
                 steps=1,
-                seconds=sum(
-                    {member.run.id: member.run.status.seconds for member in chosen}.values()
-                ),
+                seconds=sum({member.run.id: member.run.status.seconds for member in chosen}.values()),
                 **build_epoch_status_fields(status, line),
             ),
         )
@@ -116,21 +109,14 @@ def _serialize_member_source(selected_member: SelectedMember) -> dict[str, Any]:
     }
 
 
-def _build_history_line(
-    chosen: list[SelectedMember], labels: NDArray[Any], held_labels: NDArray[Any]
-) -> Line:
+def _build_history_line(chosen: list[SelectedMember], labels: NDArray[Any], held_labels: NDArray[Any]) -> Line:
     held = np.stack([member.validation_probabilities for member in chosen])
     averaged = average_probabilities(held)
     loss = np.array([compute_mean_nll(member, held_labels) for member in held])
     return convert_to_json(
         {
-            **build_epoch_line(
-                np.stack([member.test_probabilities for member in chosen]), labels, 1
-            ),
-            **{
-                name: [member.training_metrics[name] for member in chosen]
-                for name in chosen[0].training_metrics
-            },
+            **build_epoch_line(np.stack([member.test_probabilities for member in chosen]), labels, 1),
+            **{name: [member.training_metrics[name] for member in chosen] for name in chosen[0].training_metrics},
             "validation_loss": loss,
             "ensemble_validation_loss": loss.mean(),
             "validation_accuracy": (held.argmax(axis=-1) == held_labels).mean(axis=1),

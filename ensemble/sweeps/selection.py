@@ -37,9 +37,7 @@ class MemberCandidate(NamedTuple):
     epoch: int
 
 
-def create_hyper_deep_ensemble(
-    sweep_id: str, size: int, name: str = "", again: bool = False
-) -> runs.Run:
+def create_hyper_deep_ensemble(sweep_id: str, size: int, name: str = "", again: bool = False) -> runs.Run:
     """A new run, state `finished`, of the members of a sweep's trials that go best together.
 
     They are chosen one after the other by the ensemble's NLL on the images held out, each at its
@@ -60,9 +58,7 @@ def create_hyper_deep_ensemble(
     most = EnsembleConfig.__dataclass_fields__["members"].metadata["high"]
     most = most if again else min(most, len(pool))
     if not 1 <= size <= most:
-        raise ConfigError(
-            f"{size} members of {len(pool)} cannot be selected: choose from 1 to {most}."
-        )
+        raise ConfigError(f"{size} members of {len(pool)} cannot be selected: choose from 1 to {most}.")
     chosen = [pool[number] for number in select_members_greedily(probabilities, size, again)]
     selected_run = create_selected_run(
         [_read_selected_member(candidate) for candidate in chosen], _merge_trial_settings(chosen)
@@ -71,9 +67,7 @@ def create_hyper_deep_ensemble(
     return runs.rename_run(selected_run.id, named)
 
 
-def select_members_greedily(
-    probabilities: NDArray[np.floating], size: int, again: bool = False
-) -> tuple[int, ...]:
+def select_members_greedily(probabilities: NDArray[np.floating], size: int, again: bool = False) -> tuple[int, ...]:
     """Members one after the other, each that with which the mean so far has the least NLL.
 
     It is chosen on these examples, so on others it will do worse than here.
@@ -110,9 +104,7 @@ def list_member_candidates(sweep_id: str) -> tuple[list[MemberCandidate], Floats
       RunError: there are none, or they hold out different images.
     """
     sweep = find_sweep(sweep_id)
-    trials = [
-        listed_trial for listed_trial in read_trials(sweep) if listed_trial.state == "complete"
-    ]
+    trials = [listed_trial for listed_trial in read_trials(sweep) if listed_trial.state == "complete"]
     first = find_best_trial(sweep, trials)
     if first is None:
         raise RunError(f"No trial of “{sweep_id}” is complete yet: wait until one has finished.")
@@ -134,10 +126,7 @@ def _has_same_network(run: runs.Run, model: runs.Run) -> bool:
     """Whether a run's members may stand beside the model's: the same network."""
     mine, its = runs.require_training_config(run), runs.require_training_config(model)
     if not its.validation:
-        raise RunError(
-            "The trials hold out no images to choose members by: launch a sweep with "
-            "validation above 0."
-        )
+        raise RunError("The trials hold out no images to choose members by: launch a sweep with validation above 0.")
     if mine.seed != its.seed:
         raise RunError(
             "The trials have different seeds, so they hold out different images, and members "
@@ -156,20 +145,10 @@ def _read_selected_member(member_candidate: MemberCandidate) -> SelectedMember:
         member_candidate.run,
         member_candidate.member,
         member_candidate.epoch,
-        _slice_member_tree(
-            read_parameters(member_candidate.run.id, member_candidate.epoch),
-            member_candidate.member,
-        ),
-        runs.read_run_predictions(member_candidate.run.id, member_candidate.epoch)[
-            member_candidate.member
-        ],
-        runs.read_validation_predictions(member_candidate.run.id, member_candidate.epoch)[
-            member_candidate.member
-        ],
-        {
-            name: lines[-1][name][member_candidate.member]
-            for name in ("train_loss", "train_accuracy")
-        },
+        _slice_member_tree(read_parameters(member_candidate.run.id, member_candidate.epoch), member_candidate.member),
+        runs.read_run_predictions(member_candidate.run.id, member_candidate.epoch)[member_candidate.member],
+        runs.read_validation_predictions(member_candidate.run.id, member_candidate.epoch)[member_candidate.member],
+        {name: lines[-1][name][member_candidate.member] for name in ("train_loss", "train_accuracy")},
     )
 
 
@@ -184,14 +163,11 @@ def _merge_trial_settings(chosen: list[MemberCandidate]) -> EnsembleConfig:
     configs = [runs.require_training_config(candidate.run) for candidate in chosen]
     own = {
         name: tuple(
-            config.member_values[name][candidate.member]
-            for config, candidate in zip(configs, chosen, strict=True)
+            config.member_values[name][candidate.member] for config, candidate in zip(configs, chosen, strict=True)
         )
         for name in member_values.VARIABLE_SETTINGS
     }
-    same: dict[str, Any] = {
-        name: values[0] for name, values in own.items() if len(set(values)) == 1
-    }
+    same: dict[str, Any] = {name: values[0] for name, values in own.items() if len(set(values)) == 1}
     differ = {name: values for name, values in own.items() if name not in same}
     return replace(
         configs[0],

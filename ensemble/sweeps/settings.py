@@ -10,14 +10,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.settings import Settings, StoredChoice, declare_setting, list_setting_fields
 from ensemble.storage.folders import expand_home_path
-from ensemble.sweeps.search_space import (
-    SPACE_FORM,
-    Axis,
-    Value,
-    ValueList,
-    build_grid,
-    parse_search_space,
-)
+from ensemble.sweeps.search_space import SPACE_FORM, Axis, Value, ValueList, build_grid, parse_search_space
 
 SAMPLERS = ("tpe", "random", "grid")
 PRUNERS = ("none", "median", "hyperband")
@@ -58,32 +51,20 @@ class SweepConfig(Settings):
 
     space: str = declare_setting(
         "learning_rate=0.01..0.5:log",
-        "Settings to search, and their values: learning_rate=0.01..0.5:log is a range, "
-        "momentum=0.8,0.9 a list.",
+        "Settings to search, and their values: learning_rate=0.01..0.5:log is a range, momentum=0.8,0.9 a list.",
         form=SPACE_FORM,
     )
-    trials: int = declare_setting(
-        12, "Number of trials; a grid has one for every combination.", low=1, high=10_000
-    )
+    trials: int = declare_setting(12, "Number of trials; a grid has one for every combination.", low=1, high=10_000)
     sampler: str = declare_setting(
         "tpe", "How the next trial is chosen: tpe learns from earlier trials.", choices=SAMPLERS
     )
     objectives: str = declare_setting(
         "nll",
-        "Objectives that trials are judged by: "
-        + ", ".join(OBJECTIVES)
-        + "; separate several with commas.",
-        form=(
-            f"{_OBJECTIVE_PATTERN}(,{_OBJECTIVE_PATTERN})*",
-            f"one or more of {', '.join(OBJECTIVES)}, with commas",
-        ),
+        "Objectives that trials are judged by: " + ", ".join(OBJECTIVES) + "; separate several with commas.",
+        form=(f"{_OBJECTIVE_PATTERN}(,{_OBJECTIVE_PATTERN})*", f"one or more of {', '.join(OBJECTIVES)}, with commas"),
     )
-    pruner: str = declare_setting(
-        "none", "How unpromising trials are ended early, after an epoch.", choices=PRUNERS
-    )
-    workers: int = declare_setting(
-        1, "Number of trials trained at once, each in a process.", low=1, high=64
-    )
+    pruner: str = declare_setting("none", "How unpromising trials are ended early, after an epoch.", choices=PRUNERS)
+    workers: int = declare_setting(1, "Number of trials trained at once, each in a process.", low=1, high=64)
     repeats: int = declare_setting(
         1,
         "Times each trial is trained, with seeds that follow each other; trials are judged by the "
@@ -98,17 +79,13 @@ class SweepConfig(Settings):
         f"the database that {STORAGE_VARIABLE} names.",
         choices=STORAGES,
     )
-    base: EnsembleConfig = field(
-        default_factory=lambda: EnsembleConfig(validation=DEFAULT_VALIDATION)
-    )
+    base: EnsembleConfig = field(default_factory=lambda: EnsembleConfig(validation=DEFAULT_VALIDATION))
     study: str = ""
 
     def __post_init__(self) -> None:
         self.check()
         if not (isinstance(self.study, str) and _STUDY_PATTERN.fullmatch(self.study)):
-            raise ConfigError(
-                f"study is {self.study!r:.60}: its name has letters, digits, dots and dashes."
-            )
+            raise ConfigError(f"study is {self.study!r:.60}: its name has letters, digits, dots and dashes.")
         self._check_space()
         goals = self.objective_names
         if len(set(goals)) < len(goals):
@@ -180,10 +157,7 @@ class SweepConfig(Settings):
 
     @classmethod
     def _from_values(cls, values: dict[str, Any], read: Any) -> Self:
-        names = {setting_field.name for setting_field in list_setting_fields(cls)} | {
-            "base",
-            "study",
-        }
+        names = {setting_field.name for setting_field in list_setting_fields(cls)} | {"base", "study"}
         base = values.get("base", {})
         if unknown := sorted(set(values) - names) or not isinstance(base, dict):
             raise ConfigError(f"A sweep has no such settings: {unknown!r:.200}.")

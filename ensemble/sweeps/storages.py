@@ -44,9 +44,7 @@ MALFORMED_DATA_ERRORS = (
 )
 
 
-def open_trial_storage(
-    sweep_id: str, folder: Path, word: str, address: str, new: bool = False
-) -> BaseStorage:
+def open_trial_storage(sweep_id: str, folder: Path, word: str, address: str, new: bool = False) -> BaseStorage:
     """The storage of a sweep; within `translate_storage_errors`.
 
     Args:
@@ -107,9 +105,7 @@ def _open_cached_journal(path: Path, head: bytes) -> JournalStorage:
 
 @functools.lru_cache(maxsize=16)
 def _open_sqlite(path: Path, inode: int) -> RDBStorage:
-    storage = RDBStorage(
-        f"sqlite:///{path}", engine_kwargs={"connect_args": {"timeout": SQLITE_TIMEOUT_S}}
-    )
+    storage = RDBStorage(f"sqlite:///{path}", engine_kwargs={"connect_args": {"timeout": SQLITE_TIMEOUT_S}})
     # Readers, such as a page, do not then keep a worker from writing. The file remembers it.
     with storage.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
@@ -168,11 +164,7 @@ def translate_read_errors(sweep_id: str, word: str) -> Iterator[None]:
 
 def describe_damaged_trials(sweep_id: str, word: str) -> str:
     """What to say where it holds what no sweep writes."""
-    where = (
-        f"{STORAGE_FILES[word]} in its folder"
-        if word in STORAGE_FILES
-        else f"what {STORAGE_VARIABLE} names"
-    )
+    where = f"{STORAGE_FILES[word]} in its folder" if word in STORAGE_FILES else f"what {STORAGE_VARIABLE} names"
     return (
         f"The stored trials of “{sweep_id}” cannot be read: {where} is damaged. Put a copy "
         "back, or launch another sweep; the runs stay."

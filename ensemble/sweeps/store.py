@@ -14,9 +14,7 @@ from ensemble.jobs.store import JobStore, StoredJob, write_job_files
 from ensemble.sweeps.settings import SweepConfig, read_storage_kind
 from ensemble.sweeps.status import SweepStatus, read_sweep_status
 
-JOURNAL_CHOICE = (
-    "Its trials are stored in a journal: SQLite is not safe on a disk that several nodes share."
-)
+JOURNAL_CHOICE = "Its trials are stored in a journal: SQLite is not safe on a disk that several nodes share."
 
 
 @dataclass(frozen=True)
@@ -51,9 +49,7 @@ class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
 
     def read_job(self, folder: Path, parsed_config: SweepConfig) -> Sweep:
         """The sweep in a folder."""
-        return Sweep(
-            folder.name, read_run_name(folder), folder, parsed_config, read_sweep_status(folder)
-        )
+        return Sweep(folder.name, read_run_name(folder), folder, parsed_config, read_sweep_status(folder))
 
     def complete_config(self, config: SweepConfig) -> SweepConfig:
         """Its trials are written down where the environment says."""
@@ -76,11 +72,7 @@ class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
         SweepStudy.create(folder.name, folder, config)
         now = time.time()
         status = SweepStatus(
-            created=now,
-            queued=now,
-            updated=now,
-            trials=config.trial_count,
-            message=JOURNAL_CHOICE if on_sqlite else "",
+            created=now, queued=now, updated=now, trials=config.trial_count, message=JOURNAL_CHOICE if on_sqlite else ""
         )
         write_job_files(folder, status, config.as_dict(), placement)
 
@@ -98,9 +90,5 @@ class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
 SWEEP_STORE = SweepStore()
 create_sweep, find_sweep, delete_sweep = SWEEP_STORE.create, SWEEP_STORE.find, SWEEP_STORE.delete
 list_sweeps, list_unreadable_sweeps = SWEEP_STORE.list_jobs, SWEEP_STORE.list_unreadable
-launch_sweep, resume_sweep, requeue_sweep = (
-    SWEEP_STORE.launch,
-    SWEEP_STORE.resume,
-    SWEEP_STORE.requeue,
-)
+launch_sweep, resume_sweep, requeue_sweep = (SWEEP_STORE.launch, SWEEP_STORE.resume, SWEEP_STORE.requeue)
 request_sweep_stop = SWEEP_STORE.request_stop

@@ -14,12 +14,7 @@ from typing import Any
 
 import numpy as np
 import optuna
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from ensemble.errors import RunError
@@ -55,17 +50,13 @@ class SweepStudy:
       patience: how a storage that does not answer is waited for; by default it is not.
     """
 
-    def __init__(
-        self, sweep_id: str, folder: Path, config: SweepConfig, patience: Patience | None = None
-    ) -> None:
+    def __init__(self, sweep_id: str, folder: Path, config: SweepConfig, patience: Patience | None = None) -> None:
         self._id, self._folder, self.config = sweep_id, folder, config
         self.patience = patience or Patience(lambda sentence: None, lambda: True)
         self._lock: SharedLock | None = None
         with translate_read_errors(sweep_id, config.storage):
             address = read_storage_address()
-            opened = self.patience.call(
-                lambda: open_trial_storage(sweep_id, folder, config.storage, address)
-            )
+            opened = self.patience.call(lambda: open_trial_storage(sweep_id, folder, config.storage, address))
             self.storage = make_storage_patient(optuna.storages.get_storage(opened), self.patience)
             self.study = self._load_study()
 
@@ -88,9 +79,7 @@ class SweepStudy:
                 ],
             )
             study.set_metric_names(list(config.objective_names))
-            for params in (
-                search_space.build_grid(config.search_axes) if config.sampler == "grid" else ()
-            ):
+            for params in search_space.build_grid(config.search_axes) if config.sampler == "grid" else ():
                 study.enqueue_trial(dict(params))
 
     @contextlib.contextmanager
@@ -115,10 +104,7 @@ class SweepStudy:
                 time.sleep(LOCK_POLL_INTERVAL_S)
         self._lock = lock
         try:
-            with (
-                self.patience.keep(lock.refresh),
-                translate_storage_errors(self._id, self.config.storage),
-            ):
+            with self.patience.keep(lock.refresh), translate_storage_errors(self._id, self.config.storage):
                 yield
         finally:
             self._lock = None
@@ -174,9 +160,7 @@ class SweepStudy:
         for name, value in notes.items():
             self.storage.set_trial_user_attr(trial._trial_id, name, value)
 
-    def finish_trial(
-        self, number: int, state: TrialState, values: tuple[float, ...] | None = None
-    ) -> None:
+    def finish_trial(self, number: int, state: TrialState, values: tuple[float, ...] | None = None) -> None:
         """Say how a trial ended; one that has ended stays as it is."""
         self._require_lock()
         self.study.tell(number, list(values) if values else None, state, skip_if_finished=True)

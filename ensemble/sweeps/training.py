@@ -91,9 +91,7 @@ class TrialWatcher:
         except Exception as error:
             # A storage that does not answer for a moment is no reason to end the training: what
             # was not told is told after the next epoch.
-            print_storage_failure(
-                f"An epoch of “{self._run_id}” is told to the trials later", error
-            )
+            print_storage_failure(f"An epoch of “{self._run_id}” is told to the trials later", error)
 
     def _report_epochs(self, epoch: int) -> None:
         run = runs.find_run(self._run_id)
@@ -111,9 +109,7 @@ class TrialWatcher:
             )
 
 
-def train_claimed_trials(
-    sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, outer: StopRequest
-) -> list[runs.Run]:
+def train_claimed_trials(sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, outer: StopRequest) -> list[runs.Run]:
     """Bring a claimed trial to its end, with more beside it in one program where that is faster.
 
     This is where that is decided, for each new trial, by what the sweep (`compute_pack_size`) and
@@ -126,9 +122,7 @@ def train_claimed_trials(
     if claimed.fresh:
         config = find_sweep(sweep.id).config
         begun = sum(trial.state != WAITING for trial in archive.read_trials()) - 1
-        more = claim_more_trials(
-            sweep, archive, compute_pack_size(config, begun, count_packed_lanes(config.base)) - 1
-        )
+        more = claim_more_trials(sweep, archive, compute_pack_size(config, begun, count_packed_lanes(config.base)) - 1)
     if more:
         return train_packed_trials(sweep, archive, [claimed, *more], outer)
     run = train_trial(sweep, archive, claimed, outer)
@@ -168,9 +162,7 @@ def can_pack_trials(config: SweepConfig) -> bool:
     return alike and single and "seconds" not in config.objective_names
 
 
-def train_trial(
-    sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, outer: StopRequest
-) -> runs.Run | None:
+def train_trial(sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, outer: StopRequest) -> runs.Run | None:
     """Bring a claimed trial to its end, training after training, and say what it came to.
 
     Args:
@@ -204,9 +196,7 @@ def _train_claimed_run(
     stop = TrialStopRequest(runs.find_run(claimed.run_id), outer)
     watch = TrialWatcher(archive, claimed, stop)
     try:
-        run = runs.execute_run(
-            claimed.run_id, watch.observe_status, stop, turn=False, synchronous=True
-        )
+        run = runs.execute_run(claimed.run_id, watch.observe_status, stop, turn=False, synchronous=True)
     except RunError:
         return None  # Another process has it, or it was deleted: the next claim sees which.
     except Exception:
@@ -236,46 +226,33 @@ def train_packed_trials(
     """
     every = {trial_claim.run_id: trial_claim for trial_claim in claimed}
     stops = {run_id: TrialStopRequest(runs.find_run(run_id), outer) for run_id in every}
-    watches = [
-        TrialWatcher(archive, trial_claim, stops[trial_claim.run_id]) for trial_claim in claimed
-    ]
+    watches = [TrialWatcher(archive, trial_claim, stops[trial_claim.run_id]) for trial_claim in claimed]
     ended_runs: dict[str, runs.Run] = {}
 
     def record_ended_run(run: runs.Run) -> None:
         if run.state == "failed":
             return
         try:
-            ended_runs[run.id] = _record_ended_trial(
-                sweep, archive, every[run.id], run, stops[run.id]
-            )
+            ended_runs[run.id] = _record_ended_trial(sweep, archive, every[run.id], run, stops[run.id])
         except Exception as error:
             # A storage that does not answer now is asked again once all have ended.
             print_storage_failure(f"The result of “{run.id}” is told to the trials later", error)
 
     try:
         packed_training.train_packed_runs(
-            list(every),
-            [watch.observe_status for watch in watches],
-            list(stops.values()),
-            record_ended_run,
+            list(every), [watch.observe_status for watch in watches], list(stops.values()), record_ended_run
         )
     except Exception:
         for run_id in every:
             _log_exception(run_id)
     for run_id, claim in every.items():
-        if run_id not in ended_runs and (
-            run := _finish_unrecorded_trial(sweep, archive, claim, stops[run_id], outer)
-        ):
+        if run_id not in ended_runs and (run := _finish_unrecorded_trial(sweep, archive, claim, stops[run_id], outer)):
             ended_runs[run_id] = run
     return list(ended_runs.values())
 
 
 def _finish_unrecorded_trial(
-    sweep: Sweep,
-    archive: SweepStudy,
-    claimed: TrialClaim,
-    stop: TrialStopRequest,
-    outer: StopRequest,
+    sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, stop: TrialStopRequest, outer: StopRequest
 ) -> runs.Run | None:
     """What a trial came to that was not told of; None if another process is working on it."""
     try:

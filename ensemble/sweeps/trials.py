@@ -81,10 +81,7 @@ def find_pareto_trials(sweep: Sweep, trials: list[Trial] | None = None) -> list[
     """
     signs = _list_objective_signs(sweep)
     complete = [trial for trial in trials or read_trials(sweep) if trial.state == "complete"]
-    points = [
-        [sign * value for sign, value in zip(signs, trial.values, strict=True)]
-        for trial in complete
-    ]
+    points = [[sign * value for sign, value in zip(signs, trial.values, strict=True)] for trial in complete]
     return [
         trial
         for trial, mine in zip(complete, points, strict=True)
@@ -93,10 +90,7 @@ def find_pareto_trials(sweep: Sweep, trials: list[Trial] | None = None) -> list[
 
 
 def _list_objective_signs(sweep: Sweep) -> list[int]:
-    return [
-        1 if OBJECTIVES[objective_name].minimize else -1
-        for objective_name in sweep.config.objective_names
-    ]
+    return [1 if OBJECTIVES[objective_name].minimize else -1 for objective_name in sweep.config.objective_names]
 
 
 def _dominates_point(other: list[float], mine: list[float]) -> bool:
@@ -117,9 +111,7 @@ def _build_trial(frozen_trial: "FrozenTrial", queued: float) -> Trial:
         values=tuple(frozen_trial.values or ()) if state == "complete" else (),
         run_id=run_ids[0] if run_ids else "",
         started_at=frozen_trial.datetime_start.timestamp() if frozen_trial.datetime_start else None,
-        ended_at=frozen_trial.datetime_complete.timestamp()
-        if frozen_trial.datetime_complete
-        else None,
+        ended_at=frozen_trial.datetime_complete.timestamp() if frozen_trial.datetime_complete else None,
         message=str(notes.get("message", "")) if state in ("pruned", "failed") else "",
         epochs=dict(frozen_trial.intermediate_values),
         repeat_run_ids=run_ids[1:],
@@ -135,11 +127,7 @@ def _read_trial_state(frozen_trial: "FrozenTrial", queued: float) -> str:
     word = frozen_trial.state.name.lower()
     if word == "running":
         try:
-            return (
-                "running"
-                if has_trial_worker(frozen_trial, read_trial_run(frozen_trial))
-                else "waiting"
-            )
+            return "running" if has_trial_worker(frozen_trial, read_trial_run(frozen_trial)) else "waiting"
         except RunError:
             return "waiting"
     if word == "pruned" and frozen_trial.user_attrs.get("failed"):

@@ -19,22 +19,11 @@ from ensemble.jobs.remote import task_process
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import ReportStatus
 from ensemble.storage.file_lock import is_locked
-from ensemble.sweeps.claims import (
-    NoTrial,
-    TrialClaim,
-    claim_trial,
-    count_ended_trials,
-    fail_trials_for_good,
-)
+from ensemble.sweeps.claims import NoTrial, TrialClaim, claim_trial, count_ended_trials, fail_trials_for_good
 from ensemble.sweeps.patient_storage import Patience
 from ensemble.sweeps.status import SweepStatus
 from ensemble.sweeps.store import Sweep, find_sweep
-from ensemble.sweeps.study import (
-    MACHINE_FAULT_NOTE,
-    SweepStudy,
-    has_trial_failed,
-    has_trial_finished,
-)
+from ensemble.sweeps.study import MACHINE_FAULT_NOTE, SweepStudy, has_trial_failed, has_trial_finished
 from ensemble.sweeps.training import train_claimed_trials
 from ensemble.sweeps.worker_tasks import WorkerTasks
 
@@ -57,8 +46,7 @@ def work_on_sweep(sweep_id: str, report: ReportStatus = lambda status: None) -> 
         sweep = find_sweep(sweep_id)
         if sweep.status.state not in sweep.kind.active_states:
             raise RunError(
-                f"The sweep “{sweep_id}” is {sweep.state}: there is nothing to do. Resume it, or "
-                "give it more trials."
+                f"The sweep “{sweep_id}” is {sweep.state}: there is nothing to do. Resume it, or give it more trials."
             )
         if not has_leader(sweep) and not task_process.is_inside_task(sweep):
             try:
@@ -138,9 +126,7 @@ def conclude_sweep(sweep: Sweep, archive: SweepStudy) -> Outcome:
     if any(has_trial_finished(trial) for trial in trials):
         fail_trials_for_good(sweep, archive)
         return Outcome("finished")
-    last = max(
-        trials, key=lambda trial: (has_trial_failed(trial, sweep.status.queued), trial.number)
-    )
+    last = max(trials, key=lambda trial: (has_trial_failed(trial, sweep.status.queued), trial.number))
     sentence = f"None of {whole} trials finished. The last: {last.user_attrs.get('message', '')}"
     other = "Launch a sweep of other values, or give this one more trials."
     return Outcome("failed", f"{sentence} {again if failed else other}")
@@ -161,11 +147,7 @@ class SweepLeader:
     """
 
     def __init__(
-        self,
-        sweep: Sweep,
-        status: StatusWriter[SweepStatus],
-        stop: StopRequest,
-        report: ReportStatus,
+        self, sweep: Sweep, status: StatusWriter[SweepStatus], stop: StopRequest, report: ReportStatus
     ) -> None:
         self._sweep, self._status, self._stop, self._report = sweep, status, stop, report
         patience = Patience(self._report_wait, stop)

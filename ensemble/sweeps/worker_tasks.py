@@ -26,13 +26,10 @@ class WorkerTasks:
         self._sweep = sweep
         try:
             placement = read_placement(sweep.path)
-            record = (
-                read_json(sweep.path / TASKS_FILE) if (sweep.path / TASKS_FILE).exists() else {}
-            )
+            record = read_json(sweep.path / TASKS_FILE) if (sweep.path / TASKS_FILE).exists() else {}
         except (OSError, ValueError) as error:
             raise RunError(
-                f"The placement of the sweep “{sweep.id}” cannot be read ({error}): launch "
-                "it again."
+                f"The placement of the sweep “{sweep.id}” cannot be read ({error}): launch it again."
             ) from error
         if placement is None or placement.on not in SCHEDULERS:
             raise RunError(f"The sweep “{sweep.id}” is on no cluster: launch it again.")
@@ -54,9 +51,7 @@ class WorkerTasks:
         first = len(self._array.tasks) + 1
         words = (self._sweep.kind.command, self._sweep.id)
         new = dict.fromkeys(range(first, first + missing), words)
-        self._array.submit(
-            new, {task_process.TASK_VARIABLE: task_process.format_task_key(self._sweep)}
-        )
+        self._array.submit(new, {task_process.TASK_VARIABLE: task_process.format_task_key(self._sweep)})
         ids = [self._array.tasks[number].id for number in (*alive, *new)]
         write_json(self._sweep.path / TASKS_FILE, {"ids": ids})
 

@@ -6,14 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ensemble.errors import DataError
-from ensemble.tables.raw_table import (
-    DATE,
-    NUMBER,
-    TEXT,
-    RawColumn,
-    RawTable,
-    format_column_names,
-)
+from ensemble.tables.raw_table import DATE, NUMBER, TEXT, RawColumn, RawTable, format_column_names
 
 MOST_CATEGORIES = 50
 FEW_CATEGORIES = 5  # as many may differ in most rows of a small table
@@ -43,10 +36,7 @@ class ColumnChoice:
 
 
 def choose_table_columns(
-    table: RawTable,
-    target: str,
-    leave_out: Collection[str] = (),
-    as_categories: Collection[str] = (),
+    table: RawTable, target: str, leave_out: Collection[str] = (), as_categories: Collection[str] = ()
 ) -> ColumnChoice:
     """What each column of a table is, decided by its values, and names only for ids.
 
@@ -100,10 +90,7 @@ def list_choice_notes(table: RawTable, choice: ColumnChoice) -> list[str]:
     if choice.numbers:
         notes.append(f"Learnt from as numbers: {format_column_names(choice.numbers)}.")
     if choice.categories:
-        each = [
-            f"{name} ({len(list_category_values(table.find_column(name)))} values)"
-            for name in choice.categories
-        ]
+        each = [f"{name} ({len(list_category_values(table.find_column(name)))} values)" for name in choice.categories]
         notes.append(f"As categories, a column for each value: {format_column_names(each)}.")
     if choice.left_out:
         each = [f"{name or '(no name)'} ({reason})" for name, reason in choice.left_out]
@@ -137,8 +124,7 @@ def _check_target(table: RawTable, column: RawColumn) -> None:
         raise DataError(f"The column “{column.name:.60}” of {table.name} is empty.")
     if (known == known[0]).all():
         raise DataError(
-            f"The column “{column.name:.60}” of {table.name} is {known[0]:g} in every row: there "
-            "is nothing to predict."
+            f"The column “{column.name:.60}” of {table.name} is {known[0]:g} in every row: there is nothing to predict."
         )
 
 

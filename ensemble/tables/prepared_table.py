@@ -12,30 +12,16 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.image_groups import (
-    Groups,
-    find_row_copies,
-    join_groups,
-    number_groups,
-)
+from ensemble.analysis.inference.image_groups import Groups, find_row_copies, join_groups, number_groups
 from ensemble.errors import DataError
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import NumberRange, parse_dataclass
-from ensemble.tables.column_choice import (
-    choose_table_columns,
-    convert_to_texts,
-    list_choice_notes,
-)
+from ensemble.tables.column_choice import choose_table_columns, convert_to_texts, list_choice_notes
 from ensemble.tables.raw_table import RawTable
-from ensemble.tables.table_encoding import (
-    CategoryColumn,
-    NumberColumn,
-    TableEncoding,
-    fit_table_encoding,
-)
+from ensemble.tables.table_encoding import CategoryColumn, NumberColumn, TableEncoding, fit_table_encoding
 from ensemble.tables.table_split import FEWEST_VALIDATION_ROWS, TableSplit, split_table_rows
 
 ARRAYS_FILE, DESCRIPTION_FILE = "table.npz", "table.json"
@@ -97,12 +83,7 @@ class TableDescription:
     def encoding(self) -> TableEncoding:
         """How rows become features."""
         return TableEncoding(
-            self.target,
-            self.target_mean,
-            self.target_scale,
-            self.numbers,
-            self.categories,
-            self.ranges,
+            self.target, self.target_mean, self.target_scale, self.numbers, self.categories, self.ranges
         )
 
 
@@ -140,8 +121,7 @@ def prepare_table(
     """
     if table.rows > MOST_ROWS:
         raise DataError(
-            f"{table.name} has {table.rows:,} rows, and at most {MOST_ROWS:,} are taken: give a "
-            "sample of them."
+            f"{table.name} has {table.rows:,} rows, and at most {MOST_ROWS:,} are taken: give a sample of them."
         )
     left_out = {*leave_out, group} if group else leave_out
     choice = choose_table_columns(table, target, left_out, as_categories)
@@ -209,8 +189,7 @@ def _read_group_column(table: RawTable, name: str, kept: NDArray[np.int64]) -> G
     values = [texts[row] for row in kept]
     if empty := sum(text is None for text in values):
         raise DataError(
-            f"“{name:.60}” is empty in {empty:,} rows, so their group is not known: fill it, or "
-            "drop the rows."
+            f"“{name:.60}” is empty in {empty:,} rows, so their group is not known: fill it, or drop the rows."
         )
     return number_groups(np.array(values, dtype=str))
 
@@ -284,8 +263,7 @@ def read_prepared_table(folder: Path) -> PreparedTable:
 def _build_unreadable_error(name: str, error: Exception) -> DataError:
     reason = getattr(error, "strerror", None) or error
     return DataError(
-        f"The run's {name} cannot be read ({reason}): put it back from a copy of the run's folder, "
-        "or train again."
+        f"The run's {name} cannot be read ({reason}): put it back from a copy of the run's folder, or train again."
     )
 
 

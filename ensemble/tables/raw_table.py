@@ -65,8 +65,7 @@ class RawTable:
         if len(alike) == 1:
             return alike[0]
         raise DataError(
-            f"{self.name} has no column “{name:.60}”: its columns are "
-            f"{format_column_names(self.column_names)}."
+            f"{self.name} has no column “{name:.60}”: its columns are {format_column_names(self.column_names)}."
         )
 
 

@@ -169,9 +169,7 @@ class TableEncoding:
         return np.asarray((targets - self.target_mean) / self.target_scale, np.float32)
 
 
-def fit_table_encoding(
-    table: RawTable, choice: ColumnChoice, training_rows: NDArray[np.int64]
-) -> TableEncoding:
+def fit_table_encoding(table: RawTable, choice: ColumnChoice, training_rows: NDArray[np.int64]) -> TableEncoding:
     """The encoding of a table by its training rows.
 
     Args:
@@ -186,18 +184,14 @@ def fit_table_encoding(
     scale = float(targets.std())
     if not (scale > 0 and np.isfinite(scale)):
         raise DataError(
-            f"The training rows have one value of {choice.target:.60} alone: choose another seed, "
-            "or give more rows."
+            f"The training rows have one value of {choice.target:.60} alone: choose another seed, or give more rows."
         )
     encoding = TableEncoding(
         choice.target,
         float(targets.mean()),
         scale,
         [_fit_number_column(table.find_column(name), training_rows) for name in choice.numbers],
-        [
-            _fit_category_column(table.find_column(name), training_rows)
-            for name in choice.categories
-        ],
+        [_fit_category_column(table.find_column(name), training_rows) for name in choice.categories],
         _find_training_ranges(table, choice.numbers, training_rows),
     )
     count = len(encoding.feature_names)
@@ -232,9 +226,7 @@ def _fit_category_column(column: RawColumn, rows: NDArray[np.int64]) -> Category
     }
 
 
-def _find_training_ranges(
-    table: RawTable, names: Sequence[str], rows: NDArray[np.int64]
-) -> dict[str, list[float]]:
+def _find_training_ranges(table: RawTable, names: Sequence[str], rows: NDArray[np.int64]) -> dict[str, list[float]]:
     columns = {name: np.asarray(table.find_column(name).values, np.float64)[rows] for name in names}
     return {
         name: [float(np.nanmin(values)), float(np.nanmax(values))]

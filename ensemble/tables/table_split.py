@@ -84,6 +84,4 @@ def split_table_rows(
             f"only {rows - test - held} of {rows:,} rows are left to learn from: choose smaller "
             "shares for test and validation, or give more rows."
         )
-    return TableSplit(
-        np.sort(order[test + held :]), np.sort(order[test : test + held]), np.sort(order[:test])
-    )
+    return TableSplit(np.sort(order[test + held :]), np.sort(order[test : test + held]), np.sort(order[:test]))

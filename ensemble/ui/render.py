@@ -56,9 +56,7 @@ class PageRenderer:
       job: whose it is.
     """
 
-    def __init__(
-        self, epoch: SharedEpoch | None, head: DeltaGenerator, job: Job | None = None
-    ) -> None:
+    def __init__(self, epoch: SharedEpoch | None, head: DeltaGenerator, job: Job | None = None) -> None:
         self.epoch = epoch
         self.job = epoch.run if epoch else job
         self.head: DeltaGenerator | None = head
@@ -99,9 +97,7 @@ class PageRenderer:
                 self.render_images(part)
             case Columns():
                 self.head = None
-                for column, build in zip(
-                    st.columns(part.widths, gap="large"), part.columns, strict=True
-                ):
+                for column, build in zip(st.columns(part.widths, gap="large"), part.columns, strict=True):
                     with column:
                         self.render(build())
             case Alternatives():
@@ -164,9 +160,7 @@ class PageRenderer:
         word = ""
         if part.choice:
             is_answered = part.choice.name in self.answers
-            word = (
-                self.answers[part.choice.name] if is_answered else self.render_choice(part.choice)
-            )
+            word = self.answers[part.choice.name] if is_answered else self.render_choice(part.choice)
             if word not in part.choice.values:
                 return []
         chosen = self.render_figure(part.figure(word))
@@ -220,12 +214,7 @@ class PageRenderer:
             draw(convert_to_markdown(part.caption, part.markdown))
         assert self.epoch is not None
         images.show_image_page(
-            self.epoch,
-            part.numbers,
-            key=part.key,
-            rows=part.rows,
-            under=part.list_lines_below,
-            others=part.others,
+            self.epoch, part.numbers, key=part.key, rows=part.rows, under=part.list_lines_below, others=part.others
         )
 
 

@@ -20,9 +20,7 @@ from ensemble.wording.verdicts import ensemble_gain as words
 MIN_JACKKNIFE_MEMBERS = 4  # of fewer a spread says little
 MAX_JACKKNIFE_NUMBERS = 50_000_000  # probabilities, of more it would take seconds
 MAX_OPEN_MEMBERS = 16  # members, from which on their figures stand behind a fold
-METRIC_GLOSSES = " ".join(
-    f"{metric.term}: {metric.gloss}" for metric in METRICS if metric.name != "accuracy"
-)
+METRIC_GLOSSES = " ".join(f"{metric.term}: {metric.gloss}" for metric in METRICS if metric.name != "accuracy")
 
 
 def build_answer(epoch: EvaluatedEpoch, glosses: str = METRIC_GLOSSES) -> View:
@@ -38,8 +36,7 @@ def build_answer(epoch: EvaluatedEpoch, glosses: str = METRIC_GLOSSES) -> View:
     for sentence in list_answer_evidence(epoch):
         yield Paragraph(sentence, "evidence")
     yield Table(
-        f"Figures on {formats.format_count(epoch.n, f'test {epoch.noun}')}, after epoch "
-        f"{epoch.epoch}",
+        f"Figures on {formats.format_count(epoch.n, f'test {epoch.noun}')}, after epoch {epoch.epoch}",
         words.tabulate_formatted_metrics(epoch.measure(measure_qualities)),
         epoch.members > MAX_OPEN_MEMBERS,
         glosses,
@@ -51,9 +48,7 @@ def describe_answer_headline(epoch: EvaluatedEpoch) -> str:
     """The ensemble against a member drawn at random."""
     if epoch.members == 1:
         return words.describe_single_member(epoch.predictions, epoch.noun)
-    return words.describe_ensemble_gain(
-        epoch.predictions, epoch.measure(gain_over_mean_member), epoch.noun
-    )
+    return words.describe_ensemble_gain(epoch.predictions, epoch.measure(gain_over_mean_member), epoch.noun)
 
 
 def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
@@ -65,9 +60,7 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
         sentences += [
             words.describe_gain_evidence(predictions, epoch.measure(gain_over_mean_member), noun),
             words.describe_calibration_loss(epoch.measure(estimate_ece_gain), epoch.members),
-            words.describe_best_member(
-                predictions, right, noun, "validation" if epoch.fit else "test"
-            ),
+            words.describe_best_member(predictions, right, noun, "validation" if epoch.fit else "test"),
         ]
     spread = measure_seed_spread(epoch.run, epoch.list_runs())
     sentences += [
@@ -86,9 +79,7 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
         ),
         words.describe_training_copies(epoch.dataset.training_copies, epoch.n, noun),
         words.describe_digit_blocks(epoch.run.config.dataset, predictions.right),
-        words.describe_training_variance(
-            estimate_seed_variance(epoch.run, epoch.list_runs()), epoch.n, noun
-        ),
+        words.describe_training_variance(estimate_seed_variance(epoch.run, epoch.list_runs()), epoch.n, noun),
     ]
     return [sentence for sentence in sentences if sentence]
 
@@ -120,9 +111,7 @@ def estimate_spread_over_members(predictions: EnsemblePredictions) -> dict[str, 
     return estimate_member_variances(predictions.probabilities, predictions.labels)
 
 
-def count_best_member_right(
-    predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
-) -> int:
+def count_best_member_right(predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None) -> int:
     """How many test images the best member gets right: the best of those held out, or of these."""
     member, _ = find_best_member(fit or predictions)
     return int((predictions.votes[member] == predictions.labels).sum())

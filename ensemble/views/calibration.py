@@ -17,13 +17,8 @@ def build_calibration(epoch: EvaluatedEpoch) -> View:
     test = epoch.measure(judge_calibration)
     yield Paragraph(words.describe_calibration(test, epoch.noun), "answer")
     yield Paragraph(words.describe_calibration_evidence(test, epoch.noun), "evidence")
-    yield Paragraph(
-        words.describe_calibration_error(epoch.measure(estimate_ensemble_calibration_error)),
-        "evidence",
-    )
-    yield Columns(
-        (5, 4), (lambda: reliability_diagram_view(epoch), lambda: temperature_view(epoch))
-    )
+    yield Paragraph(words.describe_calibration_error(epoch.measure(estimate_ensemble_calibration_error)), "evidence")
+    yield Columns((5, 4), (lambda: reliability_diagram_view(epoch), lambda: temperature_view(epoch)))
     if epoch.n > 1:
         yield from brier_parts_view(epoch)
 
@@ -51,9 +46,7 @@ def reliability_diagram_view(epoch: EvaluatedEpoch) -> View:
             label="",
             alt=figures.describe_reliability_chart(ensemble, epoch.noun),
             explanation=figures.explain_reliability_chart(epoch.noun),
-            draw=lambda palette: figures.plot_reliability_diagram(
-                ensemble, members, epoch.noun, title, palette
-            ),
+            draw=lambda palette: figures.plot_reliability_diagram(ensemble, members, epoch.noun, title, palette),
             key="calibration",
             file="calibration",
             title="Confidence against accuracy",
@@ -66,11 +59,7 @@ def reliability_diagram_view(epoch: EvaluatedEpoch) -> View:
 def temperature_view(epoch: EvaluatedEpoch) -> View:
     """What a temperature is worth, or why that is not known."""
     # Two halves take twice as many examples.
-    least = (
-        temperature_scaling.MIN_JUDGED_EXAMPLES
-        if epoch.fit
-        else 2 * temperature_scaling.MIN_JUDGED_EXAMPLES
-    )
+    least = temperature_scaling.MIN_JUDGED_EXAMPLES if epoch.fit else 2 * temperature_scaling.MIN_JUDGED_EXAMPLES
     if epoch.n < least:
         yield Paragraph(words.explain_missing_temperature(least, epoch.noun), "note")
         return
@@ -91,9 +80,7 @@ def judge_calibration(predictions: EnsemblePredictions) -> CalibrationTest:
     return calibration_test(predictions.confidence, predictions.right, groups=predictions.groups)
 
 
-def fit_temperatures(
-    predictions: EnsemblePredictions, fit: EnsemblePredictions | None
-) -> TemperatureComparison:
+def fit_temperatures(predictions: EnsemblePredictions, fit: EnsemblePredictions | None) -> TemperatureComparison:
     """The ensemble with and without a temperature, fitted on `fit`, else on one half."""
     held = (fit.probabilities, fit.labels) if fit else None
     return temperature_scaling.compare_fitted_temperatures(

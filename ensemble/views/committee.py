@@ -23,17 +23,7 @@ from ensemble.figures.inspect import committee as figures
 from ensemble.figures.inspect.committee import EXPECTED_LABEL, METRIC_NAMES, format_committee_metric
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.member_faults import list_broken_members, repeat_member_faults
-from ensemble.views.parts import (
-    Choice,
-    ChoiceRow,
-    Columns,
-    DeferredChoice,
-    Figure,
-    Figures,
-    Paragraph,
-    Table,
-    View,
-)
+from ensemble.views.parts import Choice, ChoiceRow, Columns, DeferredChoice, Figure, Figures, Paragraph, Table, View
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import committee as words
@@ -42,18 +32,9 @@ from ensemble.wording.verdicts.calibration import describe_chance_error
 METRIC_CHOICE = Choice("figure", "Figure", METRIC_NAMES, "accuracy")
 # The margins to choose from, by their words in an address; accuracy's in percentage points.
 MARGIN_VALUES = {
-    "accuracy": {
-        word: float(word) / 100
-        for word in ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5")
-    },
-    "nll": {
-        word: float(word)
-        for word in ("0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1")
-    },
-    "brier": {
-        word: float(word)
-        for word in ("0.0002", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05")
-    },
+    "accuracy": {word: float(word) / 100 for word in ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5")},
+    "nll": {word: float(word) for word in ("0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1")},
+    "brier": {word: float(word) for word in ("0.0002", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05")},
 }
 MARGIN_NAMES = {"accuracy": "margin", "nll": "nll_margin", "brier": "brier_margin"}
 SHARES = {word: float(word) / 100 for word in ("50", "80", "90", "95", "99", "100")}
@@ -128,9 +109,7 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
             if metric in DEFAULT_MARGINS
             else None
         )
-        return build_committee_figure(
-            epoch, judged, metric, enough_members, (metric, default, KEEP_CHOICE.default)
-        )
+        return build_committee_figure(epoch, judged, metric, enough_members, (metric, default, KEEP_CHOICE.default))
 
     yield Figures(
         METRIC_CHOICE,
@@ -146,10 +125,7 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
         explain_committee_costs(judged, beyond, name, list(costs)),
         "committee_costs",
     )
-    yield Columns(
-        (1, 1),
-        (lambda: member_worth_view(epoch, judged), lambda: best_committees_view(epoch, judged)),
-    )
+    yield Columns((1, 1), (lambda: member_worth_view(epoch, judged), lambda: best_committees_view(epoch, judged)))
 
 
 def build_committee_figure(
@@ -170,9 +146,7 @@ def build_committee_figure(
         key="committee",
         file=f"committee-{name}",
         title="The committees' figures by their size",
-        table=lambda: figures.tabulate_committee_sizes(
-            judged, epoch.measure(pick_best_committees, fitted=True)
-        ),
+        table=lambda: figures.tabulate_committee_sizes(judged, epoch.measure(pick_best_committees, fitted=True)),
         drawn_from=drawn_from,
     )
 
@@ -201,14 +175,10 @@ def best_committees_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> 
 
 def judge_committees(predictions: EnsemblePredictions) -> CommitteeEvaluation:
     """Every committee of the members, judged."""
-    return evaluate_committees(
-        predictions.probabilities, predictions.labels, groups=predictions.groups
-    )
+    return evaluate_committees(predictions.probabilities, predictions.labels, groups=predictions.groups)
 
 
-def pick_best_committees(
-    predictions: EnsemblePredictions, fit: EnsemblePredictions | None
-) -> list[tuple[int, ...]]:
+def pick_best_committees(predictions: EnsemblePredictions, fit: EnsemblePredictions | None) -> list[tuple[int, ...]]:
     """The members of the best committee of each size by NLL, on the images held out if any are.
 
     The same committees are looked at there as on the test images.
@@ -217,15 +187,11 @@ def pick_best_committees(
     return committees.best_committees_by_size(on.probabilities, on.labels)
 
 
-def decide_enough_members(
-    epoch: EvaluatedEpoch, figure: str, margin: float, share: float
-) -> SufficientSize:
+def decide_enough_members(epoch: EvaluatedEpoch, figure: str, margin: float, share: float) -> SufficientSize:
     """How many members are enough, computed once for each question."""
     judged = epoch.measure(judge_committees)
 
-    def decide_for_margin(
-        _: EnsemblePredictions, figure: str, margin: float, share: float
-    ) -> SufficientSize:
+    def decide_for_margin(_: EnsemblePredictions, figure: str, margin: float, share: float) -> SufficientSize:
         return find_sufficient_size(judged, figure, margin, share)
 
     return epoch.measure(decide_for_margin, figure, margin, share)
@@ -235,9 +201,7 @@ MAX_EXPECTED_ROWS = 4  # rows at most of what is expected
 TIMED_IMAGES = 1_000  # that predicting is told for
 
 
-def measure_prediction_time(
-    history: Sequence[dict[str, Any]], members: int, n: int
-) -> float | None:
+def measure_prediction_time(history: Sequence[dict[str, Any]], members: int, n: int) -> float | None:
     """Seconds that one member took for 1,000 test images; None where a run does not tell.
 
     The clock stands beside the last steps of an epoch and again beside its test: what lies
@@ -268,9 +232,7 @@ def tabulate_committee_costs(
     gained = ["–", *(describe_size_gain(last, now, name) for last, now in pairwise(mean))]
     size = [str(number) for number in range(1, judged.members + 1)]
     if beyond:
-        rows = np.unique(
-            np.linspace(0, len(beyond.size) - 1, MAX_EXPECTED_ROWS).round().astype(int)
-        )
+        rows = np.unique(np.linspace(0, len(beyond.size) - 1, MAX_EXPECTED_ROWS).round().astype(int))
         size += [f"{beyond.size[row]} ({EXPECTED_LABEL})" for row in rows]
         committee_metrics += [
             f"{formats.format_significant(beyond.mean[row])} "
@@ -288,9 +250,7 @@ def list_cost_columns(epoch: EvaluatedEpoch, sizes: Sequence[int]) -> dict[str, 
     """Columns of what training and predicting take, in proportion; only those that are known."""
     found: dict[str, list[str]] = {}
     if seconds := epoch.run.status.seconds:
-        found["training, about"] = [
-            formats.format_duration(seconds / epoch.members * k) for k in sizes
-        ]
+        found["training, about"] = [formats.format_duration(seconds / epoch.members * k) for k in sizes]
     asked = epoch.n + (len(epoch.fit.labels) if epoch.fit else 0)
     if each := measure_prediction_time(epoch.read_history(), epoch.members, asked):
         found[f"{TIMED_IMAGES:,} {pluralize_noun(epoch.noun)}, about"] = [
@@ -328,8 +288,7 @@ def explain_committee_costs(
         )
     elif name in ("accuracy", "ece"):
         parts.append(
-            f"From the {METRIC_NAMES[name]} of these committees it cannot be told what more "
-            "members would bring."
+            f"From the {METRIC_NAMES[name]} of these committees it cannot be told what more members would bring."
         )
     elif judged.members < 3:
         parts.append("Two members are too few to tell what more would bring.")

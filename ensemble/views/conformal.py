@@ -47,9 +47,7 @@ def build_conformal(epoch: EvaluatedEpoch) -> View:
     by_method = epoch.measure(calibrate_set_methods, rate, fitted=True)
     calibrated, achieved = by_method[method]
     yield Paragraph(words.describe_conformal_sets(calibrated, achieved, epoch.noun), "answer")
-    yield Figures(
-        METHOD_CHOICE, lambda kind: build_set_sizes_figure(epoch, rate, kind, by_method[kind][1])
-    )
+    yield Figures(METHOD_CHOICE, lambda kind: build_set_sizes_figure(epoch, rate, kind, by_method[kind][1]))
     yield Paragraph(words.METHODS_HELP, "help")
     yield Table(
         "The three kinds of lists",
@@ -59,13 +57,9 @@ def build_conformal(epoch: EvaluatedEpoch) -> View:
     )
     listed = words.select_least_covered_classes(achieved)
     some = len(listed) < len(epoch.class_names)
-    counted = words.describe_calibration_images(
-        calibrated.n, achieved.n, epoch.noun, epoch.fit is None
-    )
+    counted = words.describe_calibration_images(calibrated.n, achieved.n, epoch.noun, epoch.fit is None)
     yield Table(
-        f"The {len(listed)} classes whose lists hold them least often"
-        if some
-        else "Lists by class",
+        f"The {len(listed)} classes whose lists hold them least often" if some else "Lists by class",
         words.tabulate_sets_by_class(achieved, epoch.class_names, listed),
         True,
         f"{counted}; in brackets the 95 % interval.",
@@ -75,9 +69,7 @@ def build_conformal(epoch: EvaluatedEpoch) -> View:
     )
 
 
-def build_set_sizes_figure(
-    epoch: EvaluatedEpoch, rate: float, method: str, achieved: ConformalCoverage
-) -> Figure:
+def build_set_sizes_figure(epoch: EvaluatedEpoch, rate: float, method: str, achieved: ConformalCoverage) -> Figure:
     """How large the sets of one kind are, and how many of each size hold what the example is."""
     title = f"Conformal sets at {words.format_set_level(rate)} · {epoch.source}"
     return Figure(

@@ -14,17 +14,7 @@ from ensemble.analysis.quality.class_scores import (
 from ensemble.figures.inspect import confusion as figures
 from ensemble.figures.inspect.confusion import Cell, Matrix
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
-from ensemble.views.parts import (
-    Choice,
-    Columns,
-    DeferredChoice,
-    Figure,
-    Figures,
-    Images,
-    Paragraph,
-    Table,
-    View,
-)
+from ensemble.views.parts import Choice, Columns, DeferredChoice, Figure, Figures, Images, Paragraph, Table, View
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import class_scores as words
@@ -57,10 +47,7 @@ def build_confusion(epoch: EvaluatedEpoch) -> View:
 
     yield Columns((3, 2), (matrix_view, cell_images_view))
     yield Paragraph(words.describe_class_averages(scores), "evidence")
-    yield Paragraph(
-        words.describe_classwise_calibration(epoch.measure(compare_classwise_calibration)),
-        "evidence",
-    )
+    yield Paragraph(words.describe_classwise_calibration(epoch.measure(compare_classwise_calibration)), "evidence")
     yield Table(
         "Class by class",
         words.tabulate_class_scores(scores, epoch.class_names, epoch.noun),
@@ -75,9 +62,7 @@ def build_confusion(epoch: EvaluatedEpoch) -> View:
 
 def score_classes(predictions: EnsemblePredictions) -> ClassScores:
     """The figures of every class, of the ensemble."""
-    return measure_class_scores(
-        predictions.averaged, predictions.said, predictions.labels, predictions.groups
-    )
+    return measure_class_scores(predictions.averaged, predictions.said, predictions.labels, predictions.groups)
 
 
 def compare_classwise_calibration(predictions: EnsemblePredictions) -> ClasswiseCalibration:
@@ -91,18 +76,14 @@ def find_weakest_group(predictions: EnsemblePredictions) -> LowestGroup | None:
     return find_lowest_group(predictions.right, predictions.groups)
 
 
-def build_confusion_figure(
-    epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None, choice: Choice
-) -> Figure:
+def build_confusion_figure(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None, choice: Choice) -> Figure:
     """The matrix with a cell marked."""
     title = f"Confusion matrix · {epoch.source}"
     return Figure(
         label="",
         alt=f"What {formats.format_count(epoch.n, epoch.noun)} are against what the ensemble says",
         explanation=figures.explain_confusion_chart(matrix, epoch.class_names, epoch.noun),
-        draw=lambda palette: figures.plot_confusion_matrix(
-            matrix, cell, epoch.class_names, epoch.noun, title, palette
-        ),
+        draw=lambda palette: figures.plot_confusion_matrix(matrix, cell, epoch.class_names, epoch.noun, title, palette),
         markdown=True,
         key="inspect_confusion",
         file="confusion",
@@ -136,14 +117,9 @@ def offer_cells(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None) -> Cho
     return Choice(
         "cell",
         "Shown",
-        {
-            format_cell_word(option): format_cell_label(epoch, matrix, option)
-            for option in (None, *cells)
-        },
+        {format_cell_word(option): format_cell_label(epoch, matrix, option) for option in (None, *cells)},
         "",
-        f"The {MAX_LISTED_MISTAKES} commonest of {kinds:,} kinds of mistake."
-        if kinds > MAX_LISTED_MISTAKES
-        else "",
+        f"The {MAX_LISTED_MISTAKES} commonest of {kinds:,} kinds of mistake." if kinds > MAX_LISTED_MISTAKES else "",
         "list",
         accepts=lambda word: parse_cell_word(word, len(matrix)) is not None,
         key="inspect_cell",

@@ -83,13 +83,7 @@ class EvaluatedEpoch:
         """
         return evaluate_validation_predictions(self.run, self.epoch)
 
-    def measure(
-        self,
-        function: Callable[..., Result],
-        *arguments: Any,
-        fitted: bool = False,
-        wait: str = "",
-    ) -> Result:
+    def measure(self, function: Callable[..., Result], *arguments: Any, fitted: bool = False, wait: str = "") -> Result:
         """What `function` makes of the predictions, computed once.
 
         Args:
@@ -147,9 +141,7 @@ class EvaluatedEpoch:
     @property
     def path_epochs(self) -> Sequence[int]:
         """The epochs that the map of the members shows, this one the last."""
-        return select_path_epochs(
-            self.epochs, self.epoch, self.members, self.n, self.snapshot_epochs
-        )
+        return select_path_epochs(self.epochs, self.epoch, self.members, self.n, self.snapshot_epochs)
 
     def locate_members(self) -> MemberMap:
         """Where the members stand, and how they came there; computed once."""
@@ -197,9 +189,7 @@ def format_epochs(kept: Sequence[int]) -> str:
 def describe_shown_epoch(run: runs.Run, epoch: int, epochs: Sequence[int]) -> str:
     """On what the shown epoch was chosen; "" for the last of a run without validation images."""
     usual = runs.select_default_epoch(run, epochs)
-    return selection_basis.describe_epoch_choice(
-        epoch, epochs[-1], usual, runs.is_chosen_on_validation(run, epoch)
-    )
+    return selection_basis.describe_epoch_choice(epoch, epochs[-1], usual, runs.is_chosen_on_validation(run, epoch))
 
 
 def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
@@ -217,12 +207,9 @@ def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
     epoch = runs.select_default_epoch(run, kept) if epoch is None else epoch
     dataset = runs.load_test_set(run)
     try:
-        predictions = evaluate_predictions(
-            runs.read_run_predictions(run.id, epoch), dataset.labels, dataset.groups
-        )
+        predictions = evaluate_predictions(runs.read_run_predictions(run.id, epoch), dataset.labels, dataset.groups)
     except ValueError as error:
         raise RunError(
-            f"The predictions of epoch {epoch} are damaged, or made with other images: there is "
-            "nothing to judge."
+            f"The predictions of epoch {epoch} are damaged, or made with other images: there is nothing to judge."
         ) from error
     return EvaluatedEpoch(run, epoch, kept, predictions, dataset)

@@ -4,16 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ensemble.errors import ConfigError
-from ensemble.views.parts import (
-    Alternatives,
-    Choice,
-    ChoiceRow,
-    Columns,
-    DeferredChoice,
-    Figures,
-    Part,
-    View,
-)
+from ensemble.views.parts import Alternatives, Choice, ChoiceRow, Columns, DeferredChoice, Figures, Part, View
 
 
 class DefaultChooser:
@@ -45,9 +36,7 @@ class DefaultChooser:
         return word
 
 
-def iterate_parts(
-    view: View, chooser: DefaultChooser | None = None, *, every: bool = True
-) -> Iterator[Part]:
+def iterate_parts(view: View, chooser: DefaultChooser | None = None, *, every: bool = True) -> Iterator[Part]:
     """The parts of a view in their order, without those that only ask or lay out.
 
     Args:

@@ -42,26 +42,17 @@ def build_loss_by_value(epoch: EvaluatedEpoch) -> View:
 def find_best_member_value(values: tuple[float, ...], losses: FinalLosses) -> BestValue:
     """Which of the values was best, of those that members went on with."""
     assert losses.per_image_loss is not None
-    return estimate_best_value(
-        tuple(values[m] for m in losses.members), losses.per_image_loss, losses.groups
-    )
+    return estimate_best_value(tuple(values[m] for m in losses.members), losses.per_image_loss, losses.groups)
 
 
-def build_losses_figure(
-    run: Run, losses: FinalLosses, setting: str, best: BestValue | None
-) -> Figure:
+def build_losses_figure(run: Run, losses: FinalLosses, setting: str, best: BestValue | None) -> Figure:
     """A dot a member; where the best value is known, with those within the noise of it."""
     points = figures.collect_loss_points(run, setting, losses, best)
-    title = (
-        f"Loss by {member_settings.SETTING_TITLES[setting]} · {format_run_name(run)} · epoch "
-        f"{losses.epoch}"
-    )
+    title = f"Loss by {member_settings.SETTING_TITLES[setting]} · {format_run_name(run)} · epoch {losses.epoch}"
     return Figure(
         label=member_settings.SETTING_TITLES[setting].capitalize(),
         alt=figures.describe_loss_by_value_chart(points),
-        explanation=words.describe_best_value_evidence(
-            best, setting, losses.split, losses.epoch, points.values
-        )
+        explanation=words.describe_best_value_evidence(best, setting, losses.split, losses.epoch, points.values)
         if best
         else "",
         draw=lambda palette: figures.plot_loss_by_value(points, title, palette),

@@ -98,11 +98,7 @@ def find_view(name: str, views: Mapping[str, RegisteredView] = VIEWS) -> Registe
         return views[name]
     offered = f"choose one of {', '.join(views)}."
     if views is NUMERIC_VIEWS and name in VIEWS:
-        raise ConfigError(
-            f"The view {name} is for classes, and this run predicts numbers: {offered}"
-        )
+        raise ConfigError(f"The view {name} is for classes, and this run predicts numbers: {offered}")
     if views is VIEWS and name in NUMERIC_VIEWS:
-        raise ConfigError(
-            f"The view {name} is for numbers, and this run predicts classes: {offered}"
-        )
+        raise ConfigError(f"The view {name} is for numbers, and this run predicts classes: {offered}")
     raise ConfigError(f"There is no view {name!r:.60}: {offered}")

@@ -47,10 +47,7 @@ def build_regression(solve: Regression, traces: RegressionTraces, settings: str)
     if len(traces.scaling) < 2:
         yield Paragraph(f"{SCALING_TITLE}: {describe_missing_scaling(solve, traces)}", "note")
     yield Table(
-        "Every solve",
-        tabulate_solves(traces),
-        note=words.describe_replica_agreement(traces),
-        key="solve_details",
+        "Every solve", tabulate_solves(traces), note=words.describe_replica_agreement(traces), key="solve_details"
     )
 
 
@@ -72,9 +69,7 @@ def list_regression_evidence(solve: Regression, traces: RegressionTraces) -> lis
     return lines
 
 
-def list_regression_figures(
-    solve: Regression, traces: RegressionTraces, settings: str
-) -> Iterator[Figure]:
+def list_regression_figures(solve: Regression, traces: RegressionTraces, settings: str) -> Iterator[Figure]:
     """The pictures that there are: error, step time, and speed-up by devices."""
     if charts.list_started_solves(traces):
         yield build_error_figure(solve, traces, settings)
@@ -115,9 +110,7 @@ def build_step_time_figure(solve: Regression, traces: RegressionTraces, settings
         label=title,
         alt=f"Step time by iteration; medians: {medians}",
         explanation=f"How long each iteration took; dotted, the medians: {medians}.",
-        draw=lambda palette: charts.plot_step_times(
-            traces, solve.config.iterations, f"{title} · {settings}", palette
-        ),
+        draw=lambda palette: charts.plot_step_times(traces, solve.config.iterations, f"{title} · {settings}", palette),
         key="solve_times",
         file="step-time",
         title=title,
@@ -135,9 +128,7 @@ def build_scaling_figure(solve: Regression, traces: RegressionTraces, settings: 
         label=SCALING_TITLE,
         alt=f"Speed-up against devices: {reached}",
         explanation=words.explain_device_scaling_chart(traces, cores),
-        draw=lambda palette: charts.plot_device_scaling(
-            traces, cores, f"{SCALING_TITLE} · {settings}", palette
-        ),
+        draw=lambda palette: charts.plot_device_scaling(traces, cores, f"{SCALING_TITLE} · {settings}", palette),
         key="solve_scaling",
         file="speed-up",
         title=SCALING_TITLE,
@@ -162,15 +153,9 @@ def tabulate_solves(traces: RegressionTraces) -> pd.DataFrame:
     """A row a solve: step time, speed-up, compile time, objective; last the shorter ones."""
     bought = traces.speedup
     ratio = bought.pace if bought else None
-    rows = [
-        _tabulate_solve(trace, ratio if trace.pmap else 1.0)
-        for trace in charts.list_started_solves(traces)
-    ]
+    rows = [_tabulate_solve(trace, ratio if trace.pmap else 1.0) for trace in charts.list_started_solves(traces)]
     swept = [trace for trace in traces.sweep if has_iterations(trace)]
-    rows += [
-        _tabulate_solve(trace, ratio)
-        for trace, (_, ratio) in zip(swept, traces.scaling, strict=True)
-    ]
+    rows += [_tabulate_solve(trace, ratio) for trace, (_, ratio) in zip(swept, traces.scaling, strict=True)]
     return pd.DataFrame(rows)
 
 

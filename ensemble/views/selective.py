@@ -40,9 +40,7 @@ def build_selective(epoch: EvaluatedEpoch) -> View:
             label="",
             alt=figures.describe_risk_coverage_chart(ensemble, epoch.n),
             explanation=words.explain_risk_coverage_chart(ensemble, epoch.noun),
-            draw=lambda palette: figures.plot_risk_coverage(
-                ensemble, members, rate, thresholds[0], title, palette
-            ),
+            draw=lambda palette: figures.plot_risk_coverage(ensemble, members, rate, thresholds[0], title, palette),
             key="selective",
             file="selective",
             title="Risk by coverage",

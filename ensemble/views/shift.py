@@ -12,16 +12,7 @@ from ensemble.shift import StressResults, read_stress
 from ensemble.shift.corruptions import Corruption, scale_corruptions
 from ensemble.shift.results import KNOWN_KEY
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
-from ensemble.views.parts import (
-    Alternatives,
-    Choice,
-    DeferredChoice,
-    Figure,
-    Figures,
-    Paragraph,
-    Table,
-    View,
-)
+from ensemble.views.parts import Alternatives, Choice, DeferredChoice, Figure, Figures, Paragraph, Table, View
 from ensemble.wording.accuracy_estimates import describe_estimate_basis
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
@@ -47,8 +38,7 @@ def build_shift(epoch: EvaluatedEpoch) -> View:
     results = read_shift_results(epoch)
     if results is None:
         yield Paragraph(
-            "This run has not been measured under shift: its members have to be run again for "
-            "that.",
+            "This run has not been measured under shift: its members have to be run again for that.",
             "unavailable",
             icon=":material/hourglass_empty:",
         )
@@ -96,9 +86,7 @@ def corruptions_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
         yield Figures(choice, lambda kind: build_corruption_figure(epoch, results, every[kind]))
 
 
-def build_corruption_figure(
-    epoch: EvaluatedEpoch, results: StressResults, kind: Corruption
-) -> Figure:
+def build_corruption_figure(epoch: EvaluatedEpoch, results: StressResults, kind: Corruption) -> Figure:
     """Figures over the amounts of one kind."""
     curve, n = results.list_corruption_steps(kind.name), results.images
     every = scale_corruptions((results.side, results.side))
@@ -136,9 +124,7 @@ def accuracy_estimates_view(epoch: EvaluatedEpoch, results: StressResults) -> Vi
             label="",
             alt=figures_of_estimates.describe_estimated_steps_chart(steps),
             explanation=figures_of_estimates.describe_estimated_steps(steps, epoch.noun),
-            draw=lambda palette: figures_of_estimates.plot_estimated_steps(
-                steps, epoch.noun, title, palette
-            ),
+            draw=lambda palette: figures_of_estimates.plot_estimated_steps(steps, epoch.noun, title, palette),
             markdown=True,
             key="estimates",
             file="accuracy-estimates",
@@ -147,10 +133,7 @@ def accuracy_estimates_view(epoch: EvaluatedEpoch, results: StressResults) -> Vi
             of_epoch=False,
         )
     )
-    yield Paragraph(
-        describe_estimate_basis(clean["accuracy_fit"], clean["accuracy_estimate"], epoch.noun),
-        "note",
-    )
+    yield Paragraph(describe_estimate_basis(clean["accuracy_fit"], clean["accuracy_estimate"], epoch.noun), "note")
 
 
 def ood_view(epoch: EvaluatedEpoch, results: StressResults, ood_set: dict[str, Any]) -> View:

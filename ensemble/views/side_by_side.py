@@ -6,11 +6,7 @@ from ensemble.comparison.comparison_table import ComparisonTable as ComparisonTa
 from ensemble.comparison.run_member_map import RunMemberMap
 from ensemble.figures.comparison import comparison_table
 from ensemble.figures.comparison import run_members as map_figures
-from ensemble.views.examples.member_pair import (
-    choose_pressed_pair,
-    format_pair_word,
-    parse_pair_word,
-)
+from ensemble.views.examples.member_pair import choose_pressed_pair, format_pair_word, parse_pair_word
 from ensemble.views.parts import Choice, Figure, Figures, Paragraph, Table, View
 from ensemble.wording import formats
 from ensemble.wording import run_members as map_words
@@ -49,11 +45,7 @@ def side_by_side_view(comparison: ComparisonTable, *, only_differing: bool = Tru
 
 def find_baseline_title(comparison: ComparisonTable) -> str:
     """The title of the group that the others are held against."""
-    return next(
-        column.group.title
-        for column in comparison.columns
-        if column.group.key == comparison.baseline
-    )
+    return next(column.group.title for column in comparison.columns if column.group.key == comparison.baseline)
 
 
 def run_members_view(found: RunMemberMap, pair: Pair | None = None) -> View:
@@ -89,9 +81,7 @@ def run_members_view(found: RunMemberMap, pair: Pair | None = None) -> View:
             of_epoch=False,
             point_choice=offer_run_pairs(found) if pair else None,
             format_point_word=(
-                (lambda data: format_pair_word(choose_pressed_pair(pair, int(data[0]))))
-                if pair
-                else None
+                (lambda data: format_pair_word(choose_pressed_pair(pair, int(data[0])))) if pair else None
             ),
         )
     )

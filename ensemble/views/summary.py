@@ -54,19 +54,13 @@ class ViewSummary:
                     return render_plain_text(paragraph)
         if self.figures:
             first = self.figures[0]
-            return (
-                strip_markdown(first.explanation) if first.markdown else first.explanation
-            ).strip()
+            return (strip_markdown(first.explanation) if first.markdown else first.explanation).strip()
         return render_plain_text(self.paragraphs[0]) if self.paragraphs else ""
 
     @property
     def evidence(self) -> list[str]:
         """What carries the answer: figures, intervals, p-values, and on which images."""
-        return [
-            render_plain_text(paragraph)
-            for paragraph in self.paragraphs
-            if paragraph.role == "evidence"
-        ]
+        return [render_plain_text(paragraph) for paragraph in self.paragraphs if paragraph.role == "evidence"]
 
     @property
     def available(self) -> bool:
@@ -82,8 +76,7 @@ class ViewSummary:
                 for name, choice in self.choices.items()
             },
             "paragraphs": [
-                {"role": paragraph.role, "text": render_plain_text(paragraph)}
-                for paragraph in self.paragraphs
+                {"role": paragraph.role, "text": render_plain_text(paragraph)} for paragraph in self.paragraphs
             ],
             "tables": [
                 {"caption": table.caption, "note": table.note, **build_table_record(table.frame)}
@@ -137,9 +130,7 @@ class ViewSummary:
 
 
 def summarize_view(
-    view: RegisteredView,
-    epoch: EvaluatedEpoch | EvaluatedNumbers,
-    answers: Mapping[str, str] | None = None,
+    view: RegisteredView, epoch: EvaluatedEpoch | EvaluatedNumbers, answers: Mapping[str, str] | None = None
 ) -> ViewSummary:
     """What a view says of an epoch.
 

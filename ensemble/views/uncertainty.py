@@ -63,12 +63,7 @@ def entanglement_view(epoch: EvaluatedEpoch) -> View:
         unknown_sets = [(each["title"], each["key"], stress.tick) for each in stress.ood]
     tests = 1 + len(unknown_sets)
     errors = measure_detection(
-        "errors",
-        measures.expected,
-        measures.information,
-        ~predictions.right,
-        predictions.groups,
-        tests,
+        "errors", measures.expected, measures.information, ~predictions.right, predictions.groups, tests
     )
     sets = (measure_ood_detection(epoch, *each, tests) for each in unknown_sets)
     detections = [each for each in (errors, *sets) if each]
@@ -90,24 +85,19 @@ def correlate_parts(predictions: EnsemblePredictions) -> RankCorrelation | None:
     return estimate_rank_correlation(measures.expected, measures.information, predictions.groups)
 
 
-def measure_ood_detection(
-    epoch: EvaluatedEpoch, title: str, key: str, tick: int, tests: int
-) -> Detection | None:
+def measure_ood_detection(epoch: EvaluatedEpoch, title: str, key: str, tick: int, tests: int) -> Detection | None:
     """Measure how well both parts detect a set of out-of-distribution images; None if lost."""
     known, unknown = epoch.read_scores(KNOWN_KEY, tick), epoch.read_scores(key, tick)
     if known is None or unknown is None or len(known["information"]) > epoch.n:
         return None
     aleatoric, epistemic = (
-        np.concatenate([known[name], unknown[name]])
-        for name in ("mean_member_entropy", "information")
+        np.concatenate([known[name], unknown[name]]) for name in ("mean_member_entropy", "information")
     )
     count = len(known["information"])
     groups = select_groups(epoch.predictions.groups, np.arange(count))
     if groups is not None:
         groups = np.append(groups, groups.max() + 1 + np.arange(len(aleatoric) - count))
-    return measure_detection(
-        title, aleatoric, epistemic, np.arange(len(aleatoric)) >= count, groups, tests
-    )
+    return measure_detection(title, aleatoric, epistemic, np.arange(len(aleatoric)) >= count, groups, tests)
 
 
 def build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
@@ -163,9 +153,7 @@ def select_chosen_images(pressed: list[Any], epoch: EvaluatedEpoch) -> Ints:
 
 def tabulate_uncertainties(epoch: EvaluatedEpoch, measures: UncertaintyMeasures) -> pd.DataFrame:
     """Every image with its measures and what is said of it."""
-    frame = tabulate_examples(
-        epoch.predictions, np.arange(epoch.n), epoch.class_names, epoch.dataset.details
-    )
+    frame = tabulate_examples(epoch.predictions, np.arange(epoch.n), epoch.class_names, epoch.dataset.details)
     frame = frame.drop(columns="mutual_information_nats")
     frame.insert(5, "predictive_entropy_nats", measures.predictive)
     frame.insert(6, "aleatoric_nats", measures.expected)
@@ -175,9 +163,7 @@ def tabulate_uncertainties(epoch: EvaluatedEpoch, measures: UncertaintyMeasures)
     return frame
 
 
-def describe_entanglement(
-    correlation: RankCorrelation | None, detections: Sequence[Detection], noun: str
-) -> str:
+def describe_entanglement(correlation: RankCorrelation | None, detections: Sequence[Detection], noun: str) -> str:
     """Describe the rank correlation of both parts, and which part detects what better."""
     sentences = []
     if correlation:
@@ -190,9 +176,7 @@ def describe_entanglement(
         difference = detection.difference
         if difference.low > 0 or difference.high < 0:
             better, other = ("epistemic", "aleatoric")[:: 1 if difference.low > 0 else -1]
-            sentences.append(
-                f"{better.capitalize()} detects {detection.target} better than {other}."
-            )
+            sentences.append(f"{better.capitalize()} detects {detection.target} better than {other}.")
     return " ".join(sentences)
 
 

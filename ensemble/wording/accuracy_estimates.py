@@ -50,9 +50,7 @@ NO_PROOF = (
 )
 
 
-def describe_accuracy_estimate(
-    estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str
-) -> str:
+def describe_accuracy_estimate(estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str) -> str:
     """Report the accuracy on images without labels, a range of lower trust, or why neither.
 
     Args:
@@ -85,17 +83,12 @@ def describe_accuracy_estimate(
     return f"How many of {these} are right cannot be told without labels: {reasons}."
 
 
-def list_refusal_reasons(
-    estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str
-) -> list[str]:
+def list_refusal_reasons(estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str) -> list[str]:
     """Why nothing is said, one reason each."""
     images, labelled = pluralize_noun(noun), SOURCE_NAMES[source]
     reasons = []
     if "few_labelled" in estimate.refusals:
-        reasons.append(
-            f"there are only {estimate.labelled:,} labelled {images} to judge by, and it takes "
-            f"{MIN_IMAGES}"
-        )
+        reasons.append(f"there are only {estimate.labelled:,} labelled {images} to judge by, and it takes {MIN_IMAGES}")
     if "few_new" in estimate.refusals:
         reasons.append(f"it takes at least {MIN_IMAGES}")
     if "calibration" in estimate.refusals:
@@ -107,8 +100,7 @@ def list_refusal_reasons(
             f"{formats.format_percent(overall.accuracy, places=1)} right) "
         )
         reasons.append(
-            f"on the {fit.n:,} {labelled} {images} confidence and accuracy differ {where}even "
-            "at the best temperature"
+            f"on the {fit.n:,} {labelled} {images} confidence and accuracy differ {where}even at the best temperature"
         )
     if "unlike" in estimate.refusals and estimate.likeness:
         reasons.append(describe_difference(estimate.likeness, f"the {fit.n:,} {labelled} {images}"))
@@ -127,10 +119,7 @@ def describe_difference(test: DistributionTest, those: str) -> str:
         name, p = "mean_confidence", test.corrected["mean_confidence"]
     p_text = f"{'p < 0.001' if p < 0.001 else f'p = {p:.3f}'} of {len(test.p_values)} comparisons"
     if not is_confidence:
-        return (
-            f"they do not look like {those} to the members: {MEASURE_NAMES[name]} differs "
-            f"({p_text})"
-        )
+        return f"they do not look like {those} to the members: {MEASURE_NAMES[name]} differs ({p_text})"
     before, now = test.mean_confidence
     return (
         f"the members are {'less' if now < before else 'more'} confident on them than on {those} "
@@ -139,9 +128,7 @@ def describe_difference(test: DistributionTest, those: str) -> str:
     )
 
 
-def list_accuracy_estimate_notes(
-    estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str
-) -> list[str]:
+def list_accuracy_estimate_notes(estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str) -> list[str]:
     """List what the answer rests on, a sentence or two each; [] if there is no answer."""
     if estimate.range is None or estimate.likeness is None:
         return []
@@ -245,16 +232,12 @@ class AccuracyStatement:
     @property
     def sentence(self) -> str:
         """The answer, or why there is none."""
-        return describe_accuracy_estimate(
-            self.estimate, self.fitted.fit, self.fitted.source, self.noun
-        )
+        return describe_accuracy_estimate(self.estimate, self.fitted.fit, self.fitted.source, self.noun)
 
     @property
     def notes(self) -> list[str]:
         """What the answer rests on, a sentence or two each; none where there is no answer."""
-        return list_accuracy_estimate_notes(
-            self.estimate, self.fitted.fit, self.fitted.source, self.noun
-        )
+        return list_accuracy_estimate_notes(self.estimate, self.fitted.fit, self.fitted.source, self.noun)
 
     @property
     def accuracy(self) -> dict[str, EstimatedShare]:
@@ -288,9 +271,7 @@ class AccuracyStatement:
             "refusals": list(estimate.refusals),
             "sentence": self.sentence,
             # What is not to be said is not given away to a script either.
-            "accuracy": {
-                name: serialize_estimated_share(share) for name, share in self.accuracy.items()
-            },
+            "accuracy": {name: serialize_estimated_share(share) for name, share in self.accuracy.items()},
             "member_accuracy": serialize_estimated_share(member) if member else None,
             "disagreement": None if math.isnan(estimate.disagreement) else estimate.disagreement,
             "likeness": estimate.likeness.p_values if estimate.likeness else None,

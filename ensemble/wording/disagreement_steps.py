@@ -34,9 +34,7 @@ def format_first_question(members: int, noun: str) -> str:
     return f"What is this {noun}? Choose, then see what {who}."
 
 
-def describe_vote_split(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> str:
+def describe_vote_split(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
     """The first step: how the votes fall."""
     tally = ensemble_predictions.tallies[number]
     order = np.argsort(-tally, kind="stable")
@@ -70,9 +68,7 @@ def describe_own_guess(
     return f"You said {names[guess]}, {as_who}. {text}"
 
 
-def describe_averaging(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> str:
+def describe_averaging(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
     """The second step: what averaging makes of the votes."""
     answer, sure = (
         shorten_quoted_class(names[ensemble_predictions.said[number]]),
@@ -83,9 +79,7 @@ def describe_averaging(
     top = np.sort(ensemble_predictions.tallies[number])[-2:]
     if top[0] == top[1]:
         return f"The votes tie; averaged by how sure each member is, it is {answer} ({sure})."
-    voted, _ = majority_vote(
-        ensemble_predictions.tallies[[number]], ensemble_predictions.averaged[[number]]
-    )
+    voted, _ = majority_vote(ensemble_predictions.tallies[[number]], ensemble_predictions.averaged[[number]])
     if voted[0] != ensemble_predictions.said[number]:
         most = shorten_quoted_class(names[voted[0]])
         return f"Most vote {most}; averaged by how sure each is, it is {answer} ({sure})."
@@ -96,10 +90,7 @@ def explain_averaging(ensemble_qualities: EnsembleQualities, n: int, plain: bool
     """Below it: why probabilities are averaged, and neither votes nor accuracies."""
     ensemble_share = formats.format_percent(ensemble_qualities.ensemble.accuracy, n)
     if len(ensemble_qualities.members) == 1:
-        return (
-            f"It gets {ensemble_share} of all right. With more members their probabilities are "
-            "averaged."
-        )
+        return f"It gets {ensemble_share} of all right. With more members their probabilities are averaged."
     mean_share = formats.format_percent(ensemble_qualities.mean.accuracy, n)
     nll = terms.format_term("NLL", plain)
     return (
@@ -187,11 +178,5 @@ def describe_deferral(confidence_threshold: ConfidenceThreshold, sure: float, no
         return "No threshold keeps the mistakes as few as asked: let a person look at all."
     threshold = formats.format_confidence_threshold(confidence_threshold.threshold)
     if sure >= confidence_threshold.threshold:
-        return (
-            f"{formats.format_probability(sure)} sure, it answers this {noun}: it does from "
-            f"{threshold} up."
-        )
-    return (
-        f"{formats.format_probability(sure)} sure, it passes this {noun} on: it answers from "
-        f"{threshold} up."
-    )
+        return f"{formats.format_probability(sure)} sure, it answers this {noun}: it does from {threshold} up."
+    return f"{formats.format_probability(sure)} sure, it passes this {noun} on: it answers from {threshold} up."

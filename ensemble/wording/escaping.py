@@ -28,9 +28,7 @@ HIDDEN = re.compile(r"\x00(\d+)\x00")
 BLANKS = re.compile(r"[ \t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]+")
 # What no screen shows and nobody types: control characters, which no SVG may hold either (XML 1.0,
 # 2.2), halves of a character, and what would turn the text around it (Unicode TR 36, 2.5).
-INVISIBLE = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-)
+INVISIBLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 def remove_invisible_characters(text: object) -> str:
@@ -60,9 +58,7 @@ def escape_line_start(match: re.Match[str]) -> str:
 
 def strip_markdown(text: str) -> str:
     """A sentence of this program's Markdown as it is read: bold words and escaped signs bare."""
-    bare = BOLD.sub(
-        r"\1", ESCAPED.sub(lambda match: f"\0{ord(match[1])}\0", remove_invisible_characters(text))
-    )
+    bare = BOLD.sub(r"\1", ESCAPED.sub(lambda match: f"\0{ord(match[1])}\0", remove_invisible_characters(text)))
     return HIDDEN.sub(lambda match: chr(int(match[1])), bare.replace(JOINER, ""))
 
 

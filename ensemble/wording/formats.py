@@ -37,10 +37,7 @@ def format_percent(
 
 def format_percent_range(low: float, high: float, places: int = 0) -> str:
     """Two shares as the ends of a range: "52 to 78 %"."""
-    return (
-        f"{format_percent(low, places=places).removesuffix(' %')} to "
-        f"{format_percent(high, places=places)}"
-    )
+    return f"{format_percent(low, places=places).removesuffix(' %')} to {format_percent(high, places=places)}"
 
 
 def build_percent_format(n: int) -> str:
@@ -61,10 +58,7 @@ def format_probability(probability: float) -> str:
 def format_confidence_threshold(threshold: float) -> str:
     """A threshold of confidence, with as many nines as it has: "97.3 %", "99.998 %"."""
     percentages = (format_percent(threshold, places=places) for places in range(1, 6))
-    return next(
-        (percent_text for percent_text in percentages if not percent_text.startswith("100")),
-        "100 %",
-    )
+    return next((percent_text for percent_text in percentages if not percent_text.startswith("100")), "100 %")
 
 
 def format_progress(share: float) -> str:
@@ -206,6 +200,4 @@ def pluralize_noun(noun: str) -> str:
 
 def format_finding_subject(number: int, noun: str) -> str:
     """The beginning of what they show: "These 500 digits show", "This one digit shows"."""
-    return (
-        f"This one {noun} shows" if number == 1 else f"These {number:,} {pluralize_noun(noun)} show"
-    )
+    return f"This one {noun} shows" if number == 1 else f"These {number:,} {pluralize_noun(noun)} show"

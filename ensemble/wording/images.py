@@ -53,22 +53,16 @@ def list_vote_texts(
     if can_list_votes(ensemble_predictions, names):
         return [(vote, names[vote]) for vote in votes]
     counted = sorted(Counter(votes).items(), key=lambda pair: (-pair[1], pair[0]))
-    return [
-        (vote, f"{count} say{'s' if count == 1 else ''} {names[vote]}") for vote, count in counted
-    ]
+    return [(vote, f"{count} say{'s' if count == 1 else ''} {names[vote]}") for vote, count in counted]
 
 
-def format_votes(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> str:
+def format_votes(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
     """The votes in one line: "7 7 7 1 7", or "28 say 7, 1 says 4"."""
     between = " " if can_list_votes(ensemble_predictions, names) else ", "
     return between.join(text for _, text in list_vote_texts(ensemble_predictions, number, names))
 
 
-def format_vote_lines(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> list[str]:
+def format_vote_lines(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
     """Counted votes in a few lines: "21 say 7", "8 say 1", "3 others"."""
     texts = [text for _, text in list_vote_texts(ensemble_predictions, number, names)]
     if len(texts) <= MAX_VOTE_LINES:
@@ -88,10 +82,7 @@ def describe_disagreement_warning(ensemble_predictions: EnsemblePredictions, nou
     if not split:
         return f"{text}; its members agree about every one."
     text += f"; its members disagree about {formats.format_count(split, noun)}"
-    wrong, warned = (
-        total - right,
-        int((ensemble_predictions.split & ~ensemble_predictions.right).sum()),
-    )
+    wrong, warned = (total - right, int((ensemble_predictions.split & ~ensemble_predictions.right).sum()))
     if not wrong:
         return f"{text}."
     if wrong == 1:
@@ -103,28 +94,19 @@ def describe_disagreement_warning(ensemble_predictions: EnsemblePredictions, nou
     return f"{text}; {share} mistakes {'is' if warned == 1 else 'are'} among them{alone}."
 
 
-def split_disagreement_warning(
-    ensemble_predictions: EnsemblePredictions, noun: str
-) -> tuple[str, str]:
+def split_disagreement_warning(ensemble_predictions: EnsemblePredictions, noun: str) -> tuple[str, str]:
     """The same in two sentences: what the ensemble gets right, then what disagreement warns of."""
     sentence, _, rest = describe_disagreement_warning(ensemble_predictions, noun).partition("; ")
     return f"{sentence}.", rest[:1].upper() + rest[1:]
 
 
-def format_image_verdict(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> str:
+def format_image_verdict(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
     """What stands under an image: "✓ 7" or "✗ 7, is 1"."""
-    answer, label = (
-        names[ensemble_predictions.said[number]],
-        names[ensemble_predictions.labels[number]],
-    )
+    answer, label = (names[ensemble_predictions.said[number]], names[ensemble_predictions.labels[number]])
     return f"✓ {answer}" if ensemble_predictions.right[number] else f"✗ {answer}, is {label}"
 
 
-def describe_image_prediction(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> str:
+def describe_image_prediction(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
     """One image in words: what the ensemble says, how the members voted, what it is."""
     who = "The ensemble" if ensemble_predictions.members > 1 else "The one member"
     text = (
@@ -135,10 +117,7 @@ def describe_image_prediction(
         colon = "" if can_list_votes(ensemble_predictions, names) else ":"
         text += f"; the members split{colon} {format_votes(ensemble_predictions, number, names)}"
     elif ensemble_predictions.members > 1:
-        text += (
-            f"; all {ensemble_predictions.members} members say "
-            f"{names[ensemble_predictions.votes[0, number]]}"
-        )
+        text += f"; all {ensemble_predictions.members} members say {names[ensemble_predictions.votes[0, number]]}"
     return f"{text}; it is {format_true_class(names[ensemble_predictions.labels[number]], names)}."
 
 

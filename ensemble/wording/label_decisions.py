@@ -20,15 +20,9 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import format_signed
 
 # What is said of decisions, a phrase each, in this order.
-DECISION_PHRASES = {
-    KEEP: "kept",
-    RELABEL: "relabelled",
-    REMOVE: "removed",
-    UNSURE: "cannot be told",
-}
+DECISION_PHRASES = {KEEP: "kept", RELABEL: "relabelled", REMOVE: "removed", UNSURE: "cannot be told"}
 TEST_LABELS_ALONE_CHANGED = (
-    "Only test images changed. The training images are the same as before, so there is nothing new "
-    "to train on."
+    "Only test images changed. The training images are the same as before, so there is nothing new to train on."
 )
 MAX_SIGN_LETTERS = 2  # of a class's name that needs no quotes
 MAX_LISTED_VOTES = 4  # classes whose votes are said
@@ -70,9 +64,7 @@ def describe_found_errors(decisions: Iterable[LabelDecision], expected: float) -
 def describe_decision_counts(decisions: Iterable[LabelDecision]) -> str:
     """How often each was decided: "6 kept, 5 relabelled, 1 removed"."""
     counts = Counter(decision.decision for decision in decisions)
-    return ", ".join(
-        f"{counts[each]:,} {phrase}" for each, phrase in DECISION_PHRASES.items() if counts[each]
-    )
+    return ", ".join(f"{counts[each]:,} {phrase}" for each, phrase in DECISION_PHRASES.items() if counts[each])
 
 
 def describe_label_and_answer(label: str, suggested: str, probability: float) -> str:
@@ -97,9 +89,7 @@ def describe_fold_votes(agreeing: int, judges: int) -> str:
     return f"{who}, {count} {'says' if agreeing < 2 else 'say'} what it is labelled."
 
 
-def describe_queue_votes(
-    predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> str:
+def describe_queue_votes(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
     """Describe how the members vote, and the probability that they give the label."""
     label = int(predictions.labels[number])
     own = formats.format_probability(float(predictions.averaged[number, label]))
@@ -107,9 +97,7 @@ def describe_queue_votes(
     return f"{votes} They give the label {own}.".strip()
 
 
-def _describe_votes(
-    predictions: EnsemblePredictions, number: int, names: Sequence[str], label: int
-) -> str:
+def _describe_votes(predictions: EnsemblePredictions, number: int, names: Sequence[str], label: int) -> str:
     """The classes that are voted for, the commonest first, then the label: "3 say 0, none 8"."""
     tallies = predictions.tallies[number]
     order = sorted(range(len(names)), key=lambda place: (-int(tallies[place]), place))
@@ -154,9 +142,7 @@ def format_point_gain(gain: PairedGain) -> str:
     Where the interval holds 0, that no difference is shown.
     """
     places = formats.count_percent_decimals(gain.n)
-    value, low, high = (
-        100 * digits / gain.n for digits in (gain.digits, gain.digits_low, gain.digits_high)
-    )
+    value, low, high = (100 * digits / gain.n for digits in (gain.digits, gain.digits_low, gain.digits_high))
     text = f"{format_signed(value, places)} points"
     if low <= 0 <= high:
         interval = f"{format_signed(low, places)} to {format_signed(high, places)}"
@@ -180,8 +166,7 @@ def describe_mended_basis(comparison: MendedComparison, run: str, other: str, no
     if comparison.left_out:
         verb = "is" if comparison.left_out == 1 else "are"
         left_out = (
-            f"; {formats.format_count(comparison.left_out, noun)} that one version alone has "
-            f"{verb} left out for both"
+            f"; {formats.format_count(comparison.left_out, noun)} that one version alone has {verb} left out for both"
         )
     return (
         f"Accuracy of “{run}” after epoch {comparison.epoch} less that of “{other}” after epoch "
@@ -227,18 +212,14 @@ def serialize_mended_comparison(comparison: MendedComparison) -> dict[str, Any]:
         "other_epoch": comparison.other_epoch,
         "gain": _serialize_gain(comparison.gain),
         "gain_where_unchanged": (
-            None
-            if comparison.unchanged_gain is None
-            else _serialize_gain(comparison.unchanged_gain)
+            None if comparison.unchanged_gain is None else _serialize_gain(comparison.unchanged_gain)
         ),
     }
 
 
 def _serialize_gain(gain: PairedGain) -> dict[str, Any]:
     """Accuracy in percentage points with its 95 % interval, on so many images."""
-    points, low, high = (
-        100 * digits / gain.n for digits in (gain.digits, gain.digits_low, gain.digits_high)
-    )
+    points, low, high = (100 * digits / gain.n for digits in (gain.digits, gain.digits_low, gain.digits_high))
     return {"images": gain.n, "points": points, "low": low, "high": high, "p": gain.p}
 
 

@@ -46,10 +46,7 @@ def describe_last_round(curves: LearningCurves) -> str:
         none = ", which shows no difference"
     elif not curves.gain.sign:
         none = f", which is one of {len(curves.gain.rounds):,} rounds and decides nothing alone"
-    return (
-        f"With {curves.label_counts[-1]:,} labels: {format_points(last.mean)} "
-        f"({format_point_ends(last)}){none}."
-    )
+    return f"With {curves.label_counts[-1]:,} labels: {format_points(last.mean)} ({format_point_ends(last)}){none}."
 
 
 def describe_learning_basis(curves: LearningCurves, config: LearningConfig, noun: str) -> str:
@@ -94,9 +91,7 @@ def format_end(value: float) -> str:
     return f"−{text}" if value < 0 and float(text) else text
 
 
-def serialize_learning_curves(
-    curves: LearningCurves, config: LearningConfig, noun: str
-) -> dict[str, Any]:
+def serialize_learning_curves(curves: LearningCurves, config: LearningConfig, noun: str) -> dict[str, Any]:
     """Both arms and their difference for JSON; docs/command-line.md says what each name is."""
     gain = curves.gain
     ended = [("chosen", curves.chosen), ("random", curves.at_random)]
@@ -124,9 +119,4 @@ def serialize_learning_curves(
 
 
 def _serialize_difference(mean: CrossedMean) -> dict[str, float]:
-    return {
-        "points": 100 * mean.mean,
-        "low": 100 * mean.low,
-        "high": 100 * mean.high,
-        "p": mean.p,
-    }
+    return {"points": 100 * mean.mean, "low": 100 * mean.low, "high": 100 * mean.high, "p": mean.p}

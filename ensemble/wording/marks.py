@@ -54,9 +54,7 @@ def select_article(word: str) -> str:
 
 def format_mark_verdict(digit: "Digit", names: Sequence[str], noun: str = "") -> str:
     """The headline: "7 with 97.3 %", or no digit; `noun` as in `describe_mark_rejection`."""
-    return (
-        describe_mark_rejection(names, noun) if digit.rejected else format_mark_class(digit, names)
-    )
+    return describe_mark_rejection(names, noun) if digit.rejected else format_mark_class(digit, names)
 
 
 def format_mark_class(digit: "Digit", names: Sequence[str]) -> str:
@@ -88,9 +86,7 @@ def format_mark_votes(digit: "Digit", names: Sequence[str]) -> str:
     order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
     few = len(order) <= images_words.MAX_VOTE_LINES + 1
     listed_classes = order if few else order[: images_words.MAX_VOTE_LINES]
-    texts = [
-        f"{counts[c]} {'says' if counts[c] == 1 else 'say'} {names[c]}" for c in listed_classes
-    ]
+    texts = [f"{counts[c]} {'says' if counts[c] == 1 else 'say'} {names[c]}" for c in listed_classes]
     if not few:
         texts.append(f"{counts.sum() - counts[listed_classes].sum()} something else")
     return ", ".join(texts)
@@ -126,14 +122,9 @@ def describe_ood_score(digit: "Digit", refuse: float, names: Sequence[str], noun
     if math.isinf(digit.threshold):
         limit = f"too few were held out to reject the strangest {strangest}"
     if share <= 0:
-        return (
-            f"None of the real {pluralize_noun(word)} held out looks as strange as this; {limit}."
-        )
+        return f"None of the real {pluralize_noun(word)} held out looks as strange as this; {limit}."
     only = "Only " if digit.rejected else ""
-    text = (
-        f"{only}{formats.format_percent(share, figures=2)} of real {pluralize_noun(word)} look "
-        f"at least as strange"
-    )
+    text = f"{only}{formats.format_percent(share, figures=2)} of real {pluralize_noun(word)} look at least as strange"
     return f"{text}; {limit}."
 
 
@@ -168,9 +159,7 @@ def format_threshold_distance(digit: "Digit") -> str:
     """How far the score is from the threshold, as figures."""
     if math.isinf(digit.threshold):
         return f"Score {formats.format_significant(float(digit.score))}, no threshold"
-    score, threshold = (
-        formats.format_significant(float(number)) for number in (digit.score, digit.threshold)
-    )
+    score, threshold = (formats.format_significant(float(number)) for number in (digit.score, digit.threshold))
     apart = formats.format_significant(abs(float(digit.score - digit.threshold)), 2)
     return f"Score {score}, threshold {threshold}: {apart} {'above' if digit.rejected else 'below'}"
 
@@ -191,9 +180,5 @@ SIGN_NAMES = {
 def describe_score_signs(digit: "Digit") -> str:
     """What each sign adds to the score, the most first: what adds nothing is left out."""
     adds = sorted(digit.signs.items(), key=lambda sign: -sign[1])
-    parts = [
-        f"{SIGN_NAMES[name]} {formats.format_significant(value, 2)}"
-        for name, value in adds
-        if value > 0
-    ]
+    parts = [f"{SIGN_NAMES[name]} {formats.format_significant(value, 2)}" for name, value in adds if value > 0]
     return f"The score is the sum of {', '.join(parts)}." if parts else ""

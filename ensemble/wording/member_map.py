@@ -32,10 +32,7 @@ class Pair(NamedTuple):
 
 def format_ratio(estimate: RatioEstimate) -> str:
     """ "1.7 times as many (1.5 to 1.9)"."""
-    ratio, low, high = (
-        formats.format_significant(value, 2)
-        for value in (estimate.ratio, estimate.low, estimate.high)
-    )
+    ratio, low, high = (formats.format_significant(value, 2) for value in (estimate.ratio, estimate.low, estimate.high))
     return f"{ratio} times as many ({low} to {high})"
 
 
@@ -62,9 +59,7 @@ def describe_member_map(found: MemberMap, groups: MemberGroups | None, n: int, n
     text = f"Two members differ on {format_percent(found.apart, n)} of the {images}"
     if found.moved is None:
         return f"{text} on average."
-    return (
-        f"{text}; since epoch {found.epochs[0]} each has changed {format_percent(found.moved, n)}."
-    )
+    return f"{text}; since epoch {found.epochs[0]} each has changed {format_percent(found.moved, n)}."
 
 
 def describe_groups(groups: MemberGroups) -> str:
@@ -76,9 +71,7 @@ def describe_groups(groups: MemberGroups) -> str:
     if sum(map(len, groups.members)) > MAX_LISTED_MEMBERS:
         sizes = join_items([str(len(members)) for members in groups.members])
         return f"The members stand in {len(groups.members)} groups, of {sizes}."
-    numbers = "; ".join(
-        join_items([str(member + 1) for member in members]) for members in groups.members
-    )
+    numbers = "; ".join(join_items([str(member + 1) for member in members]) for members in groups.members)
     return f"The members stand in {len(groups.members)} groups: {numbers}."
 
 
@@ -104,8 +97,7 @@ def list_map_evidence(
     if found.apart:
         lines.append(describe_diversity(diversity, n))
     lines.append(
-        f"On these {formats.format_count(n, f'test {noun}')}, of these members; intervals are for "
-        f"other {images}."
+        f"On these {formats.format_count(n, f'test {noun}')}, of these members; intervals are for other {images}."
     )
     return lines
 
@@ -121,12 +113,8 @@ def describe_snapshot_spread(spread: SnapshotSpread, n: int) -> str:
 
 def describe_diversity(diversity: PairDiversity, n: int) -> str:
     """Where between its two limits the disagreement of pairs lies."""
-    disagreement, independent = (
-        format_percent(share, n) for share in (diversity.disagreement, diversity.independent)
-    )
-    text = (
-        f"Two members differ on {disagreement}: independent ones as accurate would on {independent}"
-    )
+    disagreement, independent = (format_percent(share, n) for share in (diversity.disagreement, diversity.independent))
+    text = f"Two members differ on {disagreement}: independent ones as accurate would on {independent}"
     if diversity.perturbed is None:
         return f"{text}."
     changed = format_percent(diversity.perturbed, n)
@@ -187,10 +175,7 @@ def explain_diversity_plane(found: MemberMap, base: int, shown: int, noun: str) 
       noun: what one image is called.
     """
     if not shown:
-        return (
-            f"No member makes a mistake: disagreement per mistake is not defined on these "
-            f"{pluralize_noun(noun)}."
-        )
+        return f"No member makes a mistake: disagreement per mistake is not defined on these {pluralize_noun(noun)}."
     return (
         f"Seen from member {base + 1}: how many answers differ from its own, per mistake of the "
         "other. The upper line is where independent answers of that accuracy lie, the lower where "
@@ -228,9 +213,7 @@ def describe_point(found: MemberMap, place: int, member: int, n: int, noun: str)
     ends = found.disagreement[place, member, -1]
     others = [other for other in np.argsort(ends, kind="stable").tolist() if other != member]
     for other in select_ends(others):
-        lines.append(
-            f"differs from member {other + 1} on {format_images(float(ends[other]), n, noun)}"
-        )
+        lines.append(f"differs from member {other + 1} on {format_images(float(ends[other]), n, noun)}")
     if len(others) > MAX_HOVER_MEMBERS:
         lines.append(f"the nearest and farthest of {len(others)} others")
     return lines
@@ -268,9 +251,7 @@ def describe_pair(pair: Pair, votes: "np.ndarray", labels: "np.ndarray", noun: s
     )
 
 
-def tabulate_members(
-    found: MemberMap, groups: MemberGroups | None, n: int, noun: str
-) -> pd.DataFrame:
+def tabulate_members(found: MemberMap, groups: MemberGroups | None, n: int, noun: str) -> pd.DataFrame:
     """A row a member: its group, accuracy, who is nearest and farthest, how far it has come."""
     parts = groups.members if groups else ()
     owners = {member: str(place + 1) for place, own in enumerate(parts) for member in own}

@@ -46,15 +46,10 @@ def describe_random_arm(found: NextLabels, noun: str) -> str:
     again = len(set(found.chosen.tolist()) & set(found.at_random.tolist()))
     beside = f"{formats.format_count(len(found.at_random), noun)} drawn at random"
     shared = f", {again:,} of them chosen too" if again else ""
-    return (
-        f"Beside them {beside}{shared}: trained on these instead, the same settings show whether "
-        "choosing has paid."
-    )
+    return f"Beside them {beside}{shared}: trained on these instead, the same settings show whether choosing has paid."
 
 
-def serialize_next_labels(
-    found: NextLabels, noun: str, names: Sequence[str] = ()
-) -> dict[str, Any]:
+def serialize_next_labels(found: NextLabels, noun: str, names: Sequence[str] = ()) -> dict[str, Any]:
     """What to label next for JSON; docs/command-line.md says what each name is."""
     return {
         "by": found.strategy.name,

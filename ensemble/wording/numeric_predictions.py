@@ -4,13 +4,7 @@ import math
 from collections.abc import Sequence
 
 from ensemble.analysis.numeric.numeric_comparison import NumericComparison
-from ensemble.analysis.numeric.numeric_diagnosis import (
-    ErrorRatio,
-    LeftOutMember,
-    MeanError,
-    PitHistogram,
-    SpreadSkill,
-)
+from ensemble.analysis.numeric.numeric_diagnosis import ErrorRatio, LeftOutMember, MeanError, PitHistogram, SpreadSkill
 from ensemble.analysis.numeric.numeric_evaluation import NumericEvaluation
 from ensemble.analysis.numeric.numeric_quality import IntervalCoverage
 from ensemble.analysis.numeric.repeated_splits import SplitSummary
@@ -26,13 +20,10 @@ METRIC_NAMES = {
     "crps": "CRPS",
     "pinball": "pinball loss",
 }
-NO_SPREAD_SENTENCE = (
-    "Members gave numbers without a spread: there is no NLL, no CRPS and no interval of theirs."
-)
+NO_SPREAD_SENTENCE = "Members gave numbers without a spread: there is no NLL, no CRPS and no interval of theirs."
 MAX_LISTED_SUSPECTS = 5
 PIT_SHAPES = {
-    "even": "No sign that its spreads are wrong: targets fall about as evenly as they should in "
-    "what is predicted",
+    "even": "No sign that its spreads are wrong: targets fall about as evenly as they should in what is predicted",
     "narrow": "Too many targets fall at the ends of what is predicted: its spreads are too small",
     "wide": "Too many targets fall in the middle of what is predicted: its spreads are too large",
     "low": "Too many targets fall above what is predicted: its numbers are too low",
@@ -47,17 +38,12 @@ def format_with_unit(value: float | None, unit: str = "") -> str:
     return f"{text} {unit}" if unit and value is not None else text
 
 
-def describe_numeric_headline(
-    evaluation: NumericEvaluation, ratio: ErrorRatio | None, unit: str = ""
-) -> str:
+def describe_numeric_headline(evaluation: NumericEvaluation, ratio: ErrorRatio | None, unit: str = "") -> str:
     """The answer in a line: how far off the ensemble is, and what it saves against a member."""
     rmse = format_with_unit(evaluation.ensemble.rmse, unit)
     if ratio is None:
         return f"The one member’s RMSE is {rmse}"
-    saved, low, high = (
-        formats.format_percent(1 - share, figures=2)
-        for share in (ratio.ratio, ratio.high, ratio.low)
-    )
+    saved, low, high = (formats.format_percent(1 - share, figures=2) for share in (ratio.ratio, ratio.high, ratio.low))
     interval = ""
     if ratio.low > 0:
         interval = f" (95 %: {low} to {high})"
@@ -78,8 +64,7 @@ def describe_coverage(coverage: IntervalCoverage) -> str:
     """Whether intervals of one level hold as often as they promise; a clause."""
     promised = formats.format_percent(coverage.level, figures=2)
     share, low, high = (
-        formats.format_percent(value, figures=3)
-        for value in (coverage.held, coverage.low, coverage.high)
+        formats.format_percent(value, figures=3) for value in (coverage.held, coverage.low, coverage.high)
     )
     found = f"its {promised} intervals hold {share} of the targets ({low} to {high})"
     if coverage.high < coverage.level:
@@ -108,10 +93,7 @@ def list_numeric_sentences(evaluation: NumericEvaluation) -> list[str]:
 def describe_numeric_figures(evaluation: NumericEvaluation, unit: str = "") -> str:
     """The ensemble's figures on how many examples."""
     quality = evaluation.ensemble
-    parts = [
-        f"mean absolute error {format_with_unit(quality.mae, unit)}",
-        f"R² {format_significant(quality.r2)}",
-    ]
+    parts = [f"mean absolute error {format_with_unit(quality.mae, unit)}", f"R² {format_significant(quality.r2)}"]
     if quality.nll is not None:
         parts.append(f"NLL {format_significant(quality.nll)} nats")
     if quality.pinball is not None:
@@ -213,9 +195,7 @@ def describe_mean_error(error: MeanError, unit: str = "") -> str:
     return f"{found}."
 
 
-def describe_spread_skill(
-    skill: SpreadSkill, unit: str = "", noun: str = "predicted spread"
-) -> str:
+def describe_spread_skill(skill: SpreadSkill, unit: str = "", noun: str = "predicted spread") -> str:
     """Whether the error grows with the predicted spread, or what stands for it."""
     what = noun.removeprefix("predicted ")
     first, last = skill.bins[0], skill.bins[-1]
@@ -259,9 +239,7 @@ def describe_furthest_member(name: str, member: LeftOutMember) -> str:
     return f"{name[:1].upper()}{name[1:]} has the highest RMSE, {change} than a random other one’s."
 
 
-def describe_numeric_comparison(
-    comparison: NumericComparison, name: str, *, has_same_settings: bool = False
-) -> str:
+def describe_numeric_comparison(comparison: NumericComparison, name: str, *, has_same_settings: bool = False) -> str:
     """Describe how a run's RMSE compares with another's, and what the difference holds for.
 
     Args:
@@ -298,9 +276,7 @@ def list_comparison_evidence(comparison: NumericComparison, name: str) -> list[s
     difference = comparison.differences[0]
     tests = f"adjusted for {formats.format_count(comparison.tests, 'test')}"
     interval = format_error_range(comparison.ratio)
-    sentences = [
-        f"{interval[:1].upper()}{interval[1:]}; {format_p_value(difference.adjusted_p)}, {tests}."
-    ]
+    sentences = [f"{interval[:1].upper()}{interval[1:]}; {format_p_value(difference.adjusted_p)}, {tests}."]
     if difference.adjusted_settings_p is None:
         sentences.append("Nothing is known about other training seeds, which may change the order.")
     else:
@@ -359,8 +335,7 @@ def list_split_sentences(summary: SplitSummary, splits: int) -> list[str]:
 
     def format_figures(who: str) -> str:
         return ", ".join(
-            f"{name.upper()} {format_significant(figure['mean'])} ± "
-            f"{format_significant(figure['standard_error'], 2)}"
+            f"{name.upper()} {format_significant(figure['mean'])} ± {format_significant(figure['standard_error'], 2)}"
             for name, figure in summary[who].items()
         )
 

@@ -80,20 +80,14 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
         if dataset:
             config = replace(config, dataset=dataset)
         made_of_others = (run.path / SOURCES_FILE).exists()
-        words = (
-            [] if made_of_others else ["train", *_iterate_changed_options(config, EnsembleConfig())]
-        )
+        words = [] if made_of_others else ["train", *_iterate_changed_options(config, EnsembleConfig())]
         if words and (run.path / WEIGHTS_FILE).exists():
             words += ["--from", WEIGHTS_FILE]
     elif isinstance(config, LbfgsConfig):
         words = ["lbfgs", *_iterate_changed_options(config, LbfgsConfig())]
     elif isinstance(config, SweepConfig):
         usual = SweepConfig()
-        words = [
-            "sweep",
-            *_iterate_sweep_options(config, usual),
-            *_iterate_changed_options(config.base, usual.base),
-        ]
+        words = ["sweep", *_iterate_sweep_options(config, usual), *_iterate_changed_options(config.base, usual.base)]
     elif isinstance(config, LearningConfig):
         learning = LearningConfig()
         words = [
@@ -149,11 +143,7 @@ def format_figure_caption(run: Job, what: str, epoch: int | None = None) -> str:
     total = getattr(read_run_settings(run), "epochs", None)
     when = "" if epoch is None else f"epoch {epoch}" + (f" of {total}" if total else "")
     return remove_invisible_characters(
-        " · ".join(
-            filter(
-                None, (what, f"{format_run_name(run)} ({run.id})", when, format_program_version())
-            )
-        )
+        " · ".join(filter(None, (what, f"{format_run_name(run)} ({run.id})", when, format_program_version())))
     )
 
 
@@ -164,10 +154,7 @@ def format_program_version() -> str:
 
 def escape_tex(text: str) -> str:
     """Text as TeX reads it back: no letter of it is a command, and every brace is closed."""
-    escaped = "".join(
-        TEX_ESCAPES.get(letter, letter)
-        for letter in " ".join(remove_invisible_characters(text).split())
-    )
+    escaped = "".join(TEX_ESCAPES.get(letter, letter) for letter in " ".join(remove_invisible_characters(text).split()))
     return escaped.replace("--", "-{}-")  # else they are set as one dash, and no option
 
 
@@ -194,9 +181,7 @@ def _iterate_sweep_options(config: SweepConfig, usual: SweepConfig) -> Iterator[
             continue
         if value == getattr(usual, field.name) and field.name != "space":
             continue
-        option, between = SPLIT_SETTINGS.get(
-            field.name, (f"--{field.name.replace('_', '-')}", None)
-        )
+        option, between = SPLIT_SETTINGS.get(field.name, (f"--{field.name.replace('_', '-')}", None))
         for part in value.split(between) if between else [_format_option_value(value)]:
             yield from (option, part)
 

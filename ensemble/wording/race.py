@@ -22,9 +22,7 @@ RIVAL_NAMES = {"one_by_one": "one member after another", "howto": "the HOWTO's l
 def describe_break_even(race: Race) -> str:
     """From how many members on this engine is faster than what people do without it."""
     rival_comparisons = [
-        describe_rival_comparison(race, rival)
-        for rival in RIVAL_NAMES
-        if race.compute_speed_ratios("float32", rival)
+        describe_rival_comparison(race, rival) for rival in RIVAL_NAMES if race.compute_speed_ratios("float32", rival)
     ]
     if not rival_comparisons or not race.agrees_with_howto("float32"):
         return ""
@@ -36,14 +34,8 @@ def describe_rival_comparison(race: Race, rival: str) -> str:
     ratios = race.compute_speed_ratios("float32", rival)
     most, ahead = max(ratios), race.find_lead("float32", rival)
     if ahead is None:
-        return (
-            f"does not beat {RIVAL_NAMES[rival]} here, with up to "
-            f"{formats.format_count(most, 'member')}"
-        )
-    return (
-        f"beats {RIVAL_NAMES[rival]} from M = {ahead} on ({format_ratio(ratios[most])} as fast "
-        f"at M = {most})"
-    )
+        return f"does not beat {RIVAL_NAMES[rival]} here, with up to {formats.format_count(most, 'member')}"
+    return f"beats {RIVAL_NAMES[rival]} from M = {ahead} on ({format_ratio(ratios[most])} as fast at M = {most})"
 
 
 def describe_bfloat16_gain(race: Race) -> str:
@@ -59,10 +51,7 @@ def describe_precision_speed(race: Race, gain: float) -> str:
         return "is about as fast as float32 here"
     if gain > 1:
         return f"is {format_ratio(gain)} as fast as float32 here"
-    return (
-        f"is slower here and takes {format_ratio(1 / gain)} as long as "
-        f"float32{explain_slow_bfloat16(race)}"
-    )
+    return f"is slower here and takes {format_ratio(1 / gain)} as long as float32{explain_slow_bfloat16(race)}"
 
 
 def explain_slow_bfloat16(race: Race) -> str:
@@ -76,8 +65,7 @@ def describe_loss_agreement(race: Race) -> str:
     if not race.differences:
         return "Whether they learn the same could not be checked: the HOWTO's loop did not run."
     parts = [
-        f"{COMPETITOR_NAMES[name]} {format_relative_difference(race.differences[name])}"
-        for name in race.differences
+        f"{COMPETITOR_NAMES[name]} {format_relative_difference(race.differences[name])}" for name in race.differences
     ]
     return (
         "Checked: from the same seed, each member's losses in the first steps differ from the "
@@ -126,9 +114,7 @@ def describe_race_setup(race: Race) -> str:
     )
 
 
-def describe_bfloat16_support(
-    race: Race | None, platform: str, fast: bool, plan: Bfloat16Plan | None = None
-) -> str:
+def describe_bfloat16_support(race: Race | None, platform: str, fast: bool, plan: Bfloat16Plan | None = None) -> str:
     """What stands beside Train's control; "" where it is not known and can be measured.
 
     Args:
@@ -151,9 +137,7 @@ def describe_bfloat16_support(
     return ""
 
 
-def label_bfloat16_choice(
-    race: Race | None, platform: str, fast: bool, plan: Bfloat16Plan | None = None
-) -> str:
+def label_bfloat16_choice(race: Race | None, platform: str, fast: bool, plan: Bfloat16Plan | None = None) -> str:
     """What Train's control calls bfloat16; for the arguments see `describe_bfloat16_support`."""
     gain = (race.bfloat16_gain if race else None) or (plan.gain if plan else None)
     known_slow = (gain is not None and gain < MIN_WORTHWHILE_GAIN) or (gain is None and not fast)

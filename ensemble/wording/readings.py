@@ -115,9 +115,7 @@ def describe_lookalike_risk(names: Sequence[str], noun: str = "") -> str:
     return f"Shapes that are no {word} can pass for one: look at the picture."
 
 
-def describe_rejection_rate(
-    threshold: RejectionThreshold, names: Sequence[str], noun: str = ""
-) -> str:
+def describe_rejection_rate(threshold: RejectionThreshold, names: Sequence[str], noun: str = "") -> str:
     """How often what is no digit is rejected, all kinds of shapes together."""
     if not threshold.non_digits:
         return describe_lookalike_risk(names, noun)
@@ -134,18 +132,14 @@ def describe_rejection_rate(
     return f"{subject} are rejected {times}: look at the picture."
 
 
-def describe_rejection_sample(
-    threshold: RejectionThreshold, names: Sequence[str], noun: str = ""
-) -> str:
+def describe_rejection_sample(threshold: RejectionThreshold, names: Sequence[str], noun: str = "") -> str:
     """What shapes these were, and which of them pass most often."""
     word = noun or images_words.find_image_noun(names)
     if not threshold.non_digits:
         return f"No shapes that are no {word} could be shown to the members."
     least = min(threshold.non_digits, key=lambda kind: kind.share)
     shape_count = sum(non_digit.n for non_digit in threshold.non_digits)
-    kinds = (
-        f"{shape_count:,} shapes of {len(threshold.non_digits)} kinds, drawn letters and figures"
-    )
+    kinds = f"{shape_count:,} shapes of {len(threshold.non_digits)} kinds, drawn letters and figures"
     if not threshold.written:
         kinds = f"{shape_count:,} images of {len(threshold.non_digits)} kinds, noise"
     return (
@@ -162,24 +156,15 @@ def format_reading_row(
         return "–", "", f"{describe_empty_picture(names, noun)}."
     if why := explain_reading_rejection(reading, names, noun):
         return UNKNOWN_MARK, "", why
-    return (
-        join_mark_readings(reading, lines, names),
-        formats.format_probability(reading.confidence),
-        "",
-    )
+    return (join_mark_readings(reading, lines, names), formats.format_probability(reading.confidence), "")
 
 
-def describe_mark_alt_text(
-    digit: Digit, index: int, total: int, names: Sequence[str], noun: str = ""
-) -> str:
+def describe_mark_alt_text(digit: Digit, index: int, total: int, names: Sequence[str], noun: str = "") -> str:
     """A mark for whoever cannot see it."""
     place = f" · mark {index + 1} of {total}" if total > 1 else ""
     if digit.rejected:
         return f"{marks_words.describe_mark_rejection(names, noun)}{place}"
-    return (
-        f"{names[digit.label]}, "
-        f"{formats.format_probability(float(digit.probabilities[digit.label]))}{place}"
-    )
+    return f"{names[digit.label]}, {formats.format_probability(float(digit.probabilities[digit.label]))}{place}"
 
 
 def format_remaining_time(seconds: float) -> str:

@@ -40,16 +40,13 @@ def list_run_member_evidence(found: RunMemberMap) -> list[str]:
     lines = [describe_stress(found.scaling)]
     if found.difference is not None and found.between is not None and found.within is not None:
         places = formats.count_percent_decimals(found.n)
-        apart, low, high = (
-            100 * value for value in (found.between - found.within, *found.difference)
-        )
+        apart, low, high = (100 * value for value in (found.between - found.within, *found.difference))
         lines.append(
             f"The difference is {apart:+.{places}f} points ({low:.{places}f} to {high:.{places}f})"
             " of disagreement.".replace("-", "−")
         )
     lines.append(
-        f"On {formats.format_count(found.n, f'test {found.noun}')}, of these members; intervals "
-        f"are for other {images}."
+        f"On {formats.format_count(found.n, f'test {found.noun}')}, of these members; intervals are for other {images}."
     )
     return [line.replace("+0.00 points", "0.00 points") for line in lines]
 
@@ -61,8 +58,7 @@ def describe_left_out_runs(found: RunMemberMap) -> str:
     listed = " ".join(
         f"{format_unique_run_name(run)}: {why}"
         if why
-        else f"{format_unique_run_name(run)} was tested on other images than "
-        f"{format_unique_run_name(found.runs[0])}."
+        else f"{format_unique_run_name(run)} was tested on other images than {format_unique_run_name(found.runs[0])}."
         for run, why in found.left_out[:MAX_LISTED_REASONS]
     )
     more = len(found.left_out) - MAX_LISTED_REASONS
@@ -158,9 +154,7 @@ def describe_run_pair(found: RunMemberMap, pair: Pair) -> str:
     """What two members of the map answer differently, and who is right there."""
     first, second = sorted(pair)
     differ = found.votes[first] != found.votes[second]
-    right = [
-        int((differ & (found.votes[place] == found.labels)).sum()) for place in (first, second)
-    ]
+    right = [int((differ & (found.votes[place] == found.labels)).sum()) for place in (first, second)]
     count = int(differ.sum())
     begin = f"{format_run_pair(found, pair)} answer "
     begin = begin[0].upper() + begin[1:]

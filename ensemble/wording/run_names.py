@@ -117,21 +117,15 @@ def format_ensemble_settings(config: EnsembleConfig) -> str:
     return f"{name} · seed {config.seed}" if config.seed else name
 
 
-def format_learner_settings(
-    members: int, network: str, rate: float, dataset: str, vary: str = ""
-) -> str:
+def format_learner_settings(members: int, network: str, rate: float, dataset: str, vary: str = "") -> str:
     """As `format_ensemble_settings`, of these settings, though others may not go with them.
 
     Where rates differ from member to member: "8 members · rate 0.01 to 1 · digits".
     """
     # A rate that a sweep drew has ten digits, of which a name needs four.
-    rates = member_settings.parse_varied_settings(vary, members).get(
-        "learning_rate", (float(f"{rate:.4g}"),)
-    )
+    rates = member_settings.parse_varied_settings(vary, members).get("learning_rate", (float(f"{rate:.4g}"),))
     parts = [formats.format_count(members, "member"), *networks.list_network_name_parts(network)]
-    return " · ".join(
-        [*parts, f"rate {member_settings.format_value_range(rates)}", format_dataset_name(dataset)]
-    )
+    return " · ".join([*parts, f"rate {member_settings.format_value_range(rates)}", format_dataset_name(dataset)])
 
 
 def format_regression_settings(config: LbfgsConfig) -> str:
@@ -143,19 +137,13 @@ def format_regression_settings(config: LbfgsConfig) -> str:
 def format_sweep_settings(config: SweepConfig) -> str:
     """A sweep by what it is: "12 trials of learning rate, momentum · digits"."""
     text = ", ".join(config.search_axes).replace("_", " ")
-    return (
-        f"{formats.format_count(config.trial_count, 'trial')} of {text} · "
-        f"{format_dataset_name(config.base.dataset)}"
-    )
+    return f"{formats.format_count(config.trial_count, 'trial')} of {text} · {format_dataset_name(config.base.dataset)}"
 
 
 def format_learning_settings(config: LearningConfig) -> str:
     """An experiment with labels by what it is: "40 to 140 labels by diversity · digits"."""
     counts = config.label_counts
-    return (
-        f"{counts[0]:,} to {counts[-1]:,} labels by {config.by} · "
-        f"{format_dataset_name(config.base.dataset)}"
-    )
+    return f"{counts[0]:,} to {counts[-1]:,} labels by {config.by} · {format_dataset_name(config.base.dataset)}"
 
 
 def format_dataset_name(dataset: str) -> str:

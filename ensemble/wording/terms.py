@@ -27,9 +27,7 @@ SPLIT_LIMIT = (
     "Disagreement mostly measures training randomness: errors shared by all members can add to "
     "their own uncertainty instead, and wide networks can disagree less."
 )
-TERMS_OF_METRICS = tuple(
-    Term(metric.term, metric.plain, metric.gloss, metric.view) for metric in METRICS
-)
+TERMS_OF_METRICS = tuple(Term(metric.term, metric.plain, metric.gloss, metric.view) for metric in METRICS)
 TERMS = (
     Term(
         "ensemble",
@@ -55,19 +53,9 @@ TERMS = (
         "What each member is unsure of by itself: the mean of their entropies.",
         "uncertainty",
     ),
-    Term(
-        "epistemic",
-        "members disagree",
-        "What the members disagree about: the mutual information.",
-        "uncertainty",
-    ),
+    Term("epistemic", "members disagree", "What the members disagree about: the mutual information.", "uncertainty"),
     Term("entropy", "doubt", "How spread out probabilities are: 0 nats is sure.", "uncertainty"),
-    Term(
-        "committee",
-        "some of the members",
-        "A few members whose probabilities are averaged.",
-        "committee",
-    ),
+    Term("committee", "some of the members", "A few members whose probabilities are averaged.", "committee"),
     Term(
         "selective prediction",
         "answering only where sure",
@@ -83,9 +71,7 @@ TERMS = (
 )
 TERMS_BY_NAME = {term.name: term for term in TERMS}
 # What is replaced in sentences: abbreviations, which tell a beginner nothing. Longer ones first.
-ABBREVIATIONS = sorted(
-    (metric.term for metric in METRICS if re.search("[A-Z]{2}", metric.term)), key=len, reverse=True
-)
+ABBREVIATIONS = sorted((metric.term for metric in METRICS if re.search("[A-Z]{2}", metric.term)), key=len, reverse=True)
 ABBREVIATION_PATTERN = re.compile(rf"\b({'|'.join(ABBREVIATIONS)})\b")
 
 

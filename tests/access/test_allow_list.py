@@ -74,9 +74,7 @@ def test_an_entry_that_is_amiss_is_named(text: str, said: str) -> None:
         parse_allow_list(text)
 
 
-def test_whoever_is_taken_off_the_file_is_nobody_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whoever_is_taken_off_the_file_is_nobody_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "people"
     file.write_text("# who may\nann@example.org=admin\neve@example.org\n")
     monkeypatch.setenv("ENSEMBLE_ALLOW", "")

@@ -5,15 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from ensemble.access import (
-    Action,
-    Person,
-    Role,
-    actions,
-    audit_log,
-    check_permission,
-    set_person_source,
-)
+from ensemble.access import Action, Person, Role, actions, audit_log, check_permission, set_person_source
 from ensemble.cli.program import main
 from ensemble.errors import AccessError
 from ensemble.storage.folders import runs_folder
@@ -31,10 +23,7 @@ def ann_asks():
 def test_a_line_is_read_as_it_was_written_and_torn_or_odd_ones_are_left() -> None:
     audit_log.write_audit_entry(Action.LAUNCH, "a\nrun", ANN)
     with (runs_folder() / audit_log.LOG_FILE).open("ab") as file:
-        file.write(
-            b'not json\n{"time": 1}\n{"time": "x", "who": "", "role": "", "action": "",'
-            b' "subject": ""}\n\xff\n'
-        )
+        file.write(b'not json\n{"time": 1}\n{"time": "x", "who": "", "role": "", "action": "", "subject": ""}\n\xff\n')
     audit_log.write_audit_entry(actions.UPLOAD_EVENT, "x" * 10_000)
     with (runs_folder() / audit_log.LOG_FILE).open("ab") as file:
         file.write(b'{"time": 1, "who": "ann')
@@ -66,10 +55,7 @@ def test_coming_and_going_does_not_push_what_was_done_out_of_the_log(event: str)
     found = [one.who for one in audit_log.read_audit_log() if one.action == event]
     assert found == [ANN.name] * audit_log.MAX_EVENTS_PER_MINUTE + ["bob@example.org"]
     audit_log.write_audit_entry(Action.LAUNCH, "another")
-    assert [one.subject for one in audit_log.read_audit_log() if one.action == "launch"] == [
-        "a-run",
-        "another",
-    ]
+    assert [one.subject for one in audit_log.read_audit_log() if one.action == "launch"] == ["a-run", "another"]
 
 
 def test_the_same_change_again_and_again_is_one_line_a_minute() -> None:
@@ -78,9 +64,7 @@ def test_the_same_change_again_and_again_is_one_line_a_minute() -> None:
         audit_log.write_audit_entry(Action.CHANGE, "another")
         audit_log.write_audit_entry(Action.STOP, "a-run")
     audit_log.write_audit_entry(Action.CHANGE, "a-run", Person("bob@example.org", Role.ADMIN))
-    changes = [
-        (one.who, one.subject) for one in audit_log.read_audit_log() if one.action == "change"
-    ]
+    changes = [(one.who, one.subject) for one in audit_log.read_audit_log() if one.action == "change"]
     assert changes == [(ANN.name, "a-run"), (ANN.name, "another"), ("bob@example.org", "a-run")]
     assert sum(one.action == "stop" for one in audit_log.read_audit_log()) == 10
 

@@ -57,9 +57,7 @@ def as_(person: Person) -> None:
 
 
 def audited() -> list[tuple[str, str, str]]:
-    lines = [
-        json.loads(line) for line in (runs_folder() / audit_log.LOG_FILE).read_text().splitlines()
-    ]
+    lines = [json.loads(line) for line in (runs_folder() / audit_log.LOG_FILE).read_text().splitlines()]
     return [(line["who"], line["action"], line["subject"]) for line in lines]
 
 
@@ -70,9 +68,7 @@ BEGINNINGS: dict[str, Callable[[], object]] = {
     "measure the machine": lambda: queue_race(build_default_race()),
     "take predictions in": lambda: create_run_folder("import", 0.0).__enter__(),
     "fetch a dataset": lambda: dataset_fetch.start_fetch("mnist"),
-    "hand images in": lambda: dataset_upload.receive_upload(
-        io.BytesIO(b""), UploadRequest("a.zip")
-    ),
+    "hand images in": lambda: dataset_upload.receive_upload(io.BytesIO(b""), UploadRequest("a.zip")),
     "add a dataset": lambda: staging.publish_staged_dataset(Path("gone"), "leaves"),
     "start a process": lambda: start_command_process(runs_folder() / "log.txt", "--version"),
     "pin a baseline": lambda: baseline.write_baseline("digits", None),
@@ -137,20 +133,12 @@ def as_it_stopped(folder: Path) -> None:
     ids=["run", "sweep", "regression", "learning"],
 )
 def test_nobody_else_stops_resumes_or_deletes_a_job_of_any_kind(
-    store: JobStore[Any, Any, Any],
-    config: object,
-    rest: Callable[[Path], None],
-    again: str,
-    person: Person,
+    store: JobStore[Any, Any, Any], config: object, rest: Callable[[Path], None], again: str, person: Person
 ) -> None:
     as_(ANN)
     job = store.create(config)
     refused = []
-    for act, arrange in (
-        (store.request_stop, lambda folder: None),
-        (store.requeue, rest),
-        (store.delete, rest),
-    ):
+    for act, arrange in ((store.request_stop, lambda folder: None), (store.requeue, rest), (store.delete, rest)):
         arrange(job.path)
         as_(person)
         with pytest.raises(AccessError, match=r"belongs to ann@example.org|look and classify"):

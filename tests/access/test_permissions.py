@@ -53,8 +53,7 @@ def test_members_touch_their_own_and_admins_everything() -> None:
 
 
 @pytest.mark.parametrize(
-    ("person", "said"),
-    [(NOBODY, "not signed in"), (VIEWER, "look and classify"), (ANN, "belongs to bob@")],
+    ("person", "said"), [(NOBODY, "not signed in"), (VIEWER, "look and classify"), (ANN, "belongs to bob@")]
 )
 def test_a_refusal_says_what_it_takes(person: Person, said: str) -> None:
     set_person_source(lambda: person)

@@ -2,12 +2,7 @@
 
 import pytest
 
-from ensemble.access.server_access import (
-    AccessMode,
-    ServerStart,
-    determine_access_mode,
-    is_loopback_address,
-)
+from ensemble.access.server_access import AccessMode, ServerStart, determine_access_mode, is_loopback_address
 from ensemble.errors import ConfigError
 
 WHOLE = {"provider": True, "missing": ""}
@@ -51,11 +46,7 @@ def env(monkeypatch: pytest.MonkeyPatch, values: dict[str, str]) -> None:
     [
         ({}, ServerStart("localhost"), AccessMode.ALONE),
         ({"ENSEMBLE_SHARE": "0"}, ServerStart("localhost"), AccessMode.ALONE),
-        (
-            {},
-            ServerStart("::1", hosts=("localhost", "127.0.0.1", "[::1]", "a.localhost")),
-            AccessMode.ALONE,
-        ),
+        ({}, ServerStart("::1", hosts=("localhost", "127.0.0.1", "[::1]", "a.localhost")), AccessMode.ALONE),
         (LISTED, ServerStart("localhost", **WHOLE, **NAMED), AccessMode.SIGN_IN),
         (OPEN, ServerStart("localhost", **NAMED), AccessMode.OPEN),
         (LISTED, ServerStart("localhost", **WHOLE), AccessMode.SIGN_IN),
@@ -81,25 +72,13 @@ def test_how_a_server_knows_who_comes(
         ({"ENSEMBLE_SHARE": "1"}, ServerStart("localhost"), "a provider and ENSEMBLE_ALLOW"),
         ({"ENSEMBLE_SHARE": "yes"}, ServerStart("localhost"), "a provider and ENSEMBLE_ALLOW"),
         # As behind a proxy on the same machine, which lets everybody through.
-        (
-            {},
-            ServerStart("localhost", **NAMED),
-            "take ensemble.example.org out of server.allowedHosts",
-        ),
-        (
-            {},
-            ServerStart("127.0.0.1", hosts=("localhost", "*")),
-            "take \\* out of server.allowedHosts",
-        ),
+        ({}, ServerStart("localhost", **NAMED), "take ensemble.example.org out of server.allowedHosts"),
+        ({}, ServerStart("127.0.0.1", hosts=("localhost", "*")), "take \\* out of server.allowedHosts"),
         (LISTED, ServerStart("localhost"), "lacks a provider"),
         ({}, ServerStart("localhost", **WHOLE), "lacks ENSEMBLE_ALLOW"),
         ({}, ServerStart("0.0.0.0", **WHOLE), "lacks ENSEMBLE_ALLOW"),
         (LISTED, ServerStart("0.0.0.0", provider=True, missing="client_id"), "lacks client_id"),
-        (
-            {"ENSEMBLE_ALLOW": "*"},
-            ServerStart("0.0.0.0", **WHOLE),
-            "admit anybody with any account",
-        ),
+        ({"ENSEMBLE_ALLOW": "*"}, ServerStart("0.0.0.0", **WHOLE), "admit anybody with any account"),
         ({"ENSEMBLE_ALLOW": "ann"}, ServerStart("localhost"), "neither an address"),
         (LISTED, ServerStart("localhost", **WHOLE, **HEADER), "trusted only with ENSEMBLE_OPEN=1"),
         ({}, ServerStart("localhost", **HEADER), "trusted only with ENSEMBLE_OPEN=1"),

@@ -48,9 +48,7 @@ def test_within_any_minute_a_person_does_something_so_often_and_no_more() -> Non
 
 def test_of_two_at_once_one_is_too_many() -> None:
     counted, got = RateLimiter(), list[bool]()
-    every = [
-        threading.Thread(target=lambda: got.append(counted.try_count("ann", 5))) for _ in range(40)
-    ]
+    every = [threading.Thread(target=lambda: got.append(counted.try_count("ann", 5))) for _ in range(40)]
     for one in every:
         one.start()
     for one in every:
@@ -159,9 +157,7 @@ def test_a_full_folder_takes_nothing_new_of_anybody_and_says_so(monkeypatch) -> 
 def test_a_size_that_is_no_number_is_said(monkeypatch) -> None:
     for wrong in ("much", "-1", "nan", "1e30"):
         monkeypatch.setenv(usage_limits.RUNS_GB_VARIABLE, wrong)
-        with pytest.raises(
-            ConfigError, match=f"{usage_limits.RUNS_GB_VARIABLE} is {wrong}: give a number"
-        ):
+        with pytest.raises(ConfigError, match=f"{usage_limits.RUNS_GB_VARIABLE} is {wrong}: give a number"):
             usage_limits.measure_disk_quota()
 
 

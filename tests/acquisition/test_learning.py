@@ -21,12 +21,7 @@ from ensemble.acquisition.learning_results import (
     read_results,
 )
 from ensemble.acquisition.learning_settings import LearningConfig
-from ensemble.acquisition.learning_store import (
-    LearningExperiment,
-    create_learning,
-    find_learning,
-    requeue_learning,
-)
+from ensemble.acquisition.learning_store import LearningExperiment, create_learning, find_learning, requeue_learning
 from ensemble.acquisition.learning_worker import execute_learning
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
@@ -154,14 +149,7 @@ def build_results(gain: float, seeds: int, images: int = 400) -> dict[Any, Learn
                 share = 0.7 + gain * (arm == "chosen")
                 right = draws.random(images) < share
                 result = LearningResult(
-                    place,
-                    arm,
-                    number,
-                    10 + 5 * number,
-                    images,
-                    float(right.mean()),
-                    0.5,
-                    pack_right(right),
+                    place, arm, number, 10 + 5 * number, images, float(right.mean()), 0.5, pack_right(right)
                 )
                 results[result.key] = result
     return results

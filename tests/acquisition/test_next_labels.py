@@ -70,9 +70,7 @@ def test_an_arm_takes_none_that_it_has_and_ends_with_the_pool() -> None:
     first = choose_next_labels(each, "information", 5)
     has_chosen, has_random = np.zeros(12, bool), np.zeros(12, bool)
     has_chosen[first.chosen], has_random[first.at_random] = True, True
-    second = choose_next_labels(
-        each, "information", 20, 1, has_chosen=has_chosen, has_random=has_random
-    )
+    second = choose_next_labels(each, "information", 20, 1, has_chosen=has_chosen, has_random=has_random)
     assert sorted([*first.chosen, *second.chosen]) == list(range(12))
     assert sorted([*first.at_random, *second.at_random]) == list(range(12))
     full = np.ones(12, bool)
@@ -82,9 +80,7 @@ def test_an_arm_takes_none_that_it_has_and_ends_with_the_pool() -> None:
 def test_what_cannot_be_chosen_is_refused_with_what_to_do(pool: Path, tmp_path: Path) -> None:
     np.savez(tmp_path / "one.npz", probabilities=distributions(1, 9, 3))
     assert "choose “entropy”" in refuse("next", tmp_path / "one.npz", "--by", "power")
-    assert len(
-        json.loads(invoke("next", tmp_path / "one.npz", "--by", "entropy", "--json"))["next"]
-    )
+    assert len(json.loads(invoke("next", tmp_path / "one.npz", "--by", "entropy", "--json"))["next"])
     assert "count is 0: it has to be" in refuse("next", pool, "--count", 0)
     assert "seed is -1: it has to be" in refuse("next", pool, "--seed", -1)
     np.savez(tmp_path / "flat.npz", probabilities=np.full(9, 0.5))
@@ -93,11 +89,7 @@ def test_what_cannot_be_chosen_is_refused_with_what_to_do(pool: Path, tmp_path: 
 
 
 def test_labels_in_a_file_change_nothing(pool: Path, tmp_path: Path) -> None:
-    np.savez(
-        tmp_path / "labelled.npz",
-        probabilities=distributions(4, 50, 6),
-        labels=np.arange(50) % 6,
-    )
+    np.savez(tmp_path / "labelled.npz", probabilities=distributions(4, 50, 6), labels=np.arange(50) % 6)
     with_labels = invoke("next", tmp_path / "labelled.npz")
     assert "The labels of the file were not looked at." in with_labels
     assert with_labels.splitlines()[:20] == invoke("next", pool).splitlines()[:20]

@@ -60,9 +60,7 @@ def trainings(
 
 @pytest.mark.long_cases
 @pytest.mark.parametrize(("values", "members", "apart"), [(2, 3, 1), (4, 2, 4), (8, 3, 1)])
-def test_seeds_are_seldom_taken_for_values_and_values_are_found(
-    values: int, members: int, apart: float
-) -> None:
+def test_seeds_are_seldom_taken_for_values_and_values_are_found(values: int, members: int, apart: float) -> None:
     """By the images alone, seeds would be told apart in nearly every draw."""
     tried = np.repeat(np.arange(values), members)
     wrong = found = by_images = 0

@@ -32,18 +32,14 @@ def measure_losses(averaged: NDArray[np.floating], labels: NDArray[np.int64]) ->
 
 
 @pytest.mark.parametrize("groups", [number_groups(np.arange(300) ** 2 % 41), np.arange(300) % 150])
-def test_moments_of_every_committee_are_those_of_its_collapsed_losses(
-    groups: NDArray[np.int64],
-) -> None:
+def test_moments_of_every_committee_are_those_of_its_collapsed_losses(groups: NDArray[np.int64]) -> None:
     probabilities, labels = distributions(4, 300, 5, seed=1), np.arange(300) % 5
     judged = evaluate_committees(probabilities, labels, groups=groups)
     assert judged.groups == groups.max() + 1
     assert judged.accuracy_loss is not None
     whole = measure_losses(average_probabilities(probabilities), labels)
     for row, mask in enumerate(judged.masks[:-1]):
-        own = measure_losses(
-            average_probabilities(probabilities[list(members_of_mask(mask))]), labels
-        )
+        own = measure_losses(average_probabilities(probabilities[list(members_of_mask(mask))]), labels)
         kinds = judged.accuracy_loss, judged.nll_loss, judged.brier_loss
         for found, theirs, of_all, bound in zip(kinds, own, whole, BOUNDS, strict=True):
             expected = compute_moments(collapse_groups(theirs - of_all, groups))
@@ -62,9 +58,7 @@ def test_moments_of_more_than_64_members_are_the_same() -> None:
         assert_row_is(judged.brier_loss, row, expected, BOUNDS[2])
 
 
-def assert_row_is(
-    found: DifferenceMoments, row: int, expected: DifferenceMoments, bound: float
-) -> None:
+def assert_row_is(found: DifferenceMoments, row: int, expected: DifferenceMoments, bound: float) -> None:
     """The largest distance counts as that of an unseen group, which may lose as a whole."""
     assert found.n == expected.n
     for name in ("mean", "variance", "third"):
@@ -74,9 +68,7 @@ def assert_row_is(
     assert np.asarray(found.largest)[row] == pytest.approx(largest, rel=2e-3)
 
 
-@pytest.mark.parametrize(
-    ("figure", "margin"), [("accuracy", 0.001), ("nll", 5e-4), ("brier", 0.002)]
-)
+@pytest.mark.parametrize(("figure", "margin"), [("accuracy", 0.001), ("nll", 5e-4), ("brier", 0.002)])
 def test_copies_do_not_make_a_committee_surer(figure: str, margin: float) -> None:
     probabilities, labels = distributions(4, 600, 4, seed=2), np.arange(600) % 4
     probabilities[:, np.arange(600), labels] += 1
@@ -84,9 +76,7 @@ def test_copies_do_not_make_a_committee_surer(figure: str, margin: float) -> Non
     often, groups = np.repeat(probabilities, COPIES, axis=1), np.arange(600).repeat(COPIES)
     once = find_sufficient_size(evaluate_committees(probabilities, labels), figure, margin)
     grouped, naive = (
-        find_sufficient_size(
-            evaluate_committees(often, labels.repeat(COPIES), groups=index), figure, margin
-        )
+        find_sufficient_size(evaluate_committees(often, labels.repeat(COPIES), groups=index), figure, margin)
         for index in (groups, None)
     )
     assert (once.groups, grouped.groups, naive.groups) == (None, 600, None)
@@ -113,14 +103,8 @@ def test_copies_do_not_make_a_plan_surer(figure: str) -> None:
     labels = np.random.default_rng(3).integers(4, size=200)
     epochs = learning(4, labels, 2, 0)
     once = build_plan_grid([1, 2], [score_committees(each, labels) for each in epochs])
-    often = [
-        score_committees(np.repeat(each, COPIES, axis=1), labels.repeat(COPIES)) for each in epochs
-    ]
-    grids = [
-        once,
-        build_plan_grid([1, 2], often, np.arange(200).repeat(COPIES)),
-        build_plan_grid([1, 2], often),
-    ]
+    often = [score_committees(np.repeat(each, COPIES, axis=1), labels.repeat(COPIES)) for each in epochs]
+    grids = [once, build_plan_grid([1, 2], often, np.arange(200).repeat(COPIES)), build_plan_grid([1, 2], often)]
     plan, against = EnsemblePlan(2, 1), EnsemblePlan(3, 2)
     alone, ours, naive = (compute_plan_losses(grid, [plan], against, figure)[0] for grid in grids)
     assert ours.by_examples == pytest.approx(alone.by_examples, rel=0.02)

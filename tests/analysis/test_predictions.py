@@ -55,9 +55,7 @@ def test_examples_that_are_equal_keep_their_order() -> None:
     same = np.tile(np.array([0.6, 0.4]), (3, 8, 1))
     made = evaluate_predictions(same, np.zeros(8, int))
     for order in EXAMPLE_ORDERS:
-        assert sort_examples(made, filter_examples(made), order, np.ones(8, int)).tolist() == list(
-            range(8)
-        )
+        assert sort_examples(made, filter_examples(made), order, np.ones(8, int)).tolist() == list(range(8))
     with pytest.raises(ValueError, match="needs their sizes"):
         sort_examples(made, filter_examples(made), "sets")
 
@@ -92,9 +90,7 @@ def test_what_it_returns_cannot_be_changed(made: EnsemblePredictions) -> None:
         (np.full((2, 5, 10), 0.1), np.full(5, -1), "outside"),
     ],
 )
-def test_refuses_what_does_not_fit(
-    probabilities: np.ndarray, labels: np.ndarray, says: str
-) -> None:
+def test_refuses_what_does_not_fit(probabilities: np.ndarray, labels: np.ndarray, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         evaluate_predictions(probabilities, labels)
 

@@ -91,15 +91,11 @@ def test_of_many_classes_only_those_that_a_committee_may_say_are_followed() -> N
     assert 0 < len(arranged.below) < 0.2 * arranged.contested * 499
     judged = evaluate_committees(probabilities, labels)
     for mask, share in zip(judged.masks.tolist(), judged.accuracy, strict=True):
-        said = average_probabilities(probabilities[[m for m in range(4) if mask >> m & 1]]).argmax(
-            axis=1
-        )
+        said = average_probabilities(probabilities[[m for m in range(4) if mask >> m & 1]]).argmax(axis=1)
         assert share == (said == labels).mean()
 
 
-def test_a_temperature_says_on_how_many_of_many_it_was_fitted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_temperature_says_on_how_many_of_many_it_was_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     probabilities, labels = sizes.drawn(3, 4_000, 10)
     whole = temperature_scaling.compare_fitted_temperatures(probabilities, labels)
     assert (whole.fitted, whole.offered) == (2_000, 2_000)
@@ -107,14 +103,7 @@ def test_a_temperature_says_on_how_many_of_many_it_was_fitted(
     monkeypatch.setattr(temperature_scaling, "MAX_FITTED_PROBABILITIES", 40_000)  # of 60,000
     some = temperature_scaling.compare_fitted_temperatures(probabilities, labels)
     assert (some.fitted, some.offered, some.judged) == (1_333, 2_000, 2_000)
-    assert (
-        "Fitted on 1,333 of one half of the test images (2,000)"
-        in describe_temperature_evidence(some, "image")
-    )
-    assert some.scaled_average.temperature == pytest.approx(
-        whole.scaled_average.temperature, rel=0.05
-    )
-    given = temperature_scaling.compare_fitted_temperatures(
-        probabilities, labels, (probabilities, labels)
-    )
+    assert "Fitted on 1,333 of one half of the test images (2,000)" in describe_temperature_evidence(some, "image")
+    assert some.scaled_average.temperature == pytest.approx(whole.scaled_average.temperature, rel=0.05)
+    given = temperature_scaling.compare_fitted_temperatures(probabilities, labels, (probabilities, labels))
     assert "1,333 of the 4,000 validation images" in describe_temperature_evidence(given, "image")

@@ -19,9 +19,6 @@ def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
     run = trained(name="three of them")
     network, draws = load_run_network(run), np.random.default_rng(0)
-    drawn = {
-        name: draws.normal(0, 0.1, (3, *shape.shape)).astype(np.float32)
-        for name, shape in network.shapes.items()
-    }
+    drawn = {name: draws.normal(0, 0.1, (3, *shape.shape)).astype(np.float32) for name, shape in network.shapes.items()}
     write_parameters(run.path, 2, network.nest_arrays(drawn), best=2)
     return run

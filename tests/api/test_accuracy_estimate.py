@@ -70,10 +70,7 @@ def test_a_failed_check_leaves_a_range_of_lower_trust() -> None:
     assert found["range"] == {"low": low, "high": high}
     assert found["member_accuracy"] is None
     assert found["likeness"]["mean_confidence"] < 0.001
-    assert stated.to_text().splitlines() == [
-        stated.sentence,
-        *(f"  {note}" for note in stated.notes),
-    ]
+    assert stated.to_text().splitlines() == [stated.sentence, *(f"  {note}" for note in stated.notes)]
 
 
 def test_a_range_of_images_that_differ_a_lot_has_no_lower_end() -> None:
@@ -112,9 +109,7 @@ def test_confidence_that_does_not_hold_lowers_the_trust_and_few_images_have_no_r
     )
     stated = run.estimate_accuracy(probabilities=draw_labelled(1, 300).probabilities)
     assert "calibration" in stated.estimate.refusals
-    assert "with lower trust: on the 2,000 test examples confidence and accuracy differ " in (
-        stated.sentence
-    )
+    assert "with lower trust: on the 2,000 test examples confidence and accuracy differ " in (stated.sentence)
 
 
 def test_one_member_has_no_agreement() -> None:

@@ -10,9 +10,7 @@ import ensemble
 from ensemble.runs import Run
 
 REPO = Path(__file__).resolve().parents[2]
-MODULES = [
-    f"ensemble.api.{name}" for name in ("prediction_import", "run_lookup", "predictions", "run")
-]
+MODULES = [f"ensemble.api.{name}" for name in ("prediction_import", "run_lookup", "predictions", "run")]
 FLAGS = doctest.ELLIPSIS
 
 

@@ -67,9 +67,7 @@ def test_the_reliability_diagram_counts_what_a_loop_counts() -> None:
 def test_the_committees_curve_ends_in_the_whole_ensembles_loss() -> None:
     curve = trace(FIGURES["committee"](MADE, "nll"), "mean of the committees")
     whole = MADE.probabilities.astype(float).mean(axis=0)
-    alone = [
-        log_loss(LABELS, one / one.sum(axis=1)[:, None]) for one in MADE.probabilities.astype(float)
-    ]
+    alone = [log_loss(LABELS, one / one.sum(axis=1)[:, None]) for one in MADE.probabilities.astype(float)]
     assert curve.y[-1] == pytest.approx(log_loss(LABELS, whole / whole.sum(axis=1)[:, None]))
     assert curve.y[0] == pytest.approx(np.mean(alone))
 

@@ -55,9 +55,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("asked")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(folder))
-        config = EnsembleConfig(
-            network="logistic", members=3, epochs=2, vary="learning_rate=0.02..0.2"
-        )
+        config = EnsembleConfig(network="logistic", members=3, epochs=2, vary="learning_rate=0.02..0.2")
         return folder, runs.execute_run(runs.create_run(config).id).id
 
 
@@ -96,21 +94,15 @@ def test_some_members_are_asked_again_and_again_about_any_count(run: ensemble.Ru
         assert members.member_names == (run.member_names[2], run.member_names[0])
         for count, batch in ((1, 1024), (3, 2), (200, 64)):
             made = members.predict(run.images[:count], batch_size=batch)
-            np.testing.assert_allclose(
-                made.probabilities, recorded.probabilities[[2, 0], :count], atol=1e-6
-            )
+            np.testing.assert_allclose(made.probabilities, recorded.probabilities[[2, 0], :count], atol=1e-6)
         # Of the same batch size the count changes no bit.
         many = members.predict(run.images[:200], batch_size=64).probabilities
-        np.testing.assert_array_equal(
-            many[:, 64:128], members.predict(run.images[64:128]).probabilities
-        )
+        np.testing.assert_array_equal(many[:, 64:128], members.predict(run.images[64:128]).probabilities)
     with pytest.raises(RunError, match="have been closed: open them again"):
         members.predict(run.images[:1])
 
 
-def test_without_labels_there_is_all_that_needs_none(
-    run: ensemble.Run, members: OpenedMembers
-) -> None:
+def test_without_labels_there_is_all_that_needs_none(run: ensemble.Run, members: OpenedMembers) -> None:
     made = members.predict(run.images[:40])
     known = members.predict(run.images[:40], run.labels[:40])
     assert isinstance(made, ensemble.Predictions)
@@ -135,9 +127,7 @@ def test_without_labels_there_is_all_that_needs_none(
             ask()
 
 
-def test_images_of_another_kind_are_taken_with_a_warning_or_refused(
-    run: ensemble.Run, members: OpenedMembers
-) -> None:
+def test_images_of_another_kind_are_taken_with_a_warning_or_refused(run: ensemble.Run, members: OpenedMembers) -> None:
     shown = run.images[:8]
     expected = members.predict(shown).probabilities
     with pytest.warns(UserWarning, match="ranged from 0 to 1"):
@@ -171,9 +161,7 @@ def test_members_that_are_not_there_are_said(run: ensemble.Run) -> None:
         run.predict(run.images[:1], members=[1, 1])
     with pytest.raises(RunError, match="epoch 9"):
         run.predict(run.images[:1], epoch=9)
-    imported = ensemble.import_predictions(
-        [[[0.9, 0.1], [0.6, 0.4]]], [0, 1], images=np.zeros((2, 4, 4), np.uint8)
-    )
+    imported = ensemble.import_predictions([[[0.9, 0.1], [0.6, 0.4]]], [0, 1], images=np.zeros((2, 4, 4), np.uint8))
     with pytest.raises(RunError, match="was trained elsewhere"):
         imported.predict(np.zeros((1, 4, 4), np.uint8))
     with pytest.raises(RunError, match="was trained elsewhere"):
@@ -182,16 +170,12 @@ def test_members_that_are_not_there_are_said(run: ensemble.Run) -> None:
 
 def test_parameters_are_what_the_network_takes(run: ensemble.Run) -> None:
     one, every = run.parameters(1), run.parameters()
-    np.testing.assert_array_equal(
-        one["params"]["Dense_0"]["kernel"], every["params"]["Dense_0"]["kernel"][1]
-    )
+    np.testing.assert_array_equal(one["params"]["Dense_0"]["kernel"], every["params"]["Dense_0"]["kernel"][1])
     flat = run.images.reshape(len(run.images), -1) / np.float32(255)
     logits = flat @ one["params"]["Dense_0"]["kernel"] + one["params"]["Dense_0"]["bias"]
     raised = np.exp(logits - logits.max(axis=1, keepdims=True))
     np.testing.assert_allclose(
-        raised / raised.sum(axis=1, keepdims=True),
-        run.predictions().probabilities[1],
-        atol=1e-5,
+        raised / raised.sum(axis=1, keepdims=True), run.predictions().probabilities[1], atol=1e-5
     )
     assert set(run.parameters(1, epoch=1)) == {"params"}
 
@@ -210,11 +194,7 @@ def test_a_network_s_other_collections_stand_beside_its_parameters() -> None:
 @pytest.mark.long
 def test_jax_of_the_program_that_asks_stays_as_it_is(run: ensemble.Run) -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", STRANGE, run.id],
-        capture_output=True,
-        text=True,
-        cwd=REPO,
-        check=False,
+        [sys.executable, "-W", "error", "-c", STRANGE, run.id], capture_output=True, text=True, cwd=REPO, check=False
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
@@ -227,9 +207,7 @@ def test_jax_of_the_program_that_asks_stays_as_it_is(run: ensemble.Run) -> None:
     }
 
 
-def test_a_process_that_ends_is_said_with_what_it_wrote(
-    run: ensemble.Run, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_process_that_ends_is_said_with_what_it_wrote(run: ensemble.Run, caplog: pytest.LogCaptureFixture) -> None:
     with run.open_members() as members:
         members._process._process.kill()
         members._process._process.wait()
@@ -248,15 +226,11 @@ def test_tables_are_the_figures_of_the_views(run: ensemble.Run) -> None:
     examples = made.to_frame()
     assert len(examples) == len(made.labels)
     np.testing.assert_allclose(
-        examples["entropy"],
-        examples["expected_entropy"] + examples["mutual_information"],
-        atol=1e-9,
+        examples["entropy"], examples["expected_entropy"] + examples["mutual_information"], atol=1e-9
     )
     np.testing.assert_array_equal(examples["mutual_information"], made.information)
     assert examples["votes"][7] == tuple(str(vote) for vote in made.votes[:, 7])
-    held = [
-        label in chosen for label, chosen in zip(examples["label"], examples["set"], strict=True)
-    ]
+    held = [label in chosen for label, chosen in zip(examples["label"], examples["set"], strict=True)]
     assert np.mean(held) > 0.9
     narrow = made.to_frame(0.3, "lac")["set_size"].mean()
     assert narrow < examples["set_size"].mean()

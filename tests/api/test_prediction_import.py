@@ -15,9 +15,7 @@ IMAGES = np.random.default_rng(3).integers(0, 256, (50, 6, 4, 3), np.uint8)
 
 
 def test_a_run_of_them_has_the_figures_that_the_arrays_have() -> None:
-    run = ensemble.import_predictions(
-        P, LABELS, name="theirs", images=IMAGES, member_names=["forest", "svm", "net"]
-    )
+    run = ensemble.import_predictions(P, LABELS, name="theirs", images=IMAGES, member_names=["forest", "svm", "net"])
     assert (run.state, run.name, run.epochs) == ("imported", "theirs", [1, 2])
     for epoch in (1, 2):
         direct = ensemble.Predictions.from_arrays(P[epoch - 1], LABELS)

@@ -11,9 +11,7 @@ from ensemble.settings import list_setting_fields
 BLOCKS = np.random.default_rng(0).integers(0, 256, (60, 9, 7), np.uint8)
 
 
-def test_a_sweep_searches_and_its_best_run_is_a_run(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_sweep_searches_and_its_best_run_is_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     config = ensemble.Config(network="logistic", members=1, epochs=1, validation=0.1)
     sweep = ensemble.sweep({"learning_rate": [0.0001, 0.1]}, config, sampler="grid")
     assert sweep.state == "finished"
@@ -47,10 +45,7 @@ def test_arrays_become_a_dataset_that_runs_learn_from() -> None:
     there = datasets.load_dataset("blocks")
     found = {
         (image.tobytes(), info.class_names[label])
-        for images, split in (
-            (there.train_images, there.train_labels),
-            (there.test_images, there.test_labels),
-        )
+        for images, split in ((there.train_images, there.train_labels), (there.test_images, there.test_labels))
         for image, label in zip(images, split, strict=True)
     }
     assert found == {(one.tobytes(), str(name)) for one, name in zip(BLOCKS, labels, strict=True)}

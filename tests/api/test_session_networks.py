@@ -107,9 +107,7 @@ def test_it_stands_on_its_own_and_is_the_same_network(
         ("lost", "The source of Net cannot be had from this session"),
     ],
 )
-def test_what_no_file_can_hold_is_said(
-    factory: str, expected: str, session: dict[str, Any]
-) -> None:
+def test_what_no_file_can_hold_is_said(factory: str, expected: str, session: dict[str, Any]) -> None:
     session["Inner"], session["made"] = session["outer"](), session["Net"]()
     session["lost"] = session["Net"]
     if factory == "lost":
@@ -154,9 +152,7 @@ def test_a_cell_of_a_notebook_is_trained(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("PYTHONPATH", str(Path(ensemble.__file__).parents[1]))
-    done = subprocess.run(
-        [sys.executable, "-c", NOTEBOOK], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", NOTEBOOK], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     state, network, kept = done.stdout.split()[-3:]
     assert (state, kept) == ("finished", "True")

@@ -43,10 +43,7 @@ def test_a_frame_is_learnt_from_judged_and_asked(
     assert judged.evaluation.ensemble.examples == 24
     assert "RMSE" in str(judged)
     answers = trained.predict(frame.drop(columns="price"))
-    assert list(answers) == [
-        *("mean", "sd", "low", "high", "aleatoric_sd", "epistemic_sd"),
-        "extrapolated",
-    ]
+    assert list(answers) == [*("mean", "sd", "low", "high", "aleatoric_sd", "epistemic_sd"), "extrapolated"]
     far = trained.predict(frame.assign(area=frame["area"] + 10))
     assert far["extrapolated"].all()
     assert not answers["extrapolated"].all()
@@ -69,15 +66,11 @@ def test_what_does_not_fit_makes_no_run(frame: pd.DataFrame) -> None:
     assert list_numeric_runs() == []
 
 
-def test_a_small_table_is_trained_on_in_one_batch_and_without_validation(
-    frame: pd.DataFrame,
-) -> None:
+def test_a_small_table_is_trained_on_in_one_batch_and_without_validation(frame: pd.DataFrame) -> None:
     trained = ensemble.train_numbers(frame.iloc[10:30], "price", members=2, epochs=2, devices=1)
     assert trained.state == "finished"
     assert "Batch size 32 exceeds the 16 training rows: all of them are one batch." in trained.notes
-    assert any(
-        note.startswith("Validation is off, because 10% of 16 rows") for note in trained.notes
-    )
+    assert any(note.startswith("Validation is off, because 10% of 16 rows") for note in trained.notes)
     run = find_numeric_run(trained.id)
     assert run.settings is not None
     assert (run.settings.batch_size, run.settings.validation) == (16, 0.0)
@@ -87,9 +80,7 @@ def test_one_input_has_a_curve_and_rows_in_time_order_have_adaptive_intervals() 
     rng = np.random.default_rng(0)
     x = rng.uniform(-4, 4, 250)
     cubic = pd.DataFrame({"x": x, "y": x**3 + rng.normal(0, 3, 250)})
-    trained = ensemble.train_numbers(
-        cubic, "y", members=2, epochs=3, devices=1, in_time_order=True, progress=False
-    )
+    trained = ensemble.train_numbers(cubic, "y", members=2, epochs=3, devices=1, in_time_order=True, progress=False)
     numbers = trained.judge().numbers
     curve = numbers.curve
     assert curve is not None

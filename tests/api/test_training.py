@@ -15,9 +15,7 @@ from tests.pages.ensembles import trained
 
 @pytest.mark.long
 @pytest.mark.usefixtures("no_worker_left")
-def test_an_interrupt_stops_the_worker_and_gives_back_a_run_that_can_go_on(
-    config: ensemble.Config,
-) -> None:
+def test_an_interrupt_stops_the_worker_and_gives_back_a_run_that_can_go_on(config: ensemble.Config) -> None:
     seen = []
 
     def interrupt(status: runs.Status) -> None:
@@ -61,9 +59,7 @@ def test_one_that_stopped_or_diverged_comes_back_and_says_so() -> None:
         assert (run.state, run.message) == (state, "It did.")
 
 
-def test_a_line_is_printed_where_the_epoch_or_the_state_is_another(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_line_is_printed_where_the_epoch_or_the_state_is_another(capsys: pytest.CaptureFixture[str]) -> None:
     tell = build_status_printer()
     for state, epoch, step in (
         ("queued", 0, 0),
@@ -81,9 +77,7 @@ def test_a_line_is_printed_where_the_epoch_or_the_state_is_another(
     ]
 
 
-def test_more_memory_than_the_machine_has_is_said_before_there_is_a_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_more_memory_than_the_machine_has_is_said_before_there_is_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     small = dataclasses.replace(read_machine_info(), memory_bytes=2 * 10**9)
     monkeypatch.setattr(run_estimate, "read_machine_info", lambda: small)
     config = ensemble.Config(network="mlp", width=1024, members=64)

@@ -48,10 +48,7 @@ OWN_DATASET = "bowl_of_fruit"  # what the packed pictures become
 OWN_NETWORK = "tests.engine.networks.modules:Careful"
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 FORGET = "() => { try { localStorage.clear(); sessionStorage.clear() } catch {} }"
-AT_REST = (
-    '[data-testid="stApp"]'
-    '[data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
-)
+AT_REST = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 FAILED = pytest.StashKey[bool]()
 
 
@@ -154,9 +151,7 @@ def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
 
 
 @pytest.fixture
-def app(
-    page: Page, server: Server, traffic: Traffic, request: pytest.FixtureRequest
-) -> Iterator[App]:
+def app(page: Page, server: Server, traffic: Traffic, request: pytest.FixtureRequest) -> Iterator[App]:
     """The app in the tab, not opened yet."""
     opened = App(page, server, traffic)
     yield opened
@@ -178,9 +173,7 @@ def patience() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item,
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Notes a failure for the fixture `page`."""
     report = yield
     item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
@@ -204,9 +197,7 @@ def drawn(element: Locator, part: tuple[slice, slice], truth: Any) -> NDArray[np
 
 def stop_button(page: Page) -> Locator:
     """A run's; Streamlit has one of its own in the header while a script is running."""
-    return page.get_by_test_id("stMainBlockContainer").get_by_role(
-        "button", name="Stop", exact=True
-    )
+    return page.get_by_test_id("stMainBlockContainer").get_by_role("button", name="Stop", exact=True)
 
 
 @pytest.fixture

@@ -49,9 +49,7 @@ def record_first_run(app: App, take_now: TakePicture, take_at_rest: TakePicture)
     page.wait_for_url(re.compile("run=digits-"))
     expect(page.locator(f"{CHART} path").first).to_be_attached(timeout=PATIENCE)
     pictures = list(watch_training(page, take_now))
-    chosen = {
-        round(n * (len(pictures) - 1) / (TRAINING_FRAMES - 1)) for n in range(TRAINING_FRAMES)
-    }
+    chosen = {round(n * (len(pictures) - 1) / (TRAINING_FRAMES - 1)) for n in range(TRAINING_FRAMES)}
     frames += [Frame(pictures[n], STEP_MS) for n in sorted(chosen)]
     frames.append(Frame(take_at_rest(page), END_MS))
     for name in ("Predictions", "Inspect"):

@@ -87,9 +87,7 @@ def site(changes: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def nginx(
-    backend: int, changes: Mapping[str, str] | None = None, files: Sequence[Path] = ()
-) -> Iterator[str]:
+def nginx(backend: int, changes: Mapping[str, str] | None = None, files: Sequence[Path] = ()) -> Iterator[str]:
     """A proxy before an app; its address, https and with no path.
 
     Args:

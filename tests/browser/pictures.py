@@ -119,9 +119,7 @@ SCENES = {
     "train": Scene("train", RUN, until='[data-testid="stDataFrame"]'),
     "predictions": Scene("predictions", RUN, until=".digits button >> nth=35"),
     "inspect-uncertainty": Scene("inspect", {**RUN, "view": "uncertainty"}),
-    "inspect-shift": Scene(
-        "inspect", {**RUN, "view": "shift"}, until=".js-plotly-plot", scheme="dark"
-    ),
+    "inspect-shift": Scene("inspect", {**RUN, "view": "shift"}, until=".js-plotly-plot", scheme="dark"),
     "classify": Scene("classify", RUN, until=".picture .frame", before=hand_in),
     "parallel": Scene("parallel", {"solve": "lbfgs-two-devices"}, until=".js-plotly-plot"),
     "compare": Scene("compare", {**STUDY, "view": "settings"}, until=".js-plotly-plot"),
@@ -130,9 +128,7 @@ SCENES = {
     "why": Scene("why", {**RUN, "step": "2"}),
     # Two members that have seen little are in doubt; six are not.
     "labels": Scene("labels", {"run": "digits-two-members"}),
-    "numbers": Scene(
-        "numbers", {"run": "diabetes-five-members"}, until='[data-testid="stDataFrame"]'
-    ),
+    "numbers": Scene("numbers", {"run": "diabetes-five-members"}, until='[data-testid="stDataFrame"]'),
     "data": Scene("data", {"data": "digits"}, until='[data-testid="stFileUploader"]'),
     # With words in the address, as all but Runs: its picture alone is of every run.
     "devices": Scene("devices", {"terms": "shown"}),

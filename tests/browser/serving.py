@@ -33,9 +33,7 @@ class Server:
 
 
 @contextmanager
-def serving(
-    folder: Path, program: Sequence[str] = OF_THE_CLONE, cwd: Path = REPO, path: str = ""
-) -> Iterator[Server]:
+def serving(folder: Path, program: Sequence[str] = OF_THE_CLONE, cwd: Path = REPO, path: str = "") -> Iterator[Server]:
     """A server that answers, with its runs and its output in `folder`; started in `cwd`.
 
     `path` is what `program` says that it is under, "/ensemble" say.
@@ -72,9 +70,7 @@ def restart(server: Server) -> Server:
     return running
 
 
-def start_on_port(
-    port: int, folder: Path, program: Sequence[str], cwd: Path, path: str = ""
-) -> Server:
+def start_on_port(port: int, folder: Path, program: Sequence[str], cwd: Path, path: str = "") -> Server:
     """Starts Streamlit on a port that is free."""
     options = {"port": port, "headless": "true", "fileWatcherType": "none"}
     command = [*program, *(f"--server.{name}={value}" for name, value in options.items())]
@@ -126,9 +122,7 @@ def end(processes: list[psutil.Process]) -> None:
         except psutil.NoSuchProcess:
             continue
     deadline = time.monotonic() + 240
-    while (left := [process for process in processes if at_work(process)]) and (
-        time.monotonic() < deadline
-    ):
+    while (left := [process for process in processes if at_work(process)]) and (time.monotonic() < deadline):
         time.sleep(0.02)
     for process in left:
         process.kill()

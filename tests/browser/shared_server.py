@@ -36,9 +36,7 @@ def provider() -> Iterator[str]:
         port = probe.getsockname()[1]
     people = [f"--user-claims={json.dumps({'sub': sub, **said})}" for sub, said in PEOPLE.items()]
     command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", "-p", str(port), *people]
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"http://localhost:{port}/.well-known/openid-configuration"
     try:
         deadline = time.monotonic() + START_SECONDS

@@ -17,7 +17,7 @@ LOOKS, OTHER_LOOKS = (("light", 1280), ("dark", 400)), (("light", 400), ("dark",
 STREAMLIT_OWN = {
     # Its uploader has the role that react-dropzone gives it (react-dropzone#1182) and a label;
     # streamlit#15921 is about the same element.
-    "presentation-role-conflict": 'data-testid="stFileUploaderDropzone"',
+    "presentation-role-conflict": 'data-testid="stFileUploaderDropzone"'
 }
 MAX_STOPS_TO_LAUNCH = 12
 FOCUSED_LABEL = """() => {
@@ -53,10 +53,7 @@ def places() -> dict[str, tuple[int, int]]:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing_in_both_themes_at_two_widths_and_the_menu_keeps_its_place(
-    app: App,
-    name: str,
-    places: dict[str, tuple[int, int]],
-    pytestconfig: pytest.Config,
+    app: App, name: str, places: dict[str, tuple[int, int]], pytestconfig: pytest.Config
 ) -> None:
     first, second = trained(members=3), trained(members=3, seed=1)
     query = {"runs": f"{first.id},{second.id}"} if name == "compare" else {"run": first.id}
@@ -114,9 +111,7 @@ def test_in_a_low_window_launch_and_every_setting_can_be_reached(app: App) -> No
     app.page.get_by_role("textbox", name="Find a setting").click()
 
 
-def test_the_first_digit_is_near_for_a_keyboard_and_has_the_focus_again_after_its_dialog(
-    app: App,
-) -> None:
+def test_the_first_digit_is_near_for_a_keyboard_and_has_the_focus_again_after_its_dialog(app: App) -> None:
     app.open("predictions", run=trained(members=3).id)
     page = app.page
     page.locator(".digits button").first.wait_for()

@@ -30,9 +30,7 @@ def test_opens_with_a_heading_and_no_exception(app: App) -> None:
     expect(app.page.get_by_test_id("stHeading").first).to_be_visible()
 
 
-def test_a_phones_drawer_closes_when_a_page_is_chosen_and_stays_closed_at_a_reload(
-    app: App, page: Page
-) -> None:
+def test_a_phones_drawer_closes_when_a_page_is_chosen_and_stays_closed_at_a_reload(app: App, page: Page) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
     app.open("devices")
     drawer = page.get_by_test_id("stSidebar")
@@ -85,9 +83,7 @@ def test_loads_nothing_from_another_machine(app: App, page: Page) -> None:
     assert hosts == {"localhost"}
 
 
-def test_words_from_a_link_and_from_a_run_are_shown_as_they_are_and_ask_nobody(
-    app: App, page: Page
-) -> None:
+def test_words_from_a_link_and_from_a_run_are_shown_as_they_are_and_ask_nobody(app: App, page: Page) -> None:
     picture, hostile = "![](http://127.0.0.1:9/x.png)", " ".join(HOSTILE)
     run = trained(name=f"{picture} :red[x] $x$", state="failed", message=hostile)
     alert = page.get_by_test_id("stMainBlockContainer").get_by_test_id("stAlert")

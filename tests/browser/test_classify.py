@@ -162,9 +162,7 @@ def test_what_is_pasted_is_read_and_a_part_of_it_alone(app: App, run: Run) -> No
 
 
 @pytest.mark.long
-def test_what_is_drawn_in_a_slow_browser_is_read_by_what_the_program_finds(
-    app: App, run: Run
-) -> None:
+def test_what_is_drawn_in_a_slow_browser_is_read_by_what_the_program_finds(app: App, run: Run) -> None:
     """A script that is run again before the browser has drawn its widgets takes no value away."""
     page = app.page
     app.open("classify", run=run.id, input="draw")

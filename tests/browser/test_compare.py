@@ -34,11 +34,7 @@ def axis(app: App, name: str) -> dict[str, float]:
     over.scroll_into_view_if_needed()
     box = over.bounding_box()
     assert box
-    return {
-        "x": box["x"] + box["width"] / 2,
-        "top": box["y"] + 8,
-        "bottom": box["y"] + box["height"] - 8,
-    }
+    return {"x": box["x"] + box["width"] / 2, "top": box["y"] + 8, "bottom": box["y"] + box["height"] - 8}
 
 
 def end(app: App, name: str, end: int) -> Locator:
@@ -117,9 +113,7 @@ def test_three_seeds_are_one_curve_and_a_brush_holds_in_every_view(app: App) -> 
         points.nth(number).hover(force=True)
         points.nth(number).click(force=True)
         app.page.wait_for_url(f"**pair=*{word}")
-    expect(
-        app.page.get_by_text("answer", exact=False).filter(has_text="the first has")
-    ).to_be_visible()
+    expect(app.page.get_by_text("answer", exact=False).filter(has_text="the first has")).to_be_visible()
 
 
 @pytest.mark.long

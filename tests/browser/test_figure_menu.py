@@ -59,11 +59,7 @@ def test_a_figure_is_saved_as_a_journal_wants_it(app: App, tmp_path: Path) -> No
     drawings = app.traffic.drawings
     files = {
         what: saved(app, what, **chosen)
-        for what, chosen in {
-            "svg": {"size": "column", "ground": "clear"},
-            "png": {},
-            "pdf": {},
-        }.items()
+        for what, chosen in {"svg": {"size": "column", "ground": "clear"}, "png": {}, "pdf": {}}.items()
     }
     assert app.traffic.drawings == drawings, "nothing is drawn again"
     names = {what: one.suggested_filename for what, one in files.items()}

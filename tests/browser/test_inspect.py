@@ -32,9 +32,7 @@ def press(page: Page, point: Locator) -> None:
 
 def test_the_answer_stands_and_views_and_epochs_are_chosen(app: App) -> None:
     app.open("inspect", run=trained(epochs=3, sure=2.0).id)
-    answer = app.page.get_by_role(
-        "heading", name=re.compile("members do on average|average member")
-    )
+    answer = app.page.get_by_role("heading", name=re.compile("members do on average|average member"))
     enough = app.page.get_by_test_id("stMarkdown").get_by_text(ENOUGH)
     expect(enough.first).to_be_visible()
     expect(pictures(app.page)).to_be_visible()
@@ -53,9 +51,7 @@ def test_the_answer_stands_and_views_and_epochs_are_chosen(app: App) -> None:
 
 
 def test_a_cell_of_the_confusion_matrix_opens_its_digits(app: App) -> None:
-    made = evaluate_predictions(
-        probabilities("digits", 3, 2, 1.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 3, 2, 1.0), datasets.load_dataset("digits").test_labels)
     wrong = np.bincount(10 * made.labels + made.said, minlength=100) * (np.arange(100) % 11 > 0)
     cell = int(wrong.argmax())
     is_, said = divmod(cell, 10)
@@ -70,9 +66,7 @@ def test_a_cell_of_the_confusion_matrix_opens_its_digits(app: App) -> None:
 
 
 def test_a_point_of_the_scatter_shows_its_digit(app: App) -> None:
-    made = evaluate_predictions(
-        probabilities("digits", 3, 2, 2.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 3, 2, 2.0), datasets.load_dataset("digits").test_labels)
     app.open("inspect", run=trained(sure=2.0).id, view="uncertainty")
     expect(pictures(app.page)).to_be_visible()
     app.settle()
@@ -130,7 +124,5 @@ def test_nothing_runs_off_the_side_of_a_phone(app: App) -> None:
         app.open("inspect", run=run, view=view)
         expect(pictures(app.page)).to_be_visible()
         assert app.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        right = app.page.locator(".js-plotly-plot").first.evaluate(
-            "e => e.getBoundingClientRect().right"
-        )
+        right = app.page.locator(".js-plotly-plot").first.evaluate("e => e.getBoundingClientRect().right")
         assert right <= 400

@@ -51,8 +51,6 @@ def test_the_slider_turns_the_digit_and_a_link_shows_the_same(app: App) -> None:
     picture = app.page.get_by_alt_text("rotation 10°")
     expect(picture).to_be_visible()
     app.settle()
-    truth = corrupt_images(datasets.load_dataset("digits").test_images[[7]], "rotation", 10)[
-        0, ..., 0
-    ]
+    truth = corrupt_images(datasets.load_dataset("digits").test_images[[7]], "rotation", 10)[0, ..., 0]
     inside = slice(36, 192, 8)  # its corners are rounded
     drawn(picture, (inside, inside), truth[4:-4, 4:-4])

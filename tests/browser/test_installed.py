@@ -79,11 +79,7 @@ def find_installed(folder: Path, working: Path) -> Installed:
 
 @pytest.fixture
 def opened(
-    installed: Installed,
-    tmp_path: Path,
-    page: Page,
-    traffic: Traffic,
-    monkeypatch: pytest.MonkeyPatch,
+    installed: Installed, tmp_path: Path, page: Page, traffic: Traffic, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[App]:
     """Its dashboard, opened by `ensemble app` from a folder that has nothing to do with it."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
@@ -93,9 +89,7 @@ def opened(
 
 
 def test_every_file_of_the_package_is_installed(installed: Installed) -> None:
-    listed = subprocess.run(
-        ["git", "ls-files", "ensemble"], cwd=REPO, capture_output=True, text=True, check=False
-    )
+    listed = subprocess.run(["git", "ls-files", "ensemble"], cwd=REPO, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("git does not say what belongs to the package")
     wanted = {name for name in listed.stdout.splitlines() if (REPO / name).exists()}

@@ -40,13 +40,9 @@ def read_number(app: App) -> int:
 
 
 @pytest.mark.long
-def test_flipped_test_labels_are_corrected_with_keys_in_a_new_version(
-    app: App, scribbles: datasets.Dataset
-) -> None:
+def test_flipped_test_labels_are_corrected_with_keys_in_a_new_version(app: App, scribbles: datasets.Dataset) -> None:
     truth = datasets.load_dataset("digits").test_labels
-    config = EnsembleConfig(
-        dataset="scribbles", network="mlp", members=3, epochs=6, batch_size=64, learning_rate=0.1
-    )
+    config = EnsembleConfig(dataset="scribbles", network="mlp", members=3, epochs=6, batch_size=64, learning_rate=0.1)
     run = runs.execute_run(runs.create_run(config).id)
     app.open("inspect", run=run.id, view="uncertainty", picture="labels")
     app.page.get_by_role("link", name="Go through them one by one").click()

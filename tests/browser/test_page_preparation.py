@@ -24,9 +24,7 @@ PICTURE = """({ data, width, height, shape, written, ground }) => Array.from(
 
 def prepare_on_page(page: Page, call: str, asked: dict[str, Any]) -> NDArray[np.int64]:
     """What a function of the page's own file gives."""
-    prepared = page.evaluate(
-        f"(asked) => {{ {read_static_file('preparation.js')}\nreturn ({call})(asked) }}", asked
-    )
+    prepared = page.evaluate(f"(asked) => {{ {read_static_file('preparation.js')}\nreturn ({call})(asked) }}", asked)
     return np.array(prepared, np.int64)
 
 

@@ -21,9 +21,7 @@ def opened(page: Page) -> Locator:
 
 
 def test_an_image_opens_at_a_press_and_its_neighbours_at_a_key(app: App) -> None:
-    made = evaluate_predictions(
-        probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels)
     order = np.argsort(made.confidence, kind="stable")
     app.open("predictions", run=trained().id)
     expect(tiles(app.page).first).to_have_attribute("data-number", str(order[0]))
@@ -116,9 +114,7 @@ def test_a_page_holds_whole_rows_and_nothing_runs_off_the_side(app: App, width: 
     assert len(lefts) % len(set(lefts)) == 0
     assert 24 <= len(lefts) <= 60
     assert app.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert all(
-        tile.evaluate("e => e.scrollWidth <= e.clientWidth") for tile in tiles(app.page).all()[:12]
-    )
+    assert all(tile.evaluate("e => e.scrollWidth <= e.clientWidth") for tile in tiles(app.page).all()[:12])
 
 
 def test_a_page_that_is_come_back_to_is_drawn_once(app: App) -> None:

@@ -118,9 +118,7 @@ def answer(
         return found.status, found.headers, found.read()
 
 
-def test_the_path_without_its_slash_leads_to_the_app_and_nothing_lies_beside_it(
-    server: Server,
-) -> None:
+def test_the_path_without_its_slash_leads_to_the_app_and_nothing_lies_beside_it(server: Server) -> None:
     status, headers, _ = answer(server.url, f"{UNDER}?run=digits")
     assert (status, headers["Location"]) == (301, f"{server.url}/?run=digits")
     assert answer(server.url, f"{UNDER}/_stcore/health")[::2] == (200, b"ok")
@@ -134,9 +132,7 @@ def test_what_the_app_takes_nginx_lets_through_and_hardly_more(server: Server) -
     most = config["server"]["maxUploadSize"] << 20
     path = f"{UNDER}/_stcore/upload_file/none/none"
     for size, refused in ((most + (1 << 20), False), (most + (16 << 20), True)):
-        status, _, _ = answer(
-            server.url, path, "PUT", {"Content-Length": str(size), "Expect": "100-continue"}
-        )
+        status, _, _ = answer(server.url, path, "PUT", {"Content-Length": str(size), "Expect": "100-continue"})
         assert (status == 413) is refused, size
 
 
@@ -172,10 +168,7 @@ def test_a_browser_cannot_say_who_it_is_nor_where_it_comes_from(echo: int) -> No
         "x_forwarded_email": "admin@example.org",
     }
     with nginx(echo) as url:
-        told = {
-            name.lower(): value
-            for name, value in json.loads(answer(url, f"{UNDER}/", headers=said)[2]).items()
-        }
+        told = {name.lower(): value for name, value in json.loads(answer(url, f"{UNDER}/", headers=said)[2]).items()}
     assert "admin@example.org" not in str(told)
     assert told["x-forwarded-for"] == ["127.0.0.1"]
     assert told["x-forwarded-proto"] == ["https"]
@@ -215,9 +208,7 @@ def test_nginx_says_who_comes_once_it_asks_for_a_password(echo: int, tmp_path: P
         assert answer(url, f"{UNDER}/", headers=said)[0] == 401
         wrong = base64.b64encode(b"admin@example.org:wrong").decode()
         assert answer(url, f"{UNDER}/", headers={"Authorization": f"Basic {wrong}"})[0] == 401
-        status, _, body = answer(
-            url, f"{UNDER}/", headers={**said, "Authorization": f"Basic {word}"}
-        )
+        status, _, body = answer(url, f"{UNDER}/", headers={**said, "Authorization": f"Basic {word}"})
     told = {name.lower(): value for name, value in json.loads(body).items()}
     assert (status, told["x-forwarded-email"]) == (200, ["ann@example.org"])
     assert "authorization" not in told, "the app has no use for the password"

@@ -13,9 +13,7 @@ GROUND = f"getComputedStyle(document.querySelector('{DRAWN}')).backgroundColor"
 WIDTHS = f"[...document.querySelectorAll('{DRAWN}')].map(one => one.clientWidth)"
 
 
-def test_a_file_draws_itself_asks_nobody_and_shows_a_hostile_name(
-    page: Page, tmp_path: Path
-) -> None:
+def test_a_file_draws_itself_asks_nobody_and_shows_a_hostile_name(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(render_report([trained(name=NAME, epochs=1)]), "utf-8")
     asked, said = list[str](), list[str]()

@@ -41,9 +41,7 @@ TOLERANCE = 1e-4  # of logits
 FEW = 64  # images that are asked about without --all
 # Narrow, so that a whole test set takes seconds; the variant asks the HOWTO's own.
 WIDTHS = {"cnn": 8, "mlp": 40, "resnet": 4, "resnet_groupnorm": 4}
-SPREAD = {
-    "logistic": 5
-}  # times larger the last layer becomes, that logits be as large as learnt ones
+SPREAD = {"logistic": 5}  # times larger the last layer becomes, that logits be as large as learnt ones
 INK = """(canvas) => {
   const { width, height } = canvas;
   const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
@@ -108,9 +106,7 @@ def vary(params: Any, rng: np.random.Generator) -> Any:
 
 def compute_logits(run: runs.Run, images: NDArray[np.uint8]) -> NDArray[np.float32]:
     members = runs.open_members(run.id, 1)
-    logits: NDArray[np.float32] = compute_activations(
-        members.network, members.params, images
-    ).logits
+    logits: NDArray[np.float32] = compute_activations(members.network, members.params, images).logits
     return logits
 
 
@@ -120,11 +116,7 @@ def compute_logits(run: runs.Run, images: NDArray[np.uint8]) -> NDArray[np.float
     ids=["exact", "rounded", "all rounded"],
 )
 def test_members_of_every_network_say_in_a_browser_what_they_say_in_jax(
-    quick: Page,
-    tmp_path: Path,
-    weights: str,
-    networks: Sequence[str],
-    pytestconfig: pytest.Config,
+    quick: Page, tmp_path: Path, weights: str, networks: Sequence[str], pytestconfig: pytest.Config
 ) -> None:
     count = None if pytestconfig.getoption("--all") else FEW
     images = datasets.load_dataset("digits").test_images[:count]
@@ -177,9 +169,7 @@ def draw(page: Page, points: tuple[tuple[float, float], ...], lift: bool = True)
         page.mouse.up()
 
 
-def test_a_drawing_is_prepared_as_on_classify_and_every_member_answers(
-    quick: Page, tmp_path: Path
-) -> None:
+def test_a_drawing_is_prepared_as_on_classify_and_every_member_answers(quick: Page, tmp_path: Path) -> None:
     run, path = with_members("lenet5", members=3), tmp_path / "report.html"
     write_report([run.id], path, with_members=True)
     asked, said = list[str](), list[str]()
@@ -218,9 +208,7 @@ def test_a_drawing_is_prepared_as_on_classify_and_every_member_answers(
     assert said == []
 
 
-def test_the_sheet_takes_keys_and_pictures(
-    quick: Page, asked_report: AskedReport, tmp_path: Path
-) -> None:
+def test_the_sheet_takes_keys_and_pictures(quick: Page, asked_report: AskedReport, tmp_path: Path) -> None:
     open_report(quick, asked_report.path)
     sheet, answer = quick.locator("#try-sheet"), quick.locator("#try-answer")
     sheet.focus()
@@ -264,9 +252,7 @@ def test_what_the_members_energy_rejects_is_called_none_of_the_classes(
         expect(quick.locator("#try-set")).to_contain_text(says)
 
 
-def test_members_that_were_cut_short_are_said_to_be_so(
-    quick: Page, asked_report: AskedReport, tmp_path: Path
-) -> None:
+def test_members_that_were_cut_short_are_said_to_be_so(quick: Page, asked_report: AskedReport, tmp_path: Path) -> None:
     page, path = asked_report.path.read_text("utf-8"), tmp_path / "report.html"
     data, _ = re.findall(r"<script [^>]*data-run=[^>]*>([^<]*)</script>", page)
     path.write_text(page.replace(data, data[: 4 * (len(data) // 8)]), "utf-8")
@@ -276,9 +262,7 @@ def test_members_that_were_cut_short_are_said_to_be_so(
     expect(quick.locator("#try-body")).to_be_hidden()
 
 
-def test_another_run_of_the_report_answers_when_it_is_chosen(
-    quick: Page, asked_report: AskedReport
-) -> None:
+def test_another_run_of_the_report_answers_when_it_is_chosen(quick: Page, asked_report: AskedReport) -> None:
     open_report(quick, asked_report.path)
     for place, run in enumerate(asked_report.every):
         quick.locator("#try-run").select_option(str(place))
@@ -286,17 +270,13 @@ def test_another_run_of_the_report_answers_when_it_is_chosen(
         expect(quick.locator("#try-answer")).to_contain_text(" with ")
         expect(quick.locator("#try-members figure")).to_have_count(run.config.members)
         expect(quick.locator("html")).to_have_attribute("data-asked", "")
-        seen = np.array(quick.locator("#try-seen").evaluate(GREY_PIXELS), np.uint8).reshape(
-            1, 28, 28, 1
-        )
+        seen = np.array(quick.locator("#try-seen").evaluate(GREY_PIXELS), np.uint8).reshape(1, 28, 28, 1)
         shares = runs.open_members(run.id, 1).predict_probabilities(seen)[:, 0].mean(axis=0)
         sure = format_probability(float(shares.max()))
         expect(quick.locator("#try-answer")).to_have_text(f"{shares.argmax()} with {sure}.")
 
 
-def test_axe_finds_nothing_on_the_sheet_and_its_answer(
-    quick: Page, asked_report: AskedReport
-) -> None:
+def test_axe_finds_nothing_on_the_sheet_and_its_answer(quick: Page, asked_report: AskedReport) -> None:
     assert quick.context.browser
     page = quick.context.browser.new_page(bypass_csp=True)  # axe is a script of its own
     open_report(page, asked_report.path)
@@ -309,9 +289,7 @@ def test_axe_finds_nothing_on_the_sheet_and_its_answer(
 
 
 @pytest.mark.parametrize("missing", ["Worker", "DecompressionStream"])
-def test_a_browser_without_what_it_takes_says_so(
-    quick: Page, asked_report: AskedReport, missing: str
-) -> None:
+def test_a_browser_without_what_it_takes_says_so(quick: Page, asked_report: AskedReport, missing: str) -> None:
     other = quick.context.browser
     assert other
     page = other.new_page()

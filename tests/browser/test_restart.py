@@ -19,9 +19,7 @@ PATIENCE = START_SECONDS * 1000  # ms
 OF_THE_RUN = ("train", "predictions", "inspect", "why", "classify")
 PAGES = (*OF_THE_RUN, "compare", "tune", "parallel", "devices", "data", "runs")
 # What starts work of minutes, or saves a file, is not pressed.
-UNPRESSED = re.compile(
-    "Launch|Train|Measure|Save|CSV|PNG|Fetch|Race|Stop|Resume|Delete|Report", re.I
-)
+UNPRESSED = re.compile("Launch|Train|Measure|Save|CSV|PNG|Fetch|Race|Stop|Resume|Delete|Report", re.I)
 MAX_PRESSES = 2  # a page
 
 
@@ -86,9 +84,7 @@ PRESS_BETWEEN = """async () => {
 }"""
 
 
-def test_a_press_waits_until_a_new_server_has_drawn_the_page_to_its_end(
-    page: Page, server: Server
-) -> None:
+def test_a_press_waits_until_a_new_server_has_drawn_the_page_to_its_end(page: Page, server: Server) -> None:
     opened = open_page(page, server, "devices").page
     expect(opened.locator(".st-key-page_end i")).to_have_count(1)
     assert opened.evaluate(PRESS_BETWEEN) == [0, 0, 1]
@@ -97,9 +93,7 @@ def test_a_press_waits_until_a_new_server_has_drawn_the_page_to_its_end(
 @pytest.mark.long
 def test_every_page_is_drawn_again_and_its_buttons_are_known(page: Page, server: Server) -> None:
     run = trained(state="stopped", done=1)
-    opened = {
-        name: open_page(page.context.new_page(), server, describe(name, run)) for name in PAGES
-    }
+    opened = {name: open_page(page.context.new_page(), server, describe(name, run)) for name in PAGES}
     members = opened["train"].page.locator("#field-members")
     members.fill("7")
     members.press("Enter")

@@ -95,17 +95,13 @@ def test_rows_that_are_ticked_one_after_the_other_are_compared(app: App) -> None
         runs.delete_run(run.id)
 
 
-def test_a_column_is_added_to_those_that_are_shown_though_the_page_was_drawn_again(
-    app: App,
-) -> None:
+def test_a_column_is_added_to_those_that_are_shown_though_the_page_was_drawn_again(app: App) -> None:
     one = trained(members=2, done=1, created=time.time() + 300)
     open_runs(app, format_run_name(one))
     choose_row(app.page, 0, one.id)  # draws again, while the choice of columns is closed
     app.settle()
     app.page.get_by_test_id("stPopoverButton").get_by_text("Columns").click()
-    expect(app.page.get_by_role("button", name="State", exact=True)).to_have_attribute(
-        "aria-pressed", "true"
-    )
+    expect(app.page.get_by_role("button", name="State", exact=True)).to_have_attribute("aria-pressed", "true")
     app.page.get_by_role("button", name="ECE", exact=True).click()
     app.page.wait_for_url("**fields=**")
     assert {"name", "state", "ece", "note"} <= set(re.split("=|%2C", app.page.url))

@@ -133,9 +133,7 @@ def test_a_picture_is_answered_by_its_address_to_who_signed_in_alone(app: App, r
 
 
 @pytest.mark.parametrize("person", ["of another domain", "unverified"])
-def test_whoever_is_not_on_the_list_is_told_so_and_sees_nothing(
-    person: str, app: App, run_id: str
-) -> None:
+def test_whoever_is_not_on_the_list_is_told_so_and_sees_nothing(person: str, app: App, run_id: str) -> None:
     sign_in(app, person)
     said = "is not allowed to sign in here" if person != "unverified" else "does not confirm"
     expect(app.page.get_by_text(said)).to_be_visible()
@@ -143,9 +141,7 @@ def test_whoever_is_not_on_the_list_is_told_so_and_sees_nothing(
     assert asked(app.server, "/media/0a1b.png", cookies(app)) == 401
 
 
-def test_who_is_taken_off_the_list_is_shown_out_of_an_open_tab(
-    app: App, run_id: str, people: Path
-) -> None:
+def test_who_is_taken_off_the_list_is_shown_out_of_an_open_tab(app: App, run_id: str, people: Path) -> None:
     sign_in(app, "leaving")
     app.open("predictions", run=run_id)
     expect(app.page.get_by_text("Nobody else's").first).to_be_visible()
@@ -164,9 +160,7 @@ def test_who_has_been_signed_in_for_too_long_signs_in_again(app: App, run_id: st
         **PEOPLE["member"],
     }
     value = create_signed_value(SECRET, "_streamlit_user", json.dumps(said)).decode()
-    app.page.context.add_cookies(
-        [{"name": "_streamlit_user", "value": value, "url": app.server.url}]
-    )
+    app.page.context.add_cookies([{"name": "_streamlit_user", "value": value, "url": app.server.url}])
     app.open("runs")
     expect(app.page.get_by_text("Your sign-in has expired")).to_be_visible()
     sees_nothing(app, run_id)
@@ -187,9 +181,7 @@ def handmade(app: App) -> Iterator[ClientConnection]:
         yield tab
 
 
-def test_a_viewer_launches_nothing_not_even_by_a_request_made_by_hand(
-    app: App, run_id: str
-) -> None:
+def test_a_viewer_launches_nothing_not_even_by_a_request_made_by_hand(app: App, run_id: str) -> None:
     sign_in(app, "viewer")
     app.open("train")
     launch = app.page.get_by_role("button", name="Launch", exact=False).first
@@ -197,13 +189,9 @@ def test_a_viewer_launches_nothing_not_even_by_a_request_made_by_hand(
     expect(app.page.get_by_text("viewer: you may look and classify")).to_be_visible()
     before = sorted(app.server.runs.iterdir())
     with handmade(app) as tab:
-        elements = [
-            one.delta.new_element for one in draw_page(tab, "train") if one.HasField("delta")
-        ]
+        elements = [one.delta.new_element for one in draw_page(tab, "train") if one.HasField("delta")]
         buttons = {one.button.label: one.button.id for one in elements if one.HasField("button")}
         button = next(one for label, one in buttons.items() if label.startswith("Launch"))
         answer = draw_page(tab, "train", press=button)
-    assert b"look and classify here, but not launch" in b"".join(
-        one.SerializeToString() for one in answer
-    )
+    assert b"look and classify here, but not launch" in b"".join(one.SerializeToString() for one in answer)
     assert sorted(app.server.runs.iterdir()) == before

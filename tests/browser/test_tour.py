@@ -14,13 +14,7 @@ from tests.browser.test_classify import ONE, draw
 from tests.pages.ensembles import trained
 from tests.pages.members import askable
 
-FIVE = {
-    "members": "2",
-    "learning_rate": "0.05",
-    "momentum": "0.8",
-    "epochs": "1",
-    "batch_size": "64",
-}
+FIVE = {"members": "2", "learning_rate": "0.05", "momentum": "0.8", "epochs": "1", "batch_size": "64"}
 
 
 @dataclass
@@ -79,9 +73,7 @@ def test_five_settings_and_launch_take_six(tour: Tour) -> None:
     assert len(tour.presses) <= 7
     config = runs.list_runs()[0].training_config
     assert config
-    assert {name: float(getattr(config, name)) for name in FIVE} == {
-        name: float(text) for name, text in FIVE.items()
-    }
+    assert {name: float(getattr(config, name)) for name in FIVE} == {name: float(text) for name, text in FIVE.items()}
 
 
 @pytest.mark.long

@@ -9,9 +9,7 @@ LOOKS_AGAIN = "(function look() { setTimeout(look, 50) })()"
 TAKES_BACK = "clearTimeout(setTimeout(() => {}, 900))"
 
 
-def test_what_a_page_puts_off_is_waited_for_and_what_looks_for_ever_is_not(
-    page: Page, traffic: Traffic
-) -> None:
+def test_what_a_page_puts_off_is_waited_for_and_what_looks_for_ever_is_not(page: Page, traffic: Traffic) -> None:
     page.goto("data:text/html,<p>A page</p>")
     page.evaluate(f"() => {{ {LOOKS_AGAIN}; {TAKES_BACK}; {PUTS_OFF} }}")
     assert not page.evaluate("window.asked")

@@ -101,9 +101,7 @@ def test_a_number_is_dragged_typed_stepped_put_back_and_kept_when_loaded_again(a
     members.press("ArrowUp")
     expect(launch).to_contain_text("Launch 12 members")
     type_number(app, "members", "100")
-    expect(app.page.locator("#problem-members")).to_have_text(
-        "Members goes from 1 to 64: 100 is outside."
-    )
+    expect(app.page.locator("#problem-members")).to_have_text("Members goes from 1 to 64: 100 is outside.")
     expect(members).to_have_value("100")
     expect(launch).to_contain_text("Launch 12 members")
     slide = app.page.locator('[data-name="members"] .slide').bounding_box()
@@ -199,9 +197,7 @@ def test_a_run_is_launched_watched_zoomed_stopped_and_resumed(app: App) -> None:
     node, zoomed, lines = chart(app), labels(app), page.locator(f"{CHART} path").count()
     assert not [
         key
-        for key in page.locator(f"{CHART} path").evaluate_all(
-            "paths => paths.map(path => path.dataset.key)"
-        )
+        for key in page.locator(f"{CHART} path").evaluate_all("paths => paths.map(path => path.dataset.key)")
         if "member 2" in key
     ]
     wait_for_more(app, points(app))
@@ -262,9 +258,7 @@ def test_what_diversity_buys_is_drawn_and_disputed_digits_open_their_votes(app: 
     panels.last.get_by_role("button", name="Members differ").click()
     ends = panels.last.locator(".ends text")
     expect(ends).to_have_count(5)
-    heights = sorted(
-        float(y) for y in ends.evaluate_all("all => all.map(e => e.getAttribute('y'))")
-    )
+    heights = sorted(float(y) for y in ends.evaluate_all("all => all.map(e => e.getAttribute('y'))"))
     assert all(above - below > 12 for below, above in pairwise(heights)), "names hide each other"
     whole = panels.first.locator('path[data-key="ensemble test"]').bounding_box()
     assert whole
@@ -313,10 +307,7 @@ def finished() -> runs.Run:
 
 def test_a_loss_that_ran_away_has_an_axis_that_can_be_read(app: App) -> None:
     run = runs.create_run(EnsembleConfig(members=1, epochs=30))
-    rows = [
-        epoch(float(done), [0.1], 0.1) | {"test_loss": [10.0**done], "train_loss": [2.3]}
-        for done in range(1, 31)
-    ]
+    rows = [epoch(float(done), [0.1], 0.1) | {"test_loss": [10.0**done], "train_loss": [2.3]} for done in range(1, 31)]
     (run.path / "history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     write_status(run.path, replace(run.status, state="finished", epoch=30, epochs=30))
     app.open("train", run=run.id)

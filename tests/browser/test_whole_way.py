@@ -98,13 +98,7 @@ def imported(app: App, data: Dataset) -> runs.Run:
     app.settle()
     app.page.get_by_role("button", name="Import…").click()
     said, held = forests(data.test_images), io.BytesIO()
-    np.savez(
-        held,
-        probabilities=said,
-        labels=data.test_labels,
-        images=data.test_images,
-        class_names=data.class_names,
-    )
+    np.savez(held, probabilities=said, labels=data.test_labels, images=data.test_images, class_names=data.class_names)
     dialog = app.page.get_by_test_id("stDialog")
     file = {"name": "a.npz", "mimeType": "", "buffer": held.getvalue()}
     dialog.get_by_test_id("stFileUploaderDropzoneInput").set_input_files([file])

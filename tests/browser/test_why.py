@@ -17,9 +17,7 @@ def test_arrow_keys_walk_through_the_recorded_run_on_a_phone(app: App) -> None:
     app.settle()
     expect(app.page.get_by_role("heading", name="What is this digit?")).to_be_visible()
     picture = app.page.locator(".st-key-why_step_1 img").first
-    expect(picture).to_have_attribute(
-        "alt", f"Test digit {recording.find_recorded_disputed_images()[0]}"
-    )
+    expect(picture).to_have_attribute("alt", f"Test digit {recording.find_recorded_disputed_images()[0]}")
     nine = app.page.get_by_role("radio", name="9", exact=True).bounding_box()
     assert nine
     assert nine["x"] + nine["width"] <= PHONE["width"], "whoever takes it for a 9 finds a 9"

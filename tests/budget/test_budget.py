@@ -24,9 +24,7 @@ from ensemble.runs.annotations.tags import write_tags
 from ensemble.wording.verdicts import budget as words
 from tests.comparison.drawn import finished, labels
 
-CONFIG = EnsembleConfig(
-    network="mlp", members=2, epochs=1, batch_size=512, validation=0.1, devices=1
-)
+CONFIG = EnsembleConfig(network="mlp", members=2, epochs=1, batch_size=512, validation=0.1, devices=1)
 WIDTH = 329  # of an MLP of as many operations as two of width 200
 
 
@@ -37,12 +35,7 @@ def call(*said: str) -> Result:
 def drawn(budget: Budget, name: str, width: int, factor: float, seed: int, skill: float) -> Run:
     """A finished run of the budget, of drawn numbers: the greater the skill, the better."""
     config = budget.trial_config(name, width, factor, seed)  # type: ignore[arg-type]
-    run = finished(
-        config.as_dict(),
-        1,
-        skill,
-        draw=zlib.crc32(repr((name, width, factor, seed)).encode()) % 10_000,
-    )
+    run = finished(config.as_dict(), 1, skill, draw=zlib.crc32(repr((name, width, factor, seed)).encode()) % 10_000)
     write_tags(run.id, [budget.id, name])
     nll = None if skill == 0 else 1 / skill
     state = "diverged" if skill == 0 else "finished"
@@ -83,9 +76,7 @@ def test_the_same_again_goes_on_with_what_there_is() -> None:
             raise RunStoppedError(run.id)
         trained.append(run.id)
         nll = 1 / run.config.learning_rate  # type: ignore[union-attr]
-        write_status(
-            run.path, replace(run.status, state="finished", best_ensemble_validation_nll=nll)
-        )
+        write_status(run.path, replace(run.status, state="finished", best_ensemble_validation_nll=nll))
         return runs.find_run(run.id)
 
     allowed = False
@@ -95,9 +86,7 @@ def test_the_same_again_goes_on_with_what_there_is() -> None:
     found = BudgetWorker(budget, train, lambda line: None, lambda *both: 1.0).train_competitors()
     assert len(trained) == len(set(trained)) == 4, "what was there is not trained again"
     assert [one.runs[0].config.learning_rate for one in found] == [0.1, 0.1]
-    more = BudgetWorker(
-        replace(budget, seeds=2), train, lambda line: None, fail
-    ).train_competitors()
+    more = BudgetWorker(replace(budget, seeds=2), train, lambda line: None, fail).train_competitors()
     assert len(trained) == 6, "another seed is one more run of each; nothing is measured again"
     assert [[run.config.seed for run in one.runs] for one in more] == [[0, 1], [0, 1]]
 
@@ -105,17 +94,12 @@ def test_the_same_again_goes_on_with_what_there_is() -> None:
 def test_the_difference_is_crossed_over_seeds_and_images_and_adjusted_for_all() -> None:
     budget = Budget(CONFIG, seeds=3, factors=(0.3, 1.0))
     all_drawn(budget, wide_skill=1.2)
-    found = evaluate_competitors(
-        BudgetWorker(budget, fail, lambda line: None, fail).train_competitors()
-    )
+    found = evaluate_competitors(BudgetWorker(budget, fail, lambda line: None, fail).train_competitors())
     assert [one.competitor.rate for one in found] == [0.1, 0.03, 0.03]
 
     def nll(one: Competitor) -> np.ndarray:
         return np.array(
-            [
-                log_loss(average_probabilities(runs.read_run_predictions(run.id, 1)), labels())
-                for run in one.runs
-            ]
+            [log_loss(average_probabilities(runs.read_run_predictions(run.id, 1)), labels()) for run in one.runs]
         )
 
     ours, theirs = (nll(found[number].competitor) for number in (0, 1))
@@ -124,11 +108,7 @@ def test_the_difference_is_crossed_over_seeds_and_images_and_adjusted_for_all() 
     assert ahead is not None
     assert (ahead.nll, ahead.over) == (pytest.approx(wanted.mean), "seeds and images")
     every = [one.advantage for one in found if one.advantage]
-    ps = [
-        (p, q)
-        for one in every
-        for p, q in ((one.p, one.adjusted_p), (one.nll_p, one.adjusted_nll_p))
-    ]
+    ps = [(p, q) for one in every for p, q in ((one.p, one.adjusted_p), (one.nll_p, one.adjusted_nll_p))]
     smallest = min(ps)
     assert smallest[1] == pytest.approx(4 * smallest[0]), "four tests, by Holm's method"
     said = "\n".join(words.format_budget_lines(found))

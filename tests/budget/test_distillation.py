@@ -13,12 +13,7 @@ from ensemble import runs
 from ensemble.analysis.members.gain import PairedGain, compute_gain
 from ensemble.analysis.members.non_inferiority import NonInferiority, judge_non_inferiority
 from ensemble.analysis.quality.ood import AurocDifference
-from ensemble.budget.distillation import (
-    OodComparison,
-    TeacherComparison,
-    compare_with_teacher,
-    judge_losses,
-)
+from ensemble.budget.distillation import OodComparison, TeacherComparison, compare_with_teacher, judge_losses
 from ensemble.cli.program import main
 from ensemble.errors import ConfigError, RunError
 from ensemble.report.single_run import build_run_content
@@ -78,18 +73,14 @@ def gain(**changes: float) -> PairedGain:
         ("nll", 0.001, "undecided"),
     ],
 )
-def test_less_is_lost_where_the_whole_interval_is_within_the_margin(
-    metric: str, margin: float, outcome: str
-) -> None:
+def test_less_is_lost_where_the_whole_interval_is_within_the_margin(metric: str, margin: float, outcome: str) -> None:
     judged = judge_non_inferiority(gain(), metric, margin)
     assert judged.outcome == outcome
     assert judged.examples is None or judged.examples > judged.n
 
 
 def test_more_is_lost_where_the_whole_interval_is_beyond_it() -> None:
-    lost = judge_non_inferiority(
-        gain(digits=-50, digits_low=-70, digits_high=-30), "accuracy", 0.01
-    )
+    lost = judge_non_inferiority(gain(digits=-50, digits_low=-70, digits_high=-30), "accuracy", 0.01)
     assert (lost.outcome, lost.loss, lost.low, lost.high) == ("loses", 0.05, 0.03, 0.07)
 
 
@@ -99,9 +90,7 @@ def test_there_is_no_margin_of_nothing(metric: str, margin: float) -> None:
         judge_non_inferiority(gain(), metric, margin)
 
 
-def test_a_student_at_the_margin_is_passed_at_most_as_often_as_is_promised(
-    draws: Callable[[int], int],
-) -> None:
+def test_a_student_at_the_margin_is_passed_at_most_as_often_as_is_promised(draws: Callable[[int], int]) -> None:
     """By simulation: its loss is the margin, so that “kept” is wrong."""
     rng, n, margin, kept, count = np.random.default_rng(0), 2000, 0.01, 0, draws(1000)
     truth = np.zeros(n, int)
@@ -121,9 +110,7 @@ def test_a_student_is_held_against_its_teacher_on_the_same_images() -> None:
     student = taught(skill=2.0)
     found = compare(student)
     teacher = runs.find_run(student.config.teacher)  # type: ignore[union-attr]
-    own, other = (
-        runs.read_run_predictions(run.id, 2).astype(float).mean(0) for run in (student, teacher)
-    )
+    own, other = (runs.read_run_predictions(run.id, 2).astype(float).mean(0) for run in (student, teacher))
     right, other_right = (each.argmax(-1) == labels() for each in (own, other))
     assert found.student.accuracy == pytest.approx(right.mean())
     assert found.teacher.accuracy == pytest.approx(other_right.mean())
@@ -149,9 +136,7 @@ def test_the_epoch_that_taught_is_the_one_it_is_held_against() -> None:
 def test_a_worse_student_is_told_in_a_view_and_a_report_and_as_json() -> None:
     student = taught(skill=1.0)
     summary = summarize_view(find_view("distillation"), evaluate_epoch(student))
-    assert summary.answer == (
-        "It loses more than 0.1 points of accuracy and 0.005 nats of NLL against its teacher."
-    )
+    assert summary.answer == ("It loses more than 0.1 points of accuracy and 0.005 nats of NLL against its teacher.")
     text = summary.to_text()
     for part in (
         "worse by more than the 0.1 points accepted",
@@ -201,9 +186,7 @@ def test_a_teacher_that_is_gone_is_still_named() -> None:
     runs.delete_run(teacher)
     summary = summarize_view(find_view("distillation"), evaluate_epoch(student))
     assert not summary.available
-    assert summary.answer == (
-        f"The teacher “{teacher}” is not here any more: what was lost against it cannot be told."
-    )
+    assert summary.answer == (f"The teacher “{teacher}” is not here any more: what was lost against it cannot be told.")
     assert f"taught by {teacher}" in build_run_content(student).subtitle
 
 
@@ -228,9 +211,7 @@ def test_what_is_open_is_said_to_be_open(outcomes: tuple[str, str], sentence: st
     ends = {"kept": (-1, 0.5), "undecided": (0.5, 1.5), "loses": (1.5, 2)}
     losses = [
         NonInferiority(metric, margin, 500, 0.0, *(margin * end for end in ends[outcome]))
-        for (metric, margin), outcome in zip(
-            (("accuracy", 0.001), ("nll", 0.005)), outcomes, strict=True
-        )
+        for (metric, margin), outcome in zip((("accuracy", 0.001), ("nll", 0.005)), outcomes, strict=True)
     ]
     said = words.describe_teacher_verdict(*losses)
     assert sentence in said
@@ -239,16 +220,9 @@ def test_what_is_open_is_said_to_be_open(outcomes: tuple[str, str], sentence: st
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "word"),
-    [
-        (-0.05, -0.02, "lower"),
-        (-0.05, 0.01, "not shown to differ"),
-        (0.01, 0.02, "higher"),
-    ],
+    ("low", "high", "word"), [(-0.05, -0.02, "lower"), (-0.05, 0.01, "not shown to differ"), (0.01, 0.02, "higher")]
 )
-def test_images_of_no_class_are_tested_against_each_other(
-    low: float, high: float, word: str
-) -> None:
+def test_images_of_no_class_are_tested_against_each_other(low: float, high: float, word: str) -> None:
     difference = AurocDifference(0.912, 0.95, low, high)
     told = OodComparison("Fashion-MNIST", 500, 0.912, 0.95, difference)
     found = replace(compare(taught()), ood=(told,))
@@ -273,8 +247,7 @@ def test_the_scores_that_both_kept_are_compared_image_by_image() -> None:
     student = taught()
     teacher = runs.find_run(runs.require_training_config(student).teacher)
     every = [
-        measured(run, runs.select_default_epoch(run, runs.list_prediction_epochs(run.id)))
-        for run in (student, teacher)
+        measured(run, runs.select_default_epoch(run, runs.list_prediction_epochs(run.id))) for run in (student, teacher)
     ]
     found = compare(student).ood
     assert [each.title for each in found] == list(OOD.values())
@@ -318,11 +291,7 @@ def test_the_command_trains_a_student_and_says_what_it_loses() -> None:
 
 
 def _as_options(settings: dict[str, Any]) -> list[str]:
-    return [
-        word
-        for name, value in settings.items()
-        for word in ("--" + name.replace("_", "-"), str(value))
-    ]
+    return [word for name, value in settings.items() for word in ("--" + name.replace("_", "-"), str(value))]
 
 
 def test_what_cannot_be_distilled_is_refused_before_anything_is_made() -> None:

@@ -13,10 +13,7 @@ SHAPE = (28, 28, 1)
 def test_the_same_operations_are_those_that_the_traced_program_has(network, members):
     width = find_equal_flops_width(network, SHAPE, 10, members)
     wanted = members * bind_network(network, SHAPE, 10).flops
-    off = {
-        one: abs(bind_network(network, SHAPE, 10, one).flops - wanted)
-        for one in (width - 1, width, width + 1)
-    }
+    off = {one: abs(bind_network(network, SHAPE, 10, one).flops - wanted) for one in (width - 1, width, width + 1)}
     assert min(off, key=off.__getitem__) == width
     assert off[width] / wanted < 0.15
 

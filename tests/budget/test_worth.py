@@ -79,39 +79,26 @@ def test_more_than_all_members_is_no_number_in_json() -> None:
     assert (row["worth"], row["high"]) == (None, None)
     found = measure_cheap_ensembles(run, weak).rows[0]
     assert math.isinf(found.equivalent.value)
-    assert (
-        words.describe_ensemble_worth(found)
-        == "One member as it is is worth more than 2 independent members."
-    )
+    assert words.describe_ensemble_worth(found) == "One member as it is is worth more than 2 independent members."
 
 
 def test_what_the_images_cannot_tell_is_said_to_be_so() -> None:
     def held(low: float, high: float) -> str:
         row = CheapEnsembleWorth("snapshots", (2, 4), 2, MemberEquivalent(1.7, low, high, 6))
-        return words.describe_best_cheaper_ensemble(
-            CheapEnsembleWorths((row,), "x", True, 6, 6, False, ())
-        )
+        return words.describe_best_cheaper_ensemble(CheapEnsembleWorths((row,), "x", True, 6, 6, False, ()))
 
-    assert held(1.4, 2.1) == (
-        "This snapshot ensemble is worth 1.7 independent members (95 %: 1.4 to 2.1)."
-    )
-    assert held(0.0, math.inf).startswith(
-        "Too few test images or members to say what cheaper ensembles are worth"
-    )
+    assert held(1.4, 2.1) == ("This snapshot ensemble is worth 1.7 independent members (95 %: 1.4 to 2.1).")
+    assert held(0.0, math.inf).startswith("Too few test images or members to say what cheaper ensembles are worth")
     assert "less than 1 to 2.1" in held(0.0, 2.1)
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"), [({"members": 1}, "has one member, and nothing says what a second is")]
-)
+@pytest.mark.parametrize(("settings", "said"), [({"members": 1}, "has one member, and nothing says what a second is")])
 def test_what_cannot_be_judged_is_said(settings: dict[str, int], said: str) -> None:
     assert said in call(finished(settings).id).stderr
     with pytest.raises(RunError, match="trained elsewhere"):
         measure_cheap_ensembles(imported())
     with pytest.raises(RunError, match="no predictions yet"):
-        measure_cheap_ensembles(
-            finished(epochs=1, settings={"members": 2}), runs.create_run(finished().config)
-        )
+        measure_cheap_ensembles(finished(epochs=1, settings={"members": 2}), runs.create_run(finished().config))
 
 
 class Dropped(nn.Module):

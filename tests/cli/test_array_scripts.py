@@ -54,10 +54,7 @@ def list_directives(script: str, word: str) -> list[str]:
 def start_pbs_tasks(script: str, job: int, folder: Path) -> list[Task]:
     (span,) = [line for line in list_directives(script, "#PBS") if line.startswith("-J ")] or [""]
     first, last = map(int, re.fullmatch(r"-J (\d+)-(\d+)", span).groups()) if span else (0, 0)
-    named = [
-        {"PBS_ARRAY_INDEX": str(index), "PBS_JOBID": f"{job}[{index}].head"}
-        for index in range(first, last + 1)
-    ]
+    named = [{"PBS_ARRAY_INDEX": str(index), "PBS_JOBID": f"{job}[{index}].head"} for index in range(first, last + 1)]
     if not span:
         named = [{"PBS_JOBID": f"{job}.head"}]
     return [start_script(script, {**one, "PBS_O_WORKDIR": str(folder)}, folder) for one in named]
@@ -67,11 +64,7 @@ def start_lsf_tasks(script: str, job: int, folder: Path) -> list[Task]:
     (name,) = [line for line in list_directives(script, "#BSUB") if line.startswith("-J ")]
     first, last = map(int, re.fullmatch(r'-J "[\w-]+\[(\d+)-(\d+)\]"', name).groups())
     return [
-        start_script(
-            script,
-            {"LSB_JOBINDEX": str(index), "LSB_JOBID": str(job), "LS_SUBCWD": str(folder)},
-            folder,
-        )
+        start_script(script, {"LSB_JOBINDEX": str(index), "LSB_JOBID": str(job), "LS_SUBCWD": str(folder)}, folder)
         for index in range(first, last + 1)
     ]
 
@@ -95,10 +88,7 @@ def start_condor_tasks(script: str, job: int, folder: Path) -> list[Task]:
             text = inside[1] if macro == "Process" else text
             text = text.replace(f"$({macro})", str(value))
         words = re.findall(r"((?:[^\s']|'(?:[^']|'')*')+)", text.replace('""', '"'))
-        return [
-            re.sub(r"'((?:[^']|'')*)'", lambda part: part[1].replace("''", "'"), word)
-            for word in words
-        ]
+        return [re.sub(r"'((?:[^']|'')*)'", lambda part: part[1].replace("''", "'"), word) for word in words]
 
     tasks = []
     for process in range(int(count)):
@@ -156,8 +146,7 @@ def test_each_task_runs_the_command_and_knows_which_group_is_its_own(
     monkeypatch.setenv("ENSEMBLE_RUNS", str(folder))
     witness = tmp_path / "python"  # in Python's place
     witness.write_text(
-        "#!/bin/sh\n"
-        'printf "%s\\n" "$JOB_COMPLETION_INDEX" "$ENSEMBLE_SUBMISSION" "$ENSEMBLE_RUNS" "$*"\n'
+        '#!/bin/sh\nprintf "%s\\n" "$JOB_COMPLETION_INDEX" "$ENSEMBLE_SUBMISSION" "$ENSEMBLE_RUNS" "$*"\n'
     )
     witness.chmod(0o700)
     script = print_script(place)
@@ -173,10 +162,7 @@ def test_each_task_runs_the_command_and_knows_which_group_is_its_own(
 @pytest.mark.usefixtures("no_worker_left")
 @pytest.mark.parametrize("place", STARTS)
 def test_the_tasks_of_an_array_come_to_the_bits_of_one_process(
-    place: str,
-    started: list[Task],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    place: str, started: list[Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Folders of any name.
     monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path / "runs of O'Neil's \"$HOME\""))
@@ -196,10 +182,7 @@ def test_the_tasks_of_an_array_come_to_the_bits_of_one_process(
 @pytest.mark.usefixtures("no_worker_left")
 @pytest.mark.parametrize("place", ["pbs"])
 def test_tasks_that_are_told_to_end_go_on_when_the_script_is_submitted_again(
-    place: str,
-    started: list[Task],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    place: str, started: list[Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path / "runs"))
     script = print_script(place, config=CONFIG)
@@ -208,10 +191,7 @@ def test_tasks_that_are_told_to_end_go_on_when_the_script_is_submitted_again(
     while RUN not in [run.id for run in runs.list_runs()]:
         assert time.monotonic() < end
         time.sleep(0.02)
-    wait_until(
-        runs.find_run(RUN),
-        lambda run: all(group.status.step > 0 for group in list_run_groups(run)),
-    )
+    wait_until(runs.find_run(RUN), lambda run: all(group.status.step > 0 for group in list_run_groups(run)))
     for task in started:  # At the end of its time, all processes of a task.
         os.killpg(task.pid, signal.SIGTERM)
     assert end_tasks(started) == [75, 75]
@@ -228,21 +208,13 @@ def test_what_is_asked_for_stands_in_the_script() -> None:
     words = ("--cpus=6", "--memory=9", "--gpus=1", "--name=trial")
     timed = (*words, "--time=90", "--queue=long")
     pbs = list_directives(print_script("pbs", *timed), "#PBS")
-    assert {
-        "-N trial",
-        "-J 0-1",
-        "-l select=1:ncpus=6:mem=9gb:ngpus=1",
-        "-l walltime=01:30:00",
-        "-q long",
-    } <= set(pbs)
+    assert {"-N trial", "-J 0-1", "-l select=1:ncpus=6:mem=9gb:ngpus=1", "-l walltime=01:30:00", "-q long"} <= set(pbs)
     lsf = list_directives(print_script("lsf", *timed), "#BSUB")
     assert {'-J "trial[1-2]"', "-n 6", "-M 9GB", '-gpu "num=1"', "-W 90", "-q long"} <= set(lsf)
     condor = print_script("htcondor", *words).splitlines()
     asked = {"request_cpus = 6", "request_memory = 9GB", "request_gpus = 1", "queue 2"}
     assert asked <= set(condor)
-    assert "-J" not in "".join(
-        list_directives(print_script("pbs", config=replace(SHORT, groups=1)), "#PBS")
-    )
+    assert "-J" not in "".join(list_directives(print_script("pbs", config=replace(SHORT, groups=1)), "#PBS"))
 
 
 @pytest.mark.parametrize("place", ["pbs", "lsf"])
@@ -264,9 +236,7 @@ def test_a_script_is_one_that_bash_reads(place: str) -> None:
         ("lsf", ("--groups=0",), "give the number"),
     ],
 )
-def test_a_bad_value_is_refused_in_a_sentence(
-    place: str, words: tuple[str, ...], said: str
-) -> None:
+def test_a_bad_value_is_refused_in_a_sentence(place: str, words: tuple[str, ...], said: str) -> None:
     done = call(place, *words)
     assert done.exit_code == 2
     assert said in done.stderr

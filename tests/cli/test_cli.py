@@ -114,9 +114,7 @@ def check_accuracy_estimate(run_id: str, folder: Path) -> None:
     done = call("predict", run_id, str(folder), "--estimate", "--json")
     assert done.exit_code == 0, done.stderr
     *pictures, last = map(json.loads, done.stdout.splitlines())
-    assert [Path(picture["image"]).name for picture in pictures] == sorted(
-        path.name for path in folder.glob("*.png")
-    )
+    assert [Path(picture["image"]).name for picture in pictures] == sorted(path.name for path in folder.glob("*.png"))
     found = last["estimate"]
     assert (found["run_id"], found["images"], found["labelled"]["images"]) == (run_id, 30, 500)
     assert "unlike" not in found["refusals"], "they are some of the labelled ones"
@@ -131,14 +129,10 @@ def check_predict(run_id: str, folder: Path) -> None:
         Image.fromarray(image).save(folder / f"{number}.png")
     photo = np.full((300, 400), 235, np.uint8)
     for number, image in enumerate(images):
-        photo[90:202, 60 + 160 * number : 172 + 160 * number] -= (
-            image.repeat(4, 0).repeat(4, 1) // 2
-        )
+        photo[90:202, 60 + 160 * number : 172 + 160 * number] -= image.repeat(4, 0).repeat(4, 1) // 2
     Image.fromarray(photo).convert("RGB").save(folder / "photo.tif")
     (folder / "bad\x1b[1m.png").write_text("not a picture")
-    names = [
-        str(folder / name) for name in ("0.png", "bad\x1b[1m.png", "1.png", "none.png", "photo.tif")
-    ]
+    names = [str(folder / name) for name in ("0.png", "bad\x1b[1m.png", "1.png", "none.png", "photo.tif")]
     done = call("predict", run_id, *names, "--json", "--refuse", "0.1", "--epoch", "1")
     assert done.exit_code == 1
     bad, none = done.stderr.splitlines()
@@ -165,9 +159,7 @@ def check_predict(run_id: str, folder: Path) -> None:
     assert all(90 <= top < bottom <= 202 for _, top, _, bottom in boxes)
     assert len(found[2]["text"]) == 2
 
-    line = escape_terminal_text(
-        format_prediction_line({**found[0], "image": names[1], "notes": ["First of 2 pages."]})
-    )
+    line = escape_terminal_text(format_prediction_line({**found[0], "image": names[1], "notes": ["First of 2 pages."]}))
     share = found[0]["confidence"]
     sure = "over 99.9 %" if share >= 0.9995 else f"{100 * share:.1f} %"
     votes = " ".join(map(str, found[0]["digits"][0]["votes"]))
@@ -227,9 +219,7 @@ def test_predict_before_the_first_checkpoint_is_said(tmp_path):
 def test_devices_are_named():
     found = json.loads(call("devices", "--json").stdout)
     assert found["platform"] == jax.default_backend()
-    assert [one["kind"] for one in found["devices"]] == [
-        one.device_kind for one in jax.local_devices()
-    ]
+    assert [one["kind"] for one in found["devices"]] == [one.device_kind for one in jax.local_devices()]
     assert found["cores"] >= 1
 
 

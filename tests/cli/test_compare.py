@@ -37,9 +37,7 @@ def test_json_has_the_groups_their_figures_and_the_differences_to_the_baseline(m
     assert other["figures"]["nll"]["value"] == said.metrics["nll"].value
     assert other["figures"]["nll"]["over"] == "seeds and images"
     assert other["difference"]["p_adjusted"] == said.difference.adjusted_p
-    assert other["difference"]["won"] - other["difference"]["lost"] == pytest.approx(
-        other["difference"]["digits"]
-    )
+    assert other["difference"]["won"] - other["difference"]["lost"] == pytest.approx(other["difference"]["digits"])
     assert (found["baseline"], found["tests"], found["by"]) == (base["key"], 2, None)
 
 
@@ -57,13 +55,8 @@ def test_runs_are_found_by_their_tag_or_their_sweep_and_grouped_by_settings(made
     for run in made[:2]:
         write_tags(run.id, ["mine"])
     write_tags(made[2].id, ["sweep-1"])
-    found = json.loads(
-        call("--tag", "mine", "--sweep", "sweep-1", "--by", "seed,members", "--json").stdout
-    )
-    assert [group["title"] for group in found["groups"]] == [
-        "seed 0 · 2 members",
-        "seed 1 · 2 members",
-    ]
+    found = json.loads(call("--tag", "mine", "--sweep", "sweep-1", "--by", "seed,members", "--json").stdout)
+    assert [group["title"] for group in found["groups"]] == ["seed 0 · 2 members", "seed 1 · 2 members"]
     assert [len(group["run_ids"]) for group in found["groups"]] == [2, 1]
     assert found["by"] == ["seed", "members"]
 

@@ -58,9 +58,7 @@ def test_the_command_that_is_advised_can_be_run(source: str) -> None:
     ],
     ids=lambda one: " ".join(one) if isinstance(one, list) else "",
 )
-def test_what_cannot_be_done_is_one_sentence(
-    words: list[str], status: int, said: str, source: str
-) -> None:
+def test_what_cannot_be_done_is_one_sentence(words: list[str], status: int, said: str, source: str) -> None:
     result = call("data", *[source if word == "SOURCE" else word for word in words])
     assert (result.exit_code, result.stdout) == (status, "")
     assert said in result.stderr

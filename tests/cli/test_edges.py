@@ -23,9 +23,7 @@ def call(*words: str) -> Result:
     return CliRunner().invoke(main, words, catch_exceptions=False)
 
 
-@pytest.mark.parametrize(
-    ("share", "code"), [("0", 2), ("-0.1", 2), ("1", 2), ("1.5", 2), ("1e-9", 1), ("0.999", 1)]
-)
+@pytest.mark.parametrize(("share", "code"), [("0", 2), ("-0.1", 2), ("1", 2), ("1.5", 2), ("1e-9", 1), ("0.999", 1)])
 def test_neither_none_nor_all_can_be_refused(share: str, code: int) -> None:
     done = call("predict", "no-run", "a.png", "--refuse", share)
     assert done.exit_code == code
@@ -39,8 +37,7 @@ def test_an_epoch_is_counted_from_the_beginning(word: str, code: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("span", "seconds"),
-    [("30m", 1_800), ("12h", 43_200), ("2d", 172_800), ("1w", 604_800), (" 0m ", 0)],
+    ("span", "seconds"), [("30m", 1_800), ("12h", 43_200), ("2d", 172_800), ("1w", 604_800), (" 0m ", 0)]
 )
 def test_a_span_is_in_minutes_hours_days_or_weeks(span: str, seconds: float) -> None:
     assert TimeSpanType().convert(span, None, None) == seconds
@@ -61,10 +58,7 @@ def test_of_a_week_there_is_what_is_not_older(monkeypatch: pytest.MonkeyPatch) -
             audit_log.write_audit_entry(Action.LAUNCH, subject, ANN)
 
     def said(*words: str) -> list[str]:
-        return [
-            json.loads(line)["subject"]
-            for line in call("audit", "--json", *words).stdout.splitlines()
-        ]
+        return [json.loads(line)["subject"] for line in call("audit", "--json", *words).stdout.splitlines()]
 
     assert said() == ["old", "new", "now"]
     assert said("--since", "1w") == said("--since", "7d") == ["new", "now"]
@@ -92,9 +86,7 @@ def test_a_run_that_memory_cannot_hold_is_refused_before_it_is_made() -> None:
         ("sweep", "--space=batch_size=64,2000", "--trials=2"),
     ],
 )
-def test_a_batch_of_more_than_there_is_is_refused_before_anything_is_made(
-    words: tuple[str, ...],
-) -> None:
+def test_a_batch_of_more_than_there_is_is_refused_before_anything_is_made(words: tuple[str, ...]) -> None:
     before = runs.list_runs()
     done = call(*words)
     assert done.exit_code == 2
@@ -113,9 +105,7 @@ def test_a_batch_of_more_than_there_is_is_refused_before_anything_is_made(
     ],
     ids=["numpy", "system", "jax"],
 )
-def test_a_command_without_memory_ends_with_a_sentence(
-    error: Exception, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_without_memory_ends_with_a_sentence(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise error
 

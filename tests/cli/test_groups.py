@@ -22,10 +22,7 @@ def shown(run_id: str) -> dict[str, Any]:
 def test_runs_show_has_each_group_with_its_task_and_the_place() -> None:
     run = in_groups(
         {1: "training", 2: "queued"},
-        {
-            1: TaskStatus("running", "7_0", "node2"),
-            2: TaskStatus("waiting", "7_1", "", "no node is free"),
-        },
+        {1: TaskStatus("running", "7_0", "node2"), 2: TaskStatus("waiting", "7_1", "", "no node is free")},
         placement=SLURM,
         told={1: {"epoch": 2, "step": 27}},
     )

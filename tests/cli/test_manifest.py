@@ -19,12 +19,7 @@ from ensemble.cluster.kubernetes.dashboard import build_health_command
 from ensemble.config import EnsembleConfig
 
 REPO = Path(__file__).resolve().parents[2]
-NEEDED = {
-    "--name": "digits",
-    "--image": "ensemble:1.0",
-    "--runs-claim": "runs",
-    "--data-claim": "data",
-}
+NEEDED = {"--name": "digits", "--image": "ensemble:1.0", "--runs-claim": "runs", "--data-claim": "data"}
 RICH = {
     "--name": "a" * 40,
     "--image": f"registry.example.org:5000/me/ensemble@sha256:{'0a' * 32}",
@@ -122,10 +117,7 @@ def test_a_pod_is_nobody_and_can_write_its_volumes_only(which):
     volumes = {one["name"]: one for one in pod["volumes"]}
     paths = {one["mountPath"]: volumes[one["name"]] for one in container["volumeMounts"]}
     values = {one["name"]: one.get("value") for one in container["env"]}
-    claims = [
-        paths[values[name]]["persistentVolumeClaim"]["claimName"]
-        for name in ("ENSEMBLE_RUNS", "ENSEMBLE_DATA")
-    ]
+    claims = [paths[values[name]]["persistentVolumeClaim"]["claimName"] for name in ("ENSEMBLE_RUNS", "ENSEMBLE_DATA")]
     assert claims == ["runs", "data"]
     assert "emptyDir" in paths[values["HOME"]]
     assert "emptyDir" in paths["/tmp"]

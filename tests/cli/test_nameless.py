@@ -73,9 +73,7 @@ def test_a_user_id_without_a_name_trains(theirs: Path) -> None:
     assert own.stat().st_mode & 0o777 == 0o700
 
 
-def test_with_the_root_folder_for_a_home_as_docker_says_it_has_its_turn_and_its_caches(
-    theirs: Path,
-) -> None:
+def test_with_the_root_folder_for_a_home_as_docker_says_it_has_its_turn_and_its_caches(theirs: Path) -> None:
     code = (
         "import os; from ensemble.cli.app import build_app_environment\n"
         "from ensemble.jobs.slots import acquire_slots\n"
@@ -88,11 +86,7 @@ def test_with_the_root_folder_for_a_home_as_docker_says_it_has_its_turn_and_its_
     for one in ("DIR", "MAX_SIZE"):
         given.pop(f"JAX_COMPILATION_CACHE_{one}", None)
     done = subprocess.run(
-        as_nobody_known(sys.executable, "-c", code),
-        env=given,
-        capture_output=True,
-        text=True,
-        timeout=240,
+        as_nobody_known(sys.executable, "-c", code), env=given, capture_output=True, text=True, timeout=240
     )
     assert done.returncode == 0, done.stderr
     own = theirs / f"ensemble-{USER}"

@@ -110,9 +110,7 @@ class Soft(nn.Module):
 
 @pytest.mark.long_cases
 @pytest.mark.parametrize(
-    "words",
-    [("train",), ("sweep", "--trials", "1", "--space", "momentum=0..0.9")],
-    ids=["train", "sweep"],
+    "words", [("train",), ("sweep", "--trials", "1", "--space", "momentum=0..0.9")], ids=["train", "sweep"]
 )
 def test_a_network_that_does_not_fit_is_refused_before_anything_is_made(
     words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

@@ -67,9 +67,7 @@ def test_three_members_or_one_is_answered() -> None:
         (["--against", "1x1", "1x2@no-run"], 1, "no run"),
     ],
 )
-def test_what_cannot_be_planned_is_said_in_one_sentence(
-    words: list[str], status: int, said: str
-) -> None:
+def test_what_cannot_be_planned_is_said_in_one_sentence(words: list[str], status: int, said: str) -> None:
     result = call(trained(members=2, epochs=2).id, *words)
     assert result.exit_code == status
     assert said in result.stderr

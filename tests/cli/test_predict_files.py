@@ -32,9 +32,7 @@ def test_a_pipe_or_a_device_is_not_read(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "pipe" if kind == "pipe" else Path(kind)
     if kind == "pipe":
         os.mkfifo(path)
-    assert said_of(path) == (
-        "This is a pipe or a device: save the picture to a file and give that."
-    )
+    assert said_of(path) == ("This is a pipe or a device: save the picture to a file and give that.")
 
 
 def test_a_folder_and_what_is_not_there_are_said(tmp_path: Path) -> None:
@@ -46,7 +44,5 @@ def test_a_folder_and_what_is_not_there_are_said(tmp_path: Path) -> None:
 
 def test_a_name_that_is_not_utf8_is_valid_json_and_can_be_printed() -> None:
     path = Path(os.fsdecode(b"/tmp/\xff-\xc3\xa9.png"))
-    assert json.dumps(escape_path_bytes(path), ensure_ascii=False).encode() == rb'"/tmp/\\xff-' + (
-        'é.png"'.encode()
-    )
+    assert json.dumps(escape_path_bytes(path), ensure_ascii=False).encode() == rb'"/tmp/\\xff-' + ('é.png"'.encode())
     assert escape_terminal_text(escape_path_bytes(path)) == r"/tmp/\xff-é.png"

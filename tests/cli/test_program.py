@@ -45,12 +45,7 @@ def test_help_lists_what_people_call_and_hides_what_pages_start() -> None:
 def test_help_lists_what_chooses_a_size_under_one_heading() -> None:
     listed = CliRunner().invoke(main, ["--help"]).output
     others, chosen = listed.split("\n\nChoosing a size:\n")
-    assert [line.split()[0] for line in chosen.splitlines()] == [
-        "plan",
-        "budget",
-        "worth",
-        "distil",
-    ]
+    assert [line.split()[0] for line in chosen.splitlines()] == ["plan", "budget", "worth", "distil"]
     named = [line.split()[0] for line in others.split("Commands:\n")[1].splitlines()]
     assert named == sorted(named)
     assert not {"plan", "budget", "worth"} & set(named)

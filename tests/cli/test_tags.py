@@ -21,14 +21,8 @@ def test_runs_are_tagged_listed_by_tag_and_show_their_tags() -> None:
     assert said.exit_code == 0
     assert f"{first}: rates, to show" in said.output
     call("runs", "tag", second, "--remove", "to show")
-    listed = [
-        json.loads(line)
-        for line in call("runs", "list", "--tag", "rates", "--json").output.splitlines()
-    ]
-    assert {one["run_id"]: one["tags"] for one in listed} == {
-        first: ["rates", "to show"],
-        second: ["rates"],
-    }
+    listed = [json.loads(line) for line in call("runs", "list", "--tag", "rates", "--json").output.splitlines()]
+    assert {one["run_id"]: one["tags"] for one in listed} == {first: ["rates", "to show"], second: ["rates"]}
     both = call("runs", "list", "--tag", "rates", "--tag", "to show").output
     assert first in both
     assert second not in both
@@ -44,9 +38,7 @@ def test_runs_are_tagged_listed_by_tag_and_show_their_tags() -> None:
         (["--add", "x" * 41], 1, "A tag has at most 40 characters; this has 41."),
     ],
 )
-def test_a_slip_is_said_in_a_sentence_and_changes_no_run(
-    words: list[str], status: int, said: str
-) -> None:
+def test_a_slip_is_said_in_a_sentence_and_changes_no_run(words: list[str], status: int, said: str) -> None:
     run = runs.create_run(EnsembleConfig())
     given = ["digits-0101-000000"] if status == 1 and len(words[1]) == 1 else []
     found = call("runs", "tag", run.id, *given, *words)
@@ -69,6 +61,4 @@ def test_a_run_that_is_trained_from_a_shell_has_its_tags(monkeypatch: pytest.Mon
     call("train", "--tag", "rates", "--tag", "to show")
     [run] = runs.list_runs()
     assert run.tags == ("rates", "to show")
-    assert (
-        "uses the run's own settings" in call("train", "--resume", run.id, "--tag", "late").output
-    )
+    assert "uses the run's own settings" in call("train", "--resume", run.id, "--tag", "late").output

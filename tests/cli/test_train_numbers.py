@@ -59,10 +59,7 @@ def test_a_table_is_learnt_from_and_what_was_assumed_is_said(houses: Path) -> No
             "--task regression --table t.csv --target y --dataset mnist --flip",
             "--dataset, --flip go only with --task classification",
         ),
-        (
-            "--task regression --table t.csv --target y --tag a",
-            "--tag goes only with --task classification",
-        ),
+        ("--task regression --table t.csv --target y --tag a", "--tag goes only with --task classification"),
         ("--task regression --table t.csv", "--task regression needs --target"),
         (
             "--task regression --table t.csv --target y --network cnn",
@@ -113,9 +110,7 @@ def test_a_trained_run_answers_for_new_rows_as_for_its_test_rows(houses: Path) -
     assert "has no column “city”" in refused.output
 
 
-def test_several_splits_are_runs_of_their_own_and_end_with_means_and_standard_errors(
-    houses: Path,
-) -> None:
+def test_several_splits_are_runs_of_their_own_and_end_with_means_and_standard_errors(houses: Path) -> None:
     words = ["--task", "regression", "--table", str(houses), "--target", "price", *SMALL]
     done = call(*words, "--splits", "3")
     assert done.exit_code == 0, done.output

@@ -27,10 +27,7 @@ FOUND: dict[str, Any] = {
     "confidence": 0.9731,
     "refused": "",
     "notes": [],
-    "digits": [
-        {"named_votes": ["4", "9"], "rejected": False},
-        {"named_votes": ["7", "7"], "rejected": False},
-    ],
+    "digits": [{"named_votes": ["4", "9"], "rejected": False}, {"named_votes": ["7", "7"], "rejected": False}],
 }
 GONE = {"named_votes": ["4", "4"], "rejected": True, "why": "The members cannot decide what it is."}
 STATUS = Status(
@@ -59,18 +56,12 @@ STATUS = Status(
             {"text": "??", "digits": [GONE, GONE], "confidence": 0.0},
             "I would rather not say: I recognise none of the 2 marks.",
         ),
-        (
-            {"text": "4?", "digits": [FOUND["digits"][0], GONE]},
-            "4?  (97.3 % of the other; votes 4 9 | –)",
-        ),
+        ({"text": "4?", "digits": [FOUND["digits"][0], GONE]}, "4?  (97.3 % of the other; votes 4 9 | –)"),
         (
             {"text": "4?7", "digits": [FOUND["digits"][0], GONE, FOUND["digits"][1]]},
             "4?7  (97.3 % that the other 2 are right; votes 4 9 | – | 7 7)",
         ),
-        (
-            {"notes": ["First of 2 pages.", "Turned."]},
-            "47  (97.3 %; votes 4 9 | 7 7) First of 2 pages. Turned.",
-        ),
+        ({"notes": ["First of 2 pages.", "Turned."]}, "47  (97.3 %; votes 4 9 | 7 7) First of 2 pages. Turned."),
     ],
 )
 def test_a_picture_is_read_rejected_or_empty(changes: dict[str, Any], said: str) -> None:
@@ -96,11 +87,7 @@ def test_a_reading_is_never_a_whole_0_or_100_per_cent_sure(confidence: float, sa
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (
-            STATUS,
-            "training · epoch 2 of 3 · step 1,500 of 4,000 · 6,712 img·member/s · "
-            "ensemble 98.12 % · 13 s left",
-        ),
+        (STATUS, "training · epoch 2 of 3 · step 1,500 of 4,000 · 6,712 img·member/s · ensemble 98.12 % · 13 s left"),
         (
             replace(STATUS, state="finished", epoch=3, step=4000, seconds_left=0.0),
             "finished · epoch 3 of 3 · step 4,000 of 4,000 · 6,712 img·member/s · ensemble 98.12 %",
@@ -108,9 +95,7 @@ def test_a_reading_is_never_a_whole_0_or_100_per_cent_sure(confidence: float, sa
         (Status(), "queued"),
     ],
 )
-def test_how_a_run_stands_is_one_line(
-    status: Status, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_how_a_run_stands_is_one_line(status: Status, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressLine("run-1") as line:
         line.show_run(status)
     assert capsys.readouterr().err == f"run-1 · {said}\n"
@@ -162,16 +147,12 @@ def test_a_name_and_an_id_from_outside_do_not_steer_the_terminal() -> None:
     assert said.stderr.startswith(f"Error: There is no run “{SPELT}”.")
 
 
-def test_what_a_status_says_does_not_steer_the_terminal(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_a_status_says_does_not_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressLine("stress") as line:
         line.show_stress(StressStatus("measuring", message=HOSTILE))
     with pytest.raises(SystemExit):
         exit_with_result("failed", HOSTILE, {"run_id": "x"})
-    assert format_prediction_line(FOUND | {"image": HOSTILE}).startswith(
-        HOSTILE
-    )  # until it is printed
+    assert format_prediction_line(FOUND | {"image": HOSTILE}).startswith(HOSTILE)  # until it is printed
     out, err = capsys.readouterr()
     assert err == f"stress · measuring · {SPELT}\n{SPELT}\n"
     assert out == '{"run_id": "x"}\n'
@@ -181,31 +162,22 @@ def test_what_a_status_says_does_not_steer_the_terminal(
     ("changes", "said"),
     [
         ({}, ""),
-        (
-            {"epoch": 9},
-            "Best epoch 2, 98.2 % on the test images; chosen on the test images: expect "
-            "less on new ones.",
-        ),
+        ({"epoch": 9}, "Best epoch 2, 98.2 % on the test images; chosen on the test images: expect less on new ones."),
         (
             {"epoch": 9, "best_on": "validation"},
-            "Best epoch 2, 98.2 % on the test images; chosen "
-            "on the validation images, not on the test images.",
+            "Best epoch 2, 98.2 % on the test images; chosen on the validation images, not on the test images.",
         ),
         ({"epoch": 9, "best_ensemble_test_accuracy": 0.102}, ""),
     ],
     ids=["the last", "by test", "by validation", "of a run that only guesses"],
 )
-def test_the_best_epoch_is_named_with_what_it_was_chosen_on(
-    changes: dict[str, Any], said: str
-) -> None:
+def test_the_best_epoch_is_named_with_what_it_was_chosen_on(changes: dict[str, Any], said: str) -> None:
     run = runs.create_run(EnsembleConfig())
     status = Status(epoch=2, best_epoch=2, best_ensemble_test_accuracy=0.982)
     assert describe_best_epoch(replace(run, status=replace(status, **changes))) == said
 
 
-def test_one_that_patience_ended_is_said_to_be_at_its_own_last_epoch(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_one_that_patience_ended_is_said_to_be_at_its_own_last_epoch(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressLine("run-1") as line:
         line.show_run(Status(state="finished", epoch=12, epochs=100, step=120, steps=1000))
     assert capsys.readouterr().err == "run-1 · finished · epoch 12 of 100 · step 120 of 1,000\n"

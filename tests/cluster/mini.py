@@ -48,9 +48,7 @@ class MiniSlurm:
         """What one of its commands prints."""
         environment = {**os.environ, "SLURM_CONF": str(self.conf)}
         command = (*self.inside, *command)
-        ended = subprocess.run(
-            command, env=environment, timeout=seconds, check=True, text=True, capture_output=True
-        )
+        ended = subprocess.run(command, env=environment, timeout=seconds, check=True, text=True, capture_output=True)
         return ended.stdout
 
     def kill_node(self, name: str, told: bool = False) -> None:
@@ -154,20 +152,9 @@ def installed() -> str:
         return "Slurm is not here, and neither is apt-get to install it"
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     # Whoever comes second waits until the first has installed them.
-    command = [
-        "apt-get",
-        "install",
-        "-y",
-        "-q",
-        "-o",
-        "DPkg::Lock::Timeout=150",
-        "--no-install-recommends",
-        *PACKAGES,
-    ]
+    command = ["apt-get", "install", "-y", "-q", "-o", "DPkg::Lock::Timeout=150", "--no-install-recommends", *PACKAGES]
     try:
-        ended = subprocess.run(
-            command, env=environment, timeout=180, capture_output=True, stdin=subprocess.DEVNULL
-        )
+        ended = subprocess.run(command, env=environment, timeout=180, capture_output=True, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         return "Slurm could not be installed within three minutes"
     said = ended.stderr.decode().strip().splitlines() or [""]

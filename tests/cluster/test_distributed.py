@@ -92,14 +92,9 @@ def is_told_to_stop(both: Processes, run: Run) -> None:
     assert both.statuses(ALL_END_SECONDS) == [130, 130], both.said()
 
 
-def test_whatever_ends_one_process_ends_both_and_the_run_goes_on_to_the_same_bits(
-    truth, tmp_path, pytestconfig
-):
+def test_whatever_ends_one_process_ends_both_and_the_run_goes_on_to_the_same_bits(truth, tmp_path, pytestconfig):
     words: tuple[str, ...] = SETTINGS
-    ends: list[tuple[Callable[[Processes, Run], None], str]] = [
-        (is_killed, "failed"),
-        (is_told_to_stop, "stopped"),
-    ]
+    ends: list[tuple[Callable[[Processes, Run], None], str]] = [(is_killed, "failed"), (is_told_to_stop, "stopped")]
     if pytestconfig.getoption("--all"):  # As three links notice it: hosts/test_company.py.
         ends += [(is_stopped_and_wakes, "failed"), (raises, "failed")]
     for end, state in ends:

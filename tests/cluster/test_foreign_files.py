@@ -105,9 +105,7 @@ def test_lines_of_shell_code_in_a_runs_folder_are_not_taken(run) -> None:
     assert create_scheduler_backend(placement, run.path).config.setup == ()
 
 
-@pytest.mark.parametrize(
-    "text", ["[]", '{"on": "moon"}', '{"on": 7}', '{"on": "slurm", "settings": 1}']
-)
+@pytest.mark.parametrize("text", ["[]", '{"on": "moon"}', '{"on": 7}', '{"on": "slurm", "settings": 1}'])
 def test_a_placement_that_cannot_be_told_is_said_with_what_to_do(text: str, run) -> None:
     (run.path / "placement.json").write_text(text)
     with pytest.raises(RunError, match=r"placement\.json back, or remove it to train here"):

@@ -34,11 +34,7 @@ def at_work(*words: str) -> Iterator["subprocess.Popen[str]"]:
     """`ensemble` with these words."""
     command = [sys.executable, "-m", "ensemble", *words]
     child = subprocess.Popen(
-        command,
-        env={**os.environ, "PYTHONPATH": ROOT},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        command, env={**os.environ, "PYTHONPATH": ROOT}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
         yield child
@@ -65,9 +61,7 @@ def soon(found: Callable[[], Any]) -> Any:
 
 def solving() -> Any:
     """The regression whose task is at work, once it says so."""
-    return next(
-        (one for one in regression.list_regressions() if one.status.state == "solving"), None
-    )
+    return next((one for one in regression.list_regressions() if one.status.state == "solving"), None)
 
 
 def test_a_regression_left_behind_and_put_back_is_followed_again_and_whole(slurm) -> None:

@@ -22,20 +22,13 @@ def killed(pid: int | None) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-def test_a_group_its_coordinator_or_both_are_killed_and_no_bit_is_lost(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_group_its_coordinator_or_both_are_killed_and_no_bit_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "1")
     run = runs.launch_run(CONFIG)
     wait_until(run, lambda run: max(one.status.epoch for one in list_run_groups(run)) > 2)
     first = next(one for one in list_run_groups(run) if one.status.epoch > 2)
     killed(first.status.pid)
-    run = wait_until(
-        run,
-        lambda run: (
-            list_run_groups(run)[first.number - 1].status.pid not in (None, first.status.pid)
-        ),
-    )
+    run = wait_until(run, lambda run: list_run_groups(run)[first.number - 1].status.pid not in (None, first.status.pid))
     killed(run.status.pid)
     killed(list_run_groups(run)[first.number - 1].status.pid)
     run = wait_for_end(run)
@@ -59,9 +52,7 @@ class Lenient(InlineTasks):
                 super().start_tasks([group])
 
 
-def test_an_exception_in_one_group_is_told_and_that_group_alone_is_resumed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_exception_in_one_group_is_told_and_that_group_alone_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
     config = replace(CONFIG, epochs=3)
     plain = Trainer.train
 

@@ -10,23 +10,12 @@ from ensemble.__main__ import main
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.placement import read_placement
 from tests.cluster.mini import MiniSlurm
-from tests.cluster.test_runs import (
-    SETTINGS,
-    SLURM,
-    assert_same_bits,
-    ended,
-    here,
-    one_device_a_task,
-    steps,
-    training,
-)
+from tests.cluster.test_runs import SETTINGS, SLURM, assert_same_bits, ended, here, one_device_a_task, steps, training
 
 __all__ = ["here", "one_device_a_task"]  # fixtures
 
 
-def test_a_run_goes_on_with_more_memory_and_time_to_the_same_bits(
-    slurm: MiniSlurm, here: Path
-) -> None:
+def test_a_run_goes_on_with_more_memory_and_time_to_the_same_bits(slurm: MiniSlurm, here: Path) -> None:
     with training(*SETTINGS, *SLURM, "--memory=2") as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 50)
         runs.request_run_stop(run.id)

@@ -31,19 +31,13 @@ def one_device_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @contextmanager
-def training(
-    *words: str, inside: tuple[str, ...] = ()
-) -> Iterator[tuple[Run, "subprocess.Popen[str]"]]:
+def training(*words: str, inside: tuple[str, ...] = ()) -> Iterator[tuple[Run, "subprocess.Popen[str]"]]:
     """`train` with these options at work, as soon as it has a run."""
     before = {run.id for run in runs.list_runs()}
     command = [*inside, sys.executable, "-m", "ensemble", "train", *words]
     paths = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
     child = subprocess.Popen(
-        command,
-        env={**os.environ, "PYTHONPATH": paths},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        command, env={**os.environ, "PYTHONPATH": paths}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
         end, found = time.monotonic() + 240, list[Run]()
@@ -69,12 +63,7 @@ def ended(child: "subprocess.Popen[str]") -> dict[str, object]:
 def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of the same settings, trained by one process of this machine."""
     folder = tmp_path_factory.mktemp("here")
-    environment = {
-        **os.environ,
-        "ENSEMBLE_RUNS": str(folder),
-        "JAX_NUM_CPU_DEVICES": "1",
-        "PYTHONPATH": ROOT,
-    }
+    environment = {**os.environ, "ENSEMBLE_RUNS": str(folder), "JAX_NUM_CPU_DEVICES": "1", "PYTHONPATH": ROOT}
     command = [sys.executable, "-m", "ensemble", "train", *SETTINGS]
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120)
     [made] = folder.iterdir()
@@ -101,9 +90,7 @@ def steps(run: Run) -> list[int]:
 
 def tasks_with_nodes(run: Run, slurm: MiniSlurm) -> dict[int, TaskStatus]:
     """Its groups' tasks, once their nodes are noted: a group may train before anyone has looked."""
-    slurm.wait(
-        lambda: (tasks := read_group_tasks(run.path)) and all(t.node for t in tasks.values())
-    )
+    slurm.wait(lambda: (tasks := read_group_tasks(run.path)) and all(t.node for t in tasks.values()))
     return read_group_tasks(run.path)
 
 
@@ -119,9 +106,7 @@ def test_a_run_on_slurm_has_the_bits_of_one_process_here(slurm: MiniSlurm, here)
     assert hosts == [tasks[number].node for number in (1, 2)]
 
 
-def test_a_node_that_dies_and_a_preemption_cost_their_groups_a_while_and_no_bit(
-    slurm: MiniSlurm, here
-) -> None:
+def test_a_node_that_dies_and_a_preemption_cost_their_groups_a_while_and_no_bit(slurm: MiniSlurm, here) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         tasks = tasks_with_nodes(run, slurm)
@@ -137,9 +122,7 @@ def test_a_node_that_dies_and_a_preemption_cost_their_groups_a_while_and_no_bit(
     assert_same_bits(run, here)
 
 
-def test_stop_ends_all_tasks_with_checkpoints_and_resume_submits_what_is_missing(
-    slurm: MiniSlurm, here
-) -> None:
+def test_stop_ends_all_tasks_with_checkpoints_and_resume_submits_what_is_missing(slurm: MiniSlurm, here) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         runs.request_run_stop(run.id)
@@ -149,9 +132,7 @@ def test_stop_ends_all_tasks_with_checkpoints_and_resume_submits_what_is_missing
     assert not slurm.run("squeue", "-h", "-t", "pending,running")
     first = {task.id for task in read_group_tasks(run.path).values()}
     with training("--resume", run.id) as (_, child):
-        slurm.wait(
-            lambda: {task.id for task in read_group_tasks(run.path).values()}.isdisjoint(first)
-        )
+        slurm.wait(lambda: {task.id for task in read_group_tasks(run.path).values()}.isdisjoint(first))
         # Who follows them is killed: they go on, and whoever resumes finds them again.
         second = {task.id for task in read_group_tasks(run.path).values()}
         child.send_signal(signal.SIGKILL)

@@ -49,8 +49,7 @@ def test_the_table_is_the_default_and_its_lines_stay_out_of_a_jobs_folder(here) 
         ("slurm = 3", "In ensemble.toml, slurm has to be a table, [slurm]: correct it."),
         (
             "[slurm]\ntime = 1",
-            "In ensemble.toml, table [slurm]: time is 1: it has to be a whole "
-            "number from 2 to 525,600.",
+            "In ensemble.toml, table [slurm]: time is 1: it has to be a whole number from 2 to 525,600.",
         ),
         (
             "[slurm]\npartition = '--wrap=x'",
@@ -59,8 +58,7 @@ def test_the_table_is_the_default_and_its_lines_stay_out_of_a_jobs_folder(here) 
         ),
         (
             "[slurm]\npartition = 3",
-            "In ensemble.toml, table [slurm]: partition is 3: it has to be "
-            "a name of letters, digits and . , @ + _ -.",
+            "In ensemble.toml, table [slurm]: partition is 3: it has to be a name of letters, digits and . , @ + _ -.",
         ),
         (
             "[slurm]\nqueue = 'x'",

@@ -10,13 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.cluster import (
-    Partition,
-    is_slurm_available,
-    list_slurm_partitions,
-    list_slurm_tasks,
-    slurm_commands,
-)
+from ensemble.cluster import Partition, is_slurm_available, list_slurm_partitions, list_slurm_tasks, slurm_commands
 from ensemble.cluster.slurm import SLURM_PROGRAMS
 from ensemble.errors import ClusterError
 
@@ -84,9 +78,7 @@ def test_rows_of_a_large_cluster_are_gathered_by_partition(monkeypatch, tmp_path
     ]
 
 
-def test_nothing_is_free_where_a_node_does_not_answer_or_is_on_its_way_out(
-    monkeypatch, tmp_path
-) -> None:
+def test_nothing_is_free_where_a_node_does_not_answer_or_is_on_its_way_out(monkeypatch, tmp_path) -> None:
     states = {
         "idle": (2, 8, 8),
         "idle~": (2, 8, 8),
@@ -101,8 +93,7 @@ def test_nothing_is_free_where_a_node_does_not_answer_or_is_on_its_way_out(
         "drained": (0, 8, 0),
     }
     lines = (
-        f"part{place}|up|infinite|{state}|2|4/8/0/12|4096|gpu:a100:4|gpu:a100:0|"
-        for place, state in enumerate(states)
+        f"part{place}|up|infinite|{state}|2|4/8/0/12|4096|gpu:a100:4|gpu:a100:0|" for place, state in enumerate(states)
     )
     monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
     slurm_commands.clear_slurm_cache()
@@ -124,29 +115,19 @@ def test_tasks_of_every_state_and_name_are_told_apart(monkeypatch, tmp_path) -> 
     monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
     slurm_commands.clear_slurm_cache()
     held = "it could not be started and is held: scontrol release frees it"
-    assert [
-        (one.id, one.state, one.reason, one.nodes, one.name) for one in list_slurm_tasks().values()
-    ] == [
+    assert [(one.id, one.state, one.reason, one.nodes, one.name) for one in list_slurm_tasks().values()] == [
         ("7_0", "waiting", "no node is free", "", "a | name"),
         ("7_1", "running", "", "node[1-4]", "b"),
         ("7_2", "running", "", "node1", "c"),
         ("8", "ended", "", "node1", "d"),
-        (
-            "9",
-            "waiting",
-            held,
-            "",
-            "e",
-        ),
+        ("9", "waiting", held, "", "e"),
         ("10", "waiting", "a node that it needs is not available", "", "f"),
         ("11", "ended", "", "node1", "g"),
         ("12", "waiting", "SomeNewReason", "", "h"),
     ]
 
 
-def test_a_slurm_that_hangs_is_said_once_and_does_not_hold_up_the_next(
-    monkeypatch, tmp_path
-) -> None:
+def test_a_slurm_that_hangs_is_said_once_and_does_not_hold_up_the_next(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("PATH", commands_that(tmp_path, "exec sleep 30"))
     monkeypatch.setattr(slurm_commands, "COMMAND_TIMEOUT_SECONDS", 0.3)
     slurm_commands.clear_slurm_cache()
@@ -164,8 +145,7 @@ def test_a_slurm_that_hangs_is_said_once_and_does_not_hold_up_the_next(
     ("said", "sentence"),
     [
         (
-            "sbatch: error: Batch job submission failed: Invalid account or account/partition "
-            "combination specified\n",
+            "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified\n",
             "Slurm refused (sbatch): Batch job submission failed: Invalid account or "
             "account/partition combination specified. Choose an account that you may use, or "
             "none.",

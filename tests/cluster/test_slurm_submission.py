@@ -17,11 +17,7 @@ from ensemble.cluster import (
     slurm_commands,
     submit_slurm_tasks,
 )
-from ensemble.cluster.slurm_submission import (
-    build_submitit_parameters,
-    hide_slurm_environment,
-    read_submitted_id,
-)
+from ensemble.cluster.slurm_submission import build_submitit_parameters, hide_slurm_environment, read_submitted_id
 from ensemble.errors import ConfigError
 from tests.cluster.test_slurm import commands_that, rows
 
@@ -58,9 +54,7 @@ def start(tmp_path: Path, *names: str, seconds: float = 100) -> list[str]:
     """Tasks that work for so long, each writing into a file of its name."""
     words = [[str(tmp_path / name), str(seconds)] for name in names]
     logs = [tmp_path / f"{name}.log" for name in names]
-    return submit_slurm_tasks(
-        words, tmp_path / "tasks", CONFIG, "a run", {"ASKED": "yes"}, program=PROGRAM, logs=logs
-    )
+    return submit_slurm_tasks(words, tmp_path / "tasks", CONFIG, "a run", {"ASKED": "yes"}, program=PROGRAM, logs=logs)
 
 
 def said(tmp_path: Path, name: str = "a") -> list[str]:
@@ -80,9 +74,7 @@ def test_an_array_of_three_commands_each_runs_with_what_it_was_given(slurm, tmp_
     number = ids[0].partition("_")[0]
     assert ids == [f"{number}_{index}" for index in range(3)]
     slurm.wait(lambda: all(state(one) == "ended" for one in ids))
-    lines = [
-        line.split("|") for name in "abc" for line in (tmp_path / name).read_text().split("\n")
-    ]
+    lines = [line.split("|") for name in "abc" for line in (tmp_path / name).read_text().split("\n")]
     assert [one[0] for one in lines] == ["began", "ended", ""] * 3
     assert {tuple(one[2:]) for one in lines if one[1:]} == {("yes", "up here", "1")}
     assert {one[1] for one in lines if one[1:]} <= set(slurm.nodes)
@@ -139,15 +131,11 @@ def test_a_task_waits_for_a_reason_and_one_is_named_where_it_works(slurm, tmp_pa
     assert tasks[ids[6]] == QueueEntry(ids[6], "waiting", "no node is free", "", "a run")
 
 
-@pytest.mark.parametrize(
-    ("minutes", "seconds"), [(2, 30), (5, 75), (7, 105), (8, 120), (9, 120), (600, 120)]
-)
+@pytest.mark.parametrize(("minutes", "seconds"), [(2, 30), (5, 75), (7, 105), (8, 120), (9, 120), (600, 120)])
 def test_a_task_is_warned_a_quarter_of_its_time_before_its_end_but_two_minutes_at_most(
     minutes: int, seconds: int
 ) -> None:
-    one, several = (
-        build_submitit_parameters(SlurmConfig(time=minutes), "a run", nodes, ()) for nodes in (1, 2)
-    )
+    one, several = (build_submitit_parameters(SlurmConfig(time=minutes), "a run", nodes, ()) for nodes in (1, 2))
     assert one["signal_delay_s"] == several["signal_delay_s"] == seconds
     # Of several nodes the task itself starts the steps, and its shell is to be warned.
     assert several["additional_parameters"] == {"requeue": True, "signal": f"B:USR2@{seconds}"}
@@ -190,9 +178,7 @@ def test_of_slurm_only_that_is_asked_for_which_is_set() -> None:
         ({"partition": "long,gone"}, "no partition gone: choose one of short, long"),
     ],
 )
-def test_what_no_partition_gives_is_said_before_anything_is_submitted(
-    monkeypatch, tmp_path, asked, why
-) -> None:
+def test_what_no_partition_gives_is_said_before_anything_is_submitted(monkeypatch, tmp_path, asked, why) -> None:
     lines = (
         "short*|up|30:00|idle|2|0/8/0/8|32000|(null)|gpu:0|",
         "long|up|infinite|idle|3|0/12/0/12|64000|(null)|gpu:0|",
@@ -281,9 +267,7 @@ def test_the_id_is_read_of_what_sbatch_or_a_wrapper_of_it_prints(printed, task) 
     assert read_submitted_id(printed) == task
 
 
-def test_a_site_whose_sbatch_prints_the_bare_id_takes_arrays_and_single_tasks(
-    slurm, tmp_path, monkeypatch
-) -> None:
+def test_a_site_whose_sbatch_prints_the_bare_id_takes_arrays_and_single_tasks(slurm, tmp_path, monkeypatch) -> None:
     wrapper = tmp_path / "bin" / "sbatch"
     wrapper.parent.mkdir()
     wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("sbatch")} --parsable "$@"\n')

@@ -48,9 +48,7 @@ def test_tasks_of_a_cluster_share_the_trials_of_a_sweep(
         "--cpus",
         "1",
     ]
-    ended = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": ROOT}, timeout=120, capture_output=True, text=True
-    )
+    ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": ROOT}, timeout=120, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     said = json.loads(ended.stdout.splitlines()[-1])
     assert [one["state"] for one in said["trials"]] == ["complete"] * 4

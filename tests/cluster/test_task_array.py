@@ -76,23 +76,17 @@ def test_a_record_of_an_earlier_version_is_read(tmp_path: Path) -> None:
         ' "state": "running", "node": "node7", "reason": ""}'
     )
     file.write_text(text)
-    assert read_task_record(tmp_path) == TaskRecord(
-        "race race 1f", "7_0", {}, {"time": 5}, "running", "node7", ""
-    )
+    assert read_task_record(tmp_path) == TaskRecord("race race 1f", "7_0", {}, {"time": 5}, "running", "node7", "")
     file.write_text(text.replace("running", "flying"))
     assert read_task_record(tmp_path) is None
     file.write_text(text.replace('"running"', "[]"))
     assert read_task_record(tmp_path) is None
 
 
-def test_a_sweep_of_an_earlier_version_finds_its_tasks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_of_an_earlier_version_finds_its_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(STORAGE_VARIABLE, "journal")
     monkeypatch.setattr(slurm_commands, "ANSWER_CACHE_SECONDS", 0.0)
-    sweep = create_sweep(
-        SweepConfig(trials=2, workers=2), Placement("slurm", SlurmConfig().as_dict())
-    )
+    sweep = create_sweep(SweepConfig(trials=2, workers=2), Placement("slurm", SlurmConfig().as_dict()))
     (sweep.path / "tasks.json").write_text('{"ids": ["6_0", "7_0", "7_1", "8_0"]}')
 
     def says(*lines: str) -> None:

@@ -38,17 +38,13 @@ def words(run: runs.Run) -> list[str]:
     return [task.word for _, task in sorted(read_group_tasks(run.path).items())]
 
 
-def test_what_was_cancelled_in_slurm_stays_so_and_resume_goes_on_to_the_same_bits(
-    slurm: MiniSlurm, here: Path
-) -> None:
+def test_what_was_cancelled_in_slurm_stays_so_and_resume_goes_on_to_the_same_bits(slurm: MiniSlurm, here: Path) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         slurm.run("scancel", "--user=root")
         assert ended(child)["state"] == "stopped"
     stopped = runs.find_run(run.id)
-    assert stopped.message == (
-        "Its tasks were cancelled in Slurm. Resume continues from the last checkpoint."
-    )
+    assert stopped.message == ("Its tasks were cancelled in Slurm. Resume continues from the last checkpoint.")
     assert words(run) == ["CANCELLED", "CANCELLED"]
     assert submitted(run, slurm) == 2
     with training("--resume", run.id) as (_, child):
@@ -67,9 +63,7 @@ def test_one_group_that_was_cancelled_is_named_and_the_other_is_trained(slurm: M
     assert submitted(run, slurm) == 2
 
 
-def test_a_task_that_ran_out_of_memory_is_not_tried_again_and_names_the_option(
-    slurm: MiniSlurm,
-) -> None:
+def test_a_task_that_ran_out_of_memory_is_not_tried_again_and_names_the_option(slurm: MiniSlurm) -> None:
     asked = ("--groups=2", "--on=slurm", "--cpus=1", "--memory=1")
     with training(*LARGE, *asked) as (run, child):
         assert ended(child)["state"] == "failed"
@@ -86,9 +80,7 @@ def test_a_task_that_ran_out_of_memory_is_not_tried_again_and_names_the_option(
         ended(child)
 
 
-def test_a_task_that_was_killed_is_back_before_its_heartbeat_would_be_missed(
-    slurm: MiniSlurm, here: Path
-) -> None:
+def test_a_task_that_was_killed_is_back_before_its_heartbeat_would_be_missed(slurm: MiniSlurm, here: Path) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         first = tasks_with_nodes(run, slurm)[1].id

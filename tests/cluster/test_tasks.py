@@ -24,9 +24,7 @@ def run() -> Run:
     """One whose two tasks were submitted by whoever followed it before."""
     made = create_run(CONFIG, HERE)
     (made.path / "groups").mkdir()
-    write_group_tasks(
-        made.path, {1: TaskStatus("running", "7_0", "node1"), 2: TaskStatus("waiting", "7_1")}
-    )
+    write_group_tasks(made.path, {1: TaskStatus("running", "7_0", "node1"), 2: TaskStatus("waiting", "7_1")})
     return made
 
 
@@ -72,9 +70,7 @@ def test_a_task_has_ended_when_slurm_says_so_again_and_again(run, slurm_says) ->
     assert tasks.poll_tasks()[2].state == "ended"
 
 
-def test_at_the_end_what_waits_is_taken_back_also_what_slurm_has_put_back(
-    run, slurm_says, tmp_path
-) -> None:
+def test_at_the_end_what_waits_is_taken_back_also_what_slurm_has_put_back(run, slurm_says, tmp_path) -> None:
     tasks = create_group_tasks(run)
     slurm_says(queued(run, "RUNNING", "PENDING"))
     tasks.cancel_waiting()
@@ -97,8 +93,7 @@ def test_at_the_end_what_waits_is_taken_back_also_what_slurm_has_put_back(
         (
             ["--on", "slurm"],
             1,
-            "Error: There is no Slurm on this machine (sinfo cannot be run): "
-            "start this on a machine of the cluster.",
+            "Error: There is no Slurm on this machine (sinfo cannot be run): start this on a machine of the cluster.",
         ),
         (
             ["--on", "slurm", "--partition", "a b"],

@@ -38,9 +38,7 @@ LONG = (*SETTINGS[:-1], "--epochs=1000")
 def says(*words: str) -> str:
     """What a command of this program prints; it has to succeed."""
     command = [sys.executable, "-m", "ensemble", *words]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=True, timeout=240, cwd=ROOT
-    ).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=240, cwd=ROOT).stdout
 
 
 def kill_follower(child: "subprocess.Popen[str]") -> None:
@@ -66,9 +64,7 @@ def test_a_run_whose_follower_is_killed_is_trained_to_its_end_and_told_of_by_its
     assert_same_bits(run, here)
 
 
-def test_a_run_without_a_follower_is_stopped_by_any_command_and_resumed(
-    slurm: MiniSlurm,
-) -> None:
+def test_a_run_without_a_follower_is_stopped_by_any_command_and_resumed(slurm: MiniSlurm) -> None:
     with training(*LONG, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         kill_follower(child)
@@ -83,9 +79,7 @@ def test_a_run_without_a_follower_is_stopped_by_any_command_and_resumed(
         assert ended(child)["state"] == "stopped"
 
 
-def test_a_run_whose_groups_have_finished_is_not_over_while_a_task_may_merge_them(
-    slurm: MiniSlurm,
-) -> None:
+def test_a_run_whose_groups_have_finished_is_not_over_while_a_task_may_merge_them(slurm: MiniSlurm) -> None:
     run = in_groups({1: "finished", 2: "finished"}, state="stopped", placement=Placement("slurm"))
     slurm.run("sbatch", f"--job-name={run.id}", "--wrap=sleep 100", "--output=/dev/null")
     task = slurm.run("squeue", "-h", f"--name={run.id}", "-o", "%i").strip()
@@ -101,9 +95,7 @@ def test_a_run_whose_groups_have_finished_is_not_over_while_a_task_may_merge_the
 
 
 @pytest.mark.variant
-def test_a_run_that_its_task_tells_of_is_followed_again_without_a_trick(
-    slurm: MiniSlurm, here: Path
-) -> None:
+def test_a_run_that_its_task_tells_of_is_followed_again_without_a_trick(slurm: MiniSlurm, here: Path) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 50)
         tasks_with_nodes(run, slurm)
@@ -115,9 +107,7 @@ def test_a_run_that_its_task_tells_of_is_followed_again_without_a_trick(
 
 
 @pytest.mark.variant
-def test_tasks_that_wait_when_nobody_follows_them_are_queued_and_taken_back(
-    slurm: MiniSlurm,
-) -> None:
+def test_tasks_that_wait_when_nobody_follows_them_are_queued_and_taken_back(slurm: MiniSlurm) -> None:
     slurm.run("sbatch", "--wrap=sleep 300", "--output=/dev/null", "--nodes=3", "--exclusive")
     slurm.wait(lambda: "RUNNING" in slurm.run("squeue", "-h", "-o", "%T"))
     with training(*LONG, *SLURM) as (run, child):
@@ -131,9 +121,7 @@ def test_tasks_that_wait_when_nobody_follows_them_are_queued_and_taken_back(
     assert "PENDING" not in slurm.run("squeue", "-h", "-o", "%T")
 
 
-def test_tasks_that_are_cancelled_when_nobody_follows_them_leave_a_run_that_says_so(
-    slurm: MiniSlurm,
-) -> None:
+def test_tasks_that_are_cancelled_when_nobody_follows_them_leave_a_run_that_says_so(slurm: MiniSlurm) -> None:
     with training(*LONG, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         kill_follower(child)

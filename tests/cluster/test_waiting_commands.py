@@ -29,18 +29,11 @@ RAN = {
 
 
 @pytest.mark.parametrize(("use", "log"), [("group", True), ("sweep", False), ("single", False)])
-def test_a_command_that_waits_runs_as_the_task_begins_it(
-    use: str, log: bool, tmp_path: Path
-) -> None:
+def test_a_command_that_waits_runs_as_the_task_begins_it(use: str, log: bool, tmp_path: Path) -> None:
     (tmp_path / "7_submitted.pkl").write_bytes(PICKLES[use])
     ended = subprocess.run(
         [sys.executable, "-m", "submitit.core._submit", str(tmp_path)],
-        env={
-            **os.environ,
-            "PYTHONPATH": ROOT,
-            "SUBMITIT_EXECUTOR": "local",
-            "SUBMITIT_LOCAL_JOB_ID": "7",
-        },
+        env={**os.environ, "PYTHONPATH": ROOT, "SUBMITIT_EXECUTOR": "local", "SUBMITIT_LOCAL_JOB_ID": "7"},
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -61,9 +54,7 @@ def test_commands_that_wait_in_a_real_queue_run_on_its_nodes(
     slurm.run("scontrol", "update", "partitionname=main", "state=down")
     try:
         uses = [use for use in PICKLES if use != "nodes"]
-        ids = dict(
-            zip(uses, submit_slurm_tasks([["none"]] * 3, folder, config, "a run", {}), strict=True)
-        )
+        ids = dict(zip(uses, submit_slurm_tasks([["none"]] * 3, folder, config, "a run", {}), strict=True))
         [ids["nodes"]] = submit_slurm_tasks([["none"]], folder, config, "a run", {}, nodes=2)
         for use, task in ids.items():
             (folder / f"{task}_submitted.pkl").write_bytes(PICKLES[use])

@@ -30,9 +30,7 @@ def probabilities(seed: int, members: int, skill: float = 2.0) -> NDArray[np.flo
     return (powers / powers.sum(-1, keepdims=True)).astype(np.float32)
 
 
-def finished(
-    settings: dict[str, Any] | None = None, epochs: int = 2, skill: float = 2.0, draw: int = 0
-) -> runs.Run:
+def finished(settings: dict[str, Any] | None = None, epochs: int = 2, skill: float = 2.0, draw: int = 0) -> runs.Run:
     """A finished run on digits with a history, and predictions after each epoch."""
     asked: dict[str, Any] = {"members": 2, "epochs": epochs, **(settings or {})}
     run = runs.create_run(EnsembleConfig(**asked))
@@ -75,6 +73,4 @@ def closing(made: NDArray[np.float32], epoch: int) -> dict[str, Any]:
 def imported(skill: float = 2.0, name: str = "", seed: int = 9) -> runs.Run:
     """A run of predictions for digits' test images that were made elsewhere."""
     made = probabilities(seed, 2, skill)
-    return runs.create_imported_run(
-        [made], labels(), registry.find_dataset_entry("digits"), name=name
-    )
+    return runs.create_imported_run([made], labels(), registry.find_dataset_entry("digits"), name=name)

@@ -24,10 +24,7 @@ from ensemble.figures.comparison.comparison_table import (
     tabulate_comparison,
 )
 from ensemble.jobs.status import write_status
-from ensemble.wording.verdicts.comparison_text import (
-    describe_comparison_basis,
-    format_shown_differences,
-)
+from ensemble.wording.verdicts.comparison_text import describe_comparison_basis, format_shown_differences
 from tests.comparison.drawn import finished, imported, labels, probabilities
 
 
@@ -54,25 +51,18 @@ def test_the_figures_of_one_run_are_those_of_inspect_with_its_intervals():
 
 
 def test_two_runs_differ_by_what_inspect_says_with_p_adjusted_for_all_tests_of_the_table():
-    made = [
-        finished({"momentum": skill / 3}, skill=skill, draw=draw)
-        for draw, skill in enumerate([2.0, 2.01, 2.6])
-    ]
+    made = [finished({"momentum": skill / 3}, skill=skill, draw=draw) for draw, skill in enumerate([2.0, 2.01, 2.6])]
     found = build_comparison_table(group_runs(made), made[0].id)
     base, *others = found.columns
     assert (base.difference, base.no_difference_reason, found.tests) == (None, "baseline", 4)
-    gains = [
-        compute_gain(judged(run).averaged, judged(made[0]).averaged, labels()) for run in made[1:]
-    ]
+    gains = [compute_gain(judged(run).averaged, judged(made[0]).averaged, labels()) for run in made[1:]]
     adjusted = adjust_p_holm([p for one in gains for p in (one.p, one.nll_p)])
     for number, (column, one) in enumerate(zip(others, gains, strict=True)):
         said = column.difference
         assert (said.won, said.lost, said.p) == pytest.approx((one.won, one.lost, one.p))
         for name in ("digits", "digits_low", "digits_high", "nll", "nll_low", "nll_high"):
             assert getattr(said, name) == pytest.approx(getattr(one, name))
-        assert (said.adjusted_p, said.adjusted_nll_p) == pytest.approx(
-            tuple(adjusted[2 * number : 2 * number + 2])
-        )
+        assert (said.adjusted_p, said.adjusted_nll_p) == pytest.approx(tuple(adjusted[2 * number : 2 * number + 2]))
     assert (others[0].difference.accuracy_sign, others[1].difference.accuracy_sign) == (0, 1)
 
 
@@ -87,9 +77,7 @@ def compared(skills: list[float], **settings: object) -> ComparisonTable:
 
 def answers(table: ComparisonTable) -> list[str]:
     """What is said of each column but the baseline, and of all together."""
-    each = [
-        format_shown_differences(column.difference) for column in table.columns if column.difference
-    ]
+    each = [format_shown_differences(column.difference) for column in table.columns if column.difference]
     return [*each, describe_baseline_comparison(table), describe_seed_limit(table)]
 
 
@@ -146,11 +134,7 @@ def test_a_groups_figures_are_means_over_seeds_and_say_what_their_interval_holds
     figure = build_comparison_table(group_runs(made)).columns[0].metrics
     alone = [build_comparison_table(group_runs([run])).columns[0].metrics["nll"] for run in made]
     assert figure["nll"].value == pytest.approx(np.mean([one.value for one in alone]))
-    assert (figure["nll"].over, figure["ece"].over, figure["nll"].runs) == (
-        "seeds and images",
-        "seeds",
-        3,
-    )
+    assert (figure["nll"].over, figure["ece"].over, figure["nll"].runs) == ("seeds and images", "seeds", 3)
     assert figure["accuracy"].low < figure["accuracy"].value < figure["accuracy"].high <= 1
 
 
@@ -162,9 +146,7 @@ def test_groups_differ_by_the_mean_over_pairs_of_their_runs():
     ]
     _, other = build_comparison_table(group_runs(made), made[0].id).columns
     pairs = [
-        compute_gain(judged(one).averaged, judged(base).averaged, labels())
-        for one in made[1::2]
-        for base in made[::2]
+        compute_gain(judged(one).averaged, judged(base).averaged, labels()) for one in made[1::2] for base in made[::2]
     ]
     said = other.difference
     for name in ("won", "lost", "digits", "nll"):
@@ -182,16 +164,11 @@ def test_runs_are_compared_at_the_epoch_chosen_on_validation_and_else_at_the_las
     assert (second.epochs, second.chosen) == ((2,), {"validation"})
     # Without validation images the best epoch is the best on the test images: never that one.
     assert last.status.best_on == "test"
-    assert (
-        "others after their last epoch"
-        in build_comparison_table(group_runs([last, runs.find_run(chosen.id)])).note
-    )
+    assert "others after their last epoch" in build_comparison_table(group_runs([last, runs.find_run(chosen.id)])).note
 
 
 def test_settings_say_which_columns_differ():
-    made = [
-        finished({"learning_rate": rate, "seed": seed}) for seed in (0, 1) for rate in (0.01, 0.1)
-    ]
+    made = [finished({"learning_rate": rate, "seed": seed}) for seed in (0, 1) for rate in (0.01, 0.1)]
     rows = {row.name: row for row in build_comparison_table(group_runs(made)).settings}
     assert rows["learning_rate"].texts == ("0.01", "0.1")
     assert [name for name, row in rows.items() if row.differs] == ["learning_rate"]
@@ -200,18 +177,11 @@ def test_settings_say_which_columns_differ():
 
 def test_other_test_images_are_said_and_not_compared():
     here, theirs = finished(), imported()
-    other = runs.create_imported_run(
-        [probabilities(3, 2)], labels()[::-1], here.data, name="turned"
-    )
-    same, turned = (
-        build_comparison_table(group_runs([here, one]), here.id) for one in (theirs, other)
-    )
+    other = runs.create_imported_run([probabilities(3, 2)], labels()[::-1], here.data, name="turned")
+    same, turned = (build_comparison_table(group_runs([here, one]), here.id) for one in (theirs, other))
     assert same.columns[1].difference is not None
     assert same.warnings == ()
-    assert (turned.columns[1].difference, turned.columns[1].no_difference_reason) == (
-        None,
-        "other images",
-    )
+    assert (turned.columns[1].difference, turned.columns[1].no_difference_reason) == (None, "other images")
     assert turned.columns[1].metrics["accuracy"].value is not None
     assert "not all of these were tested on the same images" in turned.warnings[0].lower()
 
@@ -222,10 +192,7 @@ def test_a_run_without_predictions_is_named_and_the_others_go_on():
     (torn.path / "predictions" / "epoch-0002.npz").write_bytes(b"no predictions")
     found = build_comparison_table(group_runs([made, waiting, torn]), made.id)
     assert len(found.warnings) == 2
-    assert {column.no_difference_reason for column in found.columns} == {
-        "baseline",
-        "no predictions",
-    }
+    assert {column.no_difference_reason for column in found.columns} == {"baseline", "no predictions"}
     assert [one.metrics["nll"].value is None for one in found.columns] == [True, True, False]
     assert all(waiting.name in said or torn.name in said for said in found.warnings)
 
@@ -279,9 +246,7 @@ def test_intervals_over_seeds_do_not_leave_what_a_figure_can_be() -> None:
 def test_of_a_run_that_is_better_without_a_member_it_is_said_which() -> None:
     broken = probabilities(4, 5)
     broken[2] = 0.1
-    run = runs.create_imported_run(
-        [broken], labels(), registry.find_dataset_entry("digits"), name="broken"
-    )
+    run = runs.create_imported_run([broken], labels(), registry.find_dataset_entry("digits"), name="broken")
     (said,) = build_comparison_table(group_runs([run, imported()])).warnings
     assert said.startswith("“broken” is better without member 3: NLL ")
     removal = judge_member_removal(judged(run, 1))

@@ -76,16 +76,13 @@ def test_runs_with_points_at_other_seconds_are_met_on_the_straight_line_between_
 
 
 @pytest.mark.parametrize(
-    ("x", "places"),
-    [("epochs", [1, 2]), ("steps", [12, 24]), ("seconds", [1, 2]), ("img_member", [2400, 4800])],
+    ("x", "places"), [("epochs", [1, 2]), ("steps", [12, 24]), ("seconds", [1, 2]), ("img_member", [2400, 4800])]
 )
 def test_the_axis_counts_what_it_says(x, places):
     assert of(of_losses(0, [4.0, 2.0]), x=x).x.tolist() == places
 
 
-@pytest.mark.parametrize(
-    ("who", "mean", "lines"), [("ensemble", 4, 1), ("mean member", 6, 1), ("members", 6, M)]
-)
+@pytest.mark.parametrize(("who", "mean", "lines"), [("ensemble", 4, 1), ("mean member", 6, 1), ("members", 6, M)])
 def test_the_ensemble_its_mean_member_and_its_members_are_three_things(who, mean, lines):
     found = of(of_losses(0, [4.0]), who=who)
     assert found.mean.tolist() == [mean]

@@ -28,11 +28,7 @@ def test_intervals_of_seconds_speed_and_ece_hold_nothing_below_0():
     made = [finished({"seed": seed}, draw=seed) for seed in (0, 1)]
     slow = replace(made[1].status, seconds=400.0, img_member_per_s=9000.0)
     write_status(made[1].path, slow)
-    figures = (
-        build_comparison_table(group_runs([runs.find_run(run.id) for run in made]))
-        .columns[0]
-        .metrics
-    )
+    figures = build_comparison_table(group_runs([runs.find_run(run.id) for run in made])).columns[0].metrics
     assert (figures["seconds"].value, figures["seconds"].runs) == (210.0, 2)
     for name in ("seconds", "img_member_per_s", "ece"):
         assert 0 <= figures[name].low < figures[name].value < figures[name].high
@@ -43,14 +39,11 @@ def test_an_ensemble_without_a_member_that_was_set_aside_says_so():
     run, made = with_aside(3, (1,))
     found = build_comparison_table(group_runs([run, finished({"momentum": 0.3})]))
     assert found.warnings == (
-        f"“{run.name}”: diverged (the loss is no longer a number): member 2 at step 15; the "
-        "other 2 continued.",
+        f"“{run.name}”: diverged (the loss is no longer a number): member 2 at step 15; the other 2 continued.",
     )
     (column,) = (one for one in found.columns if one.run_ids == (run.id,))
     rest = made[[0, 2]].astype(float).mean(axis=0)
-    assert column.metrics["accuracy"].value == pytest.approx(
-        (rest.argmax(axis=1) == labels()).mean()
-    )
+    assert column.metrics["accuracy"].value == pytest.approx((rest.argmax(axis=1) == labels()).mean())
 
 
 def test_one_member_left_is_no_ensemble_with_a_gain():

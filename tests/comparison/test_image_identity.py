@@ -3,11 +3,7 @@
 import pytest
 
 from ensemble import runs
-from ensemble.comparison.image_identity import (
-    fingerprint_images,
-    have_same_images,
-    load_image_labels,
-)
+from ensemble.comparison.image_identity import fingerprint_images, have_same_images, load_image_labels
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from tests.comparison.drawn import imported, probabilities

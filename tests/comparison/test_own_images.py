@@ -52,9 +52,7 @@ def test_two_own_test_sets_with_equal_labels_and_other_pictures_are_not_paired()
 
 
 def test_the_same_pictures_under_another_name_or_at_another_size_are_paired():
-    one, other, smaller = map(
-        trained_on, [added("leaves"), added("petals"), added("buds", (12, 12, 1))]
-    )
+    one, other, smaller = map(trained_on, [added("leaves"), added("petals"), added("buds", (12, 12, 1))])
     found = build_comparison_table(group_runs([one, other, smaller]), one.id)
     assert {column.no_difference_reason for column in found.columns} == {"baseline", ""}
     assert have_same_images(one, other)

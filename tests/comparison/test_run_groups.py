@@ -61,11 +61,7 @@ def test_what_was_imported_is_a_group_of_its_own_at_the_end_with_its_name():
     first, second, here = imported(name="theirs"), imported(name="theirs"), run()
     groups = group_runs([first, second, here])
     assert ids(groups) == [[here.id], [first.id], [second.id]]
-    assert [group.title for group in groups] == [
-        "Digits · rate 0.1 · 2 members",
-        "theirs",
-        "theirs (2)",
-    ]
+    assert [group.title for group in groups] == ["Digits · rate 0.1 · 2 members", "theirs", "theirs (2)"]
     assert len(group_runs([first, second], ["members"])) == 2
 
 

@@ -17,9 +17,7 @@ def test_every_run_has_its_settings_and_the_figures_of_the_table():
         figures = build_comparison_table(group_runs([run])).columns[0].metrics
         assert row.run.id == run.id
         assert row.cells["learning_rate"] == run.config.learning_rate
-        assert {name: row.cells[name] for name in figures} == {
-            name: figure.value for name, figure in figures.items()
-        }
+        assert {name: row.cells[name] for name in figures} == {name: figure.value for name, figure in figures.items()}
 
 
 def test_axes_know_numbers_from_categories_and_which_suit_powers_of_ten():
@@ -31,18 +29,13 @@ def test_axes_know_numbers_from_categories_and_which_suit_powers_of_ten():
             ]
         )
     )
-    assert {name for name, axis in found.items() if axis.kind == "category" and axis.varies} == {
-        "schedule",
-        "flip",
-    }
+    assert {name for name, axis in found.items() if axis.kind == "category" and axis.varies} == {"schedule", "flip"}
     assert found["learning_rate"].log
     assert found["members"].log
     assert not found["batch_size"].log
     assert not found["momentum"].varies
     assert (found["nll"].better, found["accuracy"].better, found["members"].better) == (-1, 1, 0)
-    assert [axis.setting for axis in found.values()] == sorted(
-        (axis.setting for axis in found.values()), reverse=True
-    )
+    assert [axis.setting for axis in found.values()] == sorted((axis.setting for axis in found.values()), reverse=True)
 
 
 def test_what_is_not_known_of_a_run_is_missing():

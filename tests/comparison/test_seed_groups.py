@@ -14,11 +14,7 @@ from tests.comparison.drawn import finished, imported
 
 
 def trained(seed: int, momentum: float, skill: float, **settings: object) -> runs.Run:
-    return finished(
-        {"seed": seed, "momentum": momentum, **settings},
-        skill=skill,
-        draw=int(100 * momentum + seed),
-    )
+    return finished({"seed": seed, "momentum": momentum, **settings}, skill=skill, draw=int(100 * momentum + seed))
 
 
 def claims(ours: runs.Run, other: runs.Run) -> tuple[str, str]:
@@ -54,17 +50,14 @@ def test_of_one_run_each_it_is_said_that_seeds_may_order_them_differently() -> N
     said, evidence = claims(trained(0, 0.5, 4.0), trained(0, 0.6, 2.0))
     assert said.startswith("Of these two, this run gets ")
     assert evidence == (
-        "This is about these two trained runs: other seeds of the same settings may order them "
-        "differently."
+        "This is about these two trained runs: other seeds of the same settings may order them differently."
     )
 
 
 def test_runs_that_differ_in_the_seed_alone_are_said_to() -> None:
     said, evidence = claims(trained(0, 0.5, 4.0), trained(1, 0.5, 2.0))
     assert said.startswith("Same settings, another seed: this run gets ")
-    assert evidence == (
-        "Only the seed differs, so neither setting is better: one start happened to do better."
-    )
+    assert evidence == ("Only the seed differs, so neither setting is better: one start happened to do better.")
 
 
 def test_several_seeds_of_each_speak_of_the_settings() -> None:
@@ -76,10 +69,7 @@ def test_several_seeds_of_each_speak_of_the_settings() -> None:
     assert evidence.startswith("Over 3 and 3 seeds: +")
     seeds = compare_seed_groups(ours[0], theirs[0], runs.list_runs())
     expected = compute_group_difference(
-        *(
-            tuple(measure_run(run) for run in seeds_of)
-            for seeds_of in (seeds.runs, seeds.other_runs)
-        )
+        *(tuple(measure_run(run) for run in seeds_of) for seeds_of in (seeds.runs, seeds.other_runs))
     )
     assert seeds.difference is not None
     assert seeds.difference.p == expected.p
@@ -103,13 +93,9 @@ def test_the_chance_of_more_seeds_is_told_from_members(own_order: bool, about: s
     seeds = compare_seed_groups(ours, theirs, runs.list_runs())
     assert not seeds.is_nll_variance_from_runs
     chances = [seeds.compute_power(count) for count in (2, 3, 5)]
-    assert [chance for chance in chances if chance is not None] == sorted(
-        chance or -1.0 for chance in chances
-    )
+    assert [chance for chance in chances if chance is not None] == sorted(chance or -1.0 for chance in chances)
     said = run_comparison.describe_seed_power(seeds, (3, 5))
-    assert said.startswith(
-        f"If their NLLs differ as much as here, 3 seeds of each would show it in {about} "
-    )
+    assert said.startswith(f"If their NLLs differ as much as here, 3 seeds of each would show it in {about} ")
     assert said.endswith(" % of cases.")
 
 

@@ -26,11 +26,7 @@ def test_what_is_written_is_read_again_to_the_bit() -> None:
 
 def test_every_member_has_a_value_of_each_and_those_not_named_the_runs_own() -> None:
     config = EnsembleConfig(members=2, momentum=0.5, vary="learning_rate=0.1,0.2")
-    assert config.member_values == {
-        "learning_rate": (0.1, 0.2),
-        "momentum": (0.5, 0.5),
-        "weight_decay": (0.0, 0.0),
-    }
+    assert config.member_values == {"learning_rate": (0.1, 0.2), "momentum": (0.5, 0.5), "weight_decay": (0.0, 0.0)}
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,7 @@ from ensemble.storage.folders import data_folder, runs_folder
 def test_defaults_are_the_howto_numbers():
     config = EnsembleConfig()
     assert (config.learning_rate, config.momentum, config.batch_size) == (0.1, 0.9, 128)
-    assert (config.schedule, config.shuffle_per_member, config.bootstrap) == (
-        "constant",
-        False,
-        False,
-    )
+    assert (config.schedule, config.shuffle_per_member, config.bootstrap) == ("constant", False, False)
     assert (config.shift_pixels, config.rotation_degrees) == (0, 0.0)
     assert (config.slant_degrees, config.elastic_pixels, config.photo_effects) == (0.0, 0.0, 0.0)
     assert not config.has_augmentation
@@ -51,11 +47,7 @@ def test_a_million_samples_of_any_kind_can_be_asked_for(dataset):
 def test_numbers_come_out_as_what_they_are():
     # What a slider or a JSON file hands in; a run and its copy must not differ by "1" and "1.0".
     config = EnsembleConfig(members=3.0, learning_rate=1, momentum=0)
-    assert [type(one) for one in (config.members, config.learning_rate, config.momentum)] == [
-        int,
-        float,
-        float,
-    ]
+    assert [type(one) for one in (config.members, config.learning_rate, config.momentum)] == [int, float, float]
     assert '"members": 3,' in json.dumps(config.as_dict())
 
 
@@ -122,8 +114,7 @@ def test_folders_come_from_the_environment(monkeypatch, tmp_path):
         ),
         (
             {"validation": 1e-4},
-            "validation is 0.0001, less than one of the 1,297 training images: "
-            "choose 0.0008 or more, or 0 for none.",
+            "validation is 0.0001, less than one of the 1,297 training images: choose 0.0008 or more, or 0 for none.",
         ),
         ({"validation": 0.6}, "validation is 0.6: it has to be a number from 0.0 to 0.5."),
         ({"photo_effects": 1.5}, "photo_effects is 1.5: it has to be a number from 0.0 to 1.0."),

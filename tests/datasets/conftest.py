@@ -145,9 +145,7 @@ def tiny() -> Tiny:
     }
     files = {name: idx_bytes(array) for name, array in arrays.items()}
     remote = tuple(
-        RemoteFile(
-            name, f"http://unreachable.invalid/{name}", len(body), hashlib.sha256(body).hexdigest()
-        )
+        RemoteFile(name, f"http://unreachable.invalid/{name}", len(body), hashlib.sha256(body).hexdigest())
         for name, body in files.items()
     )
     entry = dataclasses.replace(ENTRIES["mnist"], train_size=TRAIN, test_size=TEST)

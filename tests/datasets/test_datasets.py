@@ -69,13 +69,7 @@ def test_loading_what_is_not_there_says_how_to_get_it(name, folder):
 
 
 @pytest.mark.parametrize(
-    "call",
-    [
-        datasets.load_dataset,
-        datasets.find_dataset_info,
-        datasets.is_dataset_prepared,
-        datasets.prepare_dataset,
-    ],
+    "call", [datasets.load_dataset, datasets.find_dataset_info, datasets.is_dataset_prepared, datasets.prepare_dataset]
 )
 def test_an_unknown_name_is_answered_with_those_there_are(call):
     with pytest.raises(ConfigError, match=r"'imagenet'.*digits, mnist, fashion_mnist, kmnist"):
@@ -94,30 +88,8 @@ def test_mnist_from_its_original_files_without_network(folder, mnist_files):
     assert mnist.test_images.shape == (10_000, 28, 28, 1)
     # Known figures: mean 0.1307 of 255; counts as LeCun's page and every tutorial have them.
     assert round(float(mnist.train_images.mean() / 255), 4) == 0.1307
-    assert np.bincount(mnist.train_labels).tolist() == [
-        5923,
-        6742,
-        5958,
-        6131,
-        5842,
-        5421,
-        5918,
-        6265,
-        5851,
-        5949,
-    ]
-    assert np.bincount(mnist.test_labels).tolist() == [
-        980,
-        1135,
-        1032,
-        1010,
-        982,
-        892,
-        958,
-        1028,
-        974,
-        1009,
-    ]
+    assert np.bincount(mnist.train_labels).tolist() == [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
+    assert np.bincount(mnist.test_labels).tolist() == [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
     assert datasets.find_dataset_info("mnist").prepared
     assert "files on this disk" in mnist.source
     datasets.prepare_dataset("mnist", transfer=nobody)  # there is nothing left to do
@@ -173,10 +145,7 @@ def test_a_prepared_dataset_is_read_where_nothing_can_be_written(tiny, transfer,
     for path in before:
         os.chmod(path, 0o555 if path.is_dir() else 0o444)
     try:
-        assert (
-            len(store.read_prepared_dataset(folder, tiny.entry).train_images)
-            == tiny.entry.train_size
-        )
+        assert len(store.read_prepared_dataset(folder, tiny.entry).train_images) == tiny.entry.train_size
         assert sorted(folder.rglob("*")) == before
     finally:
         for path in before:

@@ -9,12 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from ensemble import datasets
-from ensemble.datasets.duplicates import (
-    MAX_NEIGHBORS,
-    NeighborIndex,
-    find_duplicate_images,
-    number_components,
-)
+from ensemble.datasets.duplicates import MAX_NEIGHBORS, NeighborIndex, find_duplicate_images, number_components
 
 
 def photographs(n: int, seed: int = 0) -> np.ndarray:

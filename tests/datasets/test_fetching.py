@@ -124,18 +124,14 @@ def test_an_endless_answer_is_broken_off(server, tmp_path):
     file = RemoteFile("endless", "http://unreachable.invalid/endless", 1000, "0" * 64)
     transfer = TransferSettings(base_url=server.base_url, attempts=1)
     with pytest.raises(TransferError, match="wrong checksum"):
-        fetch_remote_file(
-            file, tmp_path / "here", transfer, lambda done, attempt: came.append(done)
-        )
+        fetch_remote_file(file, tmp_path / "here", transfer, lambda done, attempt: came.append(done))
     assert came == [0]
     assert not list(tmp_path.iterdir())
 
 
 def test_progress_rises_to_one_and_names_each_file(server, tiny, transfer, folder):
     told = []
-    prepare_dataset_files(
-        tiny.entry, tiny.recipe, folder, lambda *words: told.append(words), transfer
-    )
+    prepare_dataset_files(tiny.entry, tiny.recipe, folder, lambda *words: told.append(words), transfer)
     fractions = [fraction for fraction, message in told if fraction is not None]
     assert fractions == sorted(fractions)
     assert fractions[0] == 0
@@ -149,9 +145,7 @@ def test_progress_rises_to_one_and_names_each_file(server, tiny, transfer, folde
 def test_a_second_attempt_is_told(server, tiny, transfer, folder):
     server.moods[IMAGES].append("wrong")
     told = []
-    prepare_dataset_files(
-        tiny.entry, tiny.recipe, folder, lambda *words: told.append(words[1]), transfer
-    )
+    prepare_dataset_files(tiny.entry, tiny.recipe, folder, lambda *words: told.append(words[1]), transfer)
     assert f"Fetching {IMAGES}, 0 of 47 kB (attempt 2)" in told
 
 

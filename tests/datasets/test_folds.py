@@ -7,12 +7,7 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import load_dataset
-from ensemble.datasets.partition.folds import (
-    NO_FOLD,
-    assign_folds,
-    count_images_per_member,
-    deal_groups,
-)
+from ensemble.datasets.partition.folds import NO_FOLD, assign_folds, count_images_per_member, deal_groups
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import ConfigError
 
@@ -25,9 +20,7 @@ def test_folds_are_as_large_as_each_other_in_all_and_of_each_class() -> None:
     counts = [np.bincount(DIGITS.train_labels[folds == fold]) for fold in range(5)]
     assert np.ptp(np.sum(counts, axis=1)) <= 1
     assert (np.ptp(counts, axis=0) <= 1).all()
-    np.testing.assert_array_equal(
-        np.flatnonzero(folds == NO_FOLD), select_validation_indices(CONFIG, DIGITS)
-    )
+    np.testing.assert_array_equal(np.flatnonzero(folds == NO_FOLD), select_validation_indices(CONFIG, DIGITS))
     largest = max(np.sum(counts, axis=1))
     assert count_images_per_member(1167, 5) == 1167 - largest
     assert count_images_per_member(1167, 0) == 1167

@@ -34,9 +34,7 @@ def config(share: float, seed: int = 0, **others: object) -> EnsembleConfig:
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.1, 0.29, 1 / 3, 0.5])
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_each_class_gives_its_share_by_the_largest_remainder(
-    sizes: list[int], share: float
-) -> None:
+def test_each_class_gives_its_share_by_the_largest_remainder(sizes: list[int], share: float) -> None:
     counts = count_holdout_per_class(np.array(sizes), share)
     drawn = [size if size > 1 else 0 for size in sizes]
     whole = count_holdout_images(sum(drawn), share)
@@ -69,9 +67,7 @@ def test_the_draw_depends_on_the_seed_and_on_nothing_else_of_the_settings() -> N
     held = select_class_indices(config(0.2), labels)
     others = config(0.2, members=7, devices=3, epochs=2, bootstrap=True, batch_size=16)
     np.testing.assert_array_equal(select_class_indices(others, labels), held)
-    np.testing.assert_array_equal(
-        select_class_indices(replace(others, seed=0), labels.copy()), held
-    )
+    np.testing.assert_array_equal(select_class_indices(replace(others, seed=0), labels.copy()), held)
     other = select_class_indices(config(0.2, seed=1), labels)
     # Two draws of a fifth have a fifth in common: 52 of 259, give or take six.
     assert 25 < len(np.intersect1d(held, other)) < 80
@@ -83,9 +79,7 @@ def test_a_run_resumed_with_another_numpy_goes_on_with_the_same_images() -> None
 
 
 def test_without_a_share_nothing_is_held_out() -> None:
-    assert select_class_indices(
-        config(0.0), datasets.load_dataset("digits").train_labels
-    ).shape == (0,)
+    assert select_class_indices(config(0.0), datasets.load_dataset("digits").train_labels).shape == (0,)
 
 
 def test_of_a_thousand_classes_the_same_are_drawn_as_one_class_at_a_time() -> None:
@@ -142,6 +136,5 @@ def test_without_groups_classes_give_their_shares() -> None:
     data = datasets.load_dataset("digits")
     assert data.train_groups is None
     np.testing.assert_array_equal(
-        select_validation_indices(config(0.2), data),
-        select_class_indices(config(0.2), data.train_labels),
+        select_validation_indices(config(0.2), data), select_class_indices(config(0.2), data.train_labels)
     )

@@ -94,10 +94,7 @@ def test_a_data_folder_that_cannot_be_made(tiny, transfer, tmp_path, monkeypatch
 
 @pytest.mark.parametrize(
     ("there", "words"),
-    [
-        ([], "Permission denied"),
-        (["downloads/mnist", "downloads/manual"], "it cannot be written to"),
-    ],
+    [([], "Permission denied"), (["downloads/mnist", "downloads/manual"], "it cannot be written to")],
 )
 def test_a_folder_that_is_read_only(there, words, server, tiny, transfer):
     user = "65534" if os.geteuid() == 0 else ""  # root may write anywhere

@@ -98,9 +98,7 @@ def test_damage_is_noticed_and_mended(damage, server, tiny, transfer, folder):
 
 def test_what_another_has_prepared_meanwhile_is_not_made_again(tiny, transfer, folder):
     prepare_dataset_files(tiny.entry, tiny.recipe, folder, None, transfer)
-    files = [
-        place(folder, "mnist") for place in (store.prepared_array_path, store.prepared_note_path)
-    ]
+    files = [place(folder, "mnist") for place in (store.prepared_array_path, store.prepared_note_path)]
     before = [(file.stat().st_ino, file.stat().st_mtime_ns) for file in files]
     prepare_dataset_files(tiny.entry, tiny.recipe, folder, None, transfer)
     assert [(file.stat().st_ino, file.stat().st_mtime_ns) for file in files] == before

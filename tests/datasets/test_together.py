@@ -65,9 +65,7 @@ def test_of_two_processes_one_fetches_and_both_get_it(server, tiny, transfer, fo
     assert server.asked == dict.fromkeys(tiny.files, 1)
 
 
-def test_what_a_killed_process_left_is_cleared_and_made_again(
-    server, tiny, transfer, folder, tmp_path
-):
+def test_what_a_killed_process_left_is_cleared_and_made_again(server, tiny, transfer, folder, tmp_path):
     server.moods[IMAGES].append("stall")  # the next request is served well
     process = start(folder, server, tiny, tmp_path / "diary")
     wait_for(lambda: list(folder.rglob("*.part")) and not server.moods[IMAGES])
@@ -90,10 +88,7 @@ def test_without_locks_several_at_once_do_no_harm(server, tiny, transfer, folder
         server.moods[name].extend(["cut", "wrong"])
     patient = TransferSettings(base_url=server.base_url, attempts=4, pause_seconds=0.01)
     with ThreadPoolExecutor(4) as pool:
-        jobs = [
-            pool.submit(prepare_dataset_files, tiny.entry, tiny.recipe, folder, None, patient)
-            for _ in range(4)
-        ]
+        jobs = [pool.submit(prepare_dataset_files, tiny.entry, tiny.recipe, folder, None, patient) for _ in range(4)]
         for job in jobs:
             job.result()
     assert store.is_prepared_dataset_intact(folder, tiny.entry)
@@ -105,13 +100,8 @@ def test_without_locks_several_at_once_do_no_harm(server, tiny, transfer, folder
 def test_threads_of_one_process_wait_for_each_other(server, tiny, transfer, folder):
     pytest.importorskip("fcntl")
     with ThreadPoolExecutor(4) as pool:
-        jobs = [
-            pool.submit(prepare_dataset_files, tiny.entry, tiny.recipe, folder, None, transfer)
-            for _ in range(4)
-        ]
+        jobs = [pool.submit(prepare_dataset_files, tiny.entry, tiny.recipe, folder, None, transfer) for _ in range(4)]
         for job in jobs:
             job.result()
     assert server.asked == dict.fromkeys(tiny.files, 1)
-    assert (
-        json.loads(store.prepared_note_path(folder, "mnist").read_text())["format"] == store.FORMAT
-    )
+    assert json.loads(store.prepared_note_path(folder, "mnist").read_text())["format"] == store.FORMAT

@@ -101,12 +101,7 @@ def health(port: int, base: str) -> int:
 
 @pytest.mark.parametrize(
     ("answering", "base", "well"),
-    [
-        (Health, "ensemble", True),
-        (Health, "/ensemble/", True),
-        (Health, "", False),
-        (Unwell, "ensemble", False),
-    ],
+    [(Health, "ensemble", True), (Health, "/ensemble/", True), (Health, "", False), (Unwell, "ensemble", False)],
     indirect=["answering"],
 )
 def test_its_check_finds_the_server_under_its_path_and_says_when_it_is_not_well(
@@ -132,11 +127,7 @@ def test_only_what_the_package_is_built_from_can_enter_it() -> None:
     assert {rule[1:] for rule in rules if rule.startswith("!")} - {".streamlit"} == needed
     # Of that folder the settings alone, which hold no secret.
     folder = rules.index("!.streamlit")
-    assert rules[folder : folder + 3] == [
-        "!.streamlit",
-        ".streamlit/*",
-        "!.streamlit/config.toml",
-    ]
+    assert rules[folder : folder + 3] == ["!.streamlit", ".streamlit/*", "!.streamlit/config.toml"]
 
 
 @pytest.mark.parametrize("name", ["app", "cuda"])
@@ -184,9 +175,7 @@ def test_cards_are_asked_for_by_the_service_that_is_built_for_them() -> None:
     built = {name: service["build"]["args"]["JAX"] for name, service in SERVICES.items()}
     assert built == {"app": "cpu", "cuda": "${JAX:-cuda13}"}
     assert cards(SERVICES["app"]) == []
-    assert cards(SERVICES["cuda"]) == [
-        {"driver": "nvidia", "count": "all", "capabilities": ["gpu"]}
-    ]
+    assert cards(SERVICES["cuda"]) == [{"driver": "nvidia", "count": "all", "capabilities": ["gpu"]}]
     for service in SERVICES.values():
         build = service["build"]
         assert (DEPLOY / build["context"]).resolve() == REPO

@@ -27,9 +27,7 @@ def installed(tmp_path: Path) -> Path:
 
 
 def analyze(*words: str) -> str:
-    done = subprocess.run(
-        ["systemd-analyze", *words], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = subprocess.run(["systemd-analyze", *words], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 

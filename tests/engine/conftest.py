@@ -19,9 +19,7 @@ from ensemble.engine import Trainer
 from ensemble.race import howto
 
 # For what the engine is compared with: compiled in half the time, and not by the same LLVM passes.
-plainly_compiled = functools.partial(
-    jax.jit, compiler_options={"xla_backend_optimization_level": "0"}
-)
+plainly_compiled = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": "0"})
 
 
 @pytest.fixture(scope="session")
@@ -41,9 +39,7 @@ def few(digits: Dataset) -> Dataset:
     )
 
 
-def train_epochs(
-    trainer: Trainer, epochs: int, cut: int | None = None
-) -> tuple[np.ndarray, object]:
+def train_epochs(trainer: Trainer, epochs: int, cut: int | None = None) -> tuple[np.ndarray, object]:
     """Losses (epochs, S, M) and the final state, each epoch in calls of `cut` steps."""
     state, losses = trainer.start(), []
     for epoch in range(1, epochs + 1):

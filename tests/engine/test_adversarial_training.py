@@ -18,13 +18,7 @@ from ensemble.engine.draws.batches import sample_epoch_batches
 from ensemble.engine.networks.network import Network
 from ensemble.engine.networks.registry import bind_network
 from ensemble.engine.optimizer import Hyperparameters, UpdateRule
-from ensemble.engine.step import (
-    MemberState,
-    MemberStepMetrics,
-    apply_train_step,
-    create_member_state,
-    create_members,
-)
+from ensemble.engine.step import MemberState, MemberStepMetrics, apply_train_step, create_member_state, create_members
 from ensemble.optimizers import SGD
 from ensemble.race import howto
 from tests.conftest import variant
@@ -39,9 +33,7 @@ def config(**changes: object) -> EnsembleConfig:
     return small_config(**{"network": "mlp", "members": 2, "adversarial": STEP, **changes})
 
 
-def train_plainly(
-    network: Network, settings: EnsembleConfig, data: Dataset
-) -> tuple[np.ndarray, list[object]]:
+def train_plainly(network: Network, settings: EnsembleConfig, data: Dataset) -> tuple[np.ndarray, list[object]]:
     """Cross-entropies (M, S) of the clean images, and each member's parameters.
 
     Half the sum of the paper's algorithm 1, differentiated as a whole.
@@ -117,13 +109,8 @@ def test_the_gradient_is_that_of_both_inputs_within_the_limits():
 
     steps, clean = jnp.array([0.1, 0.4, 0.1, 0.1]), inputs[0]
     np.testing.assert_array_equal(differentiate(), clean)
-    for limits, moved in (
-        ((0.0, 1.0), [0.3, 0.0, 0.2, 1.0]),
-        (None, [0.3, -0.2, 0.2, 1.05]),
-    ):
-        np.testing.assert_allclose(
-            differentiate(steps, limits), np.add(clean, moved) / 2, atol=1e-7
-        )
+    for limits, moved in (((0.0, 1.0), [0.3, 0.0, 0.2, 1.0]), (None, [0.3, -0.2, 0.2, 1.05])):
+        np.testing.assert_allclose(differentiate(steps, limits), np.add(clean, moved) / 2, atol=1e-7)
 
 
 def take_step(
@@ -169,10 +156,7 @@ def test_without_it_a_step_is_the_same_to_the_bit(few):
         np.testing.assert_array_equal(one, leaf)
     trainer = Trainer(config(), few, devices(1))
     state, _ = trainer.train(trainer.start(), 1, 0, STEPS)
-    moved = [
-        np.abs(one - leaf).max()
-        for one, leaf in zip(ended[0], jax.tree.leaves(trainer.get(state)), strict=True)
-    ]
+    moved = [np.abs(one - leaf).max() for one, leaf in zip(ended[0], jax.tree.leaves(trainer.get(state)), strict=True)]
     assert min(moved) > 1e-4
 
 

@@ -32,9 +32,7 @@ from tests.engine.test_sharing import everything
         (5, 8, 4, 5, 1),
     ],
 )
-def test_a_member_has_as_many_devices_as_parts_can_be_shared_among(
-    members, count, parts, used, copies
-):
+def test_a_member_has_as_many_devices_as_parts_can_be_shared_among(members, count, parts, used, copies):
     layout = SharedBatchLayout.from_layout(Layout.over_devices(members, devices(count)), parts)
     if copies == 1:
         used = len(Layout.over_devices(members, devices(count)).devices)
@@ -55,9 +53,7 @@ def test_a_member_has_as_many_devices_as_parts_can_be_shared_among(
         variant("lenet5", 2, 4, (1, 4, 8), {"elastic_pixels": 1.0, "weight_decay": 1e-3}),
     ],
 )
-def test_no_bit_depends_on_how_many_devices_share_a_batch(
-    few, network, members, parts, counts, own
-):
+def test_no_bit_depends_on_how_many_devices_share_a_batch(few, network, members, parts, counts, own):
     config = small_config(members=members, network=network, batch_parts=parts, **own)
     first, *others = [everything(Trainer(config, few, devices(count))) for count in counts]
     for found in others:
@@ -83,18 +79,14 @@ def test_a_step_is_one_by_the_mean_of_the_parts_gradients(few):
 
     losses = []
     for rows in order[:3]:
-        each = [
-            jax.value_and_grad(compute_loss)(params, part) for part in np.split(np.asarray(rows), 4)
-        ]
+        each = [jax.value_and_grad(compute_loss)(params, part) for part in np.split(np.asarray(rows), 4)]
         grads = jax.tree.map(lambda *g: sum(g) / 4, *(gradient for _, gradient in each))
         losses.append(np.mean([loss for loss, _ in each]))
         updates, memory = optimizer.update(grads, memory, params)
         params = optax.apply_updates(params, updates)
     state, figures = trainer.train(state, 1, 0, 3)
     np.testing.assert_allclose(figures.loss[0], losses, rtol=1e-5)
-    for found, wanted in zip(
-        jax.tree.leaves(trainer.get_params(state)), jax.tree.leaves(params), strict=True
-    ):
+    for found, wanted in zip(jax.tree.leaves(trainer.get_params(state)), jax.tree.leaves(params), strict=True):
         np.testing.assert_allclose(found[0], wanted, atol=2e-6)
 
     whole = Trainer(small_config(members=1, network="logistic", learning_rate=0.1), few, devices(1))

@@ -15,9 +15,7 @@ from tests.engine.conftest import devices, small_config
 OWN = {"shuffle_per_member": True, "bootstrap": True, "shift_pixels": 1, "members": 4}
 
 
-def trainer(
-    few: Dataset, numbers: list[int] | None = None, values: Any = None, **how: object
-) -> Trainer:
+def trainer(few: Dataset, numbers: list[int] | None = None, values: Any = None, **how: object) -> Trainer:
     config = small_config(**{"network": "logistic", **OWN, **how})
     return Trainer(config, few, devices(2), numbers=numbers, values=values)
 

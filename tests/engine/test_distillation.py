@@ -88,9 +88,7 @@ def test_the_teacher_moves_the_student(few, targets):
     taught = Trainer(config(), few, devices(1), targets=targets)
     plain = Trainer(config(teacher=""), few, devices(1))
     ends = [train_epochs(trainer, 1)[1] for trainer in (taught, plain)]
-    far = jax.tree.map(
-        lambda a, b: float(np.abs(a - b).max()), taught.get_params(ends[0]), plain.get(ends[1])[0]
-    )
+    far = jax.tree.map(lambda a, b: float(np.abs(a - b).max()), taught.get_params(ends[0]), plain.get(ends[1])[0])
     assert max(jax.tree.leaves(far)) > 1e-3
 
 
@@ -109,9 +107,7 @@ def test_the_loss_with_all_weight_on_labels_is_that_of_labels(few, targets):
     logits = np.random.default_rng(0).normal(size=targets.shape).astype(np.float32)
     soft = SoftTargets(targets, 3.0, 1.0)
     rules = UpdateRule(has_soft_targets=True), UpdateRule()
-    learnt, told = (
-        compute_training_losses(rule, logits, few.train_labels, 0.0, soft) for rule in rules
-    )
+    learnt, told = (compute_training_losses(rule, logits, few.train_labels, 0.0, soft) for rule in rules)
     assert learnt[0] == told[0] == learnt[1]
 
 
@@ -133,14 +129,10 @@ def test_held_out_images_take_their_targets_along(few, targets):
     settings = config(validation=0.25)
     held = select_validation_indices(settings, few)
     rest = replace(
-        few,
-        train_images=np.delete(few.train_images, held, 0),
-        train_labels=np.delete(few.train_labels, held),
+        few, train_images=np.delete(few.train_images, held, 0), train_labels=np.delete(few.train_labels, held)
     )
     within = Trainer(settings, few, devices(1), targets=targets)
-    without = Trainer(
-        replace(settings, validation=0.0), rest, devices(1), targets=np.delete(targets, held, 0)
-    )
+    without = Trainer(replace(settings, validation=0.0), rest, devices(1), targets=np.delete(targets, held, 0))
     assert within.steps_per_epoch == without.steps_per_epoch
     (losses, _), (others, _) = (train_epochs(one, 1) for one in (within, without))
     np.testing.assert_array_equal(losses, others)

@@ -15,14 +15,11 @@ from ensemble.errors import ConfigError
 from tests.conftest import variant
 from tests.engine.conftest import devices, train_epochs
 
-CONFIG = EnsembleConfig(
-    network="logistic", members=5, folds=3, batch_size=16, epochs=2, learning_rate=0.05, seed=3
-)
+CONFIG = EnsembleConfig(network="logistic", members=5, folds=3, batch_size=16, epochs=2, learning_rate=0.05, seed=3)
 
 
 @pytest.mark.parametrize(
-    ("form", "bootstrap"),
-    [("looped", False), ("stepwise", True), variant("looped", True), variant("stepwise", False)],
+    ("form", "bootstrap"), [("looped", False), ("stepwise", True), variant("looped", True), variant("stepwise", False)]
 )
 def test_a_member_is_never_given_an_image_of_its_fold(
     few: Dataset, monkeypatch: pytest.MonkeyPatch, form: str, bootstrap: bool
@@ -63,9 +60,7 @@ def test_it_learns_what_one_learns_that_has_no_other_images(few: Dataset, count:
     folds = assign_folds(CONFIG, few)
     for fold in range(3):
         rest = folds != fold
-        without = replace(
-            few, train_images=few.train_images[rest], train_labels=few.train_labels[rest]
-        )
+        without = replace(few, train_images=few.train_images[rest], train_labels=few.train_labels[rest])
         plain = replace(CONFIG, folds=0, shuffle_per_member=True)
         wanted, _ = train_epochs(Trainer(plain, without, devices(1)), 2)
         np.testing.assert_allclose(losses[:, :, fold::3], wanted[:, :, fold::3], rtol=1e-4)

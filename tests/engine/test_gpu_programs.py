@@ -15,11 +15,7 @@ from jax import export
 from ensemble.engine.draws.augmentation import NO_AUGMENTATION
 from ensemble.engine.forms import member_programs
 from ensemble.engine.forms.member_loops import compute_log_probabilities, run_train_steps
-from ensemble.engine.forms.member_programs import (
-    choose_execution,
-    choose_training_execution,
-    map_over_lanes,
-)
+from ensemble.engine.forms.member_programs import choose_execution, choose_training_execution, map_over_lanes
 from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.registry import bind_network
 from ensemble.engine.optimizer import PLAIN_SGD, Hyperparameters
@@ -48,18 +44,12 @@ def shapes_of_training(network: Any) -> Any:
 
 @pytest.mark.parametrize("execution", ["patches", "grouped", "scan"])
 @pytest.mark.parametrize(
-    ("name", "precision"),
-    [("cnn", "bfloat16"), variant("cnn", "float32"), variant("lenet5", "bfloat16")],
+    ("name", "precision"), [("cnn", "bfloat16"), variant("cnn", "float32"), variant("lenet5", "bfloat16")]
 )
 def test_every_form_is_lowered_for_cuda(name: str, precision: str, execution: str) -> None:
     network, arithmetic = bind_network(name, (12, 12, 1), CLASSES), Arithmetic(execution, precision)
     steps = functools.partial(
-        run_train_steps,
-        network,
-        STEPS,
-        augmentation=NO_AUGMENTATION,
-        rule=PLAIN_SGD,
-        arithmetic=arithmetic,
+        run_train_steps, network, STEPS, augmentation=NO_AUGMENTATION, rule=PLAIN_SGD, arithmetic=arithmetic
     )
     train = jax.jit(map_over_lanes(steps, execution, shares_first=True))
     lowered = export.export(train, platforms=["cuda"])(*shapes_of_training(network))
@@ -96,9 +86,7 @@ def test_a_gpu_trains_by_patches_as_long_as_they_fit(monkeypatch: pytest.MonkeyP
 def test_members_that_share_an_order_learn_what_they_learn_with_orders_of_their_own() -> None:
     draw = np.random.default_rng(0)
     network = bind_network("cnn", (8, 8, 1), CLASSES)
-    steps = functools.partial(
-        run_train_steps, network, STEPS, arithmetic=Arithmetic("patches", "float32")
-    )
+    steps = functools.partial(run_train_steps, network, STEPS, arithmetic=Arithmetic("patches", "float32"))
     members, (order, keys, hyper), spans, shared = shapes_of_training(network)
     members = jax.tree.map(lambda leaf: np.float32(draw.normal(size=leaf.shape) * 0.1), members)
     order = np.broadcast_to(draw.integers(0, IMAGES, order.shape[1:], np.int32), order.shape)
@@ -106,9 +94,7 @@ def test_members_that_share_an_order_learn_what_they_learn_with_orders_of_their_
     images = draw.integers(0, 256, (IMAGES, 8, 8, 1)).astype(np.uint8)
     shared = images, draw.integers(0, CLASSES, IMAGES).astype(np.int32), shared[2]
     ways = [
-        jax.jit(map_over_lanes(steps, "patches", shares_first=shares))(
-            members, (order, keys, hyper), spans, shared
-        )
+        jax.jit(map_over_lanes(steps, "patches", shares_first=shares))(members, (order, keys, hyper), spans, shared)
         for shares in (False, True)
     ]
     for own, common in zip(*map(jax.tree.leaves, ways), strict=True):

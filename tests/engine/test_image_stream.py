@@ -40,11 +40,7 @@ def mapped(few: Dataset, tmp_path: Path) -> Dataset:
 
 @pytest.mark.parametrize(("settings", "execution"), CASES)
 def test_streamed_images_teach_to_the_same_bits(
-    few: Dataset,
-    mapped: Dataset,
-    monkeypatch: pytest.MonkeyPatch,
-    settings: dict[str, Any],
-    execution: str,
+    few: Dataset, mapped: Dataset, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], execution: str
 ) -> None:
     config = small_config(**settings)
     form = "stepwise" if execution == "stepwise" else None
@@ -69,12 +65,7 @@ def test_windows_hold_the_images_of_their_steps_and_the_next_is_read_ahead() -> 
     rows = np.flatnonzero(np.arange(40) % 4)  # every fourth is held out
     order = draw.integers(0, 30, (3, 8, 2)).astype(np.int32)
     stream = ImageStream(
-        ImageRows(images, rows),
-        labels[rows].astype(np.int32),
-        (),
-        batch_size=2,
-        has_member_batches=True,
-        members=3,
+        ImageRows(images, rows), labels[rows].astype(np.int32), (), batch_size=2, has_member_batches=True, members=3
     )
     assert stream.limit_steps(3) == 3
     for start, count in ((0, 3), (3, 3), (6, 2), (2, 1)):

@@ -15,9 +15,7 @@ def test_equals_numpy_on_averaged_probabilities(members, device_count):
     probabilities = draw.dirichlet(np.ones(10), size=(members, 4, 16)).astype(np.float32)
     labels = draw.integers(0, 10, (4, 16)).astype(np.int32)
     layout = Layout.over_devices(members, jax.devices()[:device_count])
-    nll, accuracy = build_average_metrics(layout)(
-        layout.spread(probabilities), layout.replicate(labels)
-    )
+    nll, accuracy = build_average_metrics(layout)(layout.spread(probabilities), layout.replicate(labels))
     mean = probabilities.astype(np.float64).mean(0)
     wanted = -np.log(np.take_along_axis(mean, labels[..., None], -1)[..., 0]).mean(-1)
     np.testing.assert_allclose(nll, wanted, rtol=1e-5)
@@ -33,9 +31,7 @@ def test_averaged_accuracy_is_not_the_average_of_accuracies():
     probabilities[2, 0, :, :2] = [sure, sure]
     labels = np.array([[1, 1]], np.int32)
     layout = Layout.over_devices(3, jax.devices()[:2])
-    _, accuracy = build_average_metrics(layout)(
-        layout.spread(probabilities), layout.replicate(labels)
-    )
+    _, accuracy = build_average_metrics(layout)(layout.spread(probabilities), layout.replicate(labels))
     average = (probabilities.argmax(-1) == labels).mean()
     assert accuracy[0] == 1.0
     assert average == pytest.approx(4 / 6)
@@ -46,9 +42,7 @@ def test_what_a_surplus_lane_holds_does_not_matter():
     probabilities = np.full((2, 2, 1, 4, 10), 0.1, np.float32)
     probabilities[1, 1] = np.nan
     labels = np.zeros((1, 4), np.int32)
-    nll, _ = build_average_metrics(layout)(
-        layout.put_shards(probabilities), layout.replicate(labels)
-    )
+    nll, _ = build_average_metrics(layout)(layout.put_shards(probabilities), layout.replicate(labels))
     assert nll[0] == pytest.approx(np.log(10), rel=1e-5)
 
 
@@ -57,9 +51,7 @@ def test_a_probability_of_zero_has_a_finite_loss():
     probabilities = np.zeros((1, 1, 1, 10), np.float32)
     probabilities[..., 3] = 1
     labels = np.zeros((1, 1), np.int32)
-    nll, accuracy = build_average_metrics(layout)(
-        layout.spread(probabilities), layout.replicate(labels)
-    )
+    nll, accuracy = build_average_metrics(layout)(layout.spread(probabilities), layout.replicate(labels))
     assert np.isfinite(nll[0])
     assert nll[0] > 80
     assert accuracy[0] == 0

@@ -41,9 +41,7 @@ def config(**changes: object) -> EnsembleConfig:
 
 def plain_optimizer(settings: EnsembleConfig, m: int) -> optax.GradientTransformation:
     """A member's, by Optax alone, each number a plain one."""
-    rate, momentum, decay = (
-        settings.member_values[name][m] for name in ("learning_rate", "momentum", "weight_decay")
-    )
+    rate, momentum, decay = (settings.member_values[name][m] for name in ("learning_rate", "momentum", "weight_decay"))
     if settings.optimizer == "adamw":
         return optax.adamw(rate, b1=momentum, b2=0.999, eps=1e-8, weight_decay=decay)
     if settings.optimizer == "lion":
@@ -54,9 +52,7 @@ def plain_optimizer(settings: EnsembleConfig, m: int) -> optax.GradientTransform
     return optax.chain(optax.add_decayed_weights(decay), optax.sgd(rate, momentum))
 
 
-def plain_loop(
-    network: Network, settings: EnsembleConfig, data: Dataset
-) -> tuple[np.ndarray, list[object]]:
+def plain_loop(network: Network, settings: EnsembleConfig, data: Dataset) -> tuple[np.ndarray, list[object]]:
     """Cross-entropies (M, S) with the labels as they are, and each member's parameters."""
     order = sample_epoch_batches(settings, 1, len(data.train_images))[0]
     first = create_members(network, settings.seed, settings.members).params
@@ -98,8 +94,7 @@ def test_members_learn_as_in_a_plain_loop_of_optax_each_with_its_own_numbers(few
 
 
 @pytest.mark.parametrize(
-    ("rule", "form"),
-    [("sgd, decay", "scan"), ("sgd, decay", "stepwise"), ("adamw, smoothed", "grouped")],
+    ("rule", "form"), [("sgd, decay", "scan"), ("sgd, decay", "stepwise"), ("adamw, smoothed", "grouped")]
 )
 def test_a_member_of_a_varied_run_is_that_of_a_run_of_its_own_with_its_values(few, rule, form):
     together = Trainer(config(**RULES[rule]), few, devices(1), execution=form)

@@ -9,9 +9,7 @@ from ensemble.engine import build_network
 from ensemble.engine.step import create_members
 
 
-def test_one_program_draws_the_first_parameters_of_any_members_as_all_at_once(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_one_program_draws_the_first_parameters_of_any_members_as_all_at_once(caplog: pytest.LogCaptureFixture) -> None:
     network = build_network(EnsembleConfig(network="logistic"), (8, 8, 1), 10)
     whole = create_members(network, 5, 7)
     with jax.log_compiles(), caplog.at_level("WARNING"):

@@ -10,13 +10,7 @@ from ensemble.engine.forms import bfloat16_planning
 from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.registry import bind_network
 from ensemble.machine import bfloat16_plans
-from ensemble.machine.bfloat16_plans import (
-    CONVOLUTION_METHODS,
-    DENSE_METHODS,
-    Bfloat16Methods,
-    Bfloat16Plan,
-    PlanKey,
-)
+from ensemble.machine.bfloat16_plans import CONVOLUTION_METHODS, DENSE_METHODS, Bfloat16Methods, Bfloat16Plan, PlanKey
 from ensemble.machine.processor import detect_processor
 from ensemble.storage.folders import data_folder
 from tests.engine.conftest import devices, small_config
@@ -36,9 +30,7 @@ def test_what_is_measured_is_kept_and_not_measured_again(own_folder, monkeypatch
     # One of the ways beside float32: what each of them computes is tested where it is defined.
     monkeypatch.setattr(bfloat16_planning, "CONVOLUTION_METHODS", CONVOLUTION_METHODS[:1])
     monkeypatch.setattr(bfloat16_planning, "DENSE_METHODS", DENSE_METHODS[:1])
-    monkeypatch.setattr(
-        bfloat16_planning, "TRIAL_IMAGES", 8
-    )  # However long it takes, somebody is the quickest.
+    monkeypatch.setattr(bfloat16_planning, "TRIAL_IMAGES", 8)  # However long it takes, somebody is the quickest.
     monkeypatch.setattr(bfloat16_planning, "TRIAL_TURNS", 2)
     assert bfloat16_plans.load_bfloat16_plan(PURPOSE) is None
     made = bfloat16_planning.remeasure_bfloat16_plan(SMALL)
@@ -49,11 +41,7 @@ def test_what_is_measured_is_kept_and_not_measured_again(own_folder, monkeypatch
     # Wider layers, other images, another network: each has its own.
     assert bfloat16_plans.load_bfloat16_plan(PURPOSE._replace(width=8)) is None
     if detect_processor().fast_bfloat16:
-        monkeypatch.setattr(
-            bfloat16_planning,
-            "measure_bfloat16_plan",
-            lambda network: pytest.fail("measured again"),
-        )
+        monkeypatch.setattr(bfloat16_planning, "measure_bfloat16_plan", lambda network: pytest.fail("measured again"))
     assert bfloat16_planning.choose_bfloat16_methods(SMALL) == (
         made.methods if detect_processor().fast_bfloat16 else bfloat16_planning.EMULATED_METHODS
     )
@@ -91,12 +79,8 @@ def test_only_bfloat16_in_a_tower_has_a_choice(few):
     assert bfloat16_planning.choose_arithmetic(asked, "tower", SMALL, had) == (
         Arithmetic("tower", "bfloat16", "rounded")
     )
-    assert bfloat16_planning.choose_arithmetic(asked, "grouped", SMALL, had) == Arithmetic(
-        "grouped", "bfloat16"
-    )
-    assert bfloat16_planning.choose_arithmetic(small_config(), "tower", SMALL, had) == Arithmetic(
-        "tower"
-    )
+    assert bfloat16_planning.choose_arithmetic(asked, "grouped", SMALL, had) == Arithmetic("grouped", "bfloat16")
+    assert bfloat16_planning.choose_arithmetic(small_config(), "tower", SMALL, had) == Arithmetic("tower")
 
 
 @pytest.mark.variant

@@ -44,7 +44,5 @@ def test_an_ensemble_that_is_set_aside_leaves_the_others_figures_as_they_are(few
     judged, right = some.evaluate(left), whole.evaluate(state)
     for name in ("loss", "accuracy", "ensemble_nll", "ensemble_accuracy"):
         for one, other in ((figures, wanted), (judged, right)):
-            np.testing.assert_array_equal(
-                getattr(one.by_ensemble[0], name), getattr(other.by_ensemble[0], name)
-            )
+            np.testing.assert_array_equal(getattr(one.by_ensemble[0], name), getattr(other.by_ensemble[0], name))
             assert np.isnan(getattr(one.by_ensemble[1], name)).all()

@@ -27,10 +27,7 @@ def turns_of(layout: SplitMemberLayout, steps: int) -> list[list[tuple[int, int,
     for part in build_schedule_segments(layout, steps):
         lanes = np.argwhere(part.counts).tolist()
         found.append(
-            [
-                (int(layout.lane_members[d, k]), d, int(part.starts[d, k]), int(part.counts[d, k]))
-                for d, k in lanes
-            ]
+            [(int(layout.lane_members[d, k]), d, int(part.starts[d, k]), int(part.counts[d, k])) for d, k in lanes]
         )
     return found
 
@@ -89,9 +86,7 @@ def test_what_a_guest_has_learnt_is_at_its_home_too():
         if guest >= 0:
             state[device, -1] = guest
     home = layout.gather(sharing.return_to_first_devices(layout.put_shards(state)))
-    np.testing.assert_array_equal(
-        home[layout.continued_members[layout.continued_members >= 0]], [[1, 1], [3, 3]]
-    )
+    np.testing.assert_array_equal(home[layout.continued_members[layout.continued_members >= 0]], [[1, 1], [3, 3]])
     np.testing.assert_array_equal(home[[0, 2, 4]], 0)
 
 
@@ -105,9 +100,7 @@ def test_members_that_divide_or_are_fewer_than_devices_are_not_shared(members, c
     ("network", "members", "count", "own"),
     [("logistic", 3, 2, True), variant("cnn", 3, 2, False), variant("logistic", 5, 3, False)],
 )
-def test_sharing_changes_no_bit_of_members_figures_or_predictions(
-    few, network, members, count, own
-):
+def test_sharing_changes_no_bit_of_members_figures_or_predictions(few, network, members, count, own):
     config = small_config(members=members, network=network, shuffle_per_member=own)
     trainer = Trainer(config, few, devices(count))
     with_turns = everything(trainer)

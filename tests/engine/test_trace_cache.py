@@ -75,9 +75,7 @@ def test_it_is_traced_once_for_all_who_come_later(folder: Path) -> None:
     assert len(list(folder.iterdir())) == 1
 
 
-def test_other_settings_shapes_or_sources_are_another_trace(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_settings_shapes_or_sources_are_another_trace(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     traced = Traced()
     ask(traced)
     ask(traced, "bfloat16")
@@ -146,9 +144,7 @@ def test_one_cut_short_is_made_again(folder: Path) -> None:
     assert traced.times == 2
 
 
-def test_only_so_many_are_cached_and_the_unused_go(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_so_many_are_cached_and_the_unused_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_cache, "MAX_STORED_TRACES", 2)
     traced = Traced()
     for name in ("first", "second"):
@@ -198,9 +194,7 @@ def test_what_cannot_be_written_down_is_traced_each_time(folder: Path) -> None:
     assert not folder.exists()
 
 
-def test_a_type_that_is_defined_anew_ends_the_keeping(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_type_that_is_defined_anew_ends_the_keeping(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_cache, "_unserializable_types", [])
     register_serialization(Pair)  # As when a changed file is imported again.
     assert find_traces_folder() is None
@@ -211,11 +205,7 @@ def test_a_type_that_is_defined_anew_ends_the_keeping(
 def test_training_is_the_same_to_the_last_bit(folder: Path, few: Dataset) -> None:
     found, remembered = (
         [],
-        (
-            looped_execution.build_member_programs,
-            step._build_creation_program,
-            batches._build_order_program,
-        ),
+        (looped_execution.build_member_programs, step._build_creation_program, batches._build_order_program),
     )
     for cache in (None, str(folder.parent), str(folder.parent)):
         jax.config.update(CACHE, cache)

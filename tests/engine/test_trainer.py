@@ -73,13 +73,7 @@ def test_no_number_that_a_slider_moves_recompiles(few, caplog):
     state = trainer.start()
     state, _ = trainer.train(state, 1, 0, 2)
     other = small_config(
-        **changes,
-        shift_pixels=2,
-        rotation_degrees=5,
-        learning_rate=0.01,
-        momentum=0.5,
-        seed=9,
-        epochs=7,
+        **changes, shift_pixels=2, rotation_degrees=5, learning_rate=0.01, momentum=0.5, seed=9, epochs=7
     )
     trainer.config, trainer.values = other, resolve_member_values(other, range(3))
     trainer._epoch.cache_clear()
@@ -104,10 +98,7 @@ def test_the_figures_of_a_batch_are_those_of_its_images(few):
     assert (order[0] == index).all()
     images, labels = scale_to_unit(jnp.asarray(few.train_images[index])), few.train_labels[index]
     probabilities = jnp.stack(
-        [
-            jax.nn.softmax(stock(jax.tree.map(lambda leaf, m=m: leaf[m], params), images))
-            for m in range(3)
-        ]
+        [jax.nn.softmax(stock(jax.tree.map(lambda leaf, m=m: leaf[m], params), images)) for m in range(3)]
     )
     chosen = probabilities[:, np.arange(len(labels)), labels]
     np.testing.assert_allclose(figures.loss[:, 0], -jnp.log(chosen).mean(-1), rtol=1e-4)
@@ -126,21 +117,12 @@ def test_evaluation_is_on_the_whole_test_set_and_can_be_interrupted(few):
     assert found.ensemble_accuracy == (mean.argmax(-1) == few.test_labels).mean()
     nll = -np.log(mean[np.arange(70), few.test_labels]).mean()
     assert found.ensemble_nll == pytest.approx(nll, rel=1e-5)
-    assert found.loss[2] == pytest.approx(
-        -np.log(wanted[np.arange(70), few.test_labels]).mean(), rel=1e-4
-    )
+    assert found.loss[2] == pytest.approx(-np.log(wanted[np.arange(70), few.test_labels]).mean(), rel=1e-4)
     assert trainer.evaluate(state, lambda: True) is None
 
 
 @pytest.mark.parametrize(
-    "own",
-    [
-        {"shuffle_per_member": True},
-        {"bootstrap": True},
-        {"shift_pixels": 1},
-        {"rotation_degrees": 5.0},
-    ],
-    ids=str,
+    "own", [{"shuffle_per_member": True}, {"bootstrap": True}, {"shift_pixels": 1}, {"rotation_degrees": 5.0}], ids=str
 )
 def test_members_with_their_own_views_have_no_common_training_figure(few, own):
     trainer = Trainer(small_config(network="logistic", **own), few, devices(2))
@@ -192,9 +174,7 @@ def test_every_way_to_bfloat16_learns_what_float32_learns(few, way):
 
 
 def test_a_batch_larger_than_the_set_is_refused(few):
-    with pytest.raises(
-        ConfigError, match="A batch of 97 is more than the 96 training images: choose 96"
-    ):
+    with pytest.raises(ConfigError, match="A batch of 97 is more than the 96 training images: choose 96"):
         Trainer(small_config(batch_size=97), few)
 
 

@@ -14,9 +14,7 @@ from tests.engine.conftest import devices, small_config, stock, train_epochs
 @pytest.fixture(scope="module")
 def more(digits, few):
     """As many beside those held out as `few` has: what other tests compiled serves here too."""
-    return replace(
-        few, train_images=digits.train_images[:128], train_labels=digits.train_labels[:128]
-    )
+    return replace(few, train_images=digits.train_images[:128], train_labels=digits.train_labels[:128])
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +24,7 @@ def held(more):
 
 def test_it_learns_what_it_would_with_the_rest_alone_to_the_bit(more, held):
     rest = replace(
-        more,
-        train_images=np.delete(more.train_images, held, 0),
-        train_labels=np.delete(more.train_labels, held),
+        more, train_images=np.delete(more.train_images, held, 0), train_labels=np.delete(more.train_labels, held)
     )
     config = small_config(network="logistic")
     with_validation = Trainer(replace(config, validation=0.25), more, devices(2))
@@ -63,12 +59,9 @@ def test_a_batch_larger_than_what_remains_is_said(more):
     with pytest.raises(ConfigError) as refused:
         Trainer(small_config(validation=0.25, batch_size=100), more, devices(1))
     assert str(refused.value) == (
-        "A batch of 100 is more than the 96 training images beside the 32 of validation: "
-        "choose 96 or fewer."
+        "A batch of 100 is more than the 96 training images beside the 32 of validation: choose 96 or fewer."
     )
 
 
 def member(params, m):
-    return {
-        name: {leaf: array[m] for leaf, array in layer.items()} for name, layer in params.items()
-    }
+    return {name: {leaf: array[m] for leaf, array in layer.items()} for name, layer in params.items()}

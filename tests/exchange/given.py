@@ -40,11 +40,7 @@ def written(folder: Path, text: str, name: str = "a.csv") -> Path:
 def rows_of(probabilities: NDArray[Any], labels: NDArray[Any]) -> list[list[Any]]:
     """A table's rows of (M, N, C): example, member, label, classes."""
     members, examples = probabilities.shape[:2]
-    return [
-        [n, m, labels[n], *probabilities[m, n].tolist()]
-        for m in range(members)
-        for n in range(examples)
-    ]
+    return [[n, m, labels[n], *probabilities[m, n].tolist()] for m in range(members) for n in range(examples)]
 
 
 def csv_of(columns: list[str], rows: list[list[Any]], delimiter: str = ",") -> str:

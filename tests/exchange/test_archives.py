@@ -132,17 +132,12 @@ def test_several_files_are_members_in_their_order(tmp_path: Path) -> None:
     assert_array_equal(found.probabilities[0, 2:], PROBABILITIES[1:])
     assert found.member_names == ("forest", "net", "two 1", "two 2")
     epochs = np.stack([PROBABILITIES, PROBABILITIES[::-1]])
-    halves = [
-        saved(tmp_path, f"{m}.npz", probabilities=epochs[:, m : m + 1], labels=LABELS)
-        for m in range(M)
-    ]
+    halves = [saved(tmp_path, f"{m}.npz", probabilities=epochs[:, m : m + 1], labels=LABELS) for m in range(M)]
     assert_array_equal(exchange.read_prediction_files(halves).probabilities, epochs)
 
 
 @pytest.mark.parametrize("channels", [(), (1,), (3,)])
-def test_images_become_bytes_from_what_frameworks_keep(
-    tmp_path: Path, channels: tuple[int, ...]
-) -> None:
+def test_images_become_bytes_from_what_frameworks_keep(tmp_path: Path, channels: tuple[int, ...]) -> None:
     wanted = np.random.default_rng(0).integers(0, 256, (N, 6, 5, *channels), np.uint8)
     form = wanted if channels else wanted[..., None]
     for given in (

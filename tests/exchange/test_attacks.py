@@ -43,9 +43,7 @@ def repeated(text: str, rows: int) -> dict[str, pa.Array]:
     ],
     ids=["one text", "one text in every row", "a list", "a list of numbers", "members"],
 )
-def test_a_small_parquet_is_not_made_a_large_one(
-    tmp_path: Path, columns: dict[str, pa.Array], why: str
-) -> None:
+def test_a_small_parquet_is_not_made_a_large_one(tmp_path: Path, columns: dict[str, pa.Array], why: str) -> None:
     path = tmp_path / "a.parquet"
     pa.parquet.write_table(pa.table(columns), path, compression="zstd")
     assert path.stat().st_size < 2**20
@@ -77,10 +75,7 @@ def test_a_line_without_an_end_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (
-            csv_of(COLUMNS, [[*ROWS[0][:2], "x" * 2000, *ROWS[0][3:]], *ROWS[1:]]),
-            "“label” has a text of 2,000 bytes",
-        ),
+        (csv_of(COLUMNS, [[*ROWS[0][:2], "x" * 2000, *ROWS[0][3:]], *ROWS[1:]]), "“label” has a text of 2,000 bytes"),
         (
             csv_of(COLUMNS, [[row[0], n, *row[2:]] for n, row in enumerate(ROWS * 3)]),
             "members has 360 different values, but at most 256",
@@ -144,9 +139,7 @@ def test_names_lose_what_cannot_be_seen(tmp_path: Path) -> None:
 def test_labels_may_be_true_and_false(tmp_path: Path, order: tuple[bool, bool]) -> None:
     labels = LABELS > 1
     values = np.where(labels[:, None] == np.array(order), 0.75, 0.25)
-    frame = pd.DataFrame(
-        {"label": labels, f"p_{order[0]}": values[:, 0], f"p_{order[1]}": values[:, 1]}
-    )
+    frame = pd.DataFrame({"label": labels, f"p_{order[0]}": values[:, 0], f"p_{order[1]}": values[:, 1]})
     numbered = frame.set_axis(["label", "p_0", "p_1"], axis=1)
     for table, first in ((frame, order[0]), (numbered, False)):
         table.to_parquet(tmp_path / "a.parquet")

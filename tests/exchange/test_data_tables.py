@@ -38,9 +38,7 @@ def test_numbers_dates_and_text_are_told_apart(tmp_path: Path) -> None:
         (["1 234", "7.25", "+2"], ";", [1234.0, 7.25, 2.0]),
     ],
 )
-def test_decimal_commas_and_thousands(
-    cells: list[str], delimiter: str, wanted: list[float], tmp_path: Path
-) -> None:
+def test_decimal_commas_and_thousands(cells: list[str], delimiter: str, wanted: list[float], tmp_path: Path) -> None:
     lines = "\n".join(f"{cell}{delimiter}x" for cell in cells)
     table = read_data_table(write(tmp_path, f"a{delimiter}b\n{lines}"))
     assert table.columns[0].values.tolist() == wanted
@@ -68,9 +66,7 @@ def test_parquet_gives_the_same_as_csv(tmp_path: Path) -> None:
     one, other = (read_data_table(tmp_path / name) for name in ("t.csv", "t.parquet"))
     for left, right in zip(one.columns, other.columns, strict=True):
         assert (left.name, left.kind) == (right.name, right.kind)
-        assert [str(value).lower() for value in left.values] == [
-            str(value).lower() for value in right.values
-        ]
+        assert [str(value).lower() for value in left.values] == [str(value).lower() for value in right.values]
 
 
 @pytest.mark.parametrize(
@@ -85,17 +81,13 @@ def test_parquet_gives_the_same_as_csv(tmp_path: Path) -> None:
         (b"PAR1" + bytes(60), "not a readable Parquet file"),
     ],
 )
-def test_what_is_no_table_is_refused_in_a_sentence(
-    content: bytes, words: str, tmp_path: Path
-) -> None:
+def test_what_is_no_table_is_refused_in_a_sentence(content: bytes, words: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=words) as refusal:
         read_data_table(write(tmp_path, content))
     assert "t.csv" in str(refusal.value)
 
 
-def test_a_table_larger_than_what_is_taken_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_larger_than_what_is_taken_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ensemble.exchange.data_tables.MOST_ROWS", 3)
     with pytest.raises(DataError, match="give a sample of the rows"):
         read_data_table(write(tmp_path, "a,b\n" + "1,2\n" * 4))

@@ -67,9 +67,7 @@ def test_a_group_that_is_not_known_is_refused() -> None:
 
 def test_classes_that_are_called_video_or_writer_stay_classes(tmp_path: Path) -> None:
     names = ("video", "writer", "patient", "photo")[:C]
-    rows = [
-        [row[0], row[1], names[int(row[2])], *row[3:]] for row in rows_of(PROBABILITIES, LABELS)
-    ]
+    rows = [[row[0], row[1], names[int(row[2])], *row[3:]] for row in rows_of(PROBABILITIES, LABELS)]
     file = written(tmp_path, csv_of(["example", "member", "label", *names], rows, ","))
     outputs = exchange.read_prediction_files([file])
     assert outputs.class_names == names

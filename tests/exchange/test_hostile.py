@@ -33,19 +33,11 @@ HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }"
 
 def arrays_of(path: Path) -> dict[str, NDArray[Any]]:
     found = exchange.read_prediction_files([path])
-    return {
-        "probabilities": found.probabilities,
-        "labels": found.labels,
-        "class_names": np.array(found.class_names),
-    }
+    return {"probabilities": found.probabilities, "labels": found.labels, "class_names": np.array(found.class_names)}
 
 
 def test_eight_hundred_bad_files_are_refused_or_read(tmp_path: Path) -> None:
-    arrays = {
-        "probabilities": PROBABILITIES[:, :5],
-        "labels": LABELS[:5] % 4,
-        "class_names": list("abcd"),
-    }
+    arrays = {"probabilities": PROBABILITIES[:, :5], "labels": LABELS[:5] % 4, "class_names": list("abcd")}
     originals = {"plain": saved(tmp_path, **arrays).read_bytes()}
     np.savez_compressed(tmp_path / "b.npz", **arrays)
     originals["deflated"] = (tmp_path / "b.npz").read_bytes()
@@ -70,11 +62,7 @@ def test_a_bomb_takes_no_memory_of_its_own(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
     paths = [str(tmp_path / name) for name in (right.name, *bombs)]
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", BOMBED, *paths],
-        cwd=REPO,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-W", "error", "-c", BOMBED, *paths], cwd=REPO, capture_output=True, text=True, check=True
     )
     *said, megabytes = done.stdout.splitlines()
     assert len(said) == len(bombs), said

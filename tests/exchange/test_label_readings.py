@@ -142,9 +142,7 @@ def test_minus_one_is_no_label_and_its_example_is_left_out(tmp_path: Path) -> No
     assert len(found.groups) == kept.sum()
     assert f"{N - kept.sum()} of {N} examples were left out" in " ".join(found.notes)
     with pytest.raises(PredictionsError, match="none of its 90 examples has a label"):
-        exchange.read_prediction_files(
-            [saved(tmp_path, probabilities=probabilities, labels=np.full(N, -1))]
-        )
+        exchange.read_prediction_files([saved(tmp_path, probabilities=probabilities, labels=np.full(N, -1))])
 
 
 def test_a_mask_is_honoured() -> None:

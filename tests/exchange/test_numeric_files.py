@@ -94,9 +94,7 @@ def test_quantiles_are_read_by_their_levels(tmp_path: Path, suffix: str) -> None
     assert isinstance(numbers.mixture, QuantileEnsemble)
     assert np.array_equal(numbers.mixture.levels, LEVELS)
     np.testing.assert_allclose(numbers.mixture.quantiles, QUANTILES)
-    assert numbers.example_names == (
-        () if suffix == "npz" else tuple(f"e{place}" for place in range(60))
-    )
+    assert numbers.example_names == (() if suffix == "npz" else tuple(f"e{place}" for place in range(60)))
 
 
 def test_numbers_without_a_spread_are_taken_and_it_is_said(tmp_path: Path) -> None:
@@ -151,14 +149,8 @@ def test_one_member_without_a_name_is_a_table_of_three_columns(tmp_path: Path) -
     [
         ({"mean": MEAN, "std": STD}, "save mean, std"),
         ({"quantiles": QUANTILES, "targets": TARGETS}, "no levels"),
-        (
-            {"quantiles": QUANTILES[:, :2], "levels": LEVELS, "targets": TARGETS},
-            "members, levels, examples",
-        ),
-        (
-            {"quantiles": QUANTILES, "levels": [0.6, 0.7, 0.8], "targets": TARGETS},
-            "on both sides",
-        ),
+        ({"quantiles": QUANTILES[:, :2], "levels": LEVELS, "targets": TARGETS}, "members, levels, examples"),
+        ({"quantiles": QUANTILES, "levels": [0.6, 0.7, 0.8], "targets": TARGETS}, "on both sides"),
         ({"mean": MEAN[:, :9], "std": STD[:, :9], "targets": TARGETS}, "60 targets, and means are"),
         ({"mean": MEAN, "std": STD[:2], "targets": TARGETS}, "differ"),
         ({"mean": MEAN, "std": STD * 0, "targets": TARGETS}, "deviation is not above 0"),
@@ -168,9 +160,7 @@ def test_one_member_without_a_name_is_a_table_of_three_columns(tmp_path: Path) -
         ({"mean": MEAN, "std": STD, "targets": TARGETS, "member_names": ["a"]}, "1 member names"),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(
-    tmp_path: Path, arrays: dict[str, Any], why: str
-) -> None:
+def test_arrays_that_do_not_fit_are_refused(tmp_path: Path, arrays: dict[str, Any], why: str) -> None:
     path = tmp_path / "numbers.npz"
     np.savez(path, **arrays)
     with pytest.raises(PredictionsError, match=why) as refused:
@@ -325,9 +315,7 @@ def test_the_mean_and_spread_of_each_row_are_reported_to_be_no_classes(
         assert note in done.stderr
 
 
-def test_a_statistic_that_differs_between_members_is_ignored_and_not_called_kept(
-    tmp_path: Path,
-) -> None:
+def test_a_statistic_that_differs_between_members_is_ignored_and_not_called_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     rows = {name: np.tile(values, 2) for name, values in CLASS_COLUMNS.items()}
     keys = {"member": np.repeat([1, 2], 20), "example": np.tile(np.arange(20), 2)}
@@ -346,9 +334,7 @@ def test_a_statistic_that_differs_between_members_is_ignored_and_not_called_kept
     ],
     ids=["features", "percentiles"],
 )
-def test_a_table_of_numbers_may_have_further_columns(
-    columns: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_table_of_numbers_may_have_further_columns(columns: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     pd.DataFrame(columns).to_csv(path, index=False)
     assert numeric_files.is_numeric_file(path)

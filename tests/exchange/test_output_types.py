@@ -13,18 +13,7 @@ from numpy.typing import NDArray
 import ensemble
 from ensemble import exchange
 from ensemble.errors import PredictionsError
-from tests.exchange.given import (
-    LABELS,
-    LOGITS,
-    PROBABILITIES,
-    C,
-    M,
-    N,
-    csv_of,
-    rows_of,
-    saved,
-    taken,
-)
+from tests.exchange.given import LABELS, LOGITS, PROBABILITIES, C, M, N, csv_of, rows_of, saved, taken
 
 WIDE = np.random.default_rng(0).dirichlet(np.full(10, 0.4), (2, 200))
 WIDE_LABELS = np.random.default_rng(1).integers(10, size=200)
@@ -32,20 +21,14 @@ WIDE_LABELS = np.random.default_rng(1).integers(10, size=200)
 
 @pytest.mark.parametrize("digits", [1, 2, 3, 4])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "csv"])
-def test_rounded_probabilities_are_divided_by_their_sums(
-    tmp_path: Path, digits: int, dtype: str
-) -> None:
+def test_rounded_probabilities_are_divided_by_their_sums(tmp_path: Path, digits: int, dtype: str) -> None:
     rounded = WIDE.round(digits)
     kept = np.abs(rounded.sum(axis=-1) - 1).max(axis=0) < 0.15  # of one digit, many sum to nothing
     rounded, labels = rounded[:, kept], WIDE_LABELS[kept]
     expected = rounded / rounded.sum(axis=-1, keepdims=True)
     if dtype == "csv":
-        rows = [
-            [*row[:3], *(f"{p:.{digits}f}" for p in row[3:])] for row in rows_of(rounded, labels)
-        ]
-        (tmp_path / "a.csv").write_text(
-            csv_of(["example", "member", "label", *(f"p_{c}" for c in range(10))], rows)
-        )
+        rows = [[*row[:3], *(f"{p:.{digits}f}" for p in row[3:])] for row in rows_of(rounded, labels)]
+        (tmp_path / "a.csv").write_text(csv_of(["example", "member", "label", *(f"p_{c}" for c in range(10))], rows))
         found = exchange.read_prediction_files([tmp_path / "a.csv"])
     else:
         found = taken(tmp_path, probabilities=rounded.astype(dtype), labels=labels)
@@ -146,17 +129,13 @@ def test_predicted_classes_alone_are_told_as_such(tmp_path: Path) -> None:
         exchange.read_prediction_files([path])
 
 
-def test_text_as_python_objects_is_read_in_python_and_in_a_table_never_from_a_file(
-    tmp_path: Path,
-) -> None:
+def test_text_as_python_objects_is_read_in_python_and_in_a_table_never_from_a_file(tmp_path: Path) -> None:
     words = np.array(["ant", "bee", "cat", "dog"], dtype=object)
     target = pd.Series(words[LABELS], dtype=object)
     found = ensemble.Predictions.from_arrays(PROBABILITIES, target, class_names=words)
     np.testing.assert_array_equal(found.labels, LABELS)
     assert found.class_names == tuple(words)
-    numbers = ensemble.Predictions.from_arrays(
-        PROBABILITIES.astype(object), LABELS.astype(object).tolist()
-    )
+    numbers = ensemble.Predictions.from_arrays(PROBABILITIES.astype(object), LABELS.astype(object).tolist())
     np.testing.assert_array_equal(numbers.probabilities, PROBABILITIES)
     frame = pd.DataFrame(PROBABILITIES[0], columns=list(words)).assign(label=target)
     frame.astype({"label": "category"}).to_parquet(tmp_path / "a.parquet")
@@ -179,10 +158,7 @@ def test_a_frame_of_probabilities_names_the_classes() -> None:
     assert plain.class_names == ("0", "1", "2", "3")
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [(256, 3, 2), (1, 2500, 2000), (1, 200_000, 2)],
-)
+@pytest.mark.parametrize("shape", [(256, 3, 2), (1, 2500, 2000), (1, 200_000, 2)])
 def test_each_limit_is_reached_alone(tmp_path: Path, shape: tuple[int, ...]) -> None:
     labels = np.arange(shape[1]) % shape[2]
     values = np.full(shape, 1 / shape[2], np.float32)

@@ -40,21 +40,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "member 2, example 17, class 3 .all counted from 0. is nan",
     ),
     "infinity": ({"probabilities": changed((1, 5, 0), np.inf)}, "member 1, example 5, class 0"),
-    "both infinities": (
-        {"probabilities": changed((1, 5, slice(0, 2)), [np.inf, -np.inf])},
-        "example 5, class 0",
-    ),
+    "both infinities": ({"probabilities": changed((1, 5, slice(0, 2)), [np.inf, -np.inf])}, "example 5, class 0"),
     "negative": ({"probabilities": changed((0, 3, 1), -0.2)}, "class 1 .* is -0.2.*`logits`"),
     "logits as p": ({"probabilities": LOGITS}, "not a probability: save them as `logits`"),
     "p as logits": ({"logits": P}, "are already probabilities"),
-    "per cent": (
-        {"probabilities": P * 100},
-        "sum to 100: they are percentages, divide them by 100",
-    ),
-    "a sum": (
-        {"probabilities": changed((2, 9), 0.2)},
-        "member 2, example 9 .* sum to 0.8, furthest from 1 of 1 rows",
-    ),
+    "per cent": ({"probabilities": P * 100}, "sum to 100: they are percentages, divide them by 100"),
+    "a sum": ({"probabilities": changed((2, 9), 0.2)}, "member 2, example 9 .* sum to 0.8, furthest from 1 of 1 rows"),
     "NaN logit": ({"logits": changed((0, 8, 2), np.nan, LOGITS)}, "example 8, class 2.*nan"),
     "all ruled out": ({"logits": changed((0, 8), -np.inf, LOGITS)}, "example 8, class 0.*-inf"),
     "text": ({"probabilities": P.astype(str)}, "holds text"),
@@ -84,9 +75,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("arrays", "why"), REFUSED.values(), ids=REFUSED)
-def test_an_archive_is_refused_by_its_entry(
-    tmp_path: Path, arrays: dict[str, Any], why: str
-) -> None:
+def test_an_archive_is_refused_by_its_entry(tmp_path: Path, arrays: dict[str, Any], why: str) -> None:
     if not {"probabilities", "logits"} & set(arrays):
         arrays = {"probabilities": PROBABILITIES, **arrays}
     with pytest.raises(PredictionsError, match=why) as refused:
@@ -178,9 +167,7 @@ def test_a_zero_of_float16_is_what_it_rounds_and_said(tmp_path: Path) -> None:
     assert found.probabilities.min() == pytest.approx(2.0**-25)
     assert any("no example costs more than 17.3 nats" in note for note in found.notes)
     assert not any("87 nats" in note for note in found.notes)
-    without = np.where(sure == 0, 0.01, sure) / np.where(sure == 0, 0.01, sure).sum(
-        -1, keepdims=True
-    )
+    without = np.where(sure == 0, 0.01, sure) / np.where(sure == 0, 0.01, sure).sum(-1, keepdims=True)
     plain = taken(tmp_path, probabilities=without.astype(np.float16))
     assert not any("float16" in note for note in plain.notes)
     exact = taken(tmp_path, probabilities=sure)

@@ -83,9 +83,7 @@ def test_a_few_different_rows_do_not_show_copies() -> None:
     assert find(PROBABILITIES[:, PLACES % 9], LABELS[PLACES % 9]) is None
 
 
-def test_copies_are_reported_and_count_once_on_every_face(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copies_are_reported_and_count_once_on_every_face(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     probabilities, labels = PROBABILITIES[:, PLACES], LABELS[PLACES]
     with pytest.warns(UserWarning, match="80 of the 120 examples repeat another one exactly"):
         run = ensemble.import_predictions(probabilities, labels)

@@ -95,11 +95,7 @@ def test_every_figure_of_a_run_is_the_same_after_a_way_out_and_in(tmp_path: Path
     before, after = known_of(run, 1), known_of(again, 1)
     walked = []
     for name, function in public():
-        wanted = [
-            one.name
-            for one in inspect.signature(function).parameters.values()
-            if one.default is one.empty
-        ]
+        wanted = [one.name for one in inspect.signature(function).parameters.values() if one.default is one.empty]
         if not set(wanted) <= set(before) or any(one in name for one in OTHERS):
             continue
         for place, words in ELSEWHERE.items():
@@ -123,21 +119,12 @@ def test_every_epoch_goes_out_and_comes_in(tmp_path: Path) -> None:
     made = exchange.export_run(run.id, tmp_path / "a.npz", all_epochs=True, images=False)
     assert (made.epochs, made.shape[:2], made.images) == ((1, 2, 3), (3, 2), False)
     with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
-        assert set(file) == {
-            "probabilities",
-            "labels",
-            "class_names",
-            "member_names",
-            "split",
-            "noun",
-        }
+        assert set(file) == {"probabilities", "labels", "class_names", "member_names", "split", "noun"}
         assert str(file["split"]) == "test"
         for epoch in made.epochs:
             wanted = runs.read_run_predictions(run.id, epoch)
             np.testing.assert_array_equal(file["probabilities"][epoch - 1], wanted)
-    again = exchange.import_run(
-        exchange.read_prediction_files([tmp_path / "a.npz"]), "again", "a.npz"
-    )
+    again = exchange.import_run(exchange.read_prediction_files([tmp_path / "a.npz"]), "again", "a.npz")
     assert runs.list_prediction_epochs(again.id) == [1, 2, 3]
     assert runs.load_test_set(again).images is None
     assert (again.name, again.state) == ("again", "imported")

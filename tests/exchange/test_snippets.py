@@ -53,9 +53,7 @@ def test_boosted_trees_of_xgboost_go_by_the_lines_of_scikit_learn(tmp_path: Path
     xgboost = importlib.import_module("xgboost")
     data = load_iris()
     models = [
-        xgboost.XGBClassifier(n_estimators=5, subsample=0.5, random_state=m, n_jobs=1).fit(
-            data.data, data.target
-        )
+        xgboost.XGBClassifier(n_estimators=5, subsample=0.5, random_state=m, n_jobs=1).fit(data.data, data.target)
         for m in range(3)
     ]
     found = run(ALL["sklearn"], tmp_path, models=models, X=data.data, y=data.target)
@@ -69,12 +67,7 @@ def test_members_of_jax_are_taken_as_they_are(tmp_path: Path) -> None:
     images, labels = rng.random((1100, 6)), rng.integers(0, 3, 1100)
     members = [rng.normal(size=(6, 3)) for _ in range(2)]
     found = run(
-        ALL["jax"],
-        tmp_path,
-        apply=lambda params, part: part @ params,
-        members=members,
-        images=images,
-        labels=labels,
+        ALL["jax"], tmp_path, apply=lambda params, part: part @ params, members=members, images=images, labels=labels
     )
     powers = np.exp(np.stack([images @ params for params in members]))
     wanted = powers / powers.sum(axis=-1, keepdims=True)
@@ -85,13 +78,7 @@ def test_networks_of_pytorch_are_taken_as_they_are(tmp_path: Path) -> None:
     compile(ALL["torch"].code, "torch", "exec")
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: its lines were parsed")
     models = [torch.nn.Linear(6, 3) for _ in range(2)]
-    found = run(
-        ALL["torch"],
-        tmp_path,
-        models=models,
-        images=torch.rand(1100, 6),
-        labels=torch.arange(1100) % 3,
-    )
+    found = run(ALL["torch"], tmp_path, models=models, images=torch.rand(1100, 6), labels=torch.arange(1100) % 3)
     assert found.probabilities.shape == (1, 2, 1100, 3)
 
 
@@ -107,9 +94,7 @@ def test_models_of_keras_are_taken_as_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda one: one.library)
-def test_each_is_five_lines_that_need_nothing_of_ours_and_stands_in_the_docs(
-    snippet: Snippet,
-) -> None:
+def test_each_is_five_lines_that_need_nothing_of_ours_and_stands_in_the_docs(snippet: Snippet) -> None:
     lines = snippet.code.splitlines()
     assert len(lines) <= 5
     assert max(map(len, lines)) <= 100

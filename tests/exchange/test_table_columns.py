@@ -66,9 +66,7 @@ def test_folds_that_share_the_examples_out_are_one_member(tmp_path: Path, named:
 
 @pytest.mark.parametrize("column", ["seed", "fold", "batch", "age", "entropy", "p max"])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_column_of_numbers_is_no_class_where_rows_sum_to_1_without_it(
-    tmp_path: Path, column: str, kind: str
-) -> None:
+def test_a_column_of_numbers_is_no_class_where_rows_sum_to_1_without_it(tmp_path: Path, column: str, kind: str) -> None:
     numbers = {
         "seed": 0,
         "fold": 0,
@@ -107,9 +105,7 @@ def test_a_class_that_is_never_likely_stays_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [("0", "1"), ("cat", "dog"), ("False", "True"), ("1", "2")])
 @pytest.mark.parametrize("of", ["class 1", "class 0", "the predicted", "a threshold"])
-def test_one_probability_is_checked_against_what_is_predicted(
-    tmp_path: Path, words: tuple[str, str], of: str
-) -> None:
+def test_one_probability_is_checked_against_what_is_predicted(tmp_path: Path, words: tuple[str, str], of: str) -> None:
     draw = np.random.default_rng(5)
     positive, labels = draw.uniform(0.02, 0.98, N), draw.integers(2, size=N)
     said = (positive > (0.8 if of == "a threshold" else 0.5)).astype(int)
@@ -126,18 +122,12 @@ def test_one_probability_is_checked_against_what_is_predicted(
     np.testing.assert_array_equal(found.labels, labels)
     if words != ("0", "1") and words != ("False", "True"):
         assert found.class_names == words
-    note = {
-        "class 0": "read as class 0's",
-        "the predicted": "the probability of what",
-        "class 1": "",
-    }
+    note = {"class 0": "read as class 0's", "the predicted": "the probability of what", "class 1": ""}
     assert note.get(of, "from “probability”") in " ".join(found.notes)
 
 
 def test_one_probability_that_contradicts_what_is_predicted_is_refused(tmp_path: Path) -> None:
-    frame = pd.DataFrame(
-        {"label": [0, 1, 1], "prediction": [0, 1, 0], "probability": [0.2, 0.3, 0.7]}
-    )
+    frame = pd.DataFrame({"label": [0, 1, 1], "prediction": [0, 1, 0], "probability": [0.2, 0.3, 0.7]})
     with pytest.raises(PredictionsError, match="contradict each other, first in row 2"):
         read(tmp_path, frame)
     three = frame.assign(label=[0, 1, 2])
@@ -176,12 +166,8 @@ def test_names_order_and_further_columns_of_examples_are_kept(tmp_path: Path, ki
 
 
 @pytest.mark.parametrize("column", ["filename", "image", "path", "name"])
-def test_a_column_of_files_names_examples_where_none_is_there_twice(
-    tmp_path: Path, column: str
-) -> None:
-    frame = build_frame(
-        seed=MEMBERS, **{column: np.tile([f"z{n % 7}/{n}.png" for n in range(N)], M)}
-    )
+def test_a_column_of_files_names_examples_where_none_is_there_twice(tmp_path: Path, column: str) -> None:
+    frame = build_frame(seed=MEMBERS, **{column: np.tile([f"z{n % 7}/{n}.png" for n in range(N)], M)})
     mixed = frame.sample(frac=1, random_state=1)
     found = read(tmp_path, mixed)
     first = mixed.drop_duplicates(column)

@@ -23,10 +23,7 @@ DIALECTS: dict[str, tuple[bytes, str]] = {
     "UTF-16, big end first": (b"\xfe\xff" + PLAIN.encode("utf-16-be"), "UTF-16"),
     "UTF-16 without a mark": (PLAIN.encode("utf-16-le"), "UTF-16"),
     "cp1252 with commas": (PLAIN.encode("cp1252"), "cp1252"),
-    "comments before it": (
-        f"# model: resnet18\n# seed: 3\n\n{PLAIN}".encode(),
-        "before the header",
-    ),
+    "comments before it": (f"# model: resnet18\n# seed: 3\n\n{PLAIN}".encode(), "before the header"),
     "comments within": (PLAIN.replace("\n", "\n# epoch 2\n", 3).encode() + b"# the end\n", ""),
     "comments, UTF-16": (f"# a\n{PLAIN}# b\n".encode("utf-16"), "UTF-16"),
     "bars": (csv_of(COLUMNS, ROWS, "|").encode(), ""),
@@ -34,9 +31,7 @@ DIALECTS: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize(("content", "note"), DIALECTS.values(), ids=DIALECTS)
-def test_a_dialect_is_read_as_pandas_reads_the_plain_table(
-    tmp_path: Path, content: bytes, note: str
-) -> None:
+def test_a_dialect_is_read_as_pandas_reads_the_plain_table(tmp_path: Path, content: bytes, note: str) -> None:
     frame = pd.read_csv(io.StringIO(PLAIN))
     path = tmp_path / "a.csv"
     path.write_bytes(content)
@@ -53,12 +48,7 @@ def test_a_header_that_numpy_writes_is_taken(tmp_path: Path) -> None:
     values = np.column_stack([PROBABILITIES[0], LABELS])
     for delimiter in (",", " "):
         path = tmp_path / "a.csv"
-        np.savetxt(
-            path,
-            values,
-            header=delimiter.join(["p_0", "p_1", "p_2", "p_3", "label"]),
-            delimiter=delimiter,
-        )
+        np.savetxt(path, values, header=delimiter.join(["p_0", "p_1", "p_2", "p_3", "label"]), delimiter=delimiter)
         found = exchange.read_prediction_files([path])
         np.testing.assert_allclose(found.probabilities[0, 0], PROBABILITIES[0], rtol=1e-7)
         np.testing.assert_array_equal(found.labels, LABELS)
@@ -71,9 +61,7 @@ def test_an_example_whose_name_begins_like_a_comment_stays(tmp_path: Path) -> No
     assert exchange.read_prediction_files([path]).details.names == tuple(f"#{n}" for n in range(N))
 
 
-@pytest.mark.parametrize(
-    "label", ["y", "class", "target", "ground_truth", "Y_True", "y_test", "gt", "true_label"]
-)
+@pytest.mark.parametrize("label", ["y", "class", "target", "ground_truth", "Y_True", "y_test", "gt", "true_label"])
 def test_labels_are_called_as_people_call_them(tmp_path: Path, label: str) -> None:
     path = tmp_path / "a.csv"
     rows = rows_of(PROBABILITIES, LABELS)

@@ -12,18 +12,7 @@ from numpy.testing import assert_array_equal
 
 from ensemble import exchange
 from ensemble.errors import PredictionsError
-from tests.exchange.given import (
-    LABELS,
-    LOGITS,
-    PROBABILITIES,
-    C,
-    M,
-    N,
-    csv_of,
-    rows_of,
-    uploaded,
-    written,
-)
+from tests.exchange.given import LABELS, LOGITS, PROBABILITIES, C, M, N, csv_of, rows_of, uploaded, written
 
 COLUMNS = ["example", "member", "label", *(f"p_{c}" for c in range(C))]
 ROWS = rows_of(PROBABILITIES, LABELS)
@@ -72,8 +61,7 @@ def test_what_pandas_writes_of_any_types_is_read(tmp_path: Path, kind: str) -> N
     assert found.split == "validation"
     rows = int((PROBABILITIES.argmax(axis=2) != 0).sum())  # "ant" is class 0
     assert found.notes == (
-        f"In {rows} of {M * N} rows “prediction” is not the likeliest class: the columns of the "
-        "classes were taken.",
+        f"In {rows} of {M * N} rows “prediction” is not the likeliest class: the columns of the classes were taken.",
     )
 
 
@@ -106,9 +94,7 @@ def test_a_table_a_member_with_labels_in_one_of_them(tmp_path: Path) -> None:
     assert_array_equal(found.labels, LABELS[first])
     assert found.details.names == tuple(f"photo-{n:03}" for n in first)
     assert found.member_names == ("net 0", "net 1", "net 2")
-    other = csv_of(
-        ["id", *NAMES], [[f"photo-{n + 1:03}", *row[3:]] for n, row in enumerate(ROWS[:N])]
-    )
+    other = csv_of(["id", *NAMES], [[f"photo-{n + 1:03}", *row[3:]] for n, row in enumerate(ROWS[:N])])
     with pytest.raises(PredictionsError, match=r"^odd\.csv: its examples have other names"):
         exchange.read_prediction_files([*files, written(tmp_path, other, "odd.csv")])
 
@@ -159,10 +145,7 @@ def put(row: int, column: int, value: Any) -> str:
         (
             csv_of(
                 ["example", "member", "label", "file", "b", "c", "d"],
-                [
-                    [*row[:4], "a.png" if at == 3 else row[4], *row[5:]]
-                    for at, row in enumerate(ROWS)
-                ],
+                [[*row[:4], "a.png" if at == 3 else row[4], *row[5:]] for at, row in enumerate(ROWS)],
             ),
             "“b” has “a.png” in line 5",
         ),
@@ -183,9 +166,7 @@ def test_a_damaged_parquet_is_refused(tmp_path: Path) -> None:
         changed = bytearray(whole)
         for place in draw.integers(4, len(whole), 3):
             changed[place] ^= 1 << int(draw.integers(8))
-        path.write_bytes(
-            bytes(changed[: draw.integers(8, len(whole))] if draw.random() < 0.3 else changed)
-        )
+        path.write_bytes(bytes(changed[: draw.integers(8, len(whole))] if draw.random() < 0.3 else changed))
         try:
             found = exchange.read_prediction_files([path])
         except PredictionsError:

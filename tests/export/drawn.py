@@ -15,13 +15,7 @@ from tests.pages.ensembles import after
 IMAGES = 1024  # of a call
 
 
-def create_drawn_run(
-    network: str,
-    dataset: str = "digits",
-    members: int = 2,
-    width: int = 0,
-    validation: float = 0.0,
-):
+def create_drawn_run(network: str, dataset: str = "digits", members: int = 2, width: int = 0, validation: float = 0.0):
     """A run of two epochs; only after the second are parameters kept."""
     run = runs.create_run(
         EnsembleConfig(
@@ -35,10 +29,7 @@ def create_drawn_run(
         )
     )
     bound, draws = load_run_network(run), np.random.default_rng(len(network))
-    arrays = {
-        name: draw_array(name, (members, *shape.shape), draws)
-        for name, shape in bound.shapes.items()
-    }
+    arrays = {name: draw_array(name, (members, *shape.shape), draws) for name, shape in bound.shapes.items()}
     params = bound.nest_arrays(arrays)
     write_parameters(run.path, 2, params, best=2)
     there = datasets.load_dataset(dataset)
@@ -58,8 +49,7 @@ def create_drawn_run(
 def ask_members(members: runs.Members, images: np.ndarray) -> np.ndarray:
     """Every member's probabilities (M, N, C), some images at a time."""
     blocks = [
-        members.predict_probabilities(np.asarray(images[at : at + IMAGES]))
-        for at in range(0, len(images), IMAGES)
+        members.predict_probabilities(np.asarray(images[at : at + IMAGES])) for at in range(0, len(images), IMAGES)
     ]
     return np.concatenate(blocks, axis=1)
 

@@ -97,16 +97,12 @@ def run_script(script: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("way", ["one exchange", "two renames"])
-def test_a_replacement_that_is_killed_at_any_call_leaves_a_whole_folder(
-    way: str, tmp_path: Path
-) -> None:
+def test_a_replacement_that_is_killed_at_any_call_leaves_a_whole_folder(way: str, tmp_path: Path) -> None:
     if way == "one exchange" and sys.platform != "linux":
         pytest.skip("only Linux exchanges two folders in one step")
     done = run_script(KILL_AT_EVERY_CALL, str(tmp_path), way)
     assert done.returncode == 0, done.stderr
-    old, new, newest = (
-        {**dict.fromkeys(("a", "b", "c"), word), **NOTES} for word in ("old", "new", "newest")
-    )
+    old, new, newest = ({**dict.fromkeys(("a", "b", "c"), word), **NOTES} for word in ("old", "new", "newest"))
     killed = json.loads(done.stdout)
     assert len(killed) > 20
     missing = [found for found, *_ in killed if not found]
@@ -217,9 +213,7 @@ def test_links_and_permissions_of_a_replaced_folder_are_kept(tmp_path: Path) -> 
     assert folder.stat().st_mode & 0o777 == 0o750
 
 
-def test_the_working_folder_is_not_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_working_folder_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = create_drawn_run("logistic")
     (tmp_path / "f" / "inside").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "f" / "inside")

@@ -60,12 +60,8 @@ print(json.dumps(metadata))
 """
 
 
-@pytest.mark.parametrize(
-    ("format_name", "program"), [("safetensors", READ_SAFETENSORS), ("npz", READ_NPZ)]
-)
-def test_weights_are_read_and_used_by_another_program(
-    format_name: str, program: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("format_name", "program"), [("safetensors", READ_SAFETENSORS), ("npz", READ_NPZ)])
+def test_weights_are_read_and_used_by_another_program(format_name: str, program: str, tmp_path: Path) -> None:
     run = create_drawn_run("logistic", members=3)
     file = tmp_path / f"weights.{format_name}"
     said = call_export(run.id, str(file), "--with-members", "--format", format_name)
@@ -77,15 +73,9 @@ def test_weights_are_read_and_used_by_another_program(
     recorded = runs.read_run_predictions(run.id, 2)
     np.testing.assert_allclose(np.load(answers), recorded, atol=1e-5)
     if format_name == "safetensors":  # whose metadata are texts
-        metadata = {
-            name: value if name in TEXTS else json.loads(value) for name, value in metadata.items()
-        }
+        metadata = {name: value if name in TEXTS else json.loads(value) for name, value in metadata.items()}
     assert metadata["class_names"] == list("0123456789")
-    assert (metadata["network"], metadata["dataset"], metadata["epoch"]) == (
-        "logistic",
-        "digits",
-        2,
-    )
+    assert (metadata["network"], metadata["dataset"], metadata["epoch"]) == ("logistic", "digits", 2)
     assert metadata["member_names"] == ["member 1", "member 2", "member 3"]
     right = (recorded.mean(axis=0).argmax(axis=1) == test.test_labels).mean()
     assert metadata["figures"]["accuracy"] == pytest.approx(right)
@@ -104,10 +94,7 @@ def test_every_collection_is_in_the_file(tmp_path: Path) -> None:
     run = create_drawn_run("resnet", members=1, width=4)
     export_members(run.id, tmp_path / "weights.npz", "npz")
     with np.load(tmp_path / "weights.npz") as file:
-        assert {name.split("/")[2] for name in file.files if "/" in name} == {
-            "params",
-            "batch_stats",
-        }
+        assert {name.split("/")[2] for name in file.files if "/" in name} == {"params", "batch_stats"}
 
 
 @pytest.mark.long_cases
@@ -120,9 +107,7 @@ def test_the_folder_classifies_where_there_is_nothing_of_ours(network: str, tmp_
     assert said["difference"] < 1e-5
     assert said["figures"] == pytest.approx(said["run_figures"], abs=1e-5)
     names = {"predict.py", "weights.npz", "model.json", "requirements.txt", "README.md"}
-    assert {file.name for file in folder.iterdir()} == names | (
-        {"network.py"} if network in FLAX_NETWORKS else set()
-    )
+    assert {file.name for file in folder.iterdir()} == names | ({"network.py"} if network in FLAX_NETWORKS else set())
     words = {"jax", "flax"} & set((folder / "predict.py").read_text("utf-8").split())
     assert bool(words) == (network in FLAX_NETWORKS)
     for file in folder.iterdir():
@@ -131,9 +116,7 @@ def test_the_folder_classifies_where_there_is_nothing_of_ours(network: str, tmp_
     # Odd counts, one channel left out, and another program that imports it.
     images, answers = tmp_path / "images.npy", tmp_path / "answers.npy"
     np.save(images, datasets.load_dataset("digits").test_images[:301, :, :, 0])
-    printed = run_elsewhere(
-        [str(folder / "predict.py"), str(images), "--out", str(answers)], tmp_path / "elsewhere"
-    )
+    printed = run_elsewhere([str(folder / "predict.py"), str(images), "--out", str(answers)], tmp_path / "elsewhere")
     recorded = runs.read_run_predictions(run.id, 2)
     np.testing.assert_allclose(np.load(answers), recorded[:, :301], atol=1e-5)
     average = recorded.mean(axis=0)
@@ -279,9 +262,7 @@ def test_without_a_form_predictions_are_written_as_ever(tmp_path: Path) -> None:
         assert set(said) == {"run_id", "file", "epochs", "shape", "images"}
         with np.load(file) as arrays:
             assert ("images" in arrays.files) == images == said["images"]
-            np.testing.assert_array_equal(
-                arrays["probabilities"], runs.read_run_predictions(run.id, 2)
-            )
+            np.testing.assert_array_equal(arrays["probabilities"], runs.read_run_predictions(run.id, 2))
 
 
 def test_the_command_knows_every_form() -> None:

@@ -87,28 +87,14 @@ def name_own(module: type | str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.long_cases
 @pytest.mark.parametrize(
-    "module",
-    [
-        Attentive,
-        Pooling,
-        Convolving,
-        Reshaping,
-        "Careful",
-        "Transposed",
-        "Slashed",
-        "Narrow",
-        "Bridged",
-    ],
+    "module", [Attentive, Pooling, Convolving, Reshaping, "Careful", "Transposed", "Slashed", "Narrow", "Bridged"]
 )
 def test_a_network_of_ones_own_comes_along(module, monkeypatch: pytest.MonkeyPatch) -> None:
     network = bind_network(name_own(module, monkeypatch), SHAPE, CLASSES)
     drawn = [jax.jit(network.init)(jax.random.key(seed)) for seed in range(2)]
     draws = np.random.default_rng(0)
     members = [  # statistics and biases that are not those of the start
-        jax.tree.map(
-            lambda leaf: np.abs(leaf) + draws.uniform(0, 0.3, leaf.shape).astype("f4"), one
-        )
-        for one in drawn
+        jax.tree.map(lambda leaf: np.abs(leaf) + draws.uniform(0, 0.3, leaf.shape).astype("f4"), one) for one in drawn
     ]
     model = build_onnx_model(network, members, temperature=1.3)
     session = onnxruntime.InferenceSession(model.SerializeToString())

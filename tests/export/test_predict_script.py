@@ -84,9 +84,7 @@ def write_folder(folder: Path, network: str, width: int, members: int = 1) -> No
 
 @pytest.mark.long_cases
 @NETWORKS
-def test_the_script_reads_and_refuses_the_images_that_serve_does(
-    network: str, width: int, tmp_path: Path
-) -> None:
+def test_the_script_reads_and_refuses_the_images_that_serve_does(network: str, width: int, tmp_path: Path) -> None:
     write_folder(tmp_path / "f", network, width)
     np.savez(tmp_path / "images.npz", **{name: array for name, (array, _) in IMAGES.items()})
     paths = [str(tmp_path / name) for name in ("f", "images.npz", "pixels.npz")]

@@ -119,11 +119,7 @@ def test_a_graph_says_what_it_is(tmp_path: Path) -> None:
         edge.name: [one.dim_param or one.dim_value for one in edge.type.tensor_type.shape.dim]
         for edge in (*model.graph.input, *model.graph.output)
     }
-    assert shapes == {
-        "images": ["batch", 28, 28, 1],
-        "probabilities": [2, "batch", 10],
-        "average": ["batch", 10],
-    }
+    assert shapes == {"images": ["batch", 28, 28, 1], "probabilities": [2, "batch", 10], "average": ["batch", 10]}
     # Its figures are those of what it answers, at its temperature.
     recorded, labels = runs.read_run_predictions(run.id, 2), runs.load_test_set(run).labels
     tempered = apply_temperature(recorded.mean(axis=0), 1.5)
@@ -137,9 +133,7 @@ def test_a_temperature_is_of_the_average_alone(format_name: str, tmp_path: Path)
     run = create_drawn_run("logistic", members=3, validation=0.3)
     recorded, there = runs.read_run_predictions(run.id, 2), datasets.load_dataset("digits")
     held = select_validation_indices(run.config, there)
-    fitted = fit_temperature(
-        runs.read_validation_predictions(run.id, 2).mean(axis=0), there.train_labels[held]
-    )
+    fitted = fit_temperature(runs.read_validation_predictions(run.id, 2).mean(axis=0), there.train_labels[held])
     for word, temperature in (("0.25", 0.25), ("3", 3.0), ("fitted", fitted)):
         file = tmp_path / FILE
         words = ["--with-members", "--format", format_name, "--force", "--temperature", word]
@@ -166,8 +160,7 @@ def test_a_temperature_that_cannot_be_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "package"),
-    [("onnx", "onnx"), ("onnx", "onnxruntime"), ("tensorboard", "tensorboardX")],
+    ("name", "package"), [("onnx", "onnx"), ("onnx", "onnxruntime"), ("tensorboard", "tensorboardX")]
 )
 def test_a_package_that_is_missing_is_named_with_what_installs_it(
     name: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -177,8 +170,7 @@ def test_a_package_that_is_missing_is_named_with_what_installs_it(
     with pytest.raises(ConfigError) as refused:
         export_members(run.id, tmp_path / FILE, name)
     assert str(refused.value) == (
-        f"{name} takes the package {package}, which is not installed here: pip install {package} "
-        "(the extra “export”)."
+        f"{name} takes the package {package}, which is not installed here: pip install {package} (the extra “export”)."
     )
     assert not list(tmp_path.iterdir())
     for other in EXPORT_FORMATS[name].packages:
@@ -190,9 +182,7 @@ def test_a_package_that_is_missing_is_named_with_what_installs_it(
     assert needing == {name}
 
 
-def test_members_that_fit_into_no_such_file_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_members_that_fit_into_no_such_file_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = create_drawn_run("logistic")
     monkeypatch.setattr(ensemble_program, "MAX_WEIGHT_BYTES", 2 * 7850 * 4 - 1)
     for name in ("onnx", "stablehlo"):

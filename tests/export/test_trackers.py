@@ -52,8 +52,7 @@ def read_scalars(folder: Path) -> dict[str, list[tuple[int, float]]]:
     """The steps and values of each tag, as TensorBoard itself reads them."""
     accumulator = EventAccumulator(str(folder)).Reload()
     return {
-        tag: [(event.step, event.value) for event in accumulator.Scalars(tag)]
-        for tag in accumulator.Tags()["scalars"]
+        tag: [(event.step, event.value) for event in accumulator.Scalars(tag)] for tag in accumulator.Tags()["scalars"]
     }
 
 
@@ -62,10 +61,7 @@ def test_tensorboard_reads_every_curve(tmp_path: Path) -> None:
     run = create_run_with_history()
     folder = tmp_path / "board"
     said = call_export(run.id, str(folder), "--to", "tensorboard")
-    assert {one.name for one in folder.iterdir()} == {
-        "ensemble",
-        *(f"member-{m + 1}" for m in range(MEMBERS)),
-    }
+    assert {one.name for one in folder.iterdir()} == {"ensemble", *(f"member-{m + 1}" for m in range(MEMBERS))}
     ensemble_scalars = read_scalars(folder / "ensemble")
     assert ensemble_scalars["test/nll"] == [(1, 0.75), (2, 0.375)]
     assert ensemble_scalars["test/accuracy"] == [(1, 0.25), (2, 0.5)]
@@ -108,10 +104,7 @@ def test_names_that_are_spelt_alike_have_folders_of_their_own(tmp_path: Path) ->
 
 def test_to_csv_is_format_csv(tmp_path: Path) -> None:
     run = create_run_with_history()
-    said = [
-        call_export(run.id, str(tmp_path / option), f"--{option}", "csv")
-        for option in ("to", "format")
-    ]
+    said = [call_export(run.id, str(tmp_path / option), f"--{option}", "csv") for option in ("to", "format")]
     assert (tmp_path / "to").read_bytes() == (tmp_path / "format").read_bytes()
     assert said[0] == {**said[1], "file": said[0]["file"]}
 
@@ -156,11 +149,7 @@ def check_trackio(folder: Path) -> None:
         rows = database.execute("select step, metrics from metrics order by step").fetchall()
     database.close()
     logged = [(step, json.loads(metrics)) for step, metrics in rows]
-    curve = [
-        (step, each["ensemble_test_accuracy"])
-        for step, each in logged
-        if "ensemble_test_accuracy" in each
-    ]
+    curve = [(step, each["ensemble_test_accuracy"]) for step, each in logged if "ensemble_test_accuracy" in each]
     assert curve == [(1, 0.25), (2, 0.5)]
     (last,) = [each for _, each in logged if "members" in each]
     assert last["n"] == 500
@@ -169,12 +158,9 @@ def check_trackio(folder: Path) -> None:
 # They ran with wandb 0.31.0, mlflow-skinny 3.17.2 and trackio 0.43.0, each in an environment of its
 # own. None of them is required here: Trackio asks for an older Pillow, and each brings many others.
 @pytest.mark.parametrize(
-    ("package", "check"),
-    [("wandb", check_wandb), ("mlflow", check_mlflow), ("trackio", check_trackio)],
+    ("package", "check"), [("wandb", check_wandb), ("mlflow", check_mlflow), ("trackio", check_trackio)]
 )
-def test_a_recipe_brings_a_run_to_a_tracker(
-    package: str, check: Callable[[Path], None], tmp_path: Path
-) -> None:
+def test_a_recipe_brings_a_run_to_a_tracker(package: str, check: Callable[[Path], None], tmp_path: Path) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE, re.S | re.M)
     (recipe,) = [block for block in blocks if f"\nimport {package}\n" in block]
     assert len([line for line in recipe.splitlines() if line]) <= 11

@@ -62,8 +62,7 @@ def test_every_estimate_has_lower_trust_if_confidence_is_not_calibrated() -> Non
     steps = collect_estimated_steps(uncalibrated)
     assert all(step.refused for step in steps)
     assert describe_estimated_steps(steps, "digit").endswith(
-        "For 3 of the 3 corruptions a check fails; the range of lower trust holds the accuracy of "
-        "3 of them."
+        "For 3 of the 3 corruptions a check fails; the range of lower trust holds the accuracy of 3 of them."
     )
     assert uncalibrated.clean
     clean = uncalibrated.clean
@@ -101,8 +100,6 @@ def test_the_table_has_every_estimate_with_its_interval() -> None:
 
 
 def test_the_furthest_estimate_is_told_from_the_highest() -> None:
-    step = EstimatedStep(
-        "", None, "", 0.5, {"agreement": (0.1, 0, 1), "threshold": (0.6, 0, 1)}, False, "", 1.0
-    )
+    step = EstimatedStep("", None, "", 0.5, {"agreement": (0.1, 0, 1), "threshold": (0.6, 0, 1)}, False, "", 1.0)
     assert step.find_largest_error() == ("agreement", pytest.approx(-0.4))
     assert step.find_worst_promise() == ("threshold", pytest.approx(0.1))

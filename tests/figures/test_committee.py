@@ -15,9 +15,7 @@ from tests.figures.test_inspect import predictions, traces
 
 
 @pytest.mark.parametrize("name", ["accuracy", "nll"])
-def test_the_committee_curve_draws_the_mean_and_the_ends_of_all_subsets(
-    name: str, palette: Palette
-) -> None:
+def test_the_committee_curve_draws_the_mean_and_the_ends_of_all_subsets(name: str, palette: Palette) -> None:
     made = predictions(4, lean=1.0)
     judged = committees.evaluate_committees(made.probabilities, made.labels)
     verdict = find_sufficient_size(judged, name, margin=0.5)
@@ -48,16 +46,11 @@ def test_the_committee_curve_draws_the_mean_and_the_ends_of_all_subsets(
 
 
 @pytest.mark.parametrize(("at", "anchor"), [(1, "left"), (5, "left"), (9, "right")])
-def test_what_is_enough_is_said_on_the_side_that_has_room_on_a_phone(
-    at: int, anchor: str, palette: Palette
-) -> None:
+def test_what_is_enough_is_said_on_the_side_that_has_room_on_a_phone(at: int, anchor: str, palette: Palette) -> None:
     chart = go.Figure()
     committee_figure.add_enough_marker(chart, at, 99.0, "accuracy", palette, 10)
     (said,) = chart.layout.annotations
-    assert (said.text, said.xanchor) == (
-        f"<b>{at} {'is' if at == 1 else 'are'} enough</b>",
-        anchor,
-    )
+    assert (said.text, said.xanchor) == (f"<b>{at} {'is' if at == 1 else 'are'} enough</b>", anchor)
     assert said.xshift == (10 if anchor == "left" else -10)
 
 
@@ -70,9 +63,7 @@ def test_nothing_is_ringed_where_nothing_is_enough_or_there_is_no_margin(palette
         assert not any("enough" in note.text for note in chart.layout.annotations)
 
 
-def test_what_is_expected_of_more_members_is_dashed_with_its_band_and_told_apart_in_the_table(
-    palette: Palette,
-) -> None:
+def test_what_is_expected_of_more_members_is_dashed_with_its_band_and_told_apart_in_the_table(palette: Palette) -> None:
     made = predictions(4, lean=1.0)
     judged = committees.evaluate_committees(made.probabilities, made.labels)
     chart = committee_figure.plot_committee_curve(

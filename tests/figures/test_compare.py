@@ -25,18 +25,9 @@ def three_seeds() -> list[Run]:
 def test_the_bold_line_is_the_mean_of_the_thin_ones_and_the_band_holds_them() -> None:
     every = three_seeds()
     found = compute_group_curves(group_runs(every), figure="accuracy")
-    made = pictures.plot_group_curves(
-        [("test", found)], what="accuracy", x="epochs", title="t", palette=LIGHT
-    )
+    made = pictures.plot_group_curves([("test", found)], what="accuracy", x="epochs", title="t", palette=LIGHT)
     truth = np.array(
-        [
-            [
-                line["ensemble_test_accuracy"]
-                for line in read_history(run.id)
-                if line["kind"] == "epoch"
-            ]
-            for run in every
-        ]
+        [[line["ensemble_test_accuracy"] for line in read_history(run.id) if line["kind"] == "epoch"] for run in every]
     )
     bands = [one for one in made.data if one.fill == "toself"]
     thin = [one for one in made.data if one.line.width == 1]
@@ -63,12 +54,9 @@ def test_a_name_is_no_value_under_the_pointer() -> None:
 def test_each_split_has_its_dash_and_accuracies_on_a_log_axis_are_shares_of_errors() -> None:
     groups = group_runs(three_seeds())
     both: pictures.CurvesBySplit = [
-        (one, compute_group_curves(groups, figure="accuracy", split=one))
-        for one in ("train", "test")
+        (one, compute_group_curves(groups, figure="accuracy", split=one)) for one in ("train", "test")
     ]
-    made = pictures.plot_group_curves(
-        both, what="accuracy", x="epochs", title="t", palette=DARK, log=("x", "y")
-    )
+    made = pictures.plot_group_curves(both, what="accuracy", x="epochs", title="t", palette=DARK, log=("x", "y"))
     means = [one for one in made.data if one.line.width == 3]
     assert [one.line.dash for one in means] == ["dash", "solid"]
     assert [one.showlegend for one in means] == [False, True]
@@ -78,9 +66,7 @@ def test_each_split_has_its_dash_and_accuracies_on_a_log_axis_are_shares_of_erro
 
 def test_every_point_of_a_picture_is_in_its_table() -> None:
     groups = group_runs(three_seeds())
-    table = pictures.tabulate_group_curves(
-        [("test", compute_group_curves(groups))], "loss", "epochs"
-    )
+    table = pictures.tabulate_group_curves([("test", compute_group_curves(groups))], "loss", "epochs")
     assert len(table) == 3 * 3 + 3
     each = table[table["run"] != ""].groupby("epochs")["loss"]
     mean = table[table["curve"] == "mean"]
@@ -104,9 +90,7 @@ def test_a_column_of_every_setting_and_figure_is_known_by_its_kind() -> None:
     assert not known["momentum"].varies
     assert "vary" not in known, "what no run has is no column"
     sent = {axis["name"]: axis for axis in build_parallel_axes([rate, network])}
-    assert [sent["network"]["categories"][place] for place in sent["network"]["values"]] == list(
-        network.values
-    )
+    assert [sent["network"]["categories"][place] for place in sent["network"]["values"]] == list(network.values)
     assert sent["learning_rate"]["said"] == ["0.01", "1"]
 
 
@@ -115,9 +99,7 @@ WORDS = AxisColumn("b", "B", ("<b>x", "y", "x", None), is_number=False)
 
 
 def drawn(color: AxisColumn | None, kept: tuple[bool, ...], **more: Any) -> Any:
-    return scatter.plot_run_scatter(
-        NUMBERS, WORDS, color, ["p", "q", "r", "<b>s"], kept, "t", LIGHT, **more
-    )
+    return scatter.plot_run_scatter(NUMBERS, WORDS, color, ["p", "q", "r", "<b>s"], kept, "t", LIGHT, **more)
 
 
 def test_a_point_stands_for_each_run_that_has_both_and_what_is_not_brushed_is_small() -> None:
@@ -152,10 +134,7 @@ def test_columns_without_spread_are_drawn_too(values: tuple[float | None, ...]) 
     [
         ([0.011, None, 0.9], ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1"]),
         ([0.26, 2.4], ["0.2", "0.5", "1", "2"]),
-        (
-            [1e-6, 10, float("inf"), -1],
-            ["1e−6", "1e−5", "0.0001", "0.001", "0.01", "0.1", "1", "10"],
-        ),
+        ([1e-6, 10, float("inf"), -1], ["1e−6", "1e−5", "0.0001", "0.001", "0.01", "0.1", "1", "10"]),
         ([310.0, 420.0, 0.0], ["320", "340", "360", "380", "400", "420"]),
         ([0.52, 1.46], ["0.6", "0.8", "1", "1.2", "1.4"]),
         ([0.5], ["0.5"]),
@@ -172,33 +151,18 @@ def test_marks_of_a_log_axis_are_whole_numbers_and_none_a_lone_digit(
 
 def test_no_half_of_an_epoch_is_marked() -> None:
     made = pictures.plot_group_curves(
-        [("test", compute_group_curves(group_runs(three_seeds())))],
-        what="loss",
-        x="epochs",
-        title="t",
-        palette=LIGHT,
+        [("test", compute_group_curves(group_runs(three_seeds())))], what="loss", x="epochs", title="t", palette=LIGHT
     )
     assert made.layout.xaxis.dtick == 1
 
 
 def test_log_axes_of_curves_and_points_say_their_marks_in_full() -> None:
-    every = [
-        finished({"learning_rate": rate, "seed": at}, epochs=12, draw=at)
-        for at, rate in enumerate((0.01, 1.0))
-    ]
+    every = [finished({"learning_rate": rate, "seed": at}, epochs=12, draw=at) for at, rate in enumerate((0.01, 1.0))]
     found = [("test", compute_group_curves(group_runs(every)))]
-    made = pictures.plot_group_curves(
-        found, what="loss", x="epochs", title="t", palette=LIGHT, log=("x", "y")
-    )
+    made = pictures.plot_group_curves(found, what="loss", x="epochs", title="t", palette=LIGHT, log=("x", "y"))
     assert list(made.layout.xaxis.ticktext) == ["1", "2", "5", "10"]
     assert len(made.layout.yaxis.ticktext) > 1
-    rate, nll = (
-        one
-        for one in list_run_columns(build_run_points(every))
-        if one.name in ("learning_rate", "nll")
-    )
-    scattered = scatter.plot_run_scatter(
-        rate, nll, None, ["a", "b"], [True] * 2, "t", LIGHT, log=("x",)
-    )
+    rate, nll = (one for one in list_run_columns(build_run_points(every)) if one.name in ("learning_rate", "nll"))
+    scattered = scatter.plot_run_scatter(rate, nll, None, ["a", "b"], [True] * 2, "t", LIGHT, log=("x",))
     assert next(iter(scattered.layout.xaxis.ticktext)) == "0.01"
     assert "0.5" in scattered.layout.xaxis.ticktext

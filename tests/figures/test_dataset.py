@@ -72,9 +72,7 @@ def test_a_class_without_images_has_no_row() -> None:
 def made(classes: int) -> counts.ClassCounts:
     random = np.random.default_rng(1)
     names = [f"class {number}" for number in range(classes)]
-    return counts.ClassCounts(
-        names, random.integers(1, 90, classes), random.integers(1, 9, classes)
-    )
+    return counts.ClassCounts(names, random.integers(1, 90, classes), random.integers(1, 9, classes))
 
 
 @pytest.mark.parametrize("classes", [2, 30, 31, 1000])

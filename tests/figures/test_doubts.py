@@ -6,21 +6,13 @@ import pytest
 from ensemble.analysis.members.diversity import nll_decomposition as decomposed
 from ensemble.analysis.members.uncertainty import measure_uncertainty as measures_of
 from ensemble.analysis.predictions import EnsemblePredictions
-from ensemble.figures.inspect import (
-    confusion,
-    decomposition,
-    entropy_histograms,
-    pairwise_heatmap,
-    uncertainty,
-)
+from ensemble.figures.inspect import confusion, decomposition, entropy_histograms, pairwise_heatmap, uncertainty
 from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwise_matrix
 from tests.figures.test_inspect import NAMES, predictions
 
 MADE = predictions(4, lean=1.0)
-PARTS = {
-    epoch: decomposed(predictions(3, seed=epoch).probabilities, MADE.labels) for epoch in (1, 2, 3)
-}
+PARTS = {epoch: decomposed(predictions(3, seed=epoch).probabilities, MADE.labels) for epoch in (1, 2, 3)}
 
 
 def matrix_of(made: EnsemblePredictions) -> confusion.Matrix:
@@ -42,9 +34,7 @@ def scores(made: EnsemblePredictions) -> entropy_histograms.Scores:
 
 def test_every_square_has_its_count_and_the_chosen_one_a_border(palette: Palette) -> None:
     counts = matrix_of(MADE)
-    (squares,) = confusion.plot_confusion_matrix(
-        counts, (4, 9), NAMES, "digit", "title", palette
-    ).data
+    (squares,) = confusion.plot_confusion_matrix(counts, (4, 9), NAMES, "digit", "title", palette).data
     for at, (label, said) in enumerate(squares.customdata):
         assert squares.text[at] == (str(counts[label, said]) if counts[label, said] else "")
         assert (squares.x[at], squares.y[at]) == (said, label)
@@ -61,9 +51,7 @@ def test_every_square_has_its_count_and_the_chosen_one_a_border(palette: Palette
 
 def test_every_pair_of_members_has_its_disagreement(palette: Palette) -> None:
     found = compute_pairwise_matrix(MADE, "disagreement")
-    (cells,) = pairwise_heatmap.plot_pairwise_heatmap(
-        MEASURES["disagreement"], found, 400, "digit", "t", palette
-    ).data
+    (cells,) = pairwise_heatmap.plot_pairwise_heatmap(MEASURES["disagreement"], found, 400, "digit", "t", palette).data
     for first in range(4):
         for second in range(4):
             apart = int((MADE.votes[first] != MADE.votes[second]).sum())
@@ -78,9 +66,7 @@ def test_every_pair_of_members_has_its_disagreement(palette: Palette) -> None:
 def test_right_and_wrong_images_stand_at_their_two_uncertainties(palette: Palette) -> None:
     drawn = np.arange(0, 400, 2)
     found = measures_of(MADE)
-    right, wrong = uncertainty.plot_uncertainty_scatter(
-        MADE, found, drawn, NAMES, "digit", "t", palette
-    ).data
+    right, wrong = uncertainty.plot_uncertainty_scatter(MADE, found, drawn, NAMES, "digit", "t", palette).data
     assert (right.marker.color, wrong.marker.color) == (RIGHT_COLOR, WRONG_COLOR)
     whole = -(MADE.averaged * np.log(MADE.averaged)).sum(axis=-1)
     for trace, kept in ((right, MADE.right), (wrong, ~MADE.right)):
@@ -101,13 +87,9 @@ def test_the_band_between_the_losses_is_the_diversity(palette: Palette) -> None:
 
 
 @pytest.mark.parametrize(("members", "panels"), [(1, 1), (4, 2)])
-def test_every_image_counts_once_in_its_histogram(
-    members: int, panels: int, palette: Palette
-) -> None:
+def test_every_image_counts_once_in_its_histogram(members: int, panels: int, palette: Palette) -> None:
     known, unknown = scores(predictions(members)), scores(predictions(members, lean=0.0))
-    chart = entropy_histograms.plot_entropy_histograms(
-        known, unknown, ("Digits", "Noise"), "title", palette
-    )
+    chart = entropy_histograms.plot_entropy_histograms(known, unknown, ("Digits", "Noise"), "title", palette)
     assert len(chart.data) == 2 * panels
     for trace in chart.data:
         assert sum(trace.y) == pytest.approx(100)

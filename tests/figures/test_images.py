@@ -17,9 +17,7 @@ from tests.analysis.draws import distributions
 
 def test_the_strip_holds_the_pixels_as_they_are() -> None:
     images = np.random.default_rng(0).integers(0, 256, (7, 28, 28, 1), np.uint8)
-    raw = base64.b64decode(
-        thumbnails.encode_image_strip(images).removeprefix("data:image/png;base64,")
-    )
+    raw = base64.b64decode(thumbnails.encode_image_strip(images).removeprefix("data:image/png;base64,"))
     read = np.asarray(Image.open(io.BytesIO(raw)))
     for place in range(7):
         np.testing.assert_array_equal(read[:, 28 * place : 28 * place + 28], images[place, ..., 0])
@@ -35,16 +33,12 @@ def test_an_enlarged_image_is_not_smoothed() -> None:
 
 @pytest.mark.parametrize("names", [DIGIT_NAMES, FASHION_NAMES])
 @pytest.mark.parametrize(("members", "shown"), [(1, 1), (5, 13), (32, 60)])
-def test_a_sheet_has_a_place_for_every_image(
-    names: tuple[str, ...], members: int, shown: int
-) -> None:
+def test_a_sheet_has_a_place_for_every_image(names: tuple[str, ...], members: int, shown: int) -> None:
     made = evaluate_predictions(distributions(members, 80, 10), np.zeros(80, int))
     images = np.full((shown, 28, 28, 1), 255, np.uint8)
     raw = thumbnails.render_image_sheet(images, made, np.arange(shown), names, "A run")
     read = np.asarray(Image.open(io.BytesIO(raw)).convert("RGB"))
-    marks = [
-        np.array([int(hue[i : i + 2], 16) for i in (1, 3, 5)]) for hue in (RIGHT_COLOR, WRONG_COLOR)
-    ]
+    marks = [np.array([int(hue[i : i + 2], 16) for i in (1, 3, 5)]) for hue in (RIGHT_COLOR, WRONG_COLOR)]
     right = int(made.right[:shown].sum())
     under = 84 * 3  # pixels of the line under each image
     assert int((read == marks[0]).all(axis=2).sum()) == right * under
@@ -53,9 +47,9 @@ def test_a_sheet_has_a_place_for_every_image(
 
 def test_the_chart_holds_the_numbers_themselves(palette: Palette) -> None:
     made = evaluate_predictions(distributions(5, 3, 10), np.array([0, 1, 2]))
-    bar, *dots = json.loads(
-        probability_bars.plot_probability_bars(made, 1, DIGIT_NAMES, "A title", palette).to_json()
-    )["data"]
+    bar, *dots = json.loads(probability_bars.plot_probability_bars(made, 1, DIGIT_NAMES, "A title", palette).to_json())[
+        "data"
+    ]
     np.testing.assert_allclose(read_numbers(bar["x"]), made.averaged[1])
     assert [dot["marker"]["color"] for dot in dots] == list(MEMBER_HUES[:5])
     for member, dot in enumerate(dots):

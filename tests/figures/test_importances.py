@@ -16,12 +16,7 @@ def trials(effect: float, seed: int = 0, count: int = 20) -> list[Trial]:
     rows = draw.uniform([0.01, 0.5, 0.0], [0.5, 0.9, 0.01], (count, 3)).tolist()
     names = ("learning_rate", "momentum", "weight_decay")
     return [
-        Trial(
-            place,
-            "complete",
-            dict(zip(names, row, strict=True)),
-            (effect * row[0] + float(draw.normal()),),
-        )
+        Trial(place, "complete", dict(zip(names, row, strict=True)), (effect * row[0] + float(draw.normal()),))
         for place, row in enumerate(rows)
     ]
 
@@ -34,9 +29,7 @@ def test_a_setting_that_matters_exceeds_what_noise_gives() -> None:
 
 
 @pytest.mark.long
-def test_of_pure_noise_a_setting_is_seldom_said_to_matter(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_pure_noise_a_setting_is_seldom_said_to_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importances, "NOISE_FOREST_SIZE", 4)  # of few trees: quick, as honest
     found = [estimate_noise_shares(CONFIG, trials(0.0, seed, 12), "nll") for seed in range(12)]
     assert sum(noise is not None and noise.is_exceeded for noise in found) <= 3

@@ -32,9 +32,7 @@ def compared(made: EnsemblePredictions) -> tuple[CombinationComparison, list[Qua
     """The ways of combining, and each member on the half that they are judged on."""
     found = combining.compare_combining_rules(made)
     half = found.judged
-    return found, [
-        measure_quality(member[half], made.labels[half]) for member in made.probabilities
-    ]
+    return found, [measure_quality(member[half], made.labels[half]) for member in made.probabilities]
 
 
 def traces(chart, name: str) -> list:
@@ -89,9 +87,7 @@ def test_ways_of_combining_are_drawn_as_they_do_on_the_judged_half(palette: Pale
     assert sum(bars.y) == pytest.approx(1)
 
 
-def test_a_rule_far_beyond_the_others_is_an_arrow_at_the_edge_with_its_figure(
-    palette: Palette,
-) -> None:
+def test_a_rule_far_beyond_the_others_is_an_arrow_at_the_edge_with_its_figure(palette: Palette) -> None:
     combined, members = compared(predictions(5, lean=1.0))
     chart = combining_figure.plot_combinations(combined, members, "nll", "title", palette)
     (vote,) = traces(chart, "majority vote")
@@ -123,24 +119,15 @@ def test_risk_by_coverage_is_what_sorting_and_counting_gives(palette: Palette) -
 def test_where_no_threshold_keeps_so_few_errors_none_is_marked(palette: Palette) -> None:
     made = predictions(3, lean=8.0)
     both_surest_wrong = np.isin(np.arange(400), np.argsort(-made.confidence)[:200])
-    choice = selective.fit_confidence_threshold(
-        made.confidence, ~both_surest_wrong, made.labels, 0.001
-    )
+    choice = selective.fit_confidence_threshold(made.confidence, ~both_surest_wrong, made.labels, 0.001)
     assert not choice.is_reached
     figure = selective_figure.plot_risk_coverage(
-        selective.risk_coverage(made.confidence, ~both_surest_wrong),
-        [],
-        0.001,
-        choice,
-        "title",
-        palette,
+        selective.risk_coverage(made.confidence, ~both_surest_wrong), [], 0.001, choice, "title", palette
     )
     assert not traces(figure, "with the threshold, other half")
 
 
-def test_the_axis_of_coverage_begins_where_the_curves_are_still_on_the_ground(
-    palette: Palette,
-) -> None:
+def test_the_axis_of_coverage_begins_where_the_curves_are_still_on_the_ground(palette: Palette) -> None:
     right = np.ones(1000, bool)
     right[950:] = False
     sure = np.linspace(1, 0.5, 1000)

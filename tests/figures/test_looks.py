@@ -51,9 +51,7 @@ MADE = predictions(4, lean=1.0)
 SURE, RIGHT = MADE.confidence, MADE.right
 JUDGED = committees.evaluate_committees(MADE.probabilities, MADE.labels)
 RISK = choices.risk_coverage(SURE, RIGHT)
-SOLVED = RegressionTraces(
-    trace([0.05] * 9), trace([0.03] * 9, 2), (trace([0.05]), trace([0.03], 2))
-)
+SOLVED = RegressionTraces(trace([0.05] * 9), trace([0.03] * 9, 2), (trace([0.05]), trace([0.03], 2)))
 SIDES = EnsembleAnswer(voting(4, 4, 9), "one"), EnsembleAnswer(voting(9, 9, rejected=True), "two")
 FIGURES: dict[str, Callable[[Palette], Any]] = {
     "bars": lambda p: probability_bars.plot_probability_bars(MADE, 0, DIGIT_NAMES, "title", p),
@@ -61,15 +59,11 @@ FIGURES: dict[str, Callable[[Palette], Any]] = {
         reliability_bins(SURE, RIGHT), [reliability_bins(SURE, RIGHT)] * 4, "digit", "title", p
     ),
     "combining": lambda p: combining.plot_combinations(*compared(MADE), "nll", "title", p),
-    "committee": lambda p: committee.plot_committee_curve(
-        JUDGED, "accuracy", find_sufficient_size(JUDGED), "title", p
-    ),
+    "committee": lambda p: committee.plot_committee_curve(JUDGED, "accuracy", find_sufficient_size(JUDGED), "title", p),
     "compare": lambda p: wins_by_class.plot_wins_by_class(
         (np.arange(10), np.arange(10)), DIGIT_NAMES, "digit", "title", p
     ),
-    "confusion": lambda p: confusion.plot_confusion_matrix(
-        matrix_of(MADE), (4, 9), DIGIT_NAMES, "digit", "title", p
-    ),
+    "confusion": lambda p: confusion.plot_confusion_matrix(matrix_of(MADE), (4, 9), DIGIT_NAMES, "digit", "title", p),
     "conformal": lambda p: conformal.plot_set_sizes(
         evaluate_conformal_sets(MADE.averaged, MADE.labels, 0.1)[1], "digit", "title", p
     ),
@@ -88,31 +82,20 @@ FIGURES: dict[str, Callable[[Palette], Any]] = {
     ),
     "rejection": lambda p: ood_scores.plot_ood_scores(THRESHOLD, 3.3, "MNIST", "title", p),
     "selective": lambda p: selective.plot_risk_coverage(
-        RISK,
-        [RISK],
-        0.05,
-        choices.fit_confidence_threshold(SURE, RIGHT, MADE.labels, 0.05),
-        "title",
-        p,
+        RISK, [RISK], 0.05, choices.fit_confidence_threshold(SURE, RIGHT, MADE.labels, 0.05), "title", p
     ),
-    "shift": lambda p: shift.plot_corruption_metrics(
-        curve("blur"), CORRUPTION_KINDS["blur"], 60, "title", p
-    ),
+    "shift": lambda p: shift.plot_corruption_metrics(curve("blur"), CORRUPTION_KINDS["blur"], 60, "title", p),
     "errors": lambda p: regression_charts.plot_regression_errors(SOLVED, 40, "title", p),
     "step times": lambda p: regression_charts.plot_step_times(SOLVED, 40, "title", p),
     "scaling": lambda p: regression_charts.plot_device_scaling(SOLVED, 2, "title", p),
     "speeds": lambda p: race_throughput.plot_race_throughput(RACE, "title", p),
     "two answers": lambda p: two_ensembles.plot_two_ensembles(*SIDES, DIGIT_NAMES, "title", p),
-    "verdict": lambda p: mark_probabilities.plot_mark_probabilities(
-        SIDES[0].digit, DIGIT_NAMES, "title", p
-    ),
+    "verdict": lambda p: mark_probabilities.plot_mark_probabilities(SIDES[0].digit, DIGIT_NAMES, "title", p),
 }
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_has_the_pages_ground_and_ink_and_nothing_of_the_other_page(
-    name: str, palette: Palette
-) -> None:
+def test_a_figure_has_the_pages_ground_and_ink_and_nothing_of_the_other_page(name: str, palette: Palette) -> None:
     chart = FIGURES[name](palette)
     page = chart.layout.template.layout
     assert (page.paper_bgcolor, page.plot_bgcolor) == (palette.ground, palette.ground)

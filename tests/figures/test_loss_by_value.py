@@ -11,9 +11,7 @@ from tests.figures.test_inspect import traces
 
 RATES = (0.01, 0.1, 1.0, 10.0)
 NAMES = [f"member {m + 1} · rate {rate:g}" for m, rate in enumerate(RATES)]
-POINTS = LossPoints(
-    "learning_rate", RATES, (0.5, 0.2, 0.25, None), NAMES, "test NLL", (0.1, 1.0), {3: 14}
-)
+POINTS = LossPoints("learning_rate", RATES, (0.5, 0.2, 0.25, None), NAMES, "test NLL", (0.1, 1.0), {3: 14})
 
 
 def test_each_member_is_a_dot_in_the_colour_of_its_curve(palette: Palette) -> None:
@@ -27,9 +25,7 @@ def test_each_member_is_a_dot_in_the_colour_of_its_curve(palette: Palette) -> No
 
 
 def test_members_that_were_set_aside_are_marked_and_named(palette: Palette) -> None:
-    (cross,) = traces(
-        loss_by_value.plot_loss_by_value(POINTS, "title", palette), "set aside: no loss any more"
-    )
+    (cross,) = traces(loss_by_value.plot_loss_by_value(POINTS, "title", palette), "set aside: no loss any more")
     assert list(cross.x) == [10.0]
     assert cross.marker.symbol == "x"
     assert cross.hovertext[0].endswith("set aside at step 14")

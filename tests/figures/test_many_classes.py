@@ -38,13 +38,9 @@ def test_a_confusion_matrix_of_a_thousand_classes_has_thirty() -> None:
     assert confusion.select_most_confused(cells[:10, :10]) == list(range(10))
 
 
-def test_its_squares_name_their_classes_and_counts(
-    made: EnsemblePredictions, palette: Palette
-) -> None:
+def test_its_squares_name_their_classes_and_counts(made: EnsemblePredictions, palette: Palette) -> None:
     cells = matrix(made)
-    chart = json.loads(
-        confusion.plot_confusion_matrix(cells, None, NAMES, "image", "t", palette).to_json()
-    )
+    chart = json.loads(confusion.plot_confusion_matrix(cells, None, NAMES, "image", "t", palette).to_json())
     (trace,) = chart["data"]
     kept = confusion.select_most_confused(cells)
     assert len(kept) == confusion.MAX_CLASSES == 30
@@ -69,9 +65,7 @@ def test_an_image_has_bars_of_its_likeliest_classes_and_of_what_it_is(
     assert kept[-1] == made.labels[number]
     order = np.argsort(-made.averaged[number], kind="stable")
     assert kept[:-1].tolist() == order[: probability_bars.MAX_CLASSES - 1].tolist()
-    chart = json.loads(
-        probability_bars.plot_probability_bars(made, number, NAMES, "t", palette).to_json()
-    )
+    chart = json.loads(probability_bars.plot_probability_bars(made, number, NAMES, "t", palette).to_json())
     assert chart["layout"]["height"] < 1_000
     texts = chart["layout"]["yaxis"]["ticktext"]
     assert texts[0].startswith("<b>says &lt;b&gt;")
@@ -82,7 +76,5 @@ def test_runs_are_compared_by_the_classes_that_differ_most(palette: Palette) -> 
     won, lost = np.zeros((2, C), int)
     won[[10, 900]], lost[[11, 900]] = (3, 2), (4, 5)
     assert wins_by_class.select_most_changed_classes((won, lost), most=3).tolist() == [10, 11, 900]
-    chart = json.loads(
-        wins_by_class.plot_wins_by_class((won, lost), NAMES, "image", "t", palette).to_json()
-    )
+    chart = json.loads(wins_by_class.plot_wins_by_class((won, lost), NAMES, "image", "t", palette).to_json())
     assert len(chart["data"][0]["hovertext"]) == wins_by_class.MAX_CLASSES

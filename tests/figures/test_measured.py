@@ -37,9 +37,7 @@ def answers(members: int, seed: int) -> np.ndarray:
 
 def asked(members: int) -> CorruptionAnswers:
     """One image, which is a 4, at five amounts."""
-    made = evaluate_predictions(
-        distributions(members, len(AMOUNTS), 10, 1), np.full(len(AMOUNTS), 4)
-    )
+    made = evaluate_predictions(distributions(members, len(AMOUNTS), 10, 1), np.full(len(AMOUNTS), 4))
     images = np.zeros((len(AMOUNTS), 28, 28, 1), np.uint8)
     return CorruptionAnswers(AMOUNTS, images, made, measure_uncertainty(made), None)
 
@@ -47,19 +45,13 @@ def asked(members: int) -> CorruptionAnswers:
 def trace(seconds: list[float], devices: int = 1) -> SolveTrace:
     """A solve with these step times, whose error halves at every step."""
     falling, ones = 0.5 ** np.arange(len(seconds)), np.ones(len(seconds))
-    return SolveTrace(
-        devices, devices > 1, 1.0, falling, falling, ones, ones, np.array(seconds), 0.0
-    )
+    return SolveTrace(devices, devices > 1, 1.0, falling, falling, ones, ones, np.array(seconds), 0.0)
 
 
 @pytest.mark.parametrize(("kind", "reversed_axis"), [("rotation", False), ("contrast", True)])
-def test_every_panel_draws_what_was_measured_at_each_amount(
-    kind: str, reversed_axis: bool, palette: Palette
-) -> None:
+def test_every_panel_draws_what_was_measured_at_each_amount(kind: str, reversed_axis: bool, palette: Palette) -> None:
     found = curve(kind)
-    chart = shift.plot_corruption_metrics(
-        found, CORRUPTION_KINDS[kind], len(LABELS), "title", palette
-    )
+    chart = shift.plot_corruption_metrics(found, CORRUPTION_KINDS[kind], len(LABELS), "title", palette)
     bold = [one for one in chart.data if one.name == "ensemble"]
     assert {one.line.color for one in bold} == {palette.ink}
     averaged = [answers(3, seed).mean(axis=0, dtype=float) for seed in range(len(found))]
@@ -68,9 +60,7 @@ def test_every_panel_draws_what_was_measured_at_each_amount(
     np.testing.assert_allclose(bold[0].y, right)
     np.testing.assert_allclose(bold[1].y, lost, rtol=1e-5)
     second = next(one for one in chart.data if one.name == "2")
-    np.testing.assert_allclose(
-        second.y, [(answers(3, seed)[1].argmax(axis=-1) == LABELS).mean() for seed in range(7)]
-    )
+    np.testing.assert_allclose(second.y, [(answers(3, seed)[1].argmax(axis=-1) == LABELS).mean() for seed in range(7)])
     assert (chart.layout.xaxis.autorange == "reversed") == reversed_axis
 
 
@@ -83,13 +73,9 @@ def test_an_accuracy_at_its_amount_is_said_under_the_pointer(palette: Palette) -
 
 
 @pytest.mark.parametrize(("members", "rows"), [(1, 1), (3, 4), (13, 1)])
-def test_one_image_has_a_line_and_a_row_for_each_who_says_something(
-    members: int, rows: int, palette: Palette
-) -> None:
+def test_one_image_has_a_line_and_a_row_for_each_who_says_something(members: int, rows: int, palette: Palette) -> None:
     found = asked(members)
-    chart = image_corruption.plot_image_corruption(
-        found, CORRUPTION_KINDS["rotation"], 3, NAMES, "title", palette
-    )
+    chart = image_corruption.plot_image_corruption(found, CORRUPTION_KINDS["rotation"], 3, NAMES, "title", palette)
     cells = next(one for one in chart.data if one.type == "heatmap")
     assert len(cells.y) == rows
     votes = found.predictions.averaged.argmax(axis=-1)
@@ -100,17 +86,13 @@ def test_one_image_has_a_line_and_a_row_for_each_who_says_something(
     assert fills[-1] == mix_colors(palette.ground, RIGHT_COLOR, 0.4)
     who = "the one member" if members == 1 else "ensemble"
     bold = next(one for one in chart.data if one.name == who and one.type == "scatter")
-    np.testing.assert_allclose(
-        bold.y, found.predictions.probabilities[:, :, 4].mean(axis=0), rtol=1e-6
-    )
+    np.testing.assert_allclose(bold.y, found.predictions.probabilities[:, :, 4].mean(axis=0), rtol=1e-6)
     assert [one.x0 for one in chart.layout.shapes] == [15, 15, 7.5], "where the slider stands"
 
 
 def test_errors_and_step_times_are_drawn_as_measured(palette: Palette) -> None:
     one, many = trace([0.05, 0.07, 0.06]), trace([0.03] * 3, devices=2)
-    errors = regression_charts.plot_regression_errors(
-        RegressionTraces(one, many, ()), 40, "title", palette
-    ).data
+    errors = regression_charts.plot_regression_errors(RegressionTraces(one, many, ()), 40, "title", palette).data
     assert [line.line.color for line in errors] == [palette.primary, palette.ink]
     np.testing.assert_allclose(errors[0].y, [1, 0.5, 0.25])
     chart = regression_charts.plot_step_times(RegressionTraces(one, many, ()), 40, "title", palette)
@@ -121,9 +103,7 @@ def test_errors_and_step_times_are_drawn_as_measured(palette: Palette) -> None:
 
 def test_the_speed_up_is_the_ratio_of_median_step_times(palette: Palette) -> None:
     swept = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (30, 2), (40, 4)))
-    chart = regression_charts.plot_device_scaling(
-        RegressionTraces(swept[0], swept[1], swept), 2, "title", palette
-    )
+    chart = regression_charts.plot_device_scaling(RegressionTraces(swept[0], swept[1], swept), 2, "title", palette)
     measured = next(line for line in chart.data if line.name == "measured")
     assert list(measured.x) == [1, 2, 4]
     assert list(measured.y) == pytest.approx([1, 2, 1.5])
@@ -156,7 +136,5 @@ def test_every_competitors_speed_is_drawn_and_named_beside_its_line(palette: Pal
 
 def test_labels_do_not_lie_on_each_other() -> None:
     moved = race_throughput.space_out_labels([10.0, 12.0, 100.0, 101.0])
-    assert all(
-        high - low >= race_throughput.LABEL_HEIGHT for low, high in itertools.pairwise(moved)
-    )
+    assert all(high - low >= race_throughput.LABEL_HEIGHT for low, high in itertools.pairwise(moved))
     assert (moved[0], moved[2]) == (10.0, 100.0)

@@ -25,9 +25,7 @@ def opened(content: bytes) -> np.ndarray:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_picture_is_enlarged_by_a_whole_number_or_shrunk_into_its_place(
-    shape: tuple[int, int, int],
-) -> None:
+def test_a_picture_is_enlarged_by_a_whole_number_or_shrunk_into_its_place(shape: tuple[int, int, int]) -> None:
     wide, high = thumbnails.compute_display_size(shape, 84)
     assert max(wide, high) <= 84
     times = 84 // max(shape[:2])
@@ -39,9 +37,7 @@ def test_a_picture_is_enlarged_by_a_whole_number_or_shrunk_into_its_place(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_an_enlarged_picture_holds_its_own_pixels_and_a_shrunk_one_their_means(
-    shape: tuple[int, int, int],
-) -> None:
+def test_an_enlarged_picture_holds_its_own_pixels_and_a_shrunk_one_their_means(shape: tuple[int, int, int]) -> None:
     image = drawn(1, shape)[0]
     read = opened(thumbnails.encode_enlarged_image(image, 168)).reshape(
         *thumbnails.compute_display_size(shape, 168)[::-1], shape[2]
@@ -54,13 +50,9 @@ def test_an_enlarged_picture_holds_its_own_pixels_and_a_shrunk_one_their_means(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_strip_holds_every_picture_where_the_page_looks_for_it(
-    shape: tuple[int, int, int],
-) -> None:
+def test_a_strip_holds_every_picture_where_the_page_looks_for_it(shape: tuple[int, int, int]) -> None:
     images = drawn(5, shape)
-    raw = base64.b64decode(
-        thumbnails.encode_image_strip(images).removeprefix("data:image/png;base64,")
-    )
+    raw = base64.b64decode(thumbnails.encode_image_strip(images).removeprefix("data:image/png;base64,"))
     read = opened(raw)
     high, wide = read.shape[0], read.shape[1] // 5
     assert (wide, high) == (min(shape[1], wide), min(shape[0], high))
@@ -91,6 +83,4 @@ def test_a_sheet_keeps_a_picture_s_place_and_its_colour(shape: tuple[int, int, i
 
 def test_four_channels_are_shown_without_the_last() -> None:
     image = drawn(1, (8, 8, 4))[0]
-    np.testing.assert_array_equal(
-        opened(thumbnails.encode_enlarged_image(image, 8)), image[..., :3]
-    )
+    np.testing.assert_array_equal(opened(thumbnails.encode_enlarged_image(image, 8)), image[..., :3])

@@ -19,17 +19,13 @@ COSTS = PlanCosts(1_000, 100.0)
 
 
 @pytest.mark.parametrize("name", ["nll", "accuracy"])
-def test_the_map_is_bluest_where_the_figure_is_best_and_says_each_one(
-    name: str, palette: Palette
-) -> None:
+def test_the_map_is_bluest_where_the_figure_is_best_and_says_each_one(name: str, palette: Palette) -> None:
     found = drawn(4, 100, epochs=3)
     choice = choose_best_plan(found, 6, name)
     assert choice
     chart = plan_heatmap.plot_plan_heatmap(found, choice, COSTS, name, "title", palette)
     cells = chart.data[0]
-    values = np.array(
-        [[found.mean(EnsemblePlan(m, e), name) for e in (1, 2, 3)] for m in (1, 2, 3, 4)]
-    )
+    values = np.array([[found.mean(EnsemblePlan(m, e), name) for e in (1, 2, 3)] for m in (1, 2, 3, 4)])
     better = -values if name == "nll" else values
     assert np.array_equal(np.argsort(cells.z, axis=None), np.argsort(better, axis=None))
     assert (cells.z.min(), cells.z.max()) == (0, 1)
@@ -42,9 +38,7 @@ def test_the_map_is_bluest_where_the_figure_is_best_and_says_each_one(
     assert [plan for plan, kind in framed.items() if kind == "best"] == [choice.best]
 
 
-def test_lines_of_equal_cost_hold_members_times_epochs_and_the_budget_pays_for_what_is_below(
-    palette: Palette,
-) -> None:
+def test_lines_of_equal_cost_hold_members_times_epochs_and_the_budget_pays_for_what_is_below(palette: Palette) -> None:
     found = drawn(4, 50, epochs=3)
     choice = choose_best_plan(found, 6)
     chart = plan_heatmap.plot_plan_heatmap(found, choice, COSTS, "nll", "title", palette)
@@ -60,9 +54,7 @@ def test_lines_of_equal_cost_hold_members_times_epochs_and_the_budget_pays_for_w
     for plan in found.plans:
         below = plan.members < np.interp(plan.epochs, budget.x, budget.y, left=math.inf)
         assert below == (plan.cost <= 6)
-    everything = plan_heatmap.plot_plan_heatmap(
-        found, choose_best_plan(found, 12), COSTS, "nll", "title", palette
-    )
+    everything = plan_heatmap.plot_plan_heatmap(found, choose_best_plan(found, 12), COSTS, "nll", "title", palette)
     assert not traces(everything, "the budget")
 
 
@@ -89,11 +81,7 @@ def test_the_intervals_of_losses_are_drawn_to_their_ends(palette: Palette) -> No
     ends = {}
     for trace in chart.data:
         for at, name in enumerate(trace.y):
-            ends[name] = (
-                trace.x[at] - trace.error_x.arrayminus[at],
-                trace.x[at] + trace.error_x.array[at],
-                trace.name,
-            )
+            ends[name] = (trace.x[at] - trace.error_x.arrayminus[at], trace.x[at] + trace.error_x.array[at], trace.name)
     assert len(ends) == 5
     for one in choice.losses:
         plan = one.plan

@@ -30,10 +30,7 @@ def measured(**changes: Any) -> dict[str, Any]:
 
 
 CLEAN = measured(
-    amount=KIND.neutral_amount,
-    ensemble_accuracy=0.98,
-    member_accuracy=[0.97, 0.97],
-    mean_information=0.01,
+    amount=KIND.neutral_amount, ensemble_accuracy=0.98, member_accuracy=[0.97, 0.97], mean_information=0.01
 )
 
 
@@ -60,27 +57,20 @@ def test_an_ensemble_that_is_sure_and_wrong_is_never_said_to_notice() -> None:
         ),
         (
             {"confidence_gap": [-0.02, 0.03]},
-            "It is 74 % sure on average, which is not shown to differ from its accuracy "
-            "(−2 to +3 points, 95 %).",
+            "It is 74 % sure on average, which is not shown to differ from its accuracy (−2 to +3 points, 95 %).",
         ),
         (
             {"error_auroc": [0.9, 0.85, 0.94]},
-            "Its uncertainty tells wrong answers from right ones (AUROC 0.90, 95 % interval 0.85 "
-            "to 0.94).",
+            "Its uncertainty tells wrong answers from right ones (AUROC 0.90, 95 % interval 0.85 to 0.94).",
         ),
         (
             {"error_auroc": [0.65, 0.6, 0.7]},
-            "Its uncertainty tells little of which answers are wrong (AUROC 0.65, 95 % interval "
-            "0.60 to 0.70).",
+            "Its uncertainty tells little of which answers are wrong (AUROC 0.65, 95 % interval 0.60 to 0.70).",
         ),
-        (
-            {"error_auroc": None},
-            "Too few answers are wrong, or right, to say whether uncertainty tells which.",
-        ),
+        ({"error_auroc": None}, "Too few answers are wrong, or right, to say whether uncertainty tells which."),
         (
             {"answered": 0, "answered_wrong": 0},
-            "The threshold that lets 1 % errors through on the digits as they are answers none of "
-            "these.",
+            "The threshold that lets 1 % errors through on the digits as they are answers none of these.",
         ),
     ],
 )

@@ -33,31 +33,22 @@ def trials(count: int, *values: tuple[float, ...]) -> list[Trial]:
     return made
 
 
-@pytest.mark.parametrize(
-    ("goal", "running"), [("nll", np.minimum.accumulate), ("accuracy", np.maximum.accumulate)]
-)
-def test_the_best_so_far_is_the_running_extreme_of_the_complete_trials(
-    goal: str, running: np.ufunc
-) -> None:
+@pytest.mark.parametrize(("goal", "running"), [("nll", np.minimum.accumulate), ("accuracy", np.maximum.accumulate)])
+def test_the_best_so_far_is_the_running_extreme_of_the_complete_trials(goal: str, running: np.ufunc) -> None:
     values = [(0.5,), (), (0.7,), (0.2,), (0.2,), (0.9,), (0.1,), ()]
     config = sweep(objectives=goal)
     found = search_progress.trace_search_history(config, trials(8, *values), goal)
     assert found.trials == ([1, 3, 4, 5, 6, 7], [0.5, 0.7, 0.2, 0.2, 0.9, 0.1])
     truth = running([0.5, 0.7, 0.2, 0.2, 0.9, 0.1])
     x, y = found.best
-    at_end = [
-        y[max(place for place, one in enumerate(x) if one <= number)] for number in found.trials[0]
-    ]
+    at_end = [y[max(place for place, one in enumerate(x) if one <= number)] for number in found.trials[0]]
     np.testing.assert_array_equal(at_end, truth)
     assert x == sorted(x)
     assert x[-1] == 8, "it holds to the last trial"
 
 
 def test_a_search_without_a_complete_trial_has_no_best() -> None:
-    assert search_progress.trace_search_history(sweep(), trials(2, (), ()), "nll") == (
-        ([], []),
-        ([], []),
-    )
+    assert search_progress.trace_search_history(sweep(), trials(2, (), ()), "nll") == (([], []), ([], []))
 
 
 def test_the_trials_at_work_are_always_among_those_whose_epochs_are_drawn() -> None:
@@ -104,9 +95,7 @@ def test_the_front_is_joined_from_left_to_right() -> None:
     every = trials(4, (0.1, 9.0), (0.3, 2.0), (0.4, 5.0), (0.2, 4.0))
     *_, nll, seconds = list_trial_columns(config, every)
     on_front = [True, True, False, True]
-    beaten, joined = pareto_front.build_front_traces(
-        seconds, nll, on_front, ["a", "b", "c", "d"], LIGHT
-    )
+    beaten, joined = pareto_front.build_front_traces(seconds, nll, on_front, ["a", "b", "c", "d"], LIGHT)
     assert (beaten["x"], beaten["y"]) == ([5.0], [0.4])
     assert (joined["x"], joined["y"]) == ([2.0, 4.0, 9.0], [0.3, 0.2, 0.1])
 

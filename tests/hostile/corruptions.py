@@ -126,9 +126,7 @@ def swapped(content: bytes, name: str, rng: Rng) -> tuple[str, Callable[[Path], 
 
 def fields(value: Any) -> Iterator[tuple[Any, ...]]:
     """The way to every field of a JSON value."""
-    names = (
-        value if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)
-    )
+    names = value if isinstance(value, dict) else range(len(value) if isinstance(value, list) else 0)
     for name in names:
         yield (name,)
         yield from ((name, *way) for way in fields(value[name]))

@@ -52,6 +52,4 @@ def interesting(path: Path, ids: dict[str, str]) -> bool:
             "manifest.ocdbt",
             "_CHECKPOINT_METADATA",
         )
-    return (
-        path.suffix in (".json", ".jsonl", ".txt", ".md", ".npz") and ids["other"] not in path.parts
-    )
+    return path.suffix in (".json", ".jsonl", ".txt", ".md", ".npz") and ids["other"] not in path.parts

@@ -109,11 +109,7 @@ class Trial:
         found: list[tuple[str, ...]] = [("runs", "list", "--json"), ("runs", "list")]
         for run in (self.ids["finished"], self.ids["stopped"]):
             if run in path.parts:
-                found += [
-                    ("runs", "show", run),
-                    ("predict", run, str(self.picture)),
-                    ("stress", run, "--limit", "40"),
-                ]
+                found += [("runs", "show", run), ("predict", run, str(self.picture)), ("stress", run, "--limit", "40")]
         if not self.asking:
             return [words for words in found if words[0] == "runs"]
         if self.ids["stopped"] in path.parts:
@@ -123,8 +119,7 @@ class Trial:
     def on_pages(self, path: Path) -> Iterator[tuple[str, str]]:
         """Every page, at what the file belongs to and at its neighbours."""
         run = next(
-            (one for one in (self.ids["finished"], self.ids["stopped"]) if one in path.parts),
-            self.ids["finished"],
+            (one for one in (self.ids["finished"], self.ids["stopped"]) if one in path.parts), self.ids["finished"]
         )
         beside = self.ids["stopped" if run == self.ids["finished"] else "finished"]
         for page in self.pages:
@@ -192,9 +187,7 @@ def prepared(folder: Path, patch: pytest.MonkeyPatch, **more: Any) -> Trial:
     found = functools.cache(manifest_scanner.scan_component_manifests)
     patch.setattr(manifest_scanner, "scan_component_manifests", found)
     # Up to the point where the work would begin: training and asking take their time.
-    patch.setattr(
-        TrainingSession, "_train_chunk", lambda self: self._each(lambda one: Outcome("stopped"))
-    )
+    patch.setattr(TrainingSession, "_train_chunk", lambda self: self._each(lambda one: Outcome("stopped")))
     patch.setattr(StressJob, "work", begun)
     return tried
 

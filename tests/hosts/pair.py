@@ -47,9 +47,7 @@ class Processes:
             for index, log in enumerate(self.logs)
         ]
 
-    def _start(
-        self, words: tuple[str, ...], environment: dict[str, str], log: Path
-    ) -> "subprocess.Popen[bytes]":
+    def _start(self, words: tuple[str, ...], environment: dict[str, str], log: Path) -> "subprocess.Popen[bytes]":
         with log.open("wb") as file:
             return subprocess.Popen(
                 [sys.executable, *words],

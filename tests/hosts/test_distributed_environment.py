@@ -37,17 +37,12 @@ def test_a_step_of_slurm_meets_on_its_first_node_with_all_devices_of_each_host()
 
 
 def test_several_processes_of_one_host_have_a_device_each():
-    place = detect_distributed_environment(
-        {**STEP, "SLURM_STEP_TASKS_PER_NODE": "2(x2)", "SLURM_LOCALID": "1"}
-    )
+    place = detect_distributed_environment({**STEP, "SLURM_STEP_TASKS_PER_NODE": "2(x2)", "SLURM_LOCALID": "1"})
     assert place.devices == (1,)
 
 
 def test_steps_of_one_job_do_not_meet_at_one_port():
-    ports = {
-        detect_distributed_environment({**STEP, "SLURM_STEP_ID": str(step)}).port
-        for step in range(5)
-    }
+    ports = {detect_distributed_environment({**STEP, "SLURM_STEP_ID": str(step)}).port for step in range(5)}
     assert len(ports) == 5
 
 
@@ -71,14 +66,8 @@ def test_the_first_of_a_list_of_nodes(nodes, first):
     [
         ({COUNT_VARIABLE: "2"}, "given together"),
         ({ADDRESS_VARIABLE: "node1", COUNT_VARIABLE: "2", INDEX_VARIABLE: "0"}, "given together"),
-        (
-            {ADDRESS_VARIABLE: "node1:7000", COUNT_VARIABLE: "2", INDEX_VARIABLE: "2"},
-            "from 0 to one less",
-        ),
-        (
-            {ADDRESS_VARIABLE: "node1:70000", COUNT_VARIABLE: "2", INDEX_VARIABLE: "1"},
-            "ports from 1 to 65535",
-        ),
+        ({ADDRESS_VARIABLE: "node1:7000", COUNT_VARIABLE: "2", INDEX_VARIABLE: "2"}, "from 0 to one less"),
+        ({ADDRESS_VARIABLE: "node1:70000", COUNT_VARIABLE: "2", INDEX_VARIABLE: "1"}, "ports from 1 to 65535"),
         ({"SLURM_JOB_ID": "4", "SLURM_NTASKS": "2"}, "not a step of one.*srun"),
         ({"SLURM_JOB_ID": "4", **{k: "" for k in STEP if k != "SLURM_JOB_ID"}}, "srun"),
     ],

@@ -46,11 +46,7 @@ def three(request, tmp_path):
     address, logs = f"localhost:{free_port()}", [tmp_path / str(n) for n in range(3)]
     all_three = []
     for index, log in enumerate(logs):
-        said = {
-            "JAX_COORDINATOR_ADDRESS": address,
-            "ENSEMBLE_NUM_PROCESSES": "3",
-            "ENSEMBLE_PROCESS_ID": str(index),
-        }
+        said = {"JAX_COORDINATOR_ADDRESS": address, "ENSEMBLE_NUM_PROCESSES": "3", "ENSEMBLE_PROCESS_ID": str(index)}
         with log.open("wb") as file:
             all_three.append(
                 subprocess.Popen(
@@ -79,8 +75,7 @@ def others_end(all_three, logs, index, status, *words):
 
 
 @pytest.mark.parametrize(
-    ("index", "number", "how"),
-    [(1, signal.SIGKILL, "was killed"), (0, signal.SIGSTOP, "was suspended")],
+    ("index", "number", "how"), [(1, signal.SIGKILL, "was killed"), (0, signal.SIGSTOP, "was suspended")]
 )
 def test_who_is_killed_or_stopped_is_named_by_all_others(three, index, number, how):
     all_three, logs = three
@@ -123,9 +118,7 @@ def test_rows_of_all_come_to_the_first_in_their_places():
     owners = np.array([0, 1, 1, 2, 0])
     every = companies(3)
     with ThreadPoolExecutor(3) as pool:
-        found = list(
-            pool.map(lambda one: one.gather_rows(whole[owners == one.index], owners), every)
-        )
+        found = list(pool.map(lambda one: one.gather_rows(whole[owners == one.index], owners), every))
         list(pool.map(lambda one: one.wait_at_barrier(), every))
     np.testing.assert_array_equal(found[0], whole)
     np.testing.assert_array_equal(found[1][owners == 1], whole[owners == 1])
@@ -152,9 +145,7 @@ def test_an_array_arrives_as_it_was(dtype, shape):
     other.close()
 
 
-@pytest.mark.parametrize(
-    "sent", [b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\2[]", b"\0\0\0\1{", b"\xff" * 8]
-)
+@pytest.mark.parametrize("sent", [b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\2[]", b"\0\0\0\1{", b"\xff" * 8])
 def test_what_is_no_message_is_refused(sent):
     one, other = socket.socketpair()
     one.sendall(sent)
@@ -211,9 +202,5 @@ def test_a_port_that_somebody_has_is_said():
 
 def test_these_links_notice_before_those_of_jax():
     """JAX may give up after half of its time: the cause would not be known yet."""
-    latest = (
-        process_group.HEARTBEAT_TIMEOUT_S
-        + 2 * process_group.HEARTBEAT_INTERVAL_S
-        + process_group.SETTLE_TIME_S
-    )
+    latest = process_group.HEARTBEAT_TIMEOUT_S + 2 * process_group.HEARTBEAT_INTERVAL_S + process_group.SETTLE_TIME_S
     assert latest < distributed_session.JAX_HEARTBEAT_TIMEOUT_S / 2

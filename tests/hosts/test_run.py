@@ -29,14 +29,7 @@ from tests.hosts.pair import Processes, train
 from tests.pages.grouped import SLURM, in_groups
 
 # Compiled in a moment.
-CONFIG = EnsembleConfig(
-    network="logistic",
-    members=3,
-    epochs=3,
-    batch_size=128,
-    learning_rate=0.05,
-    validation=0.1,
-)
+CONFIG = EnsembleConfig(network="logistic", members=3, epochs=3, batch_size=128, learning_rate=0.05, validation=0.1)
 TWO_NODES = Placement("slurm", {"nodes": 2})
 PARAMETERS = "parameters/epoch-0003.npz"
 
@@ -82,9 +75,7 @@ def test_two_processes_are_taught_what_one_is(tmp_path):
     words = [*build_rerun_command(alone).split()[2:], "--devices", "0"]
     with train(tmp_path, *words) as both:
         assert both.statuses() == [0, 0], both.said()
-    [taught] = [
-        run for run in runs.list_runs() if run.config.teacher == teacher.id and run.id != alone.id
-    ]
+    [taught] = [run for run in runs.list_runs() if run.config.teacher == teacher.id and run.id != alone.id]
     assert taught.state == "finished"
     assert '"processes": 2' in (taught.path / "devices.json").read_text()
     name = "parameters/epoch-0001.npz"

@@ -41,11 +41,7 @@ class LocalCluster:
         self.folder.mkdir(exist_ok=True)
 
     def submit(
-        self,
-        commands: Sequence[Sequence[str]],
-        name: str,
-        environment: Mapping[str, str],
-        logs: Sequence[Path] | None,
+        self, commands: Sequence[Sequence[str]], name: str, environment: Mapping[str, str], logs: Sequence[Path] | None
     ) -> list[str]:
         [words] = commands
         number = str(len(self.tasks()) + 1)
@@ -60,9 +56,7 @@ class LocalCluster:
         for number, task in found.items():
             if task["pid"] is None and not task.get("over") and not (self.folder / "full").exists():
                 self._start(number, task)
-        return {
-            number: QueueEntry(number, *_state(one), one["name"]) for number, one in found.items()
-        }
+        return {number: QueueEntry(number, *_state(one), one["name"]) for number, one in found.items()}
 
     def cancel(self, ids: Iterable[str]) -> None:
         for task in ids:
@@ -96,11 +90,7 @@ class LocalCluster:
         command = [sys.executable, "-m", "tests.jobs.local_cluster", "count", str(self.job_folder)]
         with self.log_file(number).open("ab") as log:
             child = subprocess.Popen(
-                [*command, *task["words"]],
-                stdout=log,
-                stderr=log,
-                cwd=REPO,
-                env={**os.environ, **task["given"]},
+                [*command, *task["words"]], stdout=log, stderr=log, cwd=REPO, env={**os.environ, **task["given"]}
             )
         _children.append(child)
         task["pid"] = child.pid
@@ -139,9 +129,7 @@ def counting(folder: Path, **settings: Any) -> RaceJob:
 
 def read(folder: Path) -> RaceJob:
     """The job as it stands."""
-    return RaceJob(
-        CountStatus.from_dict(read_json(folder / "status.json")), id=folder.name, path=folder
-    )
+    return RaceJob(CountStatus.from_dict(read_json(folder / "status.json")), id=folder.name, path=folder)
 
 
 def counted(folder: Path) -> list[int]:

@@ -13,13 +13,7 @@ from ensemble import regression, runs, shift
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs.queue import list_queued_jobs
-from ensemble.jobs.status import (
-    JobStatus,
-    is_process_alive,
-    is_worker_alive,
-    read_start_ticks,
-    write_status,
-)
+from ensemble.jobs.status import JobStatus, is_process_alive, is_worker_alive, read_start_ticks, write_status
 from ensemble.regression import LbfgsConfig
 from ensemble.shift.status import StressStatus, stress_folder
 from ensemble.storage import file_lock
@@ -39,9 +33,7 @@ def set_clock(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("no_worker_left", "two_devices_a_worker")
-def test_a_run_in_training_is_seen_so_and_kept_whatever_the_clock_says(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_run_in_training_is_seen_so_and_kept_whatever_the_clock_says(monkeypatch: pytest.MonkeyPatch) -> None:
     config = EnsembleConfig(network="mlp", members=2, devices=1, epochs=1000, batch_size=128)
     run = runs.launch_run(config)
     wait_until(run, lambda run: run.state == "training")
@@ -60,9 +52,7 @@ def test_a_run_in_training_is_seen_so_and_kept_whatever_the_clock_says(
     runs.delete_run(run.id)
 
 
-def test_nothing_is_changed_under_a_worker_whatever_its_status_says(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_nothing_is_changed_under_a_worker_whatever_its_status_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that say that all has ended, or nothing: the lock is what counts."""
     monkeypatch.setattr(file_lock, "GRACE_SECONDS", 0.05)
     run, solve = runs.create_run(EnsembleConfig()), regression.create_regression(LbfgsConfig())
@@ -103,9 +93,7 @@ def test_nothing_is_changed_under_a_worker_whatever_its_status_says(
     assert not solve.path.exists()
 
 
-def test_where_no_lock_tells_the_process_table_does_by_ticks_since_boot(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_no_lock_tells_the_process_table_does_by_ticks_since_boot(monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.create_run(EnsembleConfig())
     with subprocess.Popen(["sleep", "60"]) as child:
         ticks = read_start_ticks(child.pid)
@@ -127,9 +115,7 @@ def test_where_no_lock_tells_the_process_table_does_by_ticks_since_boot(
         child.terminate()
 
 
-def test_without_a_proc_folder_the_kernels_own_record_tells(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_a_proc_folder_the_kernels_own_record_tells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("ensemble.jobs.status.PROCESS_FOLDER", tmp_path / "proc")
     with subprocess.Popen(["sleep", "60"]) as child:
         ticks = read_start_ticks(child.pid)

@@ -47,9 +47,7 @@ def held(folder: Path) -> Iterator[ExitStack]:
     fetched = original_files.dataset_download_folder(folder, "mnist")
     fetched.mkdir(parents=True)
     with ExitStack() as until_closed:
-        assert until_closed.enter_context(
-            hold_folder_lock(fetched, lambda: pytest.fail("held already"))
-        )
+        assert until_closed.enter_context(hold_folder_lock(fetched, lambda: pytest.fail("held already")))
         yield until_closed
     for child in at_work():
         child.kill()
@@ -69,9 +67,7 @@ def at_work() -> list[psutil.Process]:
 def waiting_its_turn() -> FetchJob:
     """The fetch of MNIST, once it has got as far as the folder that is held."""
     deadline = time.monotonic() + 120
-    while not (
-        (found := dataset_fetch.read_fetch_job("mnist")) and found.message.startswith("Waiting")
-    ):
+    while not ((found := dataset_fetch.read_fetch_job("mnist")) and found.message.startswith("Waiting")):
         assert found is None or found.active, found
         assert time.monotonic() < deadline, found
         time.sleep(0.05)
@@ -92,9 +88,7 @@ def test_a_dataset_is_prepared_by_one_process_of_its_own_however_often_one_press
     entry = ENTRIES["mnist"]
     sizes = (entry.train_size, entry.test_size)
     parts = [np.zeros((size, *shape), np.uint8) for shape in ((28, 28), ()) for size in sizes]
-    store.write_prepared_dataset(
-        folder, entry, parts, "nobody's"
-    )  # what it waits for is done by another
+    store.write_prepared_dataset(folder, entry, parts, "nobody's")  # what it waits for is done by another
     held.close()
     done = wait("mnist")
     assert done is not None
@@ -125,9 +119,7 @@ def test_what_needs_no_fetching_is_done_at_once() -> None:
     assert (done.state, done.message) == ("done", "Digits is ready.")
 
 
-def test_one_that_was_asked_to_stop_before_it_began_is_stopped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_one_that_was_asked_to_stop_before_it_began_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dataset_fetch, "start_worker", lambda job: None)
     request_job_stop(dataset_fetch.start_fetch("mnist"))
     dataset_fetch.execute_fetch("mnist")
@@ -175,18 +167,14 @@ def test_a_number_that_another_process_has_now_reads_as_cut_off() -> None:
     with held_by_a_worker(job.path):
         assert dataset_fetch.read_fetch_job("mnist").state == "running"
         assert dataset_fetch.start_fetch("mnist").state == "running", "there is one already"
-    assert dataset_fetch.read_fetch_job("mnist").state == "failed", (
-        "whoever has its number has no lock"
-    )
+    assert dataset_fetch.read_fetch_job("mnist").state == "failed", "whoever has its number has no lock"
     # As a version before this one wrote it: nobody can tell whose number that is.
     old = {"state": "running", "fraction": 0.5, "message": "", "pid": os.getpid()}
     write_json(job.status_file, old)
     assert dataset_fetch.read_fetch_job("mnist").state == "failed"
 
 
-def test_one_that_is_just_ending_is_not_begun_anew_beside_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_one_that_is_just_ending_is_not_begun_anew_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_lock, "GRACE_SECONDS", 0.05)
     note(replace(begun(os.getpid()), state="stopped"))
     with (

@@ -48,9 +48,7 @@ def png(image: np.ndarray) -> bytes:
     return file.getvalue()
 
 
-def packed(
-    more: dict[str, bytes] | None = None, rename: Callable[[str], str] = lambda name: name
-) -> bytes:
+def packed(more: dict[str, bytes] | None = None, rename: Callable[[str], str] = lambda name: name) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, content in {**{n: png(i) for n, i in IMAGES.items()}, **(more or {})}.items():
@@ -79,10 +77,7 @@ def of_split(images: np.ndarray) -> list[bytes]:
 def test_a_folder_that_was_packed_becomes_the_dataset_pixel_by_pixel(folder: Path) -> None:
     job = read_through(packed())
     assert (job.state, job.message) == ("done", "Read: check it, then add it.")
-    assert (
-        upload_preview.load_preview(job.path).note.source
-        == "Your own: pictures of the folder My leaves"
-    )
+    assert upload_preview.load_preview(job.path).note.source == "Your own: pictures of the folder My leaves"
     upload_preview.accept_preview(job.path, DatasetNaming("leaves", noun="leaf"))
     dataset_upload.discard_upload(job.id)
     made = datasets.load_dataset("leaves")
@@ -99,9 +94,7 @@ def test_a_folder_that_was_packed_becomes_the_dataset_pixel_by_pixel(folder: Pat
 
 
 @pytest.mark.parametrize("twin", ["Oak", "oak_", "OAK"])
-def test_classes_that_are_spelt_almost_alike_in_a_zip_are_asked_about(
-    folder: Path, twin: str
-) -> None:
+def test_classes_that_are_spelt_almost_alike_in_a_zip_are_asked_about(folder: Path, twin: str) -> None:
     spelt = packed(rename=lambda name: name.replace("/oak/0", f"/{twin}/0"))
     job = read_through(spelt)
     assert job.state == "failed"
@@ -198,11 +191,7 @@ def test_too_many_unreadable_files_are_named_and_can_be_let_pass(folder: Path) -
     assert "bad.png" in job.message
     assert "“Unreadable” below" in job.message
     assert "--" not in job.message
-    job = worked(
-        dataset_upload.start_upload_reading(
-            job.id, UploadRequest(job.request.file, max_unreadable=0.2)
-        )
-    )
+    job = worked(dataset_upload.start_upload_reading(job.id, UploadRequest(job.request.file, max_unreadable=0.2)))
     found = upload_preview.load_preview(job.path)
     assert found.note.train_size == 8
     assert found.findings.unreadable_count == 1
@@ -211,9 +200,7 @@ def test_too_many_unreadable_files_are_named_and_can_be_let_pass(folder: Path) -
 
 def test_another_size_takes_the_place_of_the_first(folder: Path) -> None:
     job = read_through(packed())
-    job = worked(
-        dataset_upload.start_upload_reading(job.id, UploadRequest(job.request.file, size=8))
-    )
+    job = worked(dataset_upload.start_upload_reading(job.id, UploadRequest(job.request.file, size=8)))
     assert upload_preview.load_preview(job.path).note.image_shape == [8, 8, 3]
     with pytest.raises(ConfigError, match="size"):
         dataset_upload.start_upload_reading(job.id, UploadRequest(job.request.file, size=2))

@@ -48,9 +48,7 @@ def test_a_folder_that_goes_away_while_a_run_trains_is_said(
     assert "ENSEMBLE_RUNS" in result.stderr.splitlines()[-1]
 
 
-def test_a_pipe_in_the_place_of_a_log_or_a_history_is_not_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_pipe_in_the_place_of_a_log_or_a_history_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.create_run(EnsembleConfig())
     for name in "log.txt", "history.jsonl":
         os.mkfifo(run.path / name)
@@ -62,11 +60,7 @@ def test_a_pipe_in_the_place_of_a_log_or_a_history_is_not_waited_for(
     with pytest.raises(RunError, match=r"log.txt"):
         start_worker(run)
     # Nor is the warm worker given the run, which would have to open it where nobody hears it.
-    monkeypatch.setattr(
-        RUN_STORE.warm_worker,
-        "assign_run",
-        lambda *_: pytest.fail("it was given"),
-    )
+    monkeypatch.setattr(RUN_STORE.warm_worker, "assign_run", lambda *_: pytest.fail("it was given"))
     write_status(run.path, replace(run.status, state="stopped"))
     with pytest.raises(RunError, match=r"log.txt"):
         runs.resume_run(run.id)

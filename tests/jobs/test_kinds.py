@@ -54,30 +54,14 @@ def test_a_status_knows_its_kind_and_how_far_it_is(status: type[JobStatus]) -> N
     kind = status.kind
     assert kind in KINDS
     assert status().share == 0.0
-    half = status(
-        **(
-            {kind.progress_field: 3, kind.total_field: 6}
-            if kind.total_field
-            else {kind.progress_field: 0.5}
-        )
-    )
+    half = status(**({kind.progress_field: 3, kind.total_field: 6} if kind.total_field else {kind.progress_field: 0.5}))
     assert half.share == 0.5
-    over = status(
-        **(
-            {kind.progress_field: 9, kind.total_field: 6}
-            if kind.total_field
-            else {kind.progress_field: 1.5}
-        )
-    )
+    over = status(**({kind.progress_field: 9, kind.total_field: 6} if kind.total_field else {kind.progress_field: 1.5}))
     assert over.share == 1.0
 
 
 def test_no_two_kinds_share_a_word() -> None:
-    for words in (
-        [one.name for one in KINDS],
-        [one.command for one in KINDS],
-        [one.title for one in KINDS],
-    ):
+    for words in ([one.name for one in KINDS], [one.command for one in KINDS], [one.title for one in KINDS]):
         assert len(set(words)) == len(words)
     assert {status.kind for status in STATUSES} == set(KINDS)
     assert kinds.TRAINING.active_states == ("queued", "starting", "training")

@@ -41,9 +41,7 @@ runs.delete_run(sys.argv[1])
 
 
 def run_until_killed(program: str, *words: str) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=120
-    )
+    ended = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=120)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
 
 

@@ -65,10 +65,7 @@ def test_a_disk_that_locks_files_alone_is_as_good(monkeypatch: pytest.MonkeyPatc
     assert [path.name for path in runs_folder().iterdir()] == [run.id]
 
 
-RESUMERS: dict[str, Callable[[str], object]] = {
-    "run": runs.resume_run,
-    "sweep": sweeps.resume_sweep,
-}
+RESUMERS: dict[str, Callable[[str], object]] = {"run": runs.resume_run, "sweep": sweeps.resume_sweep}
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
@@ -77,9 +74,7 @@ def read_folder(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", RESUMERS)
-def test_nothing_is_resumed_on_a_disk_that_knows_no_locks(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_resumed_on_a_disk_that_knows_no_locks(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     job = MAKERS[kind]()
     write_status(job.path, replace(job.status, state="stopped"))
     before = read_folder(runs_folder())
@@ -89,9 +84,7 @@ def test_nothing_is_resumed_on_a_disk_that_knows_no_locks(
     assert read_folder(runs_folder()) == before
 
 
-def test_no_run_is_measured_under_shift_on_a_disk_that_knows_no_locks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_run_is_measured_under_shift_on_a_disk_that_knows_no_locks(monkeypatch: pytest.MonkeyPatch) -> None:
     run = MAKERS["run"]()
     (run.path / CHECKPOINTS_FOLDER / "12").mkdir(parents=True)
     before = sorted(run.path.rglob("*"))

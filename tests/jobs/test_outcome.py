@@ -35,11 +35,7 @@ def fill_memory(*_: object, **__: object) -> outcome.Outcome:
     [
         (MemoryError(), "Out of memory: try fewer members or a smaller batch."),
         (FULL, f"Could not write to the disk (No space left on device). Make room, {ADVICE}"),
-        (
-            READ_ONLY,
-            "Could not write to the disk (Read-only file system: /a). Make it writable for you, "
-            + ADVICE,
-        ),
+        (READ_ONLY, "Could not write to the disk (Read-only file system: /a). Make it writable for you, " + ADVICE),
     ],
     ids=["memory", "full", "read-only"],
 )
@@ -60,27 +56,17 @@ def test_where_jax_finds_no_memory_it_is_said_in_a_sentence(
 ) -> None:
     monkeypatch.setattr(worker, "_start_run_training", fill_memory)
     run = runs.execute_run(runs.create_run(EnsembleConfig()).id)
-    assert (run.state, run.message) == (
-        "failed",
-        "Out of memory: try fewer members or a smaller batch.",
-    )
+    assert (run.state, run.message) == ("failed", "Out of memory: try fewer members or a smaller batch.")
     said = capfd.readouterr()
     assert "Memory ran out: RESOURCE_EXHAUSTED: Out of memory allocating " in said.out
     assert "Traceback" not in said.out + said.err
 
 
-def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(regression_worker, "_run_regression", failing(FULL))
-    solve = regression.run_regression_worker(
-        regression.create_regression(LbfgsConfig(samples=120, features=8)).id
-    )
+    solve = regression.run_regression_worker(regression.create_regression(LbfgsConfig(samples=120, features=8)).id)
     assert solve.state == "failed"
-    assert (
-        solve.message
-        == "Could not write to the disk (No space left on device). Make room, then launch it again."
-    )
+    assert solve.message == "Could not write to the disk (No space left on device). Make room, then launch it again."
 
 
 def test_a_bug_is_told_from_what_a_person_can_mend(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,8 +66,7 @@ def test_a_race_in_a_task_is_no_measure_of_this_machine_even_on_it() -> None:
         (
             ["--on", "slurm"],
             1,
-            "Error: There is no Slurm on this machine (sinfo cannot be run): "
-            "start this on a machine of the cluster.",
+            "Error: There is no Slurm on this machine (sinfo cannot be run): start this on a machine of the cluster.",
         ),
     ],
 )

@@ -57,14 +57,10 @@ def test_all_kinds_stand_in_one_line_in_the_order_they_came() -> None:
     assert list_active_run_jobs(second.path)[0].kind is TRAINING
 
 
-def test_a_worker_that_comes_too_late_or_cannot_lock_its_folder_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_worker_that_comes_too_late_or_cannot_lock_its_folder_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.create_run(EnsembleConfig())
     (run.path / "worker.lock").symlink_to(run.path / "config.json")
-    with pytest.raises(
-        RunError, match=r"It cannot begin \(.*: .*worker\.lock\): check what is there,"
-    ):
+    with pytest.raises(RunError, match=r"It cannot begin \(.*: .*worker\.lock\): check what is there,"):
         acquire_worker_lock(run.path, "It")
     write_status(run.path, replace(run.status, state="stopped"))
     runs.delete_run(run.id)  # and that keeps nobody from deleting it
@@ -81,8 +77,7 @@ def test_a_dead_worker_holds_nobody_up() -> None:
 
 
 @pytest.mark.parametrize(
-    "odd",
-    ["", "[]", '{"queued": null}', '{"updated": "now"}', '{"state": ["queued"]}', "{" * 5000],
+    "odd", ["", "[]", '{"queued": null}', '{"updated": "now"}', '{"state": ["queued"]}', "{" * 5000]
 )
 def test_one_odd_status_upsets_nobody_else(odd: str) -> None:
     broken, sound = runs.create_run(EnsembleConfig()), runs.create_run(EnsembleConfig())

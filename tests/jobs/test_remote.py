@@ -83,9 +83,7 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 def killed_follower(folder: Path) -> None:
     """Let a follower of its own begin, and kill it once the task is at work."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", "tests.jobs.local_cluster", "follow", str(folder)], cwd=REPO
-    )
+    child = subprocess.Popen([sys.executable, "-m", "tests.jobs.local_cluster", "follow", str(folder)], cwd=REPO)
     wait_until(lambda: read(folder).status.state == "racing")
     child.kill()
     child.wait()
@@ -120,13 +118,8 @@ def test_one_that_is_stopped_while_it_waits_is_taken_back(folder: Path) -> None:
     job = counting(folder, steps=5)
     cluster = LocalCluster(folder)
     (cluster.folder / "full").touch()
-    ended = work(
-        folder, once(lambda status: "Queued" in status.message, lambda: request_job_stop(job))
-    )
-    assert (ended["state"], ended["message"]) == (
-        "stopped",
-        "Stopped while queued on Slurm.",
-    )
+    ended = work(folder, once(lambda status: "Queued" in status.message, lambda: request_job_stop(job)))
+    assert (ended["state"], ended["message"]) == ("stopped", "Stopped while queued on Slurm.")
     (cluster.folder / "full").unlink()
     assert [one.state for one in cluster.queue().values()] == ["ended"]
     assert counted(folder) == []
@@ -202,22 +195,17 @@ def test_a_task_that_was_cancelled_elsewhere_is_no_endless_wait(folder: Path) ->
     counting(folder, steps=5)
     cluster = LocalCluster(folder)
     (cluster.folder / "full").touch()
-    ended = work(
-        folder, once(lambda status: "Queued" in status.message, lambda: cluster.cancel(["1"]))
-    )
+    ended = work(folder, once(lambda status: "Queued" in status.message, lambda: cluster.cancel(["1"])))
     assert (ended["state"], ended["message"]) == (
         "failed",
-        "Slurm ended its task 1 before it started: it was cancelled, or could not start. The "
-        "log has the details.",
+        "Slurm ended its task 1 before it started: it was cancelled, or could not start. The log has the details.",
     )
 
 
 def test_a_scheduler_that_does_not_answer_for_a_while_ends_nothing(folder: Path) -> None:
     counting(folder, steps=20)
     silent = folder / "cluster" / "silent"
-    assert (
-        work(folder, once(lambda status: status.progress > 0, silent.touch))["state"] == "finished"
-    )
+    assert work(folder, once(lambda status: status.progress > 0, silent.touch))["state"] == "finished"
     assert counted(folder) == list(range(20))
 
 
@@ -225,16 +213,10 @@ def test_a_dataset_that_a_task_does_not_find_is_looked_for_on_the_shared_disk(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = counting(folder, steps=5)
-    with (
-        pytest.raises(NotPreparedError, match=r"^MNIST is not here\.$"),
-        task_process.name_node_in_errors(job),
-    ):
+    with pytest.raises(NotPreparedError, match=r"^MNIST is not here\.$"), task_process.name_node_in_errors(job):
         raise NotPreparedError("MNIST is not here.")
     monkeypatch.setenv(task_process.TASK_VARIABLE, task_process.format_task_key(job))
-    with (
-        pytest.raises(NotPreparedError, match=r"ENSEMBLE_DATA has to be"),
-        task_process.name_node_in_errors(job),
-    ):
+    with pytest.raises(NotPreparedError, match=r"ENSEMBLE_DATA has to be"), task_process.name_node_in_errors(job):
         raise NotPreparedError("MNIST is not here.")
 
 

@@ -47,9 +47,7 @@ def four_cards(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("four_cards")
-def test_each_card_is_a_slot_and_a_job_takes_as_many_as_it_trains_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_each_card_is_a_slot_and_a_job_takes_as_many_as_it_trains_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert slots.count_slots() == 4
     assert [slots.count_needed_slots(asked) for asked in (0, 1, 3, 9)] == [4, 1, 3, 4]
     with acquire_slots(1) as one, acquire_slots(2) as two:
@@ -84,9 +82,7 @@ def test_a_number_that_is_stated_shares_no_cards_out(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.usefixtures("four_cards")
-def test_a_slot_that_cannot_be_locked_leaves_the_others_free(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slot_that_cannot_be_locked_leaves_the_others_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A warm worker goes on after such an error: what it had taken would be taken for good."""
     monkeypatch.setattr(slots, "lock_folders", lambda: [tmp_path])
     (tmp_path / "training-1.lock").mkdir()

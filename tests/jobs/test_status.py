@@ -107,9 +107,7 @@ def test_a_run_that_nobody_took_up_is_dead_after_a_while():
     run = runs.create_run(EnsembleConfig())
     assert run.state == "queued"
     write_status(run.path, replace(run.status, updated=time.time() - 20))
-    assert runs.find_run(run.id).state == "queued", (
-        "a busy machine takes its time to start a process"
-    )
+    assert runs.find_run(run.id).state == "queued", "a busy machine takes its time to start a process"
     write_status(run.path, replace(run.status, updated=time.time() - 31))
     dead = runs.find_run(run.id)
     assert dead.state == "failed"
@@ -153,9 +151,7 @@ def test_a_reader_never_sees_half_a_status():
     assert read_run_status(run.path).step == 499
 
 
-def test_how_it_ended_is_known_where_nothing_new_fits_on_the_disk(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_how_it_ended_is_known_where_nothing_new_fits_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.create_run(EnsembleConfig())
 
     def full(path: Path, value: object) -> None:
@@ -164,7 +160,4 @@ def test_how_it_ended_is_known_where_nothing_new_fits_on_the_disk(
     with StatusWriter(run.status_file, run.status) as status:
         monkeypatch.setattr("ensemble.jobs.status.write_json", full)
         status.update(state="failed", message="The disk is full.")
-    assert (read_run_status(run.path).state, read_run_status(run.path).message) == (
-        "failed",
-        "The disk is full.",
-    )
+    assert (read_run_status(run.path).state, read_run_status(run.path).message) == ("failed", "The disk is full.")

@@ -39,9 +39,7 @@ def test_a_file_is_a_request(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("signalled", [True, False])
-def test_who_was_told_to_end_does_not_wait_for_another_run(
-    signalled: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_was_told_to_end_does_not_wait_for_another_run(signalled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.create_run(EnsembleConfig())
 
     def work(run_id: str, stop: StopRequest) -> runs.Run:

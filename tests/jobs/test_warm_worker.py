@@ -68,9 +68,7 @@ def test_it_becomes_the_worker_of_one_run_after_the_other_and_writes_their_logs(
         assert child is not None
         assert child.pid == process.pid
         ended = wait_for_end(run)
-        assert (ended.state, ended.status.pid) == ("finished", child.pid), (
-            run.path / "log.txt"
-        ).read_text()
+        assert (ended.state, ended.status.pid) == ("finished", child.pid), (run.path / "log.txt").read_text()
         assert (run.path / "log.txt").exists()
     # The second run's numbers are its own: nothing of the first is left in the process.
     first, second = (runs.read_run_predictions(run.id, 1) for run in made)
@@ -82,9 +80,7 @@ def test_it_becomes_the_worker_of_one_run_after_the_other_and_writes_their_logs(
 
 
 @pytest.mark.long
-def test_a_run_is_not_given_to_one_that_is_at_work(
-    warm_worker: WarmWorker, config: EnsembleConfig
-) -> None:
+def test_a_run_is_not_given_to_one_that_is_at_work(warm_worker: WarmWorker, config: EnsembleConfig) -> None:
     environment = build_worker_environment() | WANTED
     warm_worker.keep_ready(environment)
     long = runs.create_run(dataclasses.replace(config, epochs=1000))
@@ -131,9 +127,7 @@ def test_one_is_enough_and_it_goes_when_the_server_does(warm_worker: WarmWorker)
 
 # The first test above holds it too, before each of its runs.
 @pytest.mark.variant
-def test_one_made_for_something_else_is_not_given_the_run(
-    warm_worker: WarmWorker, tmp_path: Path
-) -> None:
+def test_one_made_for_something_else_is_not_given_the_run(warm_worker: WarmWorker, tmp_path: Path) -> None:
     warm_worker.keep_ready(build_worker_environment() | WANTED)
     run = runs.create_run(EnsembleConfig())
     elsewhere = build_worker_environment() | WANTED | {"CUDA_VISIBLE_DEVICES": "3"}
@@ -150,9 +144,7 @@ def test_one_made_for_something_else_is_not_given_the_run(
         ({}, True),
     ],
 )
-def test_none_where_a_person_does_not_want_it(
-    warm_worker: WarmWorker, said: dict[str, str], kept_ready: bool
-) -> None:
+def test_none_where_a_person_does_not_want_it(warm_worker: WarmWorker, said: dict[str, str], kept_ready: bool) -> None:
     environment = build_worker_environment()
     environment.pop("ENSEMBLE_WARM_WORKER")
     assert is_warm_worker_enabled(environment | said) == kept_ready
@@ -161,9 +153,7 @@ def test_none_where_a_person_does_not_want_it(
         assert warm_worker._child is None
 
 
-def test_a_changed_program_is_another_circumstance(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_program_is_another_circumstance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "one.py").touch()
     monkeypatch.setattr("ensemble.jobs.warm_worker.PACKAGE_FOLDER", tmp_path)
     before = collect_start_conditions({})
@@ -191,14 +181,8 @@ def test_it_hears_its_child_with_more_handles_open_than_select_knows() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_it_does_not_stay_after_a_run_whose_code_may_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_does_not_stay_after_a_run_whose_code_may_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not warm_worker_main.has_imported_own_network(runs.create_run(EnsembleConfig()).path)
     monkeypatch.setenv(architectures.NETWORKS_VARIABLE, "leaves:Leaves")
-    assert warm_worker_main.has_imported_own_network(
-        runs.create_run(EnsembleConfig(network="leaves:Leaves")).path
-    )
-    assert warm_worker_main.has_imported_own_network(tmp_path), (
-        "what cannot be read may have been one"
-    )
+    assert warm_worker_main.has_imported_own_network(runs.create_run(EnsembleConfig(network="leaves:Leaves")).path)
+    assert warm_worker_main.has_imported_own_network(tmp_path), "what cannot be read may have been one"

@@ -55,9 +55,7 @@ def die(run: Run, by: int, counts: Path) -> Run:
 
 
 @pytest.mark.parametrize("crash", CRASHES, ids=str.lower)
-def test_a_worker_that_crashes_says_by_which_signal_and_what_helps(
-    crash: str, counts: Path
-) -> None:
+def test_a_worker_that_crashes_says_by_which_signal_and_what_helps(crash: str, counts: Path) -> None:
     name = CRASHES[crash][0]
     # What JAX 0.12 brings along answers this one by giving up.
     told = f"{name}|SIGABRT" if name == "SIGFPE" else name
@@ -77,9 +75,7 @@ def test_one_that_was_killed_is_told_from_one_that_the_system_ended(counts: Path
     assert run.message.endswith("Try fewer members or a smaller batch.")
 
 
-def test_one_that_ended_with_its_machine_says_so(
-    counts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_ended_with_its_machine_says_so(counts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = die(runs.create_run(LONG), signal.SIGKILL, counts)
     (tmp_path / "boot").write_text("another\n")
     monkeypatch.setattr(worker_death, "BOOT_FILE", tmp_path / "boot")
@@ -102,9 +98,7 @@ def test_a_real_worker_that_crashes_and_gets_on_is_not_said_to_die_again() -> No
     run = runs.launch_run(LONG)
     for _ in range(2):
         before = TRAINING.describe_kept_work(run.path)
-        run = wait_until(
-            run, lambda run, kept=before: TRAINING.describe_kept_work(run.path) != kept
-        )
+        run = wait_until(run, lambda run, kept=before: TRAINING.describe_kept_work(run.path) != kept)
         os.kill(run.status.pid, signal.SIGSEGV)
         run = wait_for_end(run)
         assert "compiled code in it crashed (SIGSEGV" in run.message
@@ -133,8 +127,7 @@ def test_a_group_that_crashes_again_and_again_ends_its_run_with_the_signal() -> 
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"", b"\0" * 100, b"[]\n", b'{"deaths": 5}\n', b"[" * 9000, b'{"host": 1, "boot": "", '],
+    "content", [b"", b"\0" * 100, b"[]\n", b'{"deaths": 5}\n', b"[" * 9000, b'{"host": 1, "boot": "", ']
 )
 def test_a_file_that_no_worker_wrote_says_nothing(content: bytes, counts: Path) -> None:
     run = die(runs.create_run(LONG), signal.SIGKILL, counts)

@@ -141,9 +141,7 @@ def read_upload() -> Job:
 
 
 def search() -> Job:
-    config = SweepConfig(
-        space="momentum=0.8,0.9", sampler="grid", base=replace(SMALL, validation=0.1)
-    )
+    config = SweepConfig(space="momentum=0.8,0.9", sampler="grid", base=replace(SMALL, validation=0.1))
     sweep = sweeps.launch_sweep(config)
     return wait_for_job(lambda: sweeps.find_sweep(sweep.id))
 
@@ -161,9 +159,7 @@ def learn_numbers() -> Job:
 
 
 def compare_labels() -> Job:
-    config = LearningConfig(
-        first=10, step=5, rounds=1, seeds=2, candidates=40, base=replace(SMALL, batch_size=8)
-    )
+    config = LearningConfig(first=10, step=5, rounds=1, seeds=2, candidates=40, base=replace(SMALL, batch_size=8))
     job = launch_learning(config)
     return wait_for_job(lambda: find_learning(job.id))
 
@@ -193,9 +189,7 @@ def test_every_kind_of_job_is_here() -> None:
 
 @pytest.mark.usefixtures("hostile", "two_devices_a_worker", "no_worker_left")
 @pytest.mark.parametrize(
-    "kind",
-    [kind if kind in ALWAYS else variant(kind) for kind in WORK],
-    ids=lambda kind: kind.name,
+    "kind", [kind if kind in ALWAYS else variant(kind) for kind in WORK], ids=lambda kind: kind.name
 )
 def test_a_job_is_done(kind: JobKind) -> None:
     job = WORK[kind]()
@@ -280,9 +274,7 @@ def test_flags_of_xla_are_tried() -> None:
 def test_the_app_is_served() -> None:
     # Its command stays in the server's place, with this environment.
     command = build_python_command("app", "--server.port=0", "--server.headless=true")
-    with subprocess.Popen(
-        command, env=build_app_environment(), stdout=subprocess.PIPE, text=True
-    ) as server:
+    with subprocess.Popen(command, env=build_app_environment(), stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         line = next((line for line in server.stdout if "http" in line), "")
         server.send_signal(signal.SIGTERM)

@@ -20,9 +20,7 @@ from ensemble.machine.group_count import choose_group_count, compute_best_group_
         (128, 64, 3600, 1),  # More than a run may have.
     ],
 )
-def test_groups_are_one_a_core_where_each_has_as_much_to_do_and_it_pays(
-    members, cores, seconds, groups
-):
+def test_groups_are_one_a_core_where_each_has_as_much_to_do_and_it_pays(members, cores, seconds, groups):
     assert compute_best_group_count(members, cores, seconds) == groups
 
 

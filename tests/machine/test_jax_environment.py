@@ -45,9 +45,7 @@ def no_plugins(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 @pytest.mark.parametrize(("variable", "value", "expected"), WRONG_VARIABLES)
-def test_a_wrong_variable_is_named_with_its_value_and_what_to_do(
-    variable: str, value: str, expected: str
-) -> None:
+def test_a_wrong_variable_is_named_with_its_value_and_what_to_do(variable: str, value: str, expected: str) -> None:
     problem = find_environment_problem({variable: value})
     assert problem.startswith(variable)
     assert expected in problem
@@ -68,9 +66,7 @@ def test_a_platform_that_no_package_is_installed_for_is_refused_unless_one_may_b
     assert find_platform_problem("of_a_plugin") == ""
 
 
-def test_flags_are_tried_once_and_what_xla_says_of_them_is_said(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_flags_are_tried_once_and_what_xla_says_of_them_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(jax_environment.CHECKED_FLAGS_VARIABLE, "")
     monkeypatch.setenv("XLA_FLAGS", "--xla_no_such_flag=1")
     with pytest.raises(ConfigError, match=r"Unknown flag in XLA_FLAGS: --xla_no_such_flag=1"):
@@ -84,28 +80,20 @@ def test_flags_are_tried_once_and_what_xla_says_of_them_is_said(
 
 def test_what_jax_says_as_it_starts_is_told_from_other_errors() -> None:
     missing = RuntimeError("Unable to initialize backend 'cuda': no GPU\nand more of it.")
-    assert "Unable to initialize backend 'cuda': no GPU and more" in str(
-        describe_jax_start_error(missing)
-    )
+    assert "Unable to initialize backend 'cuda': no GPU and more" in str(describe_jax_start_error(missing))
     wrong = ValueError("invalid truth value 'maybe' for environment 'JAX_ENABLE_X64'")
     assert "JAX_ENABLE_X64" in str(describe_jax_start_error(wrong))
     assert describe_jax_start_error(ValueError("a bug")) is None
     assert describe_jax_start_error(RuntimeError("a bug")) is None
 
 
-@pytest.mark.parametrize(
-    "words", [("train", "--epochs", "1"), ("devices",), ("network", "cnn"), ("race",)]
-)
+@pytest.mark.parametrize("words", [("train", "--epochs", "1"), ("devices",), ("network", "cnn"), ("race",)])
 def test_every_command_that_starts_jax_says_one_sentence_and_makes_nothing(
     words: tuple[str, ...], tmp_path: Path
 ) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "ensemble", *words],
-        env={
-            **os.environ,
-            "ENSEMBLE_RUNS": str(tmp_path / "runs"),
-            "JAX_DEFAULT_PRNG_IMPL": "rbg",
-        },
+        env={**os.environ, "ENSEMBLE_RUNS": str(tmp_path / "runs"), "JAX_DEFAULT_PRNG_IMPL": "rbg"},
         capture_output=True,
         text=True,
         check=False,

@@ -48,9 +48,7 @@ def test_a_value_that_a_person_chose_is_left_alone(flags: pytest.MonkeyPatch) ->
     assert os.environ["XLA_FLAGS"].count(OPTIONS) == 1
 
 
-def test_a_worker_gets_what_a_person_has_said_and_nothing_that_this_process_set(
-    flags: pytest.MonkeyPatch,
-) -> None:
+def test_a_worker_gets_what_a_person_has_said_and_nothing_that_this_process_set(flags: pytest.MonkeyPatch) -> None:
     flags.setenv("JAX_PLATFORMS", "cpu")
     flags.setenv("XLA_FLAGS", "--xla_dump_to=here")
     prepare_jax()
@@ -100,18 +98,14 @@ def test_a_killed_process_does_not_end_the_cache_of_compiled_programs(tmp_path: 
     )
     given = {name: value for name, value in os.environ.items() if "CACHE" not in name}
     environment = {**given, "ENSEMBLE_DATA": str(tmp_path), "PYTHONWARNINGS": "error"}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "2\n"
     assert list(cache.glob("*-cache")), done.stderr
     assert not (cache / "killed-cache").exists()
 
 
 @pytest.mark.long
-def test_without_a_place_for_compiled_programs_jax_works_and_one_sentence_is_said(
-    tmp_path: Path,
-) -> None:
+def test_without_a_place_for_compiled_programs_jax_works_and_one_sentence_is_said(tmp_path: Path) -> None:
     """Where a file lies in the folder's place, and in a folder whose name is not UTF-8."""
     (tmp_path / "file").touch()
     places = [tmp_path / "file", Path(os.fsdecode(bytes(tmp_path) + b"/\xff"))]
@@ -125,9 +119,7 @@ def test_without_a_place_for_compiled_programs_jax_works_and_one_sentence_is_sai
         "print(jax.jit(lambda x: x + 1)(1))\n"
     )
     given = {name: value for name, value in os.environ.items() if "CACHE" not in name}
-    done = subprocess.run(
-        [sys.executable, "-c", script, *places], env=given, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", script, *places], env=given, capture_output=True, text=True)
     assert done.stdout == "2\n", done.stderr
     lines = done.stderr.splitlines()
     assert [f"{name}/compiled" in line for name, line in zip(("file", r"\xff"), lines, strict=True)]
@@ -141,9 +133,7 @@ def test_compiled_programs_are_kept_for_their_owner_alone(tmp_path: Path) -> Non
     assert stat.S_IMODE((tmp_path / "data" / "compiled").stat().st_mode) == 0o700
 
 
-def test_a_task_of_slurms_takes_as_many_cores_as_it_was_given(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_task_of_slurms_takes_as_many_cores_as_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
     there = count_cpu_cores()
     monkeypatch.setenv("SLURM_CPUS_PER_TASK", "1")
     assert count_cpu_cores() == there, "this process is in no task"

@@ -21,9 +21,7 @@ def test_this_machine_is_known() -> None:
         assert here.fast_bfloat16 == any(words.count(flag) for flag in FAST_BFLOAT16)
 
 
-def test_a_container_has_as_much_memory_as_it_may_use(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_container_has_as_much_memory_as_it_may_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [tmp_path / name for name in ("limit", "none", "missing")]
     files[0].write_text("1000000\n")
     files[1].write_text("max\n")

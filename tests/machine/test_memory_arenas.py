@@ -10,9 +10,7 @@ import pytest
 
 from ensemble.machine.memory_arenas import ARENA_VARIABLES, ARENAS
 
-pytestmark = pytest.mark.skipif(
-    platform.libc_ver()[0] != "glibc", reason="only glibc keeps heaps for each thread"
-)
+pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps heaps for each thread")
 # Threads that allocate at once, beside each other; then the heaps that the C library describes.
 COUNT_HEAPS = """
 import ctypes, sys, threading
@@ -63,9 +61,7 @@ def test_threads_share_few_heaps(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "setting",
-    [{"MALLOC_ARENA_MAX": "6"}, {"GLIBC_TUNABLES": "glibc.malloc.arena_max=6"}],
-    ids=["variable", "tunable"],
+    "setting", [{"MALLOC_ARENA_MAX": "6"}, {"GLIBC_TUNABLES": "glibc.malloc.arena_max=6"}], ids=["variable", "tunable"]
 )
 def test_a_users_own_number_stands(tmp_path: Path, setting: dict[str, str]) -> None:
     took, heaps = count_heaps(tmp_path, "share", **setting)

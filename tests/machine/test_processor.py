@@ -6,13 +6,7 @@ from pathlib import Path
 import pytest
 
 from ensemble.machine import processor as module
-from ensemble.machine.processor import (
-    ARM_ON_MACOS,
-    FAST_BFLOAT16,
-    Processor,
-    detect_processor,
-    parse_cpuinfo,
-)
+from ensemble.machine.processor import ARM_ON_MACOS, FAST_BFLOAT16, Processor, detect_processor, parse_cpuinfo
 
 INTEL = """processor\t: 0
 model name\t: Intel(R) Xeon(R) Platinum 8488C
@@ -48,8 +42,7 @@ def looked_at(cpuinfo: Path, monkeypatch: pytest.MonkeyPatch) -> Processor:
 
 
 @pytest.mark.parametrize(
-    ("flag", "fast", "matrices"),
-    [("amx_bf16", True, True), ("avx512_bf16", True, False), ("avx2", False, False)],
+    ("flag", "fast", "matrices"), [("amx_bf16", True, True), ("avx512_bf16", True, False), ("avx2", False, False)]
 )
 def test_on_linux_it_is_what_the_kernel_says(
     flag: str, fast: bool, matrices: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -60,18 +53,14 @@ def test_on_linux_it_is_what_the_kernel_says(
     assert found == Processor("Intel(R) Xeon(R) Platinum 8488C", fast, matrices)
 
 
-def test_where_the_kernel_says_nothing_python_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_the_kernel_says_nothing_python_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = looked_at(tmp_path / "missing", monkeypatch)
     assert found == Processor(platform.processor() or platform.machine(), False)
     assert found.name
 
 
 @pytest.mark.parametrize(("word", "fast"), [("1", True), ("0", False), ("", False)])
-def test_on_macos_it_is_asked_word_by_word(
-    word: str, fast: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_macos_it_is_asked_word_by_word(word: str, fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     words = {"machdep.cpu.brand_string": "Apple M2", ARM_ON_MACOS: word}
     monkeypatch.setattr(platform, "system", lambda: "Darwin")
     monkeypatch.setattr(module, "_read_sysctl", words.__getitem__)

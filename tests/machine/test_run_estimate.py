@@ -18,9 +18,7 @@ CONFIG = EnsembleConfig(members=4, epochs=10, batch_size=100)
 HERE = {"platform": "cpu", "devices": 2, "cores": 2, "host": "here"}
 
 
-def guess(
-    past: list[PastRun], config: EnsembleConfig = CONFIG, raced: float | None = None
-) -> tuple[float, str]:
+def guess(past: list[PastRun], config: EnsembleConfig = CONFIG, raced: float | None = None) -> tuple[float, str]:
     found = estimate_training_time(config, 1050, past=past, raced=raced, **HERE)  # type: ignore[arg-type]
     return found.seconds - STARTUP_SECONDS, found.source
 
@@ -73,13 +71,9 @@ def test_larger_images_take_as_much_longer_as_they_have_more_pixels() -> None:
         return found.seconds - STARTUP_SECONDS
 
     assert seconds([small], 4 * HOWTO_FLOPS) == pytest.approx(40_000 / 2000)
-    assert seconds([small, large], 4 * HOWTO_FLOPS) == pytest.approx(40_000 / 100), (
-        "one like it counts"
-    )
+    assert seconds([small, large], 4 * HOWTO_FLOPS) == pytest.approx(40_000 / 100), "one like it counts"
     other = PastRun(2, 8000.0, "here", network=("resnet", 0))
-    assert seconds([other], HOWTO_FLOPS) == seconds([], HOWTO_FLOPS), (
-        "another network tells nothing of this one"
-    )
+    assert seconds([other], HOWTO_FLOPS) == seconds([], HOWTO_FLOPS), "another network tells nothing of this one"
     assert seconds([], 4 * HOWTO_FLOPS) == pytest.approx(4 * seconds([], HOWTO_FLOPS))
 
 
@@ -109,9 +103,7 @@ def test_with_nothing_to_go_by_a_network_takes_as_long_as_its_operations() -> No
         ({"members": 2, "network": "resnet", "batch_size": 512}, 2610e6),
     ],
 )
-def test_memory_is_within_a_quarter_of_what_was_measured(
-    chosen: dict[str, Any], measured: float
-) -> None:
+def test_memory_is_within_a_quarter_of_what_was_measured(chosen: dict[str, Any], measured: float) -> None:
     config = EnsembleConfig(**chosen)
     cost = cost_of(config.network, (28, 28, 1), 10, config.width)
     assert cost is not None

@@ -29,14 +29,7 @@ def build_table(rows: int = 120, seed: int = 2) -> RawTable:
 
 def build_config(**settings: Any) -> NumericConfig:
     """Settings of a run that takes a moment."""
-    small: dict[str, Any] = {
-        "members": 3,
-        "epochs": 4,
-        "batch_size": 16,
-        "width": 8,
-        "devices": 2,
-        "seed": 1,
-    }
+    small: dict[str, Any] = {"members": 3, "epochs": 4, "batch_size": 16, "width": 8, "devices": 2, "seed": 1}
     small |= {"validation": 0.0, "learning_rate": 0.003}
     return NumericConfig(**{**small, **settings})
 

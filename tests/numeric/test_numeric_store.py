@@ -20,11 +20,7 @@ from ensemble.numeric.numeric_predictions import (
     write_numeric_predictions,
     write_numeric_targets,
 )
-from ensemble.numeric.numeric_status import (
-    NumericStatus,
-    build_numeric_epoch_line,
-    build_numeric_status_fields,
-)
+from ensemble.numeric.numeric_status import NumericStatus, build_numeric_epoch_line, build_numeric_status_fields
 from ensemble.numeric.numeric_store import (
     NumericRun,
     NumericTask,
@@ -77,10 +73,7 @@ def test_an_import_is_read_as_it_was_given(run: NumericRun) -> None:
 
 def test_quantiles_and_numbers_alone_are_kept_too(runs_of_one_test: Path) -> None:
     quantiles = np.sort(RNG.normal(size=(2, 3, 50)), axis=1)
-    for predicted in (
-        QuantileEnsemble(np.array([0.1, 0.5, 0.9]), quantiles),
-        PointEnsemble(MIXTURE.mean),
-    ):
+    for predicted in (QuantileEnsemble(np.array([0.1, 0.5, 0.9]), quantiles), PointEnsemble(MIXTURE.mean)):
         run = create_imported_numeric_run(predicted, TARGETS)
         found = read_numeric_predictions(run, 1)
         assert type(found) is type(predicted)
@@ -132,9 +125,7 @@ def test_the_epoch_is_chosen_on_validation_or_the_last_and_a_lost_member_is_left
                 mean[1] = variance[1] = np.nan
             write_numeric_predictions(folder, epoch, mean, variance)
             remaining = MIXTURE if epoch == 1 else MIXTURE.select_members([0, 2])
-            line = build_numeric_epoch_line(
-                remaining, TARGETS, epoch, step=10 * epoch, ensemble_validation_nll=score
-            )
+            line = build_numeric_epoch_line(remaining, TARGETS, epoch, step=10 * epoch, ensemble_validation_nll=score)
             status = replace(status, epoch=epoch, **build_numeric_status_fields(status, line))
         write_imported_numeric_files(folder, NumericTask(members=3), status)
     run = find_numeric_run(folder.name)

@@ -11,11 +11,7 @@ import pytest
 from ensemble import runs
 from ensemble.errors import DataError, RunError
 from ensemble.jobs.outcome import StopRequest
-from ensemble.numeric.numeric_predictions import (
-    read_numeric_predictions,
-    read_numeric_targets,
-    select_numeric_epoch,
-)
+from ensemble.numeric.numeric_predictions import read_numeric_predictions, read_numeric_targets, select_numeric_epoch
 from ensemble.numeric.numeric_status import NumericStatus
 from ensemble.numeric.numeric_store import NumericRun, find_numeric_run, requeue_numeric_run
 from ensemble.numeric.training import numeric_session
@@ -28,10 +24,7 @@ TIMES = ("seconds", "example_member_per_s", "compile_seconds")
 
 def read_lines(run: NumericRun) -> list[dict[str, Any]]:
     """The history without what the clock says."""
-    return [
-        {name: value for name, value in line.items() if name not in TIMES}
-        for line in runs.read_history(run.id)
-    ]
+    return [{name: value for name, value in line.items() if name not in TIMES} for line in runs.read_history(run.id)]
 
 
 class StopAfterEpoch(StopRequest):
@@ -163,9 +156,7 @@ def test_a_member_that_diverges_is_kept_out_and_said(
     assert None not in last["test_rmse"][::2]
 
 
-def test_all_that_diverge_end_the_run(
-    lose_members: Callable[[list[int]], None], runs_of_one_test: Path
-) -> None:
+def test_all_that_diverge_end_the_run(lose_members: Callable[[list[int]], None], runs_of_one_test: Path) -> None:
     lose_members([0, 1, 2])
     run = execute_numeric_run(create_run().id)
     assert run.state == "diverged"

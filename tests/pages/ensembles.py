@@ -17,9 +17,7 @@ from tests.analysis.draws import distributions
 from tests.workers import at_work_here
 
 
-def probabilities(
-    dataset: str, members: int, epoch: int, sure: float | list[float]
-) -> NDArray[np.float32]:
+def probabilities(dataset: str, members: int, epoch: int, sure: float | list[float]) -> NDArray[np.float32]:
     """(M, N, C): random members that lean towards the label, more so the higher `sure`."""
     known = datasets.load_dataset(dataset)
     return leaning(known.test_labels, members, epoch, sure, len(known.class_names))
@@ -33,9 +31,7 @@ def held_out(run: Run, epoch: int, sure: float) -> tuple[NDArray[np.float32], ND
     return made, labels
 
 
-def leaning(
-    labels: Any, members: int, seed: int, sure: float | list[float], classes: int = 10
-) -> NDArray[np.float32]:
+def leaning(labels: Any, members: int, seed: int, sure: float | list[float], classes: int = 10) -> NDArray[np.float32]:
     """(M, N, C): random members that lean towards the labels (N,), each as much or all alike."""
     drawn = distributions(members, len(labels), classes, seed=seed)
     drawn[:, np.arange(len(labels)), labels] *= np.exp(np.reshape(sure, (-1, 1)))
@@ -83,9 +79,7 @@ def trained(
         made = probabilities(dataset, members, epoch, sure)
         write_predictions(run.path, epoch, made)
         if validation:
-            write_predictions(
-                run.path, epoch, held_out(run, epoch, float(sure) - 1)[0], "validation"
-            )
+            write_predictions(run.path, epoch, held_out(run, epoch, float(sure) - 1)[0], "validation")
         known = after(known, epoch, made, datasets.load_dataset(dataset).test_labels)
     write_status(run.path, replace(known, **status))
     return runs.rename_run(run.id, name)

@@ -28,9 +28,7 @@ WORDS = " ".join(PARTS)
 NAME = "![zz](http://zz.example) :red[zz] $zz$ <b>zz</b> :material/zz: www.zz.example"
 LINK = "![zz](http://zz.example) :red[zz] $zz$"
 # What a browser would take for markup; escaped, something stands before or within it.
-RAW = re.compile(
-    r"(?<!\\)[\[`$]zz|http://zz|www\.zz|zz@zz|(?<!\\)\*\*zz|:red\[|:material/zz|<b>zz|(?<!\\)~~zz"
-)
+RAW = re.compile(r"(?<!\\)[\[`$]zz|http://zz|www\.zz|zz@zz|(?<!\\)\*\*zz|:red\[|:material/zz|<b>zz|(?<!\\)~~zz")
 
 # Where the browser shows text as it is, each tried in one: (element, field).
 PLAIN = {
@@ -59,11 +57,7 @@ PLAIN = {
 
 def holes(at: AppTest) -> list[tuple[str, str, str]]:
     """Every hostile word that the browser would take for markup: element, field and text."""
-    return [
-        (kind, field, text)
-        for kind, field, text in strings(at)
-        if (kind, field) not in PLAIN and RAW.search(text)
-    ]
+    return [(kind, field, text) for kind, field, text in strings(at) if (kind, field) not in PLAIN and RAW.search(text)]
 
 
 def literal(at: AppTest) -> str:
@@ -131,9 +125,7 @@ class Tags(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._tag = f"<{tag}>"
         self.tags += [
-            f"{name}={value}"
-            for name, value in attrs
-            if not name.startswith("data-") and name not in HOLD_WORDS
+            f"{name}={value}" for name, value in attrs if not name.startswith("data-") and name not in HOLD_WORDS
         ]
 
     def handle_data(self, data: str) -> None:

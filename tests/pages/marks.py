@@ -24,9 +24,7 @@ def shown(run: Run, digit: Digit | None = None, classifier: Any = None) -> Class
     prepared = prepare_picture(open_picture(encode_picture_png(Image.fromarray(IMAGE[..., 0]))))
     assert np.array_equal(prepared.marks[0].image, IMAGE)
     if digit:
-        classifier = SimpleNamespace(
-            epoch=2, class_names=NAMES, members=len(digit.votes), written=True
-        )
+        classifier = SimpleNamespace(epoch=2, class_names=NAMES, members=len(digit.votes), written=True)
         reading = Reading((digit,), NAMES[digit.label], 0.9, "")
     else:
         reading = classifier.read_images(IMAGE[None])

@@ -197,9 +197,7 @@ def test_the_epoch_s_control_names_the_best_and_on_what_it_was_chosen() -> None:
 
 @pytest.mark.long_cases
 @pytest.mark.parametrize("validation", [0.0, 0.1])
-def test_the_best_member_is_the_best_of_the_images_held_out_where_there_are_some(
-    validation: float,
-) -> None:
+def test_the_best_member_is_the_best_of_the_images_held_out_where_there_are_some(validation: float) -> None:
     """Member 3 is the best of those held out and gets fewest test images; member 1 the most."""
     run = trained(members=3, epochs=1, validation=validation)
     labels = datasets.load_dataset("digits").test_labels

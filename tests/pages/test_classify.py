@@ -96,9 +96,7 @@ def test_without_a_run_the_next_step_is_to_train() -> None:
 
 
 def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
-    said = classifier_loader.wait_for_classifier(run, 2).read_images(
-        datasets.load_dataset("digits").test_images[:300]
-    )
+    said = classifier_loader.wait_for_classifier(run, 2).read_images(datasets.load_dataset("digits").test_images[:300])
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     strange = next(n for n, one in enumerate(said.digits) if one.rejected)
     at = hand_in(classify(run), ("strange.png", png(digit(strange))))
@@ -111,17 +109,11 @@ def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
     assert not at.get("file_uploader")[0].value, "the uploader keeps no file"
 
 
-def test_the_page_can_be_used_while_the_members_are_being_opened(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_can_be_used_while_the_members_are_being_opened(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn, opening = threading.Event(), classifier_loader._open_classifier_in_thread
     classifier_loader._open_classifier.clear()
     # However quickly members are opened: not before the page is drawn.
-    monkeypatch.setattr(
-        classifier_loader,
-        "_open_classifier_in_thread",
-        lambda *job: drawn.wait(60) and opening(*job),
-    )
+    monkeypatch.setattr(classifier_loader, "_open_classifier_in_thread", lambda *job: drawn.wait(60) and opening(*job))
     monkeypatch.setattr(classifier_loader, "OPENING_PATIENCE_S", 0.0)
     at = hand_in(classify(run), ("one.png", png(digit(0))))
     assert "Loading 2 members" in words(at)
@@ -134,9 +126,7 @@ def test_the_page_can_be_used_while_the_members_are_being_opened(
 
 
 def test_another_epoch_is_asked_about_the_same_picture(run: Run) -> None:
-    said = classifier_loader.wait_for_classifier(run, 1).read_images(
-        datasets.load_dataset("digits").test_images[:300]
-    )
+    said = classifier_loader.wait_for_classifier(run, 1).read_images(datasets.load_dataset("digits").test_images[:300])
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     at = hand_in(classify(run), ("one.png", png(digit(known))))
     widget(at, "select_slider", "classify_epoch").set_value(1).run()
@@ -176,9 +166,7 @@ def test_of_many_pictures_it_is_said_how_many_are_right_or_why_not(run: Run) -> 
     assert "confident on them than on the 500 test digits (" in said
 
 
-def test_a_picture_that_the_program_chokes_on_takes_no_other_with_it(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_that_the_program_chokes_on_takes_no_other_with_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from ensemble.recognition import classifier
 
     real = classifier.prepare_picture
@@ -195,15 +183,11 @@ def test_a_picture_that_the_program_chokes_on_takes_no_other_with_it(
     assert "fault of the program" not in notes[0]
 
 
-def test_as_many_pictures_as_may_be_are_kept_and_the_rest_is_said(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_as_many_pictures_as_may_be_are_kept_and_the_rest_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tab_pictures, "MAX_PICTURES", 20)
     at = classify(run)
     at.session_state["classify_files_rows"] = {}
-    many = [
-        (f"{n}.png", png(np.full((4, 4 + n), 255))) for n in range(tab_pictures.MAX_PICTURES + 5)
-    ]
+    many = [(f"{n}.png", png(np.full((4, 4 + n), 255))) for n in range(tab_pictures.MAX_PICTURES + 5)]
     hand_in(at, *many)
     assert len(at.session_state[Tab.pictures.key]) == len(table(at)) == tab_pictures.MAX_PICTURES
     assert "the last 5 of these" in at.warning[0].value
@@ -216,9 +200,7 @@ def test_as_many_pictures_as_may_be_are_kept_and_the_rest_is_said(
     assert not sound(at).dataframe
 
 
-def test_a_tab_that_has_uploaded_all_it_may_says_how_to_go_on(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tab_that_has_uploaded_all_it_may_says_how_to_go_on(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = png(digit(0)), png(digit(1))
     monkeypatch.setattr(input_methods, "MAX_TAB_UPLOAD_BYTES", len(first) + len(second))
     at = hand_in(classify(run), ("a.png", first))

@@ -32,9 +32,7 @@ def corrected(run_id: str, rejected: bool) -> None:
     from tests.pages.marks import shown
     from tests.ui.marks import voting
 
-    details_corrections.show_corrections(
-        shown(runs.find_run(run_id), voting(7, 7, 1, rejected=rejected))
-    )
+    details_corrections.show_corrections(shown(runs.find_run(run_id), voting(7, 7, 1, rejected=rejected)))
 
 
 def compared(run_id: str) -> None:
@@ -44,9 +42,7 @@ def compared(run_id: str) -> None:
     from tests.pages.marks import shown
 
     run = runs.find_run(run_id)
-    answer_comparison.show_answer_comparison(
-        shown(run, classifier=classifier_loader.wait_for_classifier(run, 1))
-    )
+    answer_comparison.show_answer_comparison(shown(run, classifier=classifier_loader.wait_for_classifier(run, 1)))
 
 
 def told(run_id: str) -> None:
@@ -88,10 +84,7 @@ def test_nothing_is_kept_unless_a_folder_was_named(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("rejected", "told", "as_seven"),
-    [
-        (False, "7", "Kept as a 7; the ensemble is right."),
-        (True, "?", "Kept as a 7; the ensemble rejected it."),
-    ],
+    [(False, "7", "Kept as a 7; the ensemble is right."), (True, "?", "Kept as a 7; the ensemble rejected it.")],
 )
 def test_a_correction_is_kept_changed_and_taken_back(
     rejected: bool, told: str, as_seven: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -117,9 +110,7 @@ def test_a_correction_is_kept_changed_and_taken_back(
     assert not at.caption
 
 
-def test_a_correction_that_cannot_be_kept_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_correction_that_cannot_be_kept_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("a file where a folder has to be")
     monkeypatch.setenv("ENSEMBLE_CORRECTIONS", str(tmp_path / "file"))
     at = opened(corrected, trained().id, False)
@@ -154,13 +145,8 @@ def test_a_run_is_compared_with_others_of_its_classes_and_with_its_own_other_epo
     characters = runs.create_run(EnsembleConfig(dataset="kmnist", members=2))
     write_parameters(characters.path, 1, {"bias": np.ones(2)}, best=1)
     loaders.forget_runs()
-    found = answer_comparison.find_comparable_classifiers(
-        shown(run, voting(7, 7))
-    )  # read at epoch 2
-    assert {name: epochs for name, (_, epochs) in found.items()} == {
-        run.id: [1, 3],
-        other.id: [1, 2, 3],
-    }
+    found = answer_comparison.find_comparable_classifiers(shown(run, voting(7, 7)))  # read at epoch 2
+    assert {name: epochs for name, (_, epochs) in found.items()} == {run.id: [1, 3], other.id: [1, 2, 3]}
     assert next(iter(found)) == run.id
 
 

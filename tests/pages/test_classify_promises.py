@@ -33,9 +33,7 @@ def run(run_of_this_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Ru
 
 def read_one(run: Run) -> tuple[int, Any]:
     """A test digit that the members accept, and what they say of it."""
-    said = classifier_loader.wait_for_classifier(run, 2).read_images(
-        datasets.load_dataset("digits").test_images[:100]
-    )
+    said = classifier_loader.wait_for_classifier(run, 2).read_images(datasets.load_dataset("digits").test_images[:100])
     return next((n, one) for n, one in enumerate(said.digits) if not one.rejected)
 
 
@@ -77,11 +75,7 @@ def test_no_verdict_stands_without_what_passes_for_a_digit(run: Run) -> None:
     assert "Shapes that are no digit can pass for one: look at the picture." in words(at)
     asked = classifier_loader.wait_for_classifier(run, 2)
     false_accept_rate.measure_false_accept_rate(
-        asked,
-        0.03,
-        false_accept_rate._remember_measurement(
-            false_accept_rate.reading_cache.identify_classifier(asked)
-        ),
+        asked, 0.03, false_accept_rate._remember_measurement(false_accept_rate.reading_cache.identify_classifier(asked))
     )
     at.run()
     kinds = asked.compute_rejection_threshold(0.03).non_digits
@@ -92,9 +86,7 @@ def test_no_verdict_stands_without_what_passes_for_a_digit(run: Run) -> None:
 
 
 def test_a_mark_that_is_turned_away_has_no_set(run: Run) -> None:
-    said = classifier_loader.wait_for_classifier(run, 2).read_images(
-        datasets.load_dataset("digits").test_images[:300]
-    )
+    said = classifier_loader.wait_for_classifier(run, 2).read_images(datasets.load_dataset("digits").test_images[:300])
     strange = next(n for n, one in enumerate(said.digits) if one.rejected)
     at = hand_in(opened(run, "classify", detail="neighbours"), ("a.png", png(digit(strange))))
     assert "The set:" not in words(at)

@@ -50,9 +50,7 @@ def test_the_margin_and_the_share_are_chosen_in_the_address_and_answered_on_top_
         assert answer(at) == words.describe_enough_members(found, "digit")
         assert words.describe_enough_evidence(found, "digit") in said(at)
         assert any("enough" in one["text"] for one in notes(at)) == (found.size < 4)
-        on_top = words.describe_enough_members(
-            find_sufficient_size(judged, "accuracy", *of_accuracy), "digit"
-        )
+        on_top = words.describe_enough_members(find_sufficient_size(judged, "accuracy", *of_accuracy), "digit")
         assert on_top in [one.value for one in at.markdown]
 
     of_accuracy: tuple[float | None, float] = (None, 0.95)
@@ -84,13 +82,7 @@ def test_what_a_further_member_brings_and_costs_stands_in_a_table() -> None:
     mean = committee_means(whole.probabilities.astype(float), whole.labels)
     rows = next(one.value for one in at.dataframe if "training, about" in one.value)
     assert rows["members"].tolist()[:5] == ["1", "2", "3", "4", "5 (expected, not measured)"]
-    assert rows["training, about"].tolist()[:5] == [
-        "20 s",
-        "40 s",
-        "1 min",
-        "1 min 20 s",
-        "1 min 40 s",
-    ]
+    assert rows["training, about"].tolist()[:5] == ["20 s", "40 s", "1 min", "1 min 20 s", "1 min 40 s"]
     assert [float(one) for one in rows["Brier"][:4]] == pytest.approx(mean, rel=0.01)
     for said_, change in zip(rows["by the last one"][1:4], np.diff(mean), strict=True):
         assert said_.startswith("▲ better by") == (change < 0)

@@ -148,10 +148,7 @@ def test_a_brush_moves_nothing_on_the_page() -> None:
 def places(block: Block, kind: str) -> list[list[int]]:
     """Where elements of a kind are: the number in its block, of each block that they are in."""
     found = [
-        [at, *rest]
-        for at, child in block.children.items()
-        if isinstance(child, Block)
-        for rest in places(child, kind)
+        [at, *rest] for at, child in block.children.items() if isinstance(child, Block) for rest in places(child, kind)
     ]
     return found + [[at] for at, child in block.children.items() if child.type == kind]
 
@@ -181,12 +178,7 @@ def test_columns_of_runs_are_called_by_what_tells_them_apart() -> None:
     every = three()
     runs.rename_run(every[2].id, "mine")
     frame = compared(runs=ids(every), view="table", columns="runs").dataframe[0].value
-    assert list(frame.columns) == [
-        "",
-        "rate 0.1 · seed 1",
-        "rate 0.1 · seed 2",
-        f"mine · {every[2].id}",
-    ]
+    assert list(frame.columns) == ["", "rate 0.1 · seed 1", "rate 0.1 · seed 2", f"mine · {every[2].id}"]
 
 
 def test_what_is_chosen_in_a_view_is_there_again_at_the_next_visit() -> None:
@@ -209,18 +201,14 @@ def test_runs_without_an_epoch_or_of_other_images_are_compared_as_far_as_they_go
 
 def test_the_table_says_what_the_report_of_the_same_runs_says() -> None:
     every = three()
-    [table] = re.findall(
-        r"<caption>Settings and figures</caption>.*?</table>", render_report(every)
-    )
+    [table] = re.findall(r"<caption>Settings and figures</caption>.*?</table>", render_report(every))
     assert "Won and lost, images" in table
     at = compared(runs=ids(every), view="table", baseline=every[0].id)
     for cell in at.dataframe[0].value.to_numpy().ravel():
         text = str(cell).removeprefix("'")  # a leading sign is defused for files of tables
         assert html.escape(text, quote=False) in table
     words = [*at.markdown, *at.caption]
-    for part in re.findall(r'<p class="(?:answer|evidence|note)">(.*?)</p>', render_report(every))[
-        :3
-    ]:
+    for part in re.findall(r'<p class="(?:answer|evidence|note)">(.*?)</p>', render_report(every))[:3]:
         assert any(html.unescape(part) in one.value.replace("\\", "") for one in words), part
 
 

@@ -39,11 +39,7 @@ def test_the_list_says_what_is_ready_and_how_large() -> None:
     frame = at.dataframe[0].value
     assert list(frame["Dataset"]) == [one.title for one in datasets.list_dataset_infos()]
     digits = frame[frame["Dataset"] == datasets.find_dataset_info("digits").title].iloc[0]
-    assert (digits["State"], digits["To learn from"], digits["Image"]) == (
-        "ready",
-        1297,
-        "28×28 grey",
-    )
+    assert (digits["State"], digits["To learn from"], digits["Image"]) == ("ready", 1297, "28×28 grey")
     assert set(frame["State"][1:]) == {"not fetched yet"}
     assert "1 dataset is ready to train on" in said(at)
     uploader = at.get("file_uploader")[0].proto
@@ -169,12 +165,8 @@ def test_how_the_folders_were_understood_is_shown_before_it_is_added() -> None:
     assert [one.value for one in at.code] == ["\n".join(tree)]
 
 
-def test_classes_spelt_almost_alike_are_one_or_not_as_chosen_there(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    job = uploads.upload(
-        "failed", "“Cat” and “cat” differ: say whether they are one with “Similar classes” below."
-    )
+def test_classes_spelt_almost_alike_are_one_or_not_as_chosen_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = uploads.upload("failed", "“Cat” and “cat” differ: say whether they are one with “Similar classes” below.")
     asked: list[dataset_upload.UploadJob] = []
     monkeypatch.setattr(dataset_upload, "start_worker", asked.append)
     at = opened(page="data", upload=job.id)

@@ -49,9 +49,7 @@ def shown(run: runs.Run, screen: str) -> tuple[AppTest, str]:
 
 
 @pytest.mark.parametrize("screen", ["runs", "train", "predictions", "inspect"])
-def test_a_run_whose_dataset_is_gone_opens_and_says_so_where_its_images_are_needed(
-    add: Add, screen: str
-) -> None:
+def test_a_run_whose_dataset_is_gone_opens_and_says_so_where_its_images_are_needed(add: Add, screen: str) -> None:
     add(0)
     run = trained(dataset="leaves", members=2, validation=0.1)
     staging.remove_custom_dataset("leaves")
@@ -80,9 +78,7 @@ def test_one_added_again_with_other_images_is_not_taken_for_it(add: Add) -> None
     assert runs.load_test_set(run).class_names == ("ash", "elm", "oak")
 
 
-def test_images_of_a_run_from_a_report_are_there_as_soon_as_its_dataset_is(
-    add: Add, tmp_path: Path
-) -> None:
+def test_images_of_a_run_from_a_report_are_there_as_soon_as_its_dataset_is(add: Add, tmp_path: Path) -> None:
     add(0)
     again = there_and_back(tmp_path, trained(dataset="leaves", members=2, epochs=1))
     (again.path / IMAGES_FILE).unlink()  # A report has none of a dataset that everybody can fetch.

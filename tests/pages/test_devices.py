@@ -110,9 +110,7 @@ def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open) -> Non
     assert button(at, "race_measure") is None
     assert "racing · 40 %" in said(at)
     assert "queued, 1 job before it" in said(at)
-    assert escaping.escape_markdown(format_run_name(waits)) in [
-        link.proto.label for link in at.get("page_link")
-    ]
+    assert escaping.escape_markdown(format_run_name(waits)) in [link.proto.label for link in at.get("page_link")]
     button(at, "race_stop").click().run()
     assert is_stop_requested(read_race_job())
     assert button(at, "race_stopping").disabled
@@ -129,11 +127,7 @@ def test_train_tells_what_bfloat16_is_worth_and_how_long_it_takes(page: Open) ->
     race = measured()
     twice = {M: 2 * rate for M, rate in race.rates["float32"].items()}
     devices = max(1, int(os.environ.get("JAX_NUM_CPU_DEVICES", "1")))
-    write_race(
-        replace(
-            race, created=race.created + 1, devices=devices, rates={**race.rates, "bfloat16": twice}
-        )
-    )
+    write_race(replace(race, created=race.created + 1, devices=devices, rates={**race.rates, "bfloat16": twice}))
     at = page("train")
     at.session_state["more"] = True
     at.run()
@@ -142,9 +136,7 @@ def test_train_tells_what_bfloat16_is_worth_and_how_long_it_takes(page: Open) ->
     assert "from the speed measured on Devices" in said(at)
 
 
-def test_the_time_left_of_a_race_runs_on_between_its_words(
-    page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_time_left_of_a_race_runs_on_between_its_words(page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     racing(message="Round 1.", progress=0.4, seconds_left=65.0)
     job = read_race_job()
     assert job

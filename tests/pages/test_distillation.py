@@ -15,9 +15,7 @@ from tests.pages.stressed import said
 
 @pytest.fixture
 def teacher() -> Run:
-    made = runs.create_run(
-        EnsembleConfig(network="logistic", members=2, epochs=1, batch_size=256, devices=1)
-    )
+    made = runs.create_run(EnsembleConfig(network="logistic", members=2, epochs=1, batch_size=256, devices=1))
     return runs.execute_run(made.id)
 
 
@@ -65,9 +63,7 @@ def test_a_student_s_page_says_who_taught_it_what_it_loses_and_where_to_look() -
     teacher = student.config.teacher  # type: ignore[union-attr]
     at = opened(student, "train")
     claims = [one.value for one in at.main.markdown if one.value.startswith("#### ")]
-    assert claims == [
-        "#### It loses more than 0.1 points of accuracy and 0.005 nats of NLL against its teacher."
-    ]
+    assert claims == ["#### It loses more than 0.1 points of accuracy and 0.005 nats of NLL against its teacher."]
     assert any("1 network in place of 3" in one.value for one in at.main.caption)
     assert any(f"taught by {teacher}" in (one.help or "") for one in at.main.caption)
     [link] = [one for one in at.main.get("page_link") if one.proto.label == "Inspect"]

@@ -17,15 +17,7 @@ from ensemble.regression.store import REGRESSION_STORE
 from ensemble.ui.devices import placement_control, schedulers
 
 SINFO = "long*|up|infinite|idle|3|0/12/0/12|64000|(null)|gpu:0|"
-ASKED = {
-    "partition": "long",
-    "account": "",
-    "time": 30,
-    "nodes": 1,
-    "gpus": 0,
-    "cpus": 0,
-    "memory": 0,
-}
+ASKED = {"partition": "long", "account": "", "time": 30, "nodes": 1, "gpus": 0, "cpus": 0, "memory": 0}
 
 
 @pytest.fixture(autouse=True)

@@ -27,9 +27,7 @@ NAMES = [f"ward/patient-{n:04}-*of*-the-first-visit.png" for n in range(N)]
 @pytest.fixture
 def run(tmp_path: Path) -> runs.Run:
     """A run of a table whose examples have names, ages and notes that look like formulas."""
-    rows = [
-        [NAMES[n], 20 + n, f"=note {n}", LABELS[n], *PROBABILITIES[0, n].tolist()] for n in range(N)
-    ]
+    rows = [[NAMES[n], 20 + n, f"=note {n}", LABELS[n], *PROBABILITIES[0, n].tolist()] for n in range(N)]
     columns = ["filename", "age", "note", "label", "p_0", "p_1", "p_2", "p_3"]
     path = written(tmp_path, csv_of(columns, rows))
     return exchange.import_run(exchange.read_prediction_files([path]), "named")
@@ -65,17 +63,13 @@ def test_without_an_image_what_is_known_of_an_example_stands_in_its_place(run: r
 
 def test_its_tables_and_python_have_the_names(run: runs.Run) -> None:
     epoch = evaluate_epoch(run)
-    frame = tabulate_examples(
-        epoch.predictions, np.array([4, 2]), epoch.class_names, epoch.dataset.details
-    )
+    frame = tabulate_examples(epoch.predictions, np.array([4, 2]), epoch.class_names, epoch.dataset.details)
     assert frame["example"].tolist() == [NAMES[4], NAMES[2]]
     assert frame["example_age"].tolist() == ["24", "22"]
     assert ensemble.open_run(run.id).predictions().example_names == tuple(NAMES)
 
 
-def test_a_report_brings_them_along(
-    run: runs.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_brings_them_along(run: runs.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = tmp_path / "report.html"
     ensemble.open_run(run.id).save_report(report)
     details = runs.load_test_set(run).details

@@ -67,11 +67,7 @@ def test_many_groups_are_one_line_that_opens(train: Train) -> None:
     assert not at.dataframe
     fold.click().run()
     rows = at.dataframe[0].value
-    assert list(rows["state"])[13:] == [
-        "epoch 1 of 10",
-        "queued on Slurm: no node is free",
-        "finished",
-    ]
+    assert list(rows["state"])[13:] == ["epoch 1 of 10", "queued on Slurm: no node is free", "finished"]
     assert list(rows["members"])[:2] == ["1–2", "3–4"]
 
 
@@ -86,16 +82,10 @@ def test_the_end_of_a_groups_log_is_read_only_when_it_is_asked_for(train: Train)
     assert "No space left on device" in logs(at)
 
 
-def test_waiting_in_a_clusters_queue_is_no_starting_and_no_turn_on_this_machine(
-    train: Train,
-) -> None:
+def test_waiting_in_a_clusters_queue_is_no_starting_and_no_turn_on_this_machine(train: Train) -> None:
     in_groups({1: "training", 2: "training"}, state="training")  # has this machine
     run = in_groups(
-        {1: "queued", 2: "queued"},
-        {1: WAITING, 2: WAITING},
-        state="queued",
-        placement=SLURM,
-        queued=time.time() - 300,
+        {1: "queued", 2: "queued"}, {1: WAITING, 2: WAITING}, state="queued", placement=SLURM, queued=time.time() - 300
     )
     at = train(run.id)
     assert bar(at) == "Queued on Slurm: no node is free"
@@ -140,14 +130,9 @@ def test_stop_and_delete_are_one_press_each_as_for_any_run() -> None:
 
 def test_the_list_says_how_many_groups_are_at_work_or_whose_queue_a_run_is_in() -> None:
     begun = in_groups(
-        {1: "training", 2: "queued"},
-        {1: TaskStatus("running", "7_0"), 2: WAITING},
-        placement=SLURM,
-        step=40,
+        {1: "training", 2: "queued"}, {1: TaskStatus("running", "7_0"), 2: WAITING}, placement=SLURM, step=40
     )
-    queued = in_groups(
-        {1: "queued", 2: "queued"}, {1: WAITING, 2: WAITING}, state="queued", placement=SLURM
-    )
+    queued = in_groups({1: "queued", 2: "queued"}, {1: WAITING, 2: WAITING}, state="queued", placement=SLURM)
     at = opened(begun, "runs")
     rows = at.dataframe[0].value.set_index("id")
     assert rows.loc[begun.id, "done"] == "40 %, 1 of 2 groups"
@@ -158,11 +143,7 @@ def test_the_list_says_how_many_groups_are_at_work_or_whose_queue_a_run_is_in() 
 def test_what_a_cluster_or_groups_took_is_no_measure_of_this_machine(train: Train) -> None:
     label = train().button(key="launch").label
     in_groups(
-        {1: "finished", 2: "finished"},
-        state="finished",
-        placement=SLURM,
-        img_member_per_s=3.0,
-        host=gethostname(),
+        {1: "finished", 2: "finished"}, state="finished", placement=SLURM, img_member_per_s=3.0, host=gethostname()
     )
     loaders.forget_runs()
     assert train().button(key="launch").label == label
@@ -170,10 +151,6 @@ def test_what_a_cluster_or_groups_took_is_no_measure_of_this_machine(train: Trai
 
 def test_a_run_in_groups_counts_the_epochs_that_all_of_them_have(train: Train) -> None:
     run = in_groups(
-        {1: "training", 2: "queued"},
-        {2: WAITING},
-        placement=SLURM,
-        told={1: {"epoch": 8}},
-        img_member_per_s=3300.0,
+        {1: "training", 2: "queued"}, {2: WAITING}, placement=SLURM, told={1: {"epoch": 8}}, img_member_per_s=3300.0
     )
     assert bar(train(run.id)) == "0 of 10 epochs by every group · 3,300 img·member/s"

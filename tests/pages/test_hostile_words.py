@@ -127,16 +127,12 @@ def test_names_of_runs_and_classes_stay_text_on_every_view(
 
 
 @pytest.mark.parametrize("sure", [4.0, 40.0])
-def test_names_of_classes_stay_text_among_the_predictions(
-    sure: float, hostile_classes: None
-) -> None:
+def test_names_of_classes_stay_text_among_the_predictions(sure: float, hostile_classes: None) -> None:
     run = trained(name=NAME, sure=sure)  # very sure, no image is wrong
     sound(opened(run, "predictions", show="wrong", class_=3, digit=3), WORDS)
 
 
-def test_what_a_race_says_of_its_machine_stays_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_race_says_of_its_machine_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
     said = {"processor": WORDS, "absent": {"howto": WORDS, "bfloat16": WORDS}}
     write_race(dataclasses.replace(RACE, host=os.uname().nodename, created=time.time(), **said))

@@ -55,9 +55,7 @@ def test_what_cannot_be_taken_is_said_with_the_entry_and_nothing_is_made() -> No
 
 
 @pytest.mark.parametrize("kind", ["npz", "parquet"])
-def test_a_small_upload_that_takes_much_once_unpacked_is_refused(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_small_upload_that_takes_much_once_unpacked_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_MAX_IMPORT_MB", "1")
     held, labels = io.BytesIO(), np.zeros(20_000, np.int64)
     if kind == "npz":

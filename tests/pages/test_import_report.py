@@ -82,8 +82,7 @@ def test_it_cannot_be_taken_for_a_run_of_ones_own(tmp_path: Path) -> None:
     for page in ("train", "inspect", "classify", "runs"):
         loaders.forget_runs()
         badges = [
-            [one.value for one in opened(page, one_of).markdown if "-badge[" in one.value]
-            for one_of in (run, again)
+            [one.value for one in opened(page, one_of).markdown if "-badge[" in one.value] for one_of in (run, again)
         ]
         assert ["from a report" in "".join(found) for found in badges] == [False, True], page
     better = trained(members=2, epochs=1, name="ours", sure=0.5)

@@ -38,10 +38,7 @@ def counted(members: int, sure: float) -> tuple[float, float, list[int]]:
     """Digits won and lost by the ensemble, the mean over its members; and what each gets."""
     labels = datasets.load_dataset("digits").test_labels
     made = probabilities("digits", members, 2, sure)
-    whole = [
-        int(sum(member[n].astype(float) for member in made).argmax()) == label
-        for n, label in enumerate(labels)
-    ]
+    whole = [int(sum(member[n].astype(float) for member in made).argmax()) == label for n, label in enumerate(labels)]
     won = lost = 0
     each = []
     for member in made:
@@ -55,13 +52,9 @@ def counted(members: int, sure: float) -> tuple[float, float, list[int]]:
 def test_the_answer_is_against_a_member_drawn_at_random_and_counts_what_a_loop_counts() -> None:
     won, lost, each = counted(2, 2.0)
     at = inspected(trained(members=2, sure=2.0))
-    said = (
-        f"The ensemble gets {round(won - lost)} more digits right than its members do on average."
-    )
+    said = f"The ensemble gets {round(won - lost)} more digits right than its members do on average."
     assert answer(at) == f"#### {said}"
-    evidence = next(
-        one.value for one in at.caption if one.value.startswith("Against an average member (")
-    )
+    evidence = next(one.value for one in at.caption if one.value.startswith("Against an average member ("))
     assert f"{won:.1f} digits corrected, {lost:.1f} spoilt, +{won - lost:.1f} digits" in evidence
     assert f"The best single member gets {max(each)}" in evidence
     assert "it was picked on these very digits: nobody knows beforehand which it is" in evidence
@@ -102,10 +95,7 @@ def test_an_ensemble_that_is_worse_calibrated_than_its_members_is_marked_and_sai
     ece = next(one for one in at.metric if one.label == "ECE")
     assert ece.delta.startswith("worse, higher than the average member's 0.")
     assert ece.proto.color == ece.proto.MetricColor.ORANGE
-    assert any(
-        "averaging 16 members makes it less sure than it is right" in one.value
-        for one in at.caption
-    )
+    assert any("averaging 16 members makes it less sure than it is right" in one.value for one in at.caption)
     gain = next(one for one in at.metric if one.label == "Over the average member")
     assert gain.delta.startswith("better, +")
     assert gain.proto.color == gain.proto.MetricColor.BLUE
@@ -143,9 +133,7 @@ def numbers_shown(at: AppTest) -> list[int]:
 
 def test_figures_stand_beside_the_mean_members_and_in_a_table() -> None:
     at = inspected(trained())
-    made = evaluate_predictions(
-        probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels)
     table = at.dataframe[0].value
     assert table["who"].tolist() == ["ensemble", "mean member", *(f"member {m}" for m in (1, 2, 3))]
     shares = 100 * (made.votes == made.labels).mean(axis=1)
@@ -161,12 +149,7 @@ def test_the_epoch_is_in_the_address_and_what_belongs_to_a_view_leaves_with_it()
     assert widget(at, "select_slider", "digits_epoch").value == 1
     assert figure(at)["layout"]["title"]["text"] == "Q-statistic"
     widget(at, "button_group", "address_view_1").set_value("uncertainty").run()
-    assert [value(at, name) for name in ("view", "epoch", "measure", "list")] == [
-        "uncertainty",
-        "1",
-        None,
-        None,
-    ]
+    assert [value(at, name) for name in ("view", "epoch", "measure", "list")] == ["uncertainty", "1", None, None]
 
 
 def test_a_view_pressed_again_stays_with_what_was_chosen_in_it() -> None:
@@ -178,9 +161,7 @@ def test_a_view_pressed_again_stays_with_what_was_chosen_in_it() -> None:
 
 def test_the_members_who_swing_a_verdict_are_listed() -> None:
     at = inspected(trained(sure=2.0), list="swing", voter=2)
-    made = evaluate_predictions(
-        probabilities("digits", 3, 2, 2.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 3, 2, 2.0), datasets.load_dataset("digits").test_labels)
     without = (made.probabilities[0].astype(float) + made.probabilities[2]).argmax(axis=1)
     swung = np.flatnonzero(without != made.said)
     assert len(swung)
@@ -189,9 +170,7 @@ def test_the_members_who_swing_a_verdict_are_listed() -> None:
 
 
 def test_the_confusion_matrix_counts_and_its_cell_lists_its_digits() -> None:
-    made = evaluate_predictions(
-        probabilities("digits", 3, 2, 1.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 3, 2, 1.0), datasets.load_dataset("digits").test_labels)
     matrix = confusion.compute_confusion_matrix(made)
     assert matrix.sum() == 500
     is_, said = np.argwhere((matrix > 2) & ~np.eye(10, dtype=bool))[0]
@@ -205,9 +184,7 @@ def test_the_confusion_matrix_counts_and_its_cell_lists_its_digits() -> None:
 
 def test_every_mistake_is_drawn_in_the_scatter_and_the_sure_are_thinned() -> None:
     at = inspected(trained(sure=2.0), view="uncertainty")
-    made = evaluate_predictions(
-        probabilities("digits", 3, 2, 2.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 3, 2, 2.0), datasets.load_dataset("digits").test_labels)
     right, wrong = figure(at)["data"]
     assert wrong["name"] == f"wrong {int((~made.right).sum())}"
     drawn = [int(facts[0]) for facts in wrong["customdata"]]

@@ -43,9 +43,7 @@ def test_the_slider_goes_from_none_to_the_strongest_step_and_finer(kind: str) ->
 
 
 def test_it_begins_with_the_digit_that_splits_the_members_most(run: Run) -> None:
-    made = evaluate_predictions(
-        probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels)
     at = opened(run, "digit")
     number = int(np.argmax(made.information))
     assert widget(at, "number_input", "stress_number").value == number
@@ -61,9 +59,7 @@ def test_every_line_is_what_the_members_say_of_the_corrupted_digit(run: Run) -> 
             for angle in places(CORRUPTION_KINDS["rotation"])
         ]
     )
-    answers = runs.open_members(run.id).predict_probabilities(
-        np.rint(turned).clip(0, 255).astype(np.uint8)[..., None]
-    )
+    answers = runs.open_members(run.id).predict_probabilities(np.rint(turned).clip(0, 255).astype(np.uint8)[..., None])
     label = int(datasets.load_dataset("digits").test_labels[7])
     chart = figure(at, "stress_digit")
     lines = [one for one in chart["data"] if one["type"] == "scatter"]

@@ -34,9 +34,7 @@ def test_the_button_says_what_it_does_and_starts_it_and_stop_stops_it() -> None:
     at = opened(run, "shift")
     assert "all 500 test digits, in 30 steps" in said(at)
     # 33 sets of 500 images for 3 members at 0.4 of the cost of training, and the start.
-    assert widget(at, "button", "stress_start").label == (
-        "Measure 3 members under shift, about 30 s"
-    )
+    assert widget(at, "button", "stress_start").label == ("Measure 3 members under shift, about 30 s")
     widget(at, "button", "stress_start").click().run()
     assert shift.read_stress(run.id).active
     assert not [one for one in at.button if one.key == "stress_start"]
@@ -68,9 +66,7 @@ def test_what_an_earlier_version_measured_is_shown_and_can_be_measured_again() -
 
 def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
     run = checkpointed(trained(network="logistic"))
-    results = measured(
-        run, kinds=1, state="measuring", message="Shift 1 px", progress=0.25, seconds_left=83.0
-    )
+    results = measured(run, kinds=1, state="measuring", message="Shift 1 px", progress=0.25, seconds_left=83.0)
     status = shift.read_stress(run.id).status
     assert status
     folder = stress_folder(run.path)

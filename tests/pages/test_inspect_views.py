@@ -88,24 +88,18 @@ def test_unanimous_perfect_and_very_many_members_are_no_trouble(members: int) ->
         assert not at.exception, view
         assert not at.error, view
         if view == "committee":
-            assert answer(at).startswith(
-                f"Too few test digits to say whether {members - 1} of {members} members"
-            )
+            assert answer(at).startswith(f"Too few test digits to say whether {members - 1} of {members} members")
         if view == "combining":
             assert answer(at) == "All four ways of combining get the same of 250 digits right."
         if view == "selective":
-            assert answer(at).startswith(
-                "Answering every digit, the ensemble is wrong on 0 of these"
-            )
+            assert answer(at).startswith("Answering every digit, the ensemble is wrong on 0 of these")
         if view == "compare":
             assert answer(at) == "Both get the same digits right."
 
 
 def test_calibration_judges_all_answers_and_says_what_chance_gives() -> None:
     whole = made(3, sure=9.0)
-    z = (whole.right - whole.confidence).sum() / np.sqrt(
-        (whole.confidence * (1 - whole.confidence)).sum()
-    )
+    z = (whole.right - whole.confidence).sum() / np.sqrt((whole.confidence * (1 - whole.confidence)).sum())
     assert abs(z) > 4
     at = opened(trained(sure=9.0), "calibration")
     assert answer(at).startswith("Less sure than" if z > 0 else "Surer than")
@@ -164,9 +158,7 @@ def test_two_runs_are_compared_digit_by_digit() -> None:
     assert mcnemar_p_value(len(won), len(lost)) < 0.001
     more = len(won) - len(lost)
     assert answer(at) == f"Of these two, this run gets {more} more digits right than the other."
-    assert (
-        f"{len(won)} right only in this run, {len(lost)} only in the other, p\xa0<\xa00.001"
-    ) in said(at)
+    assert (f"{len(won)} right only in this run, {len(lost)} only in the other, p\xa0<\xa00.001") in said(at)
     assert value(at, "with") == other.id
     surest = sorted(won, key=lambda n: -ours.confidence[n])
     assert [tile["number"] for tile in tiles(at)] == surest[:36]

@@ -222,9 +222,7 @@ def test_a_run_on_the_new_version_is_compared_on_the_labels_that_were_mended() -
     assert "that favours the members" in invoke("data", "compare", better.id, run.id)
 
 
-def test_a_removed_image_is_left_out_for_both_and_the_command_that_trains_again_is_printed(
-    tmp_path: Path,
-) -> None:
+def test_a_removed_image_is_left_out_for_both_and_the_command_that_trains_again_is_printed(tmp_path: Path) -> None:
     run = train_on_flips()
     at = opened(run, "labels")
     for decision in ("remove", "relabel"):
@@ -242,19 +240,14 @@ def test_a_removed_image_is_left_out_for_both_and_the_command_that_trains_again_
         mended_labels.compare_mended_runs(mended, imported())
 
 
-def test_changed_training_labels_are_offered_to_train_on_and_no_button_is_preselected(
-    tmp_path: Path,
-) -> None:
+def test_changed_training_labels_are_offered_to_train_on_and_no_button_is_preselected(tmp_path: Path) -> None:
     run = train_on_flips()
     at = opened(run, "labels")
     buttons = {one.key: one.proto.type for one in at.button}
     assert {"labels_relabel_", "labels_keep_"} <= {str(key).rstrip("0123456789") for key in buttons}
     labels = datasets.load_dataset("scribbles").train_labels
     table = tmp_path / "decisions.csv"
-    table.write_text(
-        "split,number,label,decision,new_label\n"
-        f"train,0,{labels[0]},relabel,{(labels[0] + 1) % 10}\n"
-    )
+    table.write_text(f"split,number,label,decision,new_label\ntrain,0,{labels[0]},relabel,{(labels[0] + 1) % 10}\n")
     assert "Train with --dataset scribbles_2" in invoke("data", "relabel", "scribbles", str(table))
     at = opened(run, "labels")
     again = at.button(key="labels_retrain_scribbles_2")
@@ -284,9 +277,7 @@ def test_without_images_decisions_go_by_their_numbers_and_come_as_csv() -> None:
     press(at, f"labels_relabel_{number}")
     assert "its dataset is not here" in said(at)
     tests = runs.load_test_set(run)
-    kept = decision_log.list_matching_decisions(
-        "test", tests.images, tests.labels, len(tests.class_names)
-    )
+    kept = decision_log.list_matching_decisions("test", tests.images, tests.labels, len(tests.class_names))
     table = decision_table.format_decisions_csv({"test": kept}, tests.class_names)
     (row,) = csv.DictReader(io.StringIO(table))
     assert (row["number"], row["image"], row["decision"]) == (str(number), "", "relabel")
@@ -333,9 +324,7 @@ def test_a_class_is_chosen_by_its_digit_or_from_a_list_where_there_are_many() ->
 def test_of_many_classes_one_is_chosen_from_a_list() -> None:
     labels = np.arange(60) % 12
     said_by_members = [answer((labels + (np.arange(60) == 3)) % 12, 2, 1, 12)]
-    known = replace(
-        entry(60), class_names=tuple(f"kind {letter}" for letter in "abcdefghijkl"), most_frequent=5
-    )
+    known = replace(entry(60), class_names=tuple(f"kind {letter}" for letter in "abcdefghijkl"), most_frequent=5)
     run = runs.create_imported_run(said_by_members, labels, known, name="many")
     at = opened(run, "labels")
     assert shown_number(at) == 3

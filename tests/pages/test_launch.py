@@ -103,9 +103,7 @@ def test_a_double_click_launches_one_run(page: Open, clock: SimpleNamespace) -> 
 
 
 @pytest.mark.usefixtures("nobody_trains")
-def test_a_press_some_seconds_later_launches_another_run(
-    page: Open, clock: SimpleNamespace
-) -> None:
+def test_a_press_some_seconds_later_launches_another_run(page: Open, clock: SimpleNamespace) -> None:
     at = page()
     press(at)
     clock.now += 2.5
@@ -183,9 +181,7 @@ def test_launch_says_what_comes_first_whatever_kind_it_is_of(
     assert len(list_jobs_ahead(runs.create_run(EnsembleConfig()))) == len(work)
 
 
-def test_nobody_is_waited_for_while_a_slot_is_free(
-    page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_is_waited_for_while_a_slot_is_free(page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     at_work()
     monkeypatch.setenv("ENSEMBLE_SLOTS", "2")
     assert "Starts after" not in beside(page())

@@ -12,12 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble.jobs.job import is_stop_requested
 from ensemble.jobs.status import write_status
-from ensemble.numeric.numeric_store import (
-    NUMERIC_STORE,
-    NumericRun,
-    find_numeric_run,
-    list_numeric_runs,
-)
+from ensemble.numeric.numeric_store import NUMERIC_STORE, NumericRun, find_numeric_run, list_numeric_runs
 from ensemble.numeric.training.numeric_worker import execute_numeric_run
 from ensemble.tables.prepared_table import read_table_description
 from ensemble.ui.jobs.job_screen import forget_jobs
@@ -27,9 +22,7 @@ from tests.numeric.conftest import create_run
 from tests.pages.predictions_screen import value
 
 APP = Path(__file__).parents[2] / "app.py"
-TABLE = "size,city,price\n" + "\n".join(
-    f"{n % 17}.5,{'ab'[n % 2]},{3 * (n % 17) + n % 5}" for n in range(80)
-)
+TABLE = "size,city,price\n" + "\n".join(f"{n % 17}.5,{'ab'[n % 2]},{3 * (n % 17) + n % 5}" for n in range(80))
 
 
 @pytest.fixture(autouse=True)
@@ -108,10 +101,7 @@ def test_a_table_is_uploaded_understood_and_launched(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [
-        (b"PK\x03\x04" + bytes(30), "save the sheet as CSV"),
-        (b"a,b\nx,y\nu,v\n", "no column of numbers"),
-    ],
+    [(b"PK\x03\x04" + bytes(30), "save the sheet as CSV"), (b"a,b\nx,y\nu,v\n", "no column of numbers")],
 )
 def test_a_file_that_is_no_such_table_is_refused_in_a_sentence(content: bytes, words: str) -> None:
     at = open_page()
@@ -137,9 +127,7 @@ def test_a_run_shows_its_answer_curves_and_members(trained: Any) -> None:
     rows = load_numeric_history(run)
     loss, error = (place[0] for place in build_numeric_panels(rows, "EUR"))
     assert error["axis"] == "EUR"
-    whole = next(
-        line for line in error["lines"] if (line["who"], line["split"]) == ("ensemble", "test")
-    )
+    whole = next(line for line in error["lines"] if (line["who"], line["split"]) == ("ensemble", "test"))
     assert whole["y"] == [float(f"{row['ensemble_test_rmse']:.5g}") for row in rows]
     assert {line["split"] for line in loss["lines"]} == {"train", "validation", "test"}
     table = at.dataframe[-1].value
@@ -154,9 +142,7 @@ def test_one_on_its_way_can_be_stopped_and_one_that_ended_resumed_and_deleted(
     import psutil
 
     me = psutil.Process(os.getpid())
-    run = trained(
-        state="training", epoch=1, pid=me.pid, host="elsewhere", updated=time.time(), step=5
-    )
+    run = trained(state="training", epoch=1, pid=me.pid, host="elsewhere", updated=time.time(), step=5)
     at = open_page(run.id)
     assert button(at, "numeric_delete").disabled
     button(at, "numeric_stop").click().run()

@@ -19,9 +19,7 @@ CASES = {
     "all right": (np.repeat(np.eye(3)[[LABELS]], 2, axis=0), LABELS),
 }
 # No sentence holds these; nor more than six digits behind the point.
-NONSENSE = re.compile(
-    r"\bnan\b|\binf\b|\bThese 1\b|(?<!of )\b1 (test )?examples|[-−]0\b(?![.:])|\.\d{7}"
-)
+NONSENSE = re.compile(r"\bnan\b|\binf\b|\bThese 1\b|(?<!of )\b1 (test )?examples|[-−]0\b(?![.:])|\.\d{7}")
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -33,11 +31,7 @@ def test_every_view_says_something_sound_of_them(case: tuple[np.ndarray, np.ndar
     for page, words in [*views, ("predictions", {}), ("train", {})]:
         at = opened(page, run, **words)
         assert not at.error
-        said = [
-            text
-            for kind, field, text in strings(at)
-            if field in ("body", "alt", "label") or kind == "metric"
-        ]
+        said = [text for kind, field, text in strings(at) if field in ("body", "alt", "label") or kind == "metric"]
         frames = [one.value for one in at.dataframe]
         tables = [one.to_string() for one in frames if one.dtypes.eq(object).all()]
         assert not [one for one in (*said, *tables) if NONSENSE.search(one)]

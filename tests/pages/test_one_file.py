@@ -26,12 +26,8 @@ def test_the_button_stands_on_the_screen_of_a_run(screen: str) -> None:
     assert labels.count(report_download.LABEL) == 1
 
 
-def test_the_file_of_compare_has_the_baseline_of_the_screen(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    fast, slow = (
-        finished({"learning_rate": rate}, draw=place) for place, rate in enumerate((0.1, 0.01))
-    )
+def test_the_file_of_compare_has_the_baseline_of_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast, slow = (finished({"learning_rate": rate}, draw=place) for place, rate in enumerate((0.1, 0.01)))
     asked: list[str | None] = [None, fast.id]
     monkeypatch.setattr(run_picker.address.BASELINE, "read", lambda: asked.pop(0))
     assert [run.id for run in run_picker.sort_baseline_first([fast, slow])] == [slow.id, fast.id]

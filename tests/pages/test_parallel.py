@@ -25,9 +25,7 @@ from ensemble.wording.run_names import format_run_name
 
 APP = Path(__file__).parents[2] / "app.py"
 # A fixed step and one step remembered: what compiles in a quarter of the time.
-CONFIG = LbfgsConfig(
-    dataset="digits", iterations=3, stepsize=0.5, history=1, devices=2, l2=0.01, sweep=False
-)
+CONFIG = LbfgsConfig(dataset="digits", iterations=3, stepsize=0.5, history=1, devices=2, l2=0.01, sweep=False)
 Open = Callable[..., AppTest]
 
 
@@ -116,9 +114,7 @@ def test_the_first_visit_says_what_will_be_here_and_offers_an_example(page: Open
     assert button(at, "solve_launch").label.startswith("Solve 50,000 × 784 with and without pmap")
 
 
-def test_a_finished_one_is_answered_first_and_its_pictures_are_what_was_measured(
-    page: Open, solved: Any
-) -> None:
+def test_a_finished_one_is_answered_first_and_its_pictures_are_what_was_measured(page: Open, solved: Any) -> None:
     solve = solved()
     at = page()
     assert address(at) == solve.id, "the newest is shown and put into the address"
@@ -157,13 +153,7 @@ def test_the_speed_up_by_devices_is_drawn_where_it_was_measured(page: Open, solv
 
 def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open, solved: Any) -> None:
     solve = solved(
-        **waiting(
-            state="solving",
-            message="Solving on 2 devices.",
-            iteration=4,
-            iterations=6,
-            seconds_left=65.0,
-        )
+        **waiting(state="solving", message="Solving on 2 devices.", iteration=4, iterations=6, seconds_left=65.0)
     )
     at = page(solve)
     text = at.get("progress")[0].proto.text
@@ -185,10 +175,7 @@ def test_one_that_waits_names_who_is_before_it(page: Open, solved: Any) -> None:
     ("status", "why"),
     [
         ({"state": "stopped", "message": "Stopped by hand."}, "Stopped by hand."),
-        (
-            {"state": "failed", "message": "Could not write to the disk."},
-            "Could not write to the disk.",
-        ),
+        ({"state": "failed", "message": "Could not write to the disk."}, "Could not write to the disk."),
         ({"state": "solving", "pid": 2**22 + 1, "host": "", "updated": 1.0}, "was killed"),
     ],
     ids=["stopped", "failed", "gone"],
@@ -231,22 +218,16 @@ def test_another_one_can_be_picked(page: Open, solved: Any) -> None:
     assert address(at) == one.id
 
 
-def test_what_is_set_stays_and_a_regressions_settings_can_be_used_again(
-    page: Open, solved: Any
-) -> None:
+def test_what_is_set_stays_and_a_regressions_settings_can_be_used_again(page: Open, solved: Any) -> None:
     at = page(solved())
     at.number_input(format_regression_key("samples")).set_value(700).run()
     at.switch_page("pages/runs.py").run()
     at.switch_page("pages/parallel.py").run()
     assert button(at, "solve_launch").label.startswith("Solve 700 × 784")
     button(at, "solve_reuse").click().run()
-    assert (
-        button(at, "solve_launch").label == "Solve 1,297 × 784 with and without pmap on 2 devices"
-    )
+    assert button(at, "solve_launch").label == "Solve 1,297 × 784 with and without pmap on 2 devices"
     assert "as one of this size took before" in said(at)
-    assert format_regression_key("samples") not in [one.key for one in at.number_input], (
-        "there is nothing to draw"
-    )
+    assert format_regression_key("samples") not in [one.key for one in at.number_input], "there is nothing to draw"
     assert "Also: L2 0.01, 1 remembered, no sweep over devices." in said(at)
 
 

@@ -83,9 +83,7 @@ def relaunched(stopped: Regression) -> tuple[AppTest, Regression]:
     return at, begun
 
 
-def test_what_was_launched_is_shown_though_the_browser_asks_for_the_one_before(
-    stopped: Regression,
-) -> None:
+def test_what_was_launched_is_shown_though_the_browser_asks_for_the_one_before(stopped: Regression) -> None:
     at, begun = relaunched(stopped)
     assert begun.active
     assert begun.config == CONFIG
@@ -94,9 +92,7 @@ def test_what_was_launched_is_shown_though_the_browser_asks_for_the_one_before(
     assert shown(at) == (begun.id, begun.id)
 
 
-def test_a_while_later_the_address_is_obeyed_again(
-    stopped: Regression, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_while_later_the_address_is_obeyed_again(stopped: Regression, monkeypatch: pytest.MonkeyPatch) -> None:
     at, begun = relaunched(stopped)
     later = time.monotonic() + job_picker.LAUNCHED_JOB_TIMEOUT_S
     monkeypatch.setattr(job_picker, "time", SimpleNamespace(monotonic=lambda: later))

@@ -65,14 +65,7 @@ def test_one_of_the_same_size_on_this_machine_tells_how_long_another_takes() -> 
         {"config": replace(CONFIG, pmap="with")},
         {"started": None},
     ],
-    ids=[
-        "elsewhere",
-        "stopped",
-        "with another sweep",
-        "of another size",
-        "with one device",
-        "never begun",
-    ],
+    ids=["elsewhere", "stopped", "with another sweep", "of another size", "with one device", "never begun"],
 )
 def test_one_that_is_not_alike_tells_nothing(other: dict[str, Any]) -> None:
     ended(**other)

@@ -42,14 +42,10 @@ def captions(at: AppTest) -> str:
     return " ".join(one.value for one in at.caption)
 
 
-def test_train_asks_whether_a_run_could_have_been_cheaper_and_answers_who_wants_to_know(
-    train: Any,
-) -> None:
+def test_train_asks_whether_a_run_could_have_been_cheaper_and_answers_who_wants_to_know(train: Any) -> None:
     run = trained(members=3, epochs=2, sure=1.0)
     at = train(run.id)
-    (switch,) = (
-        one for one in at.toggle if one.label == "Would fewer members or epochs have done?"
-    )
+    (switch,) = (one for one in at.toggle if one.label == "Would fewer members or epochs have done?")
     assert not switch.value
     assert "plan" not in {chart.proto.id for chart in at.get("plotly_chart")}
     at = switch.set_value(True).run()
@@ -110,9 +106,7 @@ def test_compare_shows_the_plan_of_the_run_that_is_chosen_there() -> None:
 
 def test_a_schedule_that_ends_with_the_run_is_cautioned_of() -> None:
     run = trained(members=2, epochs=2)
-    (run.path / "config.json").write_text(
-        (run.path / "config.json").read_text().replace('"constant"', '"cosine"')
-    )
+    (run.path / "config.json").write_text((run.path / "config.json").read_text().replace('"constant"', '"cosine"'))
     assert "a schedule of its own would probably do better" in captions(shown(run))
 
 

@@ -64,9 +64,7 @@ def press(at: AppTest, key: str) -> AppTest:
 def test_chosen_images_are_labelled_blind_and_become_two_versions(tmp_path: Path) -> None:
     pool = keep_pool(tmp_path)
     run = trained(dataset="leaves", epochs=1)
-    batch = LabelBatch(
-        "diversity", run.id, 1, 0, [3, 4], [4, 9], answers=[3, 4, 9], votes=[3, 1, 2], members=3
-    )
+    batch = LabelBatch("diversity", run.id, 1, 0, [3, 4], [4, 9], answers=[3, 4, 9], votes=[3, 1, 2], members=3)
     pool_batches.append_batch(pool, batch)
     at = opened(run, "labels", split="pool")
     assert "0 of 3 leaves decided" in said(at)
@@ -74,11 +72,7 @@ def test_chosen_images_are_labelled_blind_and_become_two_versions(tmp_path: Path
     assert "members say “" not in said(at), "nobody sees it who has not asked"
     first = shown_number(at)
     at.toggle(key=f"labels_answer_{first}").set_value(True).run()
-    told = {
-        3: "All 3 members say “leaf d”.",
-        4: "1 of 3 members says “leaf e”.",
-        9: "2 of 3 members say “leaf j”.",
-    }
+    told = {3: "All 3 members say “leaf d”.", 4: "1 of 3 members says “leaf e”.", 9: "2 of 3 members say “leaf j”."}
     assert told[first or 0] in said(at)
     for _ in range(3):
         number = shown_number(at)
@@ -120,10 +114,7 @@ def test_both_arms_of_an_experiment_are_shown_with_their_answer() -> None:
     for result in build_results(0.2, 2).values():
         append_result(experiment.path, result)
     status = json.loads((experiment.path / "status.json").read_text())
-    write_status(
-        experiment.path,
-        type(experiment.status).from_dict(status | {"state": "finished", "done": 10}),
-    )
+    write_status(experiment.path, type(experiment.status).from_dict(status | {"state": "finished", "done": 10}))
     at = opened(run, "labels", split="pool")
     assert "Too few seeds to tell: +" in said(at)
     assert "on 400 test digits" in said(at)
@@ -135,9 +126,7 @@ def test_both_arms_of_an_experiment_are_shown_with_their_answer() -> None:
 @pytest.mark.long
 def test_members_are_asked_and_what_they_choose_waits_in_the_queue(tmp_path: Path) -> None:
     pool = keep_pool(tmp_path)
-    config = EnsembleConfig(
-        dataset="leaves", network="logistic", members=2, epochs=1, batch_size=64
-    )
+    config = EnsembleConfig(dataset="leaves", network="logistic", members=2, epochs=1, batch_size=64)
     run = runs.execute_run(runs.create_run(config).id)
     at = opened(run, "labels", split="pool")
     at.number_input(key="labels_count_attic").set_value(4).run()

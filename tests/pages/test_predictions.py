@@ -29,9 +29,7 @@ def test_the_answer_counts_what_a_loop_counts() -> None:
 
 
 def test_only_one_page_is_drawn_least_sure_first() -> None:
-    made = evaluate_predictions(
-        probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels)
     at = opened(trained())
     assert numbers(at) == np.argsort(made.confidence, kind="stable")[:60].tolist()
     first = tiles(at)[0]
@@ -40,9 +38,7 @@ def test_only_one_page_is_drawn_least_sure_first() -> None:
     assert [text for text, _ in first["votes"]] == [
         str(member[first["number"]].argmax()) for member in made.probabilities
     ]
-    assert [against for _, against in first["votes"]] == [
-        int(text) != said for text, _ in first["votes"]
-    ]
+    assert [against for _, against in first["votes"]] == [int(text) != said for text, _ in first["votes"]]
 
 
 def test_pages_meet_and_cover_all() -> None:
@@ -73,9 +69,7 @@ def test_a_link_shows_the_same() -> None:
     run = trained(sure=2.0)
     address: dict[str, object] = {"show": "split", "class_": 4, "order": "split", "epoch": 1}
     at = opened(run, **address)
-    made = evaluate_predictions(
-        probabilities("digits", 3, 1, 2.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 3, 1, 2.0), datasets.load_dataset("digits").test_labels)
     votes = [sorted(text for text, _ in tile["votes"]) for tile in tiles(at)]
     apart = [len(set(one)) for one in votes]
     assert min(apart) == 2
@@ -85,9 +79,7 @@ def test_a_link_shows_the_same() -> None:
 
 
 def test_an_open_image_is_told_in_a_sentence_and_a_chart() -> None:
-    made = evaluate_predictions(
-        probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels)
     number = int(np.flatnonzero(made.split)[0])
     at = opened(trained(), digit=number)
     votes = " ".join(str(vote) for vote in made.votes[:, number])
@@ -138,9 +130,7 @@ def test_one_member_is_not_said_to_disagree() -> None:
 
 
 def test_many_votes_are_counted() -> None:
-    made = evaluate_predictions(
-        probabilities("digits", 32, 1, 1.0), datasets.load_dataset("digits").test_labels
-    )
+    made = evaluate_predictions(probabilities("digits", 32, 1, 1.0), datasets.load_dataset("digits").test_labels)
     for tile in tiles(opened(trained(members=32, epochs=1, sure=1.0))):
         lines = [text for text, _ in tile["votes"]]
         counts = [int(line.split()[0]) for line in lines]

@@ -11,9 +11,7 @@ from ensemble.ui.predictions.predictions_view import PredictionsView
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import numbers, opened, value, widget
 
-MADE = evaluate_predictions(
-    probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
-)
+MADE = evaluate_predictions(probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels)
 AWAY = "which is in now"
 
 
@@ -76,26 +74,18 @@ def test_a_later_epoch_is_offered_also_of_a_run_that_has_ended_unless_one_was_ch
     assert "newer" not in [one.key for one in at.button], "it was chosen by hand"
 
 
-@pytest.mark.parametrize(
-    ("state", "said"), [("training", "See how it goes"), ("failed", "See what happened")]
-)
+@pytest.mark.parametrize(("state", "said"), [("training", "See how it goes"), ("failed", "See what happened")])
 def test_the_way_to_the_curves_says_what_is_there(state: str, said: str) -> None:
     at = opened(trained(done=0, state=state, working=state == "training"))
     assert at.get("page_link")[-1].proto.label == said
 
 
 def test_what_these_predictions_do_not_have_is_left_out_of_the_view() -> None:
-    assert restrict_predictions_view(
-        PredictionsView(label=9, digit=499), MADE, 10, True
-    ) == PredictionsView(label=9, digit=499)
-    assert (
-        restrict_predictions_view(PredictionsView(label=10, digit=500), MADE, 10, True)
-        == PredictionsView()
+    assert restrict_predictions_view(PredictionsView(label=9, digit=499), MADE, 10, True) == PredictionsView(
+        label=9, digit=499
     )
-    assert (
-        restrict_predictions_view(PredictionsView(order="sets"), MADE, 10, False)
-        == PredictionsView()
-    )
+    assert restrict_predictions_view(PredictionsView(label=10, digit=500), MADE, 10, True) == PredictionsView()
+    assert restrict_predictions_view(PredictionsView(order="sets"), MADE, 10, False) == PredictionsView()
 
 
 def dialog_alone() -> None:

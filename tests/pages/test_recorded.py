@@ -60,10 +60,7 @@ def said(at: AppTest) -> str:
     ("name", "page"),
     [
         *(("finished", page) for page in PAGES),
-        *(
-            ("stopped", page) if page in OF_ITS_STATE else variant("stopped", page)
-            for page in PAGES
-        ),
+        *(("stopped", page) if page in OF_ITS_STATE else variant("stopped", page) for page in PAGES),
     ],
 )
 def test_a_screen_opens_it(recording: Recording, name: str, page: str) -> None:

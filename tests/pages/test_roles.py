@@ -46,9 +46,7 @@ def why(control: object) -> str:
     return str(control.help) if control.disabled else ""  # type: ignore[attr-defined]
 
 
-def test_a_viewer_adds_no_data_and_is_told_why(
-    comes: Comes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_viewer_adds_no_data_and_is_told_why(comes: Comes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
     job = uploads.read_through()
     comes(Role.VIEWER)
@@ -82,9 +80,7 @@ def test_a_viewer_keeps_nothing_that_was_handed_in(comes: Comes, tmp_path: Path)
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.MEMBER, Role.ADMIN])
-def test_a_run_without_an_owner_opens_and_is_an_admins_to_change(
-    comes: Comes, role: Role, no_owner: Run
-) -> None:
+def test_a_run_without_an_owner_opens_and_is_an_admins_to_change(comes: Comes, role: Role, no_owner: Run) -> None:
     comes(role)
     at = opened(page="runs", run=no_owner.id)
     (tags,) = [one for one in at.multiselect if one.label == "Tags"]
@@ -104,9 +100,7 @@ def test_who_did_what_is_shown_to_admins_alone(comes: Comes, role: Role) -> None
     folds = [one.label for one in at.expander]
     assert ("Who did what" in folds) == (role is Role.ADMIN)
     tables = [table.value for table in at.dataframe if "Did" in table.value]
-    assert any("eve@example.org" in table["Who"].tolist() for table in tables) == (
-        role is Role.ADMIN
-    )
+    assert any("eve@example.org" in table["Who"].tolist() for table in tables) == (role is Role.ADMIN)
 
 
 # What changes something on each screen, as its key begins: all else is there to look.
@@ -114,14 +108,7 @@ RUN = ["free_space_open", "import_open", "name_of_", "note_of_", "run_pin", "tag
 ACTS = {
     "an active run": [*RUN, "run_stop"],  # which nobody can delete
     "an ended run": [*RUN, "run_delete", "run_resume"],
-    "runs": [
-        "free_space_open",
-        "import_open",
-        "runs_delete",
-        "runs_resume",
-        "runs_stop",
-        "tags_of_",
-    ],
+    "runs": ["free_space_open", "import_open", "runs_delete", "runs_resume", "runs_stop", "tags_of_"],
     "train": ["fetch_mnist", "launch", "stop"],
     "tune": ["tune_launch", "tune_quick"],
     "numbers": ["import_open", "numbers_quick"],
@@ -151,9 +138,7 @@ def closed(at: AppTest) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_all_that_changes_something_is_closed_to_a_viewer_and_says_why(
-    comes: Comes, name: str
-) -> None:
+def test_all_that_changes_something_is_closed_to_a_viewer_and_says_why(comes: Comes, name: str) -> None:
     look = screen(name)
     comes(Role.ADMIN)
     admins = closed(look())

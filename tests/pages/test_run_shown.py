@@ -52,9 +52,7 @@ def two() -> tuple[runs.Run, runs.Run]:
 
 
 @pytest.mark.parametrize("screen", ["train", "predictions", "inspect"])
-def test_a_screen_without_a_run_in_its_address_shows_the_run_shown_last(
-    tab: Open, screen: str
-) -> None:
+def test_a_screen_without_a_run_in_its_address_shows_the_run_shown_last(tab: Open, screen: str) -> None:
     older, _ = two()
     at = go_to(tab(older.id), screen)
     assert at.subheader[0].value == "older"

@@ -87,11 +87,7 @@ def test_every_run_has_its_row_newest_first(page: Open) -> None:
         ({"state": "diverged", "done": 0}, "diverged", "0 of 2"),
         ({"state": "training", "done": 1, "working": True}, "training", "50 %"),
         ({"state": "starting", "done": 0, "working": True}, "starting", "0 of 2"),
-        (
-            {"state": "training", "done": 1, "updated": 1000.0},
-            "failed",
-            "1 of 2",
-        ),  # its worker is gone
+        ({"state": "training", "done": 1, "updated": 1000.0}, "failed", "1 of 2"),  # its worker is gone
     ],
 )
 def test_states_in_words(page: Open, status: dict[str, Any], said: str, done: str) -> None:
@@ -150,8 +146,7 @@ def test_an_active_run_can_be_stopped_and_not_deleted(page: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "why"),
-    [("finished", "launch a new one for more epochs"), ("diverged", "lower learning rate")],
+    ("state", "why"), [("finished", "launch a new one for more epochs"), ("diverged", "lower learning rate")]
 )
 def test_what_cannot_be_resumed_says_why(page: Open, state: str, why: str) -> None:
     at = page(trained(state=state))

@@ -32,19 +32,9 @@ def test_settings_and_figures_are_columns_of_numbers_also_where_none_is_known() 
     rows = table(opened(page="runs"))
     assert {
         name: str(rows[name].dtype)
-        for name in (
-            "nll",
-            "gain",
-            "accuracy",
-            "time",
-            "momentum",
-            "learning_rate",
-            "batch_size",
-            "members",
-        )
+        for name in ("nll", "gain", "accuracy", "time", "momentum", "learning_rate", "batch_size", "members")
     } == dict.fromkeys(
-        ("nll", "gain", "accuracy", "time", "momentum", "learning_rate", "batch_size", "members"),
-        "float64",
+        ("nll", "gain", "accuracy", "time", "momentum", "learning_rate", "batch_size", "members"), "float64"
     )
     by_momentum = rows.sort_values("momentum")
     assert by_momentum["momentum"].tolist() == [0.8, 0.95]
@@ -87,9 +77,7 @@ def test_the_calibration_error_is_that_of_the_last_epoch_counted_by_hand() -> No
     assert found[without.id] == np.inf, "it comes last where less is better"
 
 
-def test_many_runs_are_read_for_their_calibration_error_bit_by_bit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_many_runs_are_read_for_their_calibration_error_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     several = [trained(seed=seed, epochs=1) for seed in range(3)]
     looked: list[str] = []
     real = calibration_error.load_run_ece
@@ -122,10 +110,7 @@ def test_the_baseline_of_a_dataset_is_pinned_shown_and_unpinned() -> None:
     widget(at, "button", "run_pin").click().run()
     assert read_baseline("digits") == first.id
     rows = table(at)
-    assert dict(zip(rows["id"], rows["baseline"], strict=True)) == {
-        first.id: "pinned",
-        second.id: "",
-    }
+    assert dict(zip(rows["id"], rows["baseline"], strict=True)) == {first.id: "pinned", second.id: ""}
     at = opened(second, "runs")
     assert links(at)["Compare with the baseline"] == {"runs": [f"{first.id},{second.id}"]}
     at = opened(first, "runs")

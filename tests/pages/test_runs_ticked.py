@@ -62,22 +62,11 @@ def rows_pressed(first: list[str], then: list[int], listed: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("listed", "then", "expected"),
-    [
-        ("ab", [0, 1], "ab"),
-        ("ab", [1], "b"),
-        ("ab", [], ""),
-        ("ab", [0, 7], "a"),
-        ("b", [0], "ab"),
-        ("b", [], "a"),
-    ],
+    [("ab", [0, 1], "ab"), ("ab", [1], "b"), ("ab", [], ""), ("ab", [0, 7], "a"), ("b", [0], "ab"), ("b", [], "a")],
 )
-def test_what_is_ticked_stays_where_a_filter_hides_it(
-    listed: str, then: list[int], expected: str
-) -> None:
+def test_what_is_ticked_stays_where_a_filter_hides_it(listed: str, then: list[int], expected: str) -> None:
     ids = {name: untrained().id for name in "ab"}
-    at = AppTest.from_function(
-        rows_pressed, args=([ids["a"]], then, [ids[one] for one in listed])
-    ).run()
+    at = AppTest.from_function(rows_pressed, args=([ids["a"]], then, [ids[one] for one in listed])).run()
     assert not at.exception
     wanted = [ids[one] for one in expected]
     assert " ".join(one.value for one in at.markdown).split() == wanted
@@ -89,9 +78,7 @@ def test_more_than_compare_takes_are_no_address_and_say_so() -> None:
     every = [untrained() for _ in range(51)]
     at = ticked(*every)
     assert "51 runs ticked" in at.subheader[0].value
-    assert [
-        link.proto.disabled for link in at.get("page_link") if link.proto.page == "compare"
-    ] == [True]
+    assert [link.proto.disabled for link in at.get("page_link") if link.proto.page == "compare"] == [True]
     assert any("Compare takes 2 to 50 runs: untick 1" in one for one in captions(at))
     assert widget(at, "button", "runs_resume").disabled, "51 processes at once"
 

@@ -32,15 +32,7 @@ def test_one_member_has_no_mean_member() -> None:
 
 def test_a_phone_shows_what_tells_runs_apart_and_the_accuracy() -> None:
     order = list(table.tabulate_runs([trained()]))
-    assert order[:7] == [
-        "data",
-        "members",
-        "learning_rate",
-        "seed",
-        "accuracy",
-        "gain",
-        "state",
-    ]
+    assert order[:7] == ["data", "members", "learning_rate", "seed", "accuracy", "gain", "state"]
     shown = columns.build_column_config(order[:-1])
     assert list(shown) == order
     # 366 pixels are what 400 leave, 35 of them for the box in front of a row.

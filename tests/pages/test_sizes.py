@@ -15,11 +15,7 @@ from tests.pages.test_imported import opened, said
 from tests.runs.test_imported_run import entry
 
 HOSTILE = "$x$ <b>bold</b> [a](http://b) :red[no] `code` | a name that goes on and on and on"
-CASES = {
-    "two classes": (3, 200, 2),
-    "one member": (1, 120, 12),
-    "thirty images, absent classes": (4, 30, 40),
-}
+CASES = {"two classes": (3, 200, 2), "one member": (1, 120, 12), "thirty images, absent classes": (4, 30, 40)}
 
 
 def imported(members: int, examples: int, classes: int) -> runs.Run:
@@ -40,10 +36,7 @@ def test_every_view_is_drawn_at_every_size(case: tuple[int, int, int]) -> None:
     for words in ({"view": one} for one in VIEWS if one not in ("shift", "digit")):
         at = opened("inspect", run, **words)
         assert not at.error
-    for words in (
-        {"view": "selective", "mode": "sets"},
-        {"view": "uncertainty", "picture": "confusion"},
-    ):
+    for words in ({"view": "selective", "mode": "sets"}, {"view": "uncertainty", "picture": "confusion"}):
         assert not opened("inspect", run, **words).error
     assert not opened("predictions", run, digit="7", order="sets").error
 

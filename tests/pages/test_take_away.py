@@ -43,19 +43,13 @@ def test_a_run_with_members_is_offered_in_every_form() -> None:
     ]
 
 
-def test_what_cannot_be_had_says_why_and_the_rest_is_offered(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_cannot_be_had_says_why_and_the_rest_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as if it were not installed
     own = f"{modules.__name__}:Careful"
     monkeypatch.setenv(NETWORKS_VARIABLE, own)
     at = open_run_panel(create_drawn_run(own))
     buttons = {one.proto.label: one.proto for one in at.get("download_button")}
-    disabled = {
-        name: buttons[one.title].help
-        for name, one in EXPORT_FORMATS.items()
-        if buttons[one.title].disabled
-    }
+    disabled = {name: buttons[one.title].help for name, one in EXPORT_FORMATS.items() if buttons[one.title].disabled}
     assert disabled == {
         "onnx": "onnx takes the package onnxruntime, which is not installed here: "
         "pip install onnxruntime (the extra “export”)",
@@ -69,8 +63,7 @@ def test_a_folder_is_saved_with_all_that_is_in_it() -> None:
     content = take_away.make_export_bytes(run.id, "tensorboard")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.namelist() == [
-            f"tensorboard/{who}/{FILE_NAME}"
-            for who in ("ensemble", "member-1", "member-2", "member-3")
+            f"tensorboard/{who}/{FILE_NAME}" for who in ("ensemble", "member-1", "member-2", "member-3")
         ]
 
 

@@ -90,9 +90,7 @@ def test_a_bad_link_is_one_sentence_and_a_way_on(train: Any, link: str) -> None:
     assert not at.warning
 
 
-def test_the_page_is_drawn_whole_before_anybody_waits_for_curves(
-    train: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_is_drawn_whole_before_anybody_waits_for_curves(train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[str] = []
     monkeypatch.setattr(live, "wait_for_first_curves", lambda run: waited.append(run.id))
     at = train(runs.create_run(EnsembleConfig()).id)

@@ -29,9 +29,7 @@ class Told(WarmWorker):
         super().__init__()
         self.likely: list[EnsembleConfig | None] = []
 
-    def keep_ready(
-        self, environment: Mapping[str, str], likely: EnsembleConfig | None = None
-    ) -> None:
+    def keep_ready(self, environment: Mapping[str, str], likely: EnsembleConfig | None = None) -> None:
         self.likely.append(likely)
         super().keep_ready(environment, likely)  # Switched off by the environment of all tests.
 

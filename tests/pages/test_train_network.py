@@ -113,9 +113,7 @@ def test_images_too_small_for_a_network_are_said_beside_launch(train: Open) -> N
     assert launchable(chosen(at, network="cnn"))
 
 
-def test_more_memory_than_the_machine_has_is_said_beside_launch(
-    train: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_memory_than_the_machine_has_is_said_beside_launch(train: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     small = dataclasses.replace(read_machine_info(), memory_bytes=2 * 10**9)
     monkeypatch.setattr(launch, "read_machine_info", lambda: small)
     at = chosen(train(), network="mlp", width=1024, members=64)
@@ -153,9 +151,7 @@ def answered(at: AppTest) -> AppTest:
 
 
 @pytest.mark.long
-def test_a_network_of_ones_own_is_asked_elsewhere_and_says_what_it_takes(
-    train: Open, own: str
-) -> None:
+def test_a_network_of_ones_own_is_asked_elsewhere_and_says_what_it_takes(train: Open, own: str) -> None:
     at = unfolded(train())
     assert names(at)[-1] == "Leaves"
     at = answered(chosen(at, network=own))
@@ -167,9 +163,7 @@ def test_a_network_of_ones_own_is_asked_elsewhere_and_says_what_it_takes(
 
 
 @pytest.mark.long
-def test_what_harms_a_network_is_said_under_the_control_and_it_may_be_launched(
-    train: Open, own: str
-) -> None:
+def test_what_harms_a_network_is_said_under_the_control_and_it_may_be_launched(train: Open, own: str) -> None:
     ending = "nn.softmax(nn.Dense(self.classes)(x.reshape(len(x), -1)))"
     code = LEAVES.replace("nn.Dense(self.classes)(x.reshape(len(x), -1))", ending)
     Path("my_leaves.py").write_text(code)

@@ -127,9 +127,7 @@ def test_what_a_browser_sends_is_taken_by_its_number(state: dict[str, Any]) -> N
     assert state["set_members"] == 3, "the same message again is not another change"
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{", "null", '{"number": 1}', '{"number": "x", "values": {}}', 3, None]
-)
+@pytest.mark.parametrize("text", ["", "[]", "{", "null", '{"number": 1}', '{"number": "x", "values": {}}', 3, None])
 def test_what_is_no_such_message_changes_nothing(text: Any, state: dict[str, Any]) -> None:
     state[number_fields.KEY] = {"edited": text, "restored": text}
     number_fields.apply_edited_numbers()
@@ -174,9 +172,7 @@ def test_what_a_tab_kept_comes_back_where_nothing_was_chosen_in_this_visit() -> 
     assert form_of(other)["visit"] not in ("", visit)
 
 
-def test_seeds_that_cannot_be_launched_are_said_and_the_first_run_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_seeds_that_cannot_be_launched_are_said_and_the_first_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     launched: list[EnsembleConfig] = []
     real = runs.launch_run
 
@@ -210,9 +206,7 @@ def test_other_settings_are_found_by_their_words(monkeypatch: pytest.MonkeyPatch
     assert "try another word" in " ".join(one.value for one in at.sidebar.caption)
 
 
-def test_three_seeds_are_three_runs_that_differ_in_nothing_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_three_seeds_are_three_runs_that_differ_in_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: None)
     at = opened(trained(members=3), "train")
     at.session_state["launch_seeds"] = 3
@@ -226,9 +220,7 @@ def test_three_seeds_are_three_runs_that_differ_in_nothing_else(
     assert fields(at), "a launch leaves the settings where they are"
 
 
-def test_images_that_are_not_here_can_be_fetched(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
+def test_images_that_are_not_here_can_be_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "empty"))
     at = hold(opened(trained(), "train"), dataset="kmnist")
     assert label(at, "fetch_kmnist").startswith("Fetch Kuzushiji-MNIST")

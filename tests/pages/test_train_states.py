@@ -90,9 +90,7 @@ def test_the_best_epoch_is_named_where_it_is_not_the_last(best: float, said: boo
 
 
 @pytest.mark.parametrize(("best", "said"), [(7, True), (1, False)])
-def test_by_validation_the_best_epoch_is_named_though_the_last_tests_better(
-    best: int, said: bool
-) -> None:
+def test_by_validation_the_best_epoch_is_named_though_the_last_tests_better(best: int, said: bool) -> None:
     at = shown(best_ensemble_test_accuracy=0.85, best_epoch=best, best_on="validation")
     assert (
         "Best: 85.0 % after epoch 7 (kept: other screens show it when you choose it there); "

@@ -18,11 +18,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """One run for all tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("runs")))
-        return trained(
-            EnsembleConfig(
-                network="logistic", members=4, folds=3, epochs=2, batch_size=256, validation=0.1
-            )
-        )
+        return trained(EnsembleConfig(network="logistic", members=4, folds=3, epochs=2, batch_size=256, validation=0.1))
 
 
 @pytest.fixture

@@ -65,16 +65,12 @@ def test_the_best_trial_stands_first_with_its_test_figure_and_a_word_of_caution(
     assert "The best of 5 figures on 130 validation digits looks better than it is" in said(at)
 
 
-def test_figures_of_trials_that_were_trained_several_times_say_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_figures_of_trials_that_were_trained_several_times_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     real = light.epoch_line
     monkeypatch.setattr(
         light,
         "epoch_line",
-        lambda config, epoch: (
-            real(config, epoch) | {"ensemble_test_accuracy": 0.9 + 0.02 * config.seed}
-        ),
+        lambda config, epoch: real(config, epoch) | {"ensemble_test_accuracy": 0.9 + 0.02 * config.seed},
     )
     sweep = searched(trials=2, repeats=3)
     best = sweeps.find_best_trial(sweep)
@@ -100,9 +96,7 @@ def test_curves_keep_their_zoom_and_hold_every_trial() -> None:
 
 
 def test_a_sweep_that_goes_on_names_what_runs_and_how_trials_ended() -> None:
-    sweep = searched(
-        space="learning_rate=0.01,0.1,0.5 momentum=0.8,0.9", sampler="grid", pruner="median"
-    )
+    sweep = searched(space="learning_rate=0.01,0.1,0.5 momentum=0.8,0.9", sampler="grid", pruner="median")
     ended = [one.state for one in sweeps.read_trials(sweep)]
     assert {"complete", "failed"} <= set(ended), "a rate of 0.5 diverges"
     at = tuned(sweep=sweep.id)
@@ -187,9 +181,7 @@ def test_a_brush_leaves_the_same_trials_in_the_table_and_a_link_shows_them() -> 
 
 
 def test_every_view_says_what_it_waits_for_or_shows_it() -> None:
-    sweep = searched(
-        trials=3, objectives="nll,seconds", space="learning_rate=0.01..0.3 members=1..4"
-    )
+    sweep = searched(trials=3, objectives="nll,seconds", space="learning_rate=0.01..0.3 members=1..4")
     front = sweeps.find_pareto_trials(sweep)
     at = tuned(sweep=sweep.id, view="front")
     assert f"{len(front)} trial{'s' * (len(front) > 1)}** of 3" in said(at)
@@ -237,9 +229,7 @@ def test_the_best_settings_are_there_though_their_run_was_deleted() -> None:
     assert not at.warning
 
 
-def test_a_sweep_that_has_ended_is_looked_at_again_but_less_often(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_sweep_that_has_ended_is_looked_at_again_but_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     # It may be resumed or enlarged in another tab, or on the command line.
     pauses: list[float] = []
     real = st.fragment

@@ -102,16 +102,11 @@ def test_a_grid_says_how_many_trials_it_has_before_it_is_launched() -> None:
     [
         (("checkbox", "tune_tick_learning_rate", False), "Nothing is searched: tick at least one"),
         (("multiselect", "tune_objectives", []), "choose an objective such as NLL"),
-        (
-            ("number_input", "tune_from_learning_rate", 0.7),
-            "the start of a range has to be below its end",
-        ),
+        (("number_input", "tune_from_learning_rate", 0.7), "the start of a range has to be below its end"),
         (("segmented_control", "tune_kind_learning_rate", "list"), "No value of learning rate"),
     ],
 )
-def test_what_cannot_be_launched_says_why_beside_the_button(
-    change: tuple[str, str, Any], reason: str
-) -> None:
+def test_what_cannot_be_launched_says_why_beside_the_button(change: tuple[str, str, Any], reason: str) -> None:
     at = tuned()
     kind, key, value = change
     getattr(at, kind)(key=key).set_value(value).run()
@@ -121,9 +116,7 @@ def test_what_cannot_be_launched_says_why_beside_the_button(
 
 
 @pytest.mark.parametrize(("seconds", "sweeps_made"), [(1.0, 1), (1.9, 1), (2.1, 2)])
-def test_a_double_click_launches_one_sweep(
-    seconds: float, sweeps_made: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_double_click_launches_one_sweep(seconds: float, sweeps_made: int, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(now=1000.0)
     clock.monotonic = lambda: clock.now  # only the test moves it
     monkeypatch.setattr(launch, "time", clock)
@@ -156,9 +149,7 @@ def test_other_trials_launched_at_once_are_no_double_click(monkeypatch: pytest.M
         ("64..1168", 128, 1_168),
     ],
 )
-def test_no_trial_may_have_a_batch_of_more_images_than_there_are(
-    searched: str, fixed: int, largest: int
-) -> None:
+def test_no_trial_may_have_a_batch_of_more_images_than_there_are(searched: str, fixed: int, largest: int) -> None:
     """Of 1,297 a tenth is held out: 1,167 are left, all of which may be one batch."""
     at = tuned()
     at.session_state["set_batch_size"] = fixed
@@ -175,16 +166,12 @@ def test_no_trial_may_have_a_batch_of_more_images_than_there_are(
             at.number_input(key="tune_to_batch_size").set_value(high).run()
     else:
         at.run()
-    refused = (
-        f"A batch of {largest:,} is more than the 1,167 training images: choose 1,167 or fewer"
-    )
+    refused = f"A batch of {largest:,} is more than the 1,167 training images: choose 1,167 or fewer"
     assert (refused in said(at)) == (largest > 1_167)
     assert at.button(key="tune_launch").disabled == (largest > 1_167)
 
 
-@pytest.mark.parametrize(
-    ("pruner", "word"), [("none", "about"), ("median", "at most"), ("hyperband", "at most")]
-)
+@pytest.mark.parametrize(("pruner", "word"), [("none", "about"), ("median", "at most"), ("hyperband", "at most")])
 def test_a_time_is_a_bound_where_trials_may_end_early(pruner: str, word: str) -> None:
     at = tuned()
     at.session_state["set_network"] = "logistic"
@@ -215,9 +202,5 @@ def test_the_time_is_that_of_the_trials_that_will_be_drawn() -> None:
 
 
 def test_values_of_a_grid_are_spread_evenly_or_by_the_same_factor() -> None:
-    np.testing.assert_allclose(
-        space.list_grid_values(0.001, 1, 4, log=True), np.geomspace(0.001, 1, 4)
-    )
-    np.testing.assert_allclose(
-        space.list_grid_values(0.5, 0.95, 4, log=False), np.linspace(0.5, 0.95, 4)
-    )
+    np.testing.assert_allclose(space.list_grid_values(0.001, 1, 4, log=True), np.geomspace(0.001, 1, 4))
+    np.testing.assert_allclose(space.list_grid_values(0.5, 0.95, 4, log=False), np.linspace(0.5, 0.95, 4))

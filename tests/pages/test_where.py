@@ -178,9 +178,7 @@ def test_a_sweep_is_launched_where_that_was_chosen(
     assert (placed.settings["time"], placed.settings["nodes"]) == (20, 1)
 
 
-def test_what_does_not_fit_is_said_beside_launch(
-    train: Train, commands_of: Callable[..., None]
-) -> None:
+def test_what_does_not_fit_is_said_beside_launch(train: Train, commands_of: Callable[..., None]) -> None:
     commands_of("\n".join(SINFO))
     at = train()
     at.selectbox(key="where").set_value("slurm:short").run()

@@ -20,10 +20,7 @@ NAMES = ("maple", "oak", "elm")
 
 
 def prepared(
-    folder: Path,
-    names: Sequence[str] = NAMES,
-    said: Sequence[str] = (),
-    tree: Sequence[str] = (),
+    folder: Path, names: Sequence[str] = NAMES, said: Sequence[str] = (), tree: Sequence[str] = ()
 ) -> CustomDatasetNote:
     """A dataset of 16×16 colour images in a folder: 8 to learn from and 2 to test of each class."""
     folder.mkdir(parents=True)
@@ -68,10 +65,7 @@ def upload(state: str, message: str = "", file: str = "leaves.zip") -> UploadJob
 
 
 def read_through(
-    file: str = "leaves.zip",
-    names: Sequence[str] = NAMES,
-    said: Sequence[str] = (),
-    tree: Sequence[str] = (),
+    file: str = "leaves.zip", names: Sequence[str] = NAMES, said: Sequence[str] = (), tree: Sequence[str] = ()
 ) -> UploadJob:
     """An upload that was read to its end."""
     job = upload("done", file=file)

@@ -26,18 +26,10 @@ def chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-def png(
-    width: int, height: int, data: bytes = b"", depth: int = 8, colour: int = 0, extra: bytes = b""
-) -> bytes:
+def png(width: int, height: int, data: bytes = b"", depth: int = 8, colour: int = 0, extra: bytes = b"") -> bytes:
     """A PNG put together by hand, so that it may claim whatever it likes."""
     head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", head)
-        + extra
-        + chunk(b"IDAT", data)
-        + chunk(b"IEND", b"")
-    )
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + extra + chunk(b"IDAT", data) + chunk(b"IEND", b"")
 
 
 def blank_png(width: int, height: int, depth: int, colour: int) -> bytes:

@@ -78,9 +78,7 @@ def test_the_export_is_a_labelled_set(folder):
     assert (images[..., 0] == pictures).all()
     assert {image.tobytes() for image in images[:2]} == {IMAGES[0].tobytes(), IMAGES[3].tobytes()}
     assert (images[3] == IMAGES[1]).all()
-    assert {(row["said"], row["run_id"], row["epoch"]) for row in rows} == {
-        ("8", "mnist-1121-093055", "3")
-    }
+    assert {(row["said"], row["run_id"], row["epoch"]) for row in rows} == {("8", "mnist-1121-093055", "3")}
 
 
 def test_an_export_of_nothing_has_the_same_form(folder):
@@ -131,11 +129,7 @@ def test_corrections_of_several_sizes_and_in_colour_are_handed_back_each_by_itse
     for label, image in enumerate(colour):
         assert corrections.save_correction(image, label, "cat", "pets-1", 2)
     with zipfile.ZipFile(io.BytesIO(corrections.export_corrections())) as archive:
-        held = {
-            name: np.load(io.BytesIO(archive.read(name)))
-            for name in archive.namelist()
-            if name.endswith(".npz")
-        }
+        held = {name: np.load(io.BytesIO(archive.read(name))) for name in archive.namelist() if name.endswith(".npz")}
     assert sorted(held) == ["images-16x24x3.npz", "images-28x28x1.npz"]
     np.testing.assert_array_equal(held["images-16x24x3.npz"]["images"], colour)
     assert held["images-16x24x3.npz"]["labels"].tolist() == [0, 1]

@@ -78,8 +78,7 @@ def rendered():
 def found():
     """For each picture: its style, labels and boxes, and what preparing has made of it."""
     return [
-        (name, labels, made.boxes, prepare_picture(open_picture(made.content)))
-        for name, made, labels in rendered()
+        (name, labels, made.boxes, prepare_picture(open_picture(made.content))) for name, made, labels in rendered()
     ]
 
 
@@ -104,8 +103,7 @@ def test_marks_look_like_what_was_written(found) -> None:
 
     known = datasets.load_dataset("digits")
     near = KNeighborsClassifier(3).fit(
-        known.train_images.reshape(len(known.train_labels), -1).astype(np.float32),
-        known.train_labels,
+        known.train_images.reshape(len(known.train_labels), -1).astype(np.float32), known.train_labels
     )
     pairs = [
         (mark.image.ravel(), label)

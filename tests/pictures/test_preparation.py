@@ -91,9 +91,7 @@ def test_one_digit_whose_stroke_is_broken_is_taken_as_it_is():
 
 
 @pytest.mark.parametrize(("side", "looked_at"), [(48, 1.0), (120, 2.0)])
-def test_a_large_picture_is_looked_at_by_halves_unless_its_digits_are_small(
-    side, looked_at, digits
-):
+def test_a_large_picture_is_looked_at_by_halves_unless_its_digits_are_small(side, looked_at, digits):
     sheet = np.zeros((300, 1400), np.float32)
     for k, digit in enumerate(digits[:4]):
         large = np.asarray(Image.fromarray(digit).resize((side, side), Image.Resampling.BICUBIC))
@@ -151,10 +149,7 @@ def test_a_blank_picture_has_no_marks_and_says_so():
 @pytest.mark.parametrize("size", [(1, 1), (1, 300), (28, 28), (400, 3)])
 def test_odd_pictures_do_no_harm(size, grey):
     for ink in ("auto", "dark", "light"):
-        assert (
-            len(prepare_picture(picture_of(np.full(size, grey)), PictureOptions(ink=ink)).marks)
-            <= 1
-        )
+        assert len(prepare_picture(picture_of(np.full(size, grey)), PictureOptions(ink=ink)).marks) <= 1
 
 
 def test_a_page_full_of_crumbs_is_bounded():

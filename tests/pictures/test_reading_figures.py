@@ -45,11 +45,7 @@ ROWS = [
 
 def test_shares_are_counted_for_tuning_and_held_kinds_apart() -> None:
     found = figures.summary(ROWS)
-    counts = {
-        name: (one["true"], one["of"])
-        for name, one in found.items()
-        if isinstance(one, dict) and "of" in one
-    }
+    counts = {name: (one["true"], one["of"]) for name, one in found.items() if isinstance(one, dict) and "of" in one}
     assert counts == {
         "read_right": (3, 5),
         "one_digit_read_right": (2, 3),
@@ -100,14 +96,8 @@ def test_a_comparison_has_mcnemars_exact_p(won, lost) -> None:
 
 def test_what_has_changed_is_said_by_style_and_so_is_another_set(tmp_path) -> None:
     before = tmp_path / "before.json"
-    now = {
-        "outcomes": {"plain": "rrxw", "letters": "--!"},
-        "pictures": {"plain": "a", "letters": "b"},
-    }
-    was = {
-        "outcomes": {"plain": "rwrw", "letters": "!-!"},
-        "pictures": {"plain": "a", "letters": "c"},
-    }
+    now = {"outcomes": {"plain": "rrxw", "letters": "--!"}, "pictures": {"plain": "a", "letters": "b"}}
+    was = {"outcomes": {"plain": "rwrw", "letters": "!-!"}, "pictures": {"plain": "a", "letters": "c"}}
     before.write_text(json.dumps(was))
     said = classify.against(now, before)
     assert said.splitlines()[0] == "Not the same pictures, so that this says little: letters."

@@ -48,13 +48,7 @@ def test_styles_and_kinds_are_held_and_what_nobody_can_tell_is_counted_apart() -
     assert not non_digits.HELD & non_digits.LOOK_ALIKES
     assert not set(writing.LIKE_DIGITS) & set(writing.LETTERS)
     # A style's place is in the seed of its pictures: those that were first have to stay there.
-    assert list(STYLES)[:2] + list(STYLES)[42:45] == [
-        "plain",
-        "ballpoint",
-        "photo of a screen",
-        "scan",
-        "hairline",
-    ]
+    assert list(STYLES)[:2] + list(STYLES)[42:45] == ["plain", "ballpoint", "photo of a screen", "scan", "hairline"]
 
 
 def test_held_kinds_are_made_for_the_test_set_alone(tmp_path, monkeypatch) -> None:
@@ -69,8 +63,7 @@ def test_held_kinds_are_made_for_the_test_set_alone(tmp_path, monkeypatch) -> No
 def test_a_seed_takes_training_digits_and_the_test_set_takes_test_digits() -> None:
     known = datasets.load_dataset("digits")
     test, training = (
-        {image.tobytes() for image in np.asarray(images)}
-        for images in (known.test_images, known.train_images)
+        {image.tobytes() for image in np.asarray(images)} for images in (known.test_images, known.train_images)
     )
     for seed, where in ((0, test), (5, training)):
         taken = photos.Digits(("digits",), seed=seed)
@@ -83,8 +76,7 @@ def test_a_seed_takes_training_digits_and_the_test_set_takes_test_digits() -> No
 def test_a_picture_is_the_same_every_time_and_another_for_another_seed(name) -> None:
     place = list(non_digits.KINDS).index(name)
     one, again, other = (
-        non_digits.KINDS[name](photos.draws_of([1000 + place, 3], seed), 3 + 17 * seed).content
-        for seed in (0, 0, 1)
+        non_digits.KINDS[name](photos.draws_of([1000 + place, 3], seed), 3 + 17 * seed).content for seed in (0, 0, 1)
     )
     assert one == again
     assert one != other
@@ -135,9 +127,7 @@ def test_digits_at_the_frame_touch_it_and_those_that_leave_it_lose_a_part() -> N
 
 def test_two_digits_of_28_pixels_stand_apart(digits) -> None:
     for number in range(6):
-        made = pixels.picture(
-            [digits.pixels(0)[0] for _ in range(2)], np.random.default_rng(number)
-        )
+        made = pixels.picture([digits.pixels(0)[0] for _ in range(2)], np.random.default_rng(number))
         (a, b), shown = made.boxes, flat(made)
         assert shown.shape == (28, 28)
         ink = shown if np.median(shown) < 128 else 255 - shown

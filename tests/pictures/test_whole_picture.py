@@ -54,9 +54,7 @@ def test_of_a_part_the_middle_is_taken() -> None:
 
 
 def test_a_wide_form_takes_a_wide_middle() -> None:
-    prepared = prepare_whole_picture(
-        opened(thirds(100, 100)), AUTOMATIC_OPTIONS, NetworkInputFormat((20, 40, 3))
-    )
+    prepared = prepare_whole_picture(opened(thirds(100, 100)), AUTOMATIC_OPTIONS, NetworkInputFormat((20, 40, 3)))
     assert prepared.boxes == [(0, 25, 100, 75)]
     assert seen(prepared).shape == (20, 40, 3)
 
@@ -65,10 +63,7 @@ def test_an_image_of_the_networks_size_is_taken_to_the_bit() -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (32, 32, 3), np.uint8)
     prepared = prepare_whole_picture(opened(pixels), AUTOMATIC_OPTIONS, COLOUR)
     np.testing.assert_array_equal(seen(prepared), pixels)
-    assert [one.description for one in prepared.stages] == [
-        "32 × 32 pixels.",
-        "Already 32 × 32: left unchanged.",
-    ]
+    assert [one.description for one in prepared.stages] == ["32 × 32 pixels.", "Already 32 × 32: left unchanged."]
     light = np.full((28, 28, 3), 255, np.uint8)
     light[8:20, 8:20] = 40
     kept = seen(prepare_whole_picture(opened(light), AUTOMATIC_OPTIONS, CLOTHES))
@@ -82,9 +77,7 @@ def shirt(ground: int, cloth: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("ground", "cloth"), [(250, 60), (10, 200)])
-def test_a_grey_thing_stands_on_the_ground_that_the_dataset_s_stand_on(
-    ground: int, cloth: int
-) -> None:
+def test_a_grey_thing_stands_on_the_ground_that_the_dataset_s_stand_on(ground: int, cloth: int) -> None:
     image = seen(prepare_whole_picture(opened(shirt(ground, cloth)), AUTOMATIC_OPTIONS, CLOTHES))
     assert image.shape == (28, 28, 1)
     assert image[1, 1, 0] <= 10

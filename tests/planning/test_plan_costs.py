@@ -13,11 +13,7 @@ from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.planning.plan_cautions import list_plan_cautions
-from ensemble.planning.plan_comparison import (
-    compare_plans,
-    compute_half_budget_loss,
-    have_same_examples,
-)
+from ensemble.planning.plan_comparison import compare_plans, compute_half_budget_loss, have_same_examples
 from ensemble.planning.plan_costs import PlanCosts, estimate_plan_costs
 from ensemble.planning.plan_grids import PlanGrids, load_plan_grids
 from tests.pages.ensembles import trained
@@ -48,14 +44,8 @@ def test_a_budget_in_the_seconds_that_a_plan_takes_pays_for_all_of_it() -> None:
     for rate in (64.1, 77.7, 6_543.21):
         costs = PlanCosts(images=1_152, rate=rate)
         for cost in range(2, 500):
-            assert (
-                costs.affordable_passes(seconds=costs.training_seconds(EnsemblePlan(cost, 1)))
-                == cost
-            )
-            assert (
-                costs.affordable_passes(work=costs.training_work(EnsemblePlan(cost, 1)) - 0.01)
-                == cost - 1
-            )
+            assert costs.affordable_passes(seconds=costs.training_seconds(EnsemblePlan(cost, 1))) == cost
+            assert costs.affordable_passes(work=costs.training_work(EnsemblePlan(cost, 1)) - 0.01) == cost - 1
     assert PlanCosts(1_000, None).affordable_passes(work=1e300) == 10**9, "a budget without an end"
 
 
@@ -65,16 +55,10 @@ def test_a_budget_in_the_seconds_that_a_plan_takes_pays_for_all_of_it() -> None:
         (PlanCosts(1000, 500.0), {"work": 0.0}, "above 0"),
         (PlanCosts(1000, 500.0), {"seconds": float("nan")}, "above 0"),
         (PlanCosts(1000, None), {"seconds": 5.0}, "how fast it trained"),
-        (
-            PlanCosts(1000, 500.0),
-            {"work": 999.0},
-            "at least 1,000 images times members or 2 seconds",
-        ),
+        (PlanCosts(1000, 500.0), {"work": 999.0}, "at least 1,000 images times members or 2 seconds"),
     ],
 )
-def test_a_budget_that_buys_nothing_is_refused(
-    costs: PlanCosts, budget: dict[str, float], said: str
-) -> None:
+def test_a_budget_that_buys_nothing_is_refused(costs: PlanCosts, budget: dict[str, float], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         costs.affordable_passes(**budget)
 
@@ -102,9 +86,7 @@ def test_a_map_is_thinned_where_epochs_are_in_it_neither_nor_known_to_be_left_ou
     maps = load_plan_grids(run)
     for kept, left_out, thinned in ((2, 0, False), (3, 1, False), (3, 0, True), (4, 1, True)):
         seen = replace(maps, kept_epochs=kept, left_out=("It is damaged.",) * left_out)
-        assert list_plan_cautions(run, seen, EnsemblePlan(2, 1)) == (
-            ("thinned",) if thinned else ()
-        )
+        assert list_plan_cautions(run, seen, EnsemblePlan(2, 1)) == (("thinned",) if thinned else ())
 
 
 def test_two_plans_are_compared_image_by_image() -> None:
@@ -128,11 +110,7 @@ def test_plans_of_two_runs_are_compared_on_the_images_that_both_were_tested_on()
     run, other = trained(members=2, sure=1.0), trained(members=4, epochs=1, seed=1, sure=3.0)
     assert have_same_examples(run, other)
     found = compare_plans(
-        load_plan_grids(run),
-        EnsemblePlan(2, 2),
-        EnsemblePlan(4, 1),
-        "accuracy",
-        load_plan_grids(other),
+        load_plan_grids(run), EnsemblePlan(2, 2), EnsemblePlan(4, 1), "accuracy", load_plan_grids(other)
     )
     assert found.loss.mean == pytest.approx(found.second - found.first, abs=1e-6)
     assert found.loss.loss_sign == 1

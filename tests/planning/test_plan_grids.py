@@ -29,12 +29,9 @@ def test_a_runs_map_is_what_its_predictions_say_of_all_committees() -> None:
         made = runs.read_run_predictions(run.id, epoch)
         for size in (1, 2, 3):
             right = [
-                average_probabilities(made[list(who)]).argmax(axis=1) == labels
-                for who in combinations(range(3), size)
+                average_probabilities(made[list(who)]).argmax(axis=1) == labels for who in combinations(range(3), size)
             ]
-            assert found.test.mean(EnsemblePlan(size, epoch), "accuracy") == pytest.approx(
-                np.mean(right)
-            )
+            assert found.test.mean(EnsemblePlan(size, epoch), "accuracy") == pytest.approx(np.mean(right))
 
 
 def test_where_images_are_held_out_plans_are_chosen_on_them() -> None:
@@ -101,9 +98,7 @@ def test_members_set_aside_are_in_no_plan_of_any_epoch_and_it_is_said() -> None:
     assert (found.test.members, found.test.plans[-1]) == (2, EnsemblePlan(2, 2))
     labels = datasets.load_dataset("digits").test_labels
     others = average_probabilities(runs.read_run_predictions(run.id, 1)[[0, 2]])
-    assert found.test.mean(EnsemblePlan(2, 1), "accuracy") == pytest.approx(
-        (others.argmax(axis=1) == labels).mean()
-    )
+    assert found.test.mean(EnsemblePlan(2, 1), "accuracy") == pytest.approx((others.argmax(axis=1) == labels).mean())
     assert list_plan_cautions(run, found, EnsemblePlan(1, 1)) == ("set aside",)
 
 

@@ -56,17 +56,12 @@ def data_of_one_test(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_race_and_learn_the_same() -> None:
     # As if it had been measured: else a competitor would, for as long as all of them race.
     save_bfloat16_plan(PlanKey("cnn", 0, (28, 28, 1)), Bfloat16Plan("bfloat16", "bfloat16", 1.1))
-    words = (
-        "--dataset digits --members-from 2 --members-up-to 2 --rounds 1 --slice-seconds 0.05 "
-        "--batch-size 128"
-    )
+    words = "--dataset digits --members-from 2 --members-up-to 2 --rounds 1 --slice-seconds 0.05 --batch-size 128"
     done = CliRunner().invoke(main, ["race", *words.split(), "--json"])
     log = race_folder() / "log.txt"
     assert done.exit_code == 0, (done.output, log.read_text() if log.exists() else "")
     (race,) = read_races()
-    assert {name: set(rates) for name, rates in race.rates.items()} == {
-        name: {2} for name in race.rates
-    }
+    assert {name: set(rates) for name, rates in race.rates.items()} == {name: {2} for name in race.rates}
     assert {"float32", "howto", "one_by_one"} <= set(race.rates)
     assert ("bfloat16" in race.absent) == ("bfloat16" not in race.rates)
     for name, limit in TOLERANCES.items():
@@ -142,11 +137,7 @@ def test_the_break_even_is_where_it_is_ahead_for_good() -> None:
 
 
 def test_a_speed_is_told_for_the_nearest_number_of_members() -> None:
-    assert [RACE.find_rate("float32", members) for members in (1, 3, 64)] == [
-        1000.0,
-        2000.0,
-        2100.0,
-    ]
+    assert [RACE.find_rate("float32", members) for members in (1, 3, 64)] == [1000.0, 2000.0, 2100.0]
     assert RACE.find_rate("bfloat16", 4) is None
 
 
@@ -197,12 +188,7 @@ def test_whoever_learns_something_else_is_not_compared() -> None:
 
 def test_nobody_always_follows_the_same() -> None:
     every: Any = list("abc")
-    assert [str(rotate_competitors(every, number)[0]) for number in range(4)] == [
-        "a",
-        "b",
-        "c",
-        "a",
-    ]
+    assert [str(rotate_competitors(every, number)[0]) for number in range(4)] == ["a", "b", "c", "a"]
 
 
 def test_settings_have_ranges() -> None:

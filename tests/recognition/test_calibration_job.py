@@ -52,12 +52,8 @@ def test_the_process_computes_the_same_numbers_and_the_server_none(
     with monkeypatch.context() as patch:
         patch.setenv("ENSEMBLE_DATA", str(tmp_path / "here"))
         expected = read_scores(open_classifier(run.id, 2))
-    monkeypatch.setattr(
-        NoveltyJudge, "_measure_held_out", lambda self: pytest.fail("computed in the server")
-    )
-    monkeypatch.setattr(
-        NoveltyJudge, "_measure_judged", lambda self: pytest.fail("computed in the server")
-    )
+    monkeypatch.setattr(NoveltyJudge, "_measure_held_out", lambda self: pytest.fail("computed in the server"))
+    monkeypatch.setattr(NoveltyJudge, "_measure_judged", lambda self: pytest.fail("computed in the server"))
     classifier = classifier_loader.wait_for_classifier(run, 2)
     assert classifier.is_calibrated
     for one, other in zip(read_scores(classifier), expected, strict=True):
@@ -93,9 +89,7 @@ def test_one_that_waits_behind_another_says_so_and_then_has_its_turn(run: Run) -
 
     classifier = open_classifier(run.id, 2, calibrated=False)
     waiter = threading.Thread(
-        target=lambda: problems.append(
-            wait_for_calibration(run.id, 2, classifier.has_kept_calibration, note)
-        )
+        target=lambda: problems.append(wait_for_calibration(run.id, 2, classifier.has_kept_calibration, note))
     )
     with held_by_a_worker(first.path):
         write_status(first.path, status)
@@ -113,33 +107,25 @@ def test_what_ends_the_process_is_said(run: Run) -> None:
 
 
 @pytest.mark.long
-def test_a_run_that_has_finished_needs_no_page_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_has_finished_needs_no_page_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
     monkeypatch.delenv(calibration_job.SWITCH_VARIABLE)
     run = runs.launch_run(EnsembleConfig(network="mlp", members=2, epochs=1, batch_size=512))
     deadline = time.monotonic() + 300
-    while runs.find_run(run.id).active or not (
-        (job := calibration_job.read_calibration_job()) and not job.active
-    ):
+    while runs.find_run(run.id).active or not ((job := calibration_job.read_calibration_job()) and not job.active):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert (job.id, job.state) == (f"{run.id}:1", "finished"), job.message
     assert open_classifier(run.id, 1, calibrated=False).has_kept_calibration()
 
 
-@pytest.mark.parametrize(
-    ("switch", "waits", "begins"), [("", False, True), ("0", False, False), ("", True, False)]
-)
+@pytest.mark.parametrize(("switch", "waits", "begins"), [("", False, True), ("0", False, False), ("", True, False)])
 def test_it_begins_after_a_run_where_nobody_waits_and_it_is_not_switched_off(
     run: Run, switch: str, waits: bool, begins: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = list[str]()
-    monkeypatch.setattr(
-        calibration_job, "start_calibration", lambda run_id, epoch: begun.append(run_id)
-    )
+    monkeypatch.setattr(calibration_job, "start_calibration", lambda run_id, epoch: begun.append(run_id))
     monkeypatch.setenv(calibration_job.SWITCH_VARIABLE, switch)
     if waits:
         trained(state="training", working=True)

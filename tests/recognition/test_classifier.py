@@ -37,18 +37,10 @@ def params(digits):
     drawn = dict(create_members(NETWORK, 0, MEMBERS).params)
     targets = SHARPER * np.eye(10)[digits.train_labels[:FITTED]]
     kernels = []
-    for features in compute_activations(
-        NETWORK, drawn, digits.train_images[:FITTED]
-    ).features.astype(np.float64):
+    for features in compute_activations(NETWORK, drawn, digits.train_images[:FITTED]).features.astype(np.float64):
         spread = features.T @ features + 1e-2 * np.eye(features.shape[1])
         kernels.append(np.linalg.solve(spread, features.T @ targets))
-    return {
-        **drawn,
-        LAST: {
-            "kernel": np.array(kernels, np.float32),
-            "bias": np.zeros((MEMBERS, 10), np.float32),
-        },
-    }
+    return {**drawn, LAST: {"kernel": np.array(kernels, np.float32), "bias": np.zeros((MEMBERS, 10), np.float32)}}
 
 
 @pytest.fixture(scope="module")
@@ -151,13 +143,11 @@ def test_a_test_digit_is_its_own_nearest_neighbour(opened, digits):
     np.testing.assert_array_equal(found.images, digits.test_images[found.numbers])
     np.testing.assert_array_equal(found.labels, digits.test_labels[found.numbers])
     own, other = (
-        compute_activations(NETWORK, opened._params, digits.test_images[[number]])
-        for number in (7, found.numbers[4])
+        compute_activations(NETWORK, opened._params, digits.test_images[[number]]) for number in (7, found.numbers[4])
     )
     np.testing.assert_array_equal(found.votes[:, 4], other.logits[:, 0].argmax(axis=-1))
     one, two = (
-        asked.features[:, 0] / np.linalg.norm(asked.features[:, 0], axis=-1, keepdims=True)
-        for asked in (own, other)
+        asked.features[:, 0] / np.linalg.norm(asked.features[:, 0], axis=-1, keepdims=True) for asked in (own, other)
     )
     apart = np.linalg.norm(one - two, axis=-1).mean()
     assert found.distances[4] == pytest.approx(apart, rel=1e-3)

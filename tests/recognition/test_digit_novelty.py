@@ -11,18 +11,10 @@ from sklearn.manifold._locally_linear import barycenter_weights
 from sklearn.neighbors import NearestNeighbors
 
 from ensemble import datasets
-from ensemble.recognition.class_subspaces import (
-    MAX_SUBSPACE_AXES,
-    ClassSubspaces,
-    compute_free_energy,
-)
+from ensemble.recognition.class_subspaces import MAX_SUBSPACE_AXES, ClassSubspaces, compute_free_energy
 from ensemble.recognition.digit_novelty import KnownDigits, deskew_images, reduce_digit_images
 from ensemble.recognition.reconstruction import compute_neighbor_residuals
-from ensemble.recognition.stroke_traits import (
-    VARIANCE_SLACK,
-    compute_stroke_traits,
-    measure_pen_widths,
-)
+from ensemble.recognition.stroke_traits import VARIANCE_SLACK, compute_stroke_traits, measure_pen_widths
 
 DRAWS = np.random.default_rng(0)
 
@@ -51,9 +43,7 @@ def test_measures_are_those_of_scikit_learn_and_scipy(digits):
             assert measures[row, n] == pytest.approx(apart, rel=1e-3)
         of_class = described[labels[::3] == said[n]]
         gaussian = EmpiricalCovariance().fit(of_class)
-        spread = gaussian.covariance_ * len(of_class) / (
-            len(of_class) - 1
-        ) + VARIANCE_SLACK * np.eye(18)
+        spread = gaussian.covariance_ * len(of_class) / (len(of_class) - 1) + VARIANCE_SLACK * np.eye(18)
         off = off_traits[n] - gaussian.location_
         assert measures[2, n] == pytest.approx(np.sqrt(off @ np.linalg.solve(spread, off)))
 
@@ -143,10 +133,7 @@ def test_a_pen_has_one_width_and_a_shape_that_is_filled_has_not():
 
 def test_without_images_there_are_no_measures(digits):
     known = KnownDigits.from_images(digits.train_images[:60], digits.train_labels[:60], 10)
-    assert known.compute_measures(np.zeros((0, 28, 28, 1), np.uint8), np.zeros(0, int)).shape == (
-        3,
-        0,
-    )
+    assert known.compute_measures(np.zeros((0, 28, 28, 1), np.uint8), np.zeros(0, int)).shape == (3, 0)
     blank = known.compute_measures(np.zeros((1, 28, 28, 1), np.uint8), np.zeros(1, int))
     assert np.isfinite(blank).all()
 
@@ -183,6 +170,4 @@ def test_a_class_without_any_images_is_far_from_all():
     assert (apart > 1).all()
     labels = np.zeros(9, int)
     found = ClassSubspaces.from_features(DRAWS.normal(size=(1, 9, 5)).astype(np.float32), labels, 2)
-    assert np.isfinite(
-        found.compute_distances(np.ones((1, 2, 5), np.float32), np.array([0, 1]))
-    ).all()
+    assert np.isfinite(found.compute_distances(np.ones((1, 2, 5), np.float32), np.array([0, 1]))).all()

@@ -90,19 +90,14 @@ def test_images_are_looked_at_by_blocks(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_large_images_are_averaged_down_for_their_texture() -> None:
     images = np.random.default_rng(0).integers(0, 256, (2, 50, 67, 3), np.uint8)
-    cells = [
-        [images[:, i : i + 3, j : j + 3].mean(axis=(1, 2)) for j in range(0, 66, 3)]
-        for i in range(0, 48, 3)
-    ]
+    cells = [[images[:, i : i + 3, j : j + 3].mean(axis=(1, 2)) for j in range(0, 66, 3)] for i in range(0, 48, 3)]
     expected = np.moveaxis(np.array(cells), 2, 0)
     np.testing.assert_allclose(image_novelty.downsample_images(images, 3), expected, rtol=1e-5)
     np.testing.assert_array_equal(image_novelty.downsample_images(images, 1), images)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_changed_images_are_near_what_they_were_and_each_another(
-    shape: tuple[int, int, int],
-) -> None:
+def test_changed_images_are_near_what_they_were_and_each_another(shape: tuple[int, int, int]) -> None:
     images, _ = drawn(12, shape)
     found = vary_images(images)
     assert found.shape == images.shape

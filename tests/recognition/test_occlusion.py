@@ -29,9 +29,7 @@ def test_a_place_loses_the_mean_over_the_patches_that_cover_it() -> None:
         ([[0.2, 0.8], [0.4, 0.6], [0.1, 0.9]], 0),
     ],
 )
-def test_a_mind_changes_under_the_smallest_patch_that_takes_most(
-    under: list[list[float]], flip: int | None
-) -> None:
+def test_a_mind_changes_under_the_smallest_patch_that_takes_most(under: list[list[float]], flip: int | None) -> None:
     boxes = [*PAIR, (0, 0, 4, 4)]
     found = build_occlusion((4, 4, 1), boxes, np.array([[0.9, 0.1]]), np.array([under]))
     assert found.flips == (None if flip is None else VerdictFlip(boxes[flip], 1),)

@@ -5,13 +5,7 @@ import pytest
 
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
 from ensemble.recognition.image_novelty import KnownImages
-from ensemble.recognition.picture_reading import (
-    LOOPS_SIGN,
-    PAPER_SIGN,
-    MarkPlacement,
-    Reading,
-    build_reading,
-)
+from ensemble.recognition.picture_reading import LOOPS_SIGN, PAPER_SIGN, MarkPlacement, Reading, build_reading
 from ensemble.recognition.rejection import MAX_TAIL_EXCESS, Rejection
 from ensemble.recognition.rejection_threshold import PEN_MEASURE_NAMES
 
@@ -79,13 +73,8 @@ def test_each_sign_has_a_figure_and_they_make_the_score() -> None:
     (digit,) = read([3], [[0.5, 1.5, -0.5, 2.0, 0.0]]).digits
     assert list(digit.signs) == [*PEN_MEASURE_NAMES, PAPER_SIGN, LOOPS_SIGN]
     assert sum(digit.signs.values()) == pytest.approx(digit.score)
-    shares = [
-        (np.sum(own >= value) + 1) / 501
-        for own, value in zip(HELD_OUT, [0.5, 1.5, -0.5, 2.0, 0.0], strict=True)
-    ]
-    usual = [
-        name for name in PEN_MEASURE_NAMES if digit.signs[name] < 2
-    ]  # beyond, rarity is extrapolated
+    shares = [(np.sum(own >= value) + 1) / 501 for own, value in zip(HELD_OUT, [0.5, 1.5, -0.5, 2.0, 0.0], strict=True)]
+    usual = [name for name in PEN_MEASURE_NAMES if digit.signs[name] < 2]  # beyond, rarity is extrapolated
     assert {"energy", "picture", "strokes"} <= set(usual)
     for name in usual:
         assert digit.signs[name] == pytest.approx(-np.log(shares[PEN_MEASURE_NAMES.index(name)]))
@@ -106,9 +95,7 @@ def test_what_has_a_rejected_mark_in_it_is_no_digit_around_one() -> None:
     boxes = [[0, 0, 100, 100], [30, 60, 70, 80]]
     face = read([0, 1], [USUAL, STRANGE], places=placed(boxes, [-1, -1], [0, 0]))
     assert face.picture_rejection
-    assert not read(
-        [0, 1], [USUAL, USUAL], places=placed(boxes, [-1, -1], [0, 0])
-    ).picture_rejection
+    assert not read([0, 1], [USUAL, USUAL], places=placed(boxes, [-1, -1], [0, 0])).picture_rejection
 
 
 @pytest.mark.parametrize(("ground", "rejected"), [(0.0, False), (0.14, False), (0.9, True)])

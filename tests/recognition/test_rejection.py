@@ -21,9 +21,7 @@ def test_rarity_counts_within_and_goes_on_growing_beyond():
     held_out = DRAWS.normal(size=400)
     rarity = Rarity.from_held_out(held_out)
     for value in (-9.0, -1.0, 0.0, 1.0):
-        assert rarity(np.array([value]))[0] == pytest.approx(
-            -np.log(((held_out >= value).sum() + 1) / 401)
-        )
+        assert rarity(np.array([value]))[0] == pytest.approx(-np.log(((held_out >= value).sum() + 1) / 401))
     rising = rarity(np.linspace(-3, 30, 200))
     assert (np.diff(rising) >= -1e-9).all()
     assert rising[-1] <= 20 - np.log(0.1) + 1e-9, "one measure off the scale does not decide alone"
@@ -126,16 +124,12 @@ def test_a_picture_is_rejected_as_a_whole(rejected, sizes, refused):
 
 def test_what_lies_on_no_paper_grows_by_a_nat_with_each_3_in_100_beyond_15() -> None:
     ground = np.array([0.0, 0.149, 0.15, 0.18, 0.30, 0.60, 0.75, 0.9, 1.0])
-    np.testing.assert_allclose(
-        score_missing_paper(ground), [0, 0, 0, 1, 5, 15, 20, 20, 20], atol=1e-9
-    )
+    np.testing.assert_allclose(score_missing_paper(ground), [0, 0, 0, 1, 5, 15, 20, 20, 20], atol=1e-9)
 
 
 def test_each_loop_more_than_an_8_has_is_as_rare_as_two_of_1208() -> None:
     assert round(-np.log(2 / 1208), 1) == 6.4
-    np.testing.assert_allclose(
-        score_extra_loops(np.array([0, 1, 2, 3, 4, 5, 9])), [0, 0, 0, 6.4, 12.8, 19.2, 20]
-    )
+    np.testing.assert_allclose(score_extra_loops(np.array([0, 1, 2, 3, 4, 5, 9])), [0, 0, 0, 6.4, 12.8, 19.2, 20])
 
 
 def test_parts_of_a_piece_of_ink_are_judged_by_the_strangest_of_them() -> None:

@@ -9,11 +9,7 @@ from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.engine import build_network
 from ensemble.engine.step import create_members
 from ensemble.recognition import rejection_threshold
-from ensemble.recognition.calibration_images import (
-    CalibrationSource,
-    load_held_out_images,
-    load_known_images,
-)
+from ensemble.recognition.calibration_images import CalibrationSource, load_held_out_images, load_known_images
 from ensemble.recognition.classifier import open_classifier
 from ensemble.recognition.digit_novelty import reduce_digit_images
 from ensemble.runs.parameters import write_parameters
@@ -63,9 +59,7 @@ def test_a_run_s_threshold_says_on_what_it_was_set(monkeypatch: pytest.MonkeyPat
     found = open_classifier(run.id).compute_rejection_threshold(0.1)
     assert (found.n, found.judged_count, found.threshold_split) == (259, 500, "validation")
     # The ⌈260 · 0.9⌉-th of 259 scores: at most 25 lie above it.
-    assert (
-        25 / 259 - 1e-9 <= (found.held_out_scores > found.value).mean() + 1 / 259 <= 26 / 259 + 1e-9
-    )
+    assert 25 / 259 - 1e-9 <= (found.held_out_scores > found.value).mean() + 1 / 259 <= 26 / 259 + 1e-9
     said = describe_threshold_basis(found, "Digits")
     assert said.startswith("Set on 259 validation images of Digits, one in four as it is")
     assert "Judged on 500 test images" in said
@@ -75,7 +69,4 @@ def test_too_few_held_out_for_the_smallest_share_leave_it_to_the_test_images() -
     few = EnsembleConfig(validation=0.05)  # 65 digits: 1 % needs 99
     assert CalibrationSource.from_holdout("digits", few) == CalibrationSource("digits")
     assert CalibrationSource.from_holdout("digits", few).threshold_split == "test"
-    assert (
-        CalibrationSource.from_holdout("digits", EnsembleConfig(validation=0.1)).threshold_split
-        == "validation"
-    )
+    assert CalibrationSource.from_holdout("digits", EnsembleConfig(validation=0.1)).threshold_split == "validation"

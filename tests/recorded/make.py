@@ -21,25 +21,12 @@ from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.annotations.notes import write_run_note
-from tests.recorded.recording import (
-    ARCHIVE,
-    ARRAYS,
-    DEVICES,
-    FACTS,
-    arrays,
-    facts,
-    machine,
-    name_host,
-    resume,
-)
+from tests.recorded.recording import ARCHIVE, ARRAYS, DEVICES, FACTS, arrays, facts, machine, name_host, resume
 
 CONFIG = {"members": 2, "batch_size": 128, "learning_rate": 0.05}
 KEPT = 16_000  # so many numbers of each of a member's arrays stay
 SOLVE = "--samples 100 --features 8 --classes 2 --iterations 5 --history 1"
-RACE = (
-    "--dataset digits --members-from 2 --members-up-to 2 --rounds 1 --slice-seconds 0.05 "
-    "--batch-size 128 --emulated"
-)
+RACE = "--dataset digits --members-from 2 --members-up-to 2 --rounds 1 --slice-seconds 0.05 --batch-size 128 --emulated"
 
 
 def main(folder: Path) -> None:

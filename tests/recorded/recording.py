@@ -78,9 +78,7 @@ def digests(folder: Path) -> dict[str, str]:
 def resume(run_id: str) -> None:
     """Bring a stopped run to its end, as a person does on the command line."""
     words = [sys.executable, "-m", "ensemble", "train", "--resume", run_id]
-    done = subprocess.run(
-        words, env={**os.environ, **DEVICES}, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(words, env={**os.environ, **DEVICES}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -113,10 +111,7 @@ def members(run_id: str) -> dict[int, list[NDArray[np.float32]]]:
     import jax
 
     opened = {epoch: runs.open_members(run_id, epoch) for epoch in runs.list_member_epochs(run_id)}
-    return {
-        epoch: [np.asarray(leaf) for leaf in jax.tree.leaves(one.params)]
-        for epoch, one in opened.items()
-    }
+    return {epoch: [np.asarray(leaf) for leaf in jax.tree.leaves(one.params)] for epoch, one in opened.items()}
 
 
 def digest(found: list[NDArray[np.float32]]) -> str:

@@ -31,9 +31,7 @@ FEATURES, CLASSES = 24, 4
 
 @cache
 def problem(samples: int = 700) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    x, labels = make_classification(
-        samples, FEATURES, n_informative=8, n_classes=CLASSES, random_state=1
-    )
+    x, labels = make_classification(samples, FEATURES, n_informative=8, n_classes=CLASSES, random_state=1)
     return x.astype(np.float32), labels.astype(np.int32)
 
 
@@ -44,9 +42,7 @@ def solver(devices: int, **chosen: Any) -> LbfgsSolver:
     return LbfgsSolver(*problem(), CLASSES, config, jax.local_devices()[:devices])
 
 
-def solve(
-    devices: int, iterations: int, **chosen: Any
-) -> tuple[list[SolverIteration], NDArray[np.float32]]:
+def solve(devices: int, iterations: int, **chosen: Any) -> tuple[list[SolverIteration], NDArray[np.float32]]:
     made = solver(devices, **chosen)
     point, found = made.start(), []
     for _ in range(iterations):
@@ -55,9 +51,7 @@ def solve(
     return found, made.gather_weights(point)
 
 
-def loss_and_slope(
-    weights: NDArray[np.float64], l2: float = 0.0
-) -> tuple[float, NDArray[np.float64]]:
+def loss_and_slope(weights: NDArray[np.float64], l2: float = 0.0) -> tuple[float, NDArray[np.float64]]:
     """The definition, in float64."""
     x, labels = problem()
     weights = weights.reshape(FEATURES, CLASSES)
@@ -102,9 +96,7 @@ def test_scipy_reaches_the_same_objective(linesearch: str, devices: int) -> None
 def test_on_several_devices_the_path_is_that_of_one(devices: int) -> None:
     alone, _ = solve(1, 20, linesearch="zoom", l2=0.01)
     together, weights = solve(devices, 20, l2=0.01)
-    np.testing.assert_allclose(
-        [one.error for one in together], [one.error for one in alone], rtol=1e-3
-    )
+    np.testing.assert_allclose([one.error for one in together], [one.error for one in alone], rtol=1e-3)
     assert [one.evaluations for one in together] == [one.evaluations for one in alone]
     assert len(weights) == devices
     assert np.ptp(weights, axis=0).max() == 0.0  # replicas are the same to the bit
@@ -117,9 +109,7 @@ def test_any_number_of_samples_on_any_number_of_devices(samples: int) -> None:
     assert {block.shape[0] for block, _ in shards} == {count_blocks(samples, 16, shards=8)}
     kept = [block.transpose(0, 2, 1)[named != PADDING_LABEL] for block, named in shards]
     np.testing.assert_array_equal(np.concatenate(kept), x[:samples])
-    assert all(
-        (block.transpose(0, 2, 1)[named == PADDING_LABEL] == 0).all() for block, named in shards
-    )
+    assert all((block.transpose(0, 2, 1)[named == PADDING_LABEL] == 0).all() for block, named in shards)
 
 
 @pytest.mark.long

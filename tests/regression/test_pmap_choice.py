@@ -19,15 +19,7 @@ from ensemble.regression.pmap_choice import (
 from ensemble.regression.settings import LbfgsConfig
 
 # A fixed step and one step remembered: what compiles in a quarter of the time.
-SMALL = {
-    "samples": 200,
-    "features": 8,
-    "classes": 3,
-    "iterations": 4,
-    "sweep": False,
-    "stepsize": 0.5,
-    "history": 1,
-}
+SMALL = {"samples": 200, "features": 8, "classes": 3, "iterations": 4, "sweep": False, "stepsize": 0.5, "history": 1}
 
 
 def solved(devices: int = 2, choice: PmapChoice | None = None, pmap: str = "faster") -> Regression:

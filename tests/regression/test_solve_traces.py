@@ -75,9 +75,7 @@ def test_before_the_first_iteration_there_are_no_figures(solve: Regression) -> N
     assert found["compile_seconds"] == {"without_pmap": 1.5, "with_pmap": None}
 
 
-def test_a_solve_whose_beginning_is_odd_is_left_out_and_the_others_are_read(
-    solve: Regression,
-) -> None:
+def test_a_solve_whose_beginning_is_odd_is_left_out_and_the_others_are_read(solve: Regression) -> None:
     tell(solve, "without", 1, [4.0, 9.0])
     for name in ("with", "sweep-two", "sweep-", "other"):
         tell(solve, name, 2, [2.0, 3.0], spread=0.25)
@@ -88,7 +86,4 @@ def test_a_solve_whose_beginning_is_odd_is_left_out_and_the_others_are_read(
     assert traces.without is not None
     assert list(traces.without.seconds) == [4.0, 9.0]
     assert (traces.with_pmap, traces.sweep, traces.scaling) == (None, (), [])
-    assert summarize_regression(solve)["step_seconds_median"] == {
-        "without_pmap": 6.5,
-        "with_pmap": None,
-    }
+    assert summarize_regression(solve)["step_seconds_median"] == {"without_pmap": 6.5, "with_pmap": None}

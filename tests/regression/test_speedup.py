@@ -12,9 +12,7 @@ from ensemble.regression.speedup import compute_speedup, find_break_even
 MOST = 200  # iterations that the loop looks at
 
 
-def counted(
-    without: list[float], with_pmap: list[float], compile_without: float, compile_with: float
-) -> int | None:
+def counted(without: list[float], with_pmap: list[float], compile_without: float, compile_with: float) -> int | None:
     """The definition: from which iteration on the sum with `pmap` is smaller, for good."""
     pace, pmap_pace = np.median(without), np.median(with_pmap)
     one, many, behind = compile_without, compile_with, -1

@@ -67,12 +67,7 @@ def test_xla_begins_anew_with_any_number_of_devices_and_they_hear_each_other() -
     """
     bare = {name: value for name, value in os.environ.items() if name != "JAX_NUM_CPU_DEVICES"}
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=bare,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=240,
+        [sys.executable, "-c", code], env=bare, capture_output=True, text=True, check=True, timeout=240
     )
     assert json.loads(done.stdout) == [[8, 8.0], [1, 1.0], [4, 4.0]]
 
@@ -82,9 +77,7 @@ def test_drawn_samples_are_scikit_learns_and_are_drawn_once() -> None:
     from sklearn.datasets import make_classification
 
     first = load_regression_samples(SMALL)
-    x, labels = make_classification(
-        120, 8, n_classes=3, n_informative=8, n_redundant=0, random_state=0
-    )
+    x, labels = make_classification(120, 8, n_classes=3, n_informative=8, n_redundant=0, random_state=0)
     np.testing.assert_array_equal(first.x, x.astype(np.float32))
     np.testing.assert_array_equal(first.labels, labels)
     load_regression_samples(SMALL)

@@ -36,9 +36,7 @@ def test_the_policy_lets_two_scripts_run_which_it_names_by_their_hash(page: Page
     run = [one for one in page.all("script") if "type" not in one.attributes]
     assert len(run) == 1
     texts = [run[0].text.encode(), PLOTLY]
-    hashes = {
-        f"'sha256-{base64.b64encode(hashlib.sha256(one).digest()).decode()}'" for one in texts
-    }
+    hashes = {f"'sha256-{base64.b64encode(hashlib.sha256(one).digest()).decode()}'" for one in texts}
     rules = policy(page)
     assert set(rules.pop("script-src")) == hashes
     assert rules.pop("style-src") == ["'unsafe-inline'"], "styles cannot run anything"
@@ -47,14 +45,9 @@ def test_the_policy_lets_two_scripts_run_which_it_names_by_their_hash(page: Page
     assert page.packed("library").encode() == PLOTLY
 
 
-def test_data_is_of_a_type_that_no_browser_runs_and_of_letters_that_end_no_script(
-    page: Page,
-) -> None:
+def test_data_is_of_a_type_that_no_browser_runs_and_of_letters_that_end_no_script(page: Page) -> None:
     data = [one for one in page.all("script") if "type" in one.attributes]
-    assert {one.attributes["type"] for one in data} == {
-        "application/octet-stream",
-        "application/vnd.ensemble.capsule",
-    }
+    assert {one.attributes["type"] for one in data} == {"application/octet-stream", "application/vnd.ensemble.capsule"}
     assert all(re.fullmatch(r"[A-Za-z0-9+/=\s]+", one.text) for one in data)
 
 
@@ -92,11 +85,7 @@ def test_every_figure_and_image_is_in_words_and_every_table_has_a_name(page: Pag
 
 def test_a_button_stands_for_each_figure_to_choose_and_the_first_is_shown(page: Page) -> None:
     hidden = [one for one in page.by_class("drawn") if "hidden" in one.attributes]
-    pressed = [
-        one.attributes["aria-pressed"]
-        for one in page.all("button")
-        if "aria-pressed" in one.attributes
-    ]
+    pressed = [one.attributes["aria-pressed"] for one in page.all("button") if "aria-pressed" in one.attributes]
     assert len(hidden) == pressed.count("false") > 0
     assert pressed.count("true") == len(page.by_class("several"))
 

@@ -72,9 +72,7 @@ def page(text: str) -> Page:
     return Page(text)
 
 
-def test_a_page_that_answers_may_start_workers_and_nothing_else_more(
-    page: Page, plain_text: str
-) -> None:
+def test_a_page_that_answers_may_start_workers_and_nothing_else_more(page: Page, plain_text: str) -> None:
     rules, plain = policy(page), policy(Page(plain_text))
     assert rules.pop("worker-src") == ["blob:"]
     assert "worker-src" not in plain
@@ -97,9 +95,7 @@ def test_a_report_without_members_holds_nothing_of_it(plain_text: str) -> None:
     assert "try-" not in "".join(one.text for one in page.all("script", "style"))
 
 
-def test_weights_stand_in_it_once_and_all_else_is_small(
-    run: runs.Run, text: str, plain_text: str
-) -> None:
+def test_weights_stand_in_it_once_and_all_else_is_small(run: runs.Run, text: str, plain_text: str) -> None:
     (capsule,) = render_run_capsules([run], with_members=True)
     (without,) = render_run_capsules([run])
     more = len(text) - len(plain_text) - (len(capsule) - len(without))
@@ -110,9 +106,7 @@ def test_weights_stand_in_it_once_and_all_else_is_small(
 def test_what_its_script_knows_is_what_the_run_says(run: runs.Run, page: Page) -> None:
     (known,) = json.loads(page.packed("classifiers"))
     epoch = evaluate_epoch(run)
-    found = fit_conformal_threshold(
-        epoch.predictions.averaged, epoch.predictions.labels, MISS_RATE, METHODS[0]
-    )
+    found = fit_conformal_threshold(epoch.predictions.averaged, epoch.predictions.labels, MISS_RATE, METHODS[0])
     assert known["sets"]["threshold"] == found.threshold
     assert (known["sets"]["method"], known["sets"]["level"]) == (METHODS[0], "95 %")
     assert {name: known[name] for name in ("run", "network", "epoch", "members", "shape")} == {
@@ -139,9 +133,7 @@ def test_sets_are_calibrated_on_images_held_out_where_there_are_some() -> None:
     assert "validation" in found.note
 
 
-def test_rejection_is_that_of_the_members_own_answers_where_it_was_calibrated(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rejection_is_that_of_the_members_own_answers_where_it_was_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rejection_threshold, "NON_DIGITS_PER_KIND", 12)
     made = askable(members=2, epochs=1)
     assert page_classifier.find_page_rejection(made, 1) is None
@@ -169,9 +161,7 @@ def test_only_members_that_remain_answer() -> None:
     assert len(found.hues) == 2
 
 
-def test_several_runs_are_told_apart_and_a_network_of_ones_own_is_left_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_several_runs_are_told_apart_and_a_network_of_ones_own_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     every = [askable(members=1, epochs=1) for _ in range(2)]
     known = json.loads(Page(render_report(every, with_members=True)).packed("classifiers"))
     assert len({one["title"] for one in known}) == 2

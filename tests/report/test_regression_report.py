@@ -26,9 +26,7 @@ def solve() -> regression.Regression:
     return made
 
 
-def test_the_file_has_the_answer_the_pictures_and_every_solve(
-    solve: regression.Regression, tmp_path: Path
-) -> None:
+def test_the_file_has_the_answer_the_pictures_and_every_solve(solve: regression.Regression, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["report", solve.id, "--out", str(tmp_path / "a.html")])
     assert result.exit_code == 0, result.output
     page = (tmp_path / "a.html").read_text("utf-8")
@@ -60,11 +58,7 @@ def test_before_the_first_iteration_it_says_that_there_is_nothing(tmp_path: Path
 def test_python_has_figures_and_tables(solve: regression.Regression) -> None:
     solved = SolvedRegression(solve.id)
     assert "pmap" in solved.answer
-    assert set(solved.figures) == {
-        "Error by iteration",
-        "Step time by iteration",
-        "Speed-up by number of devices",
-    }
+    assert set(solved.figures) == {"Error by iteration", "Step time by iteration", "Speed-up by number of devices"}
     assert solved.solves["solve"].tolist()[:2] == ["1 device", "2 devices, pmap"]
     assert len(solved.iterations) >= 16
     assert repr(solved).startswith(f"<SolvedRegression {solve.id}: queued.")
@@ -77,9 +71,7 @@ def test_a_setting_that_is_none_is_named() -> None:
 
 @pytest.mark.long
 def test_one_is_solved_and_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
-    solved = ensemble.solve_regression(
-        samples=200, features=8, classes=3, iterations=5, devices=2, sweep=False
-    )
+    solved = ensemble.solve_regression(samples=200, features=8, classes=3, iterations=5, devices=2, sweep=False)
     assert solved.state == "finished"
     assert len(solved.traces.without.error) == 5 if solved.traces.without else False
     assert "finished" in capsys.readouterr().out

@@ -46,9 +46,7 @@ def test_what_cannot_be_written_is_a_sentence_and_leaves_no_file(
     with pytest.raises(UnknownRunError):
         write_report(["none"], tmp_path / "one.html")
     assert list(tmp_path.iterdir()) == []
-    monkeypatch.setattr(
-        report_file, "render_report", lambda *_, **__: "page"
-    )  # which takes a while
+    monkeypatch.setattr(report_file, "render_report", lambda *_, **__: "page")  # which takes a while
     (tmp_path / "folder").mkdir()
     with pytest.raises(PredictionsError, match=r"cannot be written \(Is a directory\)"):
         write_report([run.id], tmp_path / "folder", replace=True)

@@ -58,15 +58,11 @@ def test_what_is_fitted_is_fitted_on_the_images_held_out(written: Made, page: Pa
     run, _ = written
     with np.load(run.path / "predictions" / "epoch-0002.npz") as kept:
         probabilities = kept["probabilities"]
-    scaled = compare_fitted_temperatures(
-        probabilities, runs.load_test_set(run).labels, held_out(run, 2, 3.0)
-    )
+    scaled = compare_fitted_temperatures(probabilities, runs.load_test_set(run).labels, held_out(run, 2, 3.0))
     assert read(calibration.describe_temperature_evidence(scaled, "digit")) in page.said
 
 
-def test_settings_that_differ_come_first_and_how_it_is_made_again_is_there(
-    written: Made, page: Page
-) -> None:
+def test_settings_that_differ_come_first_and_how_it_is_made_again_is_there(written: Made, page: Page) -> None:
     run, _ = written
     names = [one.text for one in page.all("dt")]
     assert names[:3] == ["Members", "Epochs", "Validation"]
@@ -82,9 +78,7 @@ def test_learning_curves_end_at_what_the_history_says() -> None:
     run = finished({"members": 2, "epochs": 3})
     page = Page(render_report([run]))
     loss = next(
-        one["figure"]
-        for one in page.figures
-        if one["figure"]["layout"]["title"]["text"].startswith("NLL over")
+        one["figure"] for one in page.figures if one["figure"]["layout"]["title"]["text"].startswith("NLL over")
     )
     ends = {trace["name"]: trace["y"][-1] for trace in loss["data"]}
     last = [row for row in runs.read_history(run.id) if row["kind"] == "epoch"][-1]
@@ -104,11 +98,7 @@ def test_a_run_without_predictions_says_so_and_shows_its_curves() -> None:
     run = finished({"members": 2})
     shutil.rmtree(run.path / "predictions")
     page = Page(render_report([run]))
-    assert [one.text for one in page.all("h2")] == [
-        "Result",
-        "Learning curves",
-        "Settings and versions",
-    ]
+    assert [one.text for one in page.all("h2")] == ["Result", "Learning curves", "Settings and versions"]
     assert "has no predictions" in page.by_class("answer")[0].text
 
 
@@ -119,18 +109,9 @@ def test_what_was_trained_on_is_read_with_care() -> None:
     assert list_machine_facts(run) == []
     write_json(
         run.path / "devices.json",
-        {
-            "platform": "cpu",
-            "cores": 2,
-            "devices": [{"id": 0, "kind": "<b>cpu</b>"}],
-            "host": "mine",
-        },
+        {"platform": "cpu", "cores": 2, "devices": [{"id": 0, "kind": "<b>cpu</b>"}], "host": "mine"},
     )
-    assert list_machine_facts(run) == [
-        ("platform", "cpu"),
-        ("devices", "<b>cpu</b>"),
-        ("cores", "2"),
-    ]
+    assert list_machine_facts(run) == [("platform", "cpu"), ("devices", "<b>cpu</b>"), ("cores", "2")]
     write_json(run.path / "devices.json", {"devices": {"kind": 1}, "cores": [2]})
     assert ("platform", "cpu") not in list_machine_facts(run)
 

@@ -3,10 +3,7 @@
 import pytest
 
 from ensemble.figures.inspect import entropy_histograms
-from ensemble.figures.inspect.accuracy_estimates import (
-    collect_estimated_steps,
-    describe_estimated_steps,
-)
+from ensemble.figures.inspect.accuracy_estimates import collect_estimated_steps, describe_estimated_steps
 from ensemble.report import render_report
 from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.status import stress_folder
@@ -24,9 +21,7 @@ def test_every_corruption_and_every_other_set_of_images_is_there() -> None:
     labels = [one.text for one in page.all("button")]
     assert {kind.title for kind in CORRUPTION_KINDS.values()} <= set(labels)
     for one in results.ood:
-        assert (
-            entropy_histograms.describe_ood_separation(one, "digit").replace("**", "") in page.said
-        )
+        assert entropy_histograms.describe_ood_separation(one, "digit").replace("**", "") in page.said
     said = describe_estimated_steps(collect_estimated_steps(results), "digit")
     assert said.replace("**", "") in page.said
     titles = [one["figure"]["layout"]["title"]["text"] for one in page.figures]

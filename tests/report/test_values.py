@@ -22,14 +22,7 @@ def varied(vary: str) -> runs.Run:
     """Three members, each with values of its own, whose first epoch has ended."""
     made = trained(epochs=1)
     config = replace(EnsembleConfig(members=3, epochs=1), vary=vary)
-    write_json(
-        made.path / "config.json",
-        {
-            "schema": SCHEMA,
-            "packages": {},
-            "settings": config.as_dict(),
-        },
-    )
+    write_json(made.path / "config.json", {"schema": SCHEMA, "packages": {}, "settings": config.as_dict()})
     append_line(
         made.path / "history.jsonl",
         {
@@ -52,11 +45,7 @@ def test_the_loss_of_each_member_stands_over_its_value() -> None:
     page = Page(render_report([run]))
     titles = [one.text for one in page.all("h2")]
     assert titles.index("Loss by value") == titles.index("Learning curves") + 1
-    shown = [
-        one["figure"]
-        for one in page.figures
-        if one["figure"]["layout"]["title"]["text"].startswith("Loss by")
-    ]
+    shown = [one["figure"] for one in page.figures if one["figure"]["layout"]["title"]["text"].startswith("Loss by")]
     assert len(shown) == 2, "one a setting that differs"
     made, labels = runs.read_run_predictions(run.id, 1), runs.load_test_set(run).labels
     wanted = [-np.log(one[np.arange(len(labels)), labels]).mean() for one in made]

@@ -65,12 +65,7 @@ def named_run(draw: int) -> runs.Run:
     runs.rename_run(run.id, HOSTILE)
     write_run_note(run.id, HOSTILE)
     write_json(
-        run.path / "devices.json",
-        {
-            "platform": HOSTILE,
-            "cores": HOSTILE,
-            "devices": [{"id": 0, "kind": HOSTILE}],
-        },
+        run.path / "devices.json", {"platform": HOSTILE, "cores": HOSTILE, "devices": [{"id": 0, "kind": HOSTILE}]}
     )
     results = stressed.measured(run, epoch=1)
     write_stress_results(run.path, dataclasses.replace(results, steps=[]))
@@ -78,9 +73,7 @@ def named_run(draw: int) -> runs.Run:
 
 
 @pytest.mark.parametrize("place", [0, 1], ids=["one run", "two runs"])
-def test_no_word_of_anybody_is_an_element_or_an_attribute(
-    pages: tuple[Page, Page], place: int
-) -> None:
+def test_no_word_of_anybody_is_an_element_or_an_attribute(pages: tuple[Page, Page], place: int) -> None:
     page = pages[place]
     assert page.all("b") == []
     assert {name for one in page.elements for name in one.attributes} <= ATTRIBUTES

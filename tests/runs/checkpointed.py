@@ -33,7 +33,4 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def contents(folder: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in files_of(folder)
-    }
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files_of(folder)}

@@ -21,11 +21,7 @@ def pod(index: int, submission: str = "first") -> "subprocess.Popen[str]":
     named = {"JOB_COMPLETION_INDEX": str(index), "ENSEMBLE_SUBMISSION": submission}
     words = [sys.executable, "-m", "ensemble", "work-pod", RUN, *format_config_options(CONFIG)]
     return subprocess.Popen(
-        words,
-        env={**os.environ, **named},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        words, env={**os.environ, **named}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
 
 

@@ -39,9 +39,7 @@ def test_averaged_parameters_are_the_plain_mean_of_the_epochs(run: runs.Run) -> 
 
 def test_they_are_asked_at_the_end_of_the_run(run: runs.Run) -> None:
     found = predict_probabilities(
-        load_run_network(run),
-        weight_averages.average_run_parameters(run),
-        load_dataset("digits").test_images,
+        load_run_network(run), weight_averages.average_run_parameters(run), load_dataset("digits").test_images
     )
     np.testing.assert_allclose(weight_averages.load_averaged_predictions(run), found, atol=1e-6)
     with np.load(run.path / "average" / "validation.npz") as file:

@@ -9,12 +9,7 @@ import pytest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError, UnknownRunError
-from ensemble.runs.annotations.baseline import (
-    BASELINES_FILE,
-    read_baseline,
-    read_baselines,
-    write_baseline,
-)
+from ensemble.runs.annotations.baseline import BASELINES_FILE, read_baseline, read_baselines, write_baseline
 from ensemble.storage.folders import runs_folder
 
 
@@ -36,9 +31,7 @@ def test_a_run_that_is_deleted_is_a_baseline_no_more() -> None:
     write_baseline("mnist", gone.id)
     shutil.rmtree(gone.path)  # by hand
     assert read_baselines() == {"digits": run.id}
-    (run.path / "status.json").write_text(
-        (run.path / "status.json").read_text().replace("queued", "stopped")
-    )
+    (run.path / "status.json").write_text((run.path / "status.json").read_text().replace("queued", "stopped"))
     runs.delete_run(run.id)
     assert run.id not in (runs_folder() / BASELINES_FILE).read_text()
 

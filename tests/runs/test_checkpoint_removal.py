@@ -37,18 +37,14 @@ def finished(run: Run, places: dict[int, Progress]) -> Run:
     """A run that has come to its end, with the checkpoints and the parameters of two epochs."""
     for epoch, progress in places.items():
         write_parameters(run.path, epoch, progress.state.params, None)
-    write_status(
-        run.path, replace(run.status, state="finished", epoch=2, epochs=2, steps=10, best_epoch=1)
-    )
+    write_status(run.path, replace(run.status, state="finished", epoch=2, epochs=2, steps=10, best_epoch=1))
     return runs.find_run(run.id)
 
 
 def test_what_is_removed_comes_back_as_it_was_and_goes_for_good_after_a_day(finished: Run) -> None:
     before, tick = contents(finished.path / "checkpoints"), find_last_tick(finished.path)
     size = count_folder_bytes(finished.path / "checkpoints")
-    assert [(each.run_id, each.nbytes) for each in list_removable_checkpoints()] == [
-        (finished.id, size)
-    ]
+    assert [(each.run_id, each.nbytes) for each in list_removable_checkpoints()] == [(finished.id, size)]
     assert remove_checkpoints([finished.id], now=1000.0) == size
     assert not (finished.path / "checkpoints").exists()
     assert not list_removable_checkpoints()
@@ -67,9 +63,7 @@ def test_what_is_removed_comes_back_as_it_was_and_goes_for_good_after_a_day(fini
         restore_checkpoints([finished.id])
 
 
-def test_members_and_measurements_are_those_of_the_parameters(
-    finished: Run, places: dict[int, Progress]
-) -> None:
+def test_members_and_measurements_are_those_of_the_parameters(finished: Run, places: dict[int, Progress]) -> None:
     remove_checkpoints([finished.id])
     assert delete_removed_checkpoints([finished.id]) > 0
     for epoch in (None, 1, 2):
@@ -109,9 +103,7 @@ def test_members_that_lie_nowhere_else_stay(finished: Run) -> None:
         remove_checkpoints([finished.id])
 
 
-def test_a_run_that_is_being_measured_keeps_them(
-    finished: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_is_being_measured_keeps_them(finished: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(removal, "list_active_run_jobs", lambda folder: [finished])
     with pytest.raises(RunError, match="is being worked on"):
         remove_checkpoints([finished.id])

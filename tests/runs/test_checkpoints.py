@@ -45,28 +45,19 @@ def assert_same(one: Progress | None, other: Progress) -> None:
 @pytest.mark.skipif(not shutil.which("sha256sum"), reason="there is no sha256sum here")
 def test_the_sums_are_those_that_other_tools_check(run: Run) -> None:
     told = subprocess.run(
-        ["sha256sum", "--check", "--strict", CHECKSUM_FILE],
-        cwd=newest(run),
-        capture_output=True,
-        text=True,
+        ["sha256sum", "--check", "--strict", CHECKSUM_FILE], cwd=newest(run), capture_output=True, text=True
     )
     assert told.returncode == 0, told.stderr
     assert len(told.stdout.splitlines()) == len(files_of(newest(run))) - 1
 
 
-def test_no_single_flipped_bit_is_read_as_other_numbers(
-    run: Run, places: dict[int, Progress]
-) -> None:
+def test_no_single_flipped_bit_is_read_as_other_numbers(run: Run, places: dict[int, Progress]) -> None:
     rng = np.random.default_rng(16)
     before, files = contents(newest(run)), files_of(newest(run))
     sizes = np.array([file.stat().st_size for file in files])
     for number in range(FLIPS):
         # Every file is hit a few times, however small it is; the rest go by size.
-        chosen = (
-            number % len(files)
-            if number < 2 * len(files)
-            else rng.choice(len(files), p=sizes / sizes.sum())
-        )
+        chosen = number % len(files) if number < 2 * len(files) else rng.choice(len(files), p=sizes / sizes.sum())
         bit = int(rng.integers(8 * sizes[chosen]))
         flip(files[chosen], bit)
         with pytest.MonkeyPatch.context() as patch:
@@ -115,9 +106,7 @@ def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(
     assert_same(restored(run, places[1]), places[2])
 
 
-def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(
-    run: Run, places: dict[int, Progress]
-) -> None:
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(run: Run, places: dict[int, Progress]) -> None:
     file = newest(run) / "default" / "_METADATA"
     file.unlink()
     os.mkfifo(file)
@@ -156,9 +145,7 @@ def test_what_cannot_be_read_is_not_taken_for_damage(
     assert_same(restored(run, places[1]), places[2])
 
 
-def test_where_all_are_damaged_nothing_begins_anew_unasked(
-    run: Run, places: dict[int, Progress]
-) -> None:
+def test_where_all_are_damaged_nothing_begins_anew_unasked(run: Run, places: dict[int, Progress]) -> None:
     for tick in list_checkpoint_ticks(run.path):
         os.truncate(run.path / "checkpoints" / str(tick) / "default" / "_METADATA", 10)
     with pytest.raises(RunError, match="There is no other: resume again to train"):
@@ -176,9 +163,7 @@ def test_who_only_reads_is_told_of_damage_and_not_that_there_is_none(run: Run) -
 
 
 @pytest.mark.parametrize("cut", [False, True], ids=["whole", "cut"])
-def test_those_of_earlier_versions_have_no_sums_and_are_read(
-    cut: bool, run: Run, places: dict[int, Progress]
-) -> None:
+def test_those_of_earlier_versions_have_no_sums_and_are_read(cut: bool, run: Run, places: dict[int, Progress]) -> None:
     (newest(run) / CHECKSUM_FILE).unlink()
     if cut:
         # Cut elsewhere, reads that orbax had begun complain for as long as they are there.
@@ -202,6 +187,4 @@ def test_the_last_two_and_the_best_are_kept() -> None:
             for epoch in range(begins, begins + 3):
                 later = replace(like, step=epoch * STEPS, evaluated=epoch)
                 checkpoints.save(later, best=min(epoch, 2) * whole)
-        assert list_checkpoint_ticks(run.path) == sorted(
-            {2 * whole, (epoch - 1) * whole, epoch * whole}
-        )
+        assert list_checkpoint_ticks(run.path) == sorted({2 * whole, (epoch - 1) * whole, epoch * whole})

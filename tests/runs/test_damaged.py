@@ -25,19 +25,14 @@ from ensemble.runs.store import Run
 from tests.networks import CNN
 
 FLIPS = 100  # of each of the two files
-READ: dict[str, Callable[[str, int], Any]] = {
-    "predictions": runs.read_run_predictions,
-    "parameters": read_parameters,
-}
+READ: dict[str, Callable[[str, int], Any]] = {"predictions": runs.read_run_predictions, "parameters": read_parameters}
 WHAT = sorted(READ)
 
 
 @pytest.fixture(scope="module")
 def params() -> dict[str, Any]:
     rng, blank = np.random.default_rng(1), create_blank_members(CNN, 2).params
-    found: dict[str, Any] = jax.tree.map(
-        lambda leaf: rng.standard_normal(leaf.shape, np.float32), blank
-    )
+    found: dict[str, Any] = jax.tree.map(lambda leaf: rng.standard_normal(leaf.shape, np.float32), blank)
     return found
 
 
@@ -64,9 +59,7 @@ def bytes_read(run: Run, what: str) -> bytes:
     arrays = (
         found
         if what == "predictions"
-        else np.concatenate(
-            [found[layer][kind].ravel() for layer in sorted(found) for kind in sorted(found[layer])]
-        )
+        else np.concatenate([found[layer][kind].ravel() for layer in sorted(found) for kind in sorted(found[layer])])
     )
     return bytes(np.asarray(arrays).tobytes())
 
@@ -77,9 +70,7 @@ def test_a_flipped_bit_is_never_read_as_other_numbers(run: Run, what: str) -> No
     right, size = bytes_read(run, what), path.stat().st_size
     # Every second one where the zip's own records and the headers are dense.
     places = [
-        draw.randrange(size)
-        if one % 2
-        else draw.choice((draw.randrange(200), size - 1 - draw.randrange(150)))
+        draw.randrange(size) if one % 2 else draw.choice((draw.randrange(200), size - 1 - draw.randrange(150)))
         for one in range(FLIPS)
     ]
     for place in places:
@@ -112,9 +103,7 @@ def test_a_flipped_bit_is_never_read_as_other_numbers(run: Run, what: str) -> No
         (lambda one: -one, "between 0 and 1"),
     ],
 )
-def test_predictions_that_are_right_and_of_another_run_are_refused(
-    run: Run, change: Any, why: str
-) -> None:
+def test_predictions_that_are_right_and_of_another_run_are_refused(run: Run, change: Any, why: str) -> None:
     path = file_of(run, "predictions")
     np.savez(path, probabilities=change(arrays_in(path)["probabilities"]))
     with pytest.raises(RunError, match=f"predictions of epoch 1 .*{why}.*choose another epoch"):
@@ -152,9 +141,7 @@ def test_a_file_of_an_earlier_version_has_no_checksum_and_is_read(run: Run) -> N
 
 
 @pytest.mark.parametrize("what", WHAT)
-def test_a_file_that_cannot_be_read_is_not_called_damaged(
-    run: Run, what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_cannot_be_read_is_not_called_damaged(run: Run, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any, **__: Any) -> Any:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 

@@ -31,14 +31,7 @@ from tests.runs.groups.inline import arrays, trained
 
 # Of the shapes of groups/inline.py: one program serves both.
 CONFIG = EnsembleConfig(
-    network="logistic",
-    members=4,
-    folds=3,
-    epochs=2,
-    batch_size=256,
-    learning_rate=0.05,
-    devices=1,
-    validation=0.1,
+    network="logistic", members=4, folds=3, epochs=2, batch_size=256, learning_rate=0.05, devices=1, validation=0.1
 )
 
 
@@ -69,9 +62,7 @@ def test_each_image_is_judged_by_the_members_that_left_it_out(ended: Run) -> Non
     np.testing.assert_array_equal(stored.numbers, np.flatnonzero(folds != NO_FOLD))
     assert stored.epoch == ended.status.best_epoch
     every = predict_probabilities(
-        load_run_network(ended),
-        read_parameters(ended.id, stored.epoch),
-        data.train_images[stored.numbers],
+        load_run_network(ended), read_parameters(ended.id, stored.epoch), data.train_images[stored.numbers]
     )
     for place in (*range(0, len(stored.numbers), 97), len(stored.numbers) - 1):
         fold = folds[stored.numbers[place]]
@@ -85,9 +76,7 @@ def test_each_image_is_judged_by_the_members_that_left_it_out(ended: Run) -> Non
 
 
 @pytest.mark.usefixtures("at_home")
-def test_killed_before_it_has_judged_it_does_so_when_it_is_resumed(
-    ended: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_before_it_has_judged_it_does_so_when_it_is_resumed(ended: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run, judge = runs.create_run(CONFIG), fold_predictions.judge_training_images
 
     def die(*_: Any) -> None:
@@ -101,9 +90,7 @@ def test_killed_before_it_has_judged_it_does_so_when_it_is_resumed(
     assert not has_training_predictions(run)
     # Then somebody stops it while it judges.
     monkeypatch.setattr(
-        fold_predictions,
-        "judge_training_images",
-        lambda run, epoch, _: judge(run, epoch, lambda: True),
+        fold_predictions, "judge_training_images", lambda run, epoch, _: judge(run, epoch, lambda: True)
     )
     runs.requeue_run(run.id)
     assert runs.execute_run(run.id).state == "stopped"
@@ -164,15 +151,12 @@ def test_the_view_judges_test_and_training_images(ended: Run) -> None:
 
 
 @pytest.mark.usefixtures("at_home")
-def test_where_folds_disagree_no_number_is_said(
-    ended: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_folds_disagree_no_number_is_said(ended: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     apart = FoldShares(np.array([0.05, 0.4]), 1e-9)
     monkeypatch.setattr(judged_labels, "estimate_fold_shares", lambda predictions, folds: apart)
     view = summarize_view(VIEWS["labels"], evaluate_epoch(ended), {"images": "training"})
     assert view.answer == (
-        "These members cannot tell how many labels of training digits are wrong: their folds "
-        "disagree."
+        "These members cannot tell how many labels of training digits are wrong: their folds disagree."
     )
     assert view.evidence[0].startswith("From 5.0 % of the labels in one fold to 40.0 % in another")
 

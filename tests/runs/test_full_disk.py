@@ -36,19 +36,14 @@ def full_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     def save(self: CheckpointManager, tick: int, **_: object) -> None:
         (Path(self.directory) / f"{tick}.orbax-checkpoint-tmp").mkdir()
         # As it came from a disk of 24 MB.
-        raise ValueError(
-            "RESOURCE_EXHAUSTED: Error writing … No space left on device [os_error_code='28']"
-        )
+        raise ValueError("RESOURCE_EXHAUSTED: Error writing … No space left on device [os_error_code='28']")
 
     monkeypatch.setattr(CheckpointManager, "save", save)
 
 
 @pytest.mark.parametrize("fill", [too_small, full_meanwhile])
 def test_a_disk_without_room_is_no_bug_and_leaves_no_half(
-    fill: Callable[[pytest.MonkeyPatch], None],
-    run: Run,
-    places: dict[int, Progress],
-    monkeypatch: pytest.MonkeyPatch,
+    fill: Callable[[pytest.MonkeyPatch], None], run: Run, places: dict[int, Progress], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = contents(run.path)
     with monkeypatch.context() as patch, Checkpoints(run.path) as checkpoints:

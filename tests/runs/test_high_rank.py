@@ -12,11 +12,7 @@ import pytest
 
 from ensemble import architectures, datasets, runs
 from ensemble.config import EnsembleConfig
-from ensemble.engine.networks.compiler_options import (
-    BROKEN_FUSION_VERSIONS,
-    YNN_FUSION,
-    choose_compiler_options,
-)
+from ensemble.engine.networks.compiler_options import BROKEN_FUSION_VERSIONS, YNN_FUSION, choose_compiler_options
 from ensemble.engine.networks.registry import bind_network
 from tests.workers import wait_for_end
 
@@ -68,27 +64,20 @@ def test_a_worker_and_whoever_asks_the_members_live(own: str, config: EnsembleCo
         "print(members.predict_probabilities(images).sum())"
     )
     asked = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(REPO)},
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(REPO)}, capture_output=True, text=True
     )
     assert asked.returncode == 0, asked.stderr
     np.testing.assert_allclose(float(asked.stdout), 2 * 64, rtol=1e-5)
 
 
 @pytest.mark.long
-@pytest.mark.skipif(
-    jaxlib.__version__ not in BROKEN_FUSION_VERSIONS, reason="a jaxlib that is whole"
-)
+@pytest.mark.skipif(jaxlib.__version__ not in BROKEN_FUSION_VERSIONS, reason="a jaxlib that is whole")
 def test_plain_jax_dies_of_it() -> None:
     """Where this fails, this jaxlib needs the option no more."""
     assert subprocess.run([sys.executable, "-c", PLAIN]).returncode < 0
 
 
-def test_only_networks_of_ones_own_are_compiled_otherwise(
-    own: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_networks_of_ones_own_are_compiled_otherwise(own: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shape = datasets.load_dataset("digits").train_images.shape[1:]
     broken = jaxlib.__version__ in BROKEN_FUSION_VERSIONS
     mine = bind_network(own, shape, 10)

@@ -57,9 +57,7 @@ def test_predictions_come_back_as_they_were(run):
     for epoch in (1, 2, 12):
         history.write_predictions(run.path, epoch, probabilities / epoch)
     assert runs.list_prediction_epochs(run.id) == [1, 2, 12]
-    np.testing.assert_array_equal(
-        runs.read_run_predictions(run.id, 12), probabilities / np.float32(12)
-    )
+    np.testing.assert_array_equal(runs.read_run_predictions(run.id, 12), probabilities / np.float32(12))
     history.drop_predictions(run.path, after=1)
     assert runs.list_prediction_epochs(run.id) == [1]
 

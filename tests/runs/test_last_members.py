@@ -58,16 +58,12 @@ def test_a_damaged_last_checkpoint_is_stood_in_for_by_the_parameters_of_its_epoc
         assert contents(run.path) == before
 
 
-def test_without_those_the_checkpoint_before_is_used_and_where_all_are_damaged_that_is_said(
-    run: Run,
-) -> None:
+def test_without_those_the_checkpoint_before_is_used_and_where_all_are_damaged_that_is_said(run: Run) -> None:
     first, last = list_checkpoint_ticks(run.path)
     remove_parameters(run.path, 2)
     damage(run, last)
     assert read_progress(run).tick == first
     damage(run, first)
-    with pytest.raises(
-        RunError, match=r"Checkpoint 22 is damaged.*Checkpoint 11 is damaged"
-    ) as said:
+    with pytest.raises(RunError, match=r"Checkpoint 22 is damaged.*Checkpoint 11 is damaged") as said:
         read_progress(run)
     assert "no checkpoint yet" not in str(said.value)

@@ -21,15 +21,12 @@ def test_a_run_goes_on_multiplying_as_it_began(tmp_path, monkeypatch):
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
     # What measuring would keep; that it measures where there is none: tests/engine/test_plan.py.
     bfloat16_plans.save_bfloat16_plan(
-        bfloat16_plans.PlanKey("cnn", 4, (28, 28, 1)),
-        bfloat16_plans.Bfloat16Plan("bfloat16", "bfloat16", 1.2),
+        bfloat16_plans.PlanKey("cnn", 4, (28, 28, 1)), bfloat16_plans.Bfloat16Plan("bfloat16", "bfloat16", 1.2)
     )
     had: list[Bfloat16Methods | None] = []
 
     class Watched(Trainer):
-        def __init__(
-            self, *asked: Any, products: Bfloat16Methods | None = None, **more: Any
-        ) -> None:
+        def __init__(self, *asked: Any, products: Bfloat16Methods | None = None, **more: Any) -> None:
             had.append(products)
             super().__init__(*asked, products=products, **more)
 
@@ -48,9 +45,7 @@ def test_a_run_goes_on_multiplying_as_it_began(tmp_path, monkeypatch):
     assert had == [None]  # It was as planned, and stands in its folder.
     began = Bfloat16Methods(**written["products"])
     # Another plan than this machine's: it would not be had but from the run's own folder.
-    other = Bfloat16Methods(
-        "rounded" if began.convolutions != "rounded" else "bfloat16", began.dense
-    )
+    other = Bfloat16Methods("rounded" if began.convolutions != "rounded" else "bfloat16", began.dense)
     written["products"]["convolutions"] = other.convolutions
     write_json(run.path / "devices.json", written)
     runs.requeue_run(run.id)

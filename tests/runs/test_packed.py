@@ -17,14 +17,7 @@ from ensemble.runs.parameters import read_parameters
 from ensemble.runs.training import packed_training
 
 # Two members to a device, alone and in a pack: there every bit is the same.
-CONFIG = EnsembleConfig(
-    network="logistic",
-    members=2,
-    epochs=3,
-    batch_size=50,
-    devices=1,
-    validation=0.1,
-)
+CONFIG = EnsembleConfig(network="logistic", members=2, epochs=3, batch_size=50, devices=1, validation=0.1)
 TRIALS = (CONFIG, replace(CONFIG, learning_rate=0.03, momentum=0.5))
 # Its parameters are multiplied by about -9 at each step: it is lost within the second epoch.
 LOST = replace(CONFIG, learning_rate=10.0, momentum=0.0, weight_decay=1.0)
@@ -48,10 +41,7 @@ def never() -> bool:
     return False
 
 
-def together(
-    *configs: EnsembleConfig,
-    stops: dict[int, Callable[[Status], bool]] | None = None,
-) -> list[Run]:
+def together(*configs: EnsembleConfig, stops: dict[int, Callable[[Status], bool]] | None = None) -> list[Run]:
     """Runs of these settings side by side; one is stopped when its status says so."""
     made, asked = [runs.create_run(one) for one in configs], set[int]()
 
@@ -64,9 +54,7 @@ def together(
 
     places = range(len(configs))
     ended = packed_training.train_packed_runs(
-        [one.id for one in made],
-        [reporter(one) for one in places],
-        [lambda one=one: one in asked for one in places],
+        [one.id for one in made], [reporter(one) for one in places], [lambda one=one: one in asked for one in places]
     )
     assert all(ended)
     return [one for one in ended if one]
@@ -76,14 +64,10 @@ def assert_same(run: Run, wanted: Run, rtol: float = 0.0) -> None:
     """Two runs have come to the same in everything but the time: to the bit, or so nearly."""
     assert run.status.state == wanted.status.state == "finished"
     files = [
-        {str(file.relative_to(one.path)) for file in one.path.rglob("*") if file.is_file()}
-        for one in (run, wanted)
+        {str(file.relative_to(one.path)) for file in one.path.rglob("*") if file.is_file()} for one in (run, wanted)
     ]
     assert without_ocdbt(files[0]) == without_ocdbt(files[1])
-    ends = [
-        [line for line in runs.read_history(one.id) if line["kind"] == "epoch"]
-        for one in (run, wanted)
-    ]
+    ends = [[line for line in runs.read_history(one.id) if line["kind"] == "epoch"] for one in (run, wanted)]
     for line, other in zip(*ends, strict=True):
         assert line.keys() == other.keys()
         for name in line.keys() - set(TIMES) - {"kind"}:
@@ -108,9 +92,7 @@ def without_ocdbt(files: set[str]) -> set[str]:
 
 
 @pytest.mark.long
-def test_runs_trained_in_one_program_are_each_as_trained_alone_to_the_bit(
-    alone: list[Run],
-) -> None:
+def test_runs_trained_in_one_program_are_each_as_trained_alone_to_the_bit(alone: list[Run]) -> None:
     for run, wanted in zip(together(*TRIALS), alone, strict=True):
         assert_same(run, wanted)
         assert run.message == wanted.message
@@ -141,9 +123,7 @@ def alone_stopped() -> str:
     return "Stopped. Resume continues from here."
 
 
-def test_a_bug_is_written_into_all_that_go_on_and_raised(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_bug_is_written_into_all_that_go_on_and_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     from ensemble.engine import Trainer
 
     def broken(*args: object, **more: object) -> None:
@@ -152,9 +132,7 @@ def test_a_bug_is_written_into_all_that_go_on_and_raised(
     monkeypatch.setattr(Trainer, "train", broken)
     made = [runs.create_run(one) for one in TRIALS]
     with pytest.raises(ZeroDivisionError):
-        packed_training.train_packed_runs(
-            [one.id for one in made], [lambda status: None] * 2, [never] * 2
-        )
+        packed_training.train_packed_runs([one.id for one in made], [lambda status: None] * 2, [never] * 2)
     for one in made:
         ended = runs.find_run(one.id)
         assert ended.state == "failed"
@@ -190,9 +168,7 @@ def once(report: Callable[[Status], None]) -> Callable[[Status], None]:
     return reported
 
 
-@pytest.mark.parametrize(
-    "change", [{"seed": 1}, {"members": 3}, {"groups": 2, "members": 4}], ids=str
-)
+@pytest.mark.parametrize("change", [{"seed": 1}, {"members": 3}, {"groups": 2, "members": 4}], ids=str)
 def test_only_runs_that_differ_in_numbers_of_members_share_a_program(change) -> None:
     other = replace(CONFIG, learning_rate=0.5, vary="momentum=0.5,0.9")
     assert packed_training.can_share_program([CONFIG, other])

@@ -49,18 +49,11 @@ def test_what_merges_ends_alone_where_its_node_is_drained():
 
 def test_pods_that_race_make_one_run():
     with ThreadPoolExecutor(8) as threads:
-        made = list(
-            threads.map(
-                lambda _: take_up_submission(create_run_once(RUN, CONFIG, ON), "first"), range(24)
-            )
-        )
+        made = list(threads.map(lambda _: take_up_submission(create_run_once(RUN, CONFIG, ON), "first"), range(24)))
     assert {run.id for run in made} == {RUN}
     assert [run.id for run in runs.list_runs()] == [RUN]
     [folder] = made[0].path.parent.iterdir()  # Nothing that was made beside it is left.
-    assert [group.path.exists() for group in list_run_groups(runs.find_run(folder.name))] == [
-        True,
-        True,
-    ]
+    assert [group.path.exists() for group in list_run_groups(runs.find_run(folder.name))] == [True, True]
 
 
 @pytest.mark.parametrize("other", [{"seed": 1}, {"groups": 1}, {"learning_rate": 0.051}])
@@ -171,9 +164,7 @@ def test_a_run_of_pods_is_resumed_by_pods_alone():
     assert runs.find_run(RUN).state == "stopped"
 
 
-@pytest.mark.parametrize(
-    ("state", "status"), [("finished", EXIT_DONE), ("diverged", EXIT_DIVERGED)]
-)
+@pytest.mark.parametrize(("state", "status"), [("finished", EXIT_DONE), ("diverged", EXIT_DIVERGED)])
 def test_a_run_at_its_end_is_left_there(state, status):
     run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
     set_states(run, state, state, state)

@@ -17,9 +17,7 @@ from ensemble.runs.training import record_writer, run_recorder
 from ensemble.runs.training.host_snapshot import copy_unless_owned
 from ensemble.runs.training.record_writer import RecordWriter
 
-CONFIG = EnsembleConfig(
-    network="logistic", members=2, epochs=3, batch_size=512, validation=0.1, seed=5
-)
+CONFIG = EnsembleConfig(network="logistic", members=2, epochs=3, batch_size=512, validation=0.1, seed=5)
 TIMES = ("seconds", "img_member_per_s", "seconds_left", "compile_seconds")
 
 
@@ -49,9 +47,7 @@ def test_entries_are_written_in_order_and_drain_waits_for_them(writer: RecordWri
     assert not writer._thread.is_alive()
 
 
-def test_nothing_is_written_after_what_failed_and_who_records_is_told(
-    writer: RecordWriter,
-) -> None:
+def test_nothing_is_written_after_what_failed_and_who_records_is_told(writer: RecordWriter) -> None:
     written, go_on = list[int](), threading.Event()
 
     def fail() -> None:
@@ -86,12 +82,7 @@ def test_who_records_waits_where_the_disk_falls_behind(
 ) -> None:
     monkeypatch.setattr(record_writer, "MAX_ENTRIES", 2 if bound == "entries" else 64)
     monkeypatch.setattr(record_writer, "MAX_PENDING_BYTES", 100)
-    go_on, began, submitted, written = (
-        threading.Event(),
-        threading.Event(),
-        list[int](),
-        list[int](),
-    )
+    go_on, began, submitted, written = (threading.Event(), threading.Event(), list[int](), list[int]())
 
     def write_first() -> None:
         began.set()
@@ -169,9 +160,7 @@ def test_killed_before_any_entry_it_goes_on_to_the_same_bits(
     run = runs.create_run(CONFIG)
     left = list[Path]()
 
-    def submit_and_copy(
-        writer: RecordWriter, written: Callable[[], None], *args: int, **kwargs: bool
-    ) -> None:
+    def submit_and_copy(writer: RecordWriter, written: Callable[[], None], *args: int, **kwargs: bool) -> None:
         """What lies there before each entry is what a kill at that moment leaves."""
 
         def copy_and_write() -> None:

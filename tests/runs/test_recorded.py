@@ -11,18 +11,7 @@ from click.testing import CliRunner
 from ensemble import datasets, regression, runs, shift
 from ensemble.cli.program import main
 from ensemble.race import read_race_job, read_races
-from tests.recorded.recording import (
-    ARRAYS,
-    FACTS,
-    HERE,
-    Recording,
-    arrays,
-    digests,
-    facts,
-    machine,
-    resume,
-    unpack,
-)
+from tests.recorded.recording import ARRAYS, FACTS, HERE, Recording, arrays, digests, facts, machine, resume, unpack
 
 # The same training for other instructions (xla_cpu_max_isa of AVX and SSE4_2) was up to 2e-6 off.
 # A relu whose input rounds to the other side of zero parts two right trainings further than that.
@@ -101,10 +90,7 @@ def check_stress(run_id: str) -> None:
     assert found.clean["ensemble_accuracy"] == pytest.approx(right.mean())
     assert 1 + len(found.steps) + len(found.ood) == stress.status.total
     for one in ("known", *(one["key"] for one in found.ood)):
-        assert shift.read_ood_scores(stress.run.path, one, found.tick)["member_entropy"].shape == (
-            2,
-            40,
-        )
+        assert shift.read_ood_scores(stress.run.path, one, found.tick)["member_entropy"].shape == (2, 40)
 
 
 def check_solve(solve_id: str) -> None:
@@ -125,9 +111,7 @@ def check_race() -> None:
     assert all(list(rates) == [2] for rates in race.rates.values())
 
 
-def test_the_stopped_one_goes_on_to_what_it_would_have_become(
-    recording: Recording, two_devices_a_worker: None
-) -> None:
+def test_the_stopped_one_goes_on_to_what_it_would_have_become(recording: Recording, two_devices_a_worker: None) -> None:
     run_id = recording.ids["stopped"]
     others = {name: one for name, one in digests(recording.runs).items() if run_id not in name}
     resume(run_id)
@@ -154,9 +138,7 @@ def test_the_stopped_one_goes_on_to_what_it_would_have_become(
     assert now == others
 
 
-def test_what_is_recorded_names_no_folder_of_the_machine_that_made_it(
-    recording: Recording,
-) -> None:
+def test_what_is_recorded_names_no_folder_of_the_machine_that_made_it(recording: Recording) -> None:
     for path in recording.runs.parent.rglob("*"):
         if path.is_file():
             found = path.read_bytes()

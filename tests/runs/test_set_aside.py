@@ -85,10 +85,7 @@ def test_before_the_first_epoch_has_ended_the_training_loss_has_to_do(run: runs.
 
 
 def test_of_a_group_it_is_said_where_the_others_would_go_on() -> None:
-    assert (
-        "set groups to 1"
-        in build_diverged_outcome("Member 4's loss", "at step 39", 2, differ=True).message
-    )
+    assert "set groups to 1" in build_diverged_outcome("Member 4's loss", "at step 39", 2, differ=True).message
     assert "try a third of it" in build_diverged_outcome("Member 4's loss", "at step 39", 2).message
 
 

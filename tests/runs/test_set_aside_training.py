@@ -45,8 +45,7 @@ def test_the_others_go_on_to_the_end_and_it_is_said_who_was_set_aside(made: Run)
     ((place, step),) = made.status.set_aside.items()
     assert place == 2
     assert made.message == (
-        f"Diverged (the loss is no longer a number): member 3 at step {step}; the other 2 "
-        "continued."
+        f"Diverged (the loss is no longer a number): member 3 at step {step}; the other 2 continued."
     )
     lines = runs.read_history(made.id)
     ends = [line for line in lines if line["kind"] == "epoch"]
@@ -91,17 +90,13 @@ def test_a_run_that_was_stopped_goes_on_without_them_to_the_same_bits(made: Run)
     runs.requeue_run(again.id)
     ended = runs.execute_run(again.id)
     assert (ended.state, ended.status.set_aside) == ("finished", {2: step})
-    np.testing.assert_array_equal(
-        runs.read_run_predictions(again.id, 3), runs.read_run_predictions(made.id, 3)
-    )
+    np.testing.assert_array_equal(runs.read_run_predictions(again.id, 3), runs.read_run_predictions(made.id, 3))
     for name, array in read_parameters(again.id, 3)["Dense_0"].items():
         np.testing.assert_array_equal(array, read_parameters(made.id, 3)["Dense_0"][name])
 
 
 def test_where_nobody_is_left_the_run_has_diverged() -> None:
-    run = runs.execute_run(
-        runs.create_run(replace(CONFIG, vary="learning_rate=9.5,10", weight_decay=1.0)).id
-    )
+    run = runs.execute_run(runs.create_run(replace(CONFIG, vary="learning_rate=9.5,10", weight_decay=1.0)).id)
     assert run.state == "diverged"
     last = max(run.status.set_aside.values())
     assert f"the last one failed at step {last}" in run.message
@@ -118,10 +113,7 @@ def test_members_that_are_alike_end_with_the_first_that_diverges() -> None:
 
 def test_a_notebook_has_the_best_value_and_the_members_names(made: Run) -> None:
     shown = ensemble.open_run(made.id)
-    assert shown.predictions().member_names == (
-        "member 1 · rate 0.1 · decay 0",
-        "member 2 · rate 0.05 · decay 0",
-    )
+    assert shown.predictions().member_names == ("member 1 · rate 0.1 · decay 0", "member 2 · rate 0.05 · decay 0")
     found = shown.best_value()
     assert found.values.tolist() == [0.05, 0.1]
     last = runs.read_history(made.id)[-1]

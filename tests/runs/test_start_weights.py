@@ -17,12 +17,7 @@ from ensemble.engine import Trainer
 from ensemble.errors import ConfigError, RunError
 from ensemble.runs.annotations.notes import read_run_note
 from ensemble.runs.groups.group import list_run_groups
-from ensemble.runs.start_weights import (
-    WEIGHTS_FILE,
-    identify_start_weights,
-    load_start_weights,
-    match_start_weights,
-)
+from ensemble.runs.start_weights import WEIGHTS_FILE, identify_start_weights, load_start_weights, match_start_weights
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.runs.training.start_state import create_start_state
 from ensemble.wording.provenance import build_rerun_command
@@ -41,9 +36,7 @@ def test_names_are_the_network_s_own_whatever_stands_between_them(rename: str) -
         given = {name.replace("/", "."): array for name, array in given.items()}
     weights = match_start_weights(given, SHAPES, CONFIG, "w.npz")
     assert set(weights.arrays) == set(SHAPES)
-    assert weights.notes[0] == (
-        "2 of the network's 2 arrays start from w.npz, all members from one set."
-    )
+    assert weights.notes[0] == ("2 of the network's 2 arrays start from w.npz, all members from one set.")
     assert "stay alike: tell them apart with --shuffle-per-member" in weights.notes[1]
     folded = match_start_weights(given, SHAPES, replace(CONFIG, folds=2), "w.npz")
     assert folded.notes[1].startswith("Labels are judged as if w.npz had learnt from none of the")
@@ -101,9 +94,7 @@ def test_members_and_groups_of_them_begin_with_what_was_given(groups: int) -> No
 
 @pytest.mark.long_cases
 @pytest.mark.parametrize("kind", ["npz", "safetensors"])
-def test_from_a_file_on_the_command_line(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_from_a_file_on_the_command_line(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
 
     from tests.storage.arrays.test_safetensors import write
@@ -113,10 +104,7 @@ def test_from_a_file_on_the_command_line(
     if kind == "npz":
         np.savez(path, **OWN_SETS)
     else:
-        write(
-            path,
-            {n.replace("/", "."): ("F32", list(a.shape), a.tobytes()) for n, a in OWN_SETS.items()},
-        )
+        write(path, {n.replace("/", "."): ("F32", list(a.shape), a.tobytes()) for n, a in OWN_SETS.items()})
     # Steps so small that parameters stay where they began, to float32's digits.
     options = ("--network", "logistic", "--epochs", "1", "--learning-rate", "0.00001")
     done = CliRunner().invoke(main, ("train", *options, "--from", str(path)))

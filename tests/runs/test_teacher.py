@@ -18,13 +18,7 @@ from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.run_folder import write_run_folder
-from ensemble.runs.teacher import (
-    TARGETS_FILE,
-    TEACHER_FILE,
-    build_student_config,
-    find_teacher,
-    read_teacher_record,
-)
+from ensemble.runs.teacher import TARGETS_FILE, TEACHER_FILE, build_student_config, find_teacher, read_teacher_record
 from ensemble.runs.training.packed_training import train_packed_runs
 from ensemble.runs.training.teacher_targets import (
     average_softened_probabilities,
@@ -112,9 +106,7 @@ def test_a_student_resumes_to_the_same_bits_when_its_teacher_is_gone(teacher: Ru
     assert ends[0] == ends[1]
 
 
-def test_stopped_before_the_teacher_has_answered_it_goes_on_as_one_that_was_not(
-    teacher: Run,
-) -> None:
+def test_stopped_before_the_teacher_has_answered_it_goes_on_as_one_that_was_not(teacher: Run) -> None:
     config = build_student_config(teacher, epochs=1)
     run = runs.create_run(config)
     assert not prepare_teacher_targets(run, lambda: True)
@@ -130,9 +122,7 @@ def test_groups_are_taught_what_the_whole_run_is(teacher: Run) -> None:
     assert (grouped.path / TARGETS_FILE).exists()
     assert not list(grouped.path.glob(f"groups/*/{TARGETS_FILE}"))
     for name in ("parameters", "predictions"):
-        mine, theirs = (
-            dict(np.load(run.path / name / "epoch-0001.npz")) for run in (whole, grouped)
-        )
+        mine, theirs = (dict(np.load(run.path / name / "epoch-0001.npz")) for run in (whole, grouped))
         for key, array in mine.items():
             np.testing.assert_allclose(theirs[key], array, atol=1e-5)
 
@@ -146,9 +136,7 @@ def test_runs_in_one_program_are_each_taught_and_keep_what_they_were_told(teache
         assert run is not None
         assert run.state == "finished", run.message
         alone = train(config)
-        mine, theirs = (
-            np.load(each.path / "parameters" / "epoch-0001.npz") for each in (run, alone)
-        )
+        mine, theirs = (np.load(each.path / "parameters" / "epoch-0001.npz") for each in (run, alone))
         np.testing.assert_allclose(mine["Dense_0/bias"], theirs["Dense_0/bias"], atol=1e-5)
         np.testing.assert_array_equal(load_teacher_targets(run), load_teacher_targets(alone))
 
@@ -206,9 +194,7 @@ def test_its_command_makes_it_again(teacher: Run) -> None:
         ("fingerprint", "is no longer the one that the run"),
     ],
 )
-def test_what_cannot_teach_is_refused_in_a_sentence(
-    teacher: Run, spoil: str, sentence: str
-) -> None:
+def test_what_cannot_teach_is_refused_in_a_sentence(teacher: Run, spoil: str, sentence: str) -> None:
     config = build_student_config(teacher)
     if spoil == "parameters":
         shutil.rmtree(teacher.path / "parameters")
@@ -271,9 +257,7 @@ def test_a_student_that_has_lost_what_it_was_taught_says_so(teacher: Run, damage
     assert json.loads((cut.path / TEACHER_FILE).read_text())["run_id"] == teacher.id
 
 
-def test_a_folder_that_was_written_by_another_process_is_enough(
-    teacher: Run, tmp_path: Any
-) -> None:
+def test_a_folder_that_was_written_by_another_process_is_enough(teacher: Run, tmp_path: Any) -> None:
     """As pods make it: `run_folder` alone, whose worker asks the teacher."""
     made = runs.create_run(build_student_config(teacher))
     shutil.rmtree(made.path)

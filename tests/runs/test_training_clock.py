@@ -99,9 +99,7 @@ def test_the_whole_runs_speed_is_its_images_over_its_seconds_not_that_of_the_las
     whole = clock.summarize_total(28.0, 50)
     assert (whole["seconds"], whole["img_member_per_s"]) == (28.0, round(50 * 10 * 3 / 28, 1))
     assert whole["compile_seconds"] == 5.5
-    assert (
-        TrainingClock(EnsembleConfig(), 50, 100).summarize_total(0.0, 0)["img_member_per_s"] is None
-    )
+    assert TrainingClock(EnsembleConfig(), 50, 100).summarize_total(0.0, 0)["img_member_per_s"] is None
 
 
 def test_a_heartbeat_does_not_turn_the_countdown_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,6 +124,4 @@ def test_runs_that_share_the_seconds_are_each_as_fast_as_the_machine() -> None:
         clock.record_steps(10, 4.0, sharing=4)
     told = clock.summarize_now(3.0)  # its share of the twelve seconds that have passed
     assert told["img_member_per_s"] == pytest.approx(4 * 10 * 10 * 3 / 4.0, rel=1e-3)
-    assert clock.summarize_total(3.0, 30)["img_member_per_s"] == pytest.approx(
-        told["img_member_per_s"]
-    )
+    assert clock.summarize_total(3.0, 30)["img_member_per_s"] == pytest.approx(told["img_member_per_s"])

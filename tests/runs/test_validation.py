@@ -25,14 +25,7 @@ from ensemble.storage.records.history_lines import is_valid_line
 
 # Of the shapes of groups/inline.py and test_averages.py: one program serves them all.
 CONFIG = EnsembleConfig(
-    members=2,
-    epochs=40,
-    batch_size=256,
-    learning_rate=0.7,
-    validation=0.1,
-    patience=1,
-    devices=1,
-    network="logistic",
+    members=2, epochs=40, batch_size=256, learning_rate=0.7, validation=0.1, patience=1, devices=1, network="logistic"
 )
 CLOCKS = ("seconds", "img_member_per_s")
 HELD = 130
@@ -80,9 +73,7 @@ def test_each_epoch_says_what_the_kept_probabilities_come_to(ended: Run) -> None
 
 
 @pytest.mark.usefixtures("where_it_is")
-def test_it_ends_once_the_validation_nll_has_not_fallen_and_keeps_the_best_by_it(
-    ended: Run,
-) -> None:
+def test_it_ends_once_the_validation_nll_has_not_fallen_and_keeps_the_best_by_it(ended: Run) -> None:
     lines, status = epoch_lines(ended), ended.status
     nll = [line["ensemble_validation_nll"] for line in lines]
     best = int(np.argmin(nll)) + 1
@@ -154,9 +145,7 @@ def test_when_it_is_over_is_what_a_look_back_over_all_epochs_says(patience: int)
     nlls = np.round(1 / np.arange(1, 31) + rng.uniform(0, 0.2, 30), 2)
     status = Status(**build_blank_best_fields(config))
     for epoch, nll in enumerate(nlls, start=1):
-        status = replace(
-            status, **build_epoch_status_fields(status, line(epoch, nll, rng.uniform()))
-        )
+        status = replace(status, **build_epoch_status_fields(status, line(epoch, nll, rng.uniform())))
         so_far = nlls[:epoch]
         assert status.best_epoch == int(so_far.argmin()) + 1
         # Not one of the last `patience` is below all those before them.
@@ -197,11 +186,7 @@ def test_what_comes_again_is_dropped_of_both_kinds_and_what_is_missing_is_said()
 
 @pytest.mark.parametrize(
     "odd",
-    [
-        {"validation_loss": [0.1]},
-        {"validation_accuracy": [0.5, 1.5]},
-        {"ensemble_validation_nll": "low"},
-    ],
+    [{"validation_loss": [0.1]}, {"validation_accuracy": [0.5, 1.5]}, {"ensemble_validation_nll": "low"}],
     ids=str,
 )
 def test_a_line_with_odd_figures_of_validation_counts_as_torn(odd: dict[str, Any]) -> None:

@@ -132,10 +132,7 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     check_its_clock(second)
     assert second.status.compile_seconds > compiled, "of both stretches together"
     check_what_it_leaves(first)
-    with (
-        acquire_worker_lock(first.path, "It"),
-        pytest.raises(RunError, match="is already running"),
-    ):
+    with acquire_worker_lock(first.path, "It"), pytest.raises(RunError, match="is already running"):
         runs.execute_run(first.id)
     with pytest.raises(RunError, match="has finished"):
         runs.resume_run(first.id)
@@ -161,9 +158,7 @@ def test_a_run_that_diverges_says_who_and_when_and_keeps_the_rest(config):
 
 def test_a_queued_run_can_be_stopped(config):
     with slots.acquire_slots(1):  # This process passes for a job that is at work.
-        waiting = wait_until(
-            runs.launch_run(config), lambda run: "is running on this machine" in run.message
-        )
+        waiting = wait_until(runs.launch_run(config), lambda run: "is running on this machine" in run.message)
         runs.request_run_stop(waiting.id)
         waiting = wait_for_end(waiting)
     assert (waiting.state, waiting.status.step) == ("stopped", 0)

@@ -53,9 +53,7 @@ class Database:
 
     def start(self) -> None:
         """Start its server; returns once that answers."""
-        self._process = subprocess.Popen(
-            self._command, stderr=subprocess.DEVNULL, cwd="/", env=self._environment
-        )
+        self._process = subprocess.Popen(self._command, stderr=subprocess.DEVNULL, cwd="/", env=self._environment)
         wait_until_it_answers(self.address)
 
     def kill(self) -> None:

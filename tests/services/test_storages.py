@@ -69,9 +69,7 @@ def wait_for(count: int, sweep: sweeps.Sweep) -> list[sweeps.Trial]:
 
 
 @pytest.mark.parametrize("repeats", [1, 3])
-def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(
-    storage: str, repeats: int
-) -> None:
+def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(storage: str, repeats: int) -> None:
     sweep = sweeps.create_sweep(light_config(space=SPACE, sampler="grid", repeats=repeats))
     workers = [a_worker(sweep) for _ in range(WORKERS)]
     wait_for(6, sweep)
@@ -89,9 +87,7 @@ def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(
     assert (sweep.state, sweep.status.done) == ("finished", 16), log
     assert [one.state for one in trials] == ["complete"] * 16, log
     assert len({tuple(one.params.items()) for one in trials}) == 16
-    assert {run_id for one in trials for run_id in one.run_ids} == {
-        run.id for run in runs.list_runs()
-    }
+    assert {run_id for one in trials for run_id in one.run_ids} == {run.id for run in runs.list_runs()}
     assert len(runs.list_runs()) == 16 * repeats
     for one in trials:
         trained = [runs.find_run(run_id) for run_id in one.run_ids]
@@ -160,9 +156,7 @@ def test_connections_that_are_dropped_again_and_again_lose_no_trial(
     assert_nothing_lost(sweep, 9)
 
 
-def test_a_database_that_is_away_is_waited_for_with_a_word(
-    postgres: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_database_that_is_away_is_waited_for_with_a_word(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(STORAGE_VARIABLE, postgres)
     sweep = sweeps.create_sweep(light_config(trials=6))
     worker = a_worker(sweep)

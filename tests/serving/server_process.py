@@ -51,9 +51,7 @@ class Server:
     def place(self) -> tuple[str, int]:
         return self.ready["host"], self.ready["port"]
 
-    def ask(
-        self, path: str, body: bytes | None = None, kind: str = "", method: str = "", **headers: str
-    ) -> Answer:
+    def ask(self, path: str, body: bytes | None = None, kind: str = "", method: str = "", **headers: str) -> Answer:
         """One request on a connection of its own."""
         connection = http.client.HTTPConnection(*self.place, timeout=120)
         try:
@@ -89,9 +87,7 @@ def start_server(
     """A server that answers, and is ended with the block."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.txt"
-        process = start_process(
-            ["serve", run_id, "--port", "0", "--json", *words], log, environment, changed
-        )
+        process = start_process(["serve", run_id, "--port", "0", "--json", *words], log, environment, changed)
         try:
             assert process.stdout
             line = process.stdout.readline()
@@ -105,10 +101,7 @@ def start_server(
 
 
 def start_process(
-    words: Sequence[str],
-    log: Path,
-    environment: dict[str, str] | None = None,
-    changed: dict[str, float] | None = None,
+    words: Sequence[str], log: Path, environment: dict[str, str] | None = None, changed: dict[str, float] | None = None
 ) -> "subprocess.Popen[bytes]":
     with log.open("wb") as file:
         return subprocess.Popen(

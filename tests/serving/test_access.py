@@ -8,12 +8,7 @@ import pytest
 
 from ensemble.errors import ConfigError
 from ensemble.runs import Run
-from ensemble.serving.request_guard import (
-    TOKEN_VARIABLE,
-    RequestGuard,
-    build_request_guard,
-    read_host_name,
-)
+from ensemble.serving.request_guard import TOKEN_VARIABLE, RequestGuard, build_request_guard, read_host_name
 from tests.serving.server_process import Server, start_server, write_npy
 from tests.serving.test_predictions import IMAGES
 
@@ -111,9 +106,7 @@ def test_a_token_is_made_where_others_come(
     assert build_request_guard(address, hosts, None) == (RequestGuard(TOKEN, hosts), False)
 
 
-def test_a_token_file_goes_before_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_file_goes_before_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, "another-token-of-some-length")
     file = tmp_path / "token"
     file.write_text(f"{TOKEN}\n")

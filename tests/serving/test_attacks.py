@@ -33,9 +33,7 @@ def write_png_bomb(side: int) -> bytes:
     """A small file that says it has side × side pixels, and has the bytes for them, packed."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        )
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
     data = zlib.compress(bytes(10**6), 9)
@@ -111,9 +109,7 @@ BAD_BODIES = {
     "a file of nothing": (*write_parts(b""), 400, "empty"),
     "a file of noise": (*write_parts(DRAWS.bytes(999)), 422, "picture"),
     "a part with a large field": (
-        b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n'
-        + bytes(10**6)
-        + b"\r\n--x--\r\n",
+        b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n' + bytes(10**6) + b"\r\n--x--\r\n",
         "multipart/form-data; boundary=x",
         400,
         "multipart",
@@ -166,9 +162,7 @@ def test_a_packed_body_is_not_unpacked(server: Server) -> None:
         ("POST", "/predict?member=true", 422),
     ],
 )
-def test_other_addresses_and_methods_are_refused(
-    server: Server, method: str, path: str, status: int
-) -> None:
+def test_other_addresses_and_methods_are_refused(server: Server, method: str, path: str, status: int) -> None:
     answer = server.ask(path, b"x" if method == "POST" else None, "image/png", method)
     assert answer.status == status
     assert answer.json["error"].endswith(".")
@@ -206,9 +200,7 @@ def test_slow_clients_are_let_go_while_others_are_answered(server: Server) -> No
         "says nothing": open_connection(server, b""),
         "half a header": open_connection(server, b"POST /predict HTT"),
         "half a body": open_connection(server, HEAD + b"Content-Length: 1000\r\n\r\nabc"),
-        "half a chunk": open_connection(
-            server, HEAD + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
-        ),
+        "half a chunk": open_connection(server, HEAD + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"),
         "a refused body that goes on": open_connection(
             server, HEAD.replace(b"predict", b"nowhere") + b"Content-Length: 9999999\r\n\r\nabc"
         ),
@@ -249,9 +241,7 @@ def small_server(served_run: Run) -> Iterator[Server]:
         assert "Traceback" not in server.log.read_text(), server.log.read_text()
 
 
-def open_silent_connections(
-    server: Server, sent: bytes, stack: contextlib.ExitStack
-) -> list[socket.socket]:
+def open_silent_connections(server: Server, sent: bytes, stack: contextlib.ExitStack) -> list[socket.socket]:
     """Open twice as many connections as the server keeps; /health is answered all the time."""
     silent = list[socket.socket]()
     while len(silent) < 2 * MAX_CONNECTIONS:
@@ -274,9 +264,7 @@ def is_open(connection: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("sent", SILENT.values(), ids=SILENT)
-def test_the_longest_silent_connection_makes_room_for_others(
-    small_server: Server, sent: bytes
-) -> None:
+def test_the_longest_silent_connection_makes_room_for_others(small_server: Server, sent: bytes) -> None:
     with contextlib.ExitStack() as stack:
         silent = open_silent_connections(small_server, sent, stack)
         assert small_server.predict(IMAGES[:1], "?rejection=false")["digits"]
@@ -288,24 +276,19 @@ def test_a_prediction_under_way_is_not_cut_to_make_room(small_server: Server) ->
     body = write_npy(np.resize(IMAGES, (limits.MAX_IMAGES, *IMAGES.shape[1:])))
     head = HEAD.replace(b"image/png", NPY.encode()) + b"Connection: close\r\n"
     with contextlib.ExitStack() as stack:
-        asked = open_connection(
-            small_server, head + b"Content-Length: %d\r\n\r\n" % len(body) + body
-        )
+        asked = open_connection(small_server, head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
         open_silent_connections(small_server, b"", stack)
         answer = read_until_closed(asked)
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert len(json.loads(answer.partition(b"\r\n\r\n")[2])["digits"]) == limits.MAX_IMAGES
 
 
-def test_a_client_that_still_reads_is_closed_after_those_with_nothing_to_read(
-    small_server: Server,
-) -> None:
+def test_a_client_that_still_reads_is_closed_after_those_with_nothing_to_read(small_server: Server) -> None:
     request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n"
     count = 1000  # more than the system holds back for a client
     with contextlib.ExitStack() as stack:
         reading = open_connection(
-            small_server,
-            (request + b"\r\n") * (count - 1) + request + b"Connection: close\r\n\r\n",
+            small_server, (request + b"\r\n") * (count - 1) + request + b"Connection: close\r\n\r\n"
         )
         # Until an answer waits for the client; the other request in hand is this one.
         while b"ensemble_requests_in_hand 2\n" not in small_server.ask("/metrics").body:
@@ -319,15 +302,12 @@ def test_a_prediction_above_the_limit_is_refused_and_health_is_not(served_run: R
         answer = server.ask("/predict", write_npy(IMAGES[:1]), NPY)
         assert (answer.status, answer.headers["content-type"]) == (503, "application/json")
         assert answer.headers["retry-after"] == str(limits.RETRY_AFTER_SECONDS)
-        assert answer.json == {
-            "error": "The server is answering too many requests. Try again in a moment."
-        }
+        assert answer.json == {"error": "The server is answering too many requests. Try again in a moment."}
         assert server.ask("/health").json == {"status": "ok"}
 
 
 @pytest.mark.parametrize(
-    ("files", "connections", "predictions"),
-    [(None, 1024, 512), (8192, 1024, 512), (1024, 448, 224), (128, 8, 4)],
+    ("files", "connections", "predictions"), [(None, 1024, 512), (8192, 1024, 512), (1024, 448, 224), (128, 8, 4)]
 )
 def test_connections_leave_files_and_predictions_leave_connections(
     files: int | None, connections: int, predictions: int, monkeypatch: pytest.MonkeyPatch

@@ -63,9 +63,7 @@ def test_every_request_gets_the_answers_to_its_own_images(devices: int) -> None:
     asked = [draw_images(*draws.integers(0, 256, n)) for n in draws.integers(1, 70, 40)]
 
     async def ask_all(queue: BatchQueue) -> None:
-        for images, found in zip(
-            asked, await asyncio.gather(*map(queue.compute_activations, asked)), strict=True
-        ):
+        for images, found in zip(asked, await asyncio.gather(*map(queue.compute_activations, asked)), strict=True):
             expected = answer_images(0, images)
             assert np.array_equal(found.logits, expected.logits)
             assert np.array_equal(found.features, expected.features)
@@ -80,9 +78,7 @@ def test_what_comes_while_a_batch_is_computed_is_the_next_batch() -> None:
     async def ask(queue: BatchQueue) -> None:
         first = asyncio.create_task(queue.compute_activations(draw_images(1)))
         await asyncio.to_thread(bench.begun.acquire)
-        others = [
-            asyncio.create_task(queue.compute_activations(draw_images(n))) for n in range(2, 8)
-        ]
+        others = [asyncio.create_task(queue.compute_activations(draw_images(n))) for n in range(2, 8)]
         while queue.waiting_images < 6:
             await asyncio.sleep(0)
         for _ in range(20):
@@ -174,8 +170,7 @@ def test_one_requests_fault_is_its_own() -> None:
 
     async def ask(queue: BatchQueue) -> None:
         found = await asyncio.gather(
-            *(queue.compute_activations(draw_images(n)) for n in range(10, 18)),
-            return_exceptions=True,
+            *(queue.compute_activations(draw_images(n)) for n in range(10, 18)), return_exceptions=True
         )
         kinds = [type(one) for one in found]
         assert kinds.count(Activations) == 6

@@ -33,9 +33,7 @@ def test_a_taken_port_is_said_with_one_that_is_free(served_run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         said = refuse(served_run.id, "--port", str(port))
-    found = re.fullmatch(
-        rf"Error: Port {port} is taken by another program: use --port (\d+)\.", said
-    )
+    found = re.fullmatch(rf"Error: Port {port} is taken by another program: use --port (\d+)\.", said)
     assert found
     assert int(found[1]) > port
 
@@ -62,9 +60,7 @@ def test_what_cannot_be_served_is_said(served_run: Run, words: list[str], said: 
 
 
 def test_a_run_without_members_and_one_that_is_not_there_are_refused() -> None:
-    imported = ensemble.import_predictions(
-        np.full((2, 20, 3), 1 / 3), np.arange(20) % 3, name="theirs"
-    )
+    imported = ensemble.import_predictions(np.full((2, 20, 3), 1 / 3), np.arange(20) % 3, name="theirs")
     assert imported.id in refuse(imported.id)
     assert "There is no run “nobody”" in refuse("nobody")
 
@@ -91,9 +87,7 @@ def open_half_a_request(server: Server) -> tuple[socket.socket, bytes]:
 
 @pytest.mark.long_cases
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_once_what_is_in_hand_is_answered(
-    served_run: Run, number: signal.Signals
-) -> None:
+def test_a_signal_ends_it_once_what_is_in_hand_is_answered(served_run: Run, number: signal.Signals) -> None:
     with start_server(served_run.id, BODY_SECONDS=60.0) as server:
         idle = socket.create_connection(server.place, timeout=60)
         connection, rest = open_half_a_request(server)
@@ -119,9 +113,7 @@ def test_a_signal_ends_it_once_what_is_in_hand_is_answered(
         assert "Traceback" not in server.log.read_text()
 
 
-def test_people_are_told_where_it_answers_and_the_token_once(
-    served_run: Run, tmp_path: Path
-) -> None:
+def test_people_are_told_where_it_answers_and_the_token_once(served_run: Run, tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     words = ["serve", served_run.id, "--port", "0", "--allowed-host", "models.example"]
     process = start_process(words, log)
@@ -132,9 +124,7 @@ def test_people_are_told_where_it_answers_and_the_token_once(
         process.kill()
         process.wait()
         process.stdout.close()
-    assert re.match(
-        r".+: 3 members answer at http://localhost:\d+/predict; Ctrl-C ends it\.", first
-    )
+    assert re.match(r".+: 3 members answer at http://localhost:\d+/predict; Ctrl-C ends it\.", first)
     found = re.fullmatch(r"Token, said once: (\S{43})\n", second)
     assert found
     assert found[1] not in log.read_text()

@@ -33,14 +33,7 @@ def colored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_an_own_network_on_an_own_dataset(colored: None) -> None:
-    config = EnsembleConfig(
-        network=NETWORK,
-        dataset="three_colors",
-        members=2,
-        epochs=1,
-        batch_size=64,
-        validation=0.2,
-    )
+    config = EnsembleConfig(network=NETWORK, dataset="three_colors", members=2, epochs=1, batch_size=64, validation=0.2)
     run = runs.execute_run(runs.create_run(config).id)
     assert run.state == "finished", run.message
     images = np.asarray(datasets.load_dataset("three_colors").test_images)

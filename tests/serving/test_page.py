@@ -39,12 +39,7 @@ def test_every_field_is_documented(server: Server) -> None:
 
 def run_line(command: list[str] | str, folder: Path) -> str:
     done = subprocess.run(
-        command,
-        shell=isinstance(command, str),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
+        command, shell=isinstance(command, str), cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -71,9 +66,5 @@ def test_the_program_prints_what_is_answered(server: Server, folder: Path) -> No
     program = PROGRAM.replace("localhost:8700", f"localhost:{server.ready['port']}")
     lines = run_line([sys.executable, "-I", "-c", program], folder).splitlines()
     digits = server.predict(IMAGES[:4])["digits"]
-    expected = [
-        f"{d['name']} {max(d['probabilities'])} {d['named_votes']} {d['set']}" for d in digits
-    ]
-    assert [re.sub(r"\d\.\d+", "", line) for line in lines] == [
-        re.sub(r"\d\.\d+", "", line) for line in expected
-    ]
+    expected = [f"{d['name']} {max(d['probabilities'])} {d['named_votes']} {d['set']}" for d in digits]
+    assert [re.sub(r"\d\.\d+", "", line) for line in lines] == [re.sub(r"\d\.\d+", "", line) for line in expected]

@@ -75,9 +75,7 @@ def test_an_array_is_answered_as_the_members_do(server: Server, served_run: Run)
 
 
 @pytest.mark.long
-def test_sets_are_those_of_all_test_images_where_none_are_held_out(
-    server: Server, served_run: Run
-) -> None:
+def test_sets_are_those_of_all_test_images_where_none_are_held_out(server: Server, served_run: Run) -> None:
     known = ensemble.open_run(served_run.id).predictions()
     threshold = fit_conformal_threshold(known.averaged, known.labels, 0.05)
     about = server.ask("/").json["sets"]
@@ -109,9 +107,7 @@ def test_a_picture_is_read_as_predict_reads_it(server: Server, served_run: Run, 
     assert find_largest_difference(found, expected) < 1e-4  # scores are sums of logarithms
 
 
-def test_what_an_array_says_of_rejection_is_what_predict_says(
-    server: Server, served_run: Run
-) -> None:
+def test_what_an_array_says_of_rejection_is_what_predict_says(server: Server, served_run: Run) -> None:
     noise = np.random.default_rng(0).integers(0, 256, IMAGES[:4].shape, np.uint8)
     images = np.concatenate([IMAGES[:4], noise])
     reading = open_classifier(served_run.id).read_images(images)
@@ -218,9 +214,7 @@ def test_the_document_is_openapi_and_every_answer_is_as_it_says(server: Server) 
             assert bool(known) == (answer.status != 415)
     assert statuses == {200, 400, 415, 422}
     jsonschema.Draft202012Validator(
-        document["paths"]["/predict"]["post"]["requestBody"]["content"]["application/json"][
-            "schema"
-        ]
+        document["paths"]["/predict"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     ).validate(IMAGES[:2].tolist())
 
 
@@ -229,9 +223,7 @@ def test_what_is_counted_is_what_was_asked(server: Server) -> None:
         text = server.ask("/metrics").body.decode()
         for line in text.splitlines():  # as Prometheus's format has it
             assert re.fullmatch(r"# (HELP|TYPE) \w+ .+|\w+(\{\w+=\".*\"\})? [-+.e\d]+", line)
-        return {
-            name: float(value) for name, value in re.findall(r"^(ensemble\S+) (\S+)$", text, re.M)
-        }
+        return {name: float(value) for name, value in re.findall(r"^(ensemble\S+) (\S+)$", text, re.M)}
 
     before = read_counts()
     server.predict(IMAGES[:7], "?rejection=false")

@@ -33,9 +33,7 @@ def test_validation_images_are_fitted_on_where_there_are_some_of_the_same_member
 
 
 @pytest.mark.parametrize("change", [{"steps_after": 3}, {"members": 2}])
-def test_of_members_that_went_on_or_are_others_one_half_of_the_test_images_is(
-    change: dict[str, int],
-) -> None:
+def test_of_members_that_went_on_or_are_others_one_half_of_the_test_images_is(change: dict[str, int]) -> None:
     run, results = trained(members=3, validation=0.1), replace(RESULTS, **change)
     answers = probabilities("digits", results.members, 3, 5.0)
     reference = AccuracyReference(run, LABELS, None)

@@ -8,12 +8,7 @@ import pytest
 from ensemble import datasets
 from ensemble.shift import corruptions
 from ensemble.shift.corruptions import CORRUPTION_KINDS, corrupt_images, scale_corruptions
-from ensemble.shift.ood_images import (
-    draw_smooth_noise,
-    list_ood_sets,
-    resize_images,
-    scramble_pixels,
-)
+from ensemble.shift.ood_images import draw_smooth_noise, list_ood_sets, resize_images, scramble_pixels
 from ensemble.shift.results import count_measured_images
 from tests.pages import own_images
 
@@ -54,18 +49,14 @@ def test_strengths_scale_with_the_size(shape: tuple[int, int, int]) -> None:
     for name, kind in scale_corruptions(shape).items():
         assert (np.diff(np.abs(np.subtract(kind.amounts, kind.neutral_amount))) > 0).all()
         scale = share if name in ("shift", "blur") else 1
-        np.testing.assert_allclose(
-            kind.amounts, np.multiply(CORRUPTION_KINDS[name].amounts, scale), atol=0.5
-        )
+        np.testing.assert_allclose(kind.amounts, np.multiply(CORRUPTION_KINDS[name].amounts, scale), atol=0.5)
         if name == "shift" and share >= 1:
             assert all(one == int(one) for one in kind.amounts), "whole pixels do not blur"
 
 
 @pytest.mark.parametrize("name", CORRUPTION_KINDS)
 @pytest.mark.parametrize("shape", SHAPES[:3])
-def test_each_colour_is_corrupted_as_a_grey_image_of_its_own(
-    name: str, shape: tuple[int, int, int]
-) -> None:
+def test_each_colour_is_corrupted_as_a_grey_image_of_its_own(name: str, shape: tuple[int, int, int]) -> None:
     images, amount = drawn(3, shape), scale_corruptions(shape)[name].amounts[3]
     found = corrupt_images(images, name, amount)
     assert found.shape == images.shape
@@ -76,9 +67,7 @@ def test_each_colour_is_corrupted_as_a_grey_image_of_its_own(
 
 
 @pytest.mark.parametrize("name", CORRUPTION_KINDS)
-def test_block_by_block_gives_the_same_as_all_at_once(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_block_by_block_gives_the_same_as_all_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     images, amount = drawn(7, (16, 16, 3)), scale_corruptions((16, 16, 3))[name].amounts[-1]
     whole = corrupt_images(images, name, amount, seed=5)
     monkeypatch.setattr(corruptions, "NUMBERS_PER_BLOCK", 2 * 16 * 16 * 3)
@@ -96,9 +85,7 @@ def test_scrambled_pixels_keep_their_colours(shape: tuple[int, int, int]) -> Non
 
 
 @pytest.mark.parametrize("shape", SHAPES[1:])
-def test_noise_has_the_size_asked_for_and_blobs_that_grow_with_it(
-    shape: tuple[int, int, int],
-) -> None:
+def test_noise_has_the_size_asked_for_and_blobs_that_grow_with_it(shape: tuple[int, int, int]) -> None:
     images = draw_smooth_noise(4, shape=shape)
     assert images.shape == (4, *shape)
     flat = images.astype(float) - images.mean()
@@ -111,12 +98,7 @@ def test_noise_has_the_size_asked_for_and_blobs_that_grow_with_it(
 
 
 @pytest.mark.parametrize(
-    ("source", "shape"),
-    [
-        ((28, 28, 1), (32, 32, 3)),
-        ((64, 48, 3), (28, 28, 1)),
-        ((8, 8, 1), (8, 8, 1)),
-    ],
+    ("source", "shape"), [((28, 28, 1), (32, 32, 3)), ((64, 48, 3), (28, 28, 1)), ((8, 8, 1), (8, 8, 1))]
 )
 def test_images_of_another_dataset_are_brought_to_the_size_and_channels(
     source: tuple[int, int, int], shape: tuple[int, int, int]

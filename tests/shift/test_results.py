@@ -35,10 +35,7 @@ ESTIMATE = {
 
 def figures(accuracy: float) -> dict[str, Any]:
     """Of two members."""
-    half = {
-        name: [0.5, 0.5] if name.startswith("member") else 0.5
-        for name in ShiftMetrics.__annotations__
-    }
+    half = {name: [0.5, 0.5] if name.startswith("member") else 0.5 for name in ShiftMetrics.__annotations__}
     trust = {
         "confidence_gap": [-0.1, 0.2],
         "error_auroc": [0.7, 0.6, 0.8],
@@ -94,11 +91,7 @@ def test_results_of_an_earlier_version_are_read_without_what_it_did_not_measure(
 
 def test_a_curve_begins_with_the_images_as_they_are_and_goes_by_amount() -> None:
     curve = RESULTS.list_corruption_steps("rotation")
-    assert [one["amount"] for one in curve] == [
-        CORRUPTION_KINDS["rotation"].neutral_amount,
-        FIRST,
-        SECOND,
-    ]
+    assert [one["amount"] for one in curve] == [CORRUPTION_KINDS["rotation"].neutral_amount, FIRST, SECOND]
     assert [one["ensemble_accuracy"] for one in curve] == [0.9, 0.8, 0.6]
     assert len(replace(RESULTS, clean=None).list_corruption_steps("rotation")) == 2
 
@@ -131,12 +124,7 @@ def test_the_summary_has_the_mean_of_what_single_members_tell() -> None:
     run = runs.create_run(EnsembleConfig(members=2))
     found = summarize_stress(StressState(run, None, RESULTS, 11))
     (noise,) = found["outside"]
-    assert noise == {
-        "key": "noise",
-        "auroc": 0.95,
-        "fpr95": 0.2,
-        "member_auroc": pytest.approx(0.8),
-    }
+    assert noise == {"key": "noise", "auroc": 0.95, "fpr95": 0.2, "member_auroc": pytest.approx(0.8)}
     assert [step["kind"] for step in found["steps"]] == [None, "rotation", "rotation"]
     assert [step["ensemble_accuracy"] for step in found["steps"]] == [0.9, 0.6, 0.8]
     assert summarize_stress(StressState(run, None, None, 11)) == {}

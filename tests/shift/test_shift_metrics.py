@@ -74,10 +74,7 @@ def test_trust_is_measured_on_the_averaged_probabilities_with_the_threshold_of_t
     assert low < confidence.mean() - right.mean() < high
     assert found["error_auroc"][0] == pytest.approx(roc_auc_score(~right, 1 - confidence))
     answered = confidence >= before["answer_threshold"]
-    assert (found["answered"], found["answered_wrong"]) == (
-        answered.sum(),
-        (answered & ~right).sum(),
-    )
+    assert (found["answered"], found["answered_wrong"]) == (answered.sum(), (answered & ~right).sum())
     # On the clean images at most 1 % of the answers are wrong, and one more would be too many.
     assert before["answered_wrong"] <= 0.01 * before["answered"]
     assert before["answered"] < 600

@@ -97,9 +97,7 @@ def test_a_job_to_its_end(run):
     results = stress.results
     assert (results.epoch, results.steps_after, results.images, results.members) == (1, 0, 100, 2)
     for kind in CORRUPTION_KINDS.values():
-        assert [one["amount"] for one in results.list_corruption_steps(kind.name)] == list(
-            kind.amounts
-        )
+        assert [one["amount"] for one in results.list_corruption_steps(kind.name)] == list(kind.amounts)
 
     labels = datasets.load_dataset("digits").test_labels[:100]
     kept = runs.read_run_predictions(run.id, 1)[:, :100]
@@ -130,10 +128,7 @@ def test_a_job_to_its_end(run):
     assert results is not None
     older = replace(
         results,
-        steps=[
-            {name: value for name, value in step.items() if name != "accuracy_estimate"}
-            for step in results.steps
-        ],
+        steps=[{name: value for name, value in step.items() if name != "accuracy_estimate"} for step in results.steps],
     )
     tasks = list_stress_tasks(run, older)
     assert [task.is_done for task in tasks] == [False] * (STEPS - 2) + [True] * 2

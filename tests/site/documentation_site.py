@@ -29,13 +29,7 @@ LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 MERMAID = re.compile(r"^```mermaid\n(.*?)^```$", re.S | re.M)
 NODE = re.compile(r'^ *(\w+)\["([^"]+)"\]$', re.M)
 # Attributes by which a page loads something without being asked to.
-LOADING = {
-    ("script", "src"),
-    ("img", "src"),
-    ("iframe", "src"),
-    ("link", "href"),
-    ("source", "src"),
-}
+LOADING = {("script", "src"), ("img", "src"), ("iframe", "src"), ("link", "href"), ("source", "src")}
 LOADING_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "preconnect"}
 
 
@@ -112,12 +106,9 @@ def convert_diagram(flowchart: str) -> str:
     """
     titles = {name: text.split("<br>") for name, text in NODE.findall(flowchart)}
     chains = [line.split(" --> ") for line in flowchart.splitlines() if " --> " in line]
-    arrows = [
-        (one.strip(), other.strip()) for chain in chains for one, other in itertools.pairwise(chain)
-    ]
+    arrows = [(one.strip(), other.strip()) for chain in chains for one, other in itertools.pairwise(chain)]
     rows = [
-        f"| {text[0]} | {' '.join(text[1:])} | "
-        f"{'; '.join(titles[other][0] for one, other in arrows if one == name)} |"
+        f"| {text[0]} | {' '.join(text[1:])} | {'; '.join(titles[other][0] for one, other in arrows if one == name)} |"
         for name, text in titles.items()
     ]
     return "\n".join(["| packages | | import |", "| --- | --- | --- |", *rows])

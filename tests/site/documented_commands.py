@@ -89,7 +89,7 @@ WORDS: list[tuple[str, dict[str, str]]] = [
 
 # What a block takes as exported by one before.
 EXPORTED: list[tuple[str, dict[str, str]]] = [
-    (r"ensemble app .*--server.baseUrlPath", {"ENSEMBLE_ALLOW": "ann@example.org=admin"}),
+    (r"ensemble app .*--server.baseUrlPath", {"ENSEMBLE_ALLOW": "ann@example.org=admin"})
 ]
 
 # Sizes: what replaces an option's value, or is added where the command does not say it.
@@ -100,16 +100,7 @@ SIZES: list[tuple[str, dict[str, str]]] = [
     (r"train ", {"--network": "mlp", "--epochs": "1", "--members": "2"}),
     (r"sweep --(list|resume|enlarge)|sweep RUN", {"--trials": "1"}),
     (r"sweep ", {"--network": "mlp", "--epochs": "1", "--members": "2", "--trials": "2"}),
-    (
-        r"budget ",
-        {
-            "--network": "mlp",
-            "--epochs": "1",
-            "--members": "2",
-            "--seeds": "2",
-            "--batch-size": "2048",
-        },
-    ),
+    (r"budget ", {"--network": "mlp", "--epochs": "1", "--members": "2", "--seeds": "2", "--batch-size": "2048"}),
     (r"distil ", {"--epochs": "1"}),
     (r"stress ", {"--limit": "40"}),
     (r"lbfgs .*--dataset", {"--iterations": "2"}),
@@ -244,11 +235,7 @@ class PageWalk:
 
     def fill_in_words(self, command: DocumentedCommand, words: list[str]) -> list[str]:
         """The words of a command of the program, with what they stand for; that is made as well."""
-        kinds = next(
-            kinds
-            for start, kinds in JOBS_OF_COMMANDS
-            if re.match(start, f"{command.page} {command.line} ")
-        )
+        kinds = next(kinds for start, kinds in JOBS_OF_COMMANDS if re.match(start, f"{command.page} {command.line} "))
         words = shorten_command(words)
         filled, seen = [], 0
         meanings: dict[str, str] = {}

@@ -46,9 +46,7 @@ def make_stopped_run() -> str:
     """A run that stopped after its first epoch."""
     run = runs.create_run(replace(SMALL, epochs=6))
     runs.execute_run(
-        run.id,
-        lambda status: (run.path / "stop").touch() if status.epoch == 1 else None,
-        synchronous=True,
+        run.id, lambda status: (run.path / "stop").touch() if status.epoch == 1 else None, synchronous=True
     )
     assert runs.find_run(run.id).state == "stopped"
     return run.id
@@ -57,9 +55,7 @@ def make_stopped_run() -> str:
 def make_stopped_learning() -> str:
     """An experiment that stopped after its first training."""
     made = learning_store.create_learning(LEARNING)
-    learning_worker.execute_learning(
-        made.id, lambda status: (made.path / "stop").touch() if status.done == 1 else None
-    )
+    learning_worker.execute_learning(made.id, lambda status: (made.path / "stop").touch() if status.done == 1 else None)
     return made.id
 
 
@@ -144,21 +140,17 @@ class JobMaker:
 
 JOBS: dict[str, JobMaker] = {
     "digits": JobMaker(
-        lambda: train_run(
-            *("--members", "5", "--epochs", "15", "--validation", "0.1", "--tag", "rates")
-        )
+        lambda: train_run(*("--members", "5", "--epochs", "15", "--validation", "0.1", "--tag", "rates"))
     ),
     "other": JobMaker(
         lambda: train_run(
-            *("--members", "3", "--epochs", "3", "--validation", "0.1"),
-            *("--learning-rate", "0.05", "--tag", "rates"),
+            *("--members", "3", "--epochs", "3", "--validation", "0.1"), *("--learning-rate", "0.05", "--tag", "rates")
         )
     ),
     "third": JobMaker(lambda: train_run("--members", "2", "--epochs", "2", "--seed", "1")),
     "cyclic": JobMaker(
         lambda: train_run(
-            *("--members", "3", "--epochs", "4", "--schedule", "cyclic", "--cycles", "2"),
-            *("--swa-epochs", "2"),
+            *("--members", "3", "--epochs", "4", "--schedule", "cyclic", "--cycles", "2"), *("--swa-epochs", "2")
         )
     ),
     "stopped": JobMaker(make_stopped_run),
@@ -167,12 +159,10 @@ JOBS: dict[str, JobMaker] = {
     "numbers": JobMaker(make_numeric_run),
     "leaves dataset": JobMaker(make_dataset),
     "leaves": JobMaker(
-        lambda: train_run("--dataset", "leaves", "--epochs", "1", "--members", "2"),
-        ("leaves dataset",),
+        lambda: train_run("--dataset", "leaves", "--epochs", "1", "--members", "2"), ("leaves dataset",)
     ),
     "leaves again": JobMaker(
-        lambda: train_run("--dataset", "leaves", "--epochs", "1", "--members", "2", "--seed", "1"),
-        ("leaves dataset",),
+        lambda: train_run("--dataset", "leaves", "--epochs", "1", "--members", "2", "--seed", "1"), ("leaves dataset",)
     ),
     "mended": JobMaker(make_mended_run, ("leaves dataset",)),
     "sweep": JobMaker(make_sweep),

@@ -70,9 +70,7 @@ def test_no_staged_file_has_the_name_of_what_a_page_becomes(staged: Path) -> Non
 
 def test_the_diagram_of_the_packages_is_a_table_with_every_arrow(staged: Path) -> None:
     (drawn,) = documentation_site.MERMAID.findall((REPO / "docs/architecture.md").read_text())
-    (table,) = re.findall(
-        r"^\| packages.*?\n\n", (staged / "architecture.md").read_text(), re.S | re.M
-    )
+    (table,) = re.findall(r"^\| packages.*?\n\n", (staged / "architecture.md").read_text(), re.S | re.M)
     assert "mermaid" not in (staged / "architecture.md").read_text("utf-8")
     imports = [row.split(" | ")[2].rstrip(" |") for row in table.strip().splitlines()[2:]]
     assert sum(len(one.split("; ")) for one in imports if one) == drawn.count("-->")
@@ -116,9 +114,7 @@ def test_a_fault_of_a_site_is_found(tmp_path: Path, index: str, other: str, said
 
 
 def test_a_site_without_a_first_page_is_no_site(tmp_path: Path) -> None:
-    assert list(documentation_site.find_site_faults(write_site(tmp_path))) == [
-        "There is no index.html."
-    ]
+    assert list(documentation_site.find_site_faults(write_site(tmp_path))) == ["There is no index.html."]
 
 
 def test_a_link_that_a_reader_has_to_press_may_lead_elsewhere(tmp_path: Path) -> None:

@@ -6,23 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.documents import PAGES, REPO
-from tests.site.documented_commands import (
-    NOT_RUN,
-    list_page_commands,
-    shorten_command,
-    walk_page,
-)
+from tests.site.documented_commands import NOT_RUN, list_page_commands, shorten_command, walk_page
 from tests.site.documented_jobs import JobMaterials
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
 
 # Run whenever the tests are: what they take is one small run.
 SHORT_PAGES = {"docs/screens/predictions.md", "docs/screens/runs.md", "docs/screens/why.md"}
-COMMANDS = {
-    page.relative_to(REPO).as_posix(): commands
-    for page in PAGES
-    if (commands := list_page_commands(page))
-}
+COMMANDS = {page.relative_to(REPO).as_posix(): commands for page in PAGES if (commands := list_page_commands(page))}
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +23,9 @@ def materials(tmp_path_factory: pytest.TempPathFactory) -> JobMaterials:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name in SHORT_PAGES else pytest.mark.long)
-        for name in COMMANDS
-    ],
+    "name", [pytest.param(name, marks=() if name in SHORT_PAGES else pytest.mark.long) for name in COMMANDS]
 )
-def test_the_commands_of_a_page_do_what_they_say(
-    name: str, tmp_path: Path, materials: JobMaterials
-) -> None:
+def test_the_commands_of_a_page_do_what_they_say(name: str, tmp_path: Path, materials: JobMaterials) -> None:
     reasons = {command.line: command.reason_not_run for command in COMMANDS[name]}
     with walk_page(REPO / name, tmp_path / "page", materials) as walk:
         for command in COMMANDS[name]:

@@ -62,11 +62,7 @@ def test_every_word_of_the_address_stands_on_a_page() -> None:
 def list_calls(text: str) -> Iterator[ast.Call | ast.Attribute]:
     """What the Python of a page calls and asks for."""
     for block in re.findall(r"^```python\n(.*?)^```", text, re.S | re.M):
-        yield from (
-            node
-            for node in ast.walk(ast.parse(block))
-            if isinstance(node, ast.Call | ast.Attribute)
-        )
+        yield from (node for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Call | ast.Attribute))
 
 
 def find_owner(node: ast.expr) -> object:

@@ -143,9 +143,7 @@ def test_several_writers_leave_one_whole_file_and_readers_meet_no_half(tmp_path:
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
-def test_who_may_read_a_file_is_for_the_persons_umask_to_say(
-    tmp_path: Path, umask: int, mode: int
-) -> None:
+def test_who_may_read_a_file_is_for_the_persons_umask_to_say(tmp_path: Path, umask: int, mode: int) -> None:
     before = os.umask(umask)
     try:
         write_json(tmp_path / "config.json", {"members": 4})

@@ -77,9 +77,7 @@ def test_asking_after_a_lock_tells_who_holds_it_and_makes_nothing(tmp_path: Path
     assert is_locked(tmp_path / "pipe") is False, "it waits for nobody"
 
 
-def test_those_who_ask_neither_see_each_other_nor_keep_a_worker_from_its_lock(
-    tmp_path: Path,
-) -> None:
+def test_those_who_ask_neither_see_each_other_nor_keep_a_worker_from_its_lock(tmp_path: Path) -> None:
     path, done = tmp_path / "worker.lock", threading.Event()
     path.touch()
     seen: list[bool | None] = []
@@ -102,9 +100,7 @@ def test_those_who_ask_neither_see_each_other_nor_keep_a_worker_from_its_lock(
         one.join()
 
 
-def test_a_lock_that_is_kept_is_not_waited_for_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_that_is_kept_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_lock, "GRACE_SECONDS", 0.1)
     with try_lock(tmp_path / "worker.lock"):
         assert lock_within_grace(tmp_path / "worker.lock") is None
@@ -143,9 +139,7 @@ def test_an_earlier_versions_flock_of_a_folder_is_waited_for(tmp_path: Path) -> 
 def test_a_killed_holders_lock_is_free_though_its_child_lives(tmp_path: Path) -> None:
     path = tmp_path / "training.lock"
     command = [sys.executable, "-c", HOLDER, str(path)]
-    with subprocess.Popen(
-        command, cwd=REPO, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as holder:
+    with subprocess.Popen(command, cwd=REPO, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         child = psutil.Process(int(holder.stdout.readline()))
         try:
             assert try_lock(path) is None
@@ -159,9 +153,7 @@ def test_a_killed_holders_lock_is_free_though_its_child_lives(tmp_path: Path) ->
             child.kill()
 
 
-def test_a_file_deleted_meanwhile_is_not_the_one_that_is_held(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_deleted_meanwhile_is_not_the_one_that_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, take = tmp_path / "worker.lock", filelock.lock_descriptor
     deleted: list[int] = []
 
@@ -178,9 +170,7 @@ def test_a_file_deleted_meanwhile_is_not_the_one_that_is_held(
         assert try_lock(path) is None
 
 
-def test_where_there_are_no_locks_it_is_said_or_done_without(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_there_are_no_locks_it_is_said_or_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_locks(descriptor: int, **options: bool) -> bool:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 

@@ -43,8 +43,7 @@ def call(*words: str) -> Result:
 
 @pytest.mark.parametrize("kind", WRONG)
 @pytest.mark.parametrize(
-    "words",
-    [("runs", "list"), ("runs", "show", "digits-1"), ("train", "--epochs", "1"), ("lbfgs",)],
+    "words", [("runs", "list"), ("runs", "show", "digits-1"), ("train", "--epochs", "1"), ("lbfgs",)]
 )
 def test_the_command_line_says_one_sentence(
     kind: str, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -76,9 +75,7 @@ def test_a_page_says_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("made", [False, True])
-def test_a_folder_or_a_link_to_one_is_taken(
-    made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_or_a_link_to_one_is_taken(made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "there")
     chosen = tmp_path / "link" if made else tmp_path / "new" / "runs"
@@ -87,9 +84,7 @@ def test_a_folder_or_a_link_to_one_is_taken(
     assert call("runs", "list").exit_code == 0
 
 
-def test_a_working_folder_that_is_gone_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_working_folder_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ENSEMBLE_RUNS")
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")

@@ -21,11 +21,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     ("variable", "find"),
-    [
-        ("ENSEMBLE_RUNS", runs_folder),
-        ("ENSEMBLE_DATA", data_folder),
-        ("ENSEMBLE_CORRECTIONS", find_corrections_folder),
-    ],
+    [("ENSEMBLE_RUNS", runs_folder), ("ENSEMBLE_DATA", data_folder), ("ENSEMBLE_CORRECTIONS", find_corrections_folder)],
 )
 def test_a_folder_is_in_the_home(
     variable: str, find: Callable[[], Any], home: Path, monkeypatch: pytest.MonkeyPatch
@@ -36,9 +32,7 @@ def test_a_folder_is_in_the_home(
     assert find() == Path("/~nobody-has-this-name/here")
 
 
-def test_the_list_of_who_may_come_in_is_read_from_the_home(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_list_of_who_may_come_in_is_read_from_the_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "allowed").write_text("ada@example.org = admin\n")
     monkeypatch.delenv("ENSEMBLE_ALLOW", raising=False)
     monkeypatch.setenv("ENSEMBLE_ALLOW_FILE", "~/allowed")

@@ -22,11 +22,7 @@ def folders_of_one_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     """A login's folder, a cache folder and one for temporary files, of this test alone."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     monkeypatch.setattr("socket.gethostname", lambda: "node 7/a")
-    for variable, name in {
-        "XDG_RUNTIME_DIR": "login",
-        "XDG_CACHE_HOME": "cache",
-        "": "tmp",
-    }.items():
+    for variable, name in {"XDG_RUNTIME_DIR": "login", "XDG_CACHE_HOME": "cache", "": "tmp"}.items():
         (tmp_path / name).mkdir(mode=0o755)
         if variable:
             monkeypatch.setenv(variable, str(tmp_path / name))
@@ -78,28 +74,19 @@ def test_a_turn_is_locked_in_every_folder_of_the_user_and_nowhere_else(
         assert slots.acquire_slots(1) is None
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
         assert slots.acquire_slots(1) is None
-    with (
-        slots.acquire_slots(1),
-        try_lock(tmp_path / "login" / "ensemble" / "training.lock") as free,
-    ):
+    with slots.acquire_slots(1), try_lock(tmp_path / "login" / "ensemble" / "training.lock") as free:
         assert free, "what was not needed was not locked"
     assert not (tmp_path / "elsewhere").exists()
 
 
 @pytest.mark.parametrize("how", HOW)
-def test_a_folder_that_somebody_else_made_is_left_alone_and_training_goes_on(
-    how: str, tmp_path: Path
-) -> None:
+def test_a_folder_that_somebody_else_made_is_left_alone_and_training_goes_on(how: str, tmp_path: Path) -> None:
     login, temporary, cache = wanted(tmp_path)
     squat(temporary, how)
     before = temporary.lstat()
     theirs = try_lock(temporary / "training.lock") if "owner" in how else nullcontext()
     # They hold what would be the lock, for ever: nobody waits for it.
-    with (
-        theirs,
-        slots.acquire_slots(1),
-        pytest.raises(OSError, match=r"link|no folder|another|exists"),
-    ):
+    with theirs, slots.acquire_slots(1), pytest.raises(OSError, match=r"link|no folder|another|exists"):
         create_private_folder(temporary)
     assert lock_folders() == [login, cache]
     assert temporary.lstat() == before
@@ -108,14 +95,10 @@ def test_a_folder_that_somebody_else_made_is_left_alone_and_training_goes_on(
 
 
 @pytest.mark.parametrize("how", HOW)
-def test_where_no_folder_is_the_users_own_it_is_said_and_what_to_do(
-    how: str, tmp_path: Path
-) -> None:
+def test_where_no_folder_is_the_users_own_it_is_said_and_what_to_do(how: str, tmp_path: Path) -> None:
     for folder in wanted(tmp_path):
         squat(folder, how)
-    with pytest.raises(
-        StorageError, match=r"no folder for the queue .*XDG_CACHE_HOME at a folder of your own"
-    ):
+    with pytest.raises(StorageError, match=r"no folder for the queue .*XDG_CACHE_HOME at a folder of your own"):
         slots.acquire_slots(1)
 
 

@@ -35,9 +35,7 @@ def test_a_lock_of_another_host_is_waited_for(path: Path, monkeypatch: pytest.Mo
     assert [file.name for file in path.parent.iterdir()] == ["a.lock"]
 
 
-def test_what_a_killed_process_left_is_seen_to_by_its_host_at_once(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_killed_process_left_is_seen_to_by_its_host_at_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lock_on(monkeypatch, "node1", SharedLock(path))
     assert lock_on(monkeypatch, "node1", SharedLock(path))
 
@@ -63,9 +61,7 @@ def test_another_host_waits_a_minute_of_its_own_clock_and_the_late_one_is_told(
     assert second.confirm()
 
 
-def test_a_claim_that_another_made_meanwhile_is_put_back(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_claim_that_another_made_meanwhile_is_put_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two hosts find the same dead claim: the slower one must not remove the quicker one's."""
     claim = path.with_name("a.lock.claim")
     assert lock_on(monkeypatch, "node1", SharedLock(path))

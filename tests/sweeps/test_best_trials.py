@@ -114,9 +114,7 @@ def test_a_trial_is_worse_only_by_more_than_its_trainings_differ() -> None:
     assert said.startswith("1 of the 2 other trials (trial 3) is not shown to be worse on these ")
     assert said.endswith("Each was trained 3 times: differences between trainings count.")
     all_worse = words.describe_equivalent_trials(judged(sweep, best, clear), "digit")
-    assert all_worse.endswith(
-        "more than chance. Each was trained 3 times: differences between trainings count."
-    )
+    assert all_worse.endswith("more than chance. Each was trained 3 times: differences between trainings count.")
     held = [one for run_id in best.run_ids for one in held_images(run_id)]
     assert found.images == len(set(held)) < len(held), "an image that is held out twice is one"
 
@@ -162,9 +160,7 @@ def test_several_trials_over_trainings_are_compared_by_tukeys_test() -> None:
 
 
 @pytest.mark.long
-def test_equal_trials_are_rarely_called_worse_and_a_clear_difference_is_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_equal_trials_are_rarely_called_worse_and_a_clear_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal trials differ by luck with the images, and by luck of each training."""
     quantile = stats.studentized_range.isf(0.05, 8, 14)
     monkeypatch.setattr(stats.studentized_range, "isf", lambda *args: quantile)
@@ -208,9 +204,7 @@ def test_the_optimism_is_what_the_best_loses_on_new_images(trials: int) -> None:
 
 
 def test_a_best_at_the_end_of_the_search_is_said_to_be() -> None:
-    axes = parse_search_space(
-        "learning_rate=0.001..1:log momentum=0.5,0.9 members=2..8 optimizer=sgd,adamw epochs=3,3"
-    )
+    axes = parse_search_space("learning_rate=0.001..1:log momentum=0.5,0.9 members=2..8 optimizer=sgd,adamw epochs=3,3")
     inside = {"learning_rate": 0.03, "momentum": 0.7, "members": 4, "optimizer": "sgd"}
     assert list_edge_settings(axes, inside) == {}
     edge = {"learning_rate": 0.99, "momentum": 0.5, "members": 8, "optimizer": "sgd", "epochs": 3}
@@ -227,8 +221,6 @@ def test_what_the_choice_costs_is_said_in_its_unit(sweep: Sweep) -> None:
     assert words.describe_selection_optimism(replace(found, optimism=0.00412), "nll") == (
         "Having been chosen, it is expected to rise by about 0.0041 nats on new images."
     )
-    assert "to lose about 1.2 points" in words.describe_selection_optimism(
-        replace(found, optimism=0.012), "accuracy"
-    )
+    assert "to lose about 1.2 points" in words.describe_selection_optimism(replace(found, optimism=0.012), "accuracy")
     assert words.describe_selection_optimism(replace(found, optimism=None), "nll") == ""
     assert words.describe_selection_optimism(None, "nll") == ""

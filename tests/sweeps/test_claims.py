@@ -23,12 +23,7 @@ KILLS: dict[str, tuple[Any, str, bool, Callable[..., bool]]] = {
     "asked for": (SweepStudy, "ask_trial", False, lambda self: len(self.study.trials) == 1),
     "asked for, without values": (SweepStudy, "suggest_params", True, lambda *args: len(args) == 2),
     "its run made": (claims.runs, "create_run", False, lambda *args, **more: True),
-    "its run known": (
-        SweepStudy,
-        "set_trial_attributes",
-        False,
-        lambda *args, **notes: "run" in notes,
-    ),
+    "its run known": (SweepStudy, "set_trial_attributes", False, lambda *args, **notes: "run" in notes),
     "claimed": (SweepStudy, "set_trial_attributes", False, lambda *args, **notes: "owner" in notes),
     "after an epoch": (light, "append_line", False, lambda path, line: line["epoch"] == 2),
     "trained": (training, "record_trial_result", True, lambda *args: True),
@@ -172,12 +167,8 @@ def test_a_trial_on_another_host_whose_clock_is_an_hour_off_is_left_to_it() -> N
     assert claims.claim_trial(sweep, archive) == claims.NoTrial(all_ended=False)
 
 
-@pytest.mark.parametrize(
-    ("state", "heard"), [("training", 1.0), ("stopped", time.time())], ids=["training", "stopped"]
-)
-def test_a_trial_on_another_host_is_taken_up_where_nobody_is_at_it_any_more(
-    state: str, heard: float
-) -> None:
+@pytest.mark.parametrize(("state", "heard"), [("training", 1.0), ("stopped", time.time())], ids=["training", "stopped"])
+def test_a_trial_on_another_host_is_taken_up_where_nobody_is_at_it_any_more(state: str, heard: float) -> None:
     sweep, archive, claimed = of_another_host(state, heard)
     trial = archive.read_trial(claimed.trial)
     assert not claims.has_trial_worker(trial, runs.find_run(claimed.run_id))

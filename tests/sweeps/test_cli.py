@@ -33,10 +33,7 @@ def test_the_last_line_says_study_trials_and_best() -> None:
         config = runs.require_training_config(runs.find_run(one["run_id"]))
         assert one["values"] == [nll(config, 3)]
         assert config.validation == 0.1
-        assert one["params"] == {
-            "learning_rate": config.learning_rate,
-            "momentum": config.momentum,
-        }
+        assert one["params"] == {"learning_rate": config.learning_rate, "momentum": config.momentum}
     assert said["best"] == min(said["trials"], key=lambda one: one["values"])
     assert said["pareto"] == [said["best"]["number"]]
     assert sweeps.find_sweep(said["study"]).state == said["state"] == "finished"
@@ -56,9 +53,7 @@ def test_trials_that_are_trained_several_times_say_all_their_runs() -> None:
         assert [runs.find_run(run_id).config.seed for run_id in one["run_ids"]] == [5, 6, 7]
     best = ", ".join(said["best"]["run_ids"])
     assert f"(each trained 3 times, judged by the mean), runs {best}." in result.stderr
-    assert [
-        len(one["run_ids"]) for one in last(run(*SPACE, *SHARED, "--trials", "1"))["trials"]
-    ] == [1]
+    assert [len(one["run_ids"]) for one in last(run(*SPACE, *SHARED, "--trials", "1"))["trials"]] == [1]
 
 
 def test_a_sweep_is_given_more_trials_by_its_id() -> None:

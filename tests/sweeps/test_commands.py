@@ -37,9 +37,7 @@ def stop_in_second_trial(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Non
     return arrange
 
 
-def test_a_stopped_sweep_goes_on_with_the_trial_that_it_was_at(
-    stop_in_second_trial: Callable[[str], None],
-) -> None:
+def test_a_stopped_sweep_goes_on_with_the_trial_that_it_was_at(stop_in_second_trial: Callable[[str], None]) -> None:
     sweep = sweeps.create_sweep(light_config())
     stop_in_second_trial(sweep.id)
     sweep = work_on_sweep(sweep.id)
@@ -55,9 +53,7 @@ def test_a_stopped_sweep_goes_on_with_the_trial_that_it_was_at(
     assert all(epochs_of(runs.find_run(one.run_id).path) == [1, 2, 3] for one in again)
 
 
-def test_a_sweep_that_is_resumed_does_not_wait_for_its_own_trials(
-    stop_in_second_trial: Callable[[str], None],
-) -> None:
+def test_a_sweep_that_is_resumed_does_not_wait_for_its_own_trials(stop_in_second_trial: Callable[[str], None]) -> None:
     sweep = sweeps.create_sweep(light_config())
     stop_in_second_trial(sweep.id)
     left = sweeps.read_trials(work_on_sweep(sweep.id))[1].run_id
@@ -69,9 +65,7 @@ def test_a_sweep_that_is_resumed_does_not_wait_for_its_own_trials(
     assert time.monotonic() - began < 20
 
 
-def test_a_trial_whose_run_is_stopped_by_hand_is_left_and_the_search_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_trial_whose_run_is_stopped_by_hand_is_left_and_the_search_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
 
     def training(run_id: str, *args: Any, **more: Any) -> runs.Run:

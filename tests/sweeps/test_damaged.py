@@ -75,10 +75,7 @@ def test_trials_that_no_sweep_writes_are_a_sentence_and_a_copy_that_is_put_back_
     sweep = search(trials=2)
     whole = sweeps.read_trials(sweep)
     kept = tmp_path / "kept.db"
-    with (
-        closing(sqlite3.connect(sweep.path / "study.db")) as ours,
-        closing(sqlite3.connect(kept)) as copy,
-    ):
+    with closing(sqlite3.connect(sweep.path / "study.db")) as ours, closing(sqlite3.connect(kept)) as copy:
         ours.backup(copy)
     for odd in ODD:
         put_back(kept, sweep.path)
@@ -96,12 +93,7 @@ def test_a_trial_is_one_of_the_sweep_or_is_not_believed() -> None:
         "values": [0.5],
         "params": {"momentum": 0.9},
         "distributions": {"momentum": Choices((0.8, 0.9))},
-        "user_attrs": {
-            "owner": build_owner_record(),
-            "run": "digits-1",
-            "attempts": 2,
-            "message": "x",
-        },
+        "user_attrs": {"owner": build_owner_record(), "run": "digits-1", "attempts": 2, "message": "x"},
         "system_attrs": {"fixed_params": {"learning_rate": 0.1}},
     }
     assert is_valid_trial(optuna.trial.create_trial(**usual), config)
@@ -151,20 +143,13 @@ def test_a_trial_whose_run_cannot_be_read_any_more_has_failed_and_the_others_go_
 
 
 @pytest.mark.parametrize(
-    "address",
-    [
-        "postgresql+psycopg://u:password@[::1/name",
-        "a://u:password@h:5432:7/name",
-        "://u:password@h",
-    ],
+    "address", ["postgresql+psycopg://u:password@[::1/name", "a://u:password@h:5432:7/name", "://u:password@h"]
 )
 def test_what_is_no_address_is_said_so_without_its_password(
     address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_STORAGE", address)
-    with pytest.raises(
-        RunError, match="ENSEMBLE_STORAGE is not the address of a database"
-    ) as refused:
+    with pytest.raises(RunError, match="ENSEMBLE_STORAGE is not the address of a database") as refused:
         sweeps.create_sweep(light_config())
     told = "".join(traceback.format_exception(refused.value))
     assert "Error: ENSEMBLE_STORAGE is not the address" in told

@@ -44,10 +44,7 @@ def write_large_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("word", ["journal", "sqlite"])
 def test_trials_that_a_full_disk_ended_are_trained_once_there_is_room(
-    word: str,
-    small_disk: Path,
-    a_dead_owner: Callable[[], None],
-    monkeypatch: pytest.MonkeyPatch,
+    word: str, small_disk: Path, a_dead_owner: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_STORAGE", word)
     write_large_checkpoints(monkeypatch)
@@ -89,9 +86,7 @@ def fail_trial(
     return lambda: monkeypatch.setattr(light, "_epochs", real)
 
 
-def test_a_sweep_that_a_lost_disk_cut_off_does_not_say_that_it_has_finished(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_sweep_that_a_lost_disk_cut_off_does_not_say_that_it_has_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = sweeps.create_sweep(light_config(trials=4))
     mend = fail_trial(monkeypatch, sweep, {1}, RunError("The shared folder is not there."))
     sweep = work_on_sweep(sweep.id)
@@ -100,12 +95,7 @@ def test_a_sweep_that_a_lost_disk_cut_off_does_not_say_that_it_has_finished(
         "1 of 4 trials failed. The last: The shared folder is not there. Fix that, then resume "
         "the sweep: it tries them again."
     )
-    assert [one.state for one in sweeps.read_trials(sweep)] == [
-        "complete",
-        "failed",
-        "complete",
-        "complete",
-    ]
+    assert [one.state for one in sweeps.read_trials(sweep)] == ["complete", "failed", "complete", "complete"]
     queued = requeue_sweep(sweep.id)
     assert [one.state for one in sweeps.read_trials(queued)].count("waiting") == 1
     mend()
@@ -126,9 +116,7 @@ def test_settings_that_need_too_much_memory_are_a_failed_trial_of_a_sweep_that_f
         requeue_sweep(sweep.id)
 
 
-def test_a_sweep_with_no_finished_trial_has_failed_and_tries_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_sweep_with_no_finished_trial_has_failed_and_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = sweeps.create_sweep(light_config(trials=2))
     mend = fail_trial(monkeypatch, sweep, {0, 1}, MemoryError())
     sweep = work_on_sweep(sweep.id)
@@ -140,9 +128,7 @@ def test_a_sweep_with_no_finished_trial_has_failed_and_tries_again(
 
 
 def test_a_sweep_whose_trials_all_diverged_has_failed_and_says_what_else_to_do() -> None:
-    sweep = work_on_sweep(
-        sweeps.create_sweep(light_config(space="learning_rate=0.5,0.6", sampler="grid")).id
-    )
+    sweep = work_on_sweep(sweeps.create_sweep(light_config(space="learning_rate=0.5,0.6", sampler="grid")).id)
     assert sweep.state == "failed"
     assert "Member 1's loss is no longer a number. Launch a sweep of other values" in sweep.message
     again = work_on_sweep(requeue_sweep(sweep.id).id)
@@ -173,9 +159,7 @@ def test_a_trial_whose_workers_were_killed_too_often_is_tried_again_on_resume(
     assert [one.state for one in sweeps.read_trials(sweep)] == ["complete"] * 2
 
 
-def test_a_pack_that_a_full_disk_ended_is_not_trained_again_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_pack_that_a_full_disk_ended_is_not_trained_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     alone: list[str] = []
     monkeypatch.setattr(training, "count_packed_lanes", lambda config: 4 * config.members)
 
@@ -185,9 +169,7 @@ def test_a_pack_that_a_full_disk_ended_is_not_trained_again_at_once(
 
         failed = Outcome("failed", "Make room, then resume.", machine_fault=True)
         for run_id in run_ids:
-            worker.execute_job(
-                runs.find_run(run_id), lambda *args: failed, lambda status: None, turn=False
-            )
+            worker.execute_job(runs.find_run(run_id), lambda *args: failed, lambda status: None, turn=False)
 
     monkeypatch.setattr(training.packed_training, "train_packed_runs", full)
     monkeypatch.setattr(runs, "execute_run", lambda run_id, *args, **more: alone.append(run_id))

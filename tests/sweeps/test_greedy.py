@@ -20,9 +20,7 @@ def test_each_member_is_the_one_that_lowers_the_ensembles_nll_most(again: bool) 
             if again or one not in chosen
         }
         chosen.append(min(losses, key=losses.__getitem__))
-    assert (
-        list(select_members_greedily(label_probability(probabilities, labels), 5, again)) == chosen
-    )
+    assert list(select_members_greedily(label_probability(probabilities, labels), 5, again)) == chosen
 
 
 def test_with_replacement_the_best_may_be_chosen_again_and_again() -> None:

@@ -81,9 +81,7 @@ def test_a_worker_whose_trial_another_took_over_ends_and_writes_no_more() -> Non
     assert epochs_of(lease.parent) != [1, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("stated", "kept"), [("sqlite", "journal"), ("", "journal"), ("journal", "journal")]
-)
+@pytest.mark.parametrize(("stated", "kept"), [("sqlite", "journal"), ("", "journal"), ("journal", "journal")])
 def test_a_sweep_on_a_cluster_keeps_its_trials_in_a_journal_and_says_why(
     stated: str, kept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

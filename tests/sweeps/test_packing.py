@@ -18,9 +18,7 @@ from ensemble.sweeps.worker import work_on_sweep
 from tests.sweeps.kills import Killed, killed
 from tests.sweeps.light import light_config
 
-BASE = EnsembleConfig(
-    network="logistic", members=2, epochs=3, batch_size=50, devices=1, validation=0.1
-)
+BASE = EnsembleConfig(network="logistic", members=2, epochs=3, batch_size=50, devices=1, validation=0.1)
 
 
 @pytest.fixture
@@ -46,9 +44,7 @@ def searched(space: str, **changes: Any) -> sweeps.Sweep:
 
 def alone(trial: sweeps.Trial) -> runs.Run:
     """A run of a trial's settings, trained by itself."""
-    return train(
-        runs.create_run(runs.require_training_config(runs.find_run(trial.run_id))).id, turn=False
-    )
+    return train(runs.create_run(runs.require_training_config(runs.find_run(trial.run_id))).id, turn=False)
 
 
 @pytest.mark.long
@@ -105,9 +101,7 @@ def test_a_pack_that_is_stopped_goes_on_trial_by_trial_and_loses_nothing(packs, 
 
 @pytest.mark.long
 def test_trials_of_a_pack_whose_worker_is_killed_are_each_taken_up(
-    packs,
-    a_dead_owner: Callable[[], None],
-    monkeypatch,
+    packs, a_dead_owner: Callable[[], None], monkeypatch
 ):
     config = light_config(space="learning_rate=0.01,0.1", sampler="grid", base=BASE)
     sweep, real, calls = sweeps.create_sweep(config), Trainer.train, list[int]()

@@ -65,10 +65,7 @@ def test_each_trial_is_judged_by_the_mean_of_its_trainings(search: Search) -> No
         for run_id in trial.run_ids:
             run = runs.find_run(run_id)
             assert run.tags == (sweep.id,)
-            assert read_json(run.path / "trial.json") == {
-                "sweep": sweep.id,
-                "number": trial.number,
-            }
+            assert read_json(run.path / "trial.json") == {"sweep": sweep.id, "number": trial.number}
 
 
 @pytest.mark.long
@@ -153,9 +150,7 @@ KILLS: dict[str, tuple[Any, str, bool, Callable[[], Callable[..., bool]]]] = {
 
 @pytest.mark.parametrize("kill", KILLS)
 def test_a_worker_killed_between_or_within_trainings_costs_none_and_doubles_none(
-    kill: str,
-    a_dead_owner: Callable[[], None],
-    monkeypatch: pytest.MonkeyPatch,
+    kill: str, a_dead_owner: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sweep = sweeps.create_sweep(light_config(trials=2, repeats=3))
     place, name, before, when = KILLS[kill]
@@ -169,8 +164,7 @@ def test_a_worker_killed_between_or_within_trainings_costs_none_and_doubles_none
 
 
 def test_a_trial_whose_workers_are_killed_between_trainings_is_given_up_in_the_end(
-    a_dead_owner: Callable[[], None],
-    monkeypatch: pytest.MonkeyPatch,
+    a_dead_owner: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sweep = sweeps.create_sweep(light_config(trials=1, repeats=5))
     for _ in range(claims.MAX_TRIAL_ATTEMPTS):
@@ -184,9 +178,7 @@ def test_a_trial_whose_workers_are_killed_between_trainings_is_given_up_in_the_e
     assert len(trial.run_ids) == claims.MAX_TRIAL_ATTEMPTS
 
 
-def test_a_stop_between_trainings_leaves_the_trial_to_whoever_resumes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_stop_between_trainings_leaves_the_trial_to_whoever_resumes(monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = sweeps.create_sweep(light_config(trials=1, repeats=5))
     for trained in range(1, 5):
         with monkeypatch.context() as once:
@@ -226,9 +218,7 @@ def test_a_trial_that_another_took_over_between_trainings_is_left_to_it() -> Non
     assert len(runs.list_runs()) == 2
 
 
-def test_a_trial_whose_earlier_run_was_deleted_has_failed(
-    search: Search, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trial_whose_earlier_run_was_deleted_has_failed(search: Search, monkeypatch: pytest.MonkeyPatch) -> None:
     real = light._epochs
 
     def begin(run: runs.Run, *args: Any) -> Outcome:
@@ -251,9 +241,7 @@ def test_trials_that_are_repeated_are_not_packed() -> None:
 @pytest.mark.long
 def test_real_trainings_of_a_trial_differ_by_their_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "execute_run", REAL_EXECUTE_RUN)
-    base = EnsembleConfig(
-        dataset="digits", network="logistic", members=1, epochs=1, validation=0.1, seed=4
-    )
+    base = EnsembleConfig(dataset="digits", network="logistic", members=1, epochs=1, validation=0.1, seed=4)
     sweep = work_on_sweep(sweeps.create_sweep(light_config(trials=2, repeats=2, base=base)).id)
     trials = sweeps.read_trials(sweep)
     assert [trial.state for trial in trials] == ["complete"] * 2

@@ -5,13 +5,7 @@ import itertools
 import pytest
 
 from ensemble.errors import ConfigError
-from ensemble.sweeps.search_space import (
-    ValueList,
-    ValueRange,
-    build_grid,
-    format_search_space,
-    parse_search_space,
-)
+from ensemble.sweeps.search_space import ValueList, ValueRange, build_grid, format_search_space, parse_search_space
 
 SPACE = "learning_rate=0.01..0.5:log momentum=0.8,0.9 members=2..8 network=cnn,mlp flip=true,false"
 
@@ -24,10 +18,7 @@ def test_ranges_and_lists_are_read_by_their_settings_own_types() -> None:
         "network": ValueList(("cnn", "mlp")),
         "flip": ValueList((True, False)),
     }
-    assert all(
-        type(one) is float
-        for one in parse_search_space("epochs=1,2 momentum=0,0.5")["momentum"].values
-    )
+    assert all(type(one) is float for one in parse_search_space("epochs=1,2 momentum=0,0.5")["momentum"].values)
 
 
 def test_what_was_read_is_written_as_it_stood() -> None:

@@ -12,11 +12,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.sweeps.objectives import compute_validation_ece, load_validation_labels
 from ensemble.sweeps.selected_members import list_member_sources
-from ensemble.sweeps.selection import (
-    create_hyper_deep_ensemble,
-    list_member_candidates,
-    select_members_greedily,
-)
+from ensemble.sweeps.selection import create_hyper_deep_ensemble, list_member_candidates, select_members_greedily
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.sweeps.worker import work_on_sweep
 
@@ -31,30 +27,22 @@ def light_runs() -> None:
 @pytest.fixture
 def sweep(light_runs: None) -> sweeps.Sweep:
     """Two trials of two members, one objective the calibration error."""
-    config = SweepConfig(
-        space="learning_rate=0.02,0.3", sampler="grid", objectives="nll,ece", base=BASE
-    )
+    config = SweepConfig(space="learning_rate=0.02,0.3", sampler="grid", objectives="nll,ece", base=BASE)
     return work_on_sweep(sweeps.create_sweep(config).id)
 
 
-def test_members_of_several_trials_become_a_run_that_is_opened_and_asked_as_any(
-    sweep: sweeps.Sweep,
-) -> None:
+def test_members_of_several_trials_become_a_run_that_is_opened_and_asked_as_any(sweep: sweeps.Sweep) -> None:
     trials = [runs.find_run(one.run_id) for one in sweeps.read_trials(sweep)]
     for trial, run in zip(sweeps.read_trials(sweep), trials, strict=True):
         best = run.status.best_epoch or 0
-        assert trial.values == (
-            run.status.best_ensemble_validation_nll,
-            compute_validation_ece(run, best),
-        )
+        assert trial.values == (run.status.best_ensemble_validation_nll, compute_validation_ece(run, best))
 
     made = create_hyper_deep_ensemble(sweep.id, 3, "Three of four")
     assert (made.name, made.state, made.config.members) == ("Three of four", "finished", 3)
     came = list_member_sources(made)
     pool, known = list_member_candidates(sweep.id)
     assert [(one["run_id"], one["member"] - 1, one["epoch"]) for one in came] == [
-        (pool[number].run.id, pool[number].member, pool[number].epoch)
-        for number in select_members_greedily(known, 3)
+        (pool[number].run.id, pool[number].member, pool[number].epoch) for number in select_members_greedily(known, 3)
     ]
     tests = runs.read_run_predictions(made.id, 1)
     for number, one in enumerate(came):
@@ -79,10 +67,7 @@ def test_members_of_several_trials_become_a_run_that_is_opened_and_asked_as_any(
     twice = create_hyper_deep_ensemble(sweep.id, 6, again=True)
     assert twice.config.members == 6
     # What a trial took counts once, of however many of its members it was.
-    took = {
-        one["run_id"]: runs.find_run(one["run_id"]).status.seconds
-        for one in list_member_sources(twice)
-    }
+    took = {one["run_id"]: runs.find_run(one["run_id"]).status.seconds for one in list_member_sources(twice)}
     assert len(took) < 6
     assert twice.status.seconds == pytest.approx(sum(took.values()))
     assert twice.name == f"Hyper-deep ensemble of {sweep.id}"
@@ -92,9 +77,7 @@ def test_members_of_several_trials_become_a_run_that_is_opened_and_asked_as_any(
         runs.requeue_run(made.id)
 
 
-def test_nothing_can_be_chosen_from_trials_that_hold_out_different_images(
-    sweep: sweeps.Sweep,
-) -> None:
+def test_nothing_can_be_chosen_from_trials_that_hold_out_different_images(sweep: sweeps.Sweep) -> None:
     run = runs.find_run(sweeps.read_trials(sweep)[1].run_id)
     settings = json.loads((run.path / "config.json").read_text())
     settings["settings"]["seed"] = 7

@@ -13,17 +13,13 @@ BASE = EnsembleConfig(network="logistic", members=2, epochs=3, validation=0.2)
 
 
 def test_settings_come_back_from_json_as_they_were() -> None:
-    config = SweepConfig(
-        space="members=2..4 network=mlp,logistic", objectives="nll,seconds", base=BASE
-    )
+    config = SweepConfig(space="members=2..4 network=mlp,logistic", objectives="nll,seconds", base=BASE)
     assert SweepConfig.from_disk(json.loads(json.dumps(config.as_dict()))) == config
 
 
 def test_a_trials_settings_are_those_shared_with_its_own_in_their_place() -> None:
     config = SweepConfig(space="members=2..4 momentum=0.8,0.9", base=BASE)
-    assert config.build_trial_config({"members": 3, "momentum": 0.8}) == replace(
-        BASE, members=3, momentum=0.8
-    )
+    assert config.build_trial_config({"members": 3, "momentum": 0.8}) == replace(BASE, members=3, momentum=0.8)
 
 
 def test_repeats_of_a_trial_differ_in_the_seed_alone() -> None:
@@ -41,12 +37,7 @@ def test_a_sweep_written_down_before_there_were_repeats_has_one_of_each() -> Non
 
 
 def test_a_grid_wants_a_trial_for_each_combination_whatever_was_said() -> None:
-    assert (
-        SweepConfig(
-            space="members=2..4 momentum=0.8,0.9", sampler="grid", trials=2, base=BASE
-        ).trial_count
-        == 6
-    )
+    assert SweepConfig(space="members=2..4 momentum=0.8,0.9", sampler="grid", trials=2, base=BASE).trial_count == 6
 
 
 @pytest.mark.parametrize(
@@ -69,17 +60,13 @@ def test_a_grid_wants_a_trial_for_each_combination_whatever_was_said() -> None:
         ({"space": "seed=0,1", "repeats": 2}, "leave seed out of space"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused_in_a_sentence(
-    changes: dict[str, object], said: str
-) -> None:
+def test_settings_that_do_not_fit_are_refused_in_a_sentence(changes: dict[str, object], said: str) -> None:
     given = {"space": "momentum=0.8,0.9", "base": BASE, **changes}
     with pytest.raises(ConfigError, match=said):
         SweepConfig(**given)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "values", [{"base": []}, {"base": {"rate": 1}}, {"spaces": ""}, {"base": None}]
-)
+@pytest.mark.parametrize("values", [{"base": []}, {"base": {"rate": 1}}, {"spaces": ""}, {"base": None}])
 def test_odd_settings_on_the_disk_are_refused(values: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=r"no such settings|No such setting"):
         SweepConfig.from_disk(values)

@@ -18,9 +18,7 @@ from tests.sweeps.conftest import Search
 from tests.sweeps.light import DIVERGES, epochs_of, nll
 
 
-def test_each_trial_is_a_run_with_the_sweeps_tag_and_the_value_that_run_came_to(
-    search: Search,
-) -> None:
+def test_each_trial_is_a_run_with_the_sweeps_tag_and_the_value_that_run_came_to(search: Search) -> None:
     sweep = search()
     trials = sweeps.read_trials(sweep)
     assert sweep.state == "finished"
@@ -52,10 +50,7 @@ def test_a_grid_is_gone_through_exactly_once(search: Search) -> None:
     sweep = search(space="momentum=0.8,0.9 members=2..4", sampler="grid")
     found = [tuple(one.params.values()) for one in sweeps.read_trials(sweep)]
     assert sorted(found) == sorted(itertools.product((0.8, 0.9), (2, 3, 4)))
-    assert all(
-        runs.find_run(one.run_id).config.members == one.params["members"]
-        for one in sweeps.read_trials(sweep)
-    )
+    assert all(runs.find_run(one.run_id).config.members == one.params["members"] for one in sweeps.read_trials(sweep))
 
 
 def test_the_pareto_front_is_what_no_other_trial_beats(search: Search) -> None:
@@ -106,11 +101,7 @@ def test_a_pruned_trials_run_is_stopped_and_says_why(search: Search) -> None:
     ],
 )
 def test_a_storage_that_does_not_answer_for_a_moment_ends_no_training(
-    error: Exception,
-    is_bug: bool,
-    search: Search,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    error: Exception, is_bug: bool, search: Search, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     real = optuna.trial.Trial.report
     failed: list[int] = []
@@ -132,9 +123,7 @@ def test_a_storage_that_does_not_answer_for_a_moment_ends_no_training(
 
 
 @pytest.mark.long
-def test_a_trial_that_diverged_has_failed_and_the_sampler_keeps_away_from_there(
-    search: Search,
-) -> None:
+def test_a_trial_that_diverged_has_failed_and_the_sampler_keeps_away_from_there(search: Search) -> None:
     # At random half of the trials would diverge.
     sweep = search(space="learning_rate=0.01..0.8", sampler="tpe", trials=30)
     trials = sweeps.read_trials(sweep)
@@ -146,9 +135,7 @@ def test_a_trial_that_diverged_has_failed_and_the_sampler_keeps_away_from_there(
 
 
 @pytest.mark.long
-def test_any_program_of_optunas_opens_the_same_study(
-    search: Search, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_program_of_optunas_opens_the_same_study(search: Search, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_STORAGE", "sqlite")
     sweep = search(trials=2)
     storage = storages.dispose_when_unused(RDBStorage(f"sqlite:///{sweep.path}/study.db"))
@@ -158,9 +145,7 @@ def test_any_program_of_optunas_opens_the_same_study(
     assert study.best_value == best.values[0]
     assert study.best_params == best.params
     assert study.metric_names == ["nll"]
-    assert [one.user_attrs["run"] for one in study.trials] == [
-        one.run_id for one in sweeps.read_trials(sweep)
-    ]
+    assert [one.user_attrs["run"] for one in study.trials] == [one.run_id for one in sweeps.read_trials(sweep)]
 
 
 def test_settings_that_do_not_fit_together_are_a_failed_trial_that_says_so(search: Search) -> None:

@@ -8,12 +8,7 @@ import pytest
 
 from ensemble.errors import ConfigError, DataError
 from ensemble.storage.atomic_files import read_json, write_json
-from ensemble.tables.prepared_table import (
-    PreparedTable,
-    prepare_table,
-    read_prepared_table,
-    write_prepared_table,
-)
+from ensemble.tables.prepared_table import PreparedTable, prepare_table, read_prepared_table, write_prepared_table
 from ensemble.tables.raw_table import DATE, NUMBER, TEXT, RawColumn, RawTable
 
 ROWS = 50
@@ -27,12 +22,7 @@ CITY = np.array(["Ulm", "Bern", None, "Graz"] * 12 + ["Ulm", "Bern"], object)
 
 def build_table(*more: RawColumn) -> RawTable:
     """Areas, cities and prices, and whatever is given beside them."""
-    columns = (
-        RawColumn("area", NUMBER, AREA),
-        RawColumn("City", TEXT, CITY),
-        RawColumn("price", NUMBER, PRICE),
-        *more,
-    )
+    columns = (RawColumn("area", NUMBER, AREA), RawColumn("City", TEXT, CITY), RawColumn("price", NUMBER, PRICE), *more)
     return RawTable("houses.csv", ROWS, columns)
 
 
@@ -130,11 +120,7 @@ def test_it_is_kept_in_a_folder_and_what_is_damaged_is_refused(tmp_path: Path) -
     table = prepare()
     write_prepared_table(tmp_path, table)
     kept = read_prepared_table(tmp_path)
-    assert (kept.encoding, kept.source, kept.notes) == (
-        table.encoding,
-        "houses.csv",
-        table.notes,
-    )
+    assert (kept.encoding, kept.source, kept.notes) == (table.encoding, "houses.csv", table.notes)
     np.testing.assert_array_equal(kept.features, table.features)
     np.testing.assert_array_equal(kept.targets, table.targets)
     np.testing.assert_array_equal(kept.split.test, table.split.test)
@@ -157,10 +143,7 @@ def test_it_is_kept_in_a_folder_and_what_is_damaged_is_refused(tmp_path: Path) -
     ],
 )
 def test_a_target_that_cannot_be_learnt_is_refused(target: str, words: str) -> None:
-    table = build_table(
-        RawColumn("none", NUMBER, np.full(ROWS, np.nan)),
-        RawColumn("flat", NUMBER, np.full(ROWS, 4.0)),
-    )
+    table = build_table(RawColumn("none", NUMBER, np.full(ROWS, np.nan)), RawColumn("flat", NUMBER, np.full(ROWS, 4.0)))
     with pytest.raises(DataError, match=words):
         prepare_table(table, target, 0, 0.2, 0.0)
 
@@ -185,9 +168,7 @@ def test_copies_and_groups_stay_in_one_part_of_the_split() -> None:
     assert [len(part) for part in parts] == [29, 3, 8]
     assert sum(map(len, parts)) == len(set.union(*parts))
     fresh = RawColumn("area", NUMBER, rng.normal(size=160))
-    grouped = prepare_table(
-        RawTable("g.csv", 160, (fresh, columns[1], patient)), "price", 0, 0.2, 0.1, group="patient"
-    )
+    grouped = prepare_table(RawTable("g.csv", 160, (fresh, columns[1], patient)), "price", 0, 0.2, 0.1, group="patient")
     assert "patient = p0" not in grouped.encoding.feature_names
     groups = [set((grouped.row_numbers[rows] - 1) // 8) for rows in vars(grouped.split).values()]
     assert sum(map(len, groups)) == len(set.union(*groups)) == 20
@@ -208,8 +189,7 @@ def test_a_group_that_leaves_too_few_training_rows_is_refused() -> None:
 def test_rows_of_few_categories_that_repeat_by_chance_are_not_copies() -> None:
     rng = np.random.default_rng(6)
     columns = tuple(
-        RawColumn(name, NUMBER, rng.integers(0, 3, 300).astype(float))
-        for name in ("first", "second", "rating")
+        RawColumn(name, NUMBER, rng.integers(0, 3, 300).astype(float)) for name in ("first", "second", "rating")
     )
     table = prepare_table(RawTable("ratings.csv", 300, columns), "rating", 0, 0.2, 0.1)
     assert not any("copies" in note for note in table.notes)

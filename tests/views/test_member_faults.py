@@ -56,9 +56,7 @@ def test_a_fault_stands_before_the_verdict_on_every_face(story: str) -> None:
 
     report = Page(render_report([run])).said
     assert report.index(found) < report.index(" ".join(evidence.split()))
-    assert report.index(evidence.split(".")[0]) < report.index("members do on average") or (
-        story == "doubles"
-    )
+    assert report.index(evidence.split(".")[0]) < report.index("members do on average") or (story == "doubles")
 
     command = CliRunner().invoke(main, ["inspect", run.id, "answer", "--json"])
     assert json.loads(command.output)["answer"] == found

@@ -72,9 +72,7 @@ def test_a_pair_shows_the_images_on_which_it_differs() -> None:
     run = cyclic(0.02, 0.2)
     epoch = evaluate_epoch(run)
     votes = epoch.predictions.votes
-    done = CliRunner().invoke(
-        main, ["inspect", run.id, "member_map", "--choose", "pair=3-1", "--json"]
-    )
+    done = CliRunner().invoke(main, ["inspect", run.id, "member_map", "--choose", "pair=3-1", "--json"])
     assert done.exit_code == 0, done.output
     [images] = json.loads(done.stdout)["images"]
     assert sorted(images["numbers"]) == np.flatnonzero(votes[2] != votes[0]).tolist()
@@ -90,9 +88,7 @@ def test_a_pair_shows_the_images_on_which_it_differs() -> None:
     assert [figure.format_point_word([m]) for m in range(3)] == ["3-1", "3-2", "1-3"]
     # What names no pair is refused by the command, and left by a page.
     for word in ("1-1", "0-2", "1-4", "1", "a-b"):
-        done = CliRunner().invoke(
-            main, ["inspect", run.id, "member_map", "--choose", f"pair={word}"]
-        )
+        done = CliRunner().invoke(main, ["inspect", run.id, "member_map", "--choose", f"pair={word}"])
         assert done.exit_code != 0
         assert "pair" in done.output
     assert not opened(run, "inspect", view="member_map", pair="1-1").exception
@@ -145,10 +141,7 @@ def test_a_member_that_diverged_is_left_out_of_the_whole_way() -> None:
     write_predictions(run.path, 1, probabilities(votes))
     write_predictions(run.path, 2, later)
     aside = {0: 15}
-    write_status(
-        run.path,
-        replace(run.status, state="finished", epoch=2, epochs=2, steps=20, set_aside=aside),
-    )
+    write_status(run.path, replace(run.status, state="finished", epoch=2, epochs=2, steps=20, set_aside=aside))
     found = evaluate_epoch(runs.find_run(run.id)).locate_members()
     assert found.epochs == (1, 2)
     assert found.members == 2

@@ -21,16 +21,10 @@ from ensemble.figures.palette import DARK, LIGHT
 from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
 from ensemble.numeric.numeric_store import NumericRun
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
-from ensemble.views.numeric.numeric_comparison import (
-    compare_evaluated_numbers,
-    tabulate_comparison,
-)
+from ensemble.views.numeric.numeric_comparison import compare_evaluated_numbers, tabulate_comparison
 from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.views.summary import ViewSummary, summarize_view
-from ensemble.wording.numeric_predictions import (
-    describe_numeric_comparison,
-    describe_numeric_headline,
-)
+from ensemble.wording.numeric_predictions import describe_numeric_comparison, describe_numeric_headline
 
 N, M = 400, 5
 RNG = np.random.default_rng(0)
@@ -53,9 +47,7 @@ def build_ensemble(form: str, members: int = M, stretch: float = 1.0) -> Numeric
 
 def keep_run(predicted: NumericEnsemble) -> NumericRun:
     names = [f"house {number}" for number in range(predicted.examples)]
-    return create_imported_numeric_run(
-        predicted, TARGETS[: predicted.examples], unit="m", example_names=names
-    )
+    return create_imported_numeric_run(predicted, TARGETS[: predicted.examples], unit="m", example_names=names)
 
 
 def summarize(predicted: NumericEnsemble, view: str, **answers: str) -> ViewSummary:
@@ -154,9 +146,7 @@ def test_examples_of_one_group_count_once() -> None:
     grouped = EvaluatedNumbers(predicted, TARGETS, names, group_column=groups)
     plain = EvaluatedNumbers(predicted, TARGETS, names)
     assert plain.groups is None
-    copied = EvaluatedNumbers(
-        predicted.select_examples(np.arange(N) // 4), TARGETS[np.arange(N) // 4], names
-    )
+    copied = EvaluatedNumbers(predicted.select_examples(np.arange(N) // 4), TARGETS[np.arange(N) // 4], names)
     assert copied.groups is not None
     assert int(copied.groups.max()) + 1 == N // 4
     for name in ("answer", "calibration"):
@@ -243,10 +233,7 @@ def test_examples_in_another_order_are_matched_by_their_names() -> None:
     names = [f"house {number}" for number in range(N)]
     one = EvaluatedNumbers(predicted, TARGETS, ["a"] * M, named_examples=names)
     turned = EvaluatedNumbers(
-        predicted.select_examples(order),
-        TARGETS[order],
-        ["a"] * M,
-        named_examples=[names[number] for number in order],
+        predicted.select_examples(order), TARGETS[order], ["a"] * M, named_examples=[names[number] for number in order]
     )
     found = compare_evaluated_numbers(one, turned)
     assert found.ratio.ratio == pytest.approx(1)
@@ -258,9 +245,7 @@ def test_the_sentence_on_two_runs_never_contradicts_its_table() -> None:
     for draw in range(300):
         targets = rng.normal(size=100)
         targets[:3] += rng.choice([-12, 12], 3) * (draw % 2)
-        first, second = (
-            PointEnsemble(rng.normal(0, spread, (2, 100))) for spread in (0.6, 0.6 + draw % 3)
-        )
+        first, second = (PointEnsemble(rng.normal(0, spread, (2, 100))) for spread in (0.6, 0.6 + draw % 3))
         found = compare_numeric_ensembles(first, second, targets)
         row = tabulate_comparison(found).iloc[0]
         claimed = "not significantly" not in describe_numeric_comparison(found, "B")

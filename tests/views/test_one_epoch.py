@@ -21,14 +21,7 @@ from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
 
 CONFIG = EnsembleConfig(
-    members=2,
-    epochs=40,
-    batch_size=256,
-    learning_rate=0.7,
-    validation=0.1,
-    patience=1,
-    devices=1,
-    network="logistic",
+    members=2, epochs=40, batch_size=256, learning_rate=0.7, validation=0.1, patience=1, devices=1, network="logistic"
 )
 
 
@@ -119,16 +112,12 @@ def test_commands_and_files_hold_it(run: Run, tmp_path: Path) -> None:
     assert invoke("export", run.id, str(exported))["epochs"] == [best]
     np.testing.assert_array_equal(np.load(exported)["probabilities"], kept)
     picture = tmp_path / "digit.png"
-    Image.fromarray(datasets.load_dataset("digits").test_images[0, :, :, 0]).resize((64, 64)).save(
-        picture
-    )
+    Image.fromarray(datasets.load_dataset("digits").test_images[0, :, :, 0]).resize((64, 64)).save(picture)
     assert invoke("predict", run.id, str(picture), "--json")["epoch"] == best
 
 
 @pytest.mark.long
-def test_a_report_carries_it_and_opens_at_it(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_carries_it_and_opens_at_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     best, last = chosen_epoch(run), run.status.epoch
     file = tmp_path / "report.html"
     ensemble.open_run(run.id).save_report(file)

@@ -55,9 +55,7 @@ def test_miscalibrated_and_accurate() -> None:
     judged = evaluate_predictions(sharp, labels)
     says, right = judged.confidence.mean(), judged.right.mean()
     assert right > 0.94
-    assert found.answer == (
-        f"Surer than it should be: {100 * says:.2f} % sure on average, {100 * right:.2f} % right."
-    )
+    assert found.answer == (f"Surer than it should be: {100 * says:.2f} % sure on average, {100 * right:.2f} % right.")
     # What to do, and on which images it was seen to help.
     advice = next(p.text for p in found.paragraphs if "temperature" in p.text)
     assert advice.startswith("Making it less sure (temperature ")
@@ -72,9 +70,7 @@ def test_miscalibrated_and_accurate() -> None:
 def test_forty_images() -> None:
     probabilities, labels, _ = members(4)
     run = runs.find_run(ensemble.import_predictions(probabilities[:, :40], labels[:40]).id)
-    assert summary(run, "answer").answer == (
-        "These 40 examples show no gain in accuracy over the average member."
-    )
+    assert summary(run, "answer").answer == ("These 40 examples show no gain in accuracy over the average member.")
     assert "anything from a loss of " in summary(run, "answer").evidence[0]
     assert summary(run, "committee").answer.startswith("Too few test examples to say whether")
     calibration = summary(run, "calibration")
@@ -157,15 +153,6 @@ def test_labels_that_were_changed() -> None:
     numbers = found.tables[1].numbers
     assert numbers is not None
     table = numbers()
-    assert list(table.columns) == [
-        "number",
-        "label",
-        "suggested",
-        "doubt",
-        "averaged",
-        "lowest",
-        "votes",
-        "members",
-    ]
+    assert list(table.columns) == ["number", "label", "suggested", "doubt", "averaged", "lowest", "votes", "members"]
     assert len(table) == len(labels)
     assert table["doubt"].is_monotonic_decreasing

@@ -25,9 +25,7 @@ from tests.pages.ensembles import trained
         ({"eror": "2"}, "There is no choice 'eror' here: there are error."),
     ],
 )
-def test_a_choice_that_there_is_not_is_named_with_those_there_are(
-    choices: dict[str, str], sentence: str
-) -> None:
+def test_a_choice_that_there_is_not_is_named_with_those_there_are(choices: dict[str, str], sentence: str) -> None:
     with pytest.raises(ConfigError) as error:
         summarize_view(VIEWS["selective"], evaluate_epoch(trained()), choices)
     assert str(error.value) == sentence
@@ -65,18 +63,13 @@ def test_a_committee_is_judged_by_the_margin_that_is_asked_for() -> None:
 def test_members_that_swing_the_vote_are_chosen_one_by_one() -> None:
     epoch = evaluate_epoch(trained(sure=2.0))
     of_any = summarize_view(VIEWS["agreement"], epoch, {"list": "swing"})
-    of_each = [
-        summarize_view(VIEWS["agreement"], epoch, {"list": "swing", "voter": str(voter)})
-        for voter in (1, 2, 3)
-    ]
+    of_each = [summarize_view(VIEWS["agreement"], epoch, {"list": "swing", "voter": str(voter)}) for voter in (1, 2, 3)]
     union = set().union(*(set(one.images[0].numbers.tolist()) for one in of_each))
     assert union == set(of_any.images[0].numbers.tolist())
     assert all("Without member" in one.images[0].caption for one in of_each)
 
 
-def test_of_one_member_every_view_says_something_and_those_of_several_that_there_is_nothing() -> (
-    None
-):
+def test_of_one_member_every_view_says_something_and_those_of_several_that_there_is_nothing() -> None:
     epoch = evaluate_epoch(trained(members=1))
     summaries = {name: summarize_view(view, epoch) for name, view in VIEWS.items()}
     assert all(summary.answer for summary in summaries.values())
@@ -137,9 +130,7 @@ def test_a_notebook_shows_sentences_figures_and_tables_in_turn() -> None:
         InteractiveShell.clear_instance()
     kinds = [set(output.data) for output in captured.outputs]
     plotly = "application/vnd.plotly.v1+json"
-    html = "".join(
-        output.data["text/html"] for output in captured.outputs if plotly not in output.data
-    )
+    html = "".join(output.data["text/html"] for output in captured.outputs if plotly not in output.data)
     assert view.answer in html
     assert "What a temperature saves" in html
     assert sum(plotly in kind for kind in kinds) == len(view.figures) == 1

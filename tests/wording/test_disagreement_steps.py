@@ -42,21 +42,15 @@ def test_an_average_that_overrules_the_votes_says_so() -> None:
     assert disagreement_steps.describe_averaging(judged, 0, ("3", "5")).startswith(
         "Most vote 3; averaged by how sure each"
     )
-    tie = disagreement_steps.describe_averaging(
-        evaluate_predictions(made[1:], np.zeros(1, int)), 0, ("3", "5")
-    )
+    tie = disagreement_steps.describe_averaging(evaluate_predictions(made[1:], np.zeros(1, int)), 0, ("3", "5"))
     assert tie.startswith("The votes tie;")
 
 
 def test_the_members_differ_most_on_one_image_and_not_at_all_where_they_say_the_same() -> None:
     same = np.array([[0.7, 0.3], [0.9, 0.1], [0.6, 0.4]])
-    made = evaluate_predictions(
-        np.stack([same, [[0.7, 0.3], [0.1, 0.9], [0.5, 0.5]]]), np.zeros(3, int)
-    )
+    made = evaluate_predictions(np.stack([same, [[0.7, 0.3], [0.1, 0.9], [0.5, 0.5]]]), np.zeros(3, int))
     measures = measure_uncertainty(made)
-    said = [
-        disagreement_steps.describe_uncertainty_rank(made, measures, n, "insect") for n in range(3)
-    ]
+    said = [disagreement_steps.describe_uncertainty_rank(made, measures, n, "insect") for n in range(3)]
     assert said[0].startswith("The members do not differ here")
     assert said[1] == "On no other insect do the members differ as much as here."
     assert said[2] == "The members differ here more than on 33 % of all insects."
@@ -65,12 +59,9 @@ def test_the_members_differ_most_on_one_image_and_not_at_all_where_they_say_the_
 def test_where_a_percentage_would_round_to_all_the_images_ahead_are_counted() -> None:
     second = np.linspace(0.1, 0.9, 400)
     made = evaluate_predictions(
-        np.stack([np.tile([0.9, 0.1], (400, 1)), np.stack([1 - second, second], 1)]),
-        np.zeros(400, int),
+        np.stack([np.tile([0.9, 0.1], (400, 1)), np.stack([1 - second, second], 1)]), np.zeros(400, int)
     )
-    said = disagreement_steps.describe_uncertainty_rank(
-        made, measure_uncertainty(made), 398, "digit"
-    )
+    said = disagreement_steps.describe_uncertainty_rank(made, measure_uncertainty(made), 398, "digit")
     assert said == "On only 1 of 400 digits do the members differ more."
 
 
@@ -102,15 +93,15 @@ def test_every_sentence_is_at_most_a_line_for_long_names_and_many_members() -> N
 
 
 def test_members_that_join_are_told_from_the_last_average_that_said_otherwise() -> None:
-    assert disagreement_steps.describe_answers_over_members(
-        np.array([1, 2, 1, 2, 2]), DIGITS
-    ).startswith("From 4 members on")
+    assert disagreement_steps.describe_answers_over_members(np.array([1, 2, 1, 2, 2]), DIGITS).startswith(
+        "From 4 members on"
+    )
     assert disagreement_steps.describe_answers_over_members(np.array([2, 2]), DIGITS) == (
         "From 1 to 2 members, the average always says 2."
     )
-    assert disagreement_steps.describe_answers_over_epochs(
-        np.array([1, 2, 1]), [1, 2, 3], DIGITS
-    ) == ("Over 3 epochs the answer changed twice; after the last it is 1.")
+    assert disagreement_steps.describe_answers_over_epochs(np.array([1, 2, 1]), [1, 2, 3], DIGITS) == (
+        "Over 3 epochs the answer changed twice; after the last it is 1."
+    )
 
 
 def test_whether_it_answers_says_from_where_on_it_does() -> None:
@@ -118,6 +109,4 @@ def test_whether_it_answers_says_from_where_on_it_does() -> None:
     assert disagreement_steps.describe_deferral(found, 0.41, "digit") == (
         "41.0 % sure, it passes this digit on: it answers from 98.4 % up."
     )
-    assert disagreement_steps.describe_deferral(found, 0.99, "digit").startswith(
-        "99.0 % sure, it answers this digit"
-    )
+    assert disagreement_steps.describe_deferral(found, 0.99, "digit").startswith("99.0 % sure, it answers this digit")

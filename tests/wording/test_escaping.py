@@ -151,9 +151,7 @@ def test_a_figure_gets_no_tag_and_no_entity() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "unseen", ["\x00", "\x0b", "\x1b", "\x7f", "\u202e", "\u2066", "\ud800", "\uffff"]
-)
+@pytest.mark.parametrize("unseen", ["\x00", "\x0b", "\x1b", "\x7f", "\u202e", "\u2066", "\ud800", "\uffff"])
 def test_what_cannot_be_seen_breaks_no_picture_and_turns_no_text(unseen: str) -> None:
     said = f"a{unseen}b"
     svg = ElementTree.fromstring(f"<text>{escaping.escape_plotly_text(said)}</text>")

@@ -50,9 +50,7 @@ def test_a_duration_in_two_units_at_most(seconds: float | None, said: str) -> No
         (None, "–"),
     ],
 )
-def test_a_duration_that_was_measured_has_its_parts_of_a_second(
-    seconds: float | None, said: str
-) -> None:
+def test_a_duration_that_was_measured_has_its_parts_of_a_second(seconds: float | None, said: str) -> None:
     assert formats.format_duration(seconds, fine=True) == said
 
 
@@ -78,9 +76,7 @@ def test_accuracy_says_no_more_decimals_than_the_test_set_holds() -> None:
         (0.000002, "0.0002 %"),
     ],
 )
-def test_what_spans_powers_of_ten_has_two_figures_and_no_zeros_at_its_end(
-    share: float, said: str
-) -> None:
+def test_what_spans_powers_of_ten_has_two_figures_and_no_zeros_at_its_end(share: float, said: str) -> None:
     assert formats.format_percent(share, figures=2) == said
 
 
@@ -93,11 +89,7 @@ def test_decimals_that_are_asked_for_stand_whatever_it_was_counted_on() -> None:
 
 @pytest.mark.parametrize(("n", "said"), [(360, "97.8 %"), (10_000, "97.77 %")])
 def test_a_column_of_numbers_reads_as_the_same_share_does_elsewhere(n: int, said: str) -> None:
-    assert (
-        formats.build_percent_format(n) % (100 * 0.9777)
-        == formats.format_percent(0.9777, n)
-        == said
-    )
+    assert formats.build_percent_format(n) % (100 * 0.9777) == formats.format_percent(0.9777, n) == said
 
 
 @pytest.mark.parametrize(
@@ -120,16 +112,13 @@ def test_a_chance_is_never_a_whole_0_or_100(share: float, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("threshold", "said"),
-    [(0.5, "50.0 %"), (0.99998, "99.998 %"), (0.9996, "99.96 %"), (1, "100 %")],
+    ("threshold", "said"), [(0.5, "50.0 %"), (0.99998, "99.998 %"), (0.9996, "99.96 %"), (1, "100 %")]
 )
 def test_a_threshold_has_as_many_nines_as_it_takes(threshold: float, said: str) -> None:
     assert formats.format_confidence_threshold(threshold) == said
 
 
-@pytest.mark.parametrize(
-    ("share", "said"), [(0.0, "0 %"), (0.29, "29 %"), (0.999, "99 %"), (1.0, "100 %")]
-)
+@pytest.mark.parametrize(("share", "said"), [(0.0, "0 %"), (0.29, "29 %"), (0.999, "99 %"), (1.0, "100 %")])
 def test_work_is_done_to_100_percent_only_at_its_end(share: float, said: str) -> None:
     assert formats.format_progress(share) == said
 
@@ -142,9 +131,7 @@ def test_nothing_else_formats_a_percentage() -> None:
             if file.name != "formats.py":
                 lines = enumerate(file.read_text("utf-8").splitlines(), 1)
                 found += [
-                    f"{file.relative_to(REPO)}:{at}: {line.strip()}"
-                    for at, line in lines
-                    if by_hand.search(line)
+                    f"{file.relative_to(REPO)}:{at}: {line.strip()}" for at, line in lines if by_hand.search(line)
                 ]
     assert found == []
 
@@ -161,9 +148,7 @@ def test_nothing_else_formats_a_percentage() -> None:
         (0.9999, 10_000, "(99.94 to 100)"),
     ],
 )
-def test_an_interval_has_one_half_only_where_it_is_symmetric(
-    share: float, n: int, said: str
-) -> None:
+def test_an_interval_has_one_half_only_where_it_is_symmetric(share: float, n: int, said: str) -> None:
     assert formats.format_wilson_interval(share, n) == said
     low, high = binomtest(round(share * n), n).proportion_ci(method="wilson")
     ends = (
@@ -171,14 +156,11 @@ def test_an_interval_has_one_half_only_where_it_is_symmetric(
         if said[0] == "±"
         else [float(end) / 100 for end in said.strip("()").split(" to ")]
     )
-    assert ends == pytest.approx(
-        (low, high), abs=(high - low) / 8 + 10.0 ** -formats.count_percent_decimals(n) / 100
-    )
+    assert ends == pytest.approx((low, high), abs=(high - low) / 8 + 10.0 ** -formats.count_percent_decimals(n) / 100)
 
 
 @pytest.mark.parametrize(
-    ("difference", "said"),
-    [(18.2, "+18 digits"), (1, "+1 digit"), (-1.1, "−1 digit"), (0.3, "±0 digits")],
+    ("difference", "said"), [(18.2, "+18 digits"), (1, "+1 digit"), (-1.1, "−1 digit"), (0.3, "±0 digits")]
 )
 def test_a_difference_in_digits(difference: float, said: str) -> None:
     assert formats.format_image_difference(difference) == said
@@ -210,10 +192,7 @@ def test_throughput_and_counts() -> None:
 
 
 def test_a_half_reads_the_same_whatever_sum_it_came_from() -> None:
-    assert [
-        formats.format_image_difference(value)
-        for value in (17.5, 17.499999999, -17.5, 0.4, -0.4, 16.5)
-    ] == [
+    assert [formats.format_image_difference(value) for value in (17.5, 17.499999999, -17.5, 0.4, -0.4, 16.5)] == [
         "+18 digits",
         "+18 digits",
         "−18 digits",
@@ -261,7 +240,5 @@ def test_several_of_a_noun_have_its_plural(noun: str, several: str) -> None:
         (0.001, 3, "0.00100"),
     ],
 )
-def test_what_is_rounded_up_to_a_power_of_ten_has_no_figure_more(
-    value: float, figures: int, said: str
-) -> None:
+def test_what_is_rounded_up_to_a_power_of_ten_has_no_figure_more(value: float, figures: int, said: str) -> None:
     assert formats.format_significant(value, figures) == said

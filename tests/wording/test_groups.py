@@ -31,9 +31,7 @@ def test_each_group_says_what_it_does_where_and_how_fast() -> None:
 
 
 def test_on_this_machine_there_is_no_job_and_no_queue_of_a_cluster() -> None:
-    run = in_groups(
-        {1: "training", 2: "queued"}, {1: TaskStatus("running", "4711"), 2: TaskStatus("waiting")}
-    )
+    run = in_groups({1: "training", 2: "queued"}, {1: TaskStatus("running", "4711"), 2: TaskStatus("waiting")})
     assert [words.describe_group(one) for one in words.list_group_standings(run)] == [
         "Group 1 · members 1–4 · epoch 1 of 10 · this machine",
         "Group 2 · members 5–8 · queued on this machine",
@@ -42,19 +40,13 @@ def test_on_this_machine_there_is_no_job_and_no_queue_of_a_cluster() -> None:
 
 
 def test_a_task_that_was_put_back_into_the_queue_waits_though_its_group_says_it_stopped() -> None:
-    run = in_groups(
-        {1: "stopped", 2: "training"},
-        {1: TaskStatus("waiting", "7_0", "", "its turn")},
-        placement=SLURM,
-    )
+    run = in_groups({1: "stopped", 2: "training"}, {1: TaskStatus("waiting", "7_0", "", "its turn")}, placement=SLURM)
     assert words.list_group_standings(run)[0].activity == "waiting"
 
 
 def test_nothing_waits_on_this_machine_once_nobody_follows_the_run() -> None:
     run = in_groups(
-        {1: "finished", 2: "queued"},
-        {1: TaskStatus("ended", "1"), 2: TaskStatus("waiting")},
-        state="stopped",
+        {1: "finished", 2: "queued"}, {1: TaskStatus("ended", "1"), 2: TaskStatus("waiting")}, state="stopped"
     )
     assert [one.activity for one in words.list_group_standings(run)] == ["finished", "not begun"]
 
@@ -85,22 +77,11 @@ def test_many_groups_are_summed_up_with_the_reason_why_some_wait() -> None:
 
 def test_the_wait_in_a_clusters_queue_is_no_time_of_training() -> None:
     now = time.time()
-    waiting = {
-        1: TaskStatus("waiting", "5_0", "", "no node is free"),
-        2: TaskStatus("waiting", "5_1"),
-    }
-    run = in_groups(
-        {1: "queued", 2: "queued"}, waiting, state="queued", placement=SLURM, queued=now - 300
-    )
+    waiting = {1: TaskStatus("waiting", "5_0", "", "no node is free"), 2: TaskStatus("waiting", "5_1")}
+    run = in_groups({1: "queued", 2: "queued"}, waiting, state="queued", placement=SLURM, queued=now - 300)
     assert words.describe_cluster_wait(run) == "Queued on Slurm: no node is free"
     assert words.compute_queue_seconds(run) == pytest.approx(300, abs=5)
-    begun = in_groups(
-        {1: "training", 2: "queued"},
-        placement=SLURM,
-        queued=now - 300,
-        started=now - 60,
-        seconds=50.0,
-    )
+    begun = in_groups({1: "training", 2: "queued"}, placement=SLURM, queued=now - 300, started=now - 60, seconds=50.0)
     assert words.compute_queue_seconds(begun) == pytest.approx(240)
     again = in_groups({1: "training", 2: "queued"}, placement=SLURM, queued=now, started=now - 60)
     assert words.compute_queue_seconds(again) is None, "that start was of an earlier attempt"

@@ -36,13 +36,10 @@ def test_those_that_wait_name_the_next_and_count_the_others() -> None:
     after = f"Waiting for its turn, after {format_run_name(first)}"
     turns = ": jobs take turns on this machine"
     assert said == ["Starting", after + turns, f"{after} and 1 more{turns}"]
-    places = [
-        jobs_words.describe_queue_position(list_jobs_ahead(job)) for job in (first, second, third)
-    ]
+    places = [jobs_words.describe_queue_position(list_jobs_ahead(job)) for job in (first, second, third)]
     assert places == ["queued, next", "queued, 1 before it", "queued, 2 before it"]
     assert (
-        jobs_words.describe_start_order(list_jobs_ahead(third))
-        == f"Starts after {format_run_name(first)} and 1 more."
+        jobs_words.describe_start_order(list_jobs_ahead(third)) == f"Starts after {format_run_name(first)} and 1 more."
     )
     assert jobs_words.describe_start_order([]) == ""
 
@@ -54,11 +51,7 @@ def test_those_that_wait_name_the_next_and_count_the_others() -> None:
         ({"message": "Solving."}, "iteration 4 of 6", "Solving · iteration 4 of 6"),
         ({}, "", "Regression"),
         ({"message": "Solving.", "seconds_left": 75.0}, "", "Solving · 1 min 15 s left"),
-        (
-            {"message": "Solving.", "seconds_left": 75.0, "updated": NOW - 15},
-            "",
-            "Solving · 1 min left",
-        ),
+        ({"message": "Solving.", "seconds_left": 75.0, "updated": NOW - 15}, "", "Solving · 1 min left"),
         ({"message": "Solving.", "updated": NOW - 30}, "", "Solving"),
         ({"message": "Solving.", "updated": NOW - 31}, "", "Solving · no news for 31 s"),
         ({"state": "starting"}, "", "Starting"),

@@ -30,16 +30,12 @@ def compared(**changes: Any) -> MendedComparison:
         (gain(0, 0, 0), "±0.0 points (±0.0 to ±0.0), which shows no difference"),
     ],
 )
-def test_a_gain_has_its_interval_and_where_it_holds_nothing_that_is_said(
-    found: PairedGain, expected: str
-) -> None:
+def test_a_gain_has_its_interval_and_where_it_holds_nothing_that_is_said(found: PairedGain, expected: str) -> None:
     assert words.format_point_gain(found) == expected
 
 
 def test_the_claim_says_what_was_mended_and_the_caution_whom_it_favours() -> None:
-    assert words.describe_mended_gain(compared()) == (
-        "With 41 labels mended: +0.3 points (0.1 to 0.6)."
-    )
+    assert words.describe_mended_gain(compared()) == ("With 41 labels mended: +0.3 points (0.1 to 0.6).")
     both = words.describe_mended_gain(compared(mended=(1, 3)))
     assert both.startswith("With 1 label mended and 3 images removed: ")
     assert words.describe_mended_gain(compared(mended=None)).startswith("With other labels: ")

@@ -24,8 +24,7 @@ def test_members_said_to_have_learnt_nothing_are_those_that_were_measured() -> N
 
 
 @pytest.mark.parametrize(
-    ("flops", "said"),
-    [(12, "12 FLOPs"), (15_680, "16 kFLOPs"), (9_287_680, "9.3 MFLOPs"), (1.23e9, "1.2 GFLOPs")],
+    ("flops", "said"), [(12, "12 FLOPs"), (15_680, "16 kFLOPs"), (9_287_680, "9.3 MFLOPs"), (1.23e9, "1.2 GFLOPs")]
 )
 def test_operations_are_written_to_two_figures(flops: float, said: str) -> None:
     assert networks.format_flops(flops) == said

@@ -29,12 +29,7 @@ from ensemble.regression import LbfgsConfig
 from ensemble.settings import Settings, list_setting_choices, list_setting_fields
 from ensemble.storage.atomic_files import write_json
 from ensemble.sweeps import SweepConfig
-from ensemble.wording.provenance import (
-    build_rerun_command,
-    format_bibtex,
-    format_citation,
-    format_figure_caption,
-)
+from ensemble.wording.provenance import build_rerun_command, format_bibtex, format_citation, format_figure_caption
 from ensemble.wording.run_names import format_run_name
 
 REPO = Path(__file__).resolve().parent.parent.parent
@@ -79,11 +74,7 @@ def configs(kind: type[Any], wanted: int, **more: Callable[[random.Random], Any]
             made = kind(**values)
         except ConfigError:
             continue
-        new = {
-            one.name
-            for one in list_setting_fields(kind)
-            if getattr(made, one.name) != getattr(usual, one.name)
-        }
+        new = {one.name for one in list_setting_fields(kind) if getattr(made, one.name) != getattr(usual, one.name)}
         if len(found) < wanted or new & left:
             found.append(made)
             left -= new
@@ -141,10 +132,7 @@ def test_the_command_launches_the_same_run(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_shell_reads_the_command_as_it_is_meant() -> None:
     run = runs.create_run(EnsembleConfig(vary="learning_rate=0.01..1:log"))
     words = subprocess.run(
-        ["sh", "-c", f"printf '%s\\n' {build_rerun_command(run)}"],
-        capture_output=True,
-        text=True,
-        check=True,
+        ["sh", "-c", f"printf '%s\\n' {build_rerun_command(run)}"], capture_output=True, text=True, check=True
     ).stdout.splitlines()
     assert words[1:] == ["train", "--vary", "learning_rate=0.01..1:log"]
 
@@ -169,9 +157,7 @@ def test_a_line_to_cite_names_the_program_its_version_the_run_and_the_day() -> N
 
 
 def test_bibtex_keeps_its_braces_whatever_a_run_is_called() -> None:
-    run = runs.rename_run(
-        runs.create_run(EnsembleConfig(seed=3)).id, r"50 % of {a} \b_c~ & $x^2 #1 }"
-    )
+    run = runs.rename_run(runs.create_run(EnsembleConfig(seed=3)).id, r"50 % of {a} \b_c~ & $x^2 #1 }")
     entry = format_bibtex(run)
     depth = 0
     for letter in entry:
@@ -184,9 +170,7 @@ def test_bibtex_keeps_its_braces_whatever_a_run_is_called() -> None:
 
 
 def test_nothing_in_bibtex_is_a_sign_that_tex_sets_as_another_or_cannot_read() -> None:
-    entry = format_bibtex(
-        runs.rename_run(runs.create_run(EnsembleConfig()).id, 'a<b|c>"d`e\x1b\u202ef')
-    )
+    entry = format_bibtex(runs.rename_run(runs.create_run(EnsembleConfig()).id, 'a<b|c>"d`e\x1b\u202ef'))
     note = re.search(r"note = \{(.*)\}", entry)[1]  # type: ignore[index]
     assert r"a\textless{}b\textbar{}c\textgreater{}\char34{}d\textasciigrave{}ef" in note
 
@@ -195,9 +179,7 @@ def test_a_caption_says_what_of_which_run_at_which_epoch_by_which_version() -> N
     run = runs.create_run(EnsembleConfig(epochs=5))
     whole = f"{format_run_name(run)} ({run.id})"
     end = f"ensemble {ensemble.__version__}"
-    assert format_figure_caption(run, "Risk by coverage", 3) == (
-        f"Risk by coverage · {whole} · epoch 3 of 5 · {end}"
-    )
+    assert format_figure_caption(run, "Risk by coverage", 3) == (f"Risk by coverage · {whole} · epoch 3 of 5 · {end}")
     assert format_figure_caption(run, "Loss") == f"Loss · {whole} · {end}"
     named = runs.rename_run(run.id, "\x1b\u202egnp.exe")
     assert format_figure_caption(named, "Loss") == f"Loss · gnp.exe ({run.id}) · {end}"

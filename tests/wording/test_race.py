@@ -33,8 +33,7 @@ def test_the_break_even_in_one_sentence() -> None:
         (with_rates(bfloat16=TWICE), "bfloat16 is 2.0 times as fast as float32 here."),
         (
             with_rates(bfloat16=HALF),
-            "bfloat16 is slower here and takes 2.0 times as long as float32: the processor has no "
-            "bfloat16 units.",
+            "bfloat16 is slower here and takes 2.0 times as long as float32: the processor has no bfloat16 units.",
         ),
         (
             replace(with_rates(bfloat16=HALF), fast_bfloat16=True),

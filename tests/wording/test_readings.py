@@ -19,11 +19,7 @@ from tests.ui.marks import THRESHOLD, voting
         (voting(7), DIGIT_NAMES, "With one member there is no disagreement."),
         (voting(4, 9, 4, 9, 4), DIGIT_NAMES, "They split: 3 say 4, 2 say 9."),
         (voting(9, 4), DIGIT_NAMES, "They split: 1 says 4, 1 says 9."),
-        (
-            voting(*[2] * 60, 4, 3, 3, 3),
-            HIRAGANA_NAMES,
-            "They split: 60 say su, 3 say tsu, 1 says na.",
-        ),
+        (voting(*[2] * 60, 4, 3, 3, 3), HIRAGANA_NAMES, "They split: 60 say su, 3 say tsu, 1 says na."),
         (
             voting(*[1] * 40, *[2] * 10, *[3] * 8, 4, 4, 4, 5, 6, 7),
             DIGIT_NAMES,
@@ -51,9 +47,7 @@ def test_members_that_vote_alike_but_not_as_surely_are_said_to() -> None:
         (0.0, 1, ""),
     ],
 )
-def test_disagreement_is_a_figure_where_there_can_be_any(
-    information: float, members: int, said: str
-) -> None:
+def test_disagreement_is_a_figure_where_there_can_be_any(information: float, members: int, said: str) -> None:
     digit = voting(*[4] * members, information=information)
     assert marks_words.format_mark_disagreement(digit) == said
 
@@ -77,26 +71,17 @@ def test_every_sign_s_share_of_the_score_is_told_the_largest_first() -> None:
         "The score is the sum of its strokes 12, the members' energy 0.51."
     )
     assert marks_words.describe_score_signs(voting(3)) == ""
-    assert {*PEN_MEASURE_NAMES, *KnownImages.MEASURE_NAMES, PAPER_SIGN, LOOPS_SIGN} == set(
-        marks_words.SIGN_NAMES
-    )
+    assert {*PEN_MEASURE_NAMES, *KnownImages.MEASURE_NAMES, PAPER_SIGN, LOOPS_SIGN} == set(marks_words.SIGN_NAMES)
 
 
 def test_a_rejected_mark_has_no_verdict_but_what_it_would_have_been() -> None:
     digit = voting(3, 3, 3, 3, 8, rejected=True)
     assert marks_words.format_mark_verdict(digit, DIGIT_NAMES) == "Not a digit, or not one I know"
-    assert (
-        marks_words.format_mark_verdict(digit, HIRAGANA_NAMES)
-        == "Not a character, or not one I know"
-    )
-    assert (
-        marks_words.format_mark_class(digit, DIGIT_NAMES) == "3 with 73.0 %"
-    )  # (4 × 0.91 + 0.01) / 5
+    assert marks_words.format_mark_verdict(digit, HIRAGANA_NAMES) == "Not a character, or not one I know"
+    assert marks_words.format_mark_class(digit, DIGIT_NAMES) == "3 with 73.0 %"  # (4 × 0.91 + 0.01) / 5
     assert marks_words.format_mark_verdict(voting(3, 3, 3, 3, 8), DIGIT_NAMES) == "3 with 73.0 %"
     assert marks_words.format_threshold_distance(digit) == "Score 3.30, threshold 2.00: 1.3 above"
-    assert (
-        marks_words.format_threshold_distance(voting(3)) == "Score 0.700, threshold 2.00: 1.3 below"
-    )
+    assert marks_words.format_threshold_distance(voting(3)) == "Score 0.700, threshold 2.00: 1.3 below"
 
 
 @pytest.mark.parametrize(
@@ -108,9 +93,7 @@ def test_a_rejected_mark_has_no_verdict_but_what_it_would_have_been() -> None:
         (True, 1.0, "None of the real digits held out looks as strange as this; the strangest 5 %"),
     ],
 )
-def test_the_ood_score_is_counted_in_real_digits(
-    rejected: bool, quantile: float, said: str
-) -> None:
+def test_the_ood_score_is_counted_in_real_digits(rejected: bool, quantile: float, said: str) -> None:
     digit = voting(3, rejected=rejected, quantile=quantile)
     told = marks_words.describe_ood_score(digit, 0.05, DIGIT_NAMES)
     assert told.startswith(said)

@@ -17,9 +17,7 @@ def trace(seconds: list[float], devices: int = 1, compiling: float = 1.0) -> Sol
     """A solve with these step times, whose error halves at every step."""
     falling = 0.5 ** np.arange(len(seconds))
     ones = np.ones(len(seconds))
-    return SolveTrace(
-        devices, devices > 1, compiling, falling, falling, ones, ones, np.array(seconds), 0.0
-    )
+    return SolveTrace(devices, devices > 1, compiling, falling, falling, ones, ones, np.array(seconds), 0.0)
 
 
 ONE = trace([0.052] * 40)
@@ -46,13 +44,11 @@ SECONDS = {"ms": 1e-3, "s": 1.0}
         ),
         (
             trace([0.13] * 40, 2, 0.5),
-            "pmap does not pay here: on 2 devices an iteration takes 130 ms instead of 52 ms, "
-            "2.5 times as long.",
+            "pmap does not pay here: on 2 devices an iteration takes 130 ms instead of 52 ms, 2.5 times as long.",
         ),
         (
             trace([0.0515] * 40, 2),
-            "pmap changes little here: on 2 devices an iteration takes 52 ms, and 52 ms on one "
-            "without pmap.",
+            "pmap changes little here: on 2 devices an iteration takes 52 ms, and 52 ms on one without pmap.",
         ),
         (
             trace([0.049] * 40, 2, 0.5),
@@ -61,16 +57,13 @@ SECONDS = {"ms": 1e-3, "s": 1.0}
         ),
         (
             trace([0.05] * 40, 1),
-            "There is one device, so pmap has nothing to spread: an iteration takes 50 ms with it "
-            "and 52 ms without.",
+            "There is one device, so pmap has nothing to spread: an iteration takes 50 ms with it and 52 ms without.",
         ),
     ],
     ids=["pays", "pays later", "pays at once", "does not pay", "alike", "nearly", "one device"],
 )
 def test_the_answer(many: SolveTrace, answer: str) -> None:
-    assert (
-        regression_words.describe_pmap_gain(RegressionTraces(ONE, many, ()), active=False) == answer
-    )
+    assert regression_words.describe_pmap_gain(RegressionTraces(ONE, many, ()), active=False) == answer
 
 
 def test_a_heading_never_contradicts_the_step_times_beside_it() -> None:
@@ -79,9 +72,7 @@ def test_a_heading_never_contradicts_the_step_times_beside_it() -> None:
     torn = trace(slow), trace([0.1] * 5 + [0.9 * each for each in slow[5:]], 2)
     mixed = trace([0.010, 0.012] * 20), trace([0.012, 0.0102] * 20, 2)
     for without, with_pmap in (torn, mixed):
-        said = regression_words.describe_pmap_gain(
-            RegressionTraces(without, with_pmap, ()), active=False
-        )
+        said = regression_words.describe_pmap_gain(RegressionTraces(without, with_pmap, ()), active=False)
         slower, faster = (np.median(each.seconds) for each in (without, with_pmap))
         assert ": 1.1 times as fast" not in said or faster < slower
         assert "times as long" not in said or faster > slower
@@ -104,9 +95,7 @@ def test_the_ratio_is_that_of_the_two_times_in_the_sentence(one: float, many: fl
     sentence = regression_words.describe_pmap_gain(
         RegressionTraces(trace(without), trace(with_pmap, 2), ()), active=False
     )
-    found = re.search(
-        r"takes ([\d.]+) (m?s) instead of ([\d.]+) (m?s), ([\d.]+) times as long", sentence
-    )
+    found = re.search(r"takes ([\d.]+) (m?s) instead of ([\d.]+) (m?s), ([\d.]+) times as long", sentence)
     assert found, sentence
     shown = [float(found[1]) * SECONDS[found[2]], float(found[3]) * SECONDS[found[4]]]
     assert float(found[5]) == pytest.approx(shown[0] / shown[1], rel=0.05)
@@ -114,9 +103,7 @@ def test_the_ratio_is_that_of_the_two_times_in_the_sentence(one: float, many: fl
 
 
 def test_a_few_iterations_are_no_verdict() -> None:
-    said = regression_words.describe_pmap_gain(
-        RegressionTraces(ONE, trace([0.026] * 5, 2), ()), active=True
-    )
+    said = regression_words.describe_pmap_gain(RegressionTraces(ONE, trace([0.026] * 5, 2), ()), active=True)
     assert said.startswith("So far: these 5 iterations do not tell whether pmap pays: on 2 devices")
     assert said.endswith("an iteration takes 26 ms, and 52 ms on one without pmap.")
     assert "times as fast" in regression_words.describe_pmap_gain(
@@ -126,17 +113,10 @@ def test_a_few_iterations_are_no_verdict() -> None:
 
 def test_the_answer_while_it_is_measured() -> None:
     assert regression_words.describe_pmap_gain(RegressionTraces(None, None, ()), active=True) == ""
-    assert (
-        regression_words.describe_pmap_gain(RegressionTraces(trace([]), None, ()), active=True)
-        == ""
-    )
-    alone = regression_words.describe_pmap_gain(
-        RegressionTraces(ONE, trace([], 2), ()), active=True
-    )
+    assert regression_words.describe_pmap_gain(RegressionTraces(trace([]), None, ()), active=True) == ""
+    alone = regression_words.describe_pmap_gain(RegressionTraces(ONE, trace([], 2), ()), active=True)
     assert alone.endswith("takes 52 ms. The solve with pmap comes next.")
-    partly = regression_words.describe_pmap_gain(
-        RegressionTraces(ONE, trace([0.026] * 9, 2), ()), active=True
-    )
+    partly = regression_words.describe_pmap_gain(RegressionTraces(ONE, trace([0.026] * 9, 2), ()), active=True)
     assert partly.startswith("So far: on 2 devices an iteration takes 26 ms")
 
 
@@ -164,15 +144,10 @@ def test_replicas_that_differ_are_said_to() -> None:
     assert regression_words.describe_replica_agreement(RegressionTraces(ONE, many, ())).startswith(
         "All 4 devices hold the same"
     )
-    apart = regression_words.describe_replica_agreement(
-        RegressionTraces(ONE, replace(many, weight_spread=0.0123), ())
-    )
+    apart = regression_words.describe_replica_agreement(RegressionTraces(ONE, replace(many, weight_spread=0.0123), ()))
     assert "up to 0.01 apart" in apart
     assert (
-        regression_words.describe_replica_agreement(
-            RegressionTraces(ONE, replace(many, weight_spread=None), ())
-        )
-        == ""
+        regression_words.describe_replica_agreement(RegressionTraces(ONE, replace(many, weight_spread=None), ())) == ""
     )
 
 
@@ -188,18 +163,14 @@ def test_the_fastest_number_of_devices_is_named() -> None:
     assert told.startswith("Fastest on 2 devices: 2.0 times as fast as on one. ")
     assert "2 cores give at most 2 times. Past them the devices only share what there is." in told
     slower = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((30, 1), (60, 2)))
-    told = regression_words.explain_device_scaling_chart(
-        RegressionTraces(ONE, ONE, slower), cores=0
-    )
+    told = regression_words.explain_device_scaling_chart(RegressionTraces(ONE, ONE, slower), cores=0)
     assert told.startswith("No number of devices is faster than one here. ")
     assert "at most" not in told
     alike = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (30.5, 2), (30, 4)))
     told = regression_words.explain_device_scaling_chart(RegressionTraces(ONE, ONE, alike), cores=0)
     assert told.startswith("Fastest on 2 or 4 devices: 2.0 times as fast as on one. ")
     hardly = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (59.5, 2)))
-    told = regression_words.explain_device_scaling_chart(
-        RegressionTraces(ONE, ONE, hardly), cores=0
-    )
+    told = regression_words.explain_device_scaling_chart(RegressionTraces(ONE, ONE, hardly), cores=0)
     assert told.startswith("No number of devices is faster than one here. ")
 
 
@@ -233,11 +204,7 @@ def test_a_trial_of_both_ways_is_said_with_its_figures_and_what_follows() -> Non
         "36 ms on 2 devices with it, so it is solved with pmap. That is from 21 evaluations; where "
         "they are close, measuring again may choose the other."
     )
-    assert "so it is solved without pmap" in regression_words.describe_pmap_choice(
-        PmapChoice(False, one, many)
-    )
+    assert "so it is solved without pmap" in regression_words.describe_pmap_choice(PmapChoice(False, one, many))
     assert "nothing to choose" in regression_words.describe_pmap_choice(PmapChoice(False))
-    only = regression_words.describe_pmap_gain(
-        RegressionTraces(None, trace([0.026] * 5, 2), ()), active=False
-    )
+    only = regression_words.describe_pmap_gain(RegressionTraces(None, trace([0.026] * 5, 2), ()), active=False)
     assert only == "With pmap, on 2 devices, an iteration takes 26 ms."

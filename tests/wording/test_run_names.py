@@ -45,10 +45,7 @@ def test_the_name_that_a_person_gave_leads() -> None:
 
 
 def test_tabs_that_offer_the_same_runs_share_their_names() -> None:
-    for run in (
-        with_id("digits-1127-140506"),
-        runs.rename_run(with_id("b-1127-140507").id, "wide"),
-    ):
+    for run in (with_id("digits-1127-140506"), runs.rename_run(with_id("b-1127-140507").id, "wide")):
         again = runs.find_run(run.id)
         assert again is not run
         assert format_unique_run_name(again) is format_unique_run_name(run)
@@ -83,10 +80,7 @@ def test_no_two_runs_of_one_second_read_the_same() -> None:
 def test_who_stands_in_the_queue_is_called_the_same_as_on_its_own_page() -> None:
     run, solve = runs.create_run(EnsembleConfig()), regression.create_regression(LbfgsConfig())
     at_work_here(run.path)
-    assert {format_run_name(job) for job in list_queued_jobs()} == {
-        format_run_name(run),
-        format_run_name(solve),
-    }
+    assert {format_run_name(job) for job in list_queued_jobs()} == {format_run_name(run), format_run_name(solve)}
 
 
 def test_one_whose_settings_cannot_be_read_goes_by_its_id() -> None:

@@ -35,9 +35,7 @@ def test_nothing_on_the_screen_reads_more_than_over_99_9(sure: float) -> None:
         verdict_figure.describe_mark_chart(digit, DIGIT_NAMES),
         two_answers_figure.describe_two_ensembles_chart(side, side, DIGIT_NAMES),
         two_answers_figure.format_answer_row(side, DIGIT_NAMES)["confidence"],
-        two_answers_figure.build_ensemble_bars(side, DIGIT_NAMES, range(10), "black")["hovertext"][
-            7
-        ],
+        two_answers_figure.build_ensemble_bars(side, DIGIT_NAMES, range(10), "black")["hovertext"][7],
         *(trace.hovertext[7] for trace in chart.data),
         chart.layout.annotations[7].text,
     ]
@@ -97,19 +95,13 @@ def test_lines_and_gaps_of_the_whole_number(
 
 def test_a_picture_in_a_list_is_read_or_says_why_not() -> None:
     def row(*digits: Digit, **changes: str) -> tuple[str, str, str]:
-        return readings_words.format_reading_row(
-            replace(reading(*digits), **changes), [0] * len(digits), DIGIT_NAMES
-        )
+        return readings_words.format_reading_row(replace(reading(*digits), **changes), [0] * len(digits), DIGIT_NAMES)
 
     assert row() == ("–", "", "I see no digit here.")
     assert row(FOUR, STRANGE) == ("4 ?", "97.3 %", "")
     assert row(STRANGE) == ("?", "", "Not a digit, or not one I know. It is too faint.")
     assert row(STRANGE, STRANGE) == ("?", "", "None of the 2 marks is a digit I know.")
-    assert row(FOUR, STRANGE, picture_rejection=PICTURE_REJECTED_SENTENCE) == (
-        "?",
-        "",
-        PICTURE_REJECTED_SENTENCE,
-    )
+    assert row(FOUR, STRANGE, picture_rejection=PICTURE_REJECTED_SENTENCE) == ("?", "", PICTURE_REJECTED_SENTENCE)
 
 
 def test_characters_are_called_so_in_every_verdict() -> None:
@@ -133,9 +125,7 @@ def test_characters_are_called_so_in_every_verdict() -> None:
 
 def test_a_mark_for_whoever_cannot_see_it() -> None:
     assert readings_words.describe_mark_alt_text(SEVEN, 0, 1, DIGIT_NAMES) == "7, 91.0 %"
-    assert (
-        readings_words.describe_mark_alt_text(SEVEN, 1, 3, DIGIT_NAMES) == "7, 91.0 % · mark 2 of 3"
-    )
+    assert readings_words.describe_mark_alt_text(SEVEN, 1, 3, DIGIT_NAMES) == "7, 91.0 % · mark 2 of 3"
     strange = readings_words.describe_mark_alt_text(STRANGE, 2, 3, DIGIT_NAMES)
     assert strange == "Not a digit, or not one I know · mark 3 of 3"
 
@@ -155,13 +145,8 @@ def test_time_left_is_said_from_a_second_on() -> None:
         ((0.45, 0.46), "about 5 times in 10"),
     ],
 )
-def test_how_often_what_is_no_digit_is_turned_away_is_said(
-    shares: tuple[float, float], said: str
-) -> None:
-    kinds = tuple(
-        replace(one, n=50, share=share)
-        for one, share in zip(THRESHOLD.non_digits, shares, strict=True)
-    )
+def test_how_often_what_is_no_digit_is_turned_away_is_said(shares: tuple[float, float], said: str) -> None:
+    kinds = tuple(replace(one, n=50, share=share) for one, share in zip(THRESHOLD.non_digits, shares, strict=True))
     threshold = replace(THRESHOLD, non_digits=kinds)
     told = readings_words.describe_rejection_rate(threshold, DIGIT_NAMES)
     assert told == f"Shapes that are no digit are rejected {said}: look at the picture."
@@ -185,15 +170,10 @@ def test_without_shapes_to_show_they_are_said_to_pass() -> None:
         ((0.97,), "Quite sure: 97.3 %, though only 3 % of real digits look as strange."),
         ((1.0,), "Quite sure: 97.3 %, though no real digit looks as strange."),
         ((0.4, 0.95), "that both digits are right, though one looks unlike most real digits."),
-        (
-            (0.96, 0.95),
-            "that both digits are right, though 2 of them look unlike most real digits.",
-        ),
+        ((0.96, 0.95), "that both digits are right, though 2 of them look unlike most real digits."),
     ],
 )
-def test_nobody_is_told_sure_of_a_strange_mark_without_that(
-    quantiles: tuple[float, ...], said: str
-) -> None:
+def test_nobody_is_told_sure_of_a_strange_mark_without_that(quantiles: tuple[float, ...], said: str) -> None:
     read = reading(*(voting(7, 7, quantile=quantile) for quantile in quantiles))
     told = readings_words.describe_reading_certainty(read, DIGIT_NAMES)
     assert told.endswith(said)

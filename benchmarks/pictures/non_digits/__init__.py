@@ -8,16 +8,7 @@ Z, g, q, b) are counted by themselves: nobody can tell them from the digit by th
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.pictures.non_digits import (
-    documents,
-    drawings,
-    empty,
-    fields,
-    objects,
-    shapes,
-    textures,
-    writing,
-)
+from benchmarks.pictures.non_digits import documents, drawings, empty, fields, objects, shapes, textures, writing
 from benchmarks.pictures.rendering import Photo
 
 # In this order: a kind's place is in the seed of its pictures.
@@ -40,7 +31,5 @@ KINDS: dict[str, Callable[[Any, int], Photo]] = {
     "hairline drawings": drawings.hairline,
     "ticks": drawings.tick,
 }
-HELD = frozenset(
-    ("other scripts", "signs", "documents", "shapes", "objects", "hairline drawings", "ticks")
-)
+HELD = frozenset(("other scripts", "signs", "documents", "shapes", "objects", "hairline drawings", "ticks"))
 LOOK_ALIKES = frozenset(("letters like digits",))

@@ -26,9 +26,7 @@ def scribble_paths(draws: Any, number: int) -> list[np.ndarray]:
     if number % 2:  # to and fro, as something is crossed out
         count = draws.integers(12, 24)
         across = np.linspace(0, draws.uniform(0.8, 1.6), count) + draws.normal(size=count) * 0.03
-        points = np.column_stack(
-            [across, draws.uniform(0, 0.1, count) + 0.9 * (np.arange(count) % 2)]
-        )
+        points = np.column_stack([across, draws.uniform(0, 0.1, count) + 0.9 * (np.arange(count) % 2)])
     else:
         points = draws.uniform(0, 1, size=(draws.integers(9, 18), 2))
     return [curve(points)]
@@ -56,10 +54,7 @@ def drawing_paths(draws: Any, number: int) -> list[np.ndarray]:
             curve(np.array([[0.25, 0.6], [0.5, 0.8], [0.75, 0.6]])),
         ],
         "star": [np.column_stack([0.5 + 0.5 * np.sin(turn), 0.5 - 0.5 * np.cos(turn)])],
-        "arrow": [
-            np.array([[0, 0.5], [1.2, 0.45]]),
-            np.array([[0.9, 0.2], [1.2, 0.45], [0.92, 0.7]]),
-        ],
+        "arrow": [np.array([[0, 0.5], [1.2, 0.45]]), np.array([[0.9, 0.2], [1.2, 0.45], [0.92, 0.7]])],
         "flower": [
             ring(0.5, 0.3, 0.12),
             *(ring(0.5 + 0.22 * np.sin(a), 0.3 + 0.22 * np.cos(a), 0.1) for a in np.arange(6)),
@@ -67,9 +62,7 @@ def drawing_paths(draws: Any, number: int) -> list[np.ndarray]:
         ],
     }
     paths = shapes[list(shapes)[number % len(shapes)]]
-    return [
-        path + draws.normal(size=path.shape) * (0.01 if len(path) < 9 else 0.002) for path in paths
-    ]
+    return [path + draws.normal(size=path.shape) * (0.01 if len(path) < 9 else 0.002) for path in paths]
 
 
 def hairline(draws: Any, number: int) -> Photo:

@@ -19,10 +19,7 @@ def picture(draws: Any, number: int) -> Photo:
     left = draws.uniform(0.2, 0.8) * max(1.0, 0.8 * SHAPE[1] - count * tall) + 0.1 * SHAPE[1]
     top = draws.uniform(0.2, 0.6) * SHAPE[0]
     # Where digits would be.
-    places = [
-        np.array([[left + k * tall, top], [left + (k + 0.6) * tall, top + 0.8 * tall]])
-        for k in range(count)
-    ]
+    places = [np.array([[left + k * tall, top], [left + (k + 0.6) * tall, top + 0.8 * tall]]) for k in range(count)]
     if number % 5 == 4:
         wide, colour = forms.pen_of(tall, draws)
         for place in places:

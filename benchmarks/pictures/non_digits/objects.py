@@ -50,9 +50,7 @@ def distance(kind: int, at: np.ndarray, size: float) -> np.ndarray:
 
 def scene_of(things: list[tuple[int, np.ndarray, float]], at: np.ndarray) -> np.ndarray:
     """(1 + things, ...): how far points are from the table and from each thing."""
-    return np.stack(
-        [at[..., 1], *(distance(kind, at - where, size) for kind, where, size in things)]
-    )
+    return np.stack([at[..., 1], *(distance(kind, at - where, size) for kind, where, size in things)])
 
 
 def march(things: Any, start: np.ndarray, way: np.ndarray, far: float) -> tuple[Any, np.ndarray]:
@@ -70,9 +68,7 @@ def picture(draws: Any, number: int) -> Photo:
     things = []
     for at in range(draws.integers(1, 4)):
         size = draws.uniform(0.45, 0.8)
-        place = np.array(
-            [at * 1.3 - 0.6 + draws.uniform(-0.3, 0.3), size, draws.uniform(-0.4, 0.8)]
-        )
+        place = np.array([at * 1.3 - 0.6 + draws.uniform(-0.3, 0.3), size, draws.uniform(-0.4, 0.8)])
         things.append(((number + at) % 5, place, size))
     rows, columns = np.mgrid[1 : -1 : SHAPE[0] * 1j, -1 : 1 : SHAPE[1] * 1j]
     way = np.stack([columns * 0.6, rows * 0.45 - 0.35, np.ones(SHAPE)], axis=-1)
@@ -81,18 +77,12 @@ def picture(draws: Any, number: int) -> Photo:
     gone, _ = march(things, start, way, FAR)
     at = start + gone[..., None] * way
     pixels = shaded(things, at, way, draws)
-    ground = (
-        np.full(3, 250.0) if number % 3 == 0 else draws.uniform(60, 230) + draws.uniform(-30, 30, 3)
-    )
+    ground = np.full(3, 250.0) if number % 3 == 0 else draws.uniform(60, 230) + draws.uniform(-30, 30, 3)
     which = scene_of(things, at).argmin(axis=0)
     wall = (gone >= FAR - 0.1) | ((which == 0) & (number % 3 == 0))
-    behind = ground * (
-        1 + (0 if number % 3 == 0 else 0.15) * texture(draws)[: SHAPE[0], : SHAPE[1], None]
-    )
+    behind = ground * (1 + (0 if number % 3 == 0 else 0.15) * texture(draws)[: SHAPE[0], : SHAPE[1], None])
     pixels = np.where(wall[..., None], behind, pixels)
-    large = Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).resize(
-        (640, 480), Image.Resampling.BICUBIC
-    )
+    large = Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).resize((640, 480), Image.Resampling.BICUBIC)
     noisy = np.asarray(large, np.float32) + 2 * draws.standard_normal((480, 640, 1))
     return Photo(*encode(noisy, SHARP, draws))
 
@@ -101,8 +91,7 @@ def shaded(things: Any, at: np.ndarray, way: np.ndarray, draws: Any) -> np.ndarr
     """Colours (h, w, 3) in 0..255 of points: textured, lit from one side, with soft shadows."""
     small = 1e-3
     slopes = [
-        scene_of(things, at + small * axis).min(axis=0)
-        - scene_of(things, at - small * axis).min(axis=0)
+        scene_of(things, at + small * axis).min(axis=0) - scene_of(things, at - small * axis).min(axis=0)
         for axis in np.eye(3)
     ]
     normal = np.stack(slopes, axis=-1)

@@ -12,9 +12,7 @@ from benchmarks.pictures.rendering import Layer, Photo, camera, encode
 from benchmarks.pictures.styles import Style
 
 SIZE = (800, 600)
-PAPER = Style(
-    pens=("gel", "ballpoint", "felt", "pencil"), lights=("even", "gradient", "hand"), size=SIZE
-)
+PAPER = Style(pens=("gel", "ballpoint", "felt", "pencil"), lights=("even", "gradient", "hand"), size=SIZE)
 SHARP = Style(blur=(0.0, 0.4), noise=(0, 1))
 FLAT = Style(kind="png")
 
@@ -106,9 +104,7 @@ def on_canvas(drawn: Callable[[float], np.ndarray], draws: Any) -> Photo:
     sheet = np.zeros((side, side), np.float32)
     top, left = (round(draws.uniform(0.1, 0.9) * (side - edge)) for edge in cover.shape)
     sheet[top : top + cover.shape[0], left : left + cover.shape[1]] = cover
-    return canvases.coloured(
-        sheet, *canvases.CANVAS_COLOURS[draws.integers(len(canvases.CANVAS_COLOURS))]
-    )
+    return canvases.coloured(sheet, *canvases.CANVAS_COLOURS[draws.integers(len(canvases.CANVAS_COLOURS))])
 
 
 PRESENTATIONS = {"screenshot": screenshot, "pixels": as_pixels, "printed": printed}

@@ -5,13 +5,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from benchmarks.pictures.non_digits.presenting import (
-    SHARP,
-    as_pixels,
-    on_paper,
-    printed,
-    screenshot,
-)
+from benchmarks.pictures.non_digits.presenting import SHARP, as_pixels, on_paper, printed, screenshot
 from benchmarks.pictures.pens import clouds
 from benchmarks.pictures.rendering import Photo, encode, trimmed
 
@@ -23,10 +17,7 @@ def polygon(corners: int, inner: float, turn: float) -> list[tuple[float, float]
     """A star of so many points around the middle; a regular polygon if `inner` is 1."""
     angles = turn + np.arange(2 * corners) * np.pi / corners
     radii = SIDE * 0.45 * np.where(np.arange(2 * corners) % 2, inner, 1.0)
-    return [
-        (SIDE / 2 + r * np.cos(a), SIDE / 2 + r * np.sin(a))
-        for r, a in zip(radii, angles, strict=True)
-    ]
+    return [(SIDE / 2 + r * np.cos(a), SIDE / 2 + r * np.sin(a)) for r, a in zip(radii, angles, strict=True)]
 
 
 def blob(draws: Any) -> np.ndarray:
@@ -54,9 +45,7 @@ def emblem(draws: Any) -> Photo:
     first, second, ground = (COLOURS[at] for at in draws.permutation(len(COLOURS))[:3])
     sheet = Image.new("RGB", (SIDE, SIDE), ground if draws.random() < 0.4 else (255, 255, 255))
     pen = ImageDraw.Draw(sheet)
-    pen.polygon(
-        polygon(int(draws.integers(3, 7)), draws.uniform(0.6, 1), draws.uniform(0, 6)), first
-    )
+    pen.polygon(polygon(int(draws.integers(3, 7)), draws.uniform(0.6, 1), draws.uniform(0, 6)), first)
     for _ in range(draws.integers(1, 4)):
         x, y, size = draws.uniform(0.25, 0.75, 3) * SIDE
         pen.pieslice((x - size / 2, y - size / 2, x + size / 2, y + size / 2), 20, 200, second)

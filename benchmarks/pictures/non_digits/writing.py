@@ -123,18 +123,7 @@ SCRIPTS = "ΔΛΞΠΨΩλμπχψωЖДИЙЛЦШЩЮЯжшщюԽՖՄԱխպლ�
 
 def hand(characters: str, font: str, number: int, draws: Any, tall: float) -> Photo:
     """Characters in one of the ways that they come: by a pen half of the time."""
-    way = (
-        "pen",
-        "screenshot",
-        "pen",
-        "printed",
-        "pen",
-        "pixels",
-        "pen",
-        "screenshot",
-        "pen",
-        "canvas",
-    )[number % 10]
+    way = ("pen", "screenshot", "pen", "printed", "pen", "pixels", "pen", "screenshot", "pen", "canvas")[number % 10]
     cover = printing.glyph(characters, font)
     if way == "pen":
         pen = pen_of(draws)
@@ -209,9 +198,7 @@ def punctuation(draws: Any, number: int) -> Photo:
 def look_alike(draws: Any, number: int) -> Photo:
     """A letter that a hand or a font draws as a digit: nobody can tell it by the picture alone."""
     font = printing.TEXT_FONTS[number % len(printing.TEXT_FONTS)]
-    return hand(
-        LIKE_DIGITS[number % len(LIKE_DIGITS)], font, number, draws, draws.uniform(100, 300)
-    )
+    return hand(LIKE_DIGITS[number % len(LIKE_DIGITS)], font, number, draws, draws.uniform(100, 300))
 
 
 def hairline_letter(draws: Any, number: int) -> Photo:

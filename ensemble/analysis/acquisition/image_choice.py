@@ -97,9 +97,7 @@ def choose_highest_entropy(probabilities: Floats, count: int, seed: int = 0) -> 
     return _take_highest(score_entropy(probabilities), count)
 
 
-def choose_by_power(
-    probabilities: Floats, count: int, seed: int = 0, power: float = 1.0
-) -> NDArray[np.int64]:
+def choose_by_power(probabilities: Floats, count: int, seed: int = 0, power: float = 1.0) -> NDArray[np.int64]:
     """Images drawn without replacement, each with a probability ∝ its mutual information ^ β.
 
     The K highest of β ln s + g, with g of the Gumbel distribution. The K most informative images
@@ -144,9 +142,7 @@ def choose_diverse(probabilities: Floats, count: int, seed: int = 0) -> NDArray[
     return seed_k_means(probabilities, draws, count)
 
 
-def seed_k_means(
-    probabilities: Floats, draws: NDArray[np.float64], count: int
-) -> NDArray[np.int64]:
+def seed_k_means(probabilities: Floats, draws: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     """What `choose_diverse` chooses, by these draws (count − 1,) in (0, 1).
 
     Where the last images are all like chosen ones, they come in their order.

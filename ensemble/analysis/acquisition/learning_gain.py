@@ -71,8 +71,7 @@ def compute_learning_gain(
     counts = np.asarray(label_counts, np.float64)
     if chosen.shape != at_random.shape or chosen.ndim != 3 or chosen.shape[1] != len(counts):
         raise ValueError(
-            f"Arms of shapes {chosen.shape} and {at_random.shape} with {len(counts)} numbers of "
-            "labels do not fit."
+            f"Arms of shapes {chosen.shape} and {at_random.shape} with {len(counts)} numbers of labels do not fit."
         )
     seeds, _, images = chosen.shape
     if seeds < 2 or len(counts) < 2 or (np.diff(counts) <= 0).any():

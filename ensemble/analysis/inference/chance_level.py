@@ -13,9 +13,7 @@ MAX_ERROR_RATE = 0.05  # of claims of guessing, if the true skill is at least th
 MAX_EXTRA_SHARE = 0.03  # of the most frequent class above 1 / C, if accuracy alone is known
 
 
-def is_at_chance(
-    votes: Ints, labels: Ints, groups: Groups | None = None, *, tests: int = 1
-) -> bool:
+def is_at_chance(votes: Ints, labels: Ints, groups: Groups | None = None, *, tests: int = 1) -> bool:
     """Return whether votes are shown to be guesses, which tell nothing about the labels.
 
     A difference that is not significant does not show that. The interval of the skill
@@ -46,9 +44,7 @@ def is_at_chance(
     return low <= 0 <= high < MAX_CHANCE_SKILL and compute_independence_p(votes, labels) > 0.05
 
 
-def estimate_skill(
-    votes: Ints, labels: Ints, groups: Groups | None = None, *, level: float
-) -> tuple[float, float]:
+def estimate_skill(votes: Ints, labels: Ints, groups: Groups | None = None, *, level: float) -> tuple[float, float]:
     """Return an interval of the Peirce skill score of votes.
 
     The score is (a − e) / (1 − Σ p_c²), with the accuracy a, the shares p_c of the labels and
@@ -89,9 +85,7 @@ def estimate_skill(
     misses, least = examples - hits, np.finfo(float).tiny
     lows = np.where(hits > 0, betaincinv(np.maximum(hits, least), misses + 1, tail), 0)
     highs = np.where(misses > 0, betaincinv(hits + 1, np.maximum(misses, least), 1 - tail), 1)
-    below, above = (
-        np.sqrt(((weights * (lowest + spans * ends - means)) ** 2).sum()) for ends in (lows, highs)
-    )
+    below, above = (np.sqrt(((weights * (lowest + spans * ends - means)) ** 2).sum()) for ends in (lows, highs))
     middle, most = weights @ means, 1 - shares @ shares
     return float((middle - below) / most), float((middle + above) / most)
 
@@ -121,9 +115,8 @@ def is_accuracy_at_chance(right: float, examples: int, guessing_rate: float, cla
     if not may_be_at_chance(right, examples, guessing_rate):
         return False
     high = wilson_interval(right, examples, level=1 - 2 * MAX_ERROR_RATE)[1]
-    return (
-        guessing_rate <= 1 / classes + MAX_EXTRA_SHARE
-        and high < guessing_rate + MAX_CHANCE_SKILL * (1 - guessing_rate)
+    return guessing_rate <= 1 / classes + MAX_EXTRA_SHARE and high < guessing_rate + MAX_CHANCE_SKILL * (
+        1 - guessing_rate
     )
 
 

@@ -97,11 +97,7 @@ def estimate_crossed_mean(
     Neuropsychologist 12 (1998), 482-486.
     """
     first = np.atleast_2d(np.asarray(values, np.float64))
-    sides = (
-        [first]
-        if other_values is None
-        else [first, np.atleast_2d(np.asarray(other_values, np.float64))]
-    )
+    sides = [first] if other_values is None else [first, np.atleast_2d(np.asarray(other_values, np.float64))]
     if not first.size or len({side.shape[1] for side in sides}) != 1 or not sides[-1].size:
         raise ValueError("A mean needs runs and examples, the same ones on both sides.")
     each = sides[0].mean(axis=0)
@@ -126,9 +122,7 @@ def student_mean_interval(values: ArrayLike, level: float = 0.95) -> tuple[float
     figures = np.asarray(values, np.float64)
     if len(figures) < 2:
         raise ValueError("An interval over runs needs at least two of them.")
-    half = float(student.ppf((1 + level) / 2, len(figures) - 1)) * float(
-        np.sqrt(figures.var(ddof=1) / len(figures))
-    )
+    half = float(student.ppf((1 + level) / 2, len(figures) - 1)) * float(np.sqrt(figures.var(ddof=1) / len(figures)))
     return float(figures.mean()) - half, float(figures.mean()) + half
 
 
@@ -137,18 +131,11 @@ def _run_variances(sides: list[Doubles]) -> list[RunVariance]:
     many = [side for side in sides if len(side) > 1]
     alone = len(sides) - len(many)
     # One that is alone is, as a mean of one, K times as uncertain as a mean of K.
-    return [
-        RunVariance(float(side.mean(axis=1).var(ddof=1)) * (1 / len(side) + alone), len(side) - 1)
-        for side in many
-    ]
+    return [RunVariance(float(side.mean(axis=1).var(ddof=1)) * (1 / len(side) + alone), len(side) - 1) for side in many]
 
 
 def _combine_variances(
-    mean: float,
-    images: tuple[float, int],
-    of_runs: list[RunVariance],
-    level: float,
-    over: str,
+    mean: float, images: tuple[float, int], of_runs: list[RunVariance], level: float, over: str
 ) -> CrossedMean:
     (variance, df), by_runs = images, sum(term for term, _ in of_runs)
     if variance + by_runs == 0:

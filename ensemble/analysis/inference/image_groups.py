@@ -33,10 +33,7 @@ def join_groups(first: Groups, second: Groups) -> Groups:
     from scipy.sparse.csgraph import connected_components
 
     top = int(first.max()) + 1
-    edges = coo_matrix(
-        (np.ones(len(first), np.int8), (first, second + top)),
-        shape=(top + int(second.max()) + 1,) * 2,
-    )
+    edges = coo_matrix((np.ones(len(first), np.int8), (first, second + top)), shape=(top + int(second.max()) + 1,) * 2)
     labels = connected_components(edges, directed=False)[1]
     return number_groups(labels[first])
 
@@ -89,10 +86,7 @@ def collapse_groups(values: NDArray[np.generic], index: Groups) -> NDArray[np.fl
 
 
 def grouped_mean_interval(
-    values: NDArray[np.float64],
-    index: Groups | None,
-    level: float = 0.95,
-    bound: float | None = None,
+    values: NDArray[np.float64], index: Groups | None, level: float = 0.95, bound: float | None = None
 ) -> tuple[float, float]:
     """`mean_interval`, over groups where there are some: then the ends are Student's.
 
@@ -112,9 +106,7 @@ def grouped_mean_interval(
     return mean_interval(collapse_groups(values, index), level, alike)
 
 
-def grouped_share_interval(
-    hits: NDArray[Any], index: Groups | None, level: float = 0.95
-) -> tuple[float, float]:
+def grouped_share_interval(hits: NDArray[Any], index: Groups | None, level: float = 0.95) -> tuple[float, float]:
     """(low, high) of a share of N examples: Wilson's, of as many as the groups are worth.
 
     N is divided by the design effect (the variance of the share over groups, in multiples of that

@@ -57,14 +57,10 @@ def compute_moments(values: Doubles, bound: float | None = None) -> DifferenceMo
     apart = values - mean
     largest = float(np.abs(apart).max()) if bound is None else bound
     square = apart * apart
-    return DifferenceMoments(
-        len(values), mean, float(square.mean()), float((square * apart).mean()), largest
-    )
+    return DifferenceMoments(len(values), mean, float(square.mean()), float((square * apart).mean()), largest)
 
 
-def mean_interval(
-    values: Doubles, level: float = 0.95, bound: float | None = None
-) -> tuple[float, float]:
+def mean_interval(values: Doubles, level: float = 0.95, bound: float | None = None) -> tuple[float, float]:
     """(low, high), the two-sided interval of the mean of differences (N,).
 
     Each end is wrong with probability (1 − level) / 2. See `moments_interval`.
@@ -96,9 +92,7 @@ def mean_p_value(values: NDArray[np.float64]) -> float:
     return min(1.0, 2 * high)
 
 
-def moments_interval(
-    difference_moments: DifferenceMoments, alpha: float, bounded: bool = False
-) -> tuple[Any, Any]:
+def moments_interval(difference_moments: DifferenceMoments, alpha: float, bounded: bool = False) -> tuple[Any, Any]:
     """(low, high) of a mean, each of which is on the wrong side with probability `alpha`.
 
     The variance counts two examples more, one as far below the mean and one as far above it as
@@ -124,22 +118,12 @@ def moments_interval(
         alone = np.asarray(difference_moments.mean, np.float64)
         size = max(1.0, SINGLE_VALUE_FACTOR / (2 * alpha)) * np.abs(alone)
         return alone - size, alone + size
-    z = (
-        -NormalDist().inv_cdf(alpha)
-        if bounded
-        else float(-stdtrit(difference_moments.n - 1, alpha))
-    )
+    z = -NormalDist().inv_cdf(alpha) if bounded else float(-stdtrit(difference_moments.n - 1, alpha))
     mean, variance, largest = (
         np.asarray(value, np.float64)
-        for value in (
-            difference_moments.mean,
-            difference_moments.variance,
-            difference_moments.largest,
-        )
+        for value in (difference_moments.mean, difference_moments.variance, difference_moments.largest)
     )
-    half = z * np.sqrt(
-        (variance + 2 * largest * largest / difference_moments.n) / difference_moments.n
-    )
+    half = z * np.sqrt((variance + 2 * largest * largest / difference_moments.n) / difference_moments.n)
     low, high = mean - half, mean + half
     if bounded:
         return low, high
@@ -150,9 +134,7 @@ def moments_interval(
     )
 
 
-def difference_interval(
-    won: ArrayLike, lost: ArrayLike, n: int, level: float = 0.95
-) -> tuple[Any, Any]:
+def difference_interval(won: ArrayLike, lost: ArrayLike, n: int, level: float = 0.95) -> tuple[Any, Any]:
     """(low, high) of the difference in accuracy of two classifiers on the same N examples.
 
     The wider, at each end, of Tango's score interval and of Bonett and Price's: with few
@@ -217,14 +199,9 @@ def _hall_quantile(difference_moments: DifferenceMoments, z: float) -> Doubles:
 
     NaN where the sample is so lopsided that there is none; all differences equal: 0.
     """
-    variance, third = (
-        np.asarray(difference_moments.variance, float),
-        np.asarray(difference_moments.third, float),
-    )
+    variance, third = (np.asarray(difference_moments.variance, float), np.asarray(difference_moments.third, float))
     with np.errstate(divide="ignore", invalid="ignore"):
-        skewness = np.where(variance > 0, third / variance**1.5, 0.0) / np.sqrt(
-            difference_moments.n
-        )
+        skewness = np.where(variance > 0, third / variance**1.5, 0.0) / np.sqrt(difference_moments.n)
         straight = np.abs(skewness) < MIN_SKEWNESS
         bent = 3 / skewness * (np.cbrt(1 + skewness * (z - skewness / 6)) - 1)
     return np.where(straight, z, bent)

@@ -5,9 +5,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Floats
 
-BLOCK_EVENTS = (
-    64  # events that are added one by one, before products by Fourier transform take over
-)
+BLOCK_EVENTS = 64  # events that are added one by one, before products by Fourier transform take over
 
 
 def poisson_binomial_distribution(probabilities: Floats) -> NDArray[np.float64]:

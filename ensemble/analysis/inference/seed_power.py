@@ -9,11 +9,7 @@ QUANTILES = 60  # of each side's estimated variance, over which the chance is av
 
 
 def compute_seed_power(
-    difference: float,
-    run_variance: float,
-    image_variance: float,
-    seeds: int,
-    level: float = 0.05,
+    difference: float, run_variance: float, image_variance: float, seeds: int, level: float = 0.05
 ) -> float:
     """The chance that K seeds on each side show a true difference, by `estimate_crossed_mean`.
 

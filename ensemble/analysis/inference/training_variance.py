@@ -51,6 +51,4 @@ def estimate_training_variance(right: ArrayLike) -> TrainingVariance | None:
     by_chance = float(hits.var(axis=0, ddof=1).sum()) / n**2
     upper = on_images * (runs - 1) / float(chdtri(runs - 1, LIMIT_LEVEL))
     scale = n / (n - 1)
-    return TrainingVariance(
-        on_images, scale * (on_images - by_chance), max(0.0, scale * (upper - by_chance))
-    )
+    return TrainingVariance(on_images, scale * (on_images - by_chance), max(0.0, scale * (upper - by_chance)))

@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
-from ensemble.analysis.inference.image_groups import (
-    Groups,
-    collapse_groups,
-    grouped_mean_interval,
-)
+from ensemble.analysis.inference.image_groups import Groups, collapse_groups, grouped_mean_interval
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY
 
@@ -89,9 +85,7 @@ def saved_nll_interval(
     return low, high
 
 
-def saved_nll_p_value(
-    saved: NDArray[np.float64], extra: float, groups: Groups | None = None
-) -> float:
+def saved_nll_p_value(saved: NDArray[np.float64], extra: float, groups: Groups | None = None) -> float:
     """The two-sided p that nothing is saved, of the same test as `saved_nll_interval`."""
     from ensemble.analysis.inference.paired_intervals import mean_p_value  # which takes SciPy
 

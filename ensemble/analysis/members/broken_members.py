@@ -100,9 +100,7 @@ def find_guessing_members(ensemble_predictions: EnsemblePredictions) -> tuple[in
     labels, groups = ensemble_predictions.labels, ensemble_predictions.groups
     members = ensemble_predictions.members
     guessing = tuple(
-        m
-        for m, votes in enumerate(ensemble_predictions.votes)
-        if is_at_chance(votes, labels, groups, tests=members)
+        m for m, votes in enumerate(ensemble_predictions.votes) if is_at_chance(votes, labels, groups, tests=members)
     )
     return guessing if len(guessing) < members else ()
 
@@ -126,8 +124,7 @@ def find_double_members(ensemble_predictions: EnsemblePredictions) -> tuple[tupl
     return tuple(
         tuple(group)
         for group in groups
-        if len(group) > 1
-        and len(np.unique(ensemble_predictions.probabilities[group[0]], axis=0)) > classes
+        if len(group) > 1 and len(np.unique(ensemble_predictions.probabilities[group[0]], axis=0)) > classes
     )
 
 
@@ -147,21 +144,13 @@ def judge_member_removal(
       ValueError: `fit` is of other members.
     """
     if fit is not None and fit.members != ensemble_predictions.members:
-        raise ValueError(
-            f"{fit.members} members were held out for, and {ensemble_predictions.members} are "
-            "judged."
-        )
-    if ensemble_predictions.members == 1 or (
-        fit is None and len(ensemble_predictions.labels) < MIN_EXAMPLES_TO_HALVE
-    ):
+        raise ValueError(f"{fit.members} members were held out for, and {ensemble_predictions.members} are judged.")
+    if ensemble_predictions.members == 1 or (fit is None and len(ensemble_predictions.labels) < MIN_EXAMPLES_TO_HALVE):
         return None
     groups = ensemble_predictions.groups
     if fit is None:
         fitted, judged = split_halves(ensemble_predictions.labels, groups)
-        picked, labels = (
-            ensemble_predictions.probabilities[:, fitted],
-            ensemble_predictions.labels[fitted],
-        )
+        picked, labels = (ensemble_predictions.probabilities[:, fitted], ensemble_predictions.labels[fitted])
     else:
         judged = np.ones(len(ensemble_predictions.labels), bool)
         picked, labels = fit.probabilities, fit.labels

@@ -76,15 +76,11 @@ class CombinationComparison:
         probabilities; a majority's shares of votes do not, and their p of NLL is NaN.
         """
         gains = {name: getattr(self, name).gain for name in OTHER_RULES}
-        tests = (
-            [gain.p for gain in gains.values()],
-            [gains[name].nll_p for name in PROBABILISTIC_RULES],
-        )
+        tests = ([gain.p for gain in gains.values()], [gains[name].nll_p for name in PROBABILISTIC_RULES])
         p, nll_p = np.split(adjust_p_holm(np.concatenate(tests)), [len(OTHER_RULES)])
         nll = dict(zip(PROBABILISTIC_RULES, nll_p.tolist(), strict=True))
         return {
-            name: (accuracy_p, nll.get(name, np.nan))
-            for name, accuracy_p in zip(OTHER_RULES, p.tolist(), strict=True)
+            name: (accuracy_p, nll.get(name, np.nan)) for name, accuracy_p in zip(OTHER_RULES, p.tolist(), strict=True)
         }
 
 
@@ -158,32 +154,24 @@ def compare_combining_rules(
         ]
     else:
         judged = np.ones(len(ensemble_predictions.labels), bool)
-        label_probabilities = [
-            label_probability(member, fit.labels) for member in fit.probabilities
-        ]
+        label_probabilities = [label_probability(member, fit.labels) for member in fit.probabilities]
     groups = select_groups(ensemble_predictions.groups, judged)
     mixture_weights = fit_mixture_weights(np.stack(label_probabilities))
 
     def evaluate_majority() -> CombinationResult:
         answers, shares = majority_vote(ensemble_predictions.tallies, ensemble_predictions.averaged)
-        metrics = _majority_vote_quality(
-            shares[judged], answers[judged], ensemble_predictions.labels[judged], groups
-        )
+        metrics = _majority_vote_quality(shares[judged], answers[judged], ensemble_predictions.labels[judged], groups)
         return _compare_with_mean(ensemble_predictions, judged, shares, answers, metrics)
 
     def evaluate_distributions(distributions: Floats) -> CombinationResult:
-        metrics = measure_quality(
-            distributions[judged], ensemble_predictions.labels[judged], groups
-        )
+        metrics = measure_quality(distributions[judged], ensemble_predictions.labels[judged], groups)
         return _compare_with_mean(
             ensemble_predictions, judged, distributions, most_likely_classes(distributions), metrics
         )
 
     return CombinationComparison(
         arithmetic=evaluate_distributions(ensemble_predictions.averaged),
-        geometric=evaluate_distributions(
-            geometric_mean_probabilities(ensemble_predictions.probabilities)
-        ),
+        geometric=evaluate_distributions(geometric_mean_probabilities(ensemble_predictions.probabilities)),
         majority=evaluate_majority(),
         weighted=evaluate_distributions(
             _weighted_mean_probabilities(ensemble_predictions.probabilities, mixture_weights)
@@ -194,9 +182,7 @@ def compare_combining_rules(
     )
 
 
-def _weighted_mean_probabilities(
-    probabilities: Floats, weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _weighted_mean_probabilities(probabilities: Floats, weight: NDArray[np.float64]) -> NDArray[np.float64]:
     means = np.zeros(probabilities.shape[1:])
     for rows in iterate_blocks(len(means), probabilities.shape[-1]):
         for member_weight, member in zip(weight, probabilities, strict=True):
@@ -222,18 +208,11 @@ def _compare_with_mean(
         ensemble_predictions.right[judged],
         saved,
         select_groups(ensemble_predictions.groups, judged),
-        estimate_mistake_nll(distributions[judged])
-        - estimate_mistake_nll(ensemble_predictions.averaged[judged]),
+        estimate_mistake_nll(distributions[judged]) - estimate_mistake_nll(ensemble_predictions.averaged[judged]),
     )
-    return CombinationResult(
-        metrics, answers, np.flatnonzero(answers != ensemble_predictions.said), gain
-    )
+    return CombinationResult(metrics, answers, np.flatnonzero(answers != ensemble_predictions.said), gain)
 
 
-def _majority_vote_quality(
-    shares: Floats, answers: Ints, labels: Ints, groups: Ints | None
-) -> Quality:
+def _majority_vote_quality(shares: Floats, answers: Ints, labels: Ints, groups: Ints | None) -> Quality:
     """As `measure_quality`, for answers after ties were decided, which shares do not show."""
-    return measure_answer_quality(
-        ClassifierAnswers(shares, labels, shares.max(axis=1), answers == labels), groups
-    )
+    return measure_answer_quality(ClassifierAnswers(shares, labels, shares.max(axis=1), answers == labels), groups)

@@ -36,11 +36,7 @@ class CommitteeBrierScores(NamedTuple):
 
 
 def committee_brier_scores(
-    probabilities: Floats,
-    labels: Ints,
-    held: NDArray[np.bool_],
-    block: Ints,
-    groups: Ints | None = None,
+    probabilities: Floats, labels: Ints, held: NDArray[np.bool_], block: Ints, groups: Ints | None = None
 ) -> CommitteeBrierScores:
     """Judge committees by their Brier score.
 
@@ -58,9 +54,7 @@ def committee_brier_scores(
         if groups is None:
             return scores
         losses = np.asarray(scores.loss.mean)
-        return scores._replace(
-            loss=_measure_grouped_losses(probabilities, labels, weights, losses, groups)
-        )
+        return scores._replace(loss=_measure_grouped_losses(probabilities, labels, weights, losses, groups))
     pairs = np.triu_indices(M)
     products, squares = [], np.zeros((M + len(pairs[0]),) * 2)
     for number in range(block.max() + 1):
@@ -76,22 +70,16 @@ def committee_brier_scores(
                 terms = _brier_loss_terms(apart, pairs)
                 squares += terms.T @ terms
         products.append(product)
-    each = np.stack(
-        [((weights @ block_product) * weights).sum(axis=1) for block_product in products], axis=1
-    )
+    each = np.stack([((weights @ block_product) * weights).sum(axis=1) for block_product in products], axis=1)
     mean = each.sum(axis=1) / n
     loss = mean - mean[-1]
     if groups is not None:
-        return CommitteeBrierScores(
-            mean, _measure_grouped_losses(probabilities, labels, weights, loss, groups), each
-        )
+        return CommitteeBrierScores(mean, _measure_grouped_losses(probabilities, labels, weights, loss, groups), each)
     by = _weigh_pairs(weights, pairs)
     square = np.einsum("sp,sp->s", by @ squares.astype(np.float32), by, dtype=np.float64) / n
     variance = np.maximum(square - loss * loss, 0)
     variance[-1] = 0  # the whole is no distance from itself, whatever rounding says
-    return CommitteeBrierScores(
-        mean, DifferenceMoments(n, loss, variance, np.zeros_like(loss), MAX_BRIER_SCORE), each
-    )
+    return CommitteeBrierScores(mean, DifferenceMoments(n, loss, variance, np.zeros_like(loss), MAX_BRIER_SCORE), each)
 
 
 def _measure_grouped_losses(
@@ -146,9 +134,7 @@ def _weigh_pairs(weights: Doubles, pairs: tuple[Ints, Ints]) -> NDArray[np.float
     return by.astype(np.float32)
 
 
-def _score_averages(
-    probabilities: Floats, labels: Ints, weights: Doubles, block: Ints
-) -> CommitteeBrierScores:
+def _score_averages(probabilities: Floats, labels: Ints, weights: Doubles, block: Ints) -> CommitteeBrierScores:
     """The same from each committee's own average, some examples at a time."""
     n, C = probabilities.shape[1:]
     committees = len(weights)
@@ -168,9 +154,7 @@ def _score_averages(
     loss /= n
     variance = np.maximum(square / n - loss * loss, 0)
     return CommitteeBrierScores(
-        blocks.sum(axis=1) / n,
-        DifferenceMoments(n, loss, variance, np.zeros_like(loss), MAX_BRIER_SCORE),
-        blocks,
+        blocks.sum(axis=1) / n, DifferenceMoments(n, loss, variance, np.zeros_like(loss), MAX_BRIER_SCORE), blocks
     )
 
 

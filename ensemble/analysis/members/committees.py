@@ -111,11 +111,7 @@ class MemberContributions:
 
 
 def evaluate_committees(
-    probabilities: Floats,
-    labels: Ints,
-    seed: int = 0,
-    threads: int | None = None,
-    groups: Ints | None = None,
+    probabilities: Floats, labels: Ints, seed: int = 0, threads: int | None = None, groups: Ints | None = None
 ) -> CommitteeEvaluation:
     """Judge every committee of up to 12 members; of more, an unbiased draw of each size.
 
@@ -236,10 +232,7 @@ def member_contributions(judged: CommitteeEvaluation) -> MemberContributions:
     without = np.flatnonzero(judged.size == members - 1)
     # By rising mask the first of them lacks the last member.
     without = without[::-1]
-    gained = {
-        name: getattr(judged, name)[without] - getattr(judged, name)[-1]
-        for name in COMMITTEE_METRICS
-    }
+    gained = {name: getattr(judged, name)[without] - getattr(judged, name)[-1] for name in COMMITTEE_METRICS}
     return MemberContributions(**gained | {"accuracy": -gained["accuracy"]})
 
 
@@ -261,9 +254,7 @@ def best_committee_of_size(judged: CommitteeEvaluation, size: int) -> tuple[int,
     return members_of_mask(judged.masks[rows[judged.nll[rows].argmin()]])
 
 
-def best_committees_by_size(
-    probabilities: Floats, labels: Ints, seed: int = 0
-) -> list[tuple[int, ...]]:
+def best_committees_by_size(probabilities: Floats, labels: Ints, seed: int = 0) -> list[tuple[int, ...]]:
     """As `best_committee_of_size` of `evaluate_committees`, of all M sizes, without other metrics.
 
     Only what the label was given counts, so it takes a hundredth of the time.
@@ -279,9 +270,7 @@ def best_committees_by_size(
     order = sorted(range(len(chosen)), key=chosen.__getitem__)
     of_label = np.stack([label_probability(member, labels) for member in probabilities])
     nll = np.empty(len(chosen))
-    for row, total in zip(
-        order, prefix_sums(of_label, [chosen[row] for row in order]), strict=True
-    ):
+    for row, total in zip(order, prefix_sums(of_label, [chosen[row] for row in order]), strict=True):
         nll[row] = -np.log(total / len(chosen[row])).mean()
     sizes = membership_matrix(masks, M).sum(axis=1)
     rows_of = (np.flatnonzero(sizes == size) for size in range(1, M + 1))

@@ -6,13 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
-from ensemble.analysis.quality.averaging import (
-    Floats,
-    Ints,
-    average_probabilities,
-    count_votes,
-    most_likely_classes,
-)
+from ensemble.analysis.quality.averaging import Floats, Ints, average_probabilities, count_votes, most_likely_classes
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,16 +66,10 @@ def estimate_ece_gain(ensemble_predictions: EnsemblePredictions, seed: int = 0) 
     """
     members = [
         (probabilities.max(axis=-1), votes == ensemble_predictions.labels)
-        for probabilities, votes in zip(
-            ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True
-        )
+        for probabilities, votes in zip(ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True)
     ]
     return estimate_ece_difference(
-        ensemble_predictions.confidence,
-        ensemble_predictions.right,
-        members,
-        ensemble_predictions.groups,
-        seed,
+        ensemble_predictions.confidence, ensemble_predictions.right, members, ensemble_predictions.groups, seed
     )
 
 

@@ -47,9 +47,7 @@ class Detection:
     difference: AurocDifference
 
 
-def estimate_rank_correlation(
-    first: Floats, second: Floats, groups: Groups | None = None
-) -> RankCorrelation | None:
+def estimate_rank_correlation(first: Floats, second: Floats, groups: Groups | None = None) -> RankCorrelation | None:
     """Estimate Spearman's rank correlation of two quantities (N,) with its 95 % interval.
 
     The interval is that of a jackknife over 20 blocks of whole groups, on Fisher's scale, with
@@ -118,11 +116,7 @@ def measure_detection(
 
 
 def compare_detectors(
-    first: Floats,
-    second: Floats,
-    hits: NDArray[np.bool_],
-    groups: Groups | None = None,
-    level: float = 0.95,
+    first: Floats, second: Floats, hits: NDArray[np.bool_], groups: Groups | None = None, level: float = 0.95
 ) -> AurocDifference:
     """Compare the AUROCs of two scores of the same N examples, in groups, few of them to detect.
 

@@ -11,11 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
-from ensemble.analysis.members.committees import (
-    CommitteeEvaluation,
-    average_by_size,
-    committee_curve,
-)
+from ensemble.analysis.members.committees import CommitteeEvaluation, average_by_size, committee_curve
 from ensemble.analysis.members.subsets import MAX_TRAINED_MEMBERS, membership_matrix
 
 Doubles = NDArray[np.float64]
@@ -71,12 +67,7 @@ def extrapolate_committee_curve(judged: CommitteeEvaluation, figure: str) -> Ext
     """
     M = judged.members
     size = np.arange(M + 1, min(2 * M, MAX_TRAINED_MEMBERS) + 1)
-    if (
-        figure not in EXTRAPOLATED_METRICS
-        or M < MIN_MEMBERS
-        or judged.n < MIN_EXAMPLES
-        or not len(size)
-    ):
+    if figure not in EXTRAPOLATED_METRICS or M < MIN_MEMBERS or judged.n < MIN_EXAMPLES or not len(size):
         return None
     free = figure == "nll" and M >= MIN_MEMBERS_FREE_POWER
     measured = committee_curve(judged, figure).mean
@@ -92,13 +83,7 @@ def extrapolate_committee_curve(judged: CommitteeEvaluation, figure: str) -> Ext
     by_images = norm.ppf((1 + LEVEL) / 2) * _jackknife_error(blocks[:, 1:] - blocks[:, :1])
     half = np.sqrt(by_members**2 + by_images**2 + law**2)
     return Extrapolation(
-        figure,
-        size,
-        values[0],
-        np.maximum(values[0] - half, 0),
-        values[0] + half,
-        float(powers[0]),
-        float(limits[0]),
+        figure, size, values[0], np.maximum(values[0] - half, 0), values[0] + half, float(powers[0]), float(limits[0])
     )
 
 
@@ -115,9 +100,7 @@ def _leave_out_members(judged: CommitteeEvaluation, figure: str) -> Doubles:
 def _leave_out_blocks(judged: CommitteeEvaluation, figure: str) -> Doubles:
     """(B, M), the curve on all examples but those of each block."""
     each = judged.by_block[figure] * judged.block
-    left_out_curves: Doubles = (
-        (each.sum(axis=1, keepdims=True) - each) / (judged.n - judged.block)
-    ).T
+    left_out_curves: Doubles = ((each.sum(axis=1, keepdims=True) - each) / (judged.n - judged.block)).T
     return left_out_curves
 
 
@@ -129,9 +112,7 @@ def _jackknife_error(left_out: Doubles) -> Doubles:
     return error
 
 
-def _fit_power_law(
-    curves: Doubles, size: NDArray[np.int64], free: bool
-) -> tuple[Doubles, Doubles, Doubles]:
+def _fit_power_law(curves: Doubles, size: NDArray[np.int64], free: bool) -> tuple[Doubles, Doubles, Doubles]:
     """Fit a + b · k^(−c) by least squares to each of R curves (R, L) over the sizes 1 to L.
 
     Returns:

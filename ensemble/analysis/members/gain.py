@@ -8,15 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from ensemble.analysis.inference.image_groups import collapse_groups, grouped_mean_interval
-from ensemble.analysis.inference.paired_intervals import (
-    difference_interval,
-    mean_p_value,
-)
-from ensemble.analysis.inference.unseen_mistakes import (
-    estimate_mistake_nll,
-    saved_nll_interval,
-    saved_nll_p_value,
-)
+from ensemble.analysis.inference.paired_intervals import difference_interval, mean_p_value
+from ensemble.analysis.inference.unseen_mistakes import estimate_mistake_nll, saved_nll_interval, saved_nll_p_value
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints, most_likely_classes
 from ensemble.analysis.quality.proper_scores import log_loss
@@ -112,10 +105,7 @@ def zero_rounding(saved: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def compute_gain(
-    probabilities: Floats,
-    other_probabilities: Floats,
-    labels: Ints,
-    groups: Ints | None = None,
+    probabilities: Floats, other_probabilities: Floats, labels: Ints, groups: Ints | None = None
 ) -> PairedGain:
     """What `probabilities` is better by than `other_probabilities` on the same examples.
 
@@ -205,10 +195,7 @@ def gain_over_mean_member(ensemble_predictions: EnsemblePredictions) -> MeanGain
     right = ensemble_predictions.votes == ensemble_predictions.labels
     share = right.mean(axis=0)
     digits = ensemble_predictions.right - share
-    members = sum(
-        log_loss(member, ensemble_predictions.labels)
-        for member in ensemble_predictions.probabilities
-    )
+    members = sum(log_loss(member, ensemble_predictions.labels) for member in ensemble_predictions.probabilities)
     saved = members / ensemble_predictions.members - log_loss(
         ensemble_predictions.averaged, ensemble_predictions.labels
     )

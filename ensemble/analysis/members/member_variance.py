@@ -38,10 +38,7 @@ def estimate_member_variances(probabilities: Floats, labels: Ints) -> dict[str, 
     figures = np.empty((members, 2))
     for m, own in enumerate(probabilities):
         others = (total - own).clip(0.0) / (members - 1)
-        figures[m] = (
-            (most_likely_classes(others) == labels).mean(),
-            log_loss(others, labels).mean(),
-        )
+        figures[m] = ((most_likely_classes(others) == labels).mean(), log_loss(others, labels).mean())
     variances = (members - 1) * figures.var(axis=0)
     return {
         name: RunVariance(float(variance), members - 1)

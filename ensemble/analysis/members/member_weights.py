@@ -36,9 +36,7 @@ def fit_member_weights(probabilities: Floats, labels: Ints) -> NDArray[np.float6
     C. Roland, "Simple and globally convergent methods for accelerating the convergence of any
     EM algorithm", Scandinavian Journal of Statistics 35 (2008), 335-353.
     """
-    return fit_mixture_weights(
-        np.stack([label_probability(member, labels) for member in probabilities])
-    )
+    return fit_mixture_weights(np.stack([label_probability(member, labels) for member in probabilities]))
 
 
 def fit_mixture_weights(label_probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -55,9 +53,7 @@ def fit_mixture_weights(label_probabilities: NDArray[np.float64]) -> NDArray[np.
         if excess <= NLL_TOLERANCE:
             break
         twice, _, nll = _em_step(once, label_probabilities)
-        landed, _, nll_ahead = _em_step(
-            _extrapolate_weights(weights, once, twice), label_probabilities
-        )
+        landed, _, nll_ahead = _em_step(_extrapolate_weights(weights, once, twice), label_probabilities)
         weights = landed if nll_ahead <= nll else twice
     return weights
 

@@ -72,12 +72,8 @@ def judge_non_inferiority(gain: PairedGain, metric: str, margin: float) -> NonIn
     Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680: non-inferiority is one of the two.
     """
     if metric not in ("accuracy", "nll") or not 0 < margin < math.inf:
-        raise ValueError(
-            f"{metric!r} with a margin of {margin:g}: choose accuracy or nll, above 0."
-        )
+        raise ValueError(f"{metric!r} with a margin of {margin:g}: choose accuracy or nll, above 0.")
     if metric == "nll":
         return NonInferiority(metric, margin, gain.n, -gain.nll, -gain.nll_high, -gain.nll_low)
     n = gain.n
-    return NonInferiority(
-        metric, margin, n, -gain.digits / n, -gain.digits_high / n, -gain.digits_low / n
-    )
+    return NonInferiority(metric, margin, n, -gain.digits / n, -gain.digits_high / n, -gain.digits_low / n)

@@ -105,10 +105,7 @@ def _evaluate_subset_chunk(
 ) -> list[SubsetResult]:
     judge = SubsetEvaluator(arranged)
     sums = prefix_sums(arranged.rows, part)
-    return [
-        judge.evaluate(subset_sum, len(subset), whole)
-        for subset_sum, subset in zip(sums, part, strict=True)
-    ]
+    return [judge.evaluate(subset_sum, len(subset), whole) for subset_sum, subset in zip(sums, part, strict=True)]
 
 
 class SubsetEvaluator:
@@ -186,9 +183,7 @@ class SubsetEvaluator:
         else:
             square = np.multiply(loss, loss, out=self.square)
         n = len(loss)
-        return LossSpread(
-            float(loss @ loss / n), float(square @ loss / n), float(np.sqrt(square.max()))
-        )
+        return LossSpread(float(loss @ loss / n), float(square @ loss / n), float(np.sqrt(square.max())))
 
     def _measure_right_spread(self, right: Bools, whole: Bools) -> LossSpread | None:
         """Of where the whole is right and the subset is not, (V,) each."""

@@ -81,11 +81,7 @@ def arrange_probabilities(
     owner, rivals = _find_rival_classes(probabilities, labels, contested)
     rows = [
         np.concatenate(
-            [
-                member[united, top[united]],
-                member[label_rows, labels[label_rows]],
-                member[contested[owner], rivals],
-            ],
+            [member[united, top[united]], member[label_rows, labels[label_rows]], member[contested[owner], rivals]],
             dtype=np.float64,
         )
         for member in probabilities

@@ -68,9 +68,7 @@ def membership_matrix(masks: Masks, members: int) -> NDArray[np.bool_]:
     return held
 
 
-def prefix_sums(
-    rows: NDArray[np.float64], chosen: Sequence[tuple[int, ...]]
-) -> Iterator[NDArray[np.float64]]:
+def prefix_sums(rows: NDArray[np.float64], chosen: Sequence[tuple[int, ...]]) -> Iterator[NDArray[np.float64]]:
     """The sum of the rows of each subset, added in rising order as `average_probabilities` adds.
 
     What a subset has in common with the one before it is not added again: over all subsets

@@ -13,11 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.paired_intervals import (
-    DifferenceMoments,
-    difference_interval,
-    moments_interval,
-)
+from ensemble.analysis.inference.paired_intervals import DifferenceMoments, difference_interval, moments_interval
 from ensemble.analysis.members.committees import CommitteeEvaluation
 
 Doubles = NDArray[np.float64]
@@ -87,9 +83,7 @@ class SufficientSize:
     @property
     def smallest_sufficient(self) -> SizeVerdict | None:
         """The smallest size that is enough; None where none below M is."""
-        return next(
-            (verdict for verdict in reversed(self.sizes) if verdict.outcome == "enough"), None
-        )
+        return next((verdict for verdict in reversed(self.sizes) if verdict.outcome == "enough"), None)
 
     @property
     def first_insufficient(self) -> SizeVerdict | None:
@@ -103,10 +97,7 @@ class SufficientSize:
 
 
 def find_sufficient_size(
-    judged: CommitteeEvaluation,
-    figure: str = "accuracy",
-    margin: float | None = None,
-    share: float = REQUIRED_SHARE,
+    judged: CommitteeEvaluation, figure: str = "accuracy", margin: float | None = None, share: float = REQUIRED_SHARE
 ) -> SufficientSize:
     """The smallest size of which a share of the committees lose less than a margin.
 
@@ -132,9 +123,7 @@ def find_sufficient_size(
     (u of C, in the form of Bonferroni).
     """
     if figure not in DEFAULT_MARGINS:
-        raise ValueError(
-            f"{figure!r} is none of {', '.join(DEFAULT_MARGINS)}: only they have a margin."
-        )
+        raise ValueError(f"{figure!r} is none of {', '.join(DEFAULT_MARGINS)}: only they have a margin.")
     margin = DEFAULT_MARGINS[figure] if margin is None else margin
     if not 0 < margin < math.inf or not 0 < share <= 1:
         raise ValueError(
@@ -146,21 +135,10 @@ def find_sufficient_size(
         sizes.append(_test_size(judged, figure, margin, share, size))
         if sizes[-1].outcome != "enough":
             break
-    return SufficientSize(
-        figure,
-        margin,
-        share,
-        judged.members,
-        judged.n,
-        judged.exact,
-        tuple(sizes),
-        judged.groups,
-    )
+    return SufficientSize(figure, margin, share, judged.members, judged.n, judged.exact, tuple(sizes), judged.groups)
 
 
-def _test_size(
-    judged: CommitteeEvaluation, figure: str, margin: float, share: float, size: int
-) -> SizeVerdict:
+def _test_size(judged: CommitteeEvaluation, figure: str, margin: float, share: float, size: int) -> SizeVerdict:
     rows = np.flatnonzero(judged.size == size)
     C = len(rows)
     u = max(1, math.ceil(share * C - 1e-9))
@@ -196,21 +174,10 @@ def _committee_loss(judged: CommitteeEvaluation, figure: str) -> Doubles:
     return values[-1] - values if figure == "accuracy" else values - values[-1]
 
 
-def _committee_moments(
-    judged: CommitteeEvaluation, figure: str, rows: NDArray[np.intp]
-) -> DifferenceMoments:
-    difference_moments = {
-        "accuracy": judged.accuracy_loss,
-        "nll": judged.nll_loss,
-        "brier": judged.brier_loss,
-    }[figure]
+def _committee_moments(judged: CommitteeEvaluation, figure: str, rows: NDArray[np.intp]) -> DifferenceMoments:
+    difference_moments = {"accuracy": judged.accuracy_loss, "nll": judged.nll_loss, "brier": judged.brier_loss}[figure]
     assert difference_moments is not None, "independent examples are counted"
-    each = (
-        difference_moments.mean,
-        difference_moments.variance,
-        difference_moments.third,
-        difference_moments.largest,
-    )
+    each = (difference_moments.mean, difference_moments.variance, difference_moments.third, difference_moments.largest)
     return DifferenceMoments(
         difference_moments.n, *(np.broadcast_to(moment, judged.size.shape)[rows] for moment in each)
     )
@@ -223,9 +190,7 @@ def _committee_loss_interval(
     if figure == "accuracy" and judged.groups is None:
         lost, won = judged.lost[rows], judged.won[rows]
         return difference_interval(lost, won, judged.n, 1 - 2 * alpha)
-    return moments_interval(
-        _committee_moments(judged, figure, rows), alpha, bounded=_is_loss_bounded(judged, figure)
-    )
+    return moments_interval(_committee_moments(judged, figure, rows), alpha, bounded=_is_loss_bounded(judged, figure))
 
 
 def _is_loss_bounded(judged: CommitteeEvaluation, figure: str) -> bool:
@@ -233,9 +198,7 @@ def _is_loss_bounded(judged: CommitteeEvaluation, figure: str) -> bool:
     return figure == "brier" and judged.groups is None
 
 
-def _committee_loss_variance(
-    judged: CommitteeEvaluation, figure: str, rows: NDArray[np.intp], alpha: float
-) -> Doubles:
+def _committee_loss_variance(judged: CommitteeEvaluation, figure: str, rows: NDArray[np.intp], alpha: float) -> Doubles:
     """How much the loss varies from draw to draw, unseen ones counted as intervals do.
 
     A draw is an example, or a group.

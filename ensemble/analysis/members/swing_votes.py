@@ -28,8 +28,7 @@ def find_swing_votes(ensemble_predictions: EnsemblePredictions) -> NDArray[np.bo
             for member in range(M):
                 others = np.delete(part, member, axis=0)
                 is_swing[member, rows] = (
-                    most_likely_classes(average_probabilities(others))
-                    != ensemble_predictions.said[rows]
+                    most_likely_classes(average_probabilities(others)) != ensemble_predictions.said[rows]
                 )
     return is_swing
 
@@ -44,6 +43,5 @@ def find_correct_minorities(ensemble_predictions: EnsemblePredictions) -> Ints:
       (K,), their numbers; those where most members were right and still overruled come too.
     """
     return np.flatnonzero(
-        ~ensemble_predictions.right
-        & (ensemble_predictions.votes == ensemble_predictions.labels).any(axis=0)
+        ~ensemble_predictions.right & (ensemble_predictions.votes == ensemble_predictions.labels).any(axis=0)
     )

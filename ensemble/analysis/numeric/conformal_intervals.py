@@ -13,11 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from ensemble.analysis.inference.image_groups import (
-    Groups,
-    grouped_share_interval,
-    select_groups,
-)
+from ensemble.analysis.inference.image_groups import Groups, grouped_share_interval, select_groups
 from ensemble.analysis.inference.proportion_interval import exact_interval
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
@@ -66,9 +62,7 @@ def compute_conformal_scores(ensemble: NumericEnsemble, targets: Doubles) -> Dou
     return errors / ensemble.compute_spread() if isinstance(ensemble, NormalMixture) else errors
 
 
-def compute_conformal_interval(
-    ensemble: NumericEnsemble, factor: float | Doubles
-) -> tuple[Doubles, Doubles]:
+def compute_conformal_interval(ensemble: NumericEnsemble, factor: float | Doubles) -> tuple[Doubles, Doubles]:
     """(N,) the ends of the interval of each example, none of which ends below its beginning."""
     if isinstance(ensemble, QuantileEnsemble) and ensemble.interval_levels:
         low, high = ensemble.compute_interval(ensemble.interval_levels[-1])
@@ -154,9 +148,7 @@ def measure_conformal_intervals(
     )
 
 
-def measure_adaptive_intervals(
-    mixture: NumericEnsemble, targets: Doubles, level: float
-) -> ConformalIntervals:
+def measure_adaptive_intervals(mixture: NumericEnsemble, targets: Doubles, level: float) -> ConformalIntervals:
     """Calibrate on the first half of examples in time order, and adapt on each of the second half.
 
     After each target the error rate that the factor is chosen for moves by `ADAPTATION` times the

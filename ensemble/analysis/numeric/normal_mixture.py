@@ -186,9 +186,7 @@ class NormalMixture:
         between = np.zeros(self.examples)
         for i in range(self.members):
             for j in range(i):
-                between += compute_absolute_mean(
-                    self.mean[i] - self.mean[j], self.variance[i] + self.variance[j]
-                )
+                between += compute_absolute_mean(self.mean[i] - self.mean[j], self.variance[i] + self.variance[j])
         pairs = self.members * (self.members - 1) / 2
         return within, between / max(pairs, 1)
 

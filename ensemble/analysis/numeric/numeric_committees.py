@@ -4,11 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ensemble.analysis.numeric.normal_mixture import (
-    Doubles,
-    NormalMixture,
-    compute_absolute_mean,
-)
+from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture, compute_absolute_mean
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.numeric_quality import check_targets
 
@@ -28,9 +24,7 @@ class NumericCommittee:
     crps: float | None
 
 
-def compute_numeric_committees(
-    mixture: NumericEnsemble, targets: Doubles
-) -> list[NumericCommittee]:
+def compute_numeric_committees(mixture: NumericEnsemble, targets: Doubles) -> list[NumericCommittee]:
     """The mean committee of every size from 1 to M, exactly: no committee is drawn.
 
     Both scores are quadratic in what is averaged. Of a committee of k members drawn without
@@ -49,11 +43,7 @@ def compute_numeric_committees(
     spread = float(mixture.mean.var(axis=0, ddof=1).mean()) if total > 1 else 0.0
     crps = _compute_committee_crps(mixture, targets) if isinstance(mixture, NormalMixture) else None
     return [
-        NumericCommittee(
-            size,
-            ensemble_error + spread / size * (1 - size / total),
-            crps[size - 1] if crps else None,
-        )
+        NumericCommittee(size, ensemble_error + spread / size * (1 - size / total), crps[size - 1] if crps else None)
         for size in range(1, total + 1)
     ]
 
@@ -67,6 +57,5 @@ def _compute_committee_crps(mixture: NormalMixture, targets: Doubles) -> list[fl
     )
     within, between = (float(part.mean()) for part in mixture.pair_spreads)
     return [
-        float(distance - (within / size + between * (size - 1) / size) / 2)
-        for size in range(1, mixture.members + 1)
+        float(distance - (within / size + between * (size - 1) / size) / 2) for size in range(1, mixture.members + 1)
     ]

@@ -6,11 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ensemble.analysis.inference.crossed_means import RunVariance, estimate_crossed_mean
-from ensemble.analysis.inference.image_groups import (
-    Groups,
-    collapse_groups,
-    grouped_mean_interval,
-)
+from ensemble.analysis.inference.image_groups import Groups, collapse_groups, grouped_mean_interval
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.inference.paired_intervals import mean_p_value
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
@@ -110,8 +106,7 @@ def compare_numeric_ensembles(
     check_targets(second, targets)
     losses, others = _compute_shared_losses(first, second, targets)
     variances = [
-        estimate_member_variances(each, targets) if are_members_independent else {}
-        for each in (first, second)
+        estimate_member_variances(each, targets) if are_members_independent else {} for each in (first, second)
     ]
     differences = []
     for metric, loss in losses.items():
@@ -165,9 +160,7 @@ def adjust_comparisons(comparisons: Sequence[NumericComparison]) -> list[Numeric
     ]
 
 
-def estimate_member_variances(
-    ensemble: NumericEnsemble, targets: Doubles
-) -> dict[str, RunVariance]:
+def estimate_member_variances(ensemble: NumericEnsemble, targets: Doubles) -> dict[str, RunVariance]:
     """Estimate the variance of each mean loss over other draws of the members (jackknife).
 
     Members are left out one by one, or in 10 parts if there are more. See

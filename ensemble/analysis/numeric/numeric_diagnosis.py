@@ -9,21 +9,11 @@ from scipy.optimize import brentq
 from scipy.special import ndtri, stdtr, stdtrit
 from scipy.stats import binom, kstest, kstwo, spearmanr
 
-from ensemble.analysis.inference.image_groups import (
-    Groups,
-    collapse_groups,
-    grouped_mean_interval,
-    select_groups,
-)
+from ensemble.analysis.inference.image_groups import Groups, collapse_groups, grouped_mean_interval, select_groups
 from ensemble.analysis.inference.paired_intervals import compute_moments, moments_interval
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
-from ensemble.analysis.numeric.numeric_quality import (
-    CALIBRATION_LEVEL,
-    LEVEL,
-    check_targets,
-    compute_pit,
-)
+from ensemble.analysis.numeric.numeric_quality import CALIBRATION_LEVEL, LEVEL, check_targets, compute_pit
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 
 PIT_BINS = 10
@@ -135,9 +125,7 @@ class LeftOutMember:
     against_others: ErrorRatio
 
 
-def compare_rmse(
-    first: Doubles, second: Doubles, level: float = LEVEL, groups: Groups | None = None
-) -> ErrorRatio:
+def compare_rmse(first: Doubles, second: Doubles, level: float = LEVEL, groups: Groups | None = None) -> ErrorRatio:
     """Compute the first RMSE as a share of the second, with an interval for new examples.
 
     A share r is outside the interval if `moments_interval` of aₙ − r² bₙ excludes 0 (Fieller's
@@ -191,9 +179,7 @@ def _find_largest_share(first: Doubles, second: Doubles, alpha: float, unseen: f
     return float("inf")
 
 
-def compare_with_mean_member(
-    ensemble: NumericEnsemble, targets: Doubles, groups: Groups | None = None
-) -> ErrorRatio:
+def compare_with_mean_member(ensemble: NumericEnsemble, targets: Doubles, groups: Groups | None = None) -> ErrorRatio:
     """Compute the ensemble's RMSE as a share of a random member's; never above 1 (Jensen)."""
     check_targets(ensemble, targets)
     members = ((targets - ensemble.mean) ** 2).mean(axis=0)
@@ -201,9 +187,7 @@ def compare_with_mean_member(
     return ErrorRatio(found.ratio, min(found.low, 1.0), min(found.high, 1.0))
 
 
-def measure_pit_histogram(
-    mixture: NormalMixture, targets: Doubles, groups: Groups | None = None
-) -> PitHistogram:
+def measure_pit_histogram(mixture: NormalMixture, targets: Doubles, groups: Groups | None = None) -> PitHistogram:
     """Count the probability integral transform in bins, with the band that chance leaves.
 
     The band is binomial for each bin, at a level that holds for all of them together in 95 of 100
@@ -221,13 +205,7 @@ def measure_pit_histogram(
     low, high = binom.ppf([tail, 1 - tail], worth, 1 / PIT_BINS) * len(pit) / worth
     test = kstest(pit, "uniform")
     p_value = float(test.pvalue if groups is None else kstwo.sf(test.statistic, worth))
-    return PitHistogram(
-        tuple(map(int, counts)),
-        float(low),
-        float(high),
-        p_value,
-        _name_pit_shape(pit, p_value, worth),
-    )
+    return PitHistogram(tuple(map(int, counts)), float(low), float(high), p_value, _name_pit_shape(pit, p_value, worth))
 
 
 def _name_pit_shape(pit: Doubles, p_value: float, worth: int) -> PitShape:
@@ -245,9 +223,7 @@ def _name_pit_shape(pit: Doubles, p_value: float, worth: int) -> PitShape:
     return "low" if lean > 0 else "high"
 
 
-def measure_mean_error(
-    ensemble: NumericEnsemble, targets: Doubles, groups: Groups | None = None
-) -> MeanError:
+def measure_mean_error(ensemble: NumericEnsemble, targets: Doubles, groups: Groups | None = None) -> MeanError:
     """Compute how far targets (N,) exceed predictions on average, with its interval."""
     check_targets(ensemble, targets)
     errors = targets - ensemble.compute_mean()
@@ -285,9 +261,7 @@ def measure_spread_skill(
     return SpreadSkill(tuple(bins), correlation, 2 * float(stdtr(max(freedom, 1), -abs(t))))
 
 
-def leave_out_members(
-    ensemble: NumericEnsemble, targets: Doubles, groups: Groups | None = None
-) -> list[LeftOutMember]:
+def leave_out_members(ensemble: NumericEnsemble, targets: Doubles, groups: Groups | None = None) -> list[LeftOutMember]:
     """Compare the ensemble without each member in turn with all of it; [] for one member.
 
     Args:
@@ -306,9 +280,7 @@ def leave_out_members(
         LeftOutMember(
             member,
             compare_rmse((targets - (total - own) / others) ** 2, whole, level, groups),
-            compare_rmse(
-                errors[member], (errors.sum(axis=0) - errors[member]) / others, level, groups
-            ),
+            compare_rmse(errors[member], (errors.sum(axis=0) - errors[member]) / others, level, groups),
         )
         for member, own in enumerate(ensemble.mean)
     ]

@@ -5,15 +5,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ensemble.analysis.inference.image_groups import Groups
-from ensemble.analysis.numeric.conformal_intervals import (
-    ConformalIntervals,
-    measure_conformal_intervals,
-)
+from ensemble.analysis.numeric.conformal_intervals import ConformalIntervals, measure_conformal_intervals
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
-from ensemble.analysis.numeric.numeric_committees import (
-    NumericCommittee,
-    compute_numeric_committees,
-)
+from ensemble.analysis.numeric.numeric_committees import NumericCommittee, compute_numeric_committees
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, split_members
 from ensemble.analysis.numeric.numeric_quality import (
     IntervalCoverage,
@@ -87,19 +81,12 @@ def evaluate_numbers(
         measure_numeric_quality(mixture, targets),
         tuple(measure_numeric_quality(member, targets) for member in split_members(mixture)),
         tuple(member_names),
-        float(mixture.compute_aleatoric_variance().mean())
-        if isinstance(mixture, NormalMixture)
-        else None,
+        float(mixture.compute_aleatoric_variance().mean()) if isinstance(mixture, NormalMixture) else None,
         float(mixture.compute_epistemic_variance().mean()),
         ()
         if isinstance(mixture, PointEnsemble)
-        else tuple(
-            measure_interval_coverage(mixture, targets, level, groups)
-            for level in mixture.interval_levels
-        ),
-        measure_conformal_intervals(
-            mixture, targets, MAIN_LEVEL, groups=groups, in_time_order=in_time_order
-        )
+        else tuple(measure_interval_coverage(mixture, targets, level, groups) for level in mixture.interval_levels),
+        measure_conformal_intervals(mixture, targets, MAIN_LEVEL, groups=groups, in_time_order=in_time_order)
         if mixture.examples >= MIN_CONFORMAL_EXAMPLES
         else None,
         tuple(compute_numeric_gains(mixture, targets, groups)) if mixture.members > 1 else (),

@@ -4,11 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ensemble.analysis.inference.image_groups import (
-    Groups,
-    effective_examples,
-    grouped_mean_interval,
-)
+from ensemble.analysis.inference.image_groups import Groups, effective_examples, grouped_mean_interval
 from ensemble.analysis.inference.proportion_interval import exact_interval
 from ensemble.analysis.numeric.normal_mixture import INTERVAL_LEVELS, Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, split_members
@@ -113,18 +109,13 @@ def measure_numeric_quality(ensemble: NumericEnsemble, targets: Doubles) -> Nume
         1 - squared / spread if spread > 0 else float("nan"),
         means.get("nll"),
         means.get("crps"),
-        float(np.sqrt(ensemble.compute_variance().mean()))
-        if isinstance(ensemble, NormalMixture)
-        else None,
+        float(np.sqrt(ensemble.compute_variance().mean())) if isinstance(ensemble, NormalMixture) else None,
         means.get("pinball"),
     )
 
 
 def measure_interval_coverage(
-    ensemble: NormalMixture | QuantileEnsemble,
-    targets: Doubles,
-    level: float,
-    groups: Groups | None = None,
+    ensemble: NormalMixture | QuantileEnsemble, targets: Doubles, level: float, groups: Groups | None = None
 ) -> IntervalCoverage:
     """Count how often each example's central interval, between two quantiles, holds its target.
 
@@ -140,10 +131,7 @@ def measure_interval_coverage(
     share = float(held.mean())
     worth = len(held) if groups is None else effective_examples(held, groups, CALIBRATION_LEVEL)
     return IntervalCoverage(
-        level,
-        share,
-        *exact_interval(share * worth, worth, level=CALIBRATION_LEVEL),
-        float((high - low).mean()),
+        level, share, *exact_interval(share * worth, worth, level=CALIBRATION_LEVEL), float((high - low).mean())
     )
 
 

@@ -41,8 +41,7 @@ class QuantileEnsemble:
             raise ValueError("The level 0.5, or one on either side of it, is needed.")
         if self.quantiles.ndim != 3 or self.quantiles.shape[1] != len(levels):
             raise ValueError(
-                f"Quantiles {self.quantiles.shape} have to be (members, levels, examples), with "
-                f"{len(levels)} levels."
+                f"Quantiles {self.quantiles.shape} have to be (members, levels, examples), with {len(levels)} levels."
             )
         if not self.quantiles.size or not np.isfinite(self.quantiles).all():
             raise ValueError("A quantile is not a finite number.")

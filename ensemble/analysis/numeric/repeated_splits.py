@@ -30,9 +30,7 @@ def summarize_splits(evaluations: Sequence[NumericEvaluation]) -> SplitSummary:
     summary: SplitSummary = {"ensemble": {}, "member": {}, "saved": {}}
     for name in ("rmse", "nll", "crps"):
         ensembles = np.array([getattr(each.ensemble, name) for each in evaluations], np.float64)
-        members = np.array(
-            [np.mean([getattr(member, name) for member in each.members]) for each in evaluations]
-        )
+        members = np.array([np.mean([getattr(member, name) for member in each.members]) for each in evaluations])
         columns = {"ensemble": ensembles, "member": members, "saved": members - ensembles}
         for who, values in columns.items():
             error = float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -72,9 +72,7 @@ def list_committees(members: int, seed: int = 0) -> list[Subset]:
         raise ValueError(f"{members} members: there have to be 1 to {MAX_MEMBERS}.")
     if members <= MAX_MEMBERS_EXACT_PLANS:
         return sorted(
-            committee
-            for size in list_committee_sizes(members)
-            for committee in combinations(range(members), size)
+            committee for size in list_committee_sizes(members) for committee in combinations(range(members), size)
         )
     draws = np.random.default_rng([seed, members])
     circles = [draws.permutation(members) for _ in range(math.ceil(DRAWN_PER_SIZE / members))]
@@ -148,6 +146,4 @@ class _ScoreSums:
         right[:, arranged.order[arranged.united :]] = self.hits / self.count[:, None]
         nll[:, arranged.order] = self.nll / self.count[:, None]
         each = self.by_member / self.held
-        return CommitteeScores(
-            self.members, np.array(self.sizes), right, nll, (each[0] + sure) / N, each[1] / N
-        )
+        return CommitteeScores(self.members, np.array(self.sizes), right, nll, (each[0] + sure) / N, each[1] / N)

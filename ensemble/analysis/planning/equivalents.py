@@ -13,11 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.members.subsets import MAX_MEMBERS
-from ensemble.analysis.planning.committee_scores import (
-    Subset,
-    list_committee_sizes,
-    list_committees,
-)
+from ensemble.analysis.planning.committee_scores import Subset, list_committee_sizes, list_committees
 from ensemble.analysis.quality.averaging import Floats, Ints, average_probabilities
 from ensemble.analysis.quality.halves import split_halves
 from ensemble.analysis.quality.proper_scores import log_loss
@@ -91,11 +87,7 @@ class LikelihoodCurve:
             return 0.0
         alone, but_one = (
             np.array(
-                [
-                    value
-                    for who, value in zip(self.committees, self.committee_likelihoods, strict=True)
-                    if len(who) == k
-                ]
+                [value for who, value in zip(self.committees, self.committee_likelihoods, strict=True) if len(who) == k]
             )
             for k in (1, M - 1)
         )
@@ -123,9 +115,7 @@ def calibrated_log_likelihood(probabilities: Floats, labels: Ints) -> Doubles:
     first_half, two = split_halves(labels)
     for fitted, judged in ((first_half, two), (two, first_half)):
         temperature = fit_temperature(probabilities[fitted], labels[fitted])
-        log_likelihoods[judged] = -log_loss(
-            apply_temperature(probabilities[judged], temperature), labels[judged]
-        )
+        log_likelihoods[judged] = -log_loss(apply_temperature(probabilities[judged], temperature), labels[judged])
     return log_likelihoods
 
 
@@ -151,9 +141,7 @@ def likelihood_curve(members: Floats, labels: Ints, seed: int = 0) -> Likelihood
     likelihood, of_each = np.zeros((len(sizes), len(labels))), []
     count = np.zeros(len(sizes))
     for subset in chosen:
-        log_likelihood = calibrated_log_likelihood(
-            average_probabilities(members[list(subset)]), labels
-        )
+        log_likelihood = calibrated_log_likelihood(average_probabilities(members[list(subset)]), labels)
         row = sizes.index(len(subset))
         likelihood[row] += log_likelihood
         count[row] += 1
@@ -162,9 +150,7 @@ def likelihood_curve(members: Floats, labels: Ints, seed: int = 0) -> Likelihood
     return LikelihoodCurve(M, np.array(sizes), likelihood, tuple(chosen), np.array(of_each))
 
 
-def deep_ensemble_equivalent(
-    members: Floats, labels: Ints, candidate: Floats, seed: int = 0
-) -> MemberEquivalent:
+def deep_ensemble_equivalent(members: Floats, labels: Ints, candidate: Floats, seed: int = 0) -> MemberEquivalent:
     """How many independent members some predictions are worth.
 
     As many as it takes to reach their calibrated log-likelihood, between sizes by a straight
@@ -185,9 +171,7 @@ def deep_ensemble_equivalent(
     Source: A. Ashukha and others, ICLR 2020, section 4.1 (the score); B. Efron and R. Tibshirani,
     "An Introduction to the Bootstrap" (1993), ch. 13.
     """
-    return equivalent_of_predictions(
-        likelihood_curve(members, labels, seed), labels, candidate, seed
-    )
+    return equivalent_of_predictions(likelihood_curve(members, labels, seed), labels, candidate, seed)
 
 
 def equivalent_of_predictions(
@@ -209,9 +193,7 @@ def equivalent_of_predictions(
     return equivalent_of_likelihood(curve, calibrated_log_likelihood(candidate, labels), 1, seed)
 
 
-def equivalent_of_likelihood(
-    curve: LikelihoodCurve, its: Doubles, trainings: int, seed: int
-) -> MemberEquivalent:
+def equivalent_of_likelihood(curve: LikelihoodCurve, its: Doubles, trainings: int, seed: int) -> MemberEquivalent:
     """As `equivalent_of_predictions`, of a calibrated log-likelihood averaged over trainings.
 
     Args:
@@ -223,32 +205,21 @@ def equivalent_of_likelihood(
     M, draws, N = curve.members, np.random.default_rng(seed), len(its)
     value = interpolate_size(curve.sizes, curve.mean, float(its.mean()))
     # What a candidate of each size would be apart from the curve by: both drew their members.
-    apart = np.array(
-        [
-            curve.member_spread(size) * math.sqrt(1 / M + 1 / (trainings * size))
-            for size in curve.sizes
-        ]
-    )
+    apart = np.array([curve.member_spread(size) * math.sqrt(1 / M + 1 / (trainings * size)) for size in curve.sizes])
     values, equivalents = np.vstack([curve.likelihood, its[None]]), list[float]()
     for _ in range(RESAMPLES // RESAMPLE_BATCH):
-        weights = np.stack(
-            [np.bincount(draws.integers(N, size=N), minlength=N) for _ in range(RESAMPLE_BATCH)]
-        )
+        weights = np.stack([np.bincount(draws.integers(N, size=N), minlength=N) for _ in range(RESAMPLE_BATCH)])
         means = values @ weights.T / N
         if M > 1:
             means[:-1] -= np.outer(apart, draws.standard_t(M - 1, size=RESAMPLE_BATCH))
-        equivalents += [
-            interpolate_size(curve.sizes, sample[:-1], sample[-1]) for sample in means.T
-        ]
+        equivalents += [interpolate_size(curve.sizes, sample[:-1], sample[-1]) for sample in means.T]
     tail = (1 - LEVEL) / 2
     # Of infinities no mean can be taken: an end is one of the values.
     low, high = np.quantile(equivalents, [tail, 1 - tail], method="inverted_cdf")
     return MemberEquivalent(value, min(float(low), value), max(float(high), value), M)
 
 
-def equivalent_of_trainings(
-    curve: LikelihoodCurve, labels: Ints, trainings: Floats, seed: int = 0
-) -> MemberEquivalent:
+def equivalent_of_trainings(curve: LikelihoodCurve, labels: Ints, trainings: Floats, seed: int = 0) -> MemberEquivalent:
     """How many independent members the mean of K trainings of the same thing is worth.
 
     As `equivalent_of_predictions`, but the calibrated log-likelihood is the mean over K trainings,
@@ -303,6 +274,4 @@ def _draw_committees(members: int, size: int, seed: int) -> Sequence[Subset]:
     if len(every) <= MAX_COMMITTEES_PER_SIZE or size in (1, members - 1):
         return every
     draws = np.random.default_rng([seed, members, size])
-    return [
-        every[place] for place in np.sort(draws.permutation(len(every))[:MAX_COMMITTEES_PER_SIZE])
-    ]
+    return [every[place] for place in np.sort(draws.permutation(len(every))[:MAX_COMMITTEES_PER_SIZE])]

@@ -4,12 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ensemble.analysis.planning.plan_grid import LOWER_IS_BETTER, EnsemblePlan, PlanGrid
-from ensemble.analysis.planning.plan_losses import (
-    PlanEstimate,
-    PlanLoss,
-    compute_plan_losses,
-    estimate_plan,
-)
+from ensemble.analysis.planning.plan_losses import PlanEstimate, PlanLoss, compute_plan_losses, estimate_plan
 from ensemble.analysis.planning.power import RequiredSampleSize, required_sample_size
 
 
@@ -56,17 +51,11 @@ class PlanChoice:
             candidate
             for candidate in self.candidates
             if candidate == self.best
-            or all(
-                lost[candidate] <= mean
-                for plan, mean in lost.items()
-                if plan.cost <= candidate.cost
-            )
+            or all(lost[candidate] <= mean for plan, mean in lost.items() if plan.cost <= candidate.cost)
         )
 
 
-def rank_plans(
-    plan_grid: PlanGrid, plans: Sequence[EnsemblePlan], figure: str
-) -> list[EnsemblePlan]:
+def rank_plans(plan_grid: PlanGrid, plans: Sequence[EnsemblePlan], figure: str) -> list[EnsemblePlan]:
     """Plans by their figure, the best first, of equal ones the cheaper."""
     sign = 1 if LOWER_IS_BETTER[figure] else -1
     return sorted(plans, key=lambda plan: (sign * plan_grid.mean(plan, figure), plan.cost))
@@ -107,9 +96,7 @@ def choose_best_plan(
         return None
     best = rank_plans(by or plan_grid, paid, figure)[0]
     possible_plans = [plan for plan in select_possible_plans(paid, figure) if plan != best]
-    second = compute_plan_losses(
-        plan_grid, rank_plans(by or plan_grid, possible_plans, figure)[:1], best, figure
-    )
+    second = compute_plan_losses(plan_grid, rank_plans(by or plan_grid, possible_plans, figure)[:1], best, figure)
     return PlanChoice(
         figure,
         budget,

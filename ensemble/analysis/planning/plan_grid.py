@@ -79,10 +79,7 @@ class PlanGrid:
         Raises:
           ValueError: it is none of `plans`.
         """
-        rows = (
-            np.flatnonzero(self.epochs == plan.epochs),
-            np.flatnonzero(self.sizes == plan.members),
-        )
+        rows = (np.flatnonzero(self.epochs == plan.epochs), np.flatnonzero(self.sizes == plan.members))
         if not len(rows[0]) or not len(rows[1]):
             raise ValueError(f"{plan.members} members for {plan.epochs} epochs are not in the map.")
         return int(rows[0][0]), int(rows[1][0])
@@ -119,9 +116,7 @@ class PlanGrid:
         return apart
 
 
-def build_plan_grid(
-    epochs: Sequence[int], scores: Sequence[CommitteeScores], groups: Groups | None = None
-) -> PlanGrid:
+def build_plan_grid(epochs: Sequence[int], scores: Sequence[CommitteeScores], groups: Groups | None = None) -> PlanGrid:
     """The map of the same members after several epochs, judged on the same examples.
 
     Args:
@@ -140,10 +135,7 @@ def build_plan_grid(
         scores[0].members,
         np.array(epochs, np.int64),
         scores[0].sizes,
-        {
-            "nll": np.stack([score.nll for score in scores]),
-            "accuracy": np.stack([score.right for score in scores]),
-        },
+        {"nll": np.stack([score.nll for score in scores]), "accuracy": np.stack([score.right for score in scores])},
         {
             "nll": np.stack([score.member_nll for score in scores]),
             "accuracy": np.stack([score.member_right for score in scores]),

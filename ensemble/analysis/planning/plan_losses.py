@@ -12,11 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
 
-from ensemble.analysis.inference.image_groups import (
-    Groups,
-    collapse_groups,
-    grouped_mean_interval,
-)
+from ensemble.analysis.inference.image_groups import Groups, collapse_groups, grouped_mean_interval
 from ensemble.analysis.planning.plan_grid import LOWER_IS_BETTER, EnsemblePlan, PlanGrid
 
 Doubles = NDArray[np.float64]
@@ -119,19 +115,12 @@ def compute_plan_losses(
     """
     other_grid = plan_grid if other is None else other
     if other_grid.n != plan_grid.n:
-        raise ValueError(
-            f"Plans on {plan_grid.n:,} and on {other_grid.n:,} examples are not paired."
-        )
+        raise ValueError(f"Plans on {plan_grid.n:,} and on {other_grid.n:,} examples are not paired.")
     sign = 1 if LOWER_IS_BETTER[figure] else -1
-    reference, its_members = (
-        other_grid.example_scores(against, figure),
-        other_grid.member_influence(against, figure),
-    )
+    reference, its_members = (other_grid.example_scores(against, figure), other_grid.member_influence(against, figure))
     level = 1 - (1 - LEVEL) / max(1, len(plans))
     every = [
-        _compute_plan_loss(
-            plan_grid, plan, against, figure, sign, reference, its_members, other is not None, level
-        )
+        _compute_plan_loss(plan_grid, plan, against, figure, sign, reference, its_members, other is not None, level)
         for plan in plans
     ]
     return every if other is not None or figure != "nll" else _apply_jensen_bounds(every)
@@ -167,9 +156,7 @@ def _compute_plan_loss(
 ) -> PlanLoss:
     values = sign * (plan_grid.example_scores(plan, figure) - reference)
     plan_influence = plan_grid.member_influence(plan, figure)
-    share, df = _member_variance(
-        [plan_influence, its_members] if apart else [plan_influence - its_members]
-    )
+    share, df = _member_variance([plan_influence, its_members] if apart else [plan_influence - its_members])
     groups = plan_grid.groups
     low, high = _plan_mean_interval(values, share, df, level, figure, groups)
     draws = values if groups is None else collapse_groups(values, groups)
@@ -191,12 +178,7 @@ def _member_variance(influences: Sequence[Doubles]) -> tuple[float, float]:
 
 
 def _plan_mean_interval(
-    values: Doubles,
-    by_members: float,
-    df: float,
-    level: float,
-    figure: str,
-    groups: Groups | None,
+    values: Doubles, by_members: float, df: float, level: float, figure: str, groups: Groups | None
 ) -> tuple[float, float]:
     """Both ends of the mean of (N,) values, over draws of examples (or groups) and of members."""
     bound = 1.0 if figure == "accuracy" else None

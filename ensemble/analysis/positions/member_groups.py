@@ -46,9 +46,7 @@ class RatioEstimate:
     high: float
 
 
-def find_member_groups(
-    votes: Ints, labels: Ints, groups: Groups | None = None
-) -> MemberGroups | None:
+def find_member_groups(votes: Ints, labels: Ints, groups: Groups | None = None) -> MemberGroups | None:
     """Groups of members that differ among each other much less than from the others.
 
     The members are joined by average linkage of their disagreement on one half of the examples, and
@@ -125,15 +123,11 @@ def average_silhouette(disagreement: Doubles, numbers: Ints) -> float:
     others[rows, own] = np.inf
     far = others.min(axis=1)
     largest = np.maximum(near, far)
-    widths = np.where(
-        (sizes[own] > 1) & (largest > 0), (far - near) / np.maximum(largest, 1e-300), 0
-    )
+    widths = np.where((sizes[own] > 1) & (largest > 0), (far - near) / np.maximum(largest, 1e-300), 0)
     return float(widths.mean())
 
 
-def measure_group_disagreement(
-    votes: Ints, parts: tuple[tuple[int, ...], ...]
-) -> tuple[Doubles, Doubles]:
+def measure_group_disagreement(votes: Ints, parts: tuple[tuple[int, ...], ...]) -> tuple[Doubles, Doubles]:
     """Of each example the share of pairs that differ, of one group and of two.
 
     Args:
@@ -152,9 +146,7 @@ def measure_group_disagreement(
     return sums[0] / max(counts[0], 1), sums[1] / max(counts[1], 1)
 
 
-def estimate_ratio(
-    numerators: Doubles, denominators: Doubles, groups: Groups | None = None
-) -> RatioEstimate | None:
+def estimate_ratio(numerators: Doubles, denominators: Doubles, groups: Groups | None = None) -> RatioEstimate | None:
     """How many times as large the mean of some values is as that of others, example by example.
 
     r = x̄ / ȳ, and around it the interval of the mean of (x − r y) / ȳ (linearised).

@@ -113,11 +113,7 @@ def count_map_points(n: int) -> int:
 
 
 def locate_members(
-    votes: Ints,
-    labels: Ints,
-    epochs: Sequence[int],
-    marked: Sequence[int] = (),
-    groups: Groups | None = None,
+    votes: Ints, labels: Ints, epochs: Sequence[int], marked: Sequence[int] = (), groups: Groups | None = None
 ) -> MemberMap:
     """The map of the members after some epochs.
 

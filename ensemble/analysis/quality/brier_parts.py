@@ -81,9 +81,7 @@ def decompose_brier_score(probabilities: Floats, labels: Ints, bins: int = BINS)
     return BrierParts(reliability, reliability + uncertainty - score / n, uncertainty)
 
 
-def decompose_ensemble_brier(
-    predictions: EnsemblePredictions,
-) -> tuple[BrierParts, BrierParts | None]:
+def decompose_ensemble_brier(predictions: EnsemblePredictions) -> tuple[BrierParts, BrierParts | None]:
     """The ensemble's parts, and the mean of its members'.
 
     The latter is None of one member, and of more than `MAX_NUMBERS` probabilities.
@@ -91,9 +89,7 @@ def decompose_ensemble_brier(
     ensemble = decompose_brier_score(predictions.averaged, predictions.labels)
     if predictions.members == 1 or predictions.probabilities.size > MAX_NUMBERS:
         return ensemble, None
-    each = [
-        decompose_brier_score(member, predictions.labels) for member in predictions.probabilities
-    ]
+    each = [decompose_brier_score(member, predictions.labels) for member in predictions.probabilities]
     means = (
         float(np.mean([getattr(parts, name) for parts in each]))
         for name in ("reliability", "resolution", "uncertainty")

@@ -33,9 +33,7 @@ class ReliabilityBins:
         return self.accuracy - self.confidence
 
 
-def reliability_bins(
-    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS
-) -> ReliabilityBins:
+def reliability_bins(confidence: Floats, right: NDArray[np.bool_], bins: int = BINS) -> ReliabilityBins:
     """The reliability diagram with bins of equal width on [0, 1].
 
     A bin is open below and closed above, (a, b]; the first takes 0 as well.
@@ -53,9 +51,7 @@ def reliability_bins(
     return bin_by_confidence(confidence, right, np.linspace(0, 1, bins + 1))
 
 
-def expected_calibration_error(
-    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS
-) -> float:
+def expected_calibration_error(confidence: Floats, right: NDArray[np.bool_], bins: int = BINS) -> float:
     """The expected calibration error (ECE): Σ_b n_b / N · |accuracy_b − confidence_b|.
 
     The bins are those of `reliability_bins`.
@@ -77,9 +73,7 @@ def expected_calibration_error(
     return _weighted_mean_gap(reliability_bins(confidence, right, bins))
 
 
-def adaptive_calibration_error(
-    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS
-) -> float:
+def adaptive_calibration_error(confidence: Floats, right: NDArray[np.bool_], bins: int = BINS) -> float:
     """The calibration error over bins of equal count: Σ_b n_b / N · |accuracy_b − confidence_b|.
 
     Equal confidences are never put apart: a bin ends with the last of those that are equal to
@@ -106,9 +100,7 @@ def adaptive_calibration_error(
     return _weighted_mean_gap(bin_by_confidence(confidence, right, np.concatenate([[0.0], tops])))
 
 
-def maximum_calibration_error(
-    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS
-) -> float:
+def maximum_calibration_error(confidence: Floats, right: NDArray[np.bool_], bins: int = BINS) -> float:
     """The maximum calibration error (MCE): max_b |accuracy_b − confidence_b|, of bins not empty.
 
     The bins are those of `reliability_bins`. One example alone in a bin can decide it.
@@ -129,9 +121,7 @@ def maximum_calibration_error(
     return float(np.nanmax(np.abs(reliability_bins(confidence, right, bins).gap)))
 
 
-def bin_by_confidence(
-    confidence: Floats, right: NDArray[np.bool_], edges: NDArray[np.float64]
-) -> ReliabilityBins:
+def bin_by_confidence(confidence: Floats, right: NDArray[np.bool_], edges: NDArray[np.float64]) -> ReliabilityBins:
     """Confidence against accuracy in bins with the edges that are given.
 
     Args:

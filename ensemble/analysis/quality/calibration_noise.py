@@ -11,12 +11,7 @@ from ensemble.analysis.inference.poisson_binomial import poisson_binomial_distri
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats
-from ensemble.analysis.quality.calibration import (
-    BINS,
-    ReliabilityBins,
-    expected_calibration_error,
-    reliability_bins,
-)
+from ensemble.analysis.quality.calibration import BINS, ReliabilityBins, expected_calibration_error, reliability_bins
 
 SIMULATED_DRAWS = 1_000
 
@@ -45,11 +40,7 @@ class CalibrationErrorEstimate:
 
 
 def estimate_calibration_error(
-    confidence: Floats,
-    right: NDArray[np.bool_],
-    bins: int = BINS,
-    seed: int = 0,
-    groups: Groups | None = None,
+    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS, seed: int = 0, groups: Groups | None = None
 ) -> CalibrationErrorEstimate:
     """The ECE with its 95 % interval, and beside it what chance alone gives.
 
@@ -107,14 +98,10 @@ def estimate_calibration_error(
     )
 
 
-def estimate_ensemble_calibration_error(
-    ensemble_predictions: EnsemblePredictions,
-) -> CalibrationErrorEstimate:
+def estimate_ensemble_calibration_error(ensemble_predictions: EnsemblePredictions) -> CalibrationErrorEstimate:
     """The ensemble's ECE, its interval, and what chance alone gives."""
     return estimate_calibration_error(
-        ensemble_predictions.confidence,
-        ensemble_predictions.right,
-        groups=ensemble_predictions.groups,
+        ensemble_predictions.confidence, ensemble_predictions.right, groups=ensemble_predictions.groups
     )
 
 

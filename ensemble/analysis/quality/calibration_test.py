@@ -122,18 +122,11 @@ def calibration_test(
         for b in np.unique(within)
     ]
     corrected = adjust_p_holm(np.array([bin_test.p for bin_test in each]))
-    return CalibrationTest(
-        _test_bin(sure, right, 0, 1, effect, count), tuple(each), tuple(corrected.tolist())
-    )
+    return CalibrationTest(_test_bin(sure, right, 0, 1, effect, count), tuple(each), tuple(corrected.tolist()))
 
 
 def _test_bin(
-    sure: NDArray[np.float64],
-    right: NDArray[np.bool_],
-    low: float,
-    high: float,
-    effect: float,
-    groups: int | None,
+    sure: NDArray[np.float64], right: NDArray[np.bool_], low: float, high: float, effect: float, groups: int | None
 ) -> CalibrationBinTest:
     n, hits, expected = len(sure), int(right.sum()), float(sure.sum())
     spread = float(np.sqrt((sure * (1 - sure)).sum() * effect))

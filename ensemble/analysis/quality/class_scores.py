@@ -120,9 +120,7 @@ class LowestGroup:
     p: float
 
 
-def measure_class_scores(
-    probabilities: Floats, said: Ints, labels: Ints, groups: Groups | None = None
-) -> ClassScores:
+def measure_class_scores(probabilities: Floats, said: Ints, labels: Ints, groups: Groups | None = None) -> ClassScores:
     """The figures of every class.
 
     Intervals of means over classes are Wilson's, of as many examples as have their variance: the
@@ -155,9 +153,7 @@ def measure_class_scores(
     low, high = np.full((2, classes), np.nan)
     for number in present:
         own, level = labels == number, 1 - (1 - LEVEL) / len(present)
-        low[number], high[number] = grouped_share_interval(
-            hits[own], select_groups(groups, own), level
-        )
+        low[number], high[number] = grouped_share_interval(hits[own], select_groups(groups, own), level)
     lowest = int(present[np.lexsort((-counts[present], recall[present]))[0]])
     return ClassScores(
         counts=counts,
@@ -177,11 +173,7 @@ def measure_class_scores(
 
 
 def _estimate_balanced_accuracy(
-    hits: NDArray[np.bool_],
-    labels: Ints,
-    recall: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    groups: Groups | None,
+    hits: NDArray[np.bool_], labels: Ints, recall: NDArray[np.float64], counts: NDArray[np.int64], groups: Groups | None
 ) -> ScoreInterval:
     """The mean of the recalls, with its interval."""
     present = counts > 0
@@ -215,9 +207,7 @@ def _estimate_macro_f1(
     return _estimate_by_influence(float(f1[used].mean()), influence, groups)
 
 
-def _estimate_by_influence(
-    value: float, influence: NDArray[np.float64], groups: Groups | None
-) -> ScoreInterval:
+def _estimate_by_influence(value: float, influence: NDArray[np.float64], groups: Groups | None) -> ScoreInterval:
     """A figure with the interval that follows from each example's influence on it, (N,)."""
     each = influence if groups is None else collapse_groups(influence, groups)
     n = len(each)
@@ -229,9 +219,7 @@ def _estimate_by_influence(
     return _convert_to_interval(value, variance, n, freedom)
 
 
-def _convert_to_interval(
-    value: float, variance: float, alike: float, freedom: float
-) -> ScoreInterval:
+def _convert_to_interval(value: float, variance: float, alike: float, freedom: float) -> ScoreInterval:
     """Wilson's interval of a share that is known as well as `value` is.
 
     Args:
@@ -283,9 +271,7 @@ def _compute_fisher_p(inner: int, inside: int, outer: int, outside: int) -> floa
     return float(hypergeom.cdf(inner, inside + outside, inner + outer, inside))
 
 
-def find_lowest_group(
-    hits: NDArray[np.bool_], groups: Groups, least: int = MIN_GROUP_EXAMPLES
-) -> LowestGroup | None:
+def find_lowest_group(hits: NDArray[np.bool_], groups: Groups, least: int = MIN_GROUP_EXAMPLES) -> LowestGroup | None:
     """The group that is right least often, of those with enough examples.
 
     Args:
@@ -347,14 +333,10 @@ def measure_classwise_calibration(
         for count, each in zip(found, (labels[rows], *drawn), strict=True):
             count += np.bincount(places[np.arange(len(part)), each], minlength=classes * bins)
     error, *chances = np.abs(found - sums).sum(axis=1) / (n * classes)
-    return ClasswiseCalibration(
-        float(error), float(np.mean(chances)), float(np.quantile(chances, 0.95))
-    )
+    return ClasswiseCalibration(float(error), float(np.mean(chances)), float(np.quantile(chances, 0.95)))
 
 
-def _draw_labels(
-    probabilities: NDArray[np.float64], uniform: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _draw_labels(probabilities: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
     """(K, N), classes drawn from N distributions (N, C) by uniform numbers (K, N) in [0, 1)."""
     cumulative = np.cumsum(probabilities, axis=1)
     cumulative /= cumulative[:, -1:]

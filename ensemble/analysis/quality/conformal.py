@@ -167,13 +167,9 @@ def fit_conformal_threshold(
         raise ValueError(f"{method!r} is none of {', '.join(METHODS)}.")
     if averaged.ndim != 2 or labels.shape != averaged.shape[:1]:
         raise ValueError(f"{averaged.shape} probabilities and {labels.shape} labels.")
-    conformal_threshold = ConformalThreshold(
-        method, error_rate, math.inf, len(labels), penalty, free
-    )
+    conformal_threshold = ConformalThreshold(method, error_rate, math.inf, len(labels), penalty, free)
     scores = _nonconformity_scores(conformal_threshold, averaged, labels)
-    return ConformalThreshold(
-        method, error_rate, conformal_quantile(scores, error_rate), len(labels), penalty, free
-    )
+    return ConformalThreshold(method, error_rate, conformal_quantile(scores, error_rate), len(labels), penalty, free)
 
 
 def _sort_descending(averaged: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -184,9 +180,7 @@ def _sort_descending(averaged: Floats) -> tuple[NDArray[np.float64], NDArray[np.
     return falling, ahead
 
 
-def _nonconformity_scores(
-    conformal_threshold: ConformalThreshold, averaged: Floats, labels: Ints
-) -> Floats:
+def _nonconformity_scores(conformal_threshold: ConformalThreshold, averaged: Floats, labels: Ints) -> Floats:
     """How ill each example's label fits it, (n,)."""
     if conformal_threshold.method == "lac":
         return 1 - averaged[np.arange(len(labels)), labels]

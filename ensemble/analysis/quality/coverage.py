@@ -6,25 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import betabinom
 
-from ensemble.analysis.inference.image_groups import (
-    effective_examples,
-    grouped_share_interval,
-    select_groups,
-)
+from ensemble.analysis.inference.image_groups import effective_examples, grouped_share_interval, select_groups
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints
-from ensemble.analysis.quality.conformal import (
-    METHODS,
-    ConformalThreshold,
-    conformal_rank,
-    fit_conformal_threshold,
-)
+from ensemble.analysis.quality.conformal import METHODS, ConformalThreshold, conformal_rank, fit_conformal_threshold
 from ensemble.analysis.quality.halves import split_halves
 
 MISS_RATE = 0.05  # of the sets, accepted unless another is chosen
-LabeledProbabilities = tuple[
-    Floats, Ints
-]  # the ensemble's probabilities (n, C) and the labels (n,)
+LabeledProbabilities = tuple[Floats, Ints]  # the ensemble's probabilities (n, C) and the labels (n,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +64,7 @@ class ConformalCoverage:
         return int(self.sizes[0])
 
 
-def coverage_p_value(
-    conformal_threshold: ConformalThreshold, conformal_coverage: ConformalCoverage
-) -> float:
+def coverage_p_value(conformal_threshold: ConformalThreshold, conformal_coverage: ConformalCoverage) -> float:
     """How often so few of the sets, or fewer, hold the label where the promise is kept.
 
     Both draws count, that of the calibration examples and that of these: the number covered is
@@ -93,18 +80,13 @@ def coverage_p_value(
     if not conformal_threshold.has_enough_examples:
         return 1.0
     worth = conformal_coverage.worth
-    fitted, judged = (
-        max(1, round(worth * conformal_threshold.n)),
-        round(worth * conformal_coverage.n),
-    )
+    fitted, judged = (max(1, round(worth * conformal_threshold.n)), round(worth * conformal_coverage.n))
     covered = round(conformal_coverage.coverage * judged)
     k = min(fitted, conformal_rank(fitted, conformal_threshold.error_rate))
     return float(betabinom.cdf(covered, judged, k, fitted + 1 - k))
 
 
-def measure_coverage(
-    sets: NDArray[np.bool_], labels: Ints, groups: Ints | None = None
-) -> ConformalCoverage:
+def measure_coverage(sets: NDArray[np.bool_], labels: Ints, groups: Ints | None = None) -> ConformalCoverage:
     """What sets (N, C) come to on examples of known labels (N,), N at least 1.
 
     Raises:
@@ -154,17 +136,11 @@ def evaluate_conformal_sets(
     """
     if calibration is not None:
         conformal_threshold = fit_conformal_threshold(*calibration, error_rate, method)
-        return conformal_threshold, measure_coverage(
-            conformal_threshold.build_sets(averaged), labels, groups
-        )
+        return conformal_threshold, measure_coverage(conformal_threshold.build_sets(averaged), labels, groups)
     fitted, judged = split_halves(labels, groups)
-    conformal_threshold = fit_conformal_threshold(
-        averaged[fitted], labels[fitted], error_rate, method
-    )
+    conformal_threshold = fit_conformal_threshold(averaged[fitted], labels[fitted], error_rate, method)
     return conformal_threshold, measure_coverage(
-        conformal_threshold.build_sets(averaged[judged]),
-        labels[judged],
-        select_groups(groups, judged),
+        conformal_threshold.build_sets(averaged[judged]), labels[judged], select_groups(groups, judged)
     )
 
 
@@ -203,8 +179,6 @@ def cross_conformal_sets(
     sets = np.empty(averaged.shape, bool)
     first, second = split_halves(labels, groups)
     for fitted, judged in ((first, second), (second, first)):
-        conformal_threshold = fit_conformal_threshold(
-            averaged[fitted], labels[fitted], error_rate, method
-        )
+        conformal_threshold = fit_conformal_threshold(averaged[fitted], labels[fitted], error_rate, method)
         sets[judged] = conformal_threshold.build_sets(averaged[judged])
     return sets

@@ -8,11 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from ensemble.analysis.inference.image_groups import (
-    MIN_VARIED_GROUPS,
-    Groups,
-    grouped_mean_interval,
-)
+from ensemble.analysis.inference.image_groups import MIN_VARIED_GROUPS, Groups, grouped_mean_interval
 from ensemble.analysis.quality.averaging import Floats
 
 HALVINGS = 50  # of an interval of 1: what is left is below a double's rounding
@@ -60,9 +56,7 @@ class ConfidenceGap:
         return int(self.low > 0) - int(self.high < 0)
 
 
-def estimate_auroc(
-    positives: Floats, negatives: Floats, level: float = 0.95, effect: float = 1.0
-) -> AurocEstimate:
+def estimate_auroc(positives: Floats, negatives: Floats, level: float = 0.95, effect: float = 1.0) -> AurocEstimate:
     """The AUROC of a score with its interval: Newcombe's method 5, a score interval.
 
     Its ends are the values that a test would just not reject, with the variance that each would

@@ -5,14 +5,10 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Ints
 
-MIN_EXAMPLES_TO_HALVE = (
-    20  # examples, below which a figure fitted on one half says nothing on the other
-)
+MIN_EXAMPLES_TO_HALVE = 20  # examples, below which a figure fitted on one half says nothing on the other
 
 
-def split_halves(
-    labels: Ints, groups: Ints | None = None
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def split_halves(labels: Ints, groups: Ints | None = None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Every other example of each class to one half, the rest to the other.
 
     In the order of the examples, with no chance in it, so that a figure stays the same. An odd

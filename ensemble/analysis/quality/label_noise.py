@@ -69,9 +69,7 @@ def fit_label_noise(averaged: Floats, labels: Ints) -> LabelNoise:
             low, left = left, right
             right = low + GOLDEN * (high - low)
     temperature = float(np.exp(max(found, key=lambda place: found[place])))
-    return LabelNoise(
-        temperature, _fit_matrix(_soften_logs(logs, temperature), labels, ITERATIONS)[1]
-    )
+    return LabelNoise(temperature, _fit_matrix(_soften_logs(logs, temperature), labels, ITERATIONS)[1])
 
 
 def soften(probabilities: Floats, temperature: float) -> Floats:
@@ -127,9 +125,7 @@ def raise_noise_rate(noise: LabelNoise, rate: float) -> LabelNoise:
     return LabelNoise(noise.temperature, matrix)
 
 
-def estimate_likelihoods(
-    averaged: Floats, labels: Ints, noise: LabelNoise
-) -> tuple[Floats, Floats]:
+def estimate_likelihoods(averaged: Floats, labels: Ints, noise: LabelNoise) -> tuple[Floats, Floats]:
     """How likely each label is, as a right one and as a wrong one; both (N,).
 
     Args:
@@ -185,10 +181,7 @@ def compute_rate_interval(
         sums = np.bincount(groups, weights=scores)
         width = max(1.0, float((sums**2).sum() / (scores**2).sum()))
     heights = np.array(
-        [
-            np.log((own * (1 - factor * (1 - kept)) + factor * wrong).clip(SMALLEST)).sum()
-            for factor in grid
-        ]
+        [np.log((own * (1 - factor * (1 - kept)) + factor * wrong).clip(SMALLEST)).sum() for factor in grid]
     )
     inside = grid[heights >= heights.max() - width * CHI_SQUARED_95 / 2]
     return float(inside.min()), float(inside.max())

@@ -12,12 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.quality.averaging import (
-    Floats,
-    Ints,
-    most_likely_classes,
-    prediction_confidence,
-)
+from ensemble.analysis.quality.averaging import Floats, Ints, most_likely_classes, prediction_confidence
 from ensemble.analysis.quality.calibration import (
     adaptive_calibration_error,
     expected_calibration_error,
@@ -84,9 +79,7 @@ class Metric:
     detail: str = ""
     view: str = ""
     is_main: bool = True
-    example_function: (
-        Callable[[ClassifierAnswers], NDArray[np.float64] | NDArray[np.bool_]] | None
-    ) = None
+    example_function: Callable[[ClassifierAnswers], NDArray[np.float64] | NDArray[np.bool_]] | None = None
     overall_function: Callable[[ClassifierAnswers], float] | None = None
 
     @property
@@ -165,9 +158,7 @@ METRICS = (
         gloss="Expected calibration error: how far confidence is from accuracy.",
         detail="It is taken over 15 bins of equal width. 0.01 is one percentage point.",
         view="calibration",
-        overall_function=lambda answers: expected_calibration_error(
-            answers.confidence, answers.right
-        ),
+        overall_function=lambda answers: expected_calibration_error(answers.confidence, answers.right),
     ),
     Metric(
         name="adaptive_ece",
@@ -180,9 +171,7 @@ METRICS = (
         gloss="ECE over groups that hold equally many images.",
         view="calibration",
         is_main=False,
-        overall_function=lambda answers: adaptive_calibration_error(
-            answers.confidence, answers.right
-        ),
+        overall_function=lambda answers: adaptive_calibration_error(answers.confidence, answers.right),
     ),
     Metric(
         name="smooth_ece",
@@ -195,9 +184,7 @@ METRICS = (
         gloss="ECE without groups: smoothed by a kernel as wide as the error itself.",
         view="calibration",
         is_main=False,
-        overall_function=lambda answers: smooth_calibration_error(
-            answers.confidence, answers.right
-        ),
+        overall_function=lambda answers: smooth_calibration_error(answers.confidence, answers.right),
     ),
     Metric(
         name="mce",
@@ -210,9 +197,7 @@ METRICS = (
         gloss="Maximum calibration error: the group that is farthest off.",
         view="calibration",
         is_main=False,
-        overall_function=lambda answers: maximum_calibration_error(
-            answers.confidence, answers.right
-        ),
+        overall_function=lambda answers: maximum_calibration_error(answers.confidence, answers.right),
     ),
 )
 MAIN_METRICS = tuple(metric for metric in METRICS if metric.is_main)

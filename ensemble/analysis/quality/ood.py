@@ -49,9 +49,7 @@ def ood_separation(known_scores: Floats, unknown: Floats) -> OodSeparation:
     drawn between the points of precision and recall).
     """
     if not len(known_scores) or not len(unknown):
-        raise ValueError(
-            f"{len(known_scores)} known and {len(unknown)} unknown: both need an example."
-        )
+        raise ValueError(f"{len(known_scores)} known and {len(unknown)} unknown: both need an example.")
     ranked = np.sort(known_scores)
     below = np.searchsorted(ranked, unknown, side="left")
     up_to = np.searchsorted(ranked, unknown, side="right")
@@ -81,9 +79,7 @@ class AurocDifference:
     high: float
 
 
-def compare_aurocs(
-    first: tuple[Floats, Floats], second: tuple[Floats, Floats], level: float = 0.95
-) -> AurocDifference:
+def compare_aurocs(first: tuple[Floats, Floats], second: tuple[Floats, Floats], level: float = 0.95) -> AurocDifference:
     """How far two scores of the same examples differ in AUROC, by the method of DeLong.
 
     Args:
@@ -101,22 +97,16 @@ def compare_aurocs(
     difference that of the differences of placements, of known and unknown ones apart.
     """
     if min(map(len, first)) < 2 or [*map(len, first)] != [*map(len, second)]:
-        raise ValueError(
-            "Two scores of the same examples, two of each kind at least, are compared."
-        )
+        raise ValueError("Two scores of the same examples, two of each kind at least, are compared.")
     own, others = (compute_placements(*scores) for scores in (first, second))
     differences = [one - other for one, other in zip(own, others, strict=True)]
     error = math.sqrt(sum(float(each.var(ddof=1)) / len(each) for each in differences))
     reach = NormalDist().inv_cdf((1 + level) / 2) * error
     one, other = float(own[1].mean()), float(others[1].mean())
-    return AurocDifference(
-        one, other, max(one - other - reach, -1.0), min(one - other + reach, 1.0)
-    )
+    return AurocDifference(one, other, max(one - other - reach, -1.0), min(one - other + reach, 1.0))
 
 
-def compute_placements(
-    known: Floats, unknown: Floats
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def compute_placements(known: Floats, unknown: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(N,) the share of unknown above each known example, and (K,) of known below each unknown."""
     shares = []
     for values, others in ((-known, -unknown), (unknown, known)):

@@ -6,9 +6,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.quality.averaging import Floats, Ints
 
-MIN_PROBABILITY = float(
-    np.finfo(np.float32).tiny
-)  # the least normal number that a stored float32 can be
+MIN_PROBABILITY = float(np.finfo(np.float32).tiny)  # the least normal number that a stored float32 can be
 
 
 def label_probability(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:

@@ -119,10 +119,7 @@ def mean_quality(members: Sequence[Quality]) -> Quality:
         raise ValueError("The mean is of at least one, all on the same examples.")
     (examples,) = n
 
-    values = {
-        metric.name: float(np.mean([member[metric.name] for member in members]))
-        for metric in METRICS
-    }
+    values = {metric.name: float(np.mean([member[metric.name] for member in members])) for metric in METRICS}
     low, high = wilson_interval(values["accuracy"] * examples, examples)
     return Quality(examples, low, high, values)
 
@@ -137,9 +134,5 @@ def measure_qualities(ensemble_predictions: EnsemblePredictions) -> EnsembleQual
     if ensemble_predictions.groups is not None:  # as wide as a member's there
         ends = np.mean([(member.low, member.high) for member in members], axis=0)
         mean = replace(mean, low=float(ends[0]), high=float(ends[1]))
-    ensemble = measure_quality(
-        ensemble_predictions.averaged,
-        ensemble_predictions.labels,
-        ensemble_predictions.groups,
-    )
+    ensemble = measure_quality(ensemble_predictions.averaged, ensemble_predictions.labels, ensemble_predictions.groups)
     return EnsembleQualities(ensemble, members, mean)

@@ -153,19 +153,13 @@ def fit_confidence_threshold(
     kept = confidence >= threshold
     count, n = int(kept.sum()), len(kept)
     wrong = int(np.count_nonzero(kept & ~right))
-    low, high = (
-        grouped_share_interval(~right[kept], select_groups(groups, kept)) if count else (0.0, 1.0)
-    )
+    low, high = grouped_share_interval(~right[kept], select_groups(groups, kept)) if count else (0.0, 1.0)
     error = wrong / count if count else math.nan
     fit_count = len(fitting[1])
-    return ConfidenceThreshold(
-        threshold, count / n, error, low, high, count, wrong, n, fit_count, halved
-    )
+    return ConfidenceThreshold(threshold, count / n, error, low, high, count, wrong, n, fit_count, halved)
 
 
-def find_confidence_threshold(
-    confidence: Floats, right: NDArray[np.bool_], error_rate: float
-) -> float:
+def find_confidence_threshold(confidence: Floats, right: NDArray[np.bool_], error_rate: float) -> float:
     """The least confidence (of N) from which on at most `error_rate` of the answers are wrong.
 
     0 where everything may be answered, infinite where no threshold keeps to the rate.

@@ -51,10 +51,7 @@ def smooth_error_at_bandwidth(
     points = max(MIN_GRID_POINTS, round(20 / bandwidth)) // 2 + 1
     evaluated = np.linspace(0, 1, max(round(10 / bandwidth), MIN_EVALUATED_POINTS))
     on_grid = np.stack(
-        [
-            spread_on_grid(confidence, residual, points),
-            spread_on_grid(confidence, np.ones_like(residual), points),
-        ]
+        [spread_on_grid(confidence, residual, points), spread_on_grid(confidence, np.ones_like(residual), points)]
     )
     smoothed = smooth_with_reflection(on_grid, bandwidth)
     grid = np.linspace(0, 1, points)
@@ -62,9 +59,7 @@ def smooth_error_at_bandwidth(
     return float(np.abs(error).sum() / (density + MIN_DENSITY).sum())
 
 
-def spread_on_grid(
-    places: NDArray[np.float64], weights: NDArray[np.float64], points: int
-) -> NDArray[np.float64]:
+def spread_on_grid(places: NDArray[np.float64], weights: NDArray[np.float64], points: int) -> NDArray[np.float64]:
     """(points,), the weights on a grid over [0, 1], each shared by its two neighbours in it."""
     at = places * (points - 1)
     below = at.astype(int).clip(0, points - 2)

@@ -9,10 +9,7 @@ from scipy.optimize import minimize_scalar
 
 from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.inference.image_groups import select_groups
-from ensemble.analysis.inference.unseen_mistakes import (
-    estimate_mistake_nll,
-    saved_nll_interval,
-)
+from ensemble.analysis.inference.unseen_mistakes import estimate_mistake_nll, saved_nll_interval
 from ensemble.analysis.quality.averaging import (
     Floats,
     Ints,
@@ -27,13 +24,9 @@ from ensemble.analysis.quality.quality import Quality, measure_quality
 
 MIN_TEMPERATURE, MAX_TEMPERATURE = 1 / 16, 16.0
 MIN_NLL_DIFFERENCE = 1e-12  # nats: less is rounding
-MAX_FITTED_PROBABILITIES = (
-    1 << 24
-)  # probabilities that a temperature is fitted on, in about a second,
+MAX_FITTED_PROBABILITIES = 1 << 24  # probabilities that a temperature is fitted on, in about a second,
 MIN_FITTED_EXAMPLES = 1_000  # but on no fewer examples than these
-BLOCK_PROBABILITIES = (
-    1 << 18
-)  # of these at a time: more than a cache holds, for sums over long rows
+BLOCK_PROBABILITIES = 1 << 18  # of these at a time: more than a cache holds, for sums over long rows
 MIN_JUDGED_EXAMPLES = 25  # judged examples, below which the interval of what is saved is too short
 
 
@@ -159,10 +152,7 @@ def fit_temperature(probabilities: Floats, labels: Ints) -> float:
 
 
 def compare_fitted_temperatures(
-    probabilities: Floats,
-    labels: Ints,
-    fitting: tuple[Floats, Ints] | None = None,
-    groups: Ints | None = None,
+    probabilities: Floats, labels: Ints, fitting: tuple[Floats, Ints] | None = None, groups: Ints | None = None
 ) -> TemperatureComparison:
     """The ensemble as it is, tempered before and tempered after averaging.
 
@@ -186,9 +176,7 @@ def compare_fitted_temperatures(
         fitting = probabilities, labels
     else:
         first, rest = np.arange(len(fitting[1])), np.arange(len(labels))
-    chosen = first[
-        select_fitting_examples(fitting[1][first], len(probabilities) * probabilities.shape[2])
-    ]
+    chosen = first[select_fitting_examples(fitting[1][first], len(probabilities) * probabilities.shape[2])]
     fit_probabilities, known_labels = fitting[0][:, chosen], fitting[1][chosen]
     before = fit_temperature(fit_probabilities, known_labels)
     after = fit_temperature(average_probabilities(fit_probabilities), known_labels)
@@ -243,12 +231,7 @@ def _evaluate_temperature(
     extra = estimate_mistake_nll(probabilities) - mistake_nll
     low, high = saved_nll_interval(saved, extra, groups)
     return TemperatureResult(
-        temperature,
-        measure_quality(probabilities, labels, groups),
-        reliability,
-        float(saved.mean()),
-        low,
-        high,
+        temperature, measure_quality(probabilities, labels, groups), reliability, float(saved.mean()), low, high
     )
 
 

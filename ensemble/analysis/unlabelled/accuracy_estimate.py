@@ -85,9 +85,7 @@ class AccuracyFit:
     errors_per_disagreement: float | None
     member_errors_per_disagreement: float | None
     calibration: CalibrationTest
-    _errors: dict[int, dict[str, NDArray[np.float64]]] = field(
-        default_factory=dict, init=False, repr=False
-    )
+    _errors: dict[int, dict[str, NDArray[np.float64]]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n(self) -> int:
@@ -192,15 +190,11 @@ def fit_accuracy(predictions: EnsemblePredictions) -> AccuracyFit:
         threshold,
         float((~right).mean()) / differ if differ else None,
         float(member_errors.mean()) / differ if differ else None,
-        calibration_test(
-            _cross_fit_confidence(measures.averaged, labels, groups), right, groups=groups
-        ),
+        calibration_test(_cross_fit_confidence(measures.averaged, labels, groups), right, groups=groups),
     )
 
 
-def fit_half_accuracy(
-    predictions: EnsemblePredictions,
-) -> tuple[AccuracyFit, NDArray[np.bool_]]:
+def fit_half_accuracy(predictions: EnsemblePredictions) -> tuple[AccuracyFit, NDArray[np.bool_]]:
     """The fit of every other image of each class, and (N,) where the images are that it left out.
 
     Raises:
@@ -210,9 +204,7 @@ def fit_half_accuracy(
         raise ValueError("A half to fit on needs at least two examples.")
     fitted, rest = split_halves(predictions.labels, predictions.groups)
     half = evaluate_predictions(
-        predictions.probabilities[:, fitted],
-        predictions.labels[fitted],
-        select_groups(predictions.groups, fitted),
+        predictions.probabilities[:, fitted], predictions.labels[fitted], select_groups(predictions.groups, fitted)
     )
     return fit_accuracy(half), rest
 
@@ -253,10 +245,7 @@ def estimate_accuracy(fit: AccuracyFit, new: OutputMeasures) -> AccuracyEstimate
     span = (
         widen_range(estimates.values(), fit.accuracy)
         if refusals
-        else (
-            min(share.low for share in estimates.values()),
-            max(share.high for share in estimates.values()),
-        )
+        else (min(share.low for share in estimates.values()), max(share.high for share in estimates.values()))
     )
     return AccuracyEstimate(
         new.n,
@@ -287,9 +276,7 @@ def widen_range(shares: Collection[EstimatedShare], accuracy: float) -> tuple[fl
     return 0.0 if max(changes) > MAX_CHANGE else max(0.0, low), min(1.0, high)
 
 
-def draw_estimate_errors(
-    fit: AccuracyFit, n: int, draws: int = DRAWS, seed: int = 0
-) -> dict[str, NDArray[np.float64]]:
+def draw_estimate_errors(fit: AccuracyFit, n: int, draws: int = DRAWS, seed: int = 0) -> dict[str, NDArray[np.float64]]:
     """By how much estimates fall short of the accuracy on n new images, in draws of both.
 
     Each draw is of a population that the labelled images may come from, and of n images of that.
@@ -361,9 +348,7 @@ def _cross_fit_confidence(averaged: Floats, labels: Ints, groups: Ints | None) -
     return confidence
 
 
-def _list_drawn_rows(
-    fit: AccuracyFit,
-) -> tuple[NDArray[np.int64], NDArray[np.bool_], Floats]:
+def _list_drawn_rows(fit: AccuracyFit) -> tuple[NDArray[np.int64], NDArray[np.bool_], Floats]:
     """Labelled images to draw from (R,), whether each counts as right (R,), and how often (R,).
 
     Where all are right, or none, the other kind is each image once more, as often as it is thought.
@@ -380,9 +365,7 @@ def _list_drawn_rows(
     )
 
 
-def _collect_short_falls(
-    fit: AccuracyFit, rows: NDArray[np.int64], is_right: NDArray[np.bool_]
-) -> dict[str, Floats]:
+def _collect_short_falls(fit: AccuracyFit, rows: NDArray[np.int64], is_right: NDArray[np.bool_]) -> dict[str, Floats]:
     """By estimator (R,): whether an image is right, less what it adds to the estimate."""
     found: dict[str, Floats] = {
         "confidence": is_right - fit.tempered[rows],
@@ -402,6 +385,4 @@ def _build_estimated_share(value: float, errors: NDArray[np.float64]) -> Estimat
     tail = 100 * (1 - INTERVAL_LEVEL) / 2
     low, high = value + np.percentile(errors, [tail, 100 - tail])
     value = min(1.0, max(0.0, value))
-    return EstimatedShare(
-        value, min(value, max(0.0, float(low))), max(value, min(1.0, float(high)))
-    )
+    return EstimatedShare(value, min(value, max(0.0, float(low))), max(value, min(1.0, float(high))))

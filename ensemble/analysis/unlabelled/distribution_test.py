@@ -11,13 +11,7 @@ from ensemble.analysis.unlabelled.output_measures import OutputMeasures
 LEVEL = 0.05  # of all tests together: the false alarms on images drawn like the labeled ones
 # Each test's share of LEVEL. The mean confidence gets most of it because it falls when more answers
 # are wrong: `benchmarks.verdicts` measures its power.
-LEVEL_SHARES = {
-    "confidence": 0.05,
-    "entropy": 0.05,
-    "information": 0.05,
-    "answers": 0.05,
-    "mean_confidence": 0.8,
-}
+LEVEL_SHARES = {"confidence": 0.05, "entropy": 0.05, "information": 0.05, "answers": 0.05, "mean_confidence": 0.8}
 MIN_SKEWNESS = 1e-4  # skewness below which a Pearson type III distribution is taken as normal
 MIN_EXPECTED_ANSWERS = 5  # of a class in either sample: rarer ones are counted as one
 
@@ -82,12 +76,8 @@ def compare_distributions(
         name: kolmogorov_smirnov_p_value(getattr(labelled, name), getattr(new, name), reference)
         for name in ("confidence", "entropy", "information")
     }
-    p_values["answers"] = answer_share_p_value(
-        labelled.answers, new.answers, labelled.averaged.shape[1], reference
-    )
-    p_values["mean_confidence"] = mean_difference_p_value(
-        labelled.confidence, new.confidence, reference
-    )
+    p_values["answers"] = answer_share_p_value(labelled.answers, new.answers, labelled.averaged.shape[1], reference)
+    p_values["mean_confidence"] = mean_difference_p_value(labelled.confidence, new.confidence, reference)
     means = float(labelled.confidence.mean()), float(new.confidence.mean())
     return DistributionTest(p_values, new.n, reference, means)
 
@@ -140,9 +130,7 @@ def kolmogorov_smirnov_p_value(first: Floats, second: Floats, worth: int) -> flo
 
     first, second = np.sort(first), np.sort(second)
     every = np.concatenate([first, second])
-    shares = [
-        np.searchsorted(values, every, side="right") / len(values) for values in (first, second)
-    ]
+    shares = [np.searchsorted(values, every, side="right") / len(values) for values in (first, second)]
     largest = float(np.abs(shares[0] - shares[1]).max())
     return float(kolmogorov(math.sqrt(worth * len(second) / (worth + len(second))) * largest))
 

@@ -7,11 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
-from ensemble.analysis.members.disagreement import (
-    entropy,
-    mutual_information,
-    pairwise_disagreement,
-)
+from ensemble.analysis.members.disagreement import entropy, mutual_information, pairwise_disagreement
 from ensemble.analysis.quality.averaging import (
     Floats,
     average_probabilities,
@@ -59,14 +55,7 @@ def join_outputs(parts: Sequence[OutputMeasures]) -> OutputMeasures:
         parts[0].members,
         *(
             np.concatenate([getattr(part, name) for part in parts])
-            for name in (
-                "averaged",
-                "answers",
-                "confidence",
-                "entropy",
-                "information",
-                "disagreement",
-            )
+            for name in ("averaged", "answers", "confidence", "entropy", "information", "disagreement")
         ),
     )
 

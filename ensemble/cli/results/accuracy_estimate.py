@@ -33,17 +33,14 @@ def _list_pictures(path: Path) -> Iterator[Path]:
         files = sorted(file for file in path.iterdir() if file.name[0] != "." and file.is_file())
     except OSError as error:
         raise ImageError(
-            f"The folder {path} cannot be read ({error.strerror or error}): give one that you may "
-            "read."
+            f"The folder {path} cannot be read ({error.strerror or error}): give one that you may read."
         ) from error
     if not files:
         raise ImageError(f"There is no picture in the folder {path}: give one that has some.")
     yield from files
 
 
-def state_mark_accuracy(
-    fitted: RunAccuracyFit, marks: Sequence[Digit], members: int, noun: str
-) -> AccuracyStatement:
+def state_mark_accuracy(fitted: RunAccuracyFit, marks: Sequence[Digit], members: int, noun: str) -> AccuracyStatement:
     """How many of all marks of several pictures are right, those that are rejected among them.
 
     Args:
@@ -56,9 +53,7 @@ def state_mark_accuracy(
     probabilities = np.zeros((members, len(marks), classes), np.float32)
     for place, mark in enumerate(marks):
         probabilities[:, place] = mark.members
-    return AccuracyStatement(
-        fitted, estimate_accuracy(fitted.fit, measure_outputs(probabilities)), noun
-    )
+    return AccuracyStatement(fitted, estimate_accuracy(fitted.fit, measure_outputs(probabilities)), noun)
 
 
 def print_accuracy_statement(statement: AccuracyStatement, *, as_json: bool) -> None:

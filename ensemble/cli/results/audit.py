@@ -19,9 +19,7 @@ class TimeSpanType(click.ParamType[float]):
 
     name = "span"
 
-    def convert(
-        self, value: str, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Seconds, at least 0."""
         if match := re.fullmatch(r"(\d{1,6})([mhdw])", value.strip()):
             return float(match[1]) * UNIT_SECONDS[match[2]]
@@ -29,9 +27,7 @@ class TimeSpanType(click.ParamType[float]):
 
 
 @click.command(name="audit")
-@click.option(
-    "--since", type=TimeSpanType(), metavar="SPAN", help=("How far back to look: 30m, 12h, 2d.")
-)
+@click.option("--since", type=TimeSpanType(), metavar="SPAN", help=("How far back to look: 30m, 12h, 2d."))
 @click.option("--who", default="", metavar="ADDRESS", help="Only actions of this person.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def run_audit_command(since: float | None, who: str, as_json: bool) -> None:
@@ -42,6 +38,4 @@ def run_audit_command(since: float | None, who: str, as_json: bool) -> None:
             click.echo(json.dumps(asdict(entry)))
         else:
             by = f"{words.format_user(entry.who)} ({entry.role})"
-            print_line(
-                f"{words.format_local_time(entry.time)}  {by:<40} {entry.action:<9} {entry.subject}"
-            )
+            print_line(f"{words.format_local_time(entry.time)}  {by:<40} {entry.action:<9} {entry.subject}")

@@ -37,11 +37,7 @@ def add_budget_options(command: Command) -> Command:
 @click.command(name="budget")
 @add_budget_options
 @click.option("--seeds", type=int, default=3, help="Number of seeds of each; 3 by default.")
-@click.option(
-    "--rates",
-    metavar="FACTORS",
-    help="Factors of the learning rate to choose from; 0.3,1,2 by default.",
-)
+@click.option("--rates", metavar="FACTORS", help="Factors of the learning rate to choose from; 0.3,1,2 by default.")
 def run_budget_command(seeds: int, rates: str | None, **chosen: Any) -> None:
     """An ensemble against one wider network of the same FLOPs, and of the same seconds.
 
@@ -53,9 +49,7 @@ def run_budget_command(seeds: int, rates: str | None, **chosen: Any) -> None:
     budget = Budget(config, seeds, parse_rate_factors(rates) if rates else DEFAULT_RATE_FACTORS)
     try:
         results = evaluate_competitors(
-            BudgetWorker(
-                budget, finish_queued_run, lambda line: print_line(line, err=True)
-            ).train_competitors()
+            BudgetWorker(budget, finish_queued_run, lambda line: print_line(line, err=True)).train_competitors()
         )
     except RunStoppedError as stop:
         exit_with_result(
@@ -65,12 +59,7 @@ def run_budget_command(seeds: int, rates: str | None, **chosen: Any) -> None:
         )
     for line in words.format_budget_lines(results):
         print_line(line, err=True)
-    result = {
-        "budget": budget.id,
-        "state": "finished",
-        "seeds": seeds,
-        **serialize_standings(results),
-    }
+    result = {"budget": budget.id, "state": "finished", "seeds": seeds, **serialize_standings(results)}
     click.echo(json.dumps(result))
     raise SystemExit(EXIT_STATUSES["finished"])
 
@@ -84,9 +73,7 @@ def parse_rate_factors(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(factor) for factor in text.split(","))
     except ValueError as error:
-        raise ConfigError(
-            f"rates is {text!r:.40}: give factors of the learning rate, such as 0.3,1,2."
-        ) from error
+        raise ConfigError(f"rates is {text!r:.40}: give factors of the learning rate, such as 0.3,1,2.") from error
 
 
 def finish_queued_run(run: runs.Run) -> runs.Run:
@@ -112,8 +99,6 @@ def _serialize_standing(competitor_result: CompetitorResult) -> dict[str, Any]:
         "learning_rate": competitor.rate,
         "tried": [dataclasses.asdict(rate) for rate in competitor.rate_trials],
         "run_ids": [run.id for run in competitor.runs],
-        "figures": {
-            name: serialize_metric(figure) for name, figure in competitor_result.metrics.items()
-        },
+        "figures": {name: serialize_metric(figure) for name, figure in competitor_result.metrics.items()},
         "ensemble_ahead": serialize_difference(competitor_result.advantage),
     }

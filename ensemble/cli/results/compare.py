@@ -11,11 +11,7 @@ from ensemble import runs as stored
 from ensemble.analysis.numeric.numeric_comparison import adjust_comparisons
 from ensemble.cli.output import print_line
 from ensemble.comparison.compared_settings import collect_run_settings
-from ensemble.comparison.comparison_table import (
-    ComparisonTable,
-    GroupColumn,
-    build_comparison_table,
-)
+from ensemble.comparison.comparison_table import ComparisonTable, GroupColumn, build_comparison_table
 from ensemble.comparison.differences import GroupDifference
 from ensemble.comparison.group_metrics import MetricEstimate
 from ensemble.comparison.run_groups import RunGroup, group_runs
@@ -36,9 +32,7 @@ MIN_COMPARED_RUNS, MAX_COMPARED_RUNS = 2, 50
 
 @click.command(name="compare")
 @click.argument("run_ids", metavar="[RUN]...", nargs=-1)
-@click.option(
-    "--by", multiple=True, metavar="SETTING", help="Setting to group by; can be repeated."
-)
+@click.option("--by", multiple=True, metavar="SETTING", help="Setting to group by; can be repeated.")
 @click.option("--baseline", metavar="RUN", help="Compare all others with this run's group.")
 @click.option("--tag", help="Also all runs with this tag.")
 @click.option("--sweep", metavar="ID", help="Also all runs of this sweep.")
@@ -87,8 +81,7 @@ def find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> li
         tagged = [run for run in stored.list_runs() if tag in run.tags]
         if not tagged:
             raise RunError(
-                f"No run has the tag “{tag:.60}”: a sweep tags its runs with its id, and you "
-                "can add tags on Runs."
+                f"No run has the tag “{tag:.60}”: a sweep tags its runs with its id, and you can add tags on Runs."
             )
         runs_by_id |= {run.id: run for run in tagged}
     if not MIN_COMPARED_RUNS <= len(runs_by_id) <= MAX_COMPARED_RUNS:
@@ -132,21 +125,12 @@ def serialize_comparison_group(column: GroupColumn) -> dict[str, Any]:
 def collect_group_settings(group: RunGroup) -> dict[str, list[Any]]:
     """Each setting's distinct values in the group's runs; of an imported run what is known."""
     every = [collect_run_settings(run) for run in group.runs]
-    return {
-        name: list({repr(settings[name]): settings[name] for settings in every}.values())
-        for name in every[0]
-    }
+    return {name: list({repr(settings[name]): settings[name] for settings in every}.values()) for name in every[0]}
 
 
 def serialize_metric(figure: MetricEstimate) -> dict[str, Any]:
     """A figure with its interval."""
-    return {
-        "value": figure.value,
-        "low": figure.low,
-        "high": figure.high,
-        "over": figure.over,
-        "runs": figure.runs,
-    }
+    return {"value": figure.value, "low": figure.low, "high": figure.high, "over": figure.over, "runs": figure.runs}
 
 
 def serialize_difference(group_difference: GroupDifference | None) -> dict[str, Any] | None:
@@ -188,9 +172,7 @@ def print_numeric_comparison(run_ids: Sequence[str], baseline: str | None, as_js
         raise ConfigError("Name two runs that predict the same numbers, or more.")
     other = evaluate_numeric_run(find_numeric_run(against))
     runs = [find_numeric_run(run_id) for run_id in ids]
-    comparisons = adjust_comparisons(
-        [compare_evaluated_numbers(evaluate_numeric_run(run), other) for run in runs]
-    )
+    comparisons = adjust_comparisons([compare_evaluated_numbers(evaluate_numeric_run(run), other) for run in runs])
     records = []
     for run, comparison in zip(runs, comparisons, strict=True):
         sentences = list_comparison_sentences(comparison, run, other.run)

@@ -7,12 +7,7 @@ import click
 
 from ensemble import architectures, runs
 from ensemble.analysis.members.non_inferiority import NonInferiority
-from ensemble.budget.distillation import (
-    JudgedRun,
-    TeacherComparison,
-    compare_with_teacher,
-    judge_losses,
-)
+from ensemble.budget.distillation import JudgedRun, TeacherComparison, compare_with_teacher, judge_losses
 from ensemble.cli.options import build_setting_option
 from ensemble.cli.output import exit_with_result, print_line
 from ensemble.cli.train import create_checked_run, execute_run_here, summarize_run
@@ -52,11 +47,7 @@ def add_student_options(command: Command) -> Command:
     help="Weight of the labels in the loss; RUN has the rest. 0.1 by default.",
 )
 @click.option(
-    "--tag",
-    "tags",
-    metavar="TAG",
-    multiple=True,
-    help="Tag to find and compare the student by; can be repeated.",
+    "--tag", "tags", metavar="TAG", multiple=True, help="Tag to find and compare the student by; can be repeated."
 )
 @click.option("--json", is_flag=True, expose_value=False, help="The default; accepted for clarity.")
 @add_student_options
@@ -126,10 +117,7 @@ def serialize_teacher_comparison(comparison: TeacherComparison) -> dict[str, Any
             "low": comparison.ece.low,
             "high": comparison.ece.high,
         },
-        "auroc": [
-            {"title": each.title, "student": each.student, "teacher": each.teacher}
-            for each in comparison.ood
-        ],
+        "auroc": [{"title": each.title, "student": each.student, "teacher": each.teacher} for each in comparison.ood],
         "disputed": comparison.disputed,
         "same_validation": comparison.same_validation,
     }

@@ -18,15 +18,7 @@ if TYPE_CHECKING:
     from ensemble.export.member_export import Temperature
 
 # As `ensemble.export` has them; the second are what trackers of experiments read.
-EXPORT_FORMAT_NAMES = (
-    "npz",
-    "safetensors",
-    "onnx",
-    "stablehlo",
-    "folder",
-    "csv",
-    "tensorboard",
-)
+EXPORT_FORMAT_NAMES = ("npz", "safetensors", "onnx", "stablehlo", "folder", "csv", "tensorboard")
 TRACKER_NAMES = ("csv", "tensorboard")
 FIGURE_TOLERANCE = 1e-5
 
@@ -34,13 +26,7 @@ FIGURE_TOLERANCE = 1e-5
 @click.command(name="import")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=Path)
 @click.option("--name", default="", help="Name of the run.")
-@click.option(
-    "--run",
-    "run_id",
-    metavar="RUN",
-    default="",
-    help=("Import only this run from a report of several."),
-)
+@click.option("--run", "run_id", metavar="RUN", default="", help=("Import only this run from a report of several."))
 @click.option(
     "--labels",
     "labels_as",
@@ -48,9 +34,7 @@ FIGURE_TOLERANCE = 1e-5
     help="What labels are that could be several: class names, or positions from 0 or 1.",
 )
 @click.option("--noun", default="", help="Noun for one example: leaf; by default image or example.")
-def run_import_command(
-    files: tuple[Path, ...], name: str, run_id: str, labels_as: str | None, noun: str
-) -> None:
+def run_import_command(files: tuple[Path, ...], name: str, run_id: str, labels_as: str | None, noun: str) -> None:
     """Make a run of predictions from elsewhere, or every run of a report.
 
     Predictions are .npz, CSV or Parquet, one file or one a member: docs/bring_your_own.md says what
@@ -95,9 +79,7 @@ def import_report_runs(files: tuple[Path, ...], name: str, run_id: str) -> None:
     """Every run of the reports, or the one of this id, as a new run."""
     report_capsules = exchange.find_report_capsules(exchange.read_reports(files), run_id)
     if name and len(report_capsules) > 1:
-        raise click.UsageError(
-            "--name is for one run, and these are several: choose one with --run."
-        )
+        raise click.UsageError("--name is for one run, and these are several: choose one with --run.")
     summaries = []
     for capsule in report_capsules:
         run = exchange.import_capsule(capsule, name)
@@ -149,16 +131,11 @@ def export_ensemble(
     from ensemble.export import export_members, find_export_format  # late: JAX takes a while
 
     if find_export_format(format_name).holds_weights and not with_members:
-        raise click.UsageError(
-            f"--format {format_name} holds the members' parameters: add --with-members."
-        )
-    written = export_members(
-        run_id, file, format_name, epoch=epoch, temperature=temperature, replace=force
-    )
+        raise click.UsageError(f"--format {format_name} holds the members' parameters: add --with-members.")
+    written = export_members(run_id, file, format_name, epoch=epoch, temperature=temperature, replace=force)
     if written.recorded and not has_equal_figures(written):
         print_line(
-            "The figures of the file are not quite the run's: its numbers were rounded otherwise "
-            "as it trained.",
+            "The figures of the file are not quite the run's: its numbers were rounded otherwise as it trained.",
             err=True,
         )
     click.echo(
@@ -181,24 +158,17 @@ def export_ensemble(
 
 def has_equal_figures(written: "ExportedFile") -> bool:
     """Whether the figures of a file are those of the run, but for the rounding of float32."""
-    return all(
-        abs(figure - written.recorded[name]) <= FIGURE_TOLERANCE
-        for name, figure in written.figures.items()
-    )
+    return all(abs(figure - written.recorded[name]) <= FIGURE_TOLERANCE for name, figure in written.figures.items())
 
 
 @click.command(name="export")
 @click.argument("run_id", metavar="RUN")
 @click.argument("file", metavar="FILE", type=Path)
 @click.option(
-    "--epoch",
-    type=click.IntRange(1),
-    help=("Epoch; by default the one chosen on validation images, else the last."),
+    "--epoch", type=click.IntRange(1), help=("Epoch; by default the one chosen on validation images, else the last.")
 )
 @click.option("--all-epochs", is_flag=True, help="Every epoch with stored predictions.")
-@click.option(
-    "--images/--no-images", default=None, help="Whether to include the test images, as by default."
-)
+@click.option("--images/--no-images", default=None, help="Whether to include the test images, as by default.")
 @click.option("--with-members", is_flag=True, help="The members' parameters in their place.")
 @click.option(
     "--format",
@@ -246,22 +216,12 @@ def run_export_command(
         if all_epochs or images is not None:
             option = "--all-epochs" if all_epochs else "--images"
             raise click.UsageError(f"{option} is of predictions: leave it out.")
-        export_ensemble(
-            run_id,
-            file,
-            format_name,
-            with_members,
-            epoch=epoch,
-            temperature=temperature,
-            force=force,
-        )
+        export_ensemble(run_id, file, format_name, with_members, epoch=epoch, temperature=temperature, force=force)
         return
     if temperature is not None:
         raise click.UsageError("--temperature is of programs: add --format onnx or stablehlo.")
     images = images is not False
-    export = exchange.export_run(
-        run_id, file, epoch=epoch, all_epochs=all_epochs, images=images, replace=force
-    )
+    export = exchange.export_run(run_id, file, epoch=epoch, all_epochs=all_epochs, images=images, replace=force)
     click.echo(
         json.dumps(
             {

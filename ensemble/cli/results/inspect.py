@@ -50,9 +50,7 @@ def run_inspect_command(
     offered = NUMERIC_VIEWS if numeric_run else VIEWS
     named = find_view(view, offered) if view else None
     evaluated: EvaluatedEpoch | EvaluatedNumbers = (
-        evaluate_numeric_run(numeric_run, epoch)
-        if numeric_run
-        else evaluate_epoch(stored.find_run(run_id), epoch)
+        evaluate_numeric_run(numeric_run, epoch) if numeric_run else evaluate_epoch(stored.find_run(run_id), epoch)
     )
     if named:
         summary = summarize_view(named, evaluated, choices)

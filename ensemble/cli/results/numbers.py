@@ -18,9 +18,7 @@ from ensemble.storage.records.json_lines import convert_to_json
 @click.option("--target", default="", help="What is predicted, for the run: price.")
 @click.option("--unit", default="", help="Unit of the targets, for the run: EUR.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def run_numbers_command(
-    file: Path, save: bool, name: str, target: str, unit: str, as_json: bool
-) -> None:
+def run_numbers_command(file: Path, save: bool, name: str, target: str, unit: str, as_json: bool) -> None:
     """Judge an ensemble that predicts numbers: FILE has each member's mean and spread, and targets.
 
     An .npz with arrays mean and std (or variance), both (members, examples), or samples (members,
@@ -35,9 +33,7 @@ def run_numbers_command(
     from ensemble.wording.numeric_predictions import list_numeric_sentences
 
     numbers = read_numeric_file(file)
-    evaluated = EvaluatedNumbers(
-        numbers.mixture, numbers.targets, numbers.member_names, group_column=numbers.groups
-    )
+    evaluated = EvaluatedNumbers(numbers.mixture, numbers.targets, numbers.member_names, group_column=numbers.groups)
     evaluation = evaluated.evaluation
     sentences = list_numeric_sentences(evaluation)
     run = None

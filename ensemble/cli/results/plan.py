@@ -9,12 +9,7 @@ from ensemble import runs
 from ensemble.analysis.planning.plan_choice import PlanChoice, choose_best_plan
 from ensemble.analysis.planning.plan_grid import PLAN_METRICS, EnsemblePlan
 from ensemble.cli.output import print_line
-from ensemble.cli.results.plan_pairs import (
-    compare_plan_pair,
-    print_plan_pair,
-    serialize_plan_loss,
-    serialize_plan_pair,
-)
+from ensemble.cli.results.plan_pairs import compare_plan_pair, print_plan_pair, serialize_plan_loss, serialize_plan_pair
 from ensemble.errors import ConfigError
 from ensemble.planning.plan_cautions import list_plan_cautions
 from ensemble.planning.plan_comparison import compute_half_budget_loss
@@ -25,15 +20,9 @@ from ensemble.wording.verdicts import plan as words
 
 @click.command(name="plan")
 @click.argument("run_id", metavar="RUN")
-@click.option(
-    "--budget",
-    type=float,
-    help=("Images times members to spend; by default all that the run spent."),
-)
+@click.option("--budget", type=float, help=("Images times members to spend; by default all that the run spent."))
 @click.option("--seconds", type=float, help="Seconds to spend instead, at the run's own rate.")
-@click.option(
-    "--figure", type=click.Choice(PLAN_METRICS), default="nll", help=("Measure to judge by: nll.")
-)
+@click.option("--figure", type=click.Choice(PLAN_METRICS), default="nll", help=("Measure to judge by: nll."))
 @click.option(
     "--against",
     "pair",
@@ -43,12 +32,7 @@ from ensemble.wording.verdicts import plan as words
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def run_plan_command(
-    run_id: str,
-    budget: float | None,
-    seconds: float | None,
-    figure: str,
-    pair: tuple[str, str] | None,
-    as_json: bool,
+    run_id: str, budget: float | None, seconds: float | None, figure: str, pair: tuple[str, str] | None, as_json: bool
 ) -> None:
     """How many members for how many epochs: what a budget is best spent on."""
     if budget is not None and seconds is not None:
@@ -57,9 +41,7 @@ def run_plan_command(
     maps, costs = load_plan_grids(run), estimate_plan_costs(run)
     if pair:
         two = compare_plan_pair(run, maps, pair, figure)
-        click.echo(json.dumps(serialize_plan_pair(two))) if as_json else print_plan_pair(
-            two, pair, costs
-        )
+        click.echo(json.dumps(serialize_plan_pair(two))) if as_json else print_plan_pair(two, pair, costs)
         return
     every = max(plan.cost for plan in maps.test.plans)
     has_budget = budget is not None or seconds is not None
@@ -86,9 +68,7 @@ def run_plan_command(
             print_line(line)
 
 
-def serialize_plan_choice(
-    plan_choice: PlanChoice, maps: PlanGrids, costs: PlanCosts
-) -> dict[str, Any]:
+def serialize_plan_choice(plan_choice: PlanChoice, maps: PlanGrids, costs: PlanCosts) -> dict[str, Any]:
     """The choice and the whole map, ready for JSON."""
     grid = maps.test
     return {
@@ -104,10 +84,7 @@ def serialize_plan_choice(
         "n": grid.n,
         "exact": grid.exact,
         "map": [
-            {
-                **serialize_plan(plan, costs),
-                **{name: grid.mean(plan, name) for name in PLAN_METRICS},
-            }
+            {**serialize_plan(plan, costs), **{name: grid.mean(plan, name) for name in PLAN_METRICS}}
             for plan in grid.plans
         ],
     }

@@ -23,16 +23,11 @@ def parse_plan(text: str) -> tuple[EnsemblePlan, str | None]:
       ConfigError: it is none.
     """
     if not (match := PLAN_PATTERN.fullmatch(text)):
-        raise ConfigError(
-            f"{text!r:.60} is not a plan: 3x5 is 3 members for 5 epochs, 1x15@RUN is one of "
-            "another run."
-        )
+        raise ConfigError(f"{text!r:.60} is not a plan: 3x5 is 3 members for 5 epochs, 1x15@RUN is one of another run.")
     return EnsemblePlan(int(match[1]), int(match[2])), match[3]
 
 
-def compare_plan_pair(
-    run: runs.Run, maps: PlanGrids, pair: tuple[str, str], figure: str
-) -> PlanComparison:
+def compare_plan_pair(run: runs.Run, maps: PlanGrids, pair: tuple[str, str], figure: str) -> PlanComparison:
     """Two plans against each other; the second may be of another run.
 
     Raises:
@@ -47,8 +42,7 @@ def compare_plan_pair(
     other = runs.find_run(other_id)
     if not have_same_examples(run, other):
         raise RunError(
-            f"“{run.id}” and “{other.id}” were not tested on the same images: plans are compared "
-            "image by image."
+            f"“{run.id}” and “{other.id}” were not tested on the same images: plans are compared image by image."
         )
     return compare_plans(maps, first, second, figure, load_plan_grids(other))
 
@@ -60,9 +54,7 @@ def print_plan_pair(two: PlanComparison, pair: tuple[str, str], costs: PlanCosts
     sentence = f"The first is {words.describe_plan_loss(two.metric, two.loss)}."
     if not two.loss.loss_sign:
         epochs = max(plan.epochs for plan in plans)
-        sentence += (
-            f" {words.describe_required_effort(two.sample_size, costs, two.n, two.members, epochs)}"
-        )
+        sentence += f" {words.describe_required_effort(two.sample_size, costs, two.n, two.members, epochs)}"
     print_line(sentence)
 
 

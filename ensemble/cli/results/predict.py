@@ -32,18 +32,11 @@ from ensemble.wording.readings import ABSTENTION_PHRASE
 @EPOCH_OPTION
 @add_refuse_option
 @click.option(
-    "--estimate",
-    is_flag=True,
-    help="Say last how many of all are right, as far as that can be told without labels.",
+    "--estimate", is_flag=True, help="Say last how many of all are right, as far as that can be told without labels."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def run_predict_command(
-    run_id: str,
-    images: tuple[Path, ...],
-    epoch: int | None,
-    refuse: float,
-    estimate: bool,
-    as_json: bool,
+    run_id: str, images: tuple[Path, ...], epoch: int | None, refuse: float, estimate: bool, as_json: bool
 ) -> None:
     """Read pictures of any common format: digits on photos, scans or drawings, one image else.
 
@@ -74,10 +67,7 @@ def run_predict_command(
         click.echo(json.dumps(fields)) if as_json else print_line(format_prediction_line(fields))
     if fitted:
         accuracy_estimate.print_accuracy_statement(
-            accuracy_estimate.state_mark_accuracy(
-                fitted, marks, classifier.members, classifier.noun
-            ),
-            as_json=as_json,
+            accuracy_estimate.state_mark_accuracy(fitted, marks, classifier.members, classifier.noun), as_json=as_json
         )
     sys.exit(1 if failed else 0)
 
@@ -110,9 +100,7 @@ def predict_picture(classifier: Classifier, content: bytes, refuse: float) -> di
     return serialize_reading(classifier, *read_picture(classifier, content, refuse))
 
 
-def read_picture(
-    classifier: Classifier, content: bytes, refuse: float
-) -> tuple[SegmentedPicture, Reading]:
+def read_picture(classifier: Classifier, content: bytes, refuse: float) -> tuple[SegmentedPicture, Reading]:
     """The marks of one file, and what is read in them.
 
     Raises:
@@ -160,9 +148,7 @@ def describe_reading_confidence(reading: dict[str, Any]) -> str:
 
 def format_picture_votes(digits: Sequence[dict[str, Any]]) -> str:
     """The members' votes on each mark, a dash for one that is rejected: "4 9 | – | 7 7"."""
-    return " | ".join(
-        "–" if digit["rejected"] else format_vote_row(digit["named_votes"]) for digit in digits
-    )
+    return " | ".join("–" if digit["rejected"] else format_vote_row(digit["named_votes"]) for digit in digits)
 
 
 def format_vote_row(names: Sequence[str]) -> str:
@@ -187,8 +173,7 @@ def read_picture_file(path: Path) -> bytes:
                 else "This is a pipe or a device: save the picture to a file and give that."
             ) from error
         raise ImageError(
-            f"The file cannot be read ({error.strerror or error}): give a file that exists and "
-            "that you may read."
+            f"The file cannot be read ({error.strerror or error}): give a file that exists and that you may read."
         ) from error
 
 

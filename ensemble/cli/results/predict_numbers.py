@@ -16,9 +16,7 @@ LEVEL = 0.9  # of the intervals
 COLUMNS = ("row", "mean", "sd", "low_90", "high_90", "aleatoric_sd", "epistemic_sd", "extrapolated")
 
 
-def print_table_answers(
-    run: NumericRun, files: tuple[Path, ...], epoch: int | None, as_json: bool
-) -> None:
+def print_table_answers(run: NumericRun, files: tuple[Path, ...], epoch: int | None, as_json: bool) -> None:
     """Print what the ensemble says of every row of a table; what was assumed goes to stderr.
 
     Raises:

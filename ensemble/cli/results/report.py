@@ -20,26 +20,17 @@ from ensemble.exchange.capsule.capsule_format import EXACT, ROUNDED, WEIGHTS
     default=EXACT,
     show_default=True,
     help=(
-        "How the members' parameters are kept: float32, exact, or float16, which rounds them and "
-        "takes half the room."
+        "How the members' parameters are kept: float32, exact, or float16, which rounds them and takes half the room."
     ),
 )
 @click.option(
     "--all-epochs",
     is_flag=True,
-    help=(
-        "Include the predictions of every epoch, not only of the last and of the one chosen on "
-        "validation images."
-    ),
+    help=("Include the predictions of every epoch, not only of the last and of the one chosen on validation images."),
 )
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def run_report_command(
-    run_ids: tuple[str, ...],
-    out: Path,
-    with_members: bool,
-    weights: str,
-    all_epochs: bool,
-    force: bool,
+    run_ids: tuple[str, ...], out: Path, with_members: bool, weights: str, all_epochs: bool, force: bool
 ) -> None:
     """Write a run as one HTML file that opens offline, with its data inside; several: compared.
 
@@ -52,12 +43,7 @@ def run_report_command(
     from ensemble.report import write_report  # here: pictures take a while to import
 
     report = write_report(
-        run_ids,
-        out,
-        with_members=with_members,
-        all_epochs=all_epochs,
-        weights=weights,
-        replace=force,
+        run_ids, out, with_members=with_members, all_epochs=all_epochs, weights=weights, replace=force
     )
     if report.weights == ROUNDED:
         print_line(

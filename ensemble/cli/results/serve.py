@@ -19,9 +19,7 @@ DEFAULT_HOST, DEFAULT_PORT = "localhost", 8700
 
 @click.command(name="serve")
 @click.argument("run_id", metavar="RUN")
-@click.option(
-    "--host", default=DEFAULT_HOST, help="Address to listen on; localhost by default: this machine."
-)
+@click.option("--host", default=DEFAULT_HOST, help="Address to listen on; localhost by default: this machine.")
 @click.option(
     "--port",
     type=click.IntRange(0, MAX_PORT),
@@ -42,9 +40,7 @@ DEFAULT_HOST, DEFAULT_PORT = "localhost", 8700
     help="File with the token; by default ENSEMBLE_TOKEN, else one is made where it is needed.",
 )
 @EPOCH_OPTION
-@click.option(
-    "--members", metavar="LIST", help="Members to ask, by number from 1 or by name: 1,3,4."
-)
+@click.option("--members", metavar="LIST", help="Members to ask, by number from 1 or by name: 1,3,4.")
 @add_refuse_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout once it answers.")
 def run_serve_command(

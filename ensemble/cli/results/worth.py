@@ -15,9 +15,7 @@ from ensemble.wording.verdicts.plan import format_member_equivalent
 
 @click.command(name="worth")
 @click.argument("run_id", metavar="RUN")
-@click.option(
-    "--against", metavar="RUN", help=("Run whose members to compare with; by default its own.")
-)
+@click.option("--against", metavar="RUN", help=("Run whose members to compare with; by default its own."))
 @click.option(
     "--passes",
     type=click.IntRange(0, 1000),
@@ -28,26 +26,18 @@ from ensemble.wording.verdicts.plan import format_member_equivalent
 def run_worth_command(run_id: str, against: str | None, passes: int, as_json: bool) -> None:
     """How many independent members snapshots, last epochs, SWA and dropout are worth."""
     run = runs.find_run(run_id)
-    cheap_ensembles = measure_cheap_ensembles(
-        run, runs.find_run(against) if against else None, passes
-    )
+    cheap_ensembles = measure_cheap_ensembles(run, runs.find_run(against) if against else None, passes)
     if as_json:
         click.echo(json.dumps({"run_id": run.id, **serialize_worths(cheap_ensembles)}))
         return
     width = max(len(words.format_cheaper_ensemble(entry)) for entry in cheap_ensembles.rows)
     for row in cheap_ensembles.rows:
-        print_line(
-            f"{words.format_cheaper_ensemble(row):<{width}}  "
-            f"{format_member_equivalent(row.equivalent)}"
-        )
+        print_line(f"{words.format_cheaper_ensemble(row):<{width}}  {format_member_equivalent(row.equivalent)}")
     if line := words.describe_best_cheaper_ensemble(cheap_ensembles):
         print_line("")
         print_line(line)
     print_line(words.describe_worth_basis(cheap_ensembles))
-    for note in (
-        *([words.MIXTURE_NOTE] if cheap_ensembles.varied else []),
-        *cheap_ensembles.left_out,
-    ):
+    for note in (*([words.MIXTURE_NOTE] if cheap_ensembles.varied else []), *cheap_ensembles.left_out):
         print_line(f"Note: {note}", err=True)
 
 

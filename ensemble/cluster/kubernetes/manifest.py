@@ -12,9 +12,7 @@ from ensemble.cluster.kubernetes.volumes import build_volume_claims
 
 # What every reader of YAML, of whatever version, takes for a string without quotes.
 PLAIN_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9/]*([.-][A-Za-z0-9/]+)*")
-YAML_KEYWORDS = frozenset(
-    {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"}
-)
+YAML_KEYWORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
 
 
 class _QuotingDumper(yaml.SafeDumper):
@@ -47,18 +45,12 @@ def build_manifest_resources(config: KubernetesConfig, training: TrainingSpec) -
 
 def render_manifest(config: KubernetesConfig, training: TrainingSpec) -> str:
     """The manifest of a run's training and of a dashboard: YAML documents with comments."""
-    parts = zip(
-        _render_comments(config, training), build_manifest_resources(config, training), strict=True
-    )
+    parts = zip(_render_comments(config, training), build_manifest_resources(config, training), strict=True)
     return "".join(f"{comment}---\n{_render_yaml(document)}" for comment, document in parts)
 
 
 def _render_yaml(resource: Resource) -> str:
-    return str(
-        yaml.dump(
-            resource, Dumper=_QuotingDumper, sort_keys=False, width=10_000, allow_unicode=False
-        )
-    )
+    return str(yaml.dump(resource, Dumper=_QuotingDumper, sort_keys=False, width=10_000, allow_unicode=False))
 
 
 def _render_comments(config: KubernetesConfig, training: TrainingSpec) -> tuple[str, ...]:

@@ -28,9 +28,7 @@ class KubernetesConfig(Settings):
 
     name: str = declare_setting("", "Name of the Job; the dashboard is called NAME-dashboard.")
     image: str = declare_setting("", "The container image; this package has to be installed in it.")
-    runs_claim: str = declare_setting(
-        "", "The PersistentVolumeClaim of the folder of runs; all pods write it at once."
-    )
+    runs_claim: str = declare_setting("", "The PersistentVolumeClaim of the folder of runs; all pods write it at once.")
     data_claim: str = declare_setting(
         "", "The PersistentVolumeClaim of datasets and compiled programs; not that of the runs."
     )
@@ -40,35 +38,20 @@ class KubernetesConfig(Settings):
     gpus: int = declare_setting(0, "Cards of each group's pod.", low=0, high=64)
     gpu_resource: str = declare_setting("nvidia.com/gpu", "What the cluster calls a card.")
     ephemeral_storage: int = declare_setting(
-        0,
-        "Room of each group's pod on its node's disk, in GiB; 0 asks for none.",
-        low=0,
-        high=16384,
+        0, "Room of each group's pod on its node's disk, in GiB; 0 asks for none.", low=0, high=16384
     )
     retries: int = declare_setting(
-        20,
-        "How often a failed group is started again, besides restarts for a lost node.",
-        low=0,
-        high=1000,
+        20, "How often a failed group is started again, besides restarts for a lost node.", low=0, high=1000
     )
     grace: int = declare_setting(
-        120,
-        "Seconds that a pod gets to write its checkpoint when told to end.",
-        low=10,
-        high=3600,
+        120, "Seconds that a pod gets to write its checkpoint when told to end.", low=10, high=3600
     )
-    user: int = declare_setting(
-        1000, "User and group number that the pods run as; never root.", low=1, high=2**31 - 1
-    )
-    node_selector: tuple[str, ...] = declare_setting(
-        (), "KEY=VALUE: only nodes with this label; can be repeated."
-    )
+    user: int = declare_setting(1000, "User and group number that the pods run as; never root.", low=1, high=2**31 - 1)
+    node_selector: tuple[str, ...] = declare_setting((), "KEY=VALUE: only nodes with this label; can be repeated.")
     toleration: tuple[str, ...] = declare_setting(
         (), "KEY[=VALUE][:EFFECT]: also nodes with this taint; can be repeated."
     )
-    label: tuple[str, ...] = declare_setting(
-        (), "KEY=VALUE: a label of the Job and its pods; can be repeated."
-    )
+    label: tuple[str, ...] = declare_setting((), "KEY=VALUE: a label of the Job and its pods; can be repeated.")
     annotation: tuple[str, ...] = declare_setting(
         (), "KEY=VALUE: an annotation of the Job and its pods; can be repeated."
     )
@@ -109,8 +92,7 @@ class KubernetesConfig(Settings):
                     raise ConfigError(f"label names {key}, which this program sets: leave it out.")
         if self.storage_class and not self.volume_size:
             raise ConfigError(
-                "storage-class is of the claims that are printed: give their size with "
-                "--volume-size, or leave it out."
+                "storage-class is of the claims that are printed: give their size with --volume-size, or leave it out."
             )
         for taint_text in self.toleration:
             parse_toleration(taint_text)

@@ -64,11 +64,7 @@ def build_training_job(config: KubernetesConfig, training: TrainingSpec) -> Reso
                     "terminationGracePeriodSeconds": config.grace,
                     **({"nodeSelector": config.node_labels} if config.node_selector else {}),
                     **({"tolerations": config.tolerations} if config.toleration else {}),
-                    **(
-                        {"priorityClassName": config.priority_class}
-                        if config.priority_class
-                        else {}
-                    ),
+                    **({"priorityClassName": config.priority_class} if config.priority_class else {}),
                     **build_pod_spec(config, _build_training_container(config, training)),
                 },
             },
@@ -79,25 +75,14 @@ def build_training_job(config: KubernetesConfig, training: TrainingSpec) -> Reso
 def _build_failure_rules() -> list[Resource]:
     """Which failures count as one of the retries: neither a lost node nor what none would mend."""
     return [
-        {
-            "action": "Ignore",
-            "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
-        },
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
         {
             "action": "FailJob",
-            "onExitCodes": {
-                "containerName": CONTAINER_NAME,
-                "operator": "In",
-                "values": [EXIT_REFUSED],
-            },
+            "onExitCodes": {"containerName": CONTAINER_NAME, "operator": "In", "values": [EXIT_REFUSED]},
         },
         {
             "action": "FailIndex",
-            "onExitCodes": {
-                "containerName": CONTAINER_NAME,
-                "operator": "In",
-                "values": [EXIT_DIVERGED],
-            },
+            "onExitCodes": {"containerName": CONTAINER_NAME, "operator": "In", "values": [EXIT_DIVERGED]},
         },
     ]
 
@@ -108,20 +93,9 @@ def _build_training_container(config: KubernetesConfig, training: TrainingSpec) 
     room = {"ephemeral-storage": f"{disk}Gi"} if disk else {}
     # As much as at most: whoever gets cores of their own has members pinned to them.
     resources = {"cpu": str(config.cpus), "memory": f"{config.memory}Gi", **cards, **room}
-    submission = {
-        "name": SUBMISSION_VARIABLE,
-        "valueFrom": {"fieldRef": {"fieldPath": SUBMISSION_LABEL}},
-    }
+    submission = {"name": SUBMISSION_VARIABLE, "valueFrom": {"fieldRef": {"fieldPath": SUBMISSION_LABEL}}}
     return {
-        "command": [
-            "python",
-            "-P",
-            "-m",
-            "ensemble",
-            "work-pod",
-            training.run_id,
-            *training.arguments,
-        ],
+        "command": ["python", "-P", "-m", "ensemble", "work-pod", training.run_id, *training.arguments],
         "env": [*build_container_environment(config.cpus, training.networks), submission],
         "resources": {"requests": resources, "limits": resources},
     }

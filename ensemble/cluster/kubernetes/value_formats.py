@@ -67,9 +67,7 @@ VALUE_FORMATS = {
     "priority_class": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
     "storage_class": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
     "gpu_resource": ValueFormat(
-        re.compile(rf"{_SUBDOMAIN}/{_WORD}"),
-        317,
-        "a resource of Kubernetes, such as nvidia.com/gpu or amd.com/gpu",
+        re.compile(rf"{_SUBDOMAIN}/{_WORD}"), 317, "a resource of Kubernetes, such as nvidia.com/gpu or amd.com/gpu"
     ),
 }
 
@@ -99,9 +97,7 @@ def parse_pair(option: str, text: str) -> tuple[str, str]:
     if option == "annotation":
         fits = value.isprintable() and len(value) <= MAX_ANNOTATION_LENGTH
     if not between or not _is_label_key(key) or not fits:
-        raise ConfigError(
-            f"{option} is {_format_value(text)}: it has to be KEY=VALUE, {_PAIRS[option]}."
-        )
+        raise ConfigError(f"{option} is {_format_value(text)}: it has to be KEY=VALUE, {_PAIRS[option]}.")
     return key, value
 
 

@@ -152,10 +152,7 @@ def open_decision_log(split: str, labels: NDArray[np.integer], classes: int) -> 
 
 
 def list_matching_decisions(
-    split: str,
-    images: NDArray[np.uint8] | None,
-    labels: NDArray[np.integer],
-    classes: int,
+    split: str, images: NDArray[np.uint8] | None, labels: NDArray[np.integer], classes: int
 ) -> tuple[LabelDecision, ...]:
     """The decisions that stand about these images, the oldest first.
 

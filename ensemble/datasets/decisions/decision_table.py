@@ -33,17 +33,7 @@ from ensemble.storage.disk_errors import describe_os_error
 from ensemble.storage.plain_files import read_limited_bytes
 from ensemble.storage.text_encoding import detect_text_encoding, is_utf8_text
 
-COLUMNS = (
-    "split",
-    "number",
-    "image",
-    "label",
-    "decision",
-    "new_label",
-    "decided",
-    "run",
-    "person",
-)
+COLUMNS = ("split", "number", "image", "label", "decision", "new_label", "decided", "run", "person")
 DELIMITERS = (",", ";", "\t")
 SPLITS = ("train", "test")
 MAX_TABLE_BYTES = 2**27
@@ -64,16 +54,12 @@ class LabelChanges:
       runs: whose members were asked, each once, the last one last.
     """
 
-    new_labels: dict[str, dict[int, int]] = field(
-        default_factory=lambda: {split: {} for split in SPLITS}
-    )
+    new_labels: dict[str, dict[int, int]] = field(default_factory=lambda: {split: {} for split in SPLITS})
     removed: dict[str, set[int]] = field(default_factory=lambda: {split: set() for split in SPLITS})
     unchanged: int = 0
     runs: dict[str, None] = field(default_factory=dict)
 
-    def add_decision(
-        self, split: str, number: int, decision: str, label: int, new_label: int
-    ) -> None:
+    def add_decision(self, split: str, number: int, decision: str, label: int, new_label: int) -> None:
         """Add what one decision changes: one of `DECISIONS` about an image with this label."""
         if decision == RELABEL and new_label != label:
             self.new_labels[split][number] = new_label
@@ -104,18 +90,13 @@ def list_dataset_decisions(dataset: Dataset) -> dict[str, tuple[LabelDecision, .
     """
     return {
         split: list_matching_decisions(
-            split,
-            getattr(dataset, f"{split}_images"),
-            getattr(dataset, f"{split}_labels"),
-            len(dataset.class_names),
+            split, getattr(dataset, f"{split}_images"), getattr(dataset, f"{split}_labels"), len(dataset.class_names)
         )
         for split in SPLITS
     }
 
 
-def format_decisions_csv(
-    decisions: Mapping[str, Iterable[LabelDecision]], class_names: Sequence[str]
-) -> str:
+def format_decisions_csv(decisions: Mapping[str, Iterable[LabelDecision]], class_names: Sequence[str]) -> str:
     """Decisions as a CSV file, a row each, which `read_label_changes` reads.
 
     Args:
@@ -166,9 +147,7 @@ def read_label_changes(path: Path, dataset: Dataset) -> LabelChanges:
         except DataError as error:
             problems.append(f"line {line}: {error}")
             continue
-        changes.add_decision(
-            split, number, decision, int(finder.find_labels(split)[number]), new_label
-        )
+        changes.add_decision(split, number, decision, int(finder.find_labels(split)[number]), new_label)
         changes.add_run(cells.get("run", ""))
     if problems:
         more = len(problems) - MAX_LISTED_PROBLEMS
@@ -197,10 +176,7 @@ def _iterate_table_rows(path: Path) -> Iterator[tuple[int, Cells]]:
             )
         for row in rows:
             if any(cell.strip() for cell in row):
-                yield (
-                    rows.line_num,
-                    {name: cell.strip() for name, cell in zip(header, row, strict=False)},
-                )
+                yield (rows.line_num, {name: cell.strip() for name, cell in zip(header, row, strict=False)})
     except csv.Error as error:
         raise DataError(f"{path.name} is not a CSV file: line {rows.line_num}, {error}.") from error
 
@@ -243,9 +219,7 @@ class _ImageFinder:
         self._classes = {write_number(name): n for n, name in enumerate(dataset.class_names)}
         self._classes |= {name: n for n, name in enumerate(dataset.class_names)}
         # A number may be a class's name: then it is no position.
-        self._by_position = not any(
-            parse_whole_number(name) is not None for name in dataset.class_names
-        )
+        self._by_position = not any(parse_whole_number(name) is not None for name in dataset.class_names)
 
     def find_images(self, split: str) -> NDArray[np.uint8]:
         return getattr(self.dataset, f"{split}_images")
@@ -277,22 +251,15 @@ class _ImageFinder:
             if number >= len(images):
                 raise DataError(f"there is no {split} image {number}, only 0 to {len(images) - 1}")
             return number
-        if (
-            number is not None
-            and number < len(images)
-            and checksum_image(images, number) == checksum
-        ):
+        if number is not None and number < len(images) and checksum_image(images, number) == checksum:
             return number
         places = self._find_places(split).get(checksum, [])
         same = [place for place in places if self.find_labels(split)[place] == label] or places
         if not same:
-            raise DataError(
-                f"no {split} image has the checksum {_shorten(checksum)}: it is of another dataset"
-            )
+            raise DataError(f"no {split} image has the checksum {_shorten(checksum)}: it is of another dataset")
         if len(same) > 1:
             raise DataError(
-                f"{len(same)} {split} images are this one, {same[0]} and {same[1]} among them: "
-                "give the number of one"
+                f"{len(same)} {split} images are this one, {same[0]} and {same[1]} among them: give the number of one"
             )
         return same[0]
 
@@ -317,9 +284,7 @@ def _read_row(cells: Cells, finder: _ImageFinder) -> tuple[str, int, str, int]:
     number = finder.find_number(split, cells, label)
     names = finder.dataset.class_names
     if (own := int(finder.find_labels(split)[number])) != label:
-        raise DataError(
-            f"{split} image {number} is labelled “{names[own]}” here, not “{names[label]}”"
-        )
+        raise DataError(f"{split} image {number} is labelled “{names[own]}” here, not “{names[label]}”")
     if decision != RELABEL:
         return split, number, decision, NO_CLASS
     if not cells.get("new_label"):

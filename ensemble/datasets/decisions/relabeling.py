@@ -20,12 +20,7 @@ from ensemble.datasets.entry import DatasetEntry
 from ensemble.datasets.own import custom_registry, dataset_builder, staging
 from ensemble.datasets.own.arrays import compute_labels_crc32
 from ensemble.datasets.own.recorded_levels import load_dataset_levels
-from ensemble.datasets.own.request import (
-    MAX_NAME_LENGTH,
-    RESERVED_NAMES,
-    DatasetNaming,
-    PreparationSettings,
-)
+from ensemble.datasets.own.request import MAX_NAME_LENGTH, RESERVED_NAMES, DatasetNaming, PreparationSettings
 from ensemble.datasets.own.source import DatasetImageFormat, PictureSurvey, Pixels
 from ensemble.datasets.progress import Progress
 from ensemble.datasets.registry import find_dataset_entry
@@ -103,9 +98,7 @@ def suggest_version_name(name: str) -> str:
             return candidate
 
 
-def list_relabeled_versions(
-    name: str, fingerprint: str
-) -> dict[str, custom_registry.CustomDatasetNote]:
+def list_relabeled_versions(name: str, fingerprint: str) -> dict[str, custom_registry.CustomDatasetNote]:
     """The datasets that were made by mending the labels of one, the newest first.
 
     Args:
@@ -137,10 +130,7 @@ def find_equal_version(dataset: Dataset, changes: LabelChanges) -> str:
 
 
 def relabel_dataset(
-    dataset: Dataset,
-    changes: LabelChanges,
-    new_name: str = "",
-    progress: Progress | None = None,
+    dataset: Dataset, changes: LabelChanges, new_name: str = "", progress: Progress | None = None
 ) -> custom_registry.CustomDatasetNote:
     """Add the dataset as it is after changes, as one's own under a name of its own.
 
@@ -167,9 +157,7 @@ def relabel_dataset(
         )
     entry = find_dataset_entry(dataset.name)
     new_name = new_name or suggest_version_name(dataset.name)
-    title = (
-        f"{TITLE_SUFFIX.sub('', entry.title)[: MAX_NAME_LENGTH - 10]} ({_find_suffix(new_name)})"
-    )
+    title = f"{TITLE_SUFFIX.sub('', entry.title)[: MAX_NAME_LENGTH - 10]} ({_find_suffix(new_name)})"
     called = DatasetNaming(new_name, title, entry.noun)
     if custom_registry.find_custom_entry(new_name):
         raise DataError(staging.describe_taken_name(new_name))

@@ -29,15 +29,10 @@ def load_custom_dataset(entry: DatasetEntry) -> Dataset:
         raise NotPreparedError(f"The dataset {entry.name} has been removed meanwhile.")
     try:
         return read_custom_dataset(
-            custom_registry.custom_datasets_folder() / entry.name,
-            entry,
-            note.labels_crc32,
-            note.whole_groups,
+            custom_registry.custom_datasets_folder() / entry.name, entry, note.labels_crc32, note.whole_groups
         )
     except FileNotFoundError as error:
-        raise NotPreparedError(
-            describe_damaged_dataset(entry, "one of its files is missing")
-        ) from error
+        raise NotPreparedError(describe_damaged_dataset(entry, "one of its files is missing")) from error
     except DamagedFileError as error:
         raise NotPreparedError(describe_damaged_dataset(entry, str(error))) from error
     except OSError as error:
@@ -47,8 +42,7 @@ def load_custom_dataset(entry: DatasetEntry) -> Dataset:
 def describe_damaged_dataset(entry: DatasetEntry, what: str) -> str:
     """What to say of one that cannot be read."""
     return (
-        f"{entry.title} cannot be read ({what}): remove it with `ensemble data remove "
-        f"{entry.name}`, then add it again."
+        f"{entry.title} cannot be read ({what}): remove it with `ensemble data remove {entry.name}`, then add it again."
     )
 
 
@@ -61,9 +55,7 @@ def is_custom_dataset_intact(entry: DatasetEntry) -> bool:
     return True
 
 
-def read_custom_dataset(
-    folder: Path, entry: DatasetEntry, crc32s: list[int], whole_groups: bool = False
-) -> Dataset:
+def read_custom_dataset(folder: Path, entry: DatasetEntry, crc32s: list[int], whole_groups: bool = False) -> Dataset:
     """The dataset in a folder, which may not have its place and name yet.
 
     Args:
@@ -78,10 +70,7 @@ def read_custom_dataset(
     """
     sizes = {"train": entry.train_size, "test": entry.test_size}
     images = {
-        split: map_npy(
-            folder / f"{split}_images.npy",
-            ExpectedArray((sizes[split], *entry.image_shape), "uint8"),
-        )
+        split: map_npy(folder / f"{split}_images.npy", ExpectedArray((sizes[split], *entry.image_shape), "uint8"))
         for split in SPLITS
     }
     labels = {split: _load_label_array(folder, split, sizes[split], entry) for split in SPLITS}

@@ -12,13 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.own.request import CHOICE_OPTIONS
-from ensemble.datasets.own.source import (
-    DatasetImageFormat,
-    PictureSource,
-    PictureSurvey,
-    Pixels,
-    UnreadablePicture,
-)
+from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, PictureSurvey, Pixels, UnreadablePicture
 from ensemble.errors import DataError
 
 MAX_PAIRS = 3  # that are named
@@ -35,11 +29,7 @@ class MergedClassSource:
     """
 
     def __init__(
-        self,
-        source: PictureSource,
-        numbers: NDArray[np.int32],
-        names: tuple[str, ...],
-        notes: list[str],
+        self, source: PictureSource, numbers: NDArray[np.int32], names: tuple[str, ...], notes: list[str]
     ) -> None:
         self._source, self.class_names = source, names
         self.origin, self.notes = source.origin, source.notes
@@ -53,9 +43,7 @@ class MergedClassSource:
         """As of the source."""
         return self._source.survey()
 
-    def iterate_pictures(
-        self, split: str, form: DatasetImageFormat
-    ) -> Iterator[Pixels | UnreadablePicture]:
+    def iterate_pictures(self, split: str, form: DatasetImageFormat) -> Iterator[Pixels | UnreadablePicture]:
         """As of the source."""
         return self._source.iterate_pictures(split, form)
 
@@ -75,11 +63,7 @@ def resolve_class_spelling(source: PictureSource, merge: bool | None) -> Picture
     forms = [unicodedata.normalize("NFC", name) for name in names]
     folded = [fold_class_name(name) for name in names]
     alike = group_places(folded)
-    undecided = [
-        [names[place] for place in places]
-        for places in alike
-        if len({forms[place] for place in places}) > 1
-    ]
+    undecided = [[names[place] for place in places] for places in alike if len({forms[place] for place in places}) > 1]
     if undecided and merge is None:
         raise DataError(
             f"{describe_similar_names(undecided)} differ only in capitals, spaces or "
@@ -92,22 +76,17 @@ def resolve_class_spelling(source: PictureSource, merge: bool | None) -> Picture
     kept = {max(places, key=lambda place: (counts[place], -place)): places for places in together}
     if len(kept) == len(names):
         if undecided:
-            source.notes.append(
-                f"{describe_similar_names(undecided)} are kept as classes of their own."
-            )
+            source.notes.append(f"{describe_similar_names(undecided)} are kept as classes of their own.")
         return source
     numbers = np.zeros(len(names), np.int32)
     for number, place in enumerate(sorted(kept)):
         numbers[kept[place]] = number
     notes = [
-        f"{describe_similar_names([[names[each] for each in places]])} are one class, "
-        f"“{forms[place]}”."
+        f"{describe_similar_names([[names[each] for each in places]])} are one class, “{forms[place]}”."
         for place, places in kept.items()
         if len(places) > 1
     ]
-    return MergedClassSource(
-        source, numbers, tuple(forms[place] for place in sorted(kept)), notes[:MAX_PAIRS]
-    )
+    return MergedClassSource(source, numbers, tuple(forms[place] for place in sorted(kept)), notes[:MAX_PAIRS])
 
 
 def fold_class_name(name: str) -> str:

@@ -15,12 +15,7 @@ from ensemble.datasets.entry import DatasetEntry
 from ensemble.errors import StorageError
 from ensemble.storage.folders import data_folder
 from ensemble.storage.plain_files import parse_json, read_limited_bytes
-from ensemble.storage.records.field_checks import (
-    Count,
-    NumberRange,
-    parse_dataclass,
-    unexpected_value_error,
-)
+from ensemble.storage.records.field_checks import Count, NumberRange, parse_dataclass, unexpected_value_error
 
 NOTE_FILE = "dataset.json"
 FORMAT = 1
@@ -128,9 +123,7 @@ def read_custom_note(name: str) -> CustomDatasetNote | None:
     try:
         path = custom_datasets_folder() / name / NOTE_FILE
         file_status = os.stat(path)
-        return _parse_note_file(
-            path, (file_status.st_ino, file_status.st_mtime_ns, file_status.st_size)
-        )
+        return _parse_note_file(path, (file_status.st_ino, file_status.st_mtime_ns, file_status.st_size))
     except (OSError, ValueError, StorageError):
         return None
 

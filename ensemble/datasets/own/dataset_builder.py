@@ -21,24 +21,10 @@ from ensemble.datasets.own import arrays, custom_registry, staging
 from ensemble.datasets.own.class_spelling import resolve_class_spelling
 from ensemble.datasets.own.picture_copy import SPLITS, CopyProgress, CopyResult, copy_pictures
 from ensemble.datasets.own.recorded_levels import serialize_levels
-from ensemble.datasets.own.report import (
-    PreparationReport,
-    count_duplicate_images,
-    describe_dataset_anomalies,
-)
-from ensemble.datasets.own.request import (
-    DEFAULT_SIDE,
-    LEAST_SIDE,
-    DatasetNaming,
-    PreparationSettings,
-    sanitize_text,
-)
+from ensemble.datasets.own.report import PreparationReport, count_duplicate_images, describe_dataset_anomalies
+from ensemble.datasets.own.request import DEFAULT_SIDE, LEAST_SIDE, DatasetNaming, PreparationSettings, sanitize_text
 from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, PictureSurvey
-from ensemble.datasets.partition.split import (
-    count_singleton_classes,
-    select_class_indices,
-    select_whole_groups,
-)
+from ensemble.datasets.partition.split import count_singleton_classes, select_class_indices, select_whole_groups
 from ensemble.datasets.progress import Progress
 from ensemble.errors import DataError
 from ensemble.storage.atomic_files import write_json
@@ -48,10 +34,7 @@ MAX_SIZES_LISTED = 20  # that are told, the commonest
 
 
 def add_custom_dataset(
-    source: PictureSource,
-    how: PreparationSettings,
-    called: DatasetNaming,
-    progress: Progress | None = None,
+    source: PictureSource, how: PreparationSettings, called: DatasetNaming, progress: Progress | None = None
 ) -> PreparationReport:
     """Adds a dataset, to be found by `registry.find_dataset_entry` from then on.
 
@@ -74,10 +57,7 @@ def add_custom_dataset(
 
 
 def stage_custom_dataset(
-    source: PictureSource,
-    how: PreparationSettings,
-    called: DatasetNaming,
-    progress: Progress | None = None,
+    source: PictureSource, how: PreparationSettings, called: DatasetNaming, progress: Progress | None = None
 ) -> tuple[Path, PreparationReport]:
     """As `add_custom_dataset`, but the dataset waits in a folder, a day at most, for a yes.
 
@@ -105,11 +85,7 @@ def accept_staged_dataset(folder: Path, called: DatasetNaming) -> None:
 
 
 def _build_staged_dataset(
-    folder: Path,
-    source: PictureSource,
-    how: PreparationSettings,
-    called: DatasetNaming,
-    progress: Progress | None,
+    folder: Path, source: PictureSource, how: PreparationSettings, called: DatasetNaming, progress: Progress | None
 ) -> PreparationReport:
     source = resolve_class_spelling(source, how.merge_classes)
     if progress:
@@ -206,9 +182,7 @@ class _SplitSettings:
     seed: int
 
 
-def _draw_test_mask(
-    source: PictureSource, how: PreparationSettings
-) -> tuple[NDArray[np.bool_] | None, list[str]]:
+def _draw_test_mask(source: PictureSource, how: PreparationSettings) -> tuple[NDArray[np.bool_] | None, list[str]]:
     """Which training pictures are for testing, where the source has no test images; what to say."""
     if "test" in source.labels:
         return None, []
@@ -224,10 +198,7 @@ def _draw_test_mask(
     tests = np.zeros(len(labels), bool)
     tests[drawn] = True
     share = f"{100 * how.test_share:g} %"
-    return tests, [
-        f"There are no test images: {share} of each class, drawn with seed {how.seed}, "
-        "become the test set."
-    ]
+    return tests, [f"There are no test images: {share} of each class, drawn with seed {how.seed}, become the test set."]
 
 
 def _draw_test_groups(
@@ -260,13 +231,9 @@ def _describe_groups(copied: CopyResult) -> list[str]:
     train, test = (set(copied.groups[split]) for split in SPLITS)
     sentences = []
     if test:
-        sentences.append(
-            f"Test images of one group count together in every interval: {len(test):,} groups."
-        )
+        sentences.append(f"Test images of one group count together in every interval: {len(test):,} groups.")
     if shared := len(train & test):
-        sentences.append(
-            f"{shared:,} of them are among the training images too: it is not tested on new groups."
-        )
+        sentences.append(f"{shared:,} of them are among the training images too: it is not tested on new groups.")
     if len(train) > 1:
         sentences.append(
             "Validation images are whole groups too, but for one that may lie in both parts: a run "
@@ -275,13 +242,9 @@ def _describe_groups(copied: CopyResult) -> list[str]:
     return sentences
 
 
-def _count_images_per_class(
-    labels: dict[str, NDArray[np.int32]], class_names: tuple[str, ...]
-) -> dict[str, list[int]]:
+def _count_images_per_class(labels: dict[str, NDArray[np.int32]], class_names: tuple[str, ...]) -> dict[str, list[int]]:
     """Images of each class in each split; DataError where there is nothing to learn or test."""
-    counts = {
-        split: np.bincount(labels[split], minlength=len(class_names)).tolist() for split in SPLITS
-    }
+    counts = {split: np.bincount(labels[split], minlength=len(class_names)).tolist() for split in SPLITS}
     for split, many in counts.items():
         if not any(many):
             raise DataError(f"No picture of the {split} set can be read: no dataset is made.")
@@ -293,9 +256,7 @@ def _count_images_per_class(
 def _check_unreadable_share(copied: CopyResult, total: int, how: PreparationSettings) -> None:
     if copied.unreadable_count <= how.max_unreadable * total:
         return
-    first = "; ".join(
-        f"{sanitize_text(picture.location)}: {picture.reason}" for picture in copied.unreadable[:5]
-    )
+    first = "; ".join(f"{sanitize_text(picture.location)}: {picture.reason}" for picture in copied.unreadable[:5])
     raise DataError(
         f"{copied.unreadable_count:,} of {total:,} pictures cannot be read, more than "
         f"{100 * how.max_unreadable:g} % ({first:.600}): repair them, or add only the others "

@@ -76,10 +76,7 @@ def choose_class_reading(
     )
     notes = list[str]()
     if wanted or others or renumbered:
-        rest = [
-            f"; they could be {LABEL_READINGS[name]} ({describe_reading_option(name)})"
-            for name in others[:1]
-        ]
+        rest = [f"; they could be {LABEL_READINGS[name]} ({describe_reading_option(name)})" for name in others[:1]]
         notes.append(f"Labels were read as {LABEL_READINGS[taken]}{''.join(rest)}.")
     if taken == "positions" and not wanted and 0 not in chosen.values():
         notes.append(

@@ -12,12 +12,7 @@ from numpy.typing import NDArray
 
 from ensemble.datasets.own import arrays
 from ensemble.datasets.own.row_writer import RowWriter
-from ensemble.datasets.own.source import (
-    DatasetImageFormat,
-    PictureSource,
-    Pixels,
-    UnreadablePicture,
-)
+from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, Pixels, UnreadablePicture
 from ensemble.datasets.progress import REPORT_INTERVAL_S, Progress
 
 MAX_UNREADABLE_LISTED = 20  # unreadable files; the others are counted
@@ -30,9 +25,7 @@ class CopyResult:
 
     labels: dict[str, list[int]] = field(default_factory=lambda: {split: [] for split in SPLITS})
     groups: dict[str, list[int]] = field(default_factory=lambda: {split: [] for split in SPLITS})
-    hashes: dict[str, "array[int]"] = field(
-        default_factory=lambda: {split: array("Q") for split in SPLITS}
-    )
+    hashes: dict[str, "array[int]"] = field(default_factory=lambda: {split: array("Q") for split in SPLITS})
     unreadable: list[UnreadablePicture] = field(default_factory=list)
     unreadable_count: int = 0
     digests: list[str] = field(default_factory=list)
@@ -55,11 +48,7 @@ class CopyProgress:
 
 
 def copy_pictures(
-    folder: Path,
-    source: PictureSource,
-    form: DatasetImageFormat,
-    tests: NDArray[np.bool_] | None,
-    teller: CopyProgress,
+    folder: Path, source: PictureSource, form: DatasetImageFormat, tests: NDArray[np.bool_] | None, teller: CopyProgress
 ) -> CopyResult:
     """Reads every picture once and writes it to where it belongs."""
     copied = CopyResult()

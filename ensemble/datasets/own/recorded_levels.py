@@ -29,12 +29,7 @@ def load_dataset_levels(name: str, fingerprint: str) -> PictureLevels:
     if note is None or note.fingerprint != fingerprint:
         return STANDARD_LEVELS
     levels = {kind: parse_levels(pair) for kind, pair in note.levels.items()}
-    return PictureLevels(
-        levels.get("shallow") or BYTE_LEVELS,
-        levels.get("deep"),
-        levels.get("fraction"),
-        note.ground,
-    )
+    return PictureLevels(levels.get("shallow") or BYTE_LEVELS, levels.get("deep"), levels.get("fraction"), note.ground)
 
 
 def parse_levels(pair: list[float]) -> Levels | None:

@@ -55,23 +55,13 @@ def describe_dataset_anomalies(
     """What stands out, a sentence each."""
     sentences = []
     if copied.unreadable_count:
-        first = "; ".join(
-            f"{sanitize_text(picture.location)}: {picture.reason}"
-            for picture in copied.unreadable[:3]
-        )
+        first = "; ".join(f"{sanitize_text(picture.location)}: {picture.reason}" for picture in copied.unreadable[:3])
         more = "" if copied.unreadable_count <= 3 else "; …"
         are = "is" if copied.unreadable_count == 1 else "are"
-        sentences.append(
-            f"{copied.unreadable_count:,} cannot be read and {are} left out ({first}{more})."
-        )
+        sentences.append(f"{copied.unreadable_count:,} cannot be read and {are} left out ({first}{more}).")
     for split in SPLITS:
-        if without := [
-            name for name, many in zip(class_names, counts[split], strict=True) if not many
-        ]:
-            sentences.append(
-                f"Without a {split} image, {len(without):,} of the classes: "
-                f"{format_name_list(without)}."
-            )
+        if without := [name for name, many in zip(class_names, counts[split], strict=True) if not many]:
+            sentences.append(f"Without a {split} image, {len(without):,} of the classes: {format_name_list(without)}.")
     if duplicates:
         are = "image is" if duplicates == 1 else "images are"
         sentences.append(
@@ -87,9 +77,7 @@ def describe_dataset_anomalies(
         )
     if copies and copies.copies:
         are = "image is a copy" if copies.copies == 1 else "images are copies"
-        sentences.append(
-            f"{copies.copies:,} test {are} of other test images: intervals count them once."
-        )
+        sentences.append(f"{copies.copies:,} test {are} of other test images: intervals count them once.")
     return sentences
 
 

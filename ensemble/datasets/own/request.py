@@ -42,22 +42,13 @@ class PreparationSettings(Settings):
         high=custom_registry.MOST_SIDE,
     )
     test_share: float = declare_setting(
-        0.2,
-        "Share of each class to use as test images if the source has none.",
-        low=0.01,
-        high=0.5,
+        0.2, "Share of each class to use as test images if the source has none.", low=0.01, high=0.5
     )
     seed: int = declare_setting(
-        0,
-        "Seed for drawing test images and for the order of a folder's images.",
-        low=0,
-        high=2**31 - 1,
+        0, "Seed for drawing test images and for the order of a folder's images.", low=0, high=2**31 - 1
     )
     max_unreadable: float = declare_setting(
-        0.01,
-        "Share of files that may be unreadable; these are listed and left out.",
-        low=0.0,
-        high=1.0,
+        0.01, "Share of files that may be unreadable; these are listed and left out.", low=0.0, high=1.0
     )
     merge_classes: bool | None = None
     class_pattern: str = ""
@@ -69,8 +60,7 @@ class PreparationSettings(Settings):
             raise ConfigError("merge_classes has to be true, false or left out.")
         if self.labels_as not in ("", *LABEL_READINGS):
             raise ConfigError(
-                f"labels_as is {self.labels_as!r:.40}: it has to be "
-                f"{', '.join(LABEL_READINGS)} or left out."
+                f"labels_as is {self.labels_as!r:.40}: it has to be {', '.join(LABEL_READINGS)} or left out."
             )
         if 0 < self.size < LEAST_SIDE:
             raise ConfigError(
@@ -104,15 +94,11 @@ class DatasetNaming:
         object.__setattr__(self, "noun", sanitize_text(self.noun) or "image")
         if self.noun != sanitize_noun(self.noun):
             raise ConfigError(
-                f"The noun {self.noun!r:.60} is not a word: use letters, digits, spaces and "
-                "hyphens, as in leaf."
+                f"The noun {self.noun!r:.60} is not a word: use letters, digits, spaces and hyphens, as in leaf."
             )
         for what, text in (("title", self.title), ("noun", self.noun)):
             if len(text) > MAX_NAME_LENGTH:
-                raise ConfigError(
-                    f"The {what} has {len(text):,} characters: it has to have {MAX_NAME_LENGTH} at "
-                    f"most."
-                )
+                raise ConfigError(f"The {what} has {len(text):,} characters: it has to have {MAX_NAME_LENGTH} at most.")
 
 
 def check_dataset_name(name: str) -> None:

@@ -29,8 +29,7 @@ SPLIT_NAMES = {
 # What arrays and columns are called that say which pictures belong together.
 GROUP_NAMES = frozenset({"groups", "group", "writer_id", "patient_id", "video_id"})
 VALIDATION_TRAINED_NOTE = (
-    "The validation images become training images: `train --validation 0.1` holds out a share "
-    "of all of them."
+    "The validation images become training images: `train --validation 0.1` holds out a share of all of them."
 )
 VALIDATION_ONLY_NOTE = "There are no training images: the validation images become training images."
 TEST_ONLY_NOTE = "There are no training images: the test images become training images."
@@ -121,19 +120,14 @@ class PictureSource(Protocol):
     def survey(self) -> PictureSurvey:
         """The pictures' sizes and whether they are grey, as far as their headers say."""
 
-    def iterate_pictures(
-        self, split: str, form: DatasetImageFormat
-    ) -> Iterator[Pixels | UnreadablePicture]:
+    def iterate_pictures(self, split: str, form: DatasetImageFormat) -> Iterator[Pixels | UnreadablePicture]:
         """Each picture of a split in the order of its labels: uint8 (H, W, channels)."""
 
 
 def sort_class_names(class_names: Iterable[str]) -> list[str]:
     """The classes in order: by number where all are numbers, else by letter."""
     each = set(class_names)
-    numbers = all(
-        class_name.isascii() and class_name.isdigit() and len(class_name) < 10
-        for class_name in each
-    )
+    numbers = all(class_name.isascii() and class_name.isdigit() and len(class_name) < 10 for class_name in each)
     return sorted(each, key=lambda class_name: (int(class_name) if numbers else 0, class_name))
 
 
@@ -145,8 +139,7 @@ def format_class_names(names: Sequence[str]) -> tuple[str, ...]:
     """
     display_names = [sanitize_text(name) for name in names]
     display_names = [
-        name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 1] + "…"
-        for name in display_names
+        name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 1] + "…" for name in display_names
     ]
     for name, times in Counter(display_names).items():
         if times > 1 or not name:

@@ -7,11 +7,7 @@ from pathlib import Path
 from ensemble.datasets.own.request import CLASS_PATTERN_OPTION
 from ensemble.datasets.own.source import PictureSource
 from ensemble.datasets.own.sources import source_folder
-from ensemble.datasets.own.sources.arrays import (
-    cifar_binary,
-    mat_files,
-    npy_files,
-)
+from ensemble.datasets.own.sources.arrays import cifar_binary, mat_files, npy_files
 from ensemble.datasets.own.sources.arrays.array_source import ArraySource, NamedArrays
 from ensemble.datasets.own.sources.arrays.idx_files import IdxSource, find_idx_files
 from ensemble.datasets.own.sources.arrays.npz_archive import NpzArrays
@@ -29,9 +25,7 @@ ACCEPTED_SOURCES = (
 )
 
 
-def open_picture_source(
-    named: str, seed: int = 0, class_pattern: str = "", labels_as: str = ""
-) -> PictureSource:
+def open_picture_source(named: str, seed: int = 0, class_pattern: str = "", labels_as: str = "") -> PictureSource:
     """The source that a person names.
 
     Args:
@@ -56,9 +50,7 @@ def open_picture_source(
 
 def _open_named_source(named: str, seed: int, class_pattern: str, labels_as: str) -> PictureSource:
     if named.startswith(TFDS_PREFIX):
-        from ensemble.datasets.own.sources.tfds import (
-            TfdsSource,
-        )  # late: TensorFlow Datasets takes a while
+        from ensemble.datasets.own.sources.tfds import TfdsSource  # late: TensorFlow Datasets takes a while
 
         return TfdsSource(named.removeprefix(TFDS_PREFIX))
     path = Path(named).expanduser()
@@ -104,9 +96,7 @@ def open_folder_source(path: Path, seed: int, labels_as: str = "") -> PictureSou
 
 def open_parquet_source(paths: Sequence[Path], root: Path) -> PictureSource:
     """The source in Parquet files; DataError where they are none."""
-    from ensemble.datasets.own.sources.encoded.parquet_pictures import (
-        ParquetSource,
-    )  # late: Arrow takes a while
+    from ensemble.datasets.own.sources.encoded.parquet_pictures import ParquetSource  # late: Arrow takes a while
 
     return ParquetSource(paths, root)
 
@@ -141,7 +131,5 @@ def open_file_arrays(path: Path) -> NamedArrays | None:
     if name.endswith(pixel_csv.SUFFIXES):
         return pixel_csv.open_pixel_file(path)
     if name.endswith(npy_files.SUFFIX):
-        raise DataError(
-            f"{path.name} is one array: give the folder in which images.npy and labels.npy lie."
-        )
+        raise DataError(f"{path.name} is one array: give the folder in which images.npy and labels.npy lie.")
     return None

@@ -53,6 +53,5 @@ def check_batch_size(batch_size: int, learnt: int, held_out: int = 0, folds: int
     beside = f" beside the {held_out:,} of validation" if held_out else ""
     beside += f" beside the {learnt - size:,} that each member leaves out" if folds else ""
     raise ConfigError(
-        f"A batch of {batch_size:,} is more than the {size:,} training images{beside}: choose "
-        f"{size:,} or fewer."
+        f"A batch of {batch_size:,} is more than the {size:,} training images{beside}: choose {size:,} or fewer."
     )

@@ -11,11 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.partition.split import (
-    HoldoutSettings,
-    SplittableDataset,
-    select_validation_indices,
-)
+from ensemble.datasets.partition.split import HoldoutSettings, SplittableDataset, select_validation_indices
 from ensemble.errors import ConfigError
 
 FOLD_STREAM = 0xF01D  # tells these draws from any other by the same seed

@@ -44,9 +44,7 @@ def count_holdout_images(size: int, share: float) -> int:
     return min(int(share * size + 0.5), size // 2)
 
 
-def select_validation_indices(
-    config: HoldoutSettings, dataset: SplittableDataset
-) -> NDArray[np.int64]:
+def select_validation_indices(config: HoldoutSettings, dataset: SplittableDataset) -> NDArray[np.int64]:
     """The training images that a run does not learn from but chooses by: `count_holdout_images`.
 
     Of whole groups where the dataset has them (`select_group_indices`), else of each class its

@@ -101,12 +101,7 @@ def _sample_shifts_and_rotations(
 
 
 def _resample_image(
-    image: Array,
-    shift: Array,
-    cos: Array,
-    sin: Array,
-    lean: ArrayLike | None = None,
-    field: Array | None = None,
+    image: Array, shift: Array, cos: Array, sin: Array, lean: ArrayLike | None = None, field: Array | None = None
 ) -> Array:
     centre = (jnp.array(image.shape[:2]) - 1) / 2
     rows, columns = jnp.meshgrid(*map(jnp.arange, image.shape[:2]), indexing="ij")
@@ -117,6 +112,4 @@ def _resample_image(
     source = [cos * y - sin * x + centre[0], sin * y + cos * x + centre[1]]
     if image.shape[-1] == 1:
         return map_coordinates(image[..., 0], source, order=1, mode="constant")[..., None]
-    return jax.vmap(lambda plane: map_coordinates(plane, source, order=1, mode="constant"), -1, -1)(
-        image
-    )
+    return jax.vmap(lambda plane: map_coordinates(plane, source, order=1, mode="constant"), -1, -1)(image)

@@ -35,11 +35,7 @@ def count_steps_per_epoch(size: int, batch_size: int, held_out: int = 0, folds: 
 
 
 def sample_epoch_batches(
-    config: EnsembleConfig,
-    epoch: int,
-    size: int,
-    numbers: Sequence[int] | None = None,
-    folds: np.ndarray | None = None,
+    config: EnsembleConfig, epoch: int, size: int, numbers: Sequence[int] | None = None, folds: np.ndarray | None = None
 ) -> np.ndarray:
     """The images of every batch of an epoch, by number: int32 (M, S, B).
 
@@ -71,9 +67,7 @@ def sample_epoch_batches(
     return np.broadcast_to(order, (len(numbers), *order.shape[1:]))
 
 
-def sample_member_orders(
-    seed: int, epoch: int, size: int, numbers: Sequence[int]
-) -> NDArray[np.int32]:
+def sample_member_orders(seed: int, epoch: int, size: int, numbers: Sequence[int]) -> NDArray[np.int32]:
     """An order of `size` rows for each of these members in an epoch (from 1), int32 (M, size).
 
     The draws of a run that asks for `shuffle_per_member`.
@@ -105,9 +99,7 @@ def _sample_fold_batches(
 
 
 @functools.cache
-def _build_order_program(
-    size: int, own_order: bool, bootstrap: bool
-) -> Callable[[int, int, np.ndarray], Array]:
+def _build_order_program(size: int, own_order: bool, bootstrap: bool) -> Callable[[int, int, np.ndarray], Array]:
     """From seed, epoch and numbers an order of all images for each, or one for all: (M or 1, N)."""
 
     def sample_order(seed: Array, epoch: Array, numbers: Array) -> Array:

@@ -10,14 +10,9 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-MAX_EROSION = (
-    0.5  # of a pixel on each side of a stroke: a whole one would leave none of many strokes
-)
+MAX_EROSION = 0.5  # of a pixel on each side of a stroke: a whole one would leave none of many strokes
 MAX_FADE = 0.4  # most that ink loses of its full darkness
-RULED_LINES_PROBABILITY, CUT_SIDE_PROBABILITY = (
-    0.25,
-    0.25,
-)  # chance of lines along an axis, and of a cut side
+RULED_LINES_PROBABILITY, CUT_SIDE_PROBABILITY = (0.25, 0.25)  # chance of lines along an axis, and of a cut side
 LINE_DARKNESS_RANGE = 0.2, 0.8  # darkness of a line
 LINE_SPACING_RANGE = 6.0, 28.0  # pixels between two of them
 MAX_CUT_SHARE = 2 / 7  # of the side is cut off at most: as much again as MNIST's margin of 4 pixels
@@ -39,9 +34,7 @@ def apply_photo_effects(key: Array, images: Array, amount: ArrayLike) -> Array:
     # A column for each thing that is drawn, of every image.
     drawn = lax.optimization_barrier(jax.random.uniform(key, (15, len(images), 1, 1, 1)))
     stroke, tone, fade = drawn[:3]
-    images = adjust_tones(
-        change_stroke_width(images, amount * (2 * stroke - 1)), amount * (2 * tone - 1)
-    )
+    images = adjust_tones(change_stroke_width(images, amount * (2 * stroke - 1)), amount * (2 * tone - 1))
     images = images * (1 - MAX_FADE * amount * fade)
     for axis, (there, apart, first, dark) in ((1, drawn[3:7]), (2, drawn[7:11])):
         lines = build_ruled_lines_mask(images.shape[axis], apart, first)
@@ -63,9 +56,7 @@ def change_stroke_width(images: Array, pixels: Array) -> Array:
     """
     around = jnp.pad(images, ((0, 0), (1, 1), (1, 1), (0, 0)), mode="edge")
     # Behind barriers: each pixel is read by its neighbours, and would be made again for each.
-    columns = lax.optimization_barrier(
-        compute_neighbor_extrema(lax.optimization_barrier(around), 1)
-    )
+    columns = lax.optimization_barrier(compute_neighbor_extrema(lax.optimization_barrier(around), 1))
     larger, smaller = (compute_neighbor_extrema(column, 2)[n] for n, column in enumerate(columns))
     thicker = jnp.maximum(pixels, 0) * (larger - images)
     return images + thicker - MAX_EROSION * jnp.maximum(-pixels, 0) * (images - smaller)
@@ -88,9 +79,7 @@ def adjust_tones(images: Array, curve: Array) -> Array:
 
 def build_ruled_lines_mask(size: int, apart: Array, first: Array) -> Array:
     """1 on every row that has a line, (B, size, 1, 1); at least one of them has."""
-    between = jnp.floor(
-        LINE_SPACING_RANGE[0] + (LINE_SPACING_RANGE[1] - LINE_SPACING_RANGE[0]) * apart
-    )
+    between = jnp.floor(LINE_SPACING_RANGE[0] + (LINE_SPACING_RANGE[1] - LINE_SPACING_RANGE[0]) * apart)
     at = jnp.floor(first * jnp.minimum(between, size))
     rows = jnp.arange(size, dtype=jnp.float32)[:, None, None]
     return (jnp.mod(rows - at, between) == 0).astype(jnp.float32)

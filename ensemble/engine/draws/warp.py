@@ -13,11 +13,7 @@ KNOT_REACH = 3  # of a knot, in σ
 
 
 def sample_warp(
-    key: Array,
-    count: int,
-    shape: Sequence[int],
-    slant_degrees: ArrayLike,
-    elastic_pixels: ArrayLike,
+    key: Array, count: int, shape: Sequence[int], slant_degrees: ArrayLike, elastic_pixels: ArrayLike
 ) -> tuple[Array, Array]:
     """A slant and a smooth random displacement for each image.
 

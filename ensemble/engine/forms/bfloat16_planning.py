@@ -41,9 +41,7 @@ EMULATED_METHODS = Bfloat16Methods("rounded", "rounded")
 
 def choose_bfloat16_methods(network: Network) -> Bfloat16Methods:
     """How to multiply in bfloat16: as planned, which is measured now where it never was."""
-    if (
-        not detect_processor().fast_bfloat16
-    ):  # Nothing to choose: it is rounded, and multiplied as ever.
+    if not detect_processor().fast_bfloat16:  # Nothing to choose: it is rounded, and multiplied as ever.
         return EMULATED_METHODS
     plan = load_bfloat16_plan(_build_plan_key(network))
     return (plan or remeasure_bfloat16_plan(network)).methods
@@ -90,11 +88,7 @@ def measure_bfloat16_plan(network: Network) -> Bfloat16Plan:
     convolutions, weights = kernels[:-1], kernels[-1]
     fast = detect_processor().fast_bfloat16
     timings = [
-        _time_methods(
-            {method: functools.partial(way, method) for method in ("float32", *choices)},
-            first,
-            shapes,
-        )
+        _time_methods({method: functools.partial(way, method) for method in ("float32", *choices)}, first, shapes)
         for way, first, shapes, choices in (
             # Only adversarial training asks for an image's gradient.
             (
@@ -114,9 +108,7 @@ def measure_bfloat16_plan(network: Network) -> Bfloat16Plan:
     usual = sum(each.pop("float32") for each in timings)
     convolved, dense = (min(each, key=each.__getitem__) for each in timings)
     return Bfloat16Plan(
-        convolved,
-        dense,
-        round(usual / sum(map(min, (by_method.values() for by_method in timings))), 3),
+        convolved, dense, round(usual / sum(map(min, (by_method.values() for by_method in timings))), 3)
     )
 
 
@@ -142,9 +134,7 @@ def _sum_dense_product(precision: str, x: Array, weights: Array) -> Array:
     return (product * product).sum()
 
 
-def _time_methods(
-    ways: dict[str, Callable[..., Array]], first: int, shapes: Any
-) -> dict[str, float]:
+def _time_methods(ways: dict[str, Callable[..., Array]], first: int, shapes: Any) -> dict[str, float]:
     """The least time that each way takes for some passes, forward and backward, in turns.
 
     Gradients are taken by all arrays of these shapes from number `first` on.
@@ -152,10 +142,7 @@ def _time_methods(
     devices = tuple(jax.local_devices())  # Those of this host.
     layout = Layout(len(devices), devices)
     draw = np.random.default_rng(0)
-    arrays = [
-        jnp.asarray(np.broadcast_to(draw.random(shape, np.float32), (len(devices), *shape)))
-        for shape in shapes
-    ]
+    arrays = [jnp.asarray(np.broadcast_to(draw.random(shape, np.float32), (len(devices), *shape))) for shape in shapes]
 
     def compile_passes(way: Callable[..., Array]) -> Callable[..., Any]:
         def run_passes(*arrays: Array) -> Any:

@@ -9,12 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemble.engine.metrics import (
-    Evaluation,
-    EvaluationAccumulator,
-    TrainingMetrics,
-    mask_frozen_members,
-)
+from ensemble.engine.metrics import Evaluation, EvaluationAccumulator, TrainingMetrics, mask_frozen_members
 
 AverageMetricsFunction = Callable[[Any, Any, np.ndarray], tuple[Any, Any]]
 
@@ -47,9 +42,7 @@ def map_over_ensembles(ensembles: int, metrics: AverageMetricsFunction) -> Avera
     return compute_each
 
 
-def split_metrics_by_ensemble(
-    metrics: TrainingMetrics, aside: np.ndarray, ensembles: int
-) -> TrainingMetrics:
+def split_metrics_by_ensemble(metrics: TrainingMetrics, aside: np.ndarray, ensembles: int) -> TrainingMetrics:
     """The metrics of steps with NaN for members that diverged, and with those of each.
 
     Args:
@@ -104,9 +97,6 @@ class MultiEnsembleAccumulator:
         each = tuple(tally.compute_evaluation() for tally in self._each)
         if len(each) == 1:
             return each[0]
-        loss, right = (
-            np.concatenate(values)
-            for values in zip(*((e.loss, e.accuracy) for e in each), strict=True)
-        )
+        loss, right = (np.concatenate(values) for values in zip(*((e.loss, e.accuracy) for e in each), strict=True))
         probabilities = np.concatenate([evaluation.probabilities for evaluation in each])
         return Evaluation(probabilities, loss, right, np.nan, np.nan, by_ensemble=each)

@@ -142,9 +142,7 @@ class Execution(Protocol):
     def load_evaluation_data(self, images: np.ndarray | ImageRows, labels: np.ndarray) -> Any:
         """Images (N, H, W, channels) and labels (N,) to be judged on, on the devices."""
 
-    def evaluate(
-        self, state: Any, judged: Any, interrupted: Callable[[], bool]
-    ) -> Evaluation | None:
+    def evaluate(self, state: Any, judged: Any, interrupted: Callable[[], bool]) -> Evaluation | None:
         """All members on all of these; None as soon as `interrupted` says yes."""
 
     def compile_evaluation(self, state: Any, judged: Any) -> None:

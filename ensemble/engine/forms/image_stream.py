@@ -57,11 +57,7 @@ class ImageBlocks:
 
     def load(self) -> np.ndarray:
         """uint8 (count, E, H, W, channels)."""
-        here = (
-            self.images.take(self.span)
-            if isinstance(self.images, ImageRows)
-            else self.images[self.span]
-        )
+        here = self.images.take(self.span) if isinstance(self.images, ImageRows) else self.images[self.span]
         whole = np.zeros((self.count * self.block, *here.shape[1:]), here.dtype)
         whole[: len(here)] = here
         return whole.reshape(self.count, self.block, *here.shape[1:])
@@ -144,10 +140,7 @@ class ImageStream:
         self._ahead = None
         if count and (left := min(self._steps, order.shape[1] - following)) > 0:
             wanted = _WantedSteps(order, following, min(count, left))
-            self._ahead = (
-                wanted,
-                self._pool.submit(self._gather, order, following, wanted.count),
-            )
+            self._ahead = (wanted, self._pool.submit(self._gather, order, following, wanted.count))
         return window
 
     def _gather(self, order: np.ndarray, start: int, count: int) -> ImageWindow:
@@ -160,9 +153,7 @@ class ImageStream:
         own = np.arange(len(order)) if self._orders > 1 else np.zeros(len(order), np.int64)
         places[:, start : start + count] = here + (own * room).astype(np.int32)[:, None, None]
         wanted = rows.ravel()
-        targets = tuple(
-            each._replace(probabilities=each.probabilities[wanted]) for each in self._targets
-        )
+        targets = tuple(each._replace(probabilities=each.probabilities[wanted]) for each in self._targets)
         return ImageWindow(places, self._images.take(wanted), self._labels[wanted], targets)
 
 

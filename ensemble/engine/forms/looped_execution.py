@@ -14,11 +14,7 @@ from ensemble.engine.forms.ensembles import MultiEnsembleAccumulator, map_over_e
 from ensemble.engine.forms.execution import EpochInputs, TrainingSetup, create_blank_epoch
 from ensemble.engine.forms.frozen_members import FrozenMembers
 from ensemble.engine.forms.image_stream import WINDOW_BYTES, ImageBlocks, ImageRows
-from ensemble.engine.forms.member_programs import (
-    EVALUATION_BLOCK_SIZE,
-    build_member_programs,
-    is_sequential_execution,
-)
+from ensemble.engine.forms.member_programs import EVALUATION_BLOCK_SIZE, build_member_programs, is_sequential_execution
 from ensemble.engine.forms.split_member_layout import SplitMemberLayout
 from ensemble.engine.forms.split_member_schedule import ScheduleSegment, SplitMemberSchedule
 from ensemble.engine.metrics import Evaluation, TrainingMetrics, build_average_metrics
@@ -75,14 +71,8 @@ class LoopedExecution:
         self._work, self._plain, self._network = work, work.layout, work.network
         share = share and is_sequential_execution(work.arithmetic.execution)
         self._layout = SplitMemberLayout.from_layout(work.layout) if share else work.layout
-        self._sharing = (
-            SplitMemberSchedule(self._layout)
-            if isinstance(self._layout, SplitMemberLayout)
-            else None
-        )
-        self._unmoved = FrozenMembers(
-            self._layout, together=not is_sequential_execution(work.arithmetic.execution)
-        )
+        self._sharing = SplitMemberSchedule(self._layout) if isinstance(self._layout, SplitMemberLayout) else None
+        self._unmoved = FrozenMembers(self._layout, together=not is_sequential_execution(work.arithmetic.execution))
         self.device_count = len(self._layout.devices)
         self.active = np.ones(work.layout.members, bool)
         classes, lanes = work.network.classes, self._layout.lanes
@@ -91,9 +81,7 @@ class LoopedExecution:
         if stream := work.open_stream():
             self.max_steps_per_call = stream.limit_steps(self.max_steps_per_call)
         self._stream = stream
-        self._blocks = max(
-            1, PROBABILITY_BUFFER_BYTES // (4 * lanes * EVALUATION_BLOCK_SIZE * classes)
-        )
+        self._blocks = max(1, PROBABILITY_BUFFER_BYTES // (4 * lanes * EVALUATION_BLOCK_SIZE * classes))
         self._train, self._evaluate = build_member_programs(
             self._layout.devices,
             work.network,
@@ -102,9 +90,7 @@ class LoopedExecution:
             work.rule,
             work.arithmetic,
             # One after the other each lane reads its own, and one program serves both.
-            shares_order=not (
-                work.has_member_batches or is_sequential_execution(work.arithmetic.execution)
-            ),
+            shares_order=not (work.has_member_batches or is_sequential_execution(work.arithmetic.execution)),
         )
         self._data = self._last = ()
         if stream is None:
@@ -163,12 +149,8 @@ class LoopedExecution:
             split_steps = self._run_plain_steps(state, epoch, start, count)
         nll, right = self._average_probabilities(split_steps.probabilities, epoch[1], start)
         if nll is None or right is None:
-            return split_steps.state, TrainingMetrics(
-                split_steps.loss, split_steps.accuracy, None, None
-            )
-        metrics = TrainingMetrics(
-            split_steps.loss, split_steps.accuracy, nll[..., :count], right[..., :count]
-        )
+            return split_steps.state, TrainingMetrics(split_steps.loss, split_steps.accuracy, None, None)
+        metrics = TrainingMetrics(split_steps.loss, split_steps.accuracy, nll[..., :count], right[..., :count])
         return split_steps.state, metrics
 
     def _run_plain_steps(self, state: Any, epoch: Any, start: int, count: int) -> TrainingResult:
@@ -189,9 +171,7 @@ class LoopedExecution:
         """`train` where two devices take turns at a member: part by part, put together here."""
         work, shape = self._work, (self._layout.members, count)
         loss, accuracy = np.zeros((2, *shape), np.float32)
-        rows = (
-            0 if work.has_member_views else self.max_steps_per_call
-        )  # There the averages are of no use.
+        rows = 0 if work.has_member_views else self.max_steps_per_call  # There the averages are of no use.
         room = (shape[0], rows, work.batch_size, self._network.classes)
         probabilities = np.zeros(room, np.float32)
         for part in sharing.build_segments(count, self.active):
@@ -205,9 +185,7 @@ class LoopedExecution:
         state, spread = sharing.return_to_first_devices(state), self._plain.spread
         return TrainingResult(state, loss, accuracy, spread(probabilities) if rows else None)
 
-    def load_evaluation_data(
-        self, images: np.ndarray | ImageRows, labels: np.ndarray
-    ) -> LoopedEvaluationData:
+    def load_evaluation_data(self, images: np.ndarray | ImageRows, labels: np.ndarray) -> LoopedEvaluationData:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
         count, most = -(-len(images) // EVALUATION_BLOCK_SIZE), self._blocks
         if isinstance(images, ImageRows):
@@ -232,18 +210,12 @@ class LoopedExecution:
         self, state: MemberState, judged: LoopedEvaluationData, interrupted: Callable[[], bool]
     ) -> Evaluation | None:
         """All members on all the images; None as soon as `interrupted` says yes."""
-        tally = MultiEnsembleAccumulator(
-            self._work.ensembles, self.active, judged.labels, self._network.classes
-        )
+        tally = MultiEnsembleAccumulator(self._work.ensembles, self.active, judged.labels, self._network.classes)
         pace = CallPacer()
         for share, truth in judged.shares:
             blocks = self._place_blocks(share)
             count = -(-len(truth) // EVALUATION_BLOCK_SIZE)
-            log_p, done, spans = (
-                self._allocate_log_probabilities(blocks),
-                0,
-                list[ScheduleSegment](),
-            )
+            log_p, done, spans = (self._allocate_log_probabilities(blocks), 0, list[ScheduleSegment]())
             while done < count:
                 if interrupted():
                     return None
@@ -261,9 +233,7 @@ class LoopedExecution:
         for share, truth in {share[1].shape: share for share in judged.shares}.values():
             blocks = self._place_blocks(share)
             nothing = self._select_blocks(0, 0)
-            log_p = self._predict_blocks(
-                blocks, self._allocate_log_probabilities(blocks), state, nothing
-            )
+            log_p = self._predict_blocks(blocks, self._allocate_log_probabilities(blocks), state, nothing)
             self._gather_predictions(log_p, truth, [nothing])
 
     def _allocate_log_probabilities(self, blocks: Array) -> Array:
@@ -279,9 +249,7 @@ class LoopedExecution:
         counts = self._layout.active_lanes(self.active) * np.int32(count)
         return ScheduleSegment((), np.full_like(counts, start), counts)
 
-    def _predict_blocks(
-        self, blocks: Array, log_p: Array, state: MemberState, span: ScheduleSegment
-    ) -> Array:
+    def _predict_blocks(self, blocks: Array, log_p: Array, state: MemberState, span: ScheduleSegment) -> Array:
         """Log-probabilities with some more blocks filled in."""
         spans = self._layout.put_shards(span.starts), self._layout.put_shards(span.counts)
         log_p, _ = self._evaluate(log_p, (state.params,), spans, (blocks,))
@@ -301,9 +269,7 @@ class LoopedExecution:
         nll, right = self._of_each(jnp.exp(log_p), labels, self.active)
         return host.reshape(len(host), -1, self._network.classes), nll, right
 
-    def _run_steps(
-        self, state: MemberState, epoch: Any, starts: np.ndarray, counts: np.ndarray
-    ) -> Any:
+    def _run_steps(self, state: MemberState, epoch: Any, starts: np.ndarray, counts: np.ndarray) -> Any:
         """New members and raw metrics, on the devices: each lane's own steps, (D, K)."""
         own, _, common, _ = epoch
         spans = self._layout.put_shards(starts), self._layout.put_shards(counts)

@@ -9,12 +9,7 @@ from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic, 
 from ensemble.engine.networks.network import Network, Params
 from ensemble.engine.optimizer import PLAIN_SGD as PLAIN_SGD
 from ensemble.engine.optimizer import Hyperparameters, SoftTargets, UpdateRule
-from ensemble.engine.step import (
-    MemberState,
-    MemberStepMetrics,
-    SharedHyperparameters,
-    run_epoch_step,
-)
+from ensemble.engine.step import MemberState, MemberStepMetrics, SharedHyperparameters, run_epoch_step
 
 
 def run_train_steps(
@@ -59,9 +54,7 @@ def run_train_steps(
     """
     batch = order.shape[1]
 
-    def run_step(
-        step: Array, carry: tuple[MemberState, MemberStepMetrics]
-    ) -> tuple[MemberState, MemberStepMetrics]:
+    def run_step(step: Array, carry: tuple[MemberState, MemberStepMetrics]) -> tuple[MemberState, MemberStepMetrics]:
         state, metrics = carry
         state, new = run_epoch_step(
             network,
@@ -81,9 +74,7 @@ def run_train_steps(
         row = step - start
         return state, jax.tree.map(lambda old, value: old.at[row].set(value), metrics, new)
 
-    empty = MemberStepMetrics(
-        jnp.zeros(rows), jnp.zeros(rows), jnp.zeros((rows, batch, network.classes))
-    )
+    empty = MemberStepMetrics(jnp.zeros(rows), jnp.zeros(rows), jnp.zeros((rows, batch, network.classes)))
     return jax.lax.fori_loop(start, start + count, run_step, (state, empty))
 
 

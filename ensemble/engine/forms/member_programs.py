@@ -42,9 +42,7 @@ def choose_execution(network: Network) -> str:
     return "scan" if network.is_fast_in_loops else "stepwise"
 
 
-def choose_training_execution(
-    network: Network, lanes: int, batch_size: int, device: jax.Device | None
-) -> str:
+def choose_training_execution(network: Network, lanes: int, batch_size: int, device: jax.Device | None) -> str:
     """What is fastest for so many members on each device, and leaves it room.
 
     Patches are kept for the gradients: where they would take much of a device's memory, members
@@ -95,9 +93,7 @@ def build_member_programs(
     )
 
 
-def map_over_lanes(
-    function: Callable[..., Any], form: str, shares_first: bool = False
-) -> Callable[..., Any]:
+def map_over_lanes(function: Callable[..., Any], form: str, shares_first: bool = False) -> Callable[..., Any]:
     """`function(member, *own, start, count, *shared)`, a member and metrics, for every lane.
 
     The result takes (members, own, spans, shared), spans being starts and counts: all but
@@ -111,14 +107,10 @@ def map_over_lanes(
     def scan_lanes(members: Any, own: Any, spans: Any, shared: Any) -> Any:
         def run_lane(members: Any, args: Any) -> tuple[Any, Any]:
             number, own, span = args
-            member = jax.tree.map(
-                lambda leaf: lax.dynamic_index_in_dim(leaf, number, keepdims=False), members
-            )
+            member = jax.tree.map(lambda leaf: lax.dynamic_index_in_dim(leaf, number, keepdims=False), members)
             member, metrics = function(member, *own, *span, *shared)
             return jax.tree.map(
-                lambda leaf, new: lax.dynamic_update_index_in_dim(leaf, new, number, 0),
-                members,
-                member,
+                lambda leaf, new: lax.dynamic_update_index_in_dim(leaf, new, number, 0), members, member
             ), metrics
 
         # Carried, so that new members take the places of the old: mapped over, all would be twice.
@@ -129,9 +121,9 @@ def map_over_lanes(
         axes: list[int | None] = [0] * len(own)
         if shares_first:
             own, axes[0] = (own[0][0], *own[1:]), None
-        return jax.vmap(
-            lambda member, own: function(member, *own, *span, *shared), in_axes=(0, tuple(axes))
-        )(members, own)
+        return jax.vmap(lambda member, own: function(member, *own, *span, *shared), in_axes=(0, tuple(axes)))(
+            members, own
+        )
 
     return scan_lanes if is_sequential_execution(form) else vmap_lanes
 

@@ -30,21 +30,11 @@ from ensemble.engine.trace_cache import cache_trace
 
 @functools.lru_cache(maxsize=256)
 def build_part_programs(
-    layout: Layout,
-    network: Network,
-    parts: int,
-    augmentation: Augmentation,
-    rule: UpdateRule,
-    arithmetic: Arithmetic,
+    layout: Layout, network: Network, parts: int, augmentation: Augmentation, rule: UpdateRule, arithmetic: Arithmetic
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """On each device a part of a member's gradient, and the update by all parts."""
     compute_part = functools.partial(
-        compute_part_gradients,
-        network,
-        parts,
-        augmentation=augmentation,
-        rule=rule,
-        arithmetic=arithmetic,
+        compute_part_gradients, network, parts, augmentation=augmentation, rule=rule, arithmetic=arithmetic
     )
     gradients = cache_trace("part", compute_part, network, parts, augmentation, rule, arithmetic)
     apply_mean = functools.partial(apply_mean_gradient, rule, network.classes)
@@ -87,9 +77,7 @@ class SharedBatchExecution(StepwiseExecution):
         # From the host as it is: laid out by hand it would cost more than the call itself.
         number = np.full(len(self._shared.local_devices), step, np.int32)
         by_turn = [
-            self._compute_part(
-                member.params, order, key_data, *self._data, common, number, part, *self._last
-            )
+            self._compute_part(member.params, order, key_data, *self._data, common, number, part, *self._last)
             for part in self._turns
         ]
         if self._shared.copies > 1:
@@ -110,8 +98,5 @@ class SharedBatchExecution(StepwiseExecution):
         return self._layout.put_shards([images[copy] for copy in self._shared.copy_numbers])
 
     def _collect_blocks(self, lanes: list[Any]) -> list[np.ndarray]:
-        by_copy = [
-            [self._shared.fetch_from_copy(lane, copy) for lane in lanes]
-            for copy in range(self._shared.copies)
-        ]
+        by_copy = [[self._shared.fetch_from_copy(lane, copy) for lane in lanes] for copy in range(self._shared.copies)]
         return [self.get(each) for each in by_copy]

@@ -64,9 +64,7 @@ def build_timetable(layout: SplitMemberLayout, steps: int) -> list[list[tuple[in
     kept, timetable = count_first_device_steps(layout, steps), []
     count = len(layout.devices)
     for device in range(count):
-        lanes = [
-            (lane, 0, steps) for lane in np.flatnonzero(layout.occupied_lanes[device]).tolist()
-        ]
+        lanes = [(lane, 0, steps) for lane in np.flatnonzero(layout.occupied_lanes[device]).tolist()]
         if device + 1 < count and layout.continued_members[device + 1] >= 0:
             lanes = [(lanes[-1][0], 0, kept[device + 1]), *lanes[:-1]]
         if layout.continued_members[device] >= 0:
@@ -113,13 +111,9 @@ class SplitMemberSchedule:
 
     def build_segments(self, steps: int, active: np.ndarray) -> list[ScheduleSegment]:
         """A call of so many steps of the active members (M,), one part after the other."""
-        return [
-            self._drop_frozen(active, part) for part in build_schedule_segments(self._layout, steps)
-        ]
+        return [self._drop_frozen(active, part) for part in build_schedule_segments(self._layout, steps)]
 
-    def build_unordered_segment(
-        self, start: int, units: int, active: np.ndarray
-    ) -> ScheduleSegment:
+    def build_unordered_segment(self, start: int, units: int, active: np.ndarray) -> ScheduleSegment:
         """What need not be done in order, `units` of each active member from `start`."""
         starts, counts = np.full((2, *self._layout.occupied_lanes.shape), start, np.int32)
         counts[:] = 0
@@ -128,9 +122,7 @@ class SplitMemberSchedule:
                 starts[device, lane], counts[device, lane] = start + first, count
         return self._drop_frozen(active, ScheduleSegment((), starts, counts))
 
-    def collect_rows(
-        self, whole: np.ndarray, pieces: Array, part: ScheduleSegment, relative: bool
-    ) -> None:
+    def collect_rows(self, whole: np.ndarray, pieces: Array, part: ScheduleSegment, relative: bool) -> None:
         """Fill into `whole` (M, S, …) what the lanes have found, (D, K, rows, …).
 
         Args:
@@ -164,16 +156,12 @@ class SplitMemberSchedule:
     def _continued_lanes(self) -> list[int]:
         return [self._layout.lanes - 1] * len(self._layout.devices)
 
-    def _copy_lanes(
-        self, state: Any, pairs: list[tuple[int, int]], out: list[int], into: list[int]
-    ) -> Any:
+    def _copy_lanes(self, state: Any, pairs: list[tuple[int, int]], out: list[int], into: list[int]) -> Any:
         """Lanes copied from the first device of each pair to the second."""
         if not pairs:
             return state
         layout, source = self._layout, {to: origin_device for origin_device, to in pairs}
-        lane_arrays = jax.block_until_ready(
-            self._take(state, layout.put_shards(np.array(out, np.int32)))
-        )
+        lane_arrays = jax.block_until_ready(self._take(state, layout.put_shards(np.array(out, np.int32))))
         changed = np.array([d in source for d in range(len(layout.devices))])
 
         leaves, shape = jax.tree.flatten(lane_arrays)
@@ -184,19 +172,14 @@ class SplitMemberSchedule:
             for shards, shard in zip(new, moved, strict=True):
                 shards[device] = shard
         join = jax.make_array_from_single_device_arrays
-        joined = [
-            join(leaf.shape, leaf.sharding, shards)
-            for leaf, shards in zip(leaves, new, strict=True)
-        ]
+        joined = [join(leaf.shape, leaf.sharding, shards) for leaf, shards in zip(leaves, new, strict=True)]
         brought = jax.tree.unflatten(shape, joined)
         lanes = layout.put_shards(np.array(into, np.int32))
         return self._give(state, brought, lanes, layout.put_shards(changed))
 
 
 @functools.lru_cache(maxsize=64)
-def _build_lane_programs(
-    layout: SplitMemberLayout,
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _build_lane_programs(layout: SplitMemberLayout) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Out of a lane of each device, and into one."""
 
     def read_lane(state: Any, lane: Array) -> Any:

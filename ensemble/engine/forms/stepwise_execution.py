@@ -45,32 +45,23 @@ class StepwiseEvaluationData(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def build_step_program(
-    layout: Layout,
-    network: Network,
-    augmentation: Augmentation,
-    rule: UpdateRule,
-    arithmetic: Arithmetic,
+    layout: Layout, network: Network, augmentation: Augmentation, rule: UpdateRule, arithmetic: Arithmetic
 ) -> Callable[..., Any]:
     """One step of one member on each device; made once a process."""
-    step = functools.partial(
-        run_epoch_step, network, augmentation=augmentation, rule=rule, arithmetic=arithmetic
-    )
+    step = functools.partial(run_epoch_step, network, augmentation=augmentation, rule=rule, arithmetic=arithmetic)
     program = cache_trace("step", step, network, augmentation, rule, arithmetic)
     return layout.pmap(program, donate_argnums=0, compiler_options=choose_compiler_options(network))
 
 
 @functools.lru_cache(maxsize=256)
-def build_prediction_program(
-    layout: Layout, network: Network, arithmetic: Arithmetic
-) -> Callable[..., Any]:
+def build_prediction_program(layout: Layout, network: Network, arithmetic: Arithmetic) -> Callable[..., Any]:
     """A member's log-probabilities (E, C) of a block of images (E, H, W, channels), by device."""
 
     def predict_block(params: Any, images: Array) -> Array:
         return jax.nn.log_softmax(network.apply(params, scale_to_unit(images), arithmetic))
 
     return layout.pmap(
-        cache_trace("ask", predict_block, network, arithmetic),
-        compiler_options=choose_compiler_options(network),
+        cache_trace("ask", predict_block, network, arithmetic), compiler_options=choose_compiler_options(network)
     )
 
 
@@ -84,9 +75,7 @@ class StepwiseExecution:
         self._work, self._network, self._layout = work, work.network, layout or work.layout
         # Programs do not depend on how many members there are.
         plain = Layout(len(self._layout.devices), self._layout.devices)
-        self._step = build_step_program(
-            plain, work.network, work.augmentation, work.rule, work.arithmetic
-        )
+        self._step = build_step_program(plain, work.network, work.augmentation, work.rule, work.arithmetic)
         self._unmoved = FrozenMembers(plain)
         self.active = np.ones(work.layout.members, bool)
         self._ask = build_prediction_program(plain, work.network, work.arithmetic)
@@ -114,9 +103,7 @@ class StepwiseExecution:
         number = self._layout.lane_members
         host = jax.tree.map(np.asarray, state)
         return [
-            jax.tree.map(
-                lambda leaf, k=k: self._layout.put_shards([leaf[m] for m in number[:, k]]), host
-            )
+            jax.tree.map(lambda leaf, k=k: self._layout.put_shards([leaf[m] for m in number[:, k]]), host)
             for k in range(self._layout.lanes)
         ]
 
@@ -171,9 +158,7 @@ class StepwiseExecution:
         jax.block_until_ready(raw)
         for k in moving:
             state[k] = self._unmoved.restore_members(state[k], kept[k], aside[k])
-        steps = [
-            self.get([(figure.loss, figure.accuracy) for figure in metrics]) for metrics in raw
-        ]
+        steps = [self.get([(figure.loss, figure.accuracy) for figure in metrics]) for metrics in raw]
         shape = (count, 2, self._layout.members)
         loss, accuracy = np.array(steps, np.float32).reshape(shape).transpose(1, 2, 0)
         if self._work.has_member_views:
@@ -185,44 +170,32 @@ class StepwiseExecution:
         nll, right = np.moveaxis(np.array(both, np.float32), 0, -1)
         return state, TrainingMetrics(loss, accuracy, nll, right)
 
-    def load_evaluation_data(
-        self, images: np.ndarray | ImageRows, labels: np.ndarray
-    ) -> StepwiseEvaluationData:
+    def load_evaluation_data(self, images: np.ndarray | ImageRows, labels: np.ndarray) -> StepwiseEvaluationData:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
         size, count = max(1, min(EVALUATION_CALL_SIZE, len(images))), self._blocks_per_call
         blocks = [
-            ImageBlocks(images, slice(at, at + size * count), size, count)
-            for at in range(0, len(images), size * count)
+            ImageBlocks(images, slice(at, at + size * count), size, count) for at in range(0, len(images), size * count)
         ]
         if isinstance(images, ImageRows):
             return StepwiseEvaluationData(labels, blocks)
         return StepwiseEvaluationData(labels, [self._place_blocks(block) for block in blocks])
 
     def evaluate(
-        self,
-        state: list[MemberState],
-        judged: StepwiseEvaluationData,
-        interrupted: Callable[[], bool],
+        self, state: list[MemberState], judged: StepwiseEvaluationData, interrupted: Callable[[], bool]
     ) -> Evaluation | None:
         """All members on all the images; None as soon as `interrupted` says yes."""
-        tally = MultiEnsembleAccumulator(
-            self._work.ensembles, self.active, judged.labels, self._network.classes
-        )
+        tally = MultiEnsembleAccumulator(self._work.ensembles, self.active, judged.labels, self._network.classes)
         count, done, pace, asked = len(judged.blocks), 0, CallPacer(), 0
         most = max(
             1,
             PROBABILITY_BUFFER_BYTES
-            // (
-                4 * self._layout.occupied_lanes.size * EVALUATION_CALL_SIZE * self._network.classes
-            ),
+            // (4 * self._layout.occupied_lanes.size * EVALUATION_CALL_SIZE * self._network.classes),
         )
         while done < count:
             if interrupted():
                 return None
             took, units = time.perf_counter(), min(most, pace.choose_units(count - done))
-            for lanes in [
-                self._predict_lanes(state, judged.blocks[done + n]) for n in range(units)
-            ]:
+            for lanes in [self._predict_lanes(state, judged.blocks[done + n]) for n in range(units)]:
                 for log_p in self._collect_blocks(lanes):
                     if asked < len(judged.labels):  # The last call may have blocks of nothing.
                         tally.add_and_average(log_p)

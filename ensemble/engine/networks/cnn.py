@@ -54,9 +54,7 @@ class CNN(nn.Module):
         else:
             x = apply_conv_tower(x, layers, form, precision)
         x = x.reshape((x.shape[0], -1))
-        x = nn.Dense(features=8 * self.width, dot_general=build_dense_product(dense or precision))(
-            x
-        )
+        x = nn.Dense(features=8 * self.width, dot_general=build_dense_product(dense or precision))(x)
         x = nn.relu(x)
         return nn.Dense(features=self.classes)(x)
 

@@ -58,9 +58,7 @@ def apply_conv_tower(x: Array, layers: Sequence[Layer], form: str, precision: st
     )
 
 
-def apply_layers_in_turn(
-    operator: Callable[..., Array], x: Array, layers: Sequence[Layer], precision: str
-) -> Array:
+def apply_layers_in_turn(operator: Callable[..., Array], x: Array, layers: Sequence[Layer], precision: str) -> Array:
     """Each layer on the whole batch."""
     for kernel, bias in layers:
         x = operator(x, kernel, bias, precision)
@@ -79,9 +77,7 @@ def apply_layers_by_windows(x: Array, layers: Sequence[Layer], precision: str) -
 
     methods = [choose_product_method(kernel.shape[2], precision) for kernel, _ in layers]
     with jax.named_scope("weights"):
-        weights = [
-            method.weights(kernel) for method, (kernel, _) in zip(methods, layers, strict=True)
-        ]
+        weights = [method.weights(kernel) for method, (kernel, _) in zip(methods, layers, strict=True)]
 
     def apply_chunk(x: Array) -> Array:
         for n, (_, bias) in enumerate(layers):

@@ -52,11 +52,7 @@ A = np.array([[1, 1, 1, 0], [0, 1, -1, -1]])
 B2, A2 = np.kron(B, B), np.kron(A, A)
 # Which weight stands between a spot and a tap: (4, 16, 9) of zeros and ones.
 WEIGHT_PLACEMENT = np.array(
-    [
-        [[(p + i, q + j) == tap for i in range(3) for j in range(3)] for tap in TAPS]
-        for p, q in SPOTS
-    ],
-    np.float32,
+    [[[(p + i, q + j) == tap for i in range(3) for j in range(3)] for tap in TAPS] for p, q in SPOTS], np.float32
 )
 
 Weights = tuple[Any, Any]
@@ -87,11 +83,7 @@ def choose_product_method(channels: int, precision: str) -> ProductMethod:
     factor = FACTOR_ROUNDING[precision]
     if channels > 1 and precision != "bfloat16":
         # What is rounded before the transforms, and what in the products after them.
-        early, late = (
-            (leave_unrounded, factor)
-            if precision == "bfloat16_winograd"
-            else (factor, leave_unrounded)
-        )
+        early, late = (leave_unrounded, factor) if precision == "bfloat16_winograd" else (factor, leave_unrounded)
         return ProductMethod(
             functools.partial(transform_winograd_kernel, early=early, late=late),
             functools.partial(winograd_forward, early=early, late=late),
@@ -99,9 +91,7 @@ def choose_product_method(channels: int, precision: str) -> ProductMethod:
         )
     return ProductMethod(
         expand_direct_kernel,
-        functools.partial(
-            direct_forward, factor=factor if channels > 1 else FACTOR_ROUNDING["float32"]
-        ),
+        functools.partial(direct_forward, factor=factor if channels > 1 else FACTOR_ROUNDING["float32"]),
         functools.partial(direct_backward, factor=factor, by_spot=channels == 1),
     )
 
@@ -129,21 +119,15 @@ FACTOR_ROUNDING: dict[str, FactorFunction] = {
 }
 
 
-def transform_winograd_kernel(
-    kernel: Array, early: FactorFunction, late: FactorFunction
-) -> Weights:
+def transform_winograd_kernel(kernel: Array, early: FactorFunction, late: FactorFunction) -> Weights:
     """U of a kernel: (16, O, C), and 16 of (C, O), which are factors already."""
     u = jnp.einsum("ai,bj,ijco->aboc", G, G, early(kernel)).reshape(16, *kernel.shape[:1:-1])
     return u, materialize_arrays([late(lax.stop_gradient(matrix).T) for matrix in u])
 
 
-def winograd_forward(
-    taps: list[Array], u: Array, early: FactorFunction, late: FactorFunction
-) -> list[Array]:
+def winograd_forward(taps: list[Array], u: Array, early: FactorFunction, late: FactorFunction) -> list[Array]:
     """The spots, by sixteen small products."""
-    v = materialize_arrays(
-        [late(matrix) for matrix in combine_signed(B2, [early(tap) for tap in taps])]
-    )
+    v = materialize_arrays([late(matrix) for matrix in combine_signed(B2, [early(tap) for tap in taps])])
     m = materialize_arrays([multiply_matrices(late(u[n]), matrix) for n, matrix in enumerate(v)])
     return combine_signed(A2, m)
 
@@ -152,15 +136,9 @@ def winograd_backward(
     taps: list[Array], u: list[Array], dz: list[Array], early: FactorFunction, late: FactorFunction
 ) -> tuple[list[Array], Array]:
     """The transpose of `winograd_forward`, matrix by matrix."""
-    v = materialize_arrays(
-        [late(matrix) for matrix in combine_signed(B2, [early(tap) for tap in taps])]
-    )
-    dm = materialize_arrays(
-        [late(matrix) for matrix in combine_signed(A2.T, [early(spot) for spot in dz])]
-    )
-    du = materialize_arrays(
-        jnp.stack([multiply_transposed(d, matrix) for d, matrix in zip(dm, v, strict=True)])
-    )
+    v = materialize_arrays([late(matrix) for matrix in combine_signed(B2, [early(tap) for tap in taps])])
+    dm = materialize_arrays([late(matrix) for matrix in combine_signed(A2.T, [early(spot) for spot in dz])])
+    du = materialize_arrays(jnp.stack([multiply_transposed(d, matrix) for d, matrix in zip(dm, v, strict=True)]))
     dv = materialize_arrays([multiply_matrices(matrix, d) for matrix, d in zip(u, dm, strict=True)])
     return combine_signed(B2.T, dv), du
 

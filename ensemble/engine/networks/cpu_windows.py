@@ -55,13 +55,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from ensemble.engine.networks.cpu_products import (
-    SPOTS,
-    TAPS,
-    ProductMethod,
-    Weights,
-    materialize_arrays,
-)
+from ensemble.engine.networks.cpu_products import SPOTS, TAPS, ProductMethod, Weights, materialize_arrays
 
 
 class WindowGrid(NamedTuple):
@@ -185,10 +179,7 @@ def compute_pooling_weights(grid: WindowGrid, level: int) -> np.ndarray | np.flo
 @jax.named_scope("taps")
 def add_plane_border(x: Array, grid: WindowGrid, level: int) -> Array:
     """What `extract_taps` takes from: images in whole planes. The first come as taps."""
-    (rows, columns), (computed, starts) = (
-        grid.plane_size(level + 1),
-        grid.computed_region(level + 1),
-    )
+    (rows, columns), (computed, starts) = (grid.plane_size(level + 1), grid.computed_region(level + 1))
     if level + 1 == grid.layers or computed == (rows, columns):
         return x
     whole = jnp.zeros((*x.shape[:2], rows, columns * grid.batch), x.dtype)
@@ -205,10 +196,7 @@ def extract_taps(x: Array, grid: WindowGrid, level: int) -> list[Array]:
     (rows, columns), _ = grid.computed_region(level)
     width, taps = columns * grid.batch, []
     for tap in TAPS:
-        slices = [
-            x[:, plane : plane + 1, a : a + rows, b : b + width]
-            for plane, a, b in grid.tap_origins(level, tap)
-        ]
+        slices = [x[:, plane : plane + 1, a : a + rows, b : b + width] for plane, a, b in grid.tap_origins(level, tap)]
         taps.append(jnp.concatenate(slices, axis=1))
     return taps
 

@@ -32,11 +32,7 @@ def has_stock_convolution(jaxpr: Any) -> bool:
     """Whether there is a convolution in it whose gradients are left to JAX."""
     return any(
         eqn.primitive.name == CONVOLUTION_PRIMITIVE
-        or any(
-            has_stock_convolution(part)
-            for value in eqn.params.values()
-            for part in _find_inner_jaxprs(value)
-        )
+        or any(has_stock_convolution(part) for value in eqn.params.values() for part in _find_inner_jaxprs(value))
         for eqn in jaxpr.eqns
         if eqn.primitive.name != CUSTOM_GRADIENT_PRIMITIVE
     )
@@ -50,11 +46,7 @@ def _count_in_equation(equation: Any, cost: Callable[[Any], int]) -> int:
     name, params = equation.primitive.name, equation.params
     if name in COUNTED_PRIMITIVES:
         return cost(equation)
-    inner = sum(
-        _sum_over_equations(part, cost)
-        for value in params.values()
-        for part in _find_inner_jaxprs(value)
-    )
+    inner = sum(_sum_over_equations(part, cost) for value in params.values() for part in _find_inner_jaxprs(value))
     return inner * int(params.get("length", 1)) if name == "scan" else inner
 
 
@@ -74,9 +66,7 @@ def _count_equation_flops(equation: Any) -> int:
     if equation.primitive.name == "dot_general":
         (contracted, _), _ = params["dimension_numbers"]
         factor = equation.invars[0].aval.shape
-        return (
-            2 * _count_equation_outputs(equation) * math.prod(factor[axis] for axis in contracted)
-        )
+        return 2 * _count_equation_outputs(equation) * math.prod(factor[axis] for axis in contracted)
     kernel = equation.invars[1].aval.shape
     outputs = kernel[params["dimension_numbers"].rhs_spec[0]]
     return 2 * _count_equation_outputs(equation) * math.prod(kernel) // outputs

@@ -74,15 +74,10 @@ class Network:
         variables = self.init_variables(key)
         trained = jax.tree.map(_widen_parameter, variables.pop("params", {}))
         if both := sorted(set(trained) & set(variables)):
-            raise ConfigError(
-                f"The network {self.name} has a layer and a collection called {both[0]}: "
-                "rename one."
-            )
+            raise ConfigError(f"The network {self.name} has a layer and a collection called {both[0]}: rename one.")
         return {**trained, **variables}
 
-    def apply(
-        self, params: Params, images: Array, arithmetic: Arithmetic = DEFAULT_ARITHMETIC
-    ) -> Array:
+    def apply(self, params: Params, images: Array, arithmetic: Arithmetic = DEFAULT_ARITHMETIC) -> Array:
         """One member's logits (B, C) for images (B, H, W, channels) in [0, 1], as it is judged."""
         with choose_convolutions(arithmetic.execution, training=False):
             logits = linen_calls.apply_for_evaluation(
@@ -143,9 +138,7 @@ class Network:
         params = self._abstract_params
         images = jax.ShapeDtypeStruct((2, *self.image_shape), jnp.float32)
         try:
-            jax.eval_shape(
-                lambda p, x: self.apply_in_training(*self.split_params(p), x, None), params, images
-            )
+            jax.eval_shape(lambda p, x: self.apply_in_training(*self.split_params(p), x, None), params, images)
         except flax_errors.InvalidRngError:
             return True
         return False
@@ -157,10 +150,7 @@ class Network:
         A layer's own name may have a `/` in it (`nn.WeightNorm`): only `nest_arrays` knows where
         a path is divided.
         """
-        return {
-            join_tree_path(path): leaf
-            for path, leaf in jax.tree_util.tree_leaves_with_path(self._abstract_params)
-        }
+        return {join_tree_path(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(self._abstract_params)}
 
     def nest_arrays(self, arrays: Mapping[str, Any]) -> Params:
         """One member's parameters, or (M, …) of several, from their arrays by path as in `shapes`.
@@ -231,9 +221,7 @@ class Network:
 
     def init_variables(self, key: Array) -> Params:
         """All of one member's collections by name, as Flax has them."""
-        return linen_calls.init_variables(
-            self._build_module(DEFAULT_ARITHMETIC), key, jnp.ones((1, *self.image_shape))
-        )
+        return linen_calls.init_variables(self._build_module(DEFAULT_ARITHMETIC), key, jnp.ones((1, *self.image_shape)))
 
     def _pack_variables(self, params: Params) -> Params:
         trained, rest = self.split_params(params)

@@ -43,9 +43,7 @@ NETWORKS = build_network_registry(
 TOWER_NETWORKS = ("cnn",)
 
 
-def build_network(
-    config: EnsembleConfig, image_shape: ImageShape | None = None, classes: int | None = None
-) -> Network:
+def build_network(config: EnsembleConfig, image_shape: ImageShape | None = None, classes: int | None = None) -> Network:
     """The network of a run, bound to the images and classes that it learns.
 
     Args:
@@ -69,15 +67,11 @@ def build_network(
 def bind_network(name: str, image_shape: ImageShape, classes: int, width: int = 0) -> Network:
     """A network by its name; for what it raises see `build_network`."""
     if architectures.is_custom_network(name):
-        network = Network(
-            name, image_shape, classes, create_module=custom_network.load_custom_network(name)
-        )
+        network = Network(name, image_shape, classes, create_module=custom_network.load_custom_network(name))
         custom_network.check_custom_network(network)
         return network
     if name not in NETWORKS:
-        raise ConfigError(
-            f"No such network: {name!r:.60}. There are: {', '.join(BUILTIN_NETWORK_NAMES)}."
-        )
+        raise ConfigError(f"No such network: {name!r:.60}. There are: {', '.join(BUILTIN_NETWORK_NAMES)}.")
     architectures.check_image_size(name, *image_shape[:2])
     tower = name in TOWER_NETWORKS
     return Network(name, image_shape, classes, width, create_module=NETWORKS[name], tower=tower)

@@ -39,14 +39,7 @@ class Block(nn.Module):
     @nn.compact
     def __call__(self, x: Array, train: bool) -> Array:
         """(B, H, W, I) to (B, ⌈H/stride⌉, ⌈W/stride⌉, features)."""
-        conv = partial(
-            nn.Conv,
-            self.features,
-            (3, 3),
-            use_bias=False,
-            kernel_init=conv_weights,
-            dtype=self.dtype,
-        )
+        conv = partial(nn.Conv, self.features, (3, 3), use_bias=False, kernel_init=conv_weights, dtype=self.dtype)
         y = conv(strides=self.stride)(x)
         y = nn.relu(self.norm(y, train))
         y = self.norm(conv()(y), train)
@@ -71,9 +64,7 @@ class ResNet(nn.Module):
     def __call__(self, x: Array, train: bool) -> Array:
         """Images (B, H, W, channels) in [0, 1] to logits (B, C)."""
         norm = partial(apply_group_norm if self.grouped else apply_batch_norm, dtype=self.dtype)
-        x = nn.Conv(self.width, (3, 3), use_bias=False, kernel_init=conv_weights, dtype=self.dtype)(
-            x
-        )
+        x = nn.Conv(self.width, (3, 3), use_bias=False, kernel_init=conv_weights, dtype=self.dtype)(x)
         x = nn.relu(norm(x, train))
         for stage in range(STAGES):
             for block in range(self.blocks):

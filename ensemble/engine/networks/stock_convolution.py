@@ -106,20 +106,10 @@ def convolve_images(
       (B, H', W', O).
     """
     numbers = lax.conv_dimension_numbers(x.shape, kernel.shape, dimension_numbers)
-    usual = x.ndim == 4 and numbers == lax.conv_dimension_numbers(
-        x.shape, kernel.shape, DIMENSION_NUMBERS
-    )
+    usual = x.ndim == 4 and numbers == lax.conv_dimension_numbers(x.shape, kernel.shape, DIMENSION_NUMBERS)
     if not usual or set(lhs_dilation or ()) - {1} or set(options) - {"precision"} or not x.size:
         return lax.conv_general_dilated(
-            x,
-            kernel,
-            strides,
-            padding,
-            lhs_dilation,
-            rhs_dilation,
-            dimension_numbers,
-            feature_group_count,
-            **options,
+            x, kernel, strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, feature_group_count, **options
         )
     dilation, across = rhs_dilation or (1, 1), (strides[0], strides[1])
     if isinstance(padding, str):
@@ -147,9 +137,7 @@ def _convolve_window(x: Array, kernel: Array, window: ConvolutionWindow) -> Arra
     )
 
 
-def _convolve_window_forward(
-    x: Array, kernel: Array, window: ConvolutionWindow
-) -> tuple[Array, tuple[Array, Array]]:
+def _convolve_window_forward(x: Array, kernel: Array, window: ConvolutionWindow) -> tuple[Array, tuple[Array, Array]]:
     return _convolve_window(x, kernel, window), (x, kernel)
 
 
@@ -188,9 +176,7 @@ def compute_image_gradients(x: Array, kernel: Array, dy: Array, window: Convolut
     )
 
 
-def compute_kernel_gradients(
-    x: Array, kernel: Array, dy: Array, window: ConvolutionWindow
-) -> Array:
+def compute_kernel_gradients(x: Array, kernel: Array, dy: Array, window: ConvolutionWindow) -> Array:
     """Gradients (kh, kw, C, O) of a kernel, as one convolution; of one group."""
     padding = []
     for axis, (low, _) in enumerate(window.padding):
@@ -213,9 +199,7 @@ def compute_kernel_gradients(
     return gradients.transpose(1, 2, 0, 3)
 
 
-def compute_grouped_kernel_gradients(
-    x: Array, kernel: Array, dy: Array, window: ConvolutionWindow
-) -> Array:
+def compute_grouped_kernel_gradients(x: Array, kernel: Array, dy: Array, window: ConvolutionWindow) -> Array:
     """Gradients (kh, kw, C / groups, O) of a kernel, by one product for each of its places."""
     zero = jnp.zeros((), x.dtype)
     around = [(low, high, 0) for low, high in window.padding]

@@ -86,12 +86,7 @@ def bind_numeric_network(name: str, features: int, width: int, depth: int) -> Nu
       ConfigError: there is no such network, it is not allowed here, or does not take such rows.
     """
     if architectures.is_custom_network(name):
-        network = NumericNetwork(
-            name,
-            (features,),
-            OUTPUTS,
-            create_module=custom_network.load_custom_network(name),
-        )
+        network = NumericNetwork(name, (features,), OUTPUTS, create_module=custom_network.load_custom_network(name))
         custom_network.check_custom_network(network)
         return network
     if name != NUMERIC_NETWORK:
@@ -103,9 +98,7 @@ def bind_numeric_network(name: str, features: int, width: int, depth: int) -> Nu
     def create_module(outputs: int, width: int, arithmetic: Arithmetic) -> nn.Module:
         return NumericMLP(width, depth)
 
-    return NumericNetwork(
-        name, (features,), OUTPUTS, width, create_module=create_module, depth=depth
-    )
+    return NumericNetwork(name, (features,), OUTPUTS, width, create_module=create_module, depth=depth)
 
 
 def split_outputs(outputs: Any) -> tuple[Array, Array]:

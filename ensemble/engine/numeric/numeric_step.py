@@ -108,9 +108,7 @@ def run_numeric_steps(
       adversarial: of `apply_numeric_step`.
     """
 
-    def run_step(
-        step: Array, carry: tuple[MemberState, NumericStepMetrics]
-    ) -> tuple[MemberState, NumericStepMetrics]:
+    def run_step(step: Array, carry: tuple[MemberState, NumericStepMetrics]) -> tuple[MemberState, NumericStepMetrics]:
         state, metrics = carry
         drawn = None
         if network.is_stochastic:
@@ -118,16 +116,7 @@ def run_numeric_steps(
             drawn = jax.random.fold_in(key, random_keys.DROPOUT)
         batch, rate = order[step], jnp.asarray(hyper.rates)[step]
         state, new = apply_numeric_step(
-            network,
-            state,
-            features[batch],
-            targets[batch],
-            rate,
-            hyper,
-            beta,
-            drawn,
-            rule,
-            adversarial,
+            network, state, features[batch], targets[batch], rate, hyper, beta, drawn, rule, adversarial
         )
         row = step - start
         return state, jax.tree.map(lambda old, value: old.at[row].set(value), metrics, new)

@@ -77,12 +77,7 @@ class NumericTrainer:
       active: which members go on, bool (M,).
     """
 
-    def __init__(
-        self,
-        config: NumericConfig,
-        rows: TrainingRows,
-        devices: Sequence[jax.Device] | None = None,
-    ) -> None:
+    def __init__(self, config: NumericConfig, rows: TrainingRows, devices: Sequence[jax.Device] | None = None) -> None:
         count, features = rows.features.shape
         if count < config.batch_size:
             raise ConfigError(
@@ -113,11 +108,7 @@ class NumericTrainer:
     def init_members(self) -> Any:
         """The members before their first step, on their devices."""
         config = self.config
-        return self.put(
-            create_members(
-                self.network, config.seed, config.members, optimizer=self._rule.optimizer
-            )
-        )
+        return self.put(create_members(self.network, config.seed, config.members, optimizer=self._rule.optimizer))
 
     def create_blank_state(self) -> MemberState:
         """A state in NumPy, leaves (M, …), all zero: of the shapes that `get` gives."""
@@ -146,10 +137,7 @@ class NumericTrainer:
         How steps are cut into calls does not change what is learnt, to the last bit.
         """
         counts = self.layout.active_lanes(self.active) * np.int32(count)
-        spans = (
-            self.layout.put_shards(np.full_like(counts, start)),
-            self.layout.put_shards(counts),
-        )
+        spans = (self.layout.put_shards(np.full_like(counts, start)), self.layout.put_shards(counts))
         state, raw = self._train(state, self._epoch(epoch), spans, self._shared)
         nll, squared = self.layout.gather((raw.nll, raw.squared_error))
         return state, NumericMetrics(nll[:, :count], squared[:, :count])
@@ -192,9 +180,7 @@ class NumericTrainer:
         order = order[:, : steps * config.batch_size].reshape(-1, steps, config.batch_size)
         keys = np.zeros((config.members, 2), np.uint32)
         if self.network.is_stochastic:
-            keys = np.asarray(
-                random_keys.derive_augmentation_keys(config.seed, epoch, config.members)
-            )
+            keys = np.asarray(random_keys.derive_augmentation_keys(config.seed, epoch, config.members))
         each = np.ones(config.members, np.float32)
         hyper = Hyperparameters(
             rates=np.full((config.members, steps), config.learning_rate, np.float32),
@@ -220,15 +206,9 @@ def predict_rows(network: NumericNetwork, params: Any, features: Floats) -> tupl
       params: the tree of their parameters.
       features: (N, F).
     """
-    ask = jax.jit(
-        lambda params, blocks: jax.lax.map(
-            lambda member: predict_blocks(network, member, blocks), params
-        )
-    )
+    ask = jax.jit(lambda params, blocks: jax.lax.map(lambda member: predict_blocks(network, member, blocks), params))
     count = len(features)
-    blocks = split_into_blocks(
-        np.asarray(features, np.float32), min(MOST_BLOCK_ROWS, max(count, 1))
-    )
+    blocks = split_into_blocks(np.asarray(features, np.float32), min(MOST_BLOCK_ROWS, max(count, 1)))
     means, variances = (np.asarray(each) for each in ask(params, blocks))
     members = len(means)
     return means.reshape(members, -1)[:, :count], variances.reshape(members, -1)[:, :count]

@@ -5,10 +5,4 @@ from ensemble.exchange.capsule.capsule_reader import Capsule, read_report_capsul
 from ensemble.exchange.capsule.capsule_writer import render_run_capsules
 from ensemble.exchange.capsule.script_element import is_web_page
 
-__all__ = [
-    "Capsule",
-    "import_capsule",
-    "is_web_page",
-    "read_report_capsules",
-    "render_run_capsules",
-]
+__all__ = ["Capsule", "import_capsule", "is_web_page", "read_report_capsules", "render_run_capsules"]

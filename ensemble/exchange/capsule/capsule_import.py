@@ -27,13 +27,7 @@ from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.runs.history import PREDICTION_FOLDERS, write_predictions
 from ensemble.runs.imported_run import write_image_array
 from ensemble.runs.run_folder import SOURCES_FILE
-from ensemble.runs.test_set import (
-    DETAILS_FILE,
-    GROUPS_FILE,
-    IMAGES_FILE,
-    LABELS_FILE,
-    REPEATS_FILE,
-)
+from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE, IMAGES_FILE, LABELS_FILE, REPEATS_FILE
 from ensemble.shift.results import SCORE_ARRAYS, write_ood_scores, write_stress_results
 from ensemble.shift.status import stress_folder
 from ensemble.storage.arrays.damaged_file import DamagedFileError
@@ -102,10 +96,7 @@ def _write_capsule_parts(folder: Path, capsule: Capsule) -> None:
         write_json(folder / SOURCES_FILE, {"members": capsule_sources})
     if capsule_format.LABELS in there:
         write_arrays(folder / LABELS_FILE, {"labels": capsule.load_part(capsule_format.LABELS)})
-    for part, file in (
-        (capsule_format.GROUPS, GROUPS_FILE),
-        (capsule_format.REPEATS, REPEATS_FILE),
-    ):
+    for part, file in ((capsule_format.GROUPS, GROUPS_FILE), (capsule_format.REPEATS, REPEATS_FILE)):
         if part in there:
             write_arrays(folder / file, {"groups": capsule.load_part(part)})
     if capsule_format.EXAMPLES in there:
@@ -114,12 +105,7 @@ def _write_capsule_parts(folder: Path, capsule: Capsule) -> None:
         write_image_array(folder / IMAGES_FILE, capsule.load_part(capsule_format.IMAGES))
     for what in PREDICTION_FOLDERS.values():
         for epoch in capsule.list_epochs(what):
-            write_predictions(
-                folder,
-                epoch,
-                capsule.load_part(capsule_format.format_epoch_part(what, epoch)),
-                what,
-            )
+            write_predictions(folder, epoch, capsule.load_part(capsule_format.format_epoch_part(what, epoch)), what)
     _write_capsule_members(folder, capsule)
     _write_capsule_shift(folder, capsule)
 
@@ -152,10 +138,7 @@ def _write_capsule_shift(folder: Path, capsule: Capsule) -> None:
     stress_folder(folder).mkdir()
     write_stress_results(folder, results)
     if capsule_format.SHIFT_STATUS in capsule.parts:
-        write_status(
-            stress_folder(folder),
-            parse_shift_status(capsule.load_part(capsule_format.SHIFT_STATUS)),
-        )
+        write_status(stress_folder(folder), parse_shift_status(capsule.load_part(capsule_format.SHIFT_STATUS)))
     for key in _iterate_score_sets(capsule):
         scores = {
             name: capsule.load_part(f"{capsule_format.SCORES}/{key}/{name}")

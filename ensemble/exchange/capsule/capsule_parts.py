@@ -20,12 +20,7 @@ from ensemble.runs.epoch_files import build_damaged_epoch_error, locate_epoch_fi
 from ensemble.runs.parameters import MAX_BYTES, list_parameter_epochs
 from ensemble.runs.run_folder import read_member_sources
 from ensemble.runs.store import require_training_config
-from ensemble.shift.results import (
-    KNOWN_KEY,
-    read_ood_scores,
-    read_stress_results,
-    serialize_stress_results,
-)
+from ensemble.shift.results import KNOWN_KEY, read_ood_scores, read_stress_results, serialize_stress_results
 from ensemble.shift.status import read_stress_status
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
@@ -83,9 +78,7 @@ def iterate_capsule_parts(run: runs.Run, with_members: bool, all_epochs: bool) -
             yield from _iterate_probability_parts(run, what, epoch)
     if with_members:
         epochs = require_member_epochs(run)
-        yield from iterate_member_parts(
-            run, epochs if all_epochs else select_carried_epochs(run, epochs)
-        )
+        yield from iterate_member_parts(run, epochs if all_epochs else select_carried_epochs(run, epochs))
     yield from _iterate_shift_parts(run)
 
 
@@ -142,8 +135,7 @@ def require_member_epochs(run: runs.Run) -> Sequence[int]:
     kept = list_parameter_epochs(run.path)
     if not kept:
         raise RunError(
-            f"The run “{run.id}” does not store its members in separate files: leave them out, "
-            "or train it again."
+            f"The run “{run.id}” does not store its members in separate files: leave them out, or train it again."
         )
     return kept
 
@@ -176,10 +168,7 @@ def _iterate_shift_parts(run: runs.Run) -> Iterator[Part]:
         return
     yield capsule_format.SHIFT_RESULTS, _encode_text(json.dumps(serialize_stress_results(results)))
     if status := read_stress_status(run.path):
-        yield (
-            capsule_format.SHIFT_STATUS,
-            _encode_text(json.dumps(convert_to_json(dataclasses.asdict(status)))),
-        )
+        yield (capsule_format.SHIFT_STATUS, _encode_text(json.dumps(convert_to_json(dataclasses.asdict(status)))))
     for key in (KNOWN_KEY, *(ood_set["key"] for ood_set in results.ood)):
         for name, scores in (read_ood_scores(run.path, key, results.tick) or {}).items():
             yield f"{capsule_format.SCORES}/{key}/{name}", scores

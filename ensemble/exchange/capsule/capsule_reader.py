@@ -63,13 +63,9 @@ class Capsule:
         try:
             array = unpack_array(packed, part["codec"], part["dtype"], tuple(part["shape"]))
         except ValueError as error:
-            raise PredictionsError(
-                f"its part “{name}” is damaged ({error}): {SAVE_AGAIN}."
-            ) from error
+            raise PredictionsError(f"its part “{name}” is damaged ({error}): {SAVE_AGAIN}.") from error
         if hashlib.sha256(array.data).hexdigest() != part["sha256"]:
-            raise PredictionsError(
-                f"its part “{name}” is damaged, its checksum does not match: {SAVE_AGAIN}."
-            )
+            raise PredictionsError(f"its part “{name}” is damaged, its checksum does not match: {SAVE_AGAIN}.")
         return array
 
     @property
@@ -87,17 +83,11 @@ class Capsule:
 
     def list_epochs(self, what: str = "predictions") -> list[int]:
         """The epochs of which it has "predictions", "validation" or "parameters", in order."""
-        epochs = {
-            int(name.split("/")[1].removeprefix("epoch-"))
-            for name in self.parts
-            if name.startswith(f"{what}/")
-        }
+        epochs = {int(name.split("/")[1].removeprefix("epoch-")) for name in self.parts if name.startswith(f"{what}/")}
         return sorted(epochs)
 
 
-def read_report_capsules(
-    files: File | Sequence[File], most_bytes: int | None = None
-) -> list[Capsule]:
+def read_report_capsules(files: File | Sequence[File], most_bytes: int | None = None) -> list[Capsule]:
     """The runs in a report, or several, in their order.
 
     Args:
@@ -141,8 +131,7 @@ def read_report_bytes(file: File) -> bytes:
             return opened_file.read()
     except OSError as error:
         raise PredictionsError(
-            f"it cannot be read ({error.strerror or error}): give a file that exists and that "
-            "you may read."
+            f"it cannot be read ({error.strerror or error}): give a file that exists and that you may read."
         ) from error
 
 
@@ -174,9 +163,7 @@ def _parse_capsule_header(payload: bytes) -> tuple[CapsuleHeader, int]:
     try:
         header = parse_dataclass(CapsuleHeader, parse_json(payload[first : first + length]))
     except ValueError as error:
-        raise PredictionsError(
-            f"its header cannot be read ({error!s:.200}): {SAVE_AGAIN}."
-        ) from error
+        raise PredictionsError(f"its header cannot be read ({error!s:.200}): {SAVE_AGAIN}.") from error
     return header, first + length
 
 
@@ -190,9 +177,7 @@ def _locate_capsule_parts(
     for part in header.parts:
         name = part["name"]
         words = name, part["dtype"], part["codec"]
-        if not all(
-            word.isprintable() and 0 < len(word) <= capsule_format.MOST_NAME for word in words
-        ):
+        if not all(word.isprintable() and 0 < len(word) <= capsule_format.MOST_NAME for word in words):
             raise PredictionsError(f"it has a part whose name cannot be shown: {SAVE_AGAIN}.")
         if name in names:
             raise PredictionsError(f"it has two parts “{name:.80}”: {SAVE_AGAIN}.")

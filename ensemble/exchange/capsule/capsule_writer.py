@@ -31,11 +31,7 @@ MEMBER_CODEC = "raw"  # of what goes no further than the next browser: packing g
 
 
 def render_run_capsules(
-    runs: Sequence[Run],
-    *,
-    with_members: bool = False,
-    all_epochs: bool = False,
-    weights: str = EXACT,
+    runs: Sequence[Run], *, with_members: bool = False, all_epochs: bool = False, weights: str = EXACT
 ) -> list[str]:
     """The data of each run as a `<script>` element, to stand before `</body>` as it is.
 
@@ -50,10 +46,7 @@ def render_run_capsules(
         their numbers are too large to be rounded.
     """
     return [
-        render_capsule_element(
-            run.id, build_capsule_payload(run, with_members, all_epochs, weights)
-        )
-        for run in runs
+        render_capsule_element(run.id, build_capsule_payload(run, with_members, all_epochs, weights)) for run in runs
     ]
 
 
@@ -81,9 +74,7 @@ def build_member_payload(run: Run, epoch: int, weights: str = EXACT) -> bytes:
     return pack_capsule(run, {}, iterate_member_parts(run, [epoch]), weights, MEMBER_CODEC)
 
 
-def pack_capsule(
-    run: Run, header: dict[str, Any], parts: Iterable[Part], weights: str, codec_name: str = ""
-) -> bytes:
+def pack_capsule(run: Run, header: dict[str, Any], parts: Iterable[Part], weights: str, codec_name: str = "") -> bytes:
     """A line, the header's length, the header, and the parts.
 
     Args:
@@ -129,6 +120,5 @@ def round_kernel(run: Run, name: str, array: NDArray[np.float32]) -> NDArray[np.
     except ValueError as error:
         layer = name.split("/", 2)[2]
         raise RunError(
-            f"The weights {layer} of the run “{run.id}” cannot be rounded to float16 ({error}): "
-            "leave --weights out."
+            f"The weights {layer} of the run “{run.id}” cannot be rounded to float16 ({error}): leave --weights out."
         ) from error

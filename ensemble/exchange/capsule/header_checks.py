@@ -24,9 +24,7 @@ from ensemble.shift.results import SCORE_ARRAYS
 
 MOST_TEXT = 64 * 2**20  # bytes of a history; 1,000 epochs of 64 members take 30 MB
 MOST_SHIFT = 2**22  # bytes of what was measured under shift; 64 members take half a megabyte
-WHILE_TRAINING = (
-    "The report was written while this run was training: it shows the progress at that time."
-)
+WHILE_TRAINING = "The report was written while this run was training: it shows the progress at that time."
 
 
 @dataclass(frozen=True)
@@ -67,10 +65,7 @@ def parse_capsule_run(header: CapsuleHeader) -> CapsuleRun:
     try:
         tags = normalize_tags(header.tags or [])
         config: EnsembleConfig | ImportedConfig
-        if header.kind:
-            config = ImportedConfig.from_dict(header.settings)
-        else:
-            config = EnsembleConfig.from_disk(header.settings)
+        config = ImportedConfig.from_dict(header.settings) if header.kind else EnsembleConfig.from_disk(header.settings)
         data = parse_dataset_record(header.dataset)
         status = detach_worker(Status.from_dict(header.status), WHILE_TRAINING)
     except (ValueError, TypeError, ConfigError, RunError) as error:
@@ -102,26 +97,19 @@ def _check_header_status(status: Status, config: EnsembleConfig | ImportedConfig
         raise _build_header_error("its status has other members or epochs than its settings")
 
 
-def _check_header_dataset(
-    header: CapsuleHeader, config: EnsembleConfig | ImportedConfig, data: DatasetEntry
-) -> None:
+def _check_header_dataset(header: CapsuleHeader, config: EnsembleConfig | ImportedConfig, data: DatasetEntry) -> None:
     """Check that the images belong to a known dataset, or to one described as the user's own."""
     if len(data.image_shape) != 3 or not all(0 < side <= MOST_SIDE for side in data.image_shape):
         raise _build_header_error(f"its images have shape {data.image_shape}")
     if isinstance(config, ImportedConfig):
         if not data.own:
             raise _build_header_error("its dataset is not marked as its own")
-        check_prediction_counts(
-            (config.epochs, config.members, data.test_size, len(data.class_names))
-        )
+        check_prediction_counts((config.epochs, config.members, data.test_size, len(data.class_names)))
         return
     network = str(config.network)
-    if network not in architectures.BUILTIN_NETWORK_NAMES and not architectures.is_custom_network(
-        network
-    ):
+    if network not in architectures.BUILTIN_NETWORK_NAMES and not architectures.is_custom_network(network):
         raise PredictionsError(
-            f"its network {network!r:.60} is unknown to this version: update this program, "
-            "then import it again."
+            f"its network {network!r:.60} is unknown to this version: update this program, then import it again."
         )
     if data.name != config.dataset:
         raise _build_header_error("it describes another dataset than its settings")
@@ -135,9 +123,7 @@ def _check_header_dataset(
     here = registry.find_dataset_entry(config.dataset)
     mine = (here.test_size, here.train_size, here.class_names, here.image_shape, here.own)
     if mine != (data.test_size, data.train_size, data.class_names, data.image_shape, data.own):
-        raise _build_header_error(
-            f"its dataset {config.dataset} differs from the one in this program"
-        )
+        raise _build_header_error(f"its dataset {config.dataset} differs from the one in this program")
 
 
 def is_known_part(part: PartHeader, about: CapsuleRun) -> bool:
@@ -162,9 +148,7 @@ def is_known_part(part: PartHeader, about: CapsuleRun) -> bool:
         capsule_format.SHIFT_RESULTS: MOST_SHIFT,
         capsule_format.SHIFT_STATUS: MOST_SHIFT,
     }
-    if capsule_format.compute_part_bytes(part) > most.get(
-        name, capsule_format.compute_part_bytes(part)
-    ):
+    if capsule_format.compute_part_bytes(part) > most.get(name, capsule_format.compute_part_bytes(part)):
         raise PredictionsError(f"its part “{name}” is too large: {SAVE_AGAIN}.")
     return True
 
@@ -201,21 +185,13 @@ def _find_expected_array(name: str, about: CapsuleRun) -> tuple[str, Axes] | Non
             return None
         size = data.test_size
         if match[1] == "validation":
-            size = (
-                count_holdout_images(data.splittable_size, config.validation)
-                if config.validation
-                else 0
-            )
+            size = count_holdout_images(data.splittable_size, config.validation) if config.validation else 0
         return ("float32", (config.members, size, len(data.class_names))) if size > 0 else None
     if match := capsule_format.MEMBERS_PATTERN.fullmatch(name):
         if isinstance(config, ImportedConfig) or not 1 <= int(match[1]) <= config.epochs:
             return None
         return "float32", (config.members, None, None)
-    if (
-        (match := capsule_format.SCORE_PATTERN.fullmatch(name))
-        and match[2] in SCORE_ARRAYS
-        and match[2] != "tick"
-    ):
+    if (match := capsule_format.SCORE_PATTERN.fullmatch(name)) and match[2] in SCORE_ARRAYS and match[2] != "tick":
         axes: Axes = (None,) * len(SCORE_ARRAYS[match[2]].shape)
         return "float32", axes
     return None

@@ -13,9 +13,7 @@ MOST_PACKAGES = 200
 MAX_PACKAGE_LENGTH = 100  # letters of a package's name, and of its version
 
 
-def check_header_texts(
-    header: CapsuleHeader, data: DatasetEntry, member_names: tuple[str, ...]
-) -> None:
+def check_header_texts(header: CapsuleHeader, data: DatasetEntry, member_names: tuple[str, ...]) -> None:
     """Refuse names that cannot be shown or told apart, and texts that no page has room for.
 
     Raises:
@@ -25,9 +23,7 @@ def check_header_texts(
     if len(packages) > MOST_PACKAGES or any(
         len(text) > MAX_PACKAGE_LENGTH for pair in packages.items() for text in pair
     ):
-        raise PredictionsError(
-            f"it lists too many packages, or their names are too long: {SAVE_AGAIN}."
-        )
+        raise PredictionsError(f"it lists too many packages, or their names are too long: {SAVE_AGAIN}.")
     _check_header_names("class_names", data.class_names)
     _check_header_names("member_names", member_names)
     for what, text in (("title", data.title), ("noun", data.noun)):
@@ -41,9 +37,7 @@ def check_header_texts(
 
 
 def _build_text_error(what: str) -> PredictionsError:
-    return PredictionsError(
-        f"the {what} of its dataset cannot be shown, or is too long: {SAVE_AGAIN}."
-    )
+    return PredictionsError(f"the {what} of its dataset cannot be shown, or is too long: {SAVE_AGAIN}.")
 
 
 def _check_header_names(field: str, names: tuple[str, ...]) -> None:

@@ -26,9 +26,7 @@ COMPRESSION_LEVEL, FAST_COMPRESSION_LEVEL = (
     1,
 )  # of zlib; the second, for large arrays, costs a hundredth of their size
 LARGE_ARRAY_BYTES = 2**23  # bytes
-PEAK_MEMORY_FACTOR = (
-    2  # times its own bytes an array takes while it is unpacked: as zlib gives it, and whole
-)
+PEAK_MEMORY_FACTOR = 2  # times its own bytes an array takes while it is unpacked: as zlib gives it, and whole
 
 
 def choose_codec(array: NDArray[Any]) -> str:
@@ -45,9 +43,7 @@ def pack_array(array: NDArray[Any], codec: str) -> bytes:
         content = content.reshape(-1, array.dtype.itemsize).T
     raw = content.tobytes()
     if codec.endswith("zlib"):
-        return zlib.compress(
-            raw, FAST_COMPRESSION_LEVEL if len(raw) > LARGE_ARRAY_BYTES else COMPRESSION_LEVEL
-        )
+        return zlib.compress(raw, FAST_COMPRESSION_LEVEL if len(raw) > LARGE_ARRAY_BYTES else COMPRESSION_LEVEL)
     return raw
 
 
@@ -56,9 +52,7 @@ def convert_to_little_endian(array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
 
 
-def unpack_array(
-    packed: memoryview, codec: str, dtype: str, shape: tuple[int, ...]
-) -> NDArray[Any]:
+def unpack_array(packed: memoryview, codec: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """The array that was packed, read-only; nothing beyond its own size is ever unpacked.
 
     Args:

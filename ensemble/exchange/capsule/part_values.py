@@ -19,14 +19,10 @@ from ensemble.shift.status import StressStatus
 from ensemble.storage.plain_files import parse_json
 from ensemble.storage.records.json_lines import parse_history_line
 
-WHILE_MEASURING = (
-    "The report was written while this run was being measured: it shows the progress at that time."
-)
+WHILE_MEASURING = "The report was written while this run was being measured: it shows the progress at that time."
 MOST_ROWS = 300_000  # of a history, which has about one a second
 MOST_TITLE = 200  # letters of what a set of images is called
-PART_SUM_TOLERANCE = (
-    0.02  # that a row may be off 1: a softmax in bfloat16 rounds each number to 2⁻⁸ of it
-)
+PART_SUM_TOLERANCE = 0.02  # that a row may be off 1: a softmax in bfloat16 rounds each number to 2⁻⁸ of it
 
 
 def check_part_values(name: str, values: NDArray[Any], about: CapsuleRun) -> None:
@@ -47,9 +43,7 @@ def _describe_part_error(name: str, values: NDArray[Any], about: CapsuleRun) -> 
         inside = values.min() >= 0 and values.max() < len(about.data.class_names)
         return "" if inside else "a label is not one of its classes"
     if match := capsule_format.EPOCH_PATTERN.fullmatch(name):
-        return _describe_probability_error(
-            values, list_remaining_members(about.status, len(values), int(match[2]))
-        )
+        return _describe_probability_error(values, list_remaining_members(about.status, len(values), int(match[2])))
     if match := capsule_format.MEMBERS_PATTERN.fullmatch(name):
         there = list_remaining_members(about.status, len(values), int(match[1]))
         finite = all(np.isfinite(values[member]).all() for member in there)  # of all: a copy
@@ -68,9 +62,7 @@ def _describe_part_error(name: str, values: NDArray[Any], about: CapsuleRun) -> 
     return ""
 
 
-def _describe_probability_error(
-    probabilities: NDArray[np.float32], members: tuple[int, ...]
-) -> str:
+def _describe_probability_error(probabilities: NDArray[np.float32], members: tuple[int, ...]) -> str:
     for member in members:
         least, most = probabilities[member].min(), probabilities[member].max()
         if not (least >= 0 and most <= 1 + PROBABILITY_TOLERANCE):  # so that NaN is refused too

@@ -14,9 +14,7 @@ from typing import NamedTuple
 from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule.capsule_format import MEDIA_TYPE, MOST_CAPSULES, VERSION
 
-OPENING_TAG = re.compile(
-    rb'<script\s[^<>]{0,1000}?type="' + re.escape(MEDIA_TYPE).encode() + rb'"[^<>]{0,1000}>'
-)
+OPENING_TAG = re.compile(rb'<script\s[^<>]{0,1000}?type="' + re.escape(MEDIA_TYPE).encode() + rb'"[^<>]{0,1000}>')
 ATTRIBUTE = re.compile(rb'data-(\w+)="([^"<>]*)"')
 CLOSING_TAG = b"</script>"
 SAVE_AGAIN = "save or send it again"
@@ -56,13 +54,8 @@ def find_capsule_elements(page: bytes) -> list[CapsuleElement]:
         if end < 0:
             raise PredictionsError(f"it ends within the data of a run: {SAVE_AGAIN}.")
         if len(elements) == MOST_CAPSULES:
-            raise PredictionsError(
-                f"it holds more than {MOST_CAPSULES} runs: write fewer into one file."
-            )
-        attributes = {
-            key.decode(): value.decode("utf-8", "replace")
-            for key, value in ATTRIBUTE.findall(opening[0])
-        }
+            raise PredictionsError(f"it holds more than {MOST_CAPSULES} runs: write fewer into one file.")
+        attributes = {key.decode(): value.decode("utf-8", "replace") for key, value in ATTRIBUTE.findall(opening[0])}
         elements.append(_decode_capsule_element(attributes, page[opening.end() : end]))
         at = end
     if not elements:
@@ -82,9 +75,7 @@ def _decode_capsule_element(attributes: dict[str, str], text: bytes) -> CapsuleE
     if attributes.get("bytes") != str(len(payload)):
         raise PredictionsError(f"the data of a run in it is truncated: {SAVE_AGAIN}.")
     if attributes.get("sha256") != hashlib.sha256(payload).hexdigest():
-        raise PredictionsError(
-            f"the data of a run in it is damaged, its checksum does not match: {SAVE_AGAIN}."
-        )
+        raise PredictionsError(f"the data of a run in it is damaged, its checksum does not match: {SAVE_AGAIN}.")
     return CapsuleElement(attributes.get("run", ""), payload)
 
 
@@ -92,12 +83,7 @@ def check_capsule_version(version_text: str) -> None:
     """Refuse what is of a form that this version does not know; PredictionsError."""
     if version_text == str(VERSION):
         return
-    if (
-        version_text.isascii()
-        and version_text.isdigit()
-        and len(version_text) < 10
-        and int(version_text) > VERSION
-    ):
+    if version_text.isascii() and version_text.isdigit() and len(version_text) < 10 and int(version_text) > VERSION:
         raise PredictionsError(
             f"its data has form {int(version_text)}, but this version reads form {VERSION}: update "
             "this program, then import it again."

@@ -50,9 +50,7 @@ class OutputAxes:
                 )
 
 
-def parse_output_axes(
-    kind: str, shape: tuple[int, ...], examples: int, two: bool, values: int = 0
-) -> OutputAxes:
+def parse_output_axes(kind: str, shape: tuple[int, ...], examples: int, two: bool, values: int = 0) -> OutputAxes:
     """The axes of an array of outputs.
 
     Args:

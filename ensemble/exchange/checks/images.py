@@ -9,9 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_SIDE
 
-SHAPE_HINT = (
-    "give (examples, height, width) or (examples, height, width, channels), 1 or 3 channels"
-)
+SHAPE_HINT = "give (examples, height, width) or (examples, height, width, channels), 1 or 3 channels"
 Pieces = Callable[[], Iterator[NDArray[Any]]]
 
 
@@ -43,15 +41,11 @@ def convert_images_to_uint8(
     images = pixels.reshape(form)
     if channels_first:
         images = np.ascontiguousarray(images.transpose(0, 2, 3, 1))
-        notes.append(
-            "`images` had its channels before height and width; they were moved to the end."
-        )
+        notes.append("`images` had its channels before height and width; they were moved to the end.")
     return images, notes
 
 
-def convert_array_to_images(
-    images: ArrayLike, shape: Sequence[int]
-) -> tuple[NDArray[np.uint8], list[str]]:
+def convert_array_to_images(images: ArrayLike, shape: Sequence[int]) -> tuple[NDArray[np.uint8], list[str]]:
     """Images as a network of this shape takes them, and what was assumed of their numbers.
 
     Args:
@@ -67,15 +61,11 @@ def convert_array_to_images(
     try:
         array = np.asarray(images)
     except ValueError as error:
-        raise PredictionsError(
-            "`images` are of different sizes: resize them to one, and give one array."
-        ) from error
+        raise PredictionsError("`images` are of different sizes: resize them to one, and give one array.") from error
     if array.dtype.kind not in "biuf":
         raise PredictionsError(f"`images` are not numbers: {SHAPE_HINT}.")
     flat = array.reshape(-1)
-    pixels, notes = convert_images_to_uint8(
-        array.shape, lambda: iter((flat,)), len(array) if array.ndim else 0
-    )
+    pixels, notes = convert_images_to_uint8(array.shape, lambda: iter((flat,)), len(array) if array.ndim else 0)
     if pixels.shape[1:] != tuple(shape):
         raise PredictionsError(
             f"`images` are {describe_image_shape(pixels.shape[1:])}, and the run learnt images "
@@ -106,9 +96,7 @@ def _parse_image_shape(shape: tuple[int, ...], examples: int) -> tuple[tuple[int
         raise PredictionsError(f"{channels}: {SHAPE_HINT}, [..., :3] without transparency.")
     sides = shape[1:3] if last else shape[2:]
     if max(sides) > MOST_SIDE:
-        raise PredictionsError(
-            f"`images` are {sides[0]:,}×{sides[1]:,} pixels: resize them to {MOST_SIDE:,} at most."
-        )
+        raise PredictionsError(f"`images` are {sides[0]:,}×{sides[1]:,} pixels: resize them to {MOST_SIDE:,} at most.")
     return shape, not last
 
 

@@ -10,11 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.label_meanings import (
-    LABEL_READINGS,
-    describe_reading_option,
-    describe_unfit_reading,
-)
+from ensemble.datasets.label_meanings import LABEL_READINGS, describe_reading_option, describe_unfit_reading
 from ensemble.errors import PredictionsError
 
 CHANCE_DEVIATIONS = 2.33  # standard deviations above which 1 % of guesses come by chance
@@ -68,9 +64,7 @@ def choose_label_reading(
     if wanted and wanted not in readings:
         raise PredictionsError(describe_unfit_reading(wanted, readings))
     rights = {name: float((labels == predicted).mean()) for name, labels in readings.items()}
-    guessed = {
-        name: is_chance_level(labels, predicted, classes) for name, labels in readings.items()
-    }
+    guessed = {name: is_chance_level(labels, predicted, classes) for name, labels in readings.items()}
     options = list_distinct_readings(readings)
     usual, other = next(name for name in LABEL_READINGS if name in readings), "positions"
     if other in options and guessed[usual] and rights[other] > rights[usual]:
@@ -82,9 +76,7 @@ def choose_label_reading(
         notes.append(_describe_choice(taken, rest, rights))
     if not wanted and "from-1" in options and guessed[taken] and not guessed["from-1"]:
         notes.append(_describe_offered_shift(taken, rights))
-    return LabelReading(
-        taken if len(options) > 1 else "", readings[taken], tuple(options), tuple(notes)
-    )
+    return LabelReading(taken if len(options) > 1 else "", readings[taken], tuple(options), tuple(notes))
 
 
 def is_chance_level(labels: Labels, predicted: NDArray[np.integer], classes: int) -> bool:
@@ -104,23 +96,17 @@ def list_distinct_readings(readings: Mapping[str, Labels]) -> list[str]:
     """The readings of which none says the same as one before it."""
     options = list[str]()
     for name in LABEL_READINGS:
-        if name in readings and not any(
-            np.array_equal(readings[name], readings[option]) for option in options
-        ):
+        if name in readings and not any(np.array_equal(readings[name], readings[option]) for option in options):
             options.append(name)
     return options
 
 
 def _describe_choice(taken: str, rest: str, rights: Mapping[str, float]) -> str:
-    text = (
-        f"Labels were read as {LABEL_READINGS[taken]}: {_format_share(rights[taken])} of the "
-        "answers are right"
-    )
+    text = f"Labels were read as {LABEL_READINGS[taken]}: {_format_share(rights[taken])} of the answers are right"
     if not rest:
         return f"{text}."
     return (
-        f"{text}; as {LABEL_READINGS[rest]} {_format_share(rights[rest])} would be "
-        f"({describe_reading_option(rest)})."
+        f"{text}; as {LABEL_READINGS[rest]} {_format_share(rights[rest])} would be ({describe_reading_option(rest)})."
     )
 
 

@@ -28,9 +28,7 @@ def flatten_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], list[str]]:
     if labels.ndim == 2 and 1 in labels.shape and labels.size:
         return labels.reshape(-1), []
     if labels.ndim == 2 and labels.dtype.kind in "biuf" and labels.size:
-        return decode_one_hot(labels), [
-            "`labels` was one-hot: each example's class is where its 1 is."
-        ]
+        return decode_one_hot(labels), ["`labels` was one-hot: each example's class is where its 1 is."]
     if labels.ndim != 1 or not labels.size:
         raise PredictionsError(f"`labels` has the shape {labels.shape}: {LABEL_HINT}.")
     return labels, []
@@ -67,9 +65,7 @@ def check_labels_are_classes(labels: NDArray[Any]) -> None:
             )
 
 
-def find_unlabelled(
-    labels: NDArray[Any], classes: int, names: tuple[str, ...] | None
-) -> NDArray[np.bool_]:
+def find_unlabelled(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) -> NDArray[np.bool_]:
     """Which examples (N,) have no label: −1, beside labels from 0 and where no class is called so.
 
     Args:
@@ -173,10 +169,7 @@ def _parse_whole_labels(values: NDArray[Any], texts: list[str]) -> NDArray[np.in
 
 
 def _describe_unfit_labels(
-    labels: NDArray[Any],
-    classes: int,
-    names: tuple[str, ...] | None,
-    whole: NDArray[np.int64] | None,
+    labels: NDArray[Any], classes: int, names: tuple[str, ...] | None, whole: NDArray[np.int64] | None
 ) -> str:
     """Why labels are no classes, with the first that is none."""
     try:
@@ -196,10 +189,7 @@ def _describe_unfit_labels(
         place = int(np.argmin(np.isfinite(values) & (np.floor(values) == values)))
         return f"`labels[{place}]` is {values[place]:g}: {LABEL_HINT}."
     place = int(np.argmax((values < 0) | (values >= classes)))
-    return (
-        f"`labels[{place}]` is {int(values[place])}, but there are {classes} classes: "
-        f"{LABEL_HINT} to {classes - 1}."
-    )
+    return f"`labels[{place}]` is {int(values[place])}, but there are {classes} classes: {LABEL_HINT} to {classes - 1}."
 
 
 def _find_unknown_label(labels: NDArray[Any], names: tuple[str, ...]) -> tuple[int, str]:

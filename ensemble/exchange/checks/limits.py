@@ -70,9 +70,7 @@ def check_prediction_counts(shape: Sequence[int]) -> None:
         if count < least:
             raise PredictionsError(f"it has {count:,} {noun}: at least {least} are needed.")
         if count > most:
-            raise PredictionsError(
-                f"it has {count:,} {noun}, but at most {most:,} are accepted: {mend}."
-            )
+            raise PredictionsError(f"it has {count:,} {noun}, but at most {most:,} are accepted: {mend}.")
 
 
 def check_free_memory(nbytes: int, most: int | None = None) -> None:

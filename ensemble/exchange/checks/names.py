@@ -37,13 +37,11 @@ def check_distinct_names(field: str, names: Sequence[str]) -> tuple[str, ...]:
             raise PredictionsError(f"`{field}[{place}]` is empty: give it a name.")
         if len(name) > MOST_LETTERS:
             raise PredictionsError(
-                f"`{field}[{place}]` has {len(name):,} characters: give it a name of at most "
-                f"{MOST_LETTERS}."
+                f"`{field}[{place}]` has {len(name):,} characters: give it a name of at most {MOST_LETTERS}."
             )
         if name in first:
             raise PredictionsError(
-                f"`{field}` has “{name}” twice, at {first[name]} and {place}: give each a "
-                "different one."
+                f"`{field}` has “{name}” twice, at {first[name]} and {place}: give each a different one."
             )
         first[name] = place
     return tuple(names)
@@ -53,8 +51,7 @@ def check_name_count(field: str, names: tuple[str, ...], count: int, noun: str) 
     """These names, if there are as many as members or classes; PredictionsError else."""
     if len(names) != count:
         raise PredictionsError(
-            f"`{field}` has {len(names):,} entries for {count:,} {noun}: give one for each, or "
-            "leave it out."
+            f"`{field}` has {len(names):,} entries for {count:,} {noun}: give one for each, or leave it out."
         )
     return names
 

@@ -58,9 +58,7 @@ class ProbabilityConverter:
         self._rounding, self._divided = RoundingDetector(), ""
         self._probabilities_all_along = True
 
-    def convert_blocks(
-        self, targets: Sequence[NDArray[np.float32]], blocks: Iterable[NDArray[Any]]
-    ) -> None:
+    def convert_blocks(self, targets: Sequence[NDArray[np.float32]], blocks: Iterable[NDArray[Any]]) -> None:
         """Put the blocks' rows into the targets.
 
         Args:
@@ -88,9 +86,7 @@ class ProbabilityConverter:
         """What is to be said of what was taken in."""
         sentences = [LOGARITHM_NOTE] if self._logarithms else []
         if self._clipped:
-            sentences.append(
-                f"Probabilities below 0 by at most {ROW_SUM_TOLERANCE:g} were set to 0."
-            )
+            sentences.append(f"Probabilities below 0 by at most {ROW_SUM_TOLERANCE:g} were set to 0.")
         if self._raised:
             sentences.append(FLOAT16_NOTE)
         if self._divided:
@@ -152,23 +148,17 @@ class ProbabilityConverter:
         if self.kind == "logits":
             if self._probabilities_all_along:
                 raise PredictionsError(
-                    "`logits` are already probabilities (each row sums to 1): save them as "
-                    "`probabilities`."
+                    "`logits` are already probabilities (each row sums to 1): save them as `probabilities`."
                 )
             return
-        if self._worst.count and self._worst.deviation <= (
-            self._rounding.compute_tolerance(classes) + 1e-6
-        ):
+        if self._worst.count and self._worst.deviation <= (self._rounding.compute_tolerance(classes) + 1e-6):
             self._divided = self._rounding.describe(classes)
         elif self._worst.count:
             raise PredictionsError(self._describe_wrong_sum())
 
     def _describe_wrong_sum(self) -> str:
         worst = self._worst
-        text = (
-            f"`probabilities` of {self._describe_row(worst.row)} {ZERO_BASED_NOTE} sum to "
-            f"{worst.sum:.6g}"
-        )
+        text = f"`probabilities` of {self._describe_row(worst.row)} {ZERO_BASED_NOTE} sum to {worst.sum:.6g}"
         if abs(worst.sum - 100) < 1:
             return f"{text}: they are percentages, divide them by 100."
         return (
@@ -180,18 +170,12 @@ class ProbabilityConverter:
         """Name the first entry that is bad; `bad` is (R, C) or can be spread to it."""
         row, column = np.argwhere(np.broadcast_to(bad, block.shape))[0]
         value = float(block[row, column])
-        text = (
-            f"`{self.kind}` of {self._describe_row(self._row + int(row))}, class {column} "
-            f"{ZERO_BASED_NOTE} is "
-        )
+        text = f"`{self.kind}` of {self._describe_row(self._row + int(row))}, class {column} {ZERO_BASED_NOTE} is "
         if np.isfinite(value):
             raise PredictionsError(
-                f"{text}{value:.4g}, which is not a probability: save them as `logits` if that "
-                "is what they are."
+                f"{text}{value:.4g}, which is not a probability: save them as `logits` if that is what they are."
             )
-        raise PredictionsError(
-            f"{text}{value}: give a finite number, or leave that example or member out."
-        )
+        raise PredictionsError(f"{text}{value}: give a finite number, or leave that example or member out.")
 
     def _describe_row(self, row: int) -> str:
         member, example = divmod(row % (self._members * self._examples), self._examples)

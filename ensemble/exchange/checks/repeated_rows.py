@@ -12,9 +12,7 @@ FEW_SHARING_ROWS = 2  # other rows with the same number, up to which that looks 
 MIN_COPY_RATIO = 4  # rows that repeat as a whole, per row that shares a number by coincidence
 
 
-def find_repeated_rows(
-    probabilities: NDArray[np.float32], labels: NDArray[np.int32]
-) -> NDArray[np.int64] | None:
+def find_repeated_rows(probabilities: NDArray[np.float32], labels: NDArray[np.int32]) -> NDArray[np.int64] | None:
     """Return the groups of examples that are copies of each other, (N,); None if there are none.
 
     A row is an example's label and all its members' probabilities. Rows also repeat by coincidence

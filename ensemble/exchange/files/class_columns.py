@@ -53,9 +53,7 @@ def select_class_columns(
     return columns, values, {}, []
 
 
-def check_predictions(
-    columns: TableColumns, values: NDArray[Any], texts: Texts, names: tuple[str, ...]
-) -> list[str]:
+def check_predictions(columns: TableColumns, values: NDArray[Any], texts: Texts, names: tuple[str, ...]) -> list[str]:
     """What is to be said of a column of predictions that are not the likeliest classes.
 
     Args:
@@ -131,9 +129,7 @@ def _resolve_by_prediction(
     places = {name: place for place, name in enumerate(names)}
     said = np.array([places.get(text, 0) for text in distinct])[codes]
     shares = values[:, 0].astype(np.float64)
-    plain = (
-        None if names == ("0", "1") or set(map(str.lower, names)) == set(BOOLEAN_LABELS) else names
-    )
+    plain = None if names == ("0", "1") or set(map(str.lower, names)) == set(BOOLEAN_LABELS) else names
     above, below = shares > HALF, shares < HALF
     if not (above & (said == 0)).any() and not (below & (said == 1)).any():
         return values, plain, []
@@ -146,9 +142,7 @@ def _resolve_by_prediction(
         return 1 - values, plain, [note]
     if shares[said == 1].min(initial=np.inf) >= shares[said == 0].max(initial=-np.inf):
         threshold = float(shares[said == 1].min())
-        note = (
-            f"“{prediction:.40}” is class 1 from “{column:.40}” {threshold:.3g} on, not from 0.5."
-        )
+        note = f"“{prediction:.40}” is class 1 from “{column:.40}” {threshold:.3g} on, not from 0.5."
         return values, plain, [note]
     row = int(np.argmax((above & (said == 0)) | (below & (said == 1))))
     raise PredictionsError(
@@ -193,15 +187,11 @@ def _keep_class_columns(columns: TableColumns, kept: list[int]) -> TableColumns:
     return replace(
         columns,
         class_columns=tuple(columns.class_columns[place] for place in kept),
-        class_names=None
-        if columns.class_names is None
-        else tuple(columns.class_names[place] for place in kept),
+        class_names=None if columns.class_names is None else tuple(columns.class_names[place] for place in kept),
     )
 
 
-def _list_doubtful_sets(
-    columns: TableColumns, values: NDArray[Any], free: list[int]
-) -> list[set[int]]:
+def _list_doubtful_sets(columns: TableColumns, values: NDArray[Any], free: list[int]) -> list[set[int]]:
     """Sets of columns that may be none of classes, the likeliest first."""
     finite = np.where(np.isfinite(values), values, 0)
     outside = {n for n in free if (finite[:, n] < 0).any() or (finite[:, n] > 1).any()}
@@ -226,7 +216,4 @@ def _are_distributions(values: NDArray[Any]) -> bool:
     """Whether rows (R, K) sum to 1, or to 100."""
     with np.errstate(invalid="ignore", over="ignore"):
         sums = values.sum(axis=1, dtype=np.float64)
-    for total in (1, 100):
-        if bool((np.abs(sums - total) <= SUM_TOLERANCE * total).mean() > 0.99):
-            return True
-    return False
+    return any(bool((np.abs(sums - total) <= SUM_TOLERANCE * total).mean() > 0.99) for total in (1, 100))

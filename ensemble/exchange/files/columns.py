@@ -66,9 +66,7 @@ CONFIDENCE_NAMES = (
     *("probability_max", "p_pred", "prob_pred", "predicted_probability"),
 )
 # What stands beside the classes and is none.
-IGNORED_COLUMNS = (
-    ROW_NUMBERS | set(PREDICTION_NAMES) | set(CONFIDENCE_NAMES) | {"correct", "index", "row"}
-)
+IGNORED_COLUMNS = ROW_NUMBERS | set(PREDICTION_NAMES) | set(CONFIDENCE_NAMES) | {"correct", "index", "row"}
 PROBABILITY_PREFIX = "(?:p|prob|proba|probability)"
 PREFIXES = {
     "probabilities": re.compile(rf"{PROBABILITY_PREFIX}[_ ]?(\d+)|{PROBABILITY_PREFIX}_(.+)"),
@@ -116,9 +114,7 @@ class TableColumns:
     @property
     def text_columns(self) -> list[str]:
         """The columns that are read as text, each once."""
-        return list(
-            dict.fromkeys([*self.key_columns.values(), *self.member_parts, *self.attributes])
-        )
+        return list(dict.fromkeys([*self.key_columns.values(), *self.member_parts, *self.attributes]))
 
 
 def parse_table_columns(
@@ -137,9 +133,7 @@ def parse_table_columns(
     """
     check_distinct_columns(columns)
     if len(columns) > MOST_COLUMNS:
-        raise PredictionsError(
-            f"it has {len(columns):,} columns: give one for each of at most 2,000 classes."
-        )
+        raise PredictionsError(f"it has {len(columns):,} columns: give one for each of at most 2,000 classes.")
     keys = _match_key_columns(columns)
     rest = [column for column in columns if column not in keys.values()]
     kind, class_columns, names = _find_class_columns(rest, keys, text_columns)
@@ -156,9 +150,7 @@ def parse_table_columns(
             parts.append(column)
         else:
             attributes.append(column)
-    return TableColumns(
-        keys, kind, class_columns, names, tuple(ignored), tuple(parts), tuple(attributes)
-    )
+    return TableColumns(keys, kind, class_columns, names, tuple(ignored), tuple(parts), tuple(attributes))
 
 
 def check_distinct_columns(columns: Sequence[str]) -> None:
@@ -169,9 +161,7 @@ def check_distinct_columns(columns: Sequence[str]) -> None:
         raise PredictionsError(f"its column “{twice:.60}” appears twice. Keep one of them.")
 
 
-def has_class_columns(
-    columns: Sequence[str], text_columns: Collection[str], labels: Collection[str]
-) -> bool:
+def has_class_columns(columns: Sequence[str], text_columns: Collection[str], labels: Collection[str]) -> bool:
     """Return whether a table holds classes' probabilities or logits, whatever else it has.
 
     The labels decide: they are text or numbers of the classes that the columns are named after.
@@ -192,14 +182,8 @@ def has_class_columns(
     if not known or not classes:
         return False
     if len(classes) == 1:
-        return (
-            _fold_name(classes[0]) in SINGLE_COLUMNS
-            and len(known) <= 2
-            and (known <= {"0", "1"} or not numbers)
-        )
-    prefixed = any(
-        _match_prefixed_columns(columns, pattern, text_columns) for pattern in PREFIXES.values()
-    )
+        return _fold_name(classes[0]) in SINGLE_COLUMNS and len(known) <= 2 and (known <= {"0", "1"} or not numbers)
+    prefixed = any(_match_prefixed_columns(columns, pattern, text_columns) for pattern in PREFIXES.values())
     if prefixed and not numbers:
         return True
     names = set(found.class_names or map(str, range(len(classes))))
@@ -214,9 +198,7 @@ def is_statistic_name(column: str) -> bool:
 
 def is_number_type(kind: pa.DataType) -> bool:
     """Return whether a column of Arrow holds numbers."""
-    return bool(
-        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    )
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _find_class_columns(
@@ -274,13 +256,9 @@ def _match_prefixed_columns(
     return {column: match[1] or match[2] for column, match in matches.items()}
 
 
-def _sort_class_columns(
-    class_columns: dict[str, str],
-) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+def _sort_class_columns(class_columns: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """The columns in the classes' order, and the classes' names, None for plain numbers."""
-    digits = {
-        column: name for column, name in class_columns.items() if name.isascii() and name.isdigit()
-    }
+    digits = {column: name for column, name in class_columns.items() if name.isascii() and name.isdigit()}
     if len(digits) > 1 and (
         len(digits) == len(class_columns)
         or sorted(int(name[:9]) for name in digits.values()) == list(range(len(digits)))

@@ -13,11 +13,7 @@ from dataclasses import dataclass, field
 
 from ensemble.errors import PredictionsError
 from ensemble.storage.arrays.npy import MAX_READ_BYTES, BoundedReader
-from ensemble.storage.text_encoding import (
-    describe_text_encoding,
-    detect_text_encoding,
-    is_utf8_text,
-)
+from ensemble.storage.text_encoding import describe_text_encoding, detect_text_encoding, is_utf8_text
 
 MOST_HEADER = 2**18
 SAMPLE_BYTES = 2**19  # of the beginning, by which columns are told
@@ -143,9 +139,7 @@ def read_csv_text(file: BoundedReader) -> CsvText:
         raise PredictionsError(UNREADABLE_TEXT)
     names = _split_line(header, delimiter)
     rest = lines[first_line:-1] if len(start) >= SAMPLE_BYTES else lines[first_line:]
-    rows = [
-        _split_line(line.rstrip("\r"), delimiter) for line in rest[:SAMPLE_ROWS] if line.strip()
-    ]
+    rows = [_split_line(line.rstrip("\r"), delimiter) for line in rest[:SAMPLE_ROWS] if line.strip()]
     if place:
         notes.append("Lines before the header of the table were passed over.")
     return CsvText(
@@ -230,8 +224,7 @@ def _iterate_decoded_lines(raw: io.RawIOBase, encoding: str) -> Iterator[str]:
         *lines, left = (left + decoder.decode(piece)).split("\n")
         if len(left) > MOST_LINE:
             raise PredictionsError(
-                f"it has a line of more than {MOST_LINE:,} letters: save it with ordinary line "
-                "ends."
+                f"it has a line of more than {MOST_LINE:,} letters: save it with ordinary line ends."
             )
         yield from (line + "\n" for line in lines)
     left += decoder.decode(b"", final=True)
@@ -252,16 +245,12 @@ def _find_delimiter(header: str) -> str:
 def _find_decimal_point(rows: list[list[str]], delimiter: str) -> str:
     if delimiter == ",":
         return "."
-    return (
-        "," if any(DECIMAL_COMMA.fullmatch(cell.strip()) for row in rows for cell in row) else "."
-    )
+    return "," if any(DECIMAL_COMMA.fullmatch(cell.strip()) for row in rows for cell in row) else "."
 
 
 def _split_line(line: str, delimiter: str) -> list[str]:
     try:
-        return next(
-            csv.reader([line.rstrip("\r\n")], delimiter=delimiter or _find_delimiter(line)), []
-        )
+        return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter or _find_delimiter(line)), [])
     except csv.Error as error:
         raise PredictionsError(
             f"its first row cannot be read ({error!s:.60}): save it with ordinary line ends, and "

@@ -18,13 +18,7 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import check_free_memory
 from ensemble.storage.arrays.array_digest import CHUNK_BYTES
 from ensemble.storage.arrays.damaged_file import DamagedFileError
-from ensemble.storage.arrays.npy import (
-    BFLOAT16,
-    PICKLED_MESSAGE,
-    ArrayHeader,
-    BoundedReader,
-    read_header,
-)
+from ensemble.storage.arrays.npy import BFLOAT16, PICKLED_MESSAGE, ArrayHeader, BoundedReader, read_header
 from ensemble.storage.arrays.npz import HARMLESS_FLAGS, MAX_ENTRIES, ZIP_ERRORS, ZIP_METHODS
 
 DAMAGED_MESSAGE = "it is damaged and cannot be read completely: save it again."
@@ -143,12 +137,9 @@ def _find_array_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     infos = archive.infolist()
     if any(info.filename.endswith("data.pkl") for info in infos):
         raise PredictionsError(
-            "it is a file of torch.save, which is not unpickled here: save NumPy arrays with "
-            "np.savez(...)."
+            "it is a file of torch.save, which is not unpickled here: save NumPy arrays with np.savez(...)."
         )
-    entries = {
-        info.filename.removesuffix(".npy"): info for info in infos if info.filename.endswith(".npy")
-    }
+    entries = {info.filename.removesuffix(".npy"): info for info in infos if info.filename.endswith(".npy")}
     if not entries:
         raise PredictionsError("it is an archive without arrays: save them with np.savez(...).")
     if len(infos) > MAX_ENTRIES or len({info.filename for info in infos}) != len(infos):
@@ -159,8 +150,7 @@ def _find_array_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     for name, entry in entries.items():
         if entry.compress_type not in ZIP_METHODS or entry.flag_bits & ~HARMLESS_FLAGS:
             raise PredictionsError(
-                f"`{name}` is packed or encrypted in an unusual way: save it with np.savez or "
-                "np.savez_compressed."
+                f"`{name}` is packed or encrypted in an unusual way: save it with np.savez or np.savez_compressed."
             )
     return entries
 

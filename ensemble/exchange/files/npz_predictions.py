@@ -11,13 +11,7 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.images import convert_images_to_uint8
 from ensemble.exchange.checks.labels import flatten_labels
 from ensemble.exchange.checks.limits import MOST_CLASSES, MOST_EXAMPLES, MOST_SIDE
-from ensemble.exchange.checks.names import (
-    MOST_BYTES,
-    MOST_LETTERS,
-    parse_name_array,
-    parse_noun,
-    parse_split_label,
-)
+from ensemble.exchange.checks.names import MOST_BYTES, MOST_LETTERS, parse_name_array, parse_noun, parse_split_label
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.npz_archive import NpzArchive
 from ensemble.storage.arrays.npy import BFLOAT16
@@ -42,9 +36,7 @@ ARRAY_NAMES = {
 # Names of probabilities as well as of logits, which their numbers tell apart.
 OUTPUT_NAMES = ("predictions", "preds", "y_pred", "outputs", "y_score", "scores")
 MOST_LABEL_BYTES = MOST_EXAMPLES * MOST_CLASSES * 8  # one-hot in float64
-MAX_TEXT_LENGTH = (
-    250  # letters of the longest text of an array, which each of its texts takes room for
-)
+MAX_TEXT_LENGTH = 250  # letters of the longest text of an array, which each of its texts takes room for
 MOST_IMAGE_NUMBERS = MOST_EXAMPLES * MOST_SIDE * MOST_SIDE * 3
 
 
@@ -76,9 +68,7 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
         notes.append(f"`{array_names[kind]:.40}` was read as bfloat16.")
     labels = None
     if "labels" in array_names:
-        labels, more = flatten_labels(
-            _load_small_array(archive, array_names["labels"], MOST_LABEL_BYTES)
-        )
+        labels, more = flatten_labels(_load_small_array(archive, array_names["labels"], MOST_LABEL_BYTES))
         notes += more
     return FilePredictions(
         kind,
@@ -87,16 +77,10 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
         labels,
         class_names=_read_npz_names(archive, array_names, "class_names"),
         member_names=_read_npz_names(archive, array_names, "member_names"),
-        split=parse_split_label(_load_small_array(archive, array_names["split"]))
-        if "split" in array_names
-        else "",
-        noun=parse_noun(_load_small_array(archive, array_names["noun"]))
-        if "noun" in array_names
-        else "",
+        split=parse_split_label(_load_small_array(archive, array_names["split"])) if "split" in array_names else "",
+        noun=parse_noun(_load_small_array(archive, array_names["noun"])) if "noun" in array_names else "",
         notes=notes,
-        groups=_load_small_array(archive, array_names["groups"])
-        if "groups" in array_names
-        else None,
+        groups=_load_small_array(archive, array_names["groups"]) if "groups" in array_names else None,
         details=_read_npz_details(archive, array_names.get("example_names"), columns),
         **_prepare_npz_images(archive, array_names),
     )
@@ -149,9 +133,7 @@ def look_like_probabilities(archive: NpzArchive, name: str) -> bool:
     return bool((block >= 0).all() and near.mean() > 0.5)
 
 
-def _read_npz_details(
-    archive: NpzArchive, names: str | None, columns: dict[str, str]
-) -> ExampleDetails:
+def _read_npz_details(archive: NpzArchive, names: str | None, columns: dict[str, str]) -> ExampleDetails:
     """What the examples are called, and each array that says one thing of each."""
     texts = {column: _load_text_list(archive, name) for column, name in columns.items()}
     return clean_details([] if names is None else _load_text_list(archive, names), texts)[0]
@@ -162,14 +144,8 @@ def _load_text_list(archive: NpzArchive, name: str) -> list[str]:
     return [str(value) for value in values.tolist()]
 
 
-def _read_npz_names(
-    archive: NpzArchive, array_names: dict[str, str], field: str
-) -> tuple[str, ...] | None:
-    return (
-        parse_name_array(field, _load_small_array(archive, array_names[field]))
-        if field in array_names
-        else None
-    )
+def _read_npz_names(archive: NpzArchive, array_names: dict[str, str], field: str) -> tuple[str, ...] | None:
+    return parse_name_array(field, _load_small_array(archive, array_names[field])) if field in array_names else None
 
 
 def _load_small_array(archive: NpzArchive, name: str, most: int = MOST_BYTES) -> NDArray[Any]:

@@ -30,9 +30,7 @@ class ParquetTable:
         self._process, self._path = process, path
         self.layout: ParquetLayout = process.read_layout(path)
 
-    def read_batches(
-        self, columns: Sequence[str], cut: Sequence[str] = ()
-    ) -> Iterator[pa.RecordBatch]:
+    def read_batches(self, columns: Sequence[str], cut: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
         """Read columns batch by batch.
 
         Args:

@@ -11,11 +11,7 @@ from ensemble.exchange.files.row_keys import Codes, RowKeys, Texts, encode_texts
 
 
 def collect_details(
-    columns: TableColumns,
-    texts: Texts,
-    aside: dict[str, NDArray[np.floating]],
-    rows: RowKeys,
-    examples: int,
+    columns: TableColumns, texts: Texts, aside: dict[str, NDArray[np.floating]], rows: RowKeys, examples: int
 ) -> tuple[ExampleDetails, list[str]]:
     """What is kept of a table's other columns, and those of which nothing is.
 
@@ -57,9 +53,7 @@ def collect_details(
     return details, [*ignored, *left_out]
 
 
-def _read_example_texts(
-    column: pa.ChunkedArray, rows: Codes, examples: int
-) -> tuple[str, ...] | None:
+def _read_example_texts(column: pa.ChunkedArray, rows: Codes, examples: int) -> tuple[str, ...] | None:
     """Each example's text; None where two rows of one example differ."""
     encoded = encode_texts(column)
     if len(encoded.dictionary) > MOST_EXAMPLES:

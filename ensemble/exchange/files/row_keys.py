@@ -10,12 +10,7 @@ from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.labels import check_labels_are_classes
-from ensemble.exchange.checks.limits import (
-    MOST_CLASSES,
-    MOST_EPOCHS,
-    MOST_EXAMPLES,
-    MOST_MEMBERS,
-)
+from ensemble.exchange.checks.limits import MOST_CLASSES, MOST_EPOCHS, MOST_EXAMPLES, MOST_MEMBERS
 from ensemble.exchange.checks.names import sanitize_name
 from ensemble.exchange.files.columns import WEAK_EXAMPLE_NAMES, TableColumns
 
@@ -114,9 +109,7 @@ def compress_codes(first: Codes, second: Codes) -> Codes:
     return np.unique(pairs, return_inverse=True)[1].reshape(-1)
 
 
-def encode_key_column(
-    column: pa.ChunkedArray | None, name: str, rows: int
-) -> tuple[Codes, tuple[str, ...]]:
+def encode_key_column(column: pa.ChunkedArray | None, name: str, rows: int) -> tuple[Codes, tuple[str, ...]]:
     """Each row's number among the values of a column, and the values.
 
     Numbers are in their order, but names of examples as they come unless they are 0, 1 … or 1, 2 …;
@@ -171,9 +164,7 @@ def _count_previous_rows(series: Codes) -> Codes:
     return counts
 
 
-def _encode_member_parts(
-    parts: Sequence[str], texts: Texts
-) -> dict[str, tuple[Codes, tuple[str, ...]]]:
+def _encode_member_parts(parts: Sequence[str], texts: Texts) -> dict[str, tuple[Codes, tuple[str, ...]]]:
     """Of each column that has 2 to 256 values in full its codes and values."""
     encoded = {}
     for part in parts:
@@ -184,10 +175,7 @@ def _encode_member_parts(
 
 
 def _find_weak_examples(
-    attributes: Sequence[str],
-    texts: Texts,
-    series: Codes,
-    parts: Mapping[str, tuple[Codes, tuple[str, ...]]],
+    attributes: Sequence[str], texts: Texts, series: Codes, parts: Mapping[str, tuple[Codes, tuple[str, ...]]]
 ) -> str:
     """A column that names each example once in every member; "" where there is none."""
     every = series

@@ -10,11 +10,7 @@ from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.names import check_distinct_names, sanitize_name
-from ensemble.exchange.files.class_columns import (
-    check_predictions,
-    resolve_single_column,
-    select_class_columns,
-)
+from ensemble.exchange.files.class_columns import check_predictions, resolve_single_column, select_class_columns
 from ensemble.exchange.files.columns import TableColumns, is_statistic_name
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.row_details import collect_details
@@ -22,9 +18,7 @@ from ensemble.exchange.files.row_keys import Codes, RowKeys, Texts, encode_key_c
 from ensemble.storage.arrays.array_digest import CHUNK_BYTES
 
 
-def arrange_table_rows(
-    columns: TableColumns, values: NDArray[Any], texts: Texts, notes: list[str]
-) -> FilePredictions:
+def arrange_table_rows(columns: TableColumns, values: NDArray[Any], texts: Texts, notes: list[str]) -> FilePredictions:
     """The predictions of a table's rows, which may stand in any order.
 
     Args:
@@ -48,12 +42,8 @@ def arrange_table_rows(
     keys = {key: texts[column] for key, column in columns.key_columns.items()}
     rows = RowKeys.encode(columns, keys, texts, len(values))
     shape = len(rows.epoch_names), len(rows.member_names), int(rows.examples.max()) + 1
-    order = _order_table_rows(
-        rows.series * shape[2] + rows.examples, shape, rows.member_names, rows.example_names
-    )
-    if len(rows.epoch_names) > 1 and list(rows.epoch_names) != [
-        str(n + 1) for n in range(shape[0])
-    ]:
+    order = _order_table_rows(rows.series * shape[2] + rows.examples, shape, rows.member_names, rows.example_names)
+    if len(rows.epoch_names) > 1 and list(rows.epoch_names) != [str(n + 1) for n in range(shape[0])]:
         epoch_range = f"{rows.epoch_names[0]:.20} … {rows.epoch_names[-1]:.20}"
         notes.append(f"Epochs {epoch_range} of the table are numbered 1 to {shape[0]}.")
     labels, groups = (
@@ -76,9 +66,7 @@ def arrange_table_rows(
         blocks=lambda columns: _iterate_ordered_blocks(values, order),
         labels=labels,
         groups=groups,
-        class_names=check_distinct_names("class_names", list(map(sanitize_name, names)))
-        if names
-        else None,
+        class_names=check_distinct_names("class_names", list(map(sanitize_name, names))) if names else None,
         member_names=_drop_default_names(rows.member_names, bounded=True),
         split=_parse_split_column(keys.get("split")),
         examples=_drop_default_names(rows.example_names),
@@ -141,11 +129,7 @@ def _iterate_ordered_blocks(values: NDArray[Any], order: Codes) -> Iterator[NDAr
 
 
 def _parse_example_column(
-    what: str,
-    column: pa.ChunkedArray | None,
-    examples: Codes,
-    count: int,
-    names: tuple[str, ...],
+    what: str, column: pa.ChunkedArray | None, examples: Codes, count: int, names: tuple[str, ...]
 ) -> NDArray[Any] | None:
     """Each example's label or group, as text; PredictionsError where two rows say otherwise."""
     if column is None:
@@ -170,8 +154,7 @@ def _parse_split_column(column: pa.ChunkedArray | None) -> str:
     values = [value for value in column.unique().to_pylist() if value]
     if len(values) > 1:
         raise PredictionsError(
-            f"its rows belong to {len(values)} splits (“{values[0]:.40}”, “{values[1]:.40}”): "
-            "give the rows of one."
+            f"its rows belong to {len(values)} splits (“{values[0]:.40}”, “{values[1]:.40}”): give the rows of one."
         )
     return sanitize_name(values[0])[:80] if values else ""
 

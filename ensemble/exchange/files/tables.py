@@ -15,12 +15,7 @@ from numpy.typing import NDArray
 from ensemble.datasets.example_details import MAX_CELL_LENGTH
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
-from ensemble.exchange.files.columns import (
-    KEY_NAMES,
-    TableColumns,
-    is_number_type,
-    parse_table_columns,
-)
+from ensemble.exchange.files.columns import KEY_NAMES, TableColumns, is_number_type, parse_table_columns
 from ensemble.exchange.files.csv_text import CsvText, is_number, open_csv_rows, read_csv_text
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.parquet_table import MOST_CELL, open_parquet_table
@@ -48,13 +43,9 @@ def read_csv_predictions(file: BoundedReader, most_bytes: int | None = None) -> 
     try:
         reader = pa.csv.open_csv(
             pa.PythonFile(open_csv_rows(_unwrap_raw_file(file), text), mode="r"),
-            pa.csv.ReadOptions(
-                use_threads=False, block_size=CSV_BLOCK_BYTES, column_names=text.names
-            ),
+            pa.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK_BYTES, column_names=text.names),
             pa.csv.ParseOptions(delimiter=text.delimiter),
-            pa.csv.ConvertOptions(
-                column_types=types, include_columns=list(types), decimal_point=text.decimal
-            ),
+            pa.csv.ConvertOptions(column_types=types, include_columns=list(types), decimal_point=text.decimal),
         )
         return _collect_table_batches(columns, reader, most_bytes, text.notes)
     except pa.ArrowInvalid as error:
@@ -83,10 +74,7 @@ def _unwrap_raw_file(file: BoundedReader) -> io.RawIOBase:
 
 
 def _collect_table_batches(
-    columns: TableColumns,
-    batches: Iterator[pa.RecordBatch],
-    most_bytes: int | None,
-    notes: Sequence[str] = (),
+    columns: TableColumns, batches: Iterator[pa.RecordBatch], most_bytes: int | None, notes: Sequence[str] = ()
 ) -> FilePredictions:
     dtype = np.float32 if columns.kind == "probabilities" else np.float64
     blocks: list[NDArray[Any]] = []
@@ -105,10 +93,7 @@ def _collect_table_batches(
             chunks.append(chunk.dictionary_encode())  # a text in many rows stands there once
     if not rows:
         raise PredictionsError(NO_ROWS)
-    joined = {
-        column: pa.chunked_array(chunks, TEXT_TYPE).unify_dictionaries()
-        for column, chunks in texts.items()
-    }
+    joined = {column: pa.chunked_array(chunks, TEXT_TYPE).unify_dictionaries() for column, chunks in texts.items()}
     check_free_memory(2 * rows * len(columns.class_columns) * np.dtype(dtype).itemsize, most_bytes)
     return arrange_table_rows(columns, np.concatenate(blocks), joined, list(notes))
 
@@ -117,23 +102,16 @@ def _has_csv_targets(text: CsvText) -> bool:
     """Whether a column that is called as labels are holds numbers that are not whole."""
     label = next((name for name in text.names if name.strip().lower() in KEY_NAMES["label"]), None)
     cells = [] if label is None else text.list_cells(label)
-    numbers = [
-        float(cell.replace(text.decimal, ".")) for cell in cells if is_number(cell, text.decimal)
-    ]
+    numbers = [float(cell.replace(text.decimal, ".")) for cell in cells if is_number(cell, text.decimal)]
     return bool(numbers) and 2 * sum(not number.is_integer() for number in numbers) > len(cells)
 
 
 def _parse_parquet_columns(layout: ParquetLayout) -> TableColumns:
     """Find what each column is; further columns are kept only if they are plain and not large."""
     schema = layout.schema
-    texts = {
-        field.name
-        for field in schema
-        if not (is_number_type(field.type) or pa.types.is_nested(field.type))
-    }
+    texts = {field.name for field in schema if not (is_number_type(field.type) or pa.types.is_nested(field.type))}
     targets = any(
-        pa.types.is_floating(field.type) and field.name.strip().lower() in KEY_NAMES["label"]
-        for field in schema
+        pa.types.is_floating(field.type) and field.name.strip().lower() in KEY_NAMES["label"] for field in schema
     )
     columns = parse_table_columns(schema.names, texts, targets)
     most = 2**16 + MOST_CELL * layout.rows
@@ -141,9 +119,7 @@ def _parse_parquet_columns(layout: ParquetLayout) -> TableColumns:
     aside = [
         name
         for name in (*columns.attributes, *columns.member_parts)
-        if pa.types.is_nested(kind := schema.field(name).type)
-        or pa.types.is_binary(kind)
-        or name in large
+        if pa.types.is_nested(kind := schema.field(name).type) or pa.types.is_binary(kind) or name in large
     ]
     return replace(
         columns,
@@ -158,8 +134,7 @@ def _check_flat_columns(schema: pa.Schema, wanted: list[str]) -> None:
     for name in wanted:
         if pa.types.is_nested(kind := schema.field(name).type):
             raise PredictionsError(
-                f"its column “{name:.60}” is neither numbers nor text ({kind!s:.60}): write it as "
-                "one."
+                f"its column “{name:.60}” is neither numbers nor text ({kind!s:.60}): write it as one."
             )
 
 
@@ -172,9 +147,7 @@ def _check_row_count(rows: int, columns: TableColumns, most_bytes: int | None) -
     check_free_memory(2 * rows * cells * np.dtype(np.float32).itemsize, most_bytes)
 
 
-def _extract_class_values(
-    batch: pa.RecordBatch, names: tuple[str, ...], dtype: type[np.floating[Any]]
-) -> NDArray[Any]:
+def _extract_class_values(batch: pa.RecordBatch, names: tuple[str, ...], dtype: type[np.floating[Any]]) -> NDArray[Any]:
     values = np.empty((batch.num_rows, len(names)), dtype)
     for place, name in enumerate(names):
         column = batch.column(name)

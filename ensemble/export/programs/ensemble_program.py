@@ -80,9 +80,7 @@ def describe_images(network: Network) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct((batch, *network.image_shape), jnp.uint8)
 
 
-def trace_for_export(
-    network: Network, members: Sequence[Params], trace: Callable[[], Traced]
-) -> Traced:
+def trace_for_export(network: Network, members: Sequence[Params], trace: Callable[[], Traced]) -> Traced:
     """What `trace` makes; of a person's own network whatever it raises is said as a `ConfigError`.
 
     What is traced says nothing of where its source lies.
@@ -117,16 +115,11 @@ def trace_for_export(
 def describe_program(content: EnsembleContent) -> dict[str, str]:
     """All that stands beside a program, every value a text: what is none is JSON."""
     temperature = "null" if content.temperature is None else repr(content.temperature)
-    return {
-        **content.describe_as_text(),
-        "preparation": PREPARATION,
-        "temperature": temperature,
-    }
+    return {**content.describe_as_text(), "preparation": PREPARATION, "temperature": temperature}
 
 
 def ask_in_blocks(
-    content: EnsembleContent,
-    predict: Callable[[NDArray[np.uint8]], tuple[NDArray[np.float32], NDArray[np.float32]]],
+    content: EnsembleContent, predict: Callable[[NDArray[np.uint8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """What a program makes of the test images: every member's (M, N, C), and the average (N, C)."""
     images = content.images

@@ -62,9 +62,7 @@ class GraphBuilder:
         self._shared: dict[tuple[Any, ...], str] = {}
         self._batch = ""
 
-    def add_node(
-        self, operator: str, *inputs: Value | NDArray[Any] | str, **attributes: Any
-    ) -> str:
+    def add_node(self, operator: str, *inputs: Value | NDArray[Any] | str, **attributes: Any) -> str:
         """Add a node with one output; the name of that.
 
         Args:

@@ -31,17 +31,13 @@ def write_onnx_model(content: EnsembleContent, path: Path, replace: bool) -> Non
 
     members = program.nest_member_parameters(content)
     model = program.trace_for_export(
-        content.network,
-        members,
-        lambda: build_onnx_model(content.network, members, content.temperature),
+        content.network, members, lambda: build_onnx_model(content.network, members, content.temperature)
     )
     helper.set_model_props(model, program.describe_program(content))
     write_bytes(path, model.SerializeToString())
 
 
-def build_onnx_model(
-    network: "Network", members: Sequence["Params"], temperature: float | None
-) -> "onnx.ModelProto":
+def build_onnx_model(network: "Network", members: Sequence["Params"], temperature: float | None) -> "onnx.ModelProto":
     """The graph of an ensemble, as ONNX's own checker takes it.
 
     Args:
@@ -70,9 +66,7 @@ def build_onnx_model(
     classes = network.classes
     images = _describe_edge(program.IMAGES, TensorProto.UINT8, program.BATCH, *network.image_shape)
     answers = [
-        _describe_edge(
-            program.PROBABILITIES, TensorProto.FLOAT, len(members), program.BATCH, classes
-        ),
+        _describe_edge(program.PROBABILITIES, TensorProto.FLOAT, len(members), program.BATCH, classes),
         _describe_edge(program.AVERAGE, TensorProto.FLOAT, program.BATCH, classes),
     ]
     model = helper.make_model(
@@ -93,10 +87,7 @@ def _describe_edge(name: str, kind: int, *shape: int | str) -> "onnx.ValueInfoPr
 
 
 def _add_ensemble(
-    graph: "GraphBuilder",
-    network: "Network",
-    members: Sequence["Params"],
-    temperature: float | None,
+    graph: "GraphBuilder", network: "Network", members: Sequence["Params"], temperature: float | None
 ) -> None:
     """Images are prepared once; then come the members one after the other, and the average."""
     import jax

@@ -60,9 +60,7 @@ class UnknownPrimitiveError(Exception):
     """ONNX has no word for this, or none that is written here; its text names it."""
 
 
-def translate_elementwise(
-    graph: GraphBuilder, name: str, values: list[Value], shape: tuple[Any, ...]
-) -> Value:
+def translate_elementwise(graph: GraphBuilder, name: str, values: list[Value], shape: tuple[Any, ...]) -> Value:
     """What is done number by number; ONNX spreads out what has a 1 somewhere."""
     content = graph.add_node(ELEMENTWISE[name], *values)
     return Value(content, shape, is_spread_out(values, shape))
@@ -76,9 +74,7 @@ def is_spread_out(values: list[Value], shape: tuple[Any, ...]) -> bool:
 def compose_elementwise(*steps: tuple[str, Any]) -> Operator:
     """An operator in steps: each ONNX's word, and the number that is its second input or None."""
 
-    def translate(
-        graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
-    ) -> Value:
+    def translate(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
         content: Any = values[0]
         for operator, number in steps:
             second = () if number is None else (np.array(number, np.float32),)
@@ -88,16 +84,12 @@ def compose_elementwise(*steps: tuple[str, Any]) -> Operator:
     return translate
 
 
-def translate_square(
-    graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
-) -> Value:
+def translate_square(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
     """Each number times itself."""
     return Value(graph.add_node("Mul", values[0], values[0]), shape, values[0].whole)
 
 
-def translate_power(
-    graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
-) -> Value:
+def translate_power(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
     """A number to a whole power."""
     if params["y"] == 2:
         return translate_square(graph, values, params, shape)
@@ -113,18 +105,14 @@ def translate_unequal(
     return Value(content, shape, is_spread_out(values, shape))
 
 
-def translate_clamp(
-    graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
-) -> Value:
+def translate_clamp(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
     """A number, no less than one bound and no more than another."""
     low, x, high = values
     content = graph.add_node("Min", graph.add_node("Max", x, low), high)
     return Value(content, shape, is_spread_out(values, shape))
 
 
-def translate_choice(
-    graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
-) -> Value:
+def translate_choice(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
     """Of two values the one that a third, true or false, says, number by number."""
     if len(values) != 3:
         raise UnknownPrimitiveError(f"select_n of {len(values) - 1}")
@@ -184,9 +172,7 @@ def translate_transposition(
 def build_reduction(operator: str) -> Operator:
     """The operator of sums and the like over some axes."""
 
-    def translate(
-        graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
-    ) -> Value:
+    def translate(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
         axes = np.array([int(axis) for axis in params["axes"]], np.int64)
         whole = graph.spread_out(values[0])
         return Value(graph.add_node(operator, whole, axes, keepdims=0), shape)
@@ -202,9 +188,7 @@ def translate_concatenation(
     return Value(graph.add_node("Concat", *parts, axis=int(params["dimension"])), shape)
 
 
-def translate_stack(
-    graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
-) -> Value:
+def translate_stack(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
     """One beside the other along an axis of its own."""
     axis = int(params["axis"])
     place = np.array([axis], np.int64)
@@ -212,9 +196,7 @@ def translate_stack(
     return Value(graph.add_node("Concat", *parts, axis=axis), shape)
 
 
-def translate_slice(
-    graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
-) -> Value:
+def translate_slice(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
     """A part along some axes, with a step."""
     value = graph.spread_out(values[0])
     steps = params["strides"] or (1,) * len(shape)
@@ -308,22 +290,16 @@ def spread_places(graph: GraphBuilder, x: Value, steps: tuple[int, ...]) -> Valu
         edges = np.zeros((2, len(apart.shape)), np.int64)
         edges[1, axis + 1] = step - 1
         padded = graph.add_node("Pad", apart, edges.ravel(), mode="constant")
-        joined = graph.reshape(
-            Value(padded, (*before, length, step, *after)), (*before, length * step, *after)
-        )
+        joined = graph.reshape(Value(padded, (*before, length, step, *after)), (*before, length * step, *after))
         limits = (np.array([each], np.int64) for each in (0, (length - 1) * step + 1, axis))
-        x = Value(
-            graph.add_node("Slice", joined, *limits), (*before, (length - 1) * step + 1, *after)
-        )
+        x = Value(graph.add_node("Slice", joined, *limits), (*before, (length - 1) * step + 1, *after))
     return x
 
 
 def build_pooling(operator: str) -> Operator:
     """The operator of a maximum, or a sum, over windows; over at most three axes."""
 
-    def translate(
-        graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
-    ) -> Value:
+    def translate(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
         sizes, steps = params["window_dimensions"], params["window_strides"]
         dilated = any(step != 1 for step in (*params["base_dilation"], *params["window_dilation"]))
         places = [

@@ -91,9 +91,7 @@ def _translate_equation(graph: GraphBuilder, equation: Any, values: list[Value])
     return [onnx_operators.OPERATORS[name](graph, values, params, shapes[0])]
 
 
-def _compute_known(
-    equation: Any, values: list[Value], shapes: list[tuple[Any, ...]]
-) -> list[Value]:
+def _compute_known(equation: Any, values: list[Value], shapes: list[tuple[Any, ...]]) -> list[Value]:
     """An equation's results where all that goes in is known; none where it is not."""
     if any(is_open(dimension) for shape in shapes for dimension in shape):
         return []

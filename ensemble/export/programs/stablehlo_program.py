@@ -30,9 +30,7 @@ def write_stablehlo_program(content: EnsembleContent, path: Path, replace: bool)
     write_bytes(path, bytes(text))
 
 
-def judge_stablehlo_program(
-    content: EnsembleContent, path: Path
-) -> tuple[dict[str, float], float | None]:
+def judge_stablehlo_program(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures of what the file's program says."""
     import jax
     from jax import export
@@ -43,10 +41,7 @@ def judge_stablehlo_program(
 
     def predict(images: NDArray[np.uint8]) -> Any:
         answers = call(images)
-        return tuple(
-            np.asarray(answers[name])
-            for name in (ensemble_program.PROBABILITIES, ensemble_program.AVERAGE)
-        )
+        return tuple(np.asarray(answers[name]) for name in (ensemble_program.PROBABILITIES, ensemble_program.AVERAGE))
 
     return judge_answers(content, *ensemble_program.ask_in_blocks(content, predict))
 

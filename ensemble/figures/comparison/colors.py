@@ -30,18 +30,12 @@ def assign_column_colors(column: AxisColumn | None) -> list[str]:
     if not column.is_number:
         words = column.categories
         hues = assign_group_colors(len(words))
-        return [
-            MUTED_COLOR if value is None else hues[words.index(str(value))]
-            for value in column.values
-        ]
+        return [MUTED_COLOR if value is None else hues[words.index(str(value))] for value in column.values]
     places = [compute_axis_position(column, value) for value in column.values]
     positions = [place for place in places if place is not None]
     low, high = (min(positions), max(positions)) if positions else (0.0, 1.0)
     room = high - low or 1.0
-    return [
-        MUTED_COLOR if place is None else interpolate_scale_color((place - low) / room)
-        for place in places
-    ]
+    return [MUTED_COLOR if place is None else interpolate_scale_color((place - low) / room) for place in places]
 
 
 def compute_axis_position(column: AxisColumn, value: Value) -> float | None:

@@ -80,19 +80,14 @@ class AxisColumn:
             return value or "–"
         if self.percent:
             return formats.format_percent(value, self.n)
-        return (
-            formats.format_significant(value, 4)
-            if self.is_metric
-            else str(format_setting_value(self.name, value))
-        )
+        return formats.format_significant(value, 4) if self.is_metric else str(format_setting_value(self.name, value))
 
 
 def list_run_columns(run_points: RunPoints) -> list[AxisColumn]:
     """What is known of the runs, settings first; without what is known of none."""
     n = min((row.run.data.test_size for row in run_points.rows), default=10_000)
     every = [
-        build_axis_column(axis, [row.cells.get(axis.name) for row in run_points.rows], n)
-        for axis in run_points.axes
+        build_axis_column(axis, [row.cells.get(axis.name) for row in run_points.rows], n) for axis in run_points.axes
     ]
     return [column for column in every if column.known_values]
 
@@ -101,10 +96,7 @@ def build_axis_column(axis: PointAxis, cells: Sequence[Cell], n: int) -> AxisCol
     """One of the points' columns."""
     units = {metric.name: metric.unit for metric in COMPARISON_METRICS}
     is_number = axis.kind == "number"
-    values = tuple(
-        keep_finite_number(cell) if is_number else format_category_cell(axis.name, cell)
-        for cell in cells
-    )
+    values = tuple(keep_finite_number(cell) if is_number else format_category_cell(axis.name, cell) for cell in cells)
     unit = units.get(axis.name, "")
     return AxisColumn(
         axis.name,
@@ -136,9 +128,7 @@ def build_parallel_axes(columns: Sequence[AxisColumn]) -> list[dict[str, Any]]:
     for column in columns:
         words = column.categories
         places = {word: place for place, word in enumerate(words)}
-        values = [
-            places[str(value)] if words and value is not None else value for value in column.values
-        ]
+        values = [places[str(value)] if words and value is not None else value for value in column.values]
         axes.append(
             {
                 "name": column.name,

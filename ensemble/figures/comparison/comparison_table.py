@@ -10,11 +10,7 @@ from ensemble.comparison.comparison_table import ComparisonTable, GroupColumn
 from ensemble.comparison.differences import GroupDifference
 from ensemble.comparison.group_metrics import COMPARISON_METRICS, MetricEstimate
 from ensemble.wording import formats
-from ensemble.wording.verdicts.ensemble_gain import (
-    describe_compared_digits_caution,
-    format_p_value,
-    format_signed,
-)
+from ensemble.wording.verdicts.ensemble_gain import describe_compared_digits_caution, format_p_value, format_signed
 
 NAME_COLUMN = "what"  # the first column, which stays in sight
 ROUNDING_TOLERANCE = 1e-6  # from a whole number: what rounding leaves
@@ -50,9 +46,7 @@ def tabulate_comparison(comparison_table: ComparisonTable, differ: bool) -> pd.D
     rows |= format_setting_rows(comparison_table, True)
     for metric in COMPARISON_METRICS:
         texts = [
-            format_metric_with_interval(
-                metric, column.metrics[metric.name], count_test_images(column)
-            )
+            format_metric_with_interval(metric, column.metrics[metric.name], count_test_images(column))
             for column in comparison_table.columns
         ]
         if any(text != "–" for text in texts):
@@ -65,9 +59,7 @@ def tabulate_comparison(comparison_table: ComparisonTable, differ: bool) -> pd.D
     if not differ:
         rows |= format_setting_rows(comparison_table, False)
     titles = [column.group.title for column in comparison_table.columns]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=titles).reset_index(
-        names=NAME_COLUMN
-    )
+    return pd.DataFrame.from_dict(rows, orient="index", columns=titles).reset_index(names=NAME_COLUMN)
 
 
 def format_setting_rows(comparison_table: ComparisonTable, differ: bool) -> dict[str, list[str]]:
@@ -103,11 +95,7 @@ def format_metric(unit: str, value: float, n: int) -> str:
         return format_signed(value, 1)
     if unit == "s":
         return formats.format_duration(value)
-    return (
-        formats.format_throughput(value)
-        if unit == "img·member/s"
-        else formats.format_significant(value)
-    )
+    return formats.format_throughput(value) if unit == "img·member/s" else formats.format_significant(value)
 
 
 def format_interval_end(unit: str, value: float, n: int) -> str:
@@ -172,12 +160,8 @@ DIFFERENCE_ROWS: dict[str, Callable[[GroupDifference], str]] = {
         f"{d.lost:,.{count_fraction_decimals(d.won, d.lost)}f} lost"
     ),
     "p of accuracy, adjusted": lambda d: format_p_value_cell(d.adjusted_p),
-    "NLL, verdict": lambda d: format_difference_verdict(
-        d.settings_nll_sign, d.nll_sign, "lower", "higher"
-    ),
-    "Change of NLL, nats": lambda d: format_difference_interval(
-        -d.nll, -d.nll_high, -d.nll_low, None
-    ),
+    "NLL, verdict": lambda d: format_difference_verdict(d.settings_nll_sign, d.nll_sign, "lower", "higher"),
+    "Change of NLL, nats": lambda d: format_difference_interval(-d.nll, -d.nll_high, -d.nll_low, None),
     "p of NLL, adjusted": lambda d: format_p_value_cell(d.adjusted_nll_p),
 }
 
@@ -193,9 +177,7 @@ def describe_baseline_comparison(comparison_table: ComparisonTable) -> str:
         signs = [(d.accuracy_sign, d.nll_sign) for d in differences]
     if not any(map(any, signs)):
         return "No difference to the baseline is shown, neither of accuracy nor of NLL."
-    count_text = (
-        f" ({formats.format_count(len(differences), 'other')})" if len(differences) > 1 else ""
-    )
+    count_text = f" ({formats.format_count(len(differences), 'other')})" if len(differences) > 1 else ""
     accuracy, nll = (format_better_and_worse(metric) for metric in zip(*signs, strict=True))
     return (
         f"{'In these runs, against' if in_these_runs else 'Against'} the baseline{count_text}: "
@@ -209,10 +191,7 @@ def describe_seed_limit(comparison_table: ComparisonTable) -> str:
         column.difference
         for column in comparison_table.columns
         if (d := column.difference)
-        and (
-            (d.accuracy_sign and not d.settings_accuracy_sign)
-            or (d.nll_sign and not d.settings_nll_sign)
-        )
+        and ((d.accuracy_sign and not d.settings_accuracy_sign) or (d.nll_sign and not d.settings_nll_sign))
     ]
     if not of_runs_alone:
         return ""
@@ -235,9 +214,7 @@ def format_better_and_worse(signs: Sequence[int]) -> str:
 def describe_table_basis(comparison_table: ComparisonTable) -> str:
     """What the figures and tests hold for."""
     over = {column.difference.over for column in comparison_table.columns if column.difference}
-    over |= {
-        figure.over for column in comparison_table.columns for figure in column.metrics.values()
-    }
+    over |= {figure.over for column in comparison_table.columns for figure in column.metrics.values()}
     sentences = [comparison_table.note]
     if over - {""}:
         parts = "; ".join(words for name, words in INTERVAL_SCOPES.items() if name in over)

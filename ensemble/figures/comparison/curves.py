@@ -30,13 +30,7 @@ CurvesBySplit = Sequence[tuple[str, Sequence[GroupCurves]]]
 
 
 def plot_group_curves(
-    of_splits: CurvesBySplit,
-    *,
-    what: str,
-    x: str,
-    title: str,
-    palette: Palette,
-    log: Sequence[str] = (),
+    of_splits: CurvesBySplit, *, what: str, x: str, title: str, palette: Palette, log: Sequence[str] = ()
 ) -> "go.Figure":
     """The curves of every group, those of each split with a dash of their own.
 
@@ -52,14 +46,10 @@ def plot_group_curves(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     wrong = what == "accuracy" and "y" in log
-    chart = go.Figure(
-        [go.Scatter(curve_trace) for curve_trace in build_curve_traces(of_splits, what, wrong)]
-    )
+    chart = go.Figure([go.Scatter(curve_trace) for curve_trace in build_curve_traces(of_splits, what, wrong)])
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
     suffix = " %" if what == "accuracy" else ""
-    chart.update_xaxes(
-        title=X_AXIS_TITLES[x], automargin=True, **build_curve_axis("x" in log, chart, "x", "")
-    )
+    chart.update_xaxes(title=X_AXIS_TITLES[x], automargin=True, **build_curve_axis("x" in log, chart, "x", ""))
     longest = max((value for trace in chart.data for value in trace.x), default=0.0)
     if x == "epochs" and "x" not in log and longest <= MAX_MARKED_EPOCHS:
         chart.update_xaxes(dtick=1)  # Plotly would mark halves of them
@@ -89,9 +79,7 @@ def format_y_title(what: str, wrong: bool, log: bool) -> str:
 def build_curve_traces(of_splits: CurvesBySplit, what: str, wrong: bool) -> list[dict[str, Any]]:
     """Bands first, the thin lines over them, and the means on top."""
     bands, thin, means = [], [], []
-    count = sum(
-        len(group_curves.lines) for _, split_curves in of_splits for group_curves in split_curves
-    )
+    count = sum(len(group_curves.lines) for _, split_curves in of_splits for group_curves in split_curves)
     most = max(MIN_LINE_POINTS, MAX_THIN_POINTS // max(1, count))
     for place, (split, groups) in enumerate(of_splits, 1):
         hues = colors.assign_group_colors(len(groups))
@@ -101,9 +89,7 @@ def build_curve_traces(of_splits: CurvesBySplit, what: str, wrong: bool) -> list
             scaled = build_value_scaling(what, wrong)
             bands += build_group_band(curves, hue, scaled)
             if curves.runs > 1 or len(curves.lines) > 1:
-                thin += [
-                    build_run_line(line, hue, split, most, scaled, curves) for line in curves.lines
-                ]
+                thin += [build_run_line(line, hue, split, most, scaled, curves) for line in curves.lines]
             means.append(build_group_mean(curves, hue, split, scaled, in_legend, few))
     return [*bands, *thin, *means]
 
@@ -122,9 +108,7 @@ def build_group_band(group_curves: GroupCurves, hue: str, scaled: Any) -> list[d
     traces = []
     for piece in find_gapless_slices(known):
         x = np.concatenate([group_curves.x[piece], group_curves.x[piece][::-1]])
-        y = np.concatenate(
-            [scaled(group_curves.high[piece]), scaled(group_curves.low[piece])[::-1]]
-        )
+        y = np.concatenate([scaled(group_curves.high[piece]), scaled(group_curves.low[piece])[::-1]])
         traces.append(
             {
                 "x": round_line_values(x),
@@ -168,9 +152,7 @@ def build_group_mean(
     """The mean of a group: bold, and by name in the legend, where there are few."""
     title = escaping.escape_plotly_text(group_curves.group.title)
     count_text = f" (mean of {group_curves.runs})" if group_curves.runs > 1 else ""
-    hover = (
-        f"<b>{escaping.escape_plotly_template(group_curves.group.title)}{count_text}</b>, {split}"
-    )
+    hover = f"<b>{escaping.escape_plotly_template(group_curves.group.title)}{count_text}</b>, {split}"
     return build_line_points(group_curves.x, scaled(group_curves.mean)) | {
         "line": {"color": hue, "width": 3 if few else 1.5, "dash": DASHES[split]},
         "name": f"{title}{count_text}",
@@ -202,9 +184,7 @@ def tabulate_group_curves(of_splits: CurvesBySplit, what: str, x: str) -> pd.Dat
     for split, each in of_splits:
         for curves in each:
             for line in curves.lines:
-                frames.append(
-                    build_line_frame(curves, split, line.run_id, line.who, x, what, line.x, line.y)
-                )
+                frames.append(build_line_frame(curves, split, line.run_id, line.who, x, what, line.x, line.y))
             whole = build_line_frame(curves, split, "", "mean", x, what, curves.x, curves.mean)
             frames.append(whole.assign(low=curves.low, high=curves.high, runs=curves.n))
     rows = [frame for frame in frames if len(frame)]
@@ -212,25 +192,11 @@ def tabulate_group_curves(of_splits: CurvesBySplit, what: str, x: str) -> pd.Dat
 
 
 def build_line_frame(
-    group_curves: GroupCurves,
-    split: str,
-    run: str,
-    who: str,
-    x: str,
-    what: str,
-    places: Doubles,
-    y: Doubles,
+    group_curves: GroupCurves, split: str, run: str, who: str, x: str, what: str, places: Doubles, y: Doubles
 ) -> pd.DataFrame:
     """The points of one line."""
     return pd.DataFrame(
-        {
-            "group": group_curves.group.title,
-            "run": run,
-            "curve": who,
-            "split": split,
-            x: places,
-            what: y,
-        }
+        {"group": group_curves.group.title, "run": run, "curve": who, "split": split, x: places, what: y}
     )
 
 
@@ -240,16 +206,10 @@ BAND_MEANINGS = {
     "interval": "the 95 % interval of the mean over runs (Student's t)",
 }
 METRIC_TITLES = {"loss": "Loss", "accuracy": "Accuracy"}
-CURVE_OWNERS = {
-    "ensemble": "the ensemble",
-    "mean member": "the average member",
-    "members": "the members",
-}
+CURVE_OWNERS = {"ensemble": "the ensemble", "mean member": "the average member", "members": "the members"}
 
 
-def describe_best_group(
-    each: Sequence[GroupCurves], what: str, split: str, going: bool = False
-) -> tuple[str, str]:
+def describe_best_group(each: Sequence[GroupCurves], what: str, split: str, going: bool = False) -> tuple[str, str]:
     """Which group's mean ends best, in a sentence and, where names are long, a line below it.
 
     Both "" where there is nothing to choose. What it is worth stands in the table: here nothing
@@ -259,9 +219,7 @@ def describe_best_group(
     ends = [(float(curves.mean[-1]), curves) for curves in each if len(curves.mean)]
     if len(ends) < 2:
         waits = going and len(each) > 1 and ends
-        return (
-            (f"So far one of {len(each)} groups has a {split} {what}.", "") if waits else ("", "")
-        )
+        return (f"So far one of {len(each)} groups has a {split} {what}.", "") if waits else ("", "")
     order = sorted(ends, key=lambda end: -end[0] if what == "accuracy" else end[0])
     (first, leader), (second, other) = order[:2]
     word = "highest" if what == "accuracy" else "lowest"
@@ -270,9 +228,7 @@ def describe_best_group(
     )
     title, next_ = leader.group.title, other.group.title
     verb = "has" if going else "ends at"
-    sentence = (
-        f"{title} {verb} the {word} {split} {what}, {best_value}; next {next_}, {next_value}."
-    )
+    sentence = f"{title} {verb} the {word} {split} {what}, {best_value}; next {next_}, {next_value}."
     sentence = f"So far {sentence}" if going else sentence[:1].upper() + sentence[1:]
     if len(sentence) <= MAX_HEADLINE_LETTERS:
         return sentence, ""
@@ -310,9 +266,7 @@ def explain_group_curves_chart(
         parts.append(f"Thin lines: single runs. Bold: their mean. Band: {BAND_MEANINGS[band]}.")
     if len(curves_by_split) > 1:
         dashes = {"test": "solid", "validation": "dash-dotted", "train": "dashed"}
-        parts.append(
-            "; ".join(f"{split} {dashes[split]}" for split, _ in curves_by_split).capitalize() + "."
-        )
+        parts.append("; ".join(f"{split} {dashes[split]}" for split, _ in curves_by_split).capitalize() + ".")
     return " ".join(parts)
 
 
@@ -324,8 +278,5 @@ def describe_group_curves_chart(
     ends = []
     for split, each in curves_by_split:
         for curves in [group_curves for group_curves in each if len(group_curves.mean)][:6]:
-            ends.append(
-                f"{curves.group.title} on {split} at last "
-                f"{format_group_value(what, curves.mean[-1], curves)}"
-            )
+            ends.append(f"{curves.group.title} on {split} at last {format_group_value(what, curves.mean[-1], curves)}")
     return f"{text}: {'; '.join(ends)}"

@@ -21,9 +21,7 @@ FOREST_SIZE, NOISE_FOREST_SIZE = 64, 16  # trees
 NOISE_DRAWS = 19  # beyond all of which noise alone lies in 1 of 20 cases
 
 
-def compute_setting_importances(
-    config: SweepConfig, trials: Sequence[Trial], goal: str
-) -> dict[str, float]:
+def compute_setting_importances(config: SweepConfig, trials: Sequence[Trial], goal: str) -> dict[str, float]:
     """Each setting's share of an objective's variance, the largest first: fANOVA.
 
     Source: Hutter, Hoos and Leyton-Brown 2014, "An efficient approach for assessing
@@ -60,9 +58,7 @@ class NoiseShares:
     is_exceeded: bool
 
 
-def estimate_noise_shares(
-    config: SweepConfig, trials: Sequence[Trial], goal: str
-) -> NoiseShares | None:
+def estimate_noise_shares(config: SweepConfig, trials: Sequence[Trial], goal: str) -> NoiseShares | None:
     """The largest share that noise alone gives for as many trials and settings: a permutation test.
 
     Its forests have a quarter as many trees, those of the trials' own values too.
@@ -81,23 +77,17 @@ def estimate_noise_shares(
     draw = np.random.default_rng(0)
 
     def largest_share(dealt: Sequence[float]) -> float:
-        return max(
-            _compute_variance_shares(config, complete, dealt, NOISE_FOREST_SIZE).values(), default=0
-        )
+        return max(_compute_variance_shares(config, complete, dealt, NOISE_FOREST_SIZE).values(), default=0)
 
     own = largest_share(values)
     drawn = [largest_share(draw.permutation(values).tolist()) for _ in range(NOISE_DRAWS)]
     return NoiseShares(min(drawn), max(drawn), own > max(drawn))
 
 
-def _list_complete_values(
-    config: SweepConfig, trials: Sequence[Trial], goal: str
-) -> tuple[list[Trial], list[float]]:
+def _list_complete_values(config: SweepConfig, trials: Sequence[Trial], goal: str) -> tuple[list[Trial], list[float]]:
     """The complete trials that have every setting, and what each came to."""
     place, axes = config.objective_names.index(goal), config.search_axes
-    complete = [
-        trial for trial in trials if trial.state == "complete" and set(trial.params) >= set(axes)
-    ]
+    complete = [trial for trial in trials if trial.state == "complete" and set(trial.params) >= set(axes)]
     return complete, [trial.values[place] for trial in complete]
 
 
@@ -114,9 +104,7 @@ def _compute_variance_shares(
     study.add_trials(
         [
             optuna.trial.create_trial(
-                params={name: trial.params[name] for name in distributions},
-                value=value,
-                distributions=distributions,
+                params={name: trial.params[name] for name in distributions}, value=value, distributions=distributions
             )
             for trial, value in zip(complete, values, strict=True)
         ]
@@ -126,9 +114,7 @@ def _compute_variance_shares(
     return {name: float(share) for name, share in param_importances.items()}
 
 
-def plot_setting_importances(
-    shares: Mapping[str, float], title: str, palette: Palette
-) -> "go.Figure":
+def plot_setting_importances(shares: Mapping[str, float], title: str, palette: Palette) -> "go.Figure":
     """A bar a setting, the largest on top, its share at its end.
 
     Args:
@@ -155,9 +141,7 @@ def plot_setting_importances(
             }
         )
     )
-    chart.update_layout(
-        chart_style.build_chart_layout(title, 150 + ROW_HEIGHT * len(names), palette, bargap=0.35)
-    )
+    chart.update_layout(chart_style.build_chart_layout(title, 150 + ROW_HEIGHT * len(names), palette, bargap=0.35))
     chart.update_xaxes(title="share of the variance", ticksuffix=" %", range=[0, 108])
     chart.update_yaxes(automargin=True, showgrid=False)
     return chart

@@ -16,12 +16,7 @@ HEIGHT = 440
 
 
 def plot_pareto_front(
-    x: AxisColumn,
-    y: AxisColumn,
-    on_front: Sequence[bool],
-    names: Sequence[str],
-    title: str,
-    palette: Palette,
+    x: AxisColumn, y: AxisColumn, on_front: Sequence[bool], names: Sequence[str], title: str, palette: Palette
 ) -> "go.Figure":
     """A point a trial; those of the Pareto front bold, and joined.
 
@@ -35,23 +30,10 @@ def plot_pareto_front(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    chart = go.Figure(
-        [
-            go.Scatter(front_trace)
-            for front_trace in build_front_traces(x, y, on_front, names, palette)
-        ]
-    )
+    chart = go.Figure([go.Scatter(front_trace) for front_trace in build_front_traces(x, y, on_front, names, palette)])
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
-    chart.update_xaxes(
-        build_column_axis(x, False),
-        title=escaping.escape_plotly_text(x.axis_title),
-        automargin=True,
-    )
-    chart.update_yaxes(
-        build_column_axis(y, False),
-        title=escaping.escape_plotly_text(y.axis_title),
-        automargin=True,
-    )
+    chart.update_xaxes(build_column_axis(x, False), title=escaping.escape_plotly_text(x.axis_title), automargin=True)
+    chart.update_yaxes(build_column_axis(y, False), title=escaping.escape_plotly_text(y.axis_title), automargin=True)
     return chart
 
 
@@ -59,24 +41,14 @@ def build_front_traces(
     x: AxisColumn, y: AxisColumn, on_front: Sequence[bool], names: Sequence[str], palette: Palette
 ) -> list[dict[str, Any]]:
     """Those that another beats, then the front from left to right."""
-    there = [
-        place
-        for place, value in enumerate(x.values)
-        if value is not None and y.values[place] is not None
-    ]
-    front = sorted(
-        (place for place in there if on_front[place]),
-        key=lambda place: float(x.values[place] or 0.0),
-    )
+    there = [place for place, value in enumerate(x.values) if value is not None and y.values[place] is not None]
+    front = sorted((place for place in there if on_front[place]), key=lambda place: float(x.values[place] or 0.0))
     beaten = [place for place in there if not on_front[place]]
     traces = []
     if beaten:
         traces.append(
             build_scatter_points(x, y, None, names, beaten)
-            | {
-                "name": "beaten by another",
-                "marker": {"size": 7, "color": MUTED_COLOR, "opacity": 0.7},
-            }
+            | {"name": "beaten by another", "marker": {"size": 7, "color": MUTED_COLOR, "opacity": 0.7}}
         )
     traces.append(
         build_scatter_points(x, y, None, names, front)

@@ -49,9 +49,7 @@ def plot_run_members(found: RunMemberMap, title: str, palette: Palette) -> "go.F
                 "line": {"color": palette.ground, "width": 1},
             },
             hovertext=[
-                "<br>".join(
-                    map(escaping.escape_plotly_text, words.describe_run_point(found, int(number)))
-                )
+                "<br>".join(map(escaping.escape_plotly_text, words.describe_run_point(found, int(number))))
                 for number in own
             ],
             hoverinfo="text",
@@ -60,9 +58,7 @@ def plot_run_members(found: RunMemberMap, title: str, palette: Palette) -> "go.F
         )
     few = len(found.runs) <= MAX_LEGEND_RUNS
     legend_height = ROW_HEIGHT_PX * len(found.runs) if few else 0
-    chart.update_layout(
-        chart_style.build_chart_layout(title, HEIGHT + legend_height, palette, showlegend=few)
-    )
+    chart.update_layout(chart_style.build_chart_layout(title, HEIGHT + legend_height, palette, showlegend=few))
     hide_map_axes(chart)
     chart.update_layout(legend_orientation="v", margin_b=16 + legend_height)
     return chart

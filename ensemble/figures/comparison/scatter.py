@@ -42,19 +42,13 @@ def plot_run_scatter(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    chart = go.Figure(
-        [go.Scatter(trace) for trace in build_scatter_traces(x, y, color, names, kept, palette)]
-    )
+    chart = go.Figure([go.Scatter(trace) for trace in build_scatter_traces(x, y, color, names, kept, palette)])
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
     chart.update_xaxes(
-        build_column_axis(x, "x" in log),
-        title=escaping.escape_plotly_text(x.axis_title),
-        automargin=True,
+        build_column_axis(x, "x" in log), title=escaping.escape_plotly_text(x.axis_title), automargin=True
     )
     chart.update_yaxes(
-        build_column_axis(y, "y" in log),
-        title=escaping.escape_plotly_text(y.axis_title),
-        automargin=True,
+        build_column_axis(y, "y" in log), title=escaping.escape_plotly_text(y.axis_title), automargin=True
     )
     return chart
 
@@ -66,37 +60,22 @@ def build_column_axis(column: AxisColumn, log: bool) -> dict[str, Any]:
         return {"type": "category", "categoryorder": "array", "categoryarray": words}
     if log and column.can_use_log:
         drawn_at = [convert_axis_value(column, place) for place in range(len(column.values))]
-        return {
-            "type": "log",
-            **chart_style.build_log_ticks(drawn_at, " %" if column.percent else ""),
-        }
+        return {"type": "log", **chart_style.build_log_ticks(drawn_at, " %" if column.percent else "")}
     return {"type": "linear", "ticksuffix": " %" if column.percent else ""}
 
 
 def build_scatter_traces(
-    x: AxisColumn,
-    y: AxisColumn,
-    color: AxisColumn | None,
-    names: Sequence[str],
-    kept: Sequence[bool],
-    palette: Palette,
+    x: AxisColumn, y: AxisColumn, color: AxisColumn | None, names: Sequence[str], kept: Sequence[bool], palette: Palette
 ) -> list[dict[str, Any]]:
     """The points that are left out first, so that the others stand over them."""
-    whole = [
-        place
-        for place in range(len(names))
-        if x.values[place] is not None and y.values[place] is not None
-    ]
+    whole = [place for place in range(len(names)) if x.values[place] is not None and y.values[place] is not None]
     out = [place for place in whole if not kept[place]]
     in_ = [place for place in whole if kept[place]]
     traces = []
     if out:
         traces.append(
             build_scatter_points(x, y, color, names, out)
-            | {
-                "name": "not brushed",
-                "marker": {"size": 5, "color": MUTED_COLOR, "opacity": 0.3},
-            }
+            | {"name": "not brushed", "marker": {"size": 5, "color": MUTED_COLOR, "opacity": 0.3}}
         )
     if color is None or not color.is_number:
         return [*traces, *build_category_traces(x, y, color, names, in_, palette)]
@@ -108,11 +87,7 @@ def build_scatter_traces(
     }
     traces.append(
         build_scatter_points(x, y, color, names, in_)
-        | {
-            "name": f"brighter: more {color.label}",
-            "marker": marker,
-            "showlegend": False,
-        }
+        | {"name": f"brighter: more {color.label}", "marker": marker, "showlegend": False}
     )
     return [*traces, build_color_bar(color)]
 
@@ -129,13 +104,8 @@ def build_category_traces(
     edge = {"color": palette.ground, "width": 1}
     if color is None:
         marker = {"size": MARKER_SIZE, "color": palette.primary, "line": edge}
-        return [
-            build_scatter_points(x, y, None, names, places)
-            | {"marker": marker, "showlegend": False}
-        ]
-    hues = dict(
-        zip(color.categories, colors.assign_group_colors(len(color.categories)), strict=True)
-    )
+        return [build_scatter_points(x, y, None, names, places) | {"marker": marker, "showlegend": False}]
+    hues = dict(zip(color.categories, colors.assign_group_colors(len(color.categories)), strict=True))
     categories = [(word, word, hue) for word, hue in hues.items()] + [(None, "none", MUTED_COLOR)]
     traces = []
     for word, name, hue in categories:
@@ -151,11 +121,7 @@ def build_category_traces(
 
 
 def build_scatter_points(
-    x: AxisColumn,
-    y: AxisColumn,
-    color: AxisColumn | None,
-    names: Sequence[str],
-    places: Sequence[int],
+    x: AxisColumn, y: AxisColumn, color: AxisColumn | None, names: Sequence[str], places: Sequence[int]
 ) -> dict[str, Any]:
     """The points of some runs, and what each says."""
     columns = list(dict.fromkeys(column for column in (x, y, color) if column is not None))
@@ -164,9 +130,7 @@ def build_scatter_points(
             [
                 f"<b>{escaping.escape_plotly_text(names[place])}</b>",
                 *(
-                    escaping.escape_plotly_text(
-                        f"{column.label}: {column.format_value(column.values[place])}"
-                    )
+                    escaping.escape_plotly_text(f"{column.label}: {column.format_value(column.values[place])}")
                     for column in columns
                 ),
             ]
@@ -192,11 +156,7 @@ def convert_axis_value(column: AxisColumn, place: int) -> Any:
 
 def build_color_bar(color: AxisColumn) -> dict[str, Any]:
     """The scale of the colours beside the picture, by a trace that draws nothing."""
-    values = [
-        at
-        for value in color.values
-        if (at := colors.compute_axis_position(color, value)) is not None
-    ]
+    values = [at for value in color.values if (at := colors.compute_axis_position(color, value)) is not None]
     log = color.log and color.can_use_log
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     ends = [low, high] if high > low else [low]

@@ -30,11 +30,7 @@ def trace_search_history(config: SweepConfig, trials: Sequence[Trial], goal: str
       goal: one of its objectives.
     """
     place, better = config.objective_names.index(goal), min if OBJECTIVES[goal].minimize else max
-    complete = [
-        trial
-        for trial in trials
-        if trial.state == "complete" and is_finite_value(trial.values[place])
-    ]
+    complete = [trial for trial in trials if trial.state == "complete" and is_finite_value(trial.values[place])]
     x = [float(trial.number + 1) for trial in complete]
     y: list[float | None] = [trial.values[place] for trial in complete]
     best: Points = ([], [])
@@ -86,9 +82,7 @@ class TrialEpochs(NamedTuple):
 
 def list_trial_epochs(trials: Sequence[Trial], most: int) -> list[TrialEpochs]:
     """The trials whose epochs are known: those at work, and the last others, `most` at the most."""
-    measured_trials = [
-        trial for trial in trials if any(map(is_finite_value, trial.epochs.values()))
-    ]
+    measured_trials = [trial for trial in trials if any(map(is_finite_value, trial.epochs.values()))]
     active = [trial for trial in measured_trials if trial.state == "running"]
     others = [trial for trial in measured_trials if trial.state != "running"]
     kept = [*others[max(0, len(others) + len(active) - most) :], *active]
@@ -98,10 +92,7 @@ def list_trial_epochs(trials: Sequence[Trial], most: int) -> list[TrialEpochs]:
             trial.state,
             (
                 [float(epoch) for epoch in sorted(trial.epochs)],
-                [
-                    value if is_finite_value(value := trial.epochs[epoch]) else None
-                    for epoch in sorted(trial.epochs)
-                ],
+                [value if is_finite_value(value := trial.epochs[epoch]) else None for epoch in sorted(trial.epochs)],
             ),
         )
         for trial in kept

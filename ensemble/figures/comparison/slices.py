@@ -16,12 +16,7 @@ HEIGHT, MARKER_SIZE = 330, 9
 
 
 def plot_setting_slice(
-    column: AxisColumn,
-    values: AxisColumn,
-    numbers: Sequence[int],
-    best: int | None,
-    title: str,
-    palette: Palette,
+    column: AxisColumn, values: AxisColumn, numbers: Sequence[int], best: int | None, title: str, palette: Palette
 ) -> "go.Figure":
     """A point a trial; the best is larger, a diamond.
 
@@ -36,45 +31,27 @@ def plot_setting_slice(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     chart = go.Figure(
-        [
-            go.Scatter(slice_trace)
-            for slice_trace in build_slice_traces(column, values, numbers, best, palette)
-        ]
+        [go.Scatter(slice_trace) for slice_trace in build_slice_traces(column, values, numbers, best, palette)]
     )
     margin = {"l": 8, "r": 16, "t": 58, "b": 48}
-    chart.update_layout(
-        chart_style.build_chart_layout(title, HEIGHT, palette, showlegend=False)
-        | {"margin": margin}
-    )
-    chart.update_xaxes(
-        build_column_axis(column, column.log), title=escaping.escape_plotly_text(column.axis_title)
-    )
+    chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette, showlegend=False) | {"margin": margin})
+    chart.update_xaxes(build_column_axis(column, column.log), title=escaping.escape_plotly_text(column.axis_title))
     chart.update_yaxes(
-        build_column_axis(values, False),
-        title=escaping.escape_plotly_text(values.axis_title),
-        automargin=True,
+        build_column_axis(values, False), title=escaping.escape_plotly_text(values.axis_title), automargin=True
     )
     return chart
 
 
 def build_slice_traces(
-    column: AxisColumn,
-    values: AxisColumn,
-    numbers: Sequence[int],
-    best: int | None,
-    palette: Palette,
+    column: AxisColumn, values: AxisColumn, numbers: Sequence[int], best: int | None, palette: Palette
 ) -> list[dict[str, Any]]:
     """All trials, and over them the best."""
     there = [
-        place
-        for place, value in enumerate(values.values)
-        if value is not None and column.values[place] is not None
+        place for place, value in enumerate(values.values) if value is not None and column.values[place] is not None
     ]
     traces = [
         build_trial_points(column, values, numbers, there)
-        | {
-            "marker": {"size": MARKER_SIZE, "color": palette.primary, "opacity": 0.75},
-        }
+        | {"marker": {"size": MARKER_SIZE, "color": palette.primary, "opacity": 0.75}}
     ]
     if best in there:
         ring = {
@@ -97,8 +74,7 @@ def build_trial_points(
                 f"<b>trial {numbers[place]}</b>",
                 *(
                     escaping.escape_plotly_text(
-                        f"{axis_column.label}: "
-                        f"{axis_column.format_value(axis_column.values[place])}"
+                        f"{axis_column.label}: {axis_column.format_value(axis_column.values[place])}"
                     )
                     for axis_column in (column, values)
                 ),

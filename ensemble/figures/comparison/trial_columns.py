@@ -26,30 +26,17 @@ def list_trial_columns(config: SweepConfig, trials: Sequence[Trial]) -> list[Axi
       config: of the sweep.
       trials: T of them; one that is not complete has no values of objectives.
     """
-    searched = [
-        build_trial_setting_column(name, axis, trials) for name, axis in config.search_axes.items()
-    ]
-    return [
-        *searched,
-        *(build_objective_column(config, goal, trials) for goal in config.objective_names),
-    ]
+    searched = [build_trial_setting_column(name, axis, trials) for name, axis in config.search_axes.items()]
+    return [*searched, *(build_objective_column(config, goal, trials) for goal in config.objective_names)]
 
 
 def build_trial_setting_column(name: str, axis: Axis, trials: Sequence[Trial]) -> AxisColumn:
     """A setting's value in each trial; log where its range was."""
     values = [trial.params.get(name) for trial in trials]
     known_values = [value for value in values if value is not None]
-    is_number = all(
-        isinstance(value, int | float) and not isinstance(value, bool) for value in known_values
-    )
+    is_number = all(isinstance(value, int | float) and not isinstance(value, bool) for value in known_values)
     cells = tuple(format_trial_setting(name, value, is_number) for value in values)
-    log = (
-        axis.log
-        if isinstance(axis, ValueRange)
-        else has_log_range(known_values)
-        if is_number
-        else False
-    )
+    log = axis.log if isinstance(axis, ValueRange) else has_log_range(known_values) if is_number else False
     return AxisColumn(name, humanize_setting_name(name), cells, is_number=is_number, log=log)
 
 
@@ -57,9 +44,7 @@ def format_trial_setting(name: str, value: object, is_number: bool) -> Value:
     """One value of a setting as its column has it."""
     if value is None or (is_number and isinstance(value, int | float)):
         return value
-    return format_setting_value(
-        name, value if isinstance(value, bool | int | float | str) else str(value)
-    )
+    return format_setting_value(name, value if isinstance(value, bool | int | float | str) else str(value))
 
 
 def has_log_range(values: Sequence[object]) -> bool:
@@ -87,13 +72,5 @@ def format_objective(goal: str, value: float | None) -> str:
     if value is None:
         return "–"
     if goal == "seconds":
-        return (
-            formats.format_duration(value)
-            if value >= 60
-            else f"{formats.format_significant(value)} s"
-        )
-    return (
-        formats.format_percent(value, places=2)
-        if goal in SHARE_OBJECTIVES
-        else formats.format_significant(value)
-    )
+        return formats.format_duration(value) if value >= 60 else f"{formats.format_significant(value)} s"
+    return formats.format_percent(value, places=2) if goal in SHARE_OBJECTIVES else formats.format_significant(value)

@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ensemble.analysis.unlabelled.accuracy_estimate import (
-    ESTIMATORS,
-    EstimatedShare,
-    widen_range,
-)
+from ensemble.analysis.unlabelled.accuracy_estimate import ESTIMATORS, EstimatedShare, widen_range
 from ensemble.analysis.unlabelled.distribution_test import LEVEL
 from ensemble.figures import chart_style
 from ensemble.figures.inspect.shift import format_corruption_amount
@@ -103,9 +99,7 @@ def _build_estimated_step(
     )
 
 
-def plot_estimated_steps(
-    steps: Sequence[EstimatedStep], noun: str, title: str, palette: Palette
-) -> "go.Figure":
+def plot_estimated_steps(steps: Sequence[EstimatedStep], noun: str, title: str, palette: Palette) -> "go.Figure":
     """Plot the true accuracy over each estimate, hollow if a check fails.
 
     Args:

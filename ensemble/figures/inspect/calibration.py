@@ -28,19 +28,12 @@ def compute_reliability_diagrams(
         if ensemble_predictions.members > 1
         else ()
     )
-    members = [
-        reliability_bins(prediction_confidence(p), votes == ensemble_predictions.labels)
-        for p, votes in each
-    ]
+    members = [reliability_bins(prediction_confidence(p), votes == ensemble_predictions.labels) for p, votes in each]
     return reliability_bins(ensemble_predictions.confidence, ensemble_predictions.right), members
 
 
 def plot_reliability_diagram(
-    ensemble: ReliabilityBins,
-    members: Sequence[ReliabilityBins],
-    noun: str,
-    title: str,
-    palette: Palette,
+    ensemble: ReliabilityBins, members: Sequence[ReliabilityBins], noun: str, title: str, palette: Palette
 ) -> "go.Figure":
     """The reliability diagram: accuracy over confidence, and the count of each bin below.
 
@@ -97,10 +90,7 @@ def build_member_reliability(members: Sequence[ReliabilityBins], noun: str) -> l
     """The members' lines, over the bins that hold something."""
     kept = [member.count > 0 for member in members]
     hovers = [
-        [
-            f"Member {m + 1}: {describe_reliability_bin(member, b, noun)}"
-            for b in np.flatnonzero(kept[m])
-        ]
+        [f"Member {m + 1}: {describe_reliability_bin(member, b, noun)}" for b in np.flatnonzero(kept[m])]
         for m, member in enumerate(members)
     ]
     return chart_style.build_member_lines(
@@ -110,17 +100,10 @@ def build_member_reliability(members: Sequence[ReliabilityBins], noun: str) -> l
     )
 
 
-def build_ensemble_reliability(
-    ensemble: ReliabilityBins, many: bool, noun: str, palette: Palette
-) -> dict[str, Any]:
+def build_ensemble_reliability(ensemble: ReliabilityBins, many: bool, noun: str, palette: Palette) -> dict[str, Any]:
     """The ensemble's line, with the 95 % interval of each of its points."""
     bins = np.flatnonzero(ensemble.count)
-    ends = np.array(
-        [
-            wilson_interval(ensemble.accuracy[b] * ensemble.count[b], int(ensemble.count[b]))
-            for b in bins
-        ]
-    )
+    ends = np.array([wilson_interval(ensemble.accuracy[b] * ensemble.count[b], int(ensemble.count[b])) for b in bins])
     return {
         "x": ensemble.confidence[bins],
         "y": ensemble.accuracy[bins],
@@ -155,8 +138,7 @@ def build_confidence_counts(bins: ReliabilityBins, noun: str) -> dict[str, Any]:
         "showlegend": False,
         "hoverinfo": "text",
         "hovertext": [
-            f"{formats.format_count(int(count), noun)} from "
-            f"{formats.format_percent_range(low, high)} sure"
+            f"{formats.format_count(int(count), noun)} from {formats.format_percent_range(low, high)} sure"
             for count, low, high in zip(bins.count, bins.edges[:-1], bins.edges[1:], strict=True)
         ],
     }
@@ -174,15 +156,10 @@ def describe_reliability_bin(bins: ReliabilityBins, b: int | np.integer, noun: s
 def describe_reliability_chart(bins: ReliabilityBins, noun: str) -> str:
     """The picture in words: where most answers are, and how often they are right."""
     b = int(bins.count.argmax())
-    return (
-        f"Accuracy over confidence in bins. The fullest bin has "
-        f"{describe_reliability_bin(bins, b, noun)}"
-    )
+    return f"Accuracy over confidence in bins. The fullest bin has {describe_reliability_bin(bins, b, noun)}"
 
 
-def tabulate_reliability(
-    ensemble: ReliabilityBins, members: Sequence[ReliabilityBins]
-) -> pd.DataFrame:
+def tabulate_reliability(ensemble: ReliabilityBins, members: Sequence[ReliabilityBins]) -> pd.DataFrame:
     """Every bin of the ensemble and of each member: one row each."""
     named = [("ensemble", ensemble)]
     named += [(chart_style.format_member_name(m), member) for m, member in enumerate(members)]

@@ -47,19 +47,11 @@ def compare_rules_and_members(
 
 def format_combination_metric(value: float, name: str, n: int) -> str:
     """A figure as it is written on every screen."""
-    return (
-        formats.format_percent(value, n)
-        if name == "accuracy"
-        else formats.format_significant(value)
-    )
+    return formats.format_percent(value, n) if name == "accuracy" else formats.format_significant(value)
 
 
 def plot_combinations(
-    combined: CombinationComparison,
-    members: Sequence[Quality],
-    name: str,
-    title: str,
-    palette: Palette,
+    combined: CombinationComparison, members: Sequence[Quality], name: str, title: str, palette: Palette
 ) -> "go.Figure":
     """One figure of every rule and of the single members in rows; the weights as bars below.
 
@@ -84,12 +76,8 @@ def plot_combinations(
     ):
         chart.add_scatter(**trace, row=1, col=1)
     chart.add_bar(**build_weight_bars(combined), row=2, col=1)
-    chart.add_hline(
-        1 / len(members), line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"}, row=2, col=1
-    )
-    chart.update_layout(
-        chart_style.build_chart_layout(title, 540, palette, showlegend=False, bargap=0.35)
-    )
+    chart.add_hline(1 / len(members), line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"}, row=2, col=1)
+    chart.update_layout(chart_style.build_chart_layout(title, 540, palette, showlegend=False, bargap=0.35))
     chart.update_layout(margin={"b": 50})
     rows = [*RULE_NAMES.values(), "each member"]
     chart.update_yaxes(
@@ -113,38 +101,20 @@ def plot_combinations(
         row=1,
         col=1,
     )
-    chart.update_xaxes(
-        title="member", fixedrange=True, tick0=1, row=2, col=1, dtick=1 if len(members) <= 16 else 8
-    )
+    chart.update_xaxes(title="member", fixedrange=True, tick0=1, row=2, col=1, dtick=1 if len(members) <= 16 else 8)
     chart.update_yaxes(
-        title="fitted weight",
-        fixedrange=True,
-        automargin=True,
-        nticks=4,
-        rangemode="tozero",
-        row=2,
-        col=1,
+        title="fitted weight", fixedrange=True, automargin=True, nticks=4, rangemode="tozero", row=2, col=1
     )
     return chart
 
 
-def compute_metric_span(
-    combined: CombinationComparison, members: Sequence[Quality], name: str
-) -> tuple[float, float]:
+def compute_metric_span(combined: CombinationComparison, members: Sequence[Quality], name: str) -> tuple[float, float]:
     """The ends of the axis: of all that is shown but a rule that lies far beyond."""
-    kept = [
-        combination
-        for rule, combination in list_combinations(combined).items()
-        if rule != RULE_NAMES["majority"]
-    ]
+    kept = [combination for rule, combination in list_combinations(combined).items() if rule != RULE_NAMES["majority"]]
     values = [combination.quality[name] for combination in kept]
     values += [member[name] for member in members]
     if name == "accuracy":
-        values += [
-            end
-            for combination in kept
-            for end in (combination.quality.low, combination.quality.high)
-        ]
+        values += [end for combination in kept for end in (combination.quality.low, combination.quality.high)]
     low, high = min(values), max(values)
     reach = MAX_RELATIVE_REACH * max(high - low, 1e-6)
     vote = combined.majority.quality[name]
@@ -187,9 +157,7 @@ def build_combination_dot(
     return trace
 
 
-def build_single_member_dots(
-    members: Sequence[Quality], name: str, palette: Palette
-) -> list[dict[str, Any]]:
+def build_single_member_dots(members: Sequence[Quality], name: str, palette: Palette) -> list[dict[str, Any]]:
     """Each member alone, all in one row."""
     M, scale = len(members), 100 if name == "accuracy" else 1
     hovers = [
@@ -201,16 +169,10 @@ def build_single_member_dots(
             **trace,
             "mode": "markers",
             "opacity": max(0.6, trace["opacity"]),
-            "marker": {
-                "color": trace["line"]["color"],
-                "size": 9,
-                "line": {"color": palette.ground, "width": 1},
-            },
+            "marker": {"color": trace["line"]["color"], "size": 9, "line": {"color": palette.ground, "width": 1}},
         }
         for trace in chart_style.build_member_lines(
-            [[scale * member[name]] for member in members],
-            [[len(RULE_NAMES)]] * M,
-            hovers,
+            [[scale * member[name]] for member in members], [[len(RULE_NAMES)]] * M, hovers
         )
     ]
 
@@ -234,8 +196,7 @@ def build_weight_bars(combined: CombinationComparison) -> dict[str, Any]:
 def describe_combinations_chart(combined: CombinationComparison, name: str) -> str:
     """The picture in words."""
     listing = ", ".join(
-        f"{words} "
-        f"{format_combination_metric(combination.quality[name], name, combination.quality.n)}"
+        f"{words} {format_combination_metric(combination.quality[name], name, combination.quality.n)}"
         for words, combination in list_combinations(combined).items()
     )
     return f"{METRIC_NAMES[name]} of four ways of combining: {listing}"

@@ -7,11 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ensemble.analysis.members import committees as committees
-from ensemble.analysis.members.committees import (
-    COMMITTEE_METRICS,
-    CommitteeCurve,
-    CommitteeEvaluation,
-)
+from ensemble.analysis.members.committees import COMMITTEE_METRICS, CommitteeCurve, CommitteeEvaluation
 from ensemble.analysis.members.extrapolation import Extrapolation, extrapolate_committee_curve
 from ensemble.analysis.members.sufficient_size import SufficientSize
 from ensemble.analysis.quality.metrics import METRICS_BY_NAME
@@ -30,19 +26,11 @@ EXPECTED_LABEL = "expected, not measured"
 
 def format_committee_metric(value: float, name: str, n: int) -> str:
     """A figure as it is written on every screen."""
-    return (
-        formats.format_percent(value, n)
-        if name == "accuracy"
-        else formats.format_significant(value)
-    )
+    return formats.format_percent(value, n) if name == "accuracy" else formats.format_significant(value)
 
 
 def plot_committee_curve(
-    judged: CommitteeEvaluation,
-    name: str,
-    enough: SufficientSize | None,
-    title: str,
-    palette: Palette,
+    judged: CommitteeEvaluation, name: str, enough: SufficientSize | None, title: str, palette: Palette
 ) -> "go.Figure":
     """One figure over the committee's size: the mean, its band, the single members, enough.
 
@@ -69,9 +57,7 @@ def plot_committee_curve(
     if enough:
         add_margin_band(chart, enough, float(curve.mean[-1]), palette)
         if enough.smallest_sufficient:
-            add_enough_marker(
-                chart, enough.size, scale * curve.mean[enough.size - 1], name, palette, last
-            )
+            add_enough_marker(chart, enough.size, scale * curve.mean[enough.size - 1], name, palette, last)
     chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
     chart.update_xaxes(
         title="members in the committee",
@@ -81,17 +67,12 @@ def plot_committee_curve(
         tick0=0,
     )
     chart.update_yaxes(
-        title=METRIC_AXES[name],
-        ticksuffix=" %" if name == "accuracy" else "",
-        fixedrange=True,
-        automargin=True,
+        title=METRIC_AXES[name], ticksuffix=" %" if name == "accuracy" else "", fixedrange=True, automargin=True
     )
     return chart
 
 
-def add_enough_marker(
-    chart: "go.Figure", at: int, height: float, name: str, palette: Palette, last: int
-) -> None:
+def add_enough_marker(chart: "go.Figure", at: int, height: float, name: str, palette: Palette, last: int) -> None:
     """Marks the smallest size that is enough, on an axis of sizes up to `last`."""
     chart.add_scatter(
         x=[at],
@@ -119,9 +100,7 @@ def add_enough_marker(
     )
 
 
-def add_margin_band(
-    chart: "go.Figure", enough: SufficientSize, whole: float, palette: Palette
-) -> None:
+def add_margin_band(chart: "go.Figure", enough: SufficientSize, whole: float, palette: Palette) -> None:
     """The band of losses that are accepted, from the whole ensemble's value on."""
     scale, worse = (100, -1) if enough.metric == "accuracy" else (1, 1)
     far = whole + worse * enough.margin
@@ -150,9 +129,7 @@ def build_expected_curve(
         f"{formats.format_count(int(k), 'member')}: {formats.format_significant(value)}, "
         f"{EXPECTED_LABEL}<br>95 %: "
         f"{formats.format_significant(low)} to {formats.format_significant(high)}"
-        for k, value, low, high in zip(
-            beyond.size, beyond.mean, beyond.low, beyond.high, strict=True
-        )
+        for k, value, low, high in zip(beyond.size, beyond.mean, beyond.low, beyond.high, strict=True)
     ]
     edge = {
         "x": beyond.size,
@@ -164,13 +141,7 @@ def build_expected_curve(
     }
     return [
         {**edge, "y": beyond.low, "name": "expected, low"},
-        {
-            **edge,
-            "y": beyond.high,
-            "name": "expected, high",
-            "fill": "tonexty",
-            "fillcolor": build_band_color(),
-        },
+        {**edge, "y": beyond.high, "name": "expected, high", "fill": "tonexty", "fillcolor": build_band_color()},
         {
             "x": size,
             "y": middle,
@@ -212,9 +183,7 @@ def build_committee_band(committee_curve: CommitteeCurve, scale: float) -> list[
     ]
 
 
-def build_committee_mean(
-    committee_curve: CommitteeCurve, name: str, n: int, palette: Palette
-) -> dict[str, Any]:
+def build_committee_mean(committee_curve: CommitteeCurve, name: str, n: int, palette: Palette) -> dict[str, Any]:
     """The mean over the committees of each size."""
     hovers = [
         f"{formats.format_count(int(size), 'member')}: {format_committee_metric(middle, name, n)} "
@@ -243,23 +212,17 @@ def build_committee_mean(
     }
 
 
-def build_lone_member_dots(
-    judged: CommitteeEvaluation, name: str, palette: Palette
-) -> list[dict[str, Any]]:
+def build_lone_member_dots(judged: CommitteeEvaluation, name: str, palette: Palette) -> list[dict[str, Any]]:
     """Each member alone, a dot at size 1."""
     M, values = judged.members, getattr(judged, name)[: judged.members]
     traces = chart_style.build_member_lines(
         [[1]] * M,
         [[(100 if name == "accuracy" else 1) * value] for value in values],
-        [
-            [f"Member {m + 1} alone: {format_committee_metric(value, name, judged.n)}"]
-            for m, value in enumerate(values)
-        ],
+        [[f"Member {m + 1} alone: {format_committee_metric(value, name, judged.n)}"] for m, value in enumerate(values)],
         cliponaxis=False,
     )
     marks = [
-        {"color": trace["line"]["color"], "size": 9, "line": {"color": palette.ground, "width": 1}}
-        for trace in traces
+        {"color": trace["line"]["color"], "size": 9, "line": {"color": palette.ground, "width": 1}} for trace in traces
     ]
     return [
         {**trace, "mode": "markers", "marker": mark, "opacity": max(0.6, trace["opacity"])}
@@ -276,9 +239,7 @@ def describe_committee_chart(committee_curve: CommitteeCurve, name: str, n: int)
     return f"Mean {METRIC_NAMES[name]} over the committee's size, from {first} to {last}"
 
 
-def tabulate_committee_sizes(
-    judged: CommitteeEvaluation, best: Sequence[tuple[int, ...]]
-) -> pd.DataFrame:
+def tabulate_committee_sizes(judged: CommitteeEvaluation, best: Sequence[tuple[int, ...]]) -> pd.DataFrame:
     """Every size: how many committees, each figure's mean, least and largest; and beyond M.
 
     The column `what` tells the two apart; an expected figure has the ends of its 95 % interval.
@@ -291,18 +252,10 @@ def tabulate_committee_sizes(
     first = curves["accuracy"]
     columns: dict[str, Any] = {"size": first.size, "committees": first.count}
     for name, curve in curves.items():
-        columns |= {
-            f"{name}_mean": curve.mean,
-            f"{name}_least": curve.low,
-            f"{name}_largest": curve.high,
-        }
+        columns |= {f"{name}_mean": curve.mean, f"{name}_least": curve.low, f"{name}_largest": curve.high}
     columns["best_by_nll"] = [" ".join(str(member + 1) for member in who) for who in best]
     columns["what"] = ["measured"] * judged.members
-    laws = {
-        name: law
-        for name in COMMITTEE_METRICS
-        if (law := extrapolate_committee_curve(judged, name))
-    }
+    laws = {name: law for name in COMMITTEE_METRICS if (law := extrapolate_committee_curve(judged, name))}
     rows = [pd.DataFrame(columns)]
     for law in list(laws.values())[:1]:
         more: dict[str, Any] = {"size": law.size, "what": [EXPECTED_LABEL] * len(law.size)}
@@ -324,9 +277,7 @@ METRIC_GLOSSES = {
 }
 
 
-def explain_committee_chart(
-    judged: CommitteeEvaluation, committee_curve: CommitteeCurve, name: str
-) -> str:
+def explain_committee_chart(judged: CommitteeEvaluation, committee_curve: CommitteeCurve, name: str) -> str:
     """What to see in the curve of one figure."""
     first, last = (
         format_committee_metric(committee_curve.mean[0], name, judged.n),

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 MAX_LISTED_SIZES = 12  # sizes in the picture's words
 
 
-def plot_set_sizes(
-    conformal_coverage: ConformalCoverage, noun: str, title: str, palette: Palette
-) -> "go.Figure":
+def plot_set_sizes(conformal_coverage: ConformalCoverage, noun: str, title: str, palette: Palette) -> "go.Figure":
     """A bar for each size: the sets that hold the label below, those that miss it on top.
 
     Args:
@@ -45,24 +43,16 @@ def plot_set_sizes(
             marker={"color": color},
             hoverinfo="text",
             hovertext=[
-                f"{name}: {formats.format_count(int(n), 'set')} of {format_set_size(k)}"
-                for k, n in enumerate(counts)
+                f"{name}: {formats.format_count(int(n), 'set')} of {format_set_size(k)}" for k, n in enumerate(counts)
             ],
         )
-    chart.update_layout(
-        chart_style.build_chart_layout(title, 360, palette, barmode="stack", bargap=0.15)
-    )
+    chart.update_layout(chart_style.build_chart_layout(title, 360, palette, barmode="stack", bargap=0.15))
     last = int(np.flatnonzero(conformal_coverage.sizes).max(initial=1))
     first = 0 if conformal_coverage.empty_count else 1
     chart.update_xaxes(
-        title="classes in the set",
-        dtick=1 if last <= 30 else None,
-        range=[first - 0.6, last + 0.6],
-        fixedrange=True,
+        title="classes in the set", dtick=1 if last <= 30 else None, range=[first - 0.6, last + 0.6], fixedrange=True
     )
-    chart.update_yaxes(
-        title=f"{pluralize_noun(noun)}", fixedrange=True, automargin=True, tickformat=",d"
-    )
+    chart.update_yaxes(title=f"{pluralize_noun(noun)}", fixedrange=True, automargin=True, tickformat=",d")
     return chart
 
 
@@ -73,12 +63,8 @@ def format_set_size(size: int) -> str:
 
 def describe_set_sizes_chart(conformal_coverage: ConformalCoverage, noun: str) -> str:
     """The picture in words."""
-    counted = [
-        (size, count) for size, count in enumerate(conformal_coverage.sizes.tolist()) if count
-    ]
-    listing = ", ".join(
-        f"{count:,} of {format_set_size(size)}" for size, count in counted[:MAX_LISTED_SIZES]
-    )
+    counted = [(size, count) for size, count in enumerate(conformal_coverage.sizes.tolist()) if count]
+    listing = ", ".join(f"{count:,} of {format_set_size(size)}" for size, count in counted[:MAX_LISTED_SIZES])
     if rest := sum(count for _, count in counted[MAX_LISTED_SIZES:]):
         listing += f", {rest:,} of more"
     return (

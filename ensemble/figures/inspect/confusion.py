@@ -9,13 +9,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.figures import chart_style
-from ensemble.figures.palette import (
-    RIGHT_COLOR,
-    WRONG_COLOR,
-    Palette,
-    mix_colors,
-    select_text_color,
-)
+from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors, select_text_color
 from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
@@ -32,15 +26,11 @@ Cell = tuple[int, int]  # what it is, what the ensemble says
 def compute_confusion_matrix(ensemble_predictions: EnsemblePredictions) -> Matrix:
     """(C, C): how many images of the row's class the ensemble says are of the column's."""
     classes = ensemble_predictions.averaged.shape[1]
-    cells = np.bincount(
-        ensemble_predictions.labels * classes + ensemble_predictions.said, minlength=classes**2
-    )
+    cells = np.bincount(ensemble_predictions.labels * classes + ensemble_predictions.said, minlength=classes**2)
     return cells.reshape(classes, classes)
 
 
-def select_most_confused(
-    matrix: Matrix, cell: Cell | None = None, most: int = MAX_CLASSES
-) -> list[int]:
+def select_most_confused(matrix: Matrix, cell: Cell | None = None, most: int = MAX_CLASSES) -> list[int]:
     """The classes of the picture, rising: all, or those of the commonest mistakes.
 
     Mistakes are gone through from the commonest on, and both classes of each taken until there
@@ -66,12 +56,7 @@ def select_most_confused(
 
 
 def plot_confusion_matrix(
-    matrix: Matrix,
-    cell: Cell | None,
-    names: Sequence[str],
-    noun: str,
-    title: str,
-    palette: Palette,
+    matrix: Matrix, cell: Cell | None, names: Sequence[str], noun: str, title: str, palette: Palette
 ) -> "go.Figure":
     """Squares with their counts: rows are what it is, columns what the ensemble says.
 
@@ -92,13 +77,10 @@ def plot_confusion_matrix(
 
     kept = select_most_confused(matrix, cell)
     called, ticks = (
-        {c: escaping.escape_plotly_text(formatter(names[c])) for c in kept}
-        for formatter in (str, shorten_axis_label)
+        {c: escaping.escape_plotly_text(formatter(names[c])) for c in kept} for formatter in (str, shorten_axis_label)
     )
     C, inside = len(kept), matrix[np.ix_(kept, kept)]
-    pitch = (
-        CELL_PITCH if C <= MATRIX_WIDTH // CELL_PITCH else max(MIN_CELL_PITCH, MATRIX_WIDTH // C)
-    )
+    pitch = CELL_PITCH if C <= MATRIX_WIDTH // CELL_PITCH else max(MIN_CELL_PITCH, MATRIX_WIDTH // C)
     cells = [(row, column) for row in kept for column in kept]
     count = inside.ravel().tolist()
     peaks = int(inside.max()), int((inside - np.diag(np.diag(inside))).max())
@@ -121,10 +103,7 @@ def plot_confusion_matrix(
                 "line": {"color": palette.ink, "width": border},
             },
             text=[f"{number:,}" if number else "" for number in count],
-            textfont={
-                "size": 11 if pitch == CELL_PITCH else 9,
-                "color": [select_text_color(fill) for fill in fills],
-            },
+            textfont={"size": 11 if pitch == CELL_PITCH else 9, "color": [select_text_color(fill) for fill in fills]},
             selected={"marker": {"opacity": 1}},
             unselected={"marker": {"opacity": 1}},
             customdata=cells,
@@ -132,8 +111,7 @@ def plot_confusion_matrix(
             showlegend=False,
             cliponaxis=False,
             hovertext=[
-                describe_confusion_cell(pair, number, called, noun)
-                for pair, number in zip(cells, count, strict=True)
+                describe_confusion_cell(pair, number, called, noun) for pair, number in zip(cells, count, strict=True)
             ],
         )
     )
@@ -149,11 +127,7 @@ def plot_confusion_matrix(
     }
     chart.update_xaxes(title="what the ensemble says", **axis, constrain="domain")
     chart.update_yaxes(
-        title="what it is",
-        **{**axis, "range": [C - 0.4, -0.6]},
-        scaleanchor="x",
-        constrain="domain",
-        automargin=True,
+        title="what it is", **{**axis, "range": [C - 0.4, -0.6]}, scaleanchor="x", constrain="domain", automargin=True
     )
     return chart
 
@@ -203,10 +177,7 @@ def explain_confusion_chart(matrix: Matrix, names: Sequence[str], noun: str) -> 
     some = (
         ""
         if len(matrix) <= MAX_CLASSES
-        else (
-            f"Of {len(matrix):,} classes these are the {MAX_CLASSES} of the commonest mistakes; "
-            "the table has all. "
-        )
+        else (f"Of {len(matrix):,} classes these are the {MAX_CLASSES} of the commonest mistakes; the table has all. ")
     )
     return some + (
         f"The commonest mistake is {escaping.escape_markdown(names[row])} taken for "

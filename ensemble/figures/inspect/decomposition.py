@@ -50,13 +50,7 @@ def plot_loss_decomposition(
     line: dict[str, Any] = {"x": epochs, "mode": mode, "hoverinfo": "text"}
     chart = go.Figure(
         [
-            go.Scatter(
-                y=mean,
-                name="mean member",
-                line={"color": MUTED_COLOR, "width": 1.5},
-                hovertext=each,
-                **line,
-            ),
+            go.Scatter(y=mean, name="mean member", line={"color": MUTED_COLOR, "width": 1.5}, hovertext=each, **line),
             go.Scatter(
                 y=whole,
                 name="ensemble",
@@ -78,9 +72,7 @@ def plot_loss_decomposition(
 
 def tabulate_loss_decomposition(decomposition_by_epoch: DecompositionByEpoch) -> pd.DataFrame:
     """A row an epoch."""
-    return pd.DataFrame(
-        [{"epoch": epoch, **vars(parts)} for epoch, parts in decomposition_by_epoch.items()]
-    )
+    return pd.DataFrame([{"epoch": epoch, **vars(parts)} for epoch, parts in decomposition_by_epoch.items()])
 
 
 def explain_decomposition_chart(here: NllDecomposition) -> str:

@@ -24,12 +24,7 @@ Scores = dict[str, NDArray[np.float32]]
 
 
 def plot_entropy_histograms(
-    known: Scores,
-    unknown: Scores,
-    names: tuple[str, str],
-    title: str,
-    palette: Palette,
-    classes: int = 10,
+    known: Scores, unknown: Scores, names: tuple[str, str], title: str, palette: Palette, classes: int = 10
 ) -> "go.Figure":
     """Entropies of known and of out-of-distribution (OOD) images, of one member and the ensemble.
 
@@ -49,21 +44,13 @@ def plot_entropy_histograms(
     chart = make_subplots(1, len(panels), subplot_titles=panels, shared_yaxes=True)
     for column, score in enumerate(("member_entropy", "entropy")[: len(panels)], 1):
         for place, (name, image_scores) in enumerate(zip(called, (known, unknown), strict=True)):
-            line = build_entropy_histogram(
-                image_scores[score], name, place, palette, classes, first=column == 1
-            )
+            line = build_entropy_histogram(image_scores[score], name, place, palette, classes, first=column == 1)
             chart.add_scatter(**line, row=1, col=column)
         chart.update_xaxes(
-            title="entropy (nats)",
-            fixedrange=True,
-            range=[0, compute_max_entropy(classes)],
-            row=1,
-            col=column,
+            title="entropy (nats)", fixedrange=True, range=[0, compute_max_entropy(classes)], row=1, col=column
         )
     chart.update_layout(**build_panel_layout(title, 350, palette))
-    chart.update_yaxes(
-        title="share of the images", ticksuffix=" %", rangemode="tozero", fixedrange=True, col=1
-    )
+    chart.update_yaxes(title="share of the images", ticksuffix=" %", rangemode="tozero", fixedrange=True, col=1)
     chart.update_annotations(font_size=13)
     return chart
 
@@ -74,13 +61,7 @@ def compute_max_entropy(classes: int = 10) -> float:
 
 
 def build_entropy_histogram(
-    values: NDArray[np.float32],
-    name: str,
-    place: int,
-    palette: Palette,
-    classes: int,
-    *,
-    first: bool,
+    values: NDArray[np.float32], name: str, place: int, palette: Palette, classes: int, *, first: bool
 ) -> dict[str, Any]:
     """A histogram as a filled step line: `place` 0 are the known, dotted; 1 the OOD images."""
     edges = np.linspace(0, compute_max_entropy(classes), BINS + 1)
@@ -111,13 +92,8 @@ def tabulate_entropy_scores(known: Scores, unknown: Scores) -> pd.DataFrame:
     frames = []
     for which, image_scores in (("known", known), ("ood", unknown)):
         flat = {name: values for name, values in image_scores.items() if values.ndim == 1}
-        flat |= {
-            f"entropy_member_{m + 1}": values
-            for m, values in enumerate(image_scores["member_entropy"])
-        }
-        frames.append(
-            pd.DataFrame({"images": which, "number": range(len(image_scores["entropy"])), **flat})
-        )
+        flat |= {f"entropy_member_{m + 1}": values for m, values in enumerate(image_scores["member_entropy"])}
+        frames.append(pd.DataFrame({"images": which, "number": range(len(image_scores["entropy"])), **flat}))
     return pd.concat(frames)
 
 
@@ -127,9 +103,7 @@ def describe_ood_separation(ood_set: dict[str, Any], noun: str) -> str:
     title = escaping.escape_markdown(ood_set["title"])
     sentence = f"Take one known {noun} and one image of “{title}”: "
     if len(ood_set["members"]) == 1:
-        return (
-            sentence + f"the one member is less sure of the latter {format_auroc(whole['auroc'])}."
-        )
+        return sentence + f"the one member is less sure of the latter {format_auroc(whole['auroc'])}."
     sentence += f"the ensemble is less sure of the latter **{format_auroc(whole['auroc'])}**, "
     sentence += f"one member {format_auroc(member['auroc'])}. "
     if whole["auroc"] + compute_auroc_margin(whole["auroc"], ood_set["images"]) < 0.5:
@@ -165,10 +139,7 @@ def tabulate_ood_metrics(ood_set: dict[str, Any]) -> pd.DataFrame:
     rows = [("one member: its entropy", average_member_metrics(ood_set["members"]))]
     if len(ood_set["members"]) > 1:
         rows[0] = (f"one member: its entropy (mean of {len(ood_set['members'])})", rows[0][1])
-        rows += [
-            ("ensemble: entropy", ood_set["ensemble"]),
-            ("ensemble: mutual information", ood_set["information"]),
-        ]
+        rows += [("ensemble: entropy", ood_set["ensemble"]), ("ensemble: mutual information", ood_set["information"])]
     return pd.DataFrame(
         [
             {

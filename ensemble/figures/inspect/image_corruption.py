@@ -82,15 +82,10 @@ def plot_image_corruption(
     )
     for trace in build_label_probability_lines(corruption_answers, kind, palette):
         chart.add_scatter(**trace, row=1, col=1)
-    chart.add_heatmap(
-        **build_answer_cells(corruption_answers, kind, names, who, palette), row=2, col=1
-    )
+    chart.add_heatmap(**build_answer_cells(corruption_answers, kind, names, who, palette), row=2, col=1)
     for trace in build_uncertainty_lines(corruption_answers, kind, palette):
         chart.add_scatter(**trace, row=3, col=1)
-    here, line = (
-        corruption_answers.amounts[place],
-        {"color": palette.ink, "width": 1, "dash": "dot"},
-    )
+    here, line = (corruption_answers.amounts[place], {"color": palette.ink, "width": 1, "dash": "dot"})
     for row in (1, 3):
         chart.add_vline(here, line=line, row=row, col=1)
     low, high = compute_amount_span([here], corruption_answers.amounts)
@@ -120,20 +115,14 @@ def list_answer_rows(corruption_answers: CorruptionAnswers) -> list[str]:
     M = corruption_answers.predictions.members
     if M == 1:
         return ["the one member"]
-    return [
-        "ensemble",
-        *(figures_lines.format_member_name(m) for m in range(M if M <= MAX_MEMBER_ROWS else 0)),
-    ]
+    return ["ensemble", *(figures_lines.format_member_name(m) for m in range(M if M <= MAX_MEMBER_ROWS else 0))]
 
 
 def build_label_probability_lines(
     corruption_answers: CorruptionAnswers, kind: Corruption, palette: Palette
 ) -> list[dict[str, Any]]:
     """The label's probability by each member and on average, as lines."""
-    predictions, label = (
-        corruption_answers.predictions,
-        int(corruption_answers.predictions.labels[0]),
-    )
+    predictions, label = (corruption_answers.predictions, int(corruption_answers.predictions.labels[0]))
     xs, M = list(corruption_answers.amounts), predictions.members
     thin = (
         figures_lines.build_member_lines(
@@ -163,10 +152,7 @@ def build_label_probability_lines(
             "line": figures_lines.style_ensemble_line(palette),
             "hoverinfo": "text",
             "hovertext": format_probability_hovers(
-                corruption_answers,
-                kind,
-                f"The {who.removeprefix('the ')}",
-                predictions.averaged[:, label],
+                corruption_answers, kind, f"The {who.removeprefix('the ')}", predictions.averaged[:, label]
             ),
         },
     ]
@@ -183,11 +169,7 @@ def format_probability_hovers(
 
 
 def build_answer_cells(
-    corruption_answers: CorruptionAnswers,
-    kind: Corruption,
-    names: Sequence[str],
-    who: Sequence[str],
-    palette: Palette,
+    corruption_answers: CorruptionAnswers, kind: Corruption, names: Sequence[str], who: Sequence[str], palette: Palette
 ) -> dict[str, Any]:
     """What each says at each amount: a cell with the class, blue where right, orange where not."""
     predictions = corruption_answers.predictions
@@ -211,8 +193,7 @@ def build_answer_cells(
         "textfont": {"size": 11, "color": palette.ink},
         "hovertext": [
             [
-                f"{voter.capitalize()} at {format_corruption_amount(kind, x)}: "
-                f"{'✓' if good else '✗'} {names[vote]}"
+                f"{voter.capitalize()} at {format_corruption_amount(kind, x)}: {'✓' if good else '✗'} {names[vote]}"
                 for x, vote, good in zip(corruption_answers.amounts, row, goods, strict=True)
             ]
             for voter, row, goods in zip(who, votes, right, strict=True)
@@ -226,9 +207,7 @@ def build_uncertainty_lines(
     """Entropy, and the part of it that is the members' disagreement, as lines."""
     lines = [("entropy: all uncertainty", corruption_answers.uncertainty.predictive, "solid")]
     if corruption_answers.predictions.members > 1:
-        lines.append(
-            ("mutual information: disagreement", corruption_answers.uncertainty.information, "dash")
-        )
+        lines.append(("mutual information: disagreement", corruption_answers.uncertainty.information, "dash"))
     return [
         {
             "x": list(corruption_answers.amounts),
@@ -238,8 +217,7 @@ def build_uncertainty_lines(
             "line": {"color": palette.ink, "width": 2, "dash": dash},
             "hoverinfo": "text",
             "hovertext": [
-                f"{name.split(':')[0].capitalize()} at {format_corruption_amount(kind, x)}: "
-                f"{y:.3f} nats"
+                f"{name.split(':')[0].capitalize()} at {format_corruption_amount(kind, x)}: {y:.3f} nats"
                 for x, y in zip(corruption_answers.amounts, values, strict=True)
             ],
         }
@@ -252,11 +230,7 @@ def describe_image_corruption_chart(
 ) -> str:
     """The picture in words: where the ensemble is right."""
     right = [
-        x
-        for x, good in zip(
-            corruption_answers.amounts, corruption_answers.predictions.right, strict=True
-        )
-        if good
+        x for x, good in zip(corruption_answers.amounts, corruption_answers.predictions.right, strict=True) if good
     ]
     label = names[int(corruption_answers.predictions.labels[0])]
     who = "the ensemble" if corruption_answers.predictions.members > 1 else "the one member"
@@ -273,20 +247,14 @@ def describe_image_corruption_chart(
 
 def format_amount_range(amounts: Sequence[float], kind: Corruption) -> str:
     """The first and the last of some amounts."""
-    return (
-        f"{format_corruption_amount(kind, amounts[0])} to "
-        f"{format_corruption_amount(kind, amounts[-1])}"
-    )
+    return f"{format_corruption_amount(kind, amounts[0])} to {format_corruption_amount(kind, amounts[-1])}"
 
 
 def tabulate_image_corruption(
     corruption_answers: CorruptionAnswers, kind: Corruption, names: Sequence[str]
 ) -> pd.DataFrame:
     """A row for each amount: what the ensemble and each member say, and the label's probability."""
-    predictions, label = (
-        corruption_answers.predictions,
-        int(corruption_answers.predictions.labels[0]),
-    )
+    predictions, label = (corruption_answers.predictions, int(corruption_answers.predictions.labels[0]))
     named = np.asarray(names, object)
     columns: dict[str, Any] = {
         "corruption": kind.name,

@@ -54,9 +54,7 @@ class LossPoints:
         return member_settings.is_log_scaled(self.values)
 
 
-def collect_loss_points(
-    run: Run, setting: str, losses: FinalLosses, best: BestValue | None
-) -> LossPoints:
+def collect_loss_points(run: Run, setting: str, losses: FinalLosses, best: BestValue | None) -> LossPoints:
     """What is drawn of a run whose members differ in this setting.
 
     Args:
@@ -121,9 +119,7 @@ def build_value_ticks(points: LossPoints) -> dict[str, Any]:
     """The marks of the axis of values: of a few members the values themselves."""
     if len(set(points.values)) > chart_style.MAX_TITLE_LETTERS // 4:
         return chart_style.build_log_ticks(points.values) if points.is_log_axis else {}
-    labels = dict(
-        zip(points.values, member_settings.format_distinct_values(points.values), strict=True)
-    )
+    labels = dict(zip(points.values, member_settings.format_distinct_values(points.values), strict=True))
     return {"tickvals": list(labels), "ticktext": list(labels.values())}
 
 
@@ -157,14 +153,9 @@ def build_member_loss_dots(points: LossPoints, ground: Palette) -> dict[str, Any
         "hoverinfo": "text",
         "cliponaxis": False,
         "hovertext": [
-            f"{points.names[m]}<br>{points.loss} {formats.format_significant(points.losses[m])}"
-            for m in kept
+            f"{points.names[m]}<br>{points.loss} {formats.format_significant(points.losses[m])}" for m in kept
         ],
-        "marker": {
-            "size": 11,
-            "color": [hues[m] for m in kept],
-            "line": {"color": ground.ground, "width": 1},
-        },
+        "marker": {"size": 11, "color": [hues[m] for m in kept], "line": {"color": ground.ground, "width": 1}},
     }
 
 
@@ -180,9 +171,7 @@ def build_diverged_crosses(points: LossPoints, palette: Palette) -> dict[str, An
         "name": "set aside: no loss any more",
         "hoverinfo": "text",
         "cliponaxis": False,
-        "hovertext": [
-            f"{points.names[m]}<br>set aside at step {points.divergence_steps[m]:,}" for m in away
-        ],
+        "hovertext": [f"{points.names[m]}<br>set aside at step {points.divergence_steps[m]:,}" for m in away],
         "marker": {"size": 11, "symbol": "x", "color": palette.ink},
     }
 
@@ -196,15 +185,7 @@ def add_best_range(chart: "go.Figure", points: LossPoints, palette: Palette) -> 
     else:
         room = (max(points.values) - min(points.values)) * AXIS_PADDING / 3
         low, high = low - room, high + room
-    chart.add_vrect(
-        x0=low,
-        x1=high,
-        line_width=0,
-        fillcolor=palette.primary,
-        opacity=0.2,
-        layer="below",
-        name="range",
-    )
+    chart.add_vrect(x0=low, x1=high, line_width=0, fillcolor=palette.primary, opacity=0.2, layer="below", name="range")
     # A shape stands on a log axis by its values, a text by their logarithms.
     at = math.log10(low) if points.is_log_axis else low
     chart.add_annotation(
@@ -239,8 +220,6 @@ def tabulate_loss_by_value(points: LossPoints) -> pd.DataFrame:
             "member": range(1, len(points.values) + 1),
             points.setting: list(points.values),
             points.loss.replace(" ", "_"): list(points.losses),
-            "set_aside_at_step": [
-                points.divergence_steps.get(m) for m in range(len(points.values))
-            ],
+            "set_aside_at_step": [points.divergence_steps.get(m) for m in range(len(points.values))],
         }
     )

@@ -6,21 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.positions.diversity_plane import (
-    limit_independent,
-    limit_perturbed,
-    normalize_disagreement,
-)
+from ensemble.analysis.positions.diversity_plane import limit_independent, limit_perturbed, normalize_disagreement
 from ensemble.analysis.positions.member_map import MemberMap
 from ensemble.figures import chart_style
-from ensemble.figures.palette import (
-    ENSEMBLE_WIDTH,
-    MEMBER_HUES,
-    MUTED_COLOR,
-    Palette,
-    member_color,
-    member_opacity,
-)
+from ensemble.figures.palette import ENSEMBLE_WIDTH, MEMBER_HUES, MUTED_COLOR, Palette, member_color, member_opacity
 from ensemble.wording import formats
 from ensemble.wording import member_map as words
 from ensemble.wording.member_map import Pair
@@ -58,9 +47,7 @@ def plot_member_map(
     sides = select_text_sides(points[-1])
     chart = go.Figure([draw_pair_line(points[-1], pair, found, n, noun, palette)])
     for member in sorted(range(found.members), key=pair.__contains__):  # the chosen on top
-        hovers = [
-            "<br>".join(words.describe_point(found, place, member, n, noun)) for place in places
-        ]
+        hovers = ["<br>".join(words.describe_point(found, place, member, n, noun)) for place in places]
         chart.add_scatter(
             x=points[:, member, 0],
             y=points[:, member, 1],
@@ -74,9 +61,7 @@ def plot_member_map(
     return chart
 
 
-def draw_member_path(
-    member: int, members: int, taken: Sequence[bool], pair: Pair, palette: Palette
-) -> dict[str, Any]:
+def draw_member_path(member: int, members: int, taken: Sequence[bool], pair: Pair, palette: Palette) -> dict[str, Any]:
     """How the points of a member look: small on its way, at its end large and with its number."""
     before = len(taken) - 1
     color = member_color(member, members)
@@ -188,21 +173,13 @@ def tabulate_diversity_plane(found: MemberMap, base: int) -> pd.DataFrame:
             "epoch": np.repeat(found.epochs, M),
             "accuracy": found.accuracy.ravel(),
             "disagreement": found.disagreement[-1, base].ravel(),
-            "per_mistake": normalize_disagreement(
-                found.disagreement[-1, base], found.accuracy
-            ).ravel(),
+            "per_mistake": normalize_disagreement(found.disagreement[-1, base], found.accuracy).ravel(),
         }
     )
 
 
 def plot_diversity_plane(
-    found: MemberMap,
-    pair: Pair,
-    classes: int,
-    n: int,
-    noun: str,
-    title: str,
-    palette: Palette,
+    found: MemberMap, pair: Pair, classes: int, n: int, noun: str, title: str, palette: Palette
 ) -> "go.Figure":
     """Disagreement with one member per mistake, against accuracy, between its two limits.
 
@@ -237,8 +214,7 @@ def plot_diversity_plane(
     sides = select_text_sides(ends / np.maximum(np.ptp(ends, axis=0), 1e-9))
     for member in sorted(range(found.members), key=pair.__contains__):  # the chosen on top
         hovers = [
-            "<br>".join(words.describe_point(found, place, member, n, noun))
-            for place in range(len(found.epochs))
+            "<br>".join(words.describe_point(found, place, member, n, noun)) for place in range(len(found.epochs))
         ]
         chart.add_scatter(
             x=found.accuracy[:, member],
@@ -253,11 +229,7 @@ def plot_diversity_plane(
     ticks = chart_style.compute_even_ticks(float(found.accuracy.min()), float(found.accuracy.max()))
     labels = [formats.format_percent(tick, figures=3) for tick in ticks]
     chart.update_xaxes(title="accuracy", tickvals=ticks, ticktext=labels, fixedrange=True)
-    chart.update_yaxes(
-        title=f"disagreement with member {base + 1} per mistake",
-        fixedrange=True,
-        rangemode="tozero",
-    )
+    chart.update_yaxes(title=f"disagreement with member {base + 1} per mistake", fixedrange=True, rangemode="tozero")
     return chart
 
 
@@ -271,9 +243,7 @@ def draw_limits(found: MemberMap, base: int, classes: int) -> list[dict[str, Any
     margin = 0.03 * (high - low)
     xs = np.linspace(max(0.0, low - margin), min(high + margin, (1 + high) / 2), LIMIT_POINTS)
     lines = []
-    for name, limit, dash in zip(
-        LIMIT_NAMES, (limit_independent, limit_perturbed), ("dash", "dot"), strict=True
-    ):
+    for name, limit, dash in zip(LIMIT_NAMES, (limit_independent, limit_perturbed), ("dash", "dot"), strict=True):
         shares = limit(xs, own, classes)
         ys = normalize_disagreement(shares, xs)
         kept = np.isfinite(ys)

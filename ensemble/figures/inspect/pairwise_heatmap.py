@@ -32,9 +32,7 @@ def plot_pairwise_heatmap(
 
     M = len(values)
     numbers = [str(m + 1) for m in range(M)]
-    hovers = [
-        [measure.describe_cell(r, c, values[r, c], n, noun) for c in range(M)] for r in range(M)
-    ]
+    hovers = [[measure.describe_cell(r, c, values[r, c], n, noun) for c in range(M)] for r in range(M)]
     cells = values.copy()
     if measure.blank_diagonal:
         np.fill_diagonal(cells, np.nan)
@@ -49,9 +47,7 @@ def plot_pairwise_heatmap(
             ygap=1,
             colorscale=palette.heatmap_scale,
             showscale=M > MAX_LABELED_MEMBERS,
-            text=[[measure.format_cell(value) for value in row] for row in cells]
-            if M <= MAX_LABELED_MEMBERS
-            else None,
+            text=[[measure.format_cell(value) for value in row] for row in cells] if M <= MAX_LABELED_MEMBERS else None,
             texttemplate="%{text}" if M <= MAX_LABELED_MEMBERS else None,
             hoverongaps=False,
             colorbar={"title": {"text": measure.unit, "side": "right"}, "thickness": 12},

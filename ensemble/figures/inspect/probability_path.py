@@ -8,12 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ensemble.analysis.predictions import EnsemblePredictions
-from ensemble.analysis.quality.averaging import (
-    Floats,
-    Ints,
-    average_probabilities,
-    most_likely_classes,
-)
+from ensemble.analysis.quality.averaging import Floats, Ints, average_probabilities, most_likely_classes
 from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, Palette, member_color, member_opacity
 from ensemble.wording import escaping, formats
@@ -74,10 +69,7 @@ def trace_over_members(ensemble_predictions: EnsemblePredictions, number: int) -
 def select_traced_classes(probability_path: ProbabilityPath) -> list[int]:
     """The classes that have a line: what it is first, then the likeliest anywhere."""
     order = np.argsort(-probability_path.averaged.max(axis=0), kind="stable")
-    return [
-        probability_path.label,
-        *[int(c) for c in order if c != probability_path.label][: MAX_CLASSES - 1],
-    ]
+    return [probability_path.label, *[int(c) for c in order if c != probability_path.label][: MAX_CLASSES - 1]]
 
 
 def plot_probability_path(
@@ -96,28 +88,15 @@ def plot_probability_path(
 
     names = [escaping.escape_plotly_text(name) for name in names]
     whole = [
-        build_class_path(probability_path, c, what, names, palette)
-        for c in select_traced_classes(probability_path)
+        build_class_path(probability_path, c, what, names, palette) for c in select_traced_classes(probability_path)
     ]
-    chart = go.Figure(
-        [
-            go.Scatter(trace)
-            for trace in (*build_member_paths(probability_path, what, names), *whole)
-        ]
-    )
+    chart = go.Figure([go.Scatter(trace) for trace in (*build_member_paths(probability_path, what, names), *whole)])
     chart.update_layout(**chart_style.build_chart_layout(title, 380, palette))
     axis = {"epoch": "epochs", "member": "members that are averaged"}[what]
     # A word such as 1.5 epochs says nothing.
     step = max(1, -(-len(probability_path.positions) // 10))
-    chart.update_xaxes(
-        title=axis, fixedrange=True, tick0=int(probability_path.positions[0]), dtick=step
-    )
-    chart.update_yaxes(
-        title="probability",
-        range=[-0.03, 1.03],
-        fixedrange=True,
-        **chart_style.build_percent_ticks(),
-    )
+    chart.update_xaxes(title=axis, fixedrange=True, tick0=int(probability_path.positions[0]), dtick=step)
+    chart.update_yaxes(title="probability", range=[-0.03, 1.03], fixedrange=True, **chart_style.build_percent_ticks())
     return chart
 
 
@@ -143,19 +122,14 @@ def build_class_path(
         "name": f"ensemble: {names[c]}{', the label' if is_label else ''}",
         "cliponaxis": False,
         "hovertext": [
-            f"{format_path_position(at, what)}: the ensemble gives {names[c]} "
-            f"{formats.format_probability(p)}"
-            for at, p in zip(
-                probability_path.positions, probability_path.averaged[:, c], strict=True
-            )
+            f"{format_path_position(at, what)}: the ensemble gives {names[c]} {formats.format_probability(p)}"
+            for at, p in zip(probability_path.positions, probability_path.averaged[:, c], strict=True)
         ],
         "hoverinfo": "text",
     }
 
 
-def build_member_paths(
-    probability_path: ProbabilityPath, what: str, names: Sequence[str]
-) -> list[dict[str, Any]]:
+def build_member_paths(probability_path: ProbabilityPath, what: str, names: Sequence[str]) -> list[dict[str, Any]]:
     """Each member's own probability of what it is; of one member that is the ensemble's."""
     M = probability_path.members.shape[1]
     return [
@@ -171,8 +145,7 @@ def build_member_paths(
             "hoverinfo": "text",
             "cliponaxis": False,
             "hovertext": [
-                f"Member {m + 1} gives {names[probability_path.label]} "
-                f"{formats.format_probability(p)}"
+                f"Member {m + 1} gives {names[probability_path.label]} {formats.format_probability(p)}"
                 for p in probability_path.members[:, m]
             ],
         }
@@ -186,9 +159,7 @@ def format_path_position(at: int, what: str) -> str:
     return f"Epoch {at}" if what == "epoch" else formats.format_count(int(at), "member")
 
 
-def tabulate_probability_path(
-    probability_path: ProbabilityPath, what: str, names: Sequence[str]
-) -> pd.DataFrame:
+def tabulate_probability_path(probability_path: ProbabilityPath, what: str, names: Sequence[str]) -> pd.DataFrame:
     """A row a place: the averaged probability of every class."""
     frame = pd.DataFrame(probability_path.averaged, columns=list(names))
     frame.insert(0, "epoch" if what == "epoch" else "members", probability_path.positions)

@@ -25,23 +25,18 @@ MAX_POINTS = 12_000  # of all curves together
 NEGLIGIBLE_RISK = 0.03  # of the largest risk: what the eye does not tell from none
 
 
-def compute_risk_coverage_curves(
-    ensemble_predictions: EnsemblePredictions,
-) -> tuple[RiskCoverage, list[RiskCoverage]]:
+def compute_risk_coverage_curves(ensemble_predictions: EnsemblePredictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
     """Risk by coverage of the ensemble and of each member, in the points that are drawn."""
     each = (
         zip(ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True)
         if ensemble_predictions.members > 1
         else ()
     )
-    most = max(
-        100, min(chart_style.MAX_LINE_POINTS, MAX_POINTS // (ensemble_predictions.members + 1))
-    )
+    most = max(100, min(chart_style.MAX_LINE_POINTS, MAX_POINTS // (ensemble_predictions.members + 1)))
     whole = selective.risk_coverage(ensemble_predictions.confidence, ensemble_predictions.right)
     return thin_risk_coverage(whole, most), [
         thin_risk_coverage(
-            selective.risk_coverage(prediction_confidence(p), votes == ensemble_predictions.labels),
-            most,
+            selective.risk_coverage(prediction_confidence(p), votes == ensemble_predictions.labels), most
         )
         for p, votes in each
     ]
@@ -50,9 +45,7 @@ def compute_risk_coverage_curves(
 def thin_risk_coverage(curve: RiskCoverage, most: int) -> RiskCoverage:
     """A curve in as many points as a screen shows: kept for every member, all would be much."""
     kept = chart_style.select_drawn_points(len(curve.risk), most)
-    return replace(
-        curve, coverage=curve.coverage[kept], risk=curve.risk[kept], threshold=curve.threshold[kept]
-    )
+    return replace(curve, coverage=curve.coverage[kept], risk=curve.risk[kept], threshold=curve.threshold[kept])
 
 
 def choose_error_thresholds(
@@ -69,12 +62,7 @@ def choose_error_thresholds(
     held = list_confidences(fit) if fit else [None] * (ensemble_predictions.members + 1)
     return [
         selective.fit_confidence_threshold(
-            sure,
-            right,
-            ensemble_predictions.labels,
-            rate,
-            apart,
-            ensemble_predictions.groups,
+            sure, right, ensemble_predictions.labels, rate, apart, ensemble_predictions.groups
         )
         for (sure, right), apart in zip(list_confidences(ensemble_predictions), held, strict=False)
     ]
@@ -87,9 +75,7 @@ def list_confidences(ensemble_predictions: EnsemblePredictions) -> list[AnswerCo
         if ensemble_predictions.members > 1
         else ()
     )
-    members = [
-        (prediction_confidence(p), votes == ensemble_predictions.labels) for p, votes in each
-    ]
+    members = [(prediction_confidence(p), votes == ensemble_predictions.labels) for p, votes in each]
     return [(ensemble_predictions.confidence, ensemble_predictions.right), *members]
 
 
@@ -132,8 +118,7 @@ def plot_risk_coverage(
     chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
     # The largest risk, but for that of the very surest few.
     top = max(
-        float(curve.risk[curve.coverage >= MIN_STEADY_COVERAGE].max(initial=0.0))
-        for curve in (ensemble, *members)
+        float(curve.risk[curve.coverage >= MIN_STEADY_COVERAGE].max(initial=0.0)) for curve in (ensemble, *members)
     )
     start = find_axis_start([ensemble, *members], top)
     chart.update_xaxes(
@@ -156,9 +141,7 @@ def plot_risk_coverage(
 def find_axis_start(curves: Sequence[RiskCoverage], top: float) -> float:
     """Where the axis of coverage begins: a tenth or two before the curves leave the ground."""
     rising = [
-        curve.coverage[
-            (curve.risk > NEGLIGIBLE_RISK * top) & (curve.coverage >= MIN_STEADY_COVERAGE)
-        ]
+        curve.coverage[(curve.risk > NEGLIGIBLE_RISK * top) & (curve.coverage >= MIN_STEADY_COVERAGE)]
         for curve in curves
     ]
     first = min((float(coverages[0]) for coverages in rising if len(coverages)), default=1.0)
@@ -193,22 +176,17 @@ def format_risk_hovers(curve: RiskCoverage, who: str) -> list[str]:
         f"{who}: answers {formats.format_percent(covered, places=1)}, errs in "
         f"{formats.format_percent(risk, places=2)} of them<br>"
         f"at least {formats.format_confidence_threshold(threshold)} sure"
-        for covered, risk, threshold in zip(
-            curve.coverage, curve.risk, curve.threshold, strict=True
-        )
+        for covered, risk, threshold in zip(curve.coverage, curve.risk, curve.threshold, strict=True)
     ]
 
 
-def build_threshold_marker(
-    confidence_threshold: ConfidenceThreshold, palette: Palette
-) -> dict[str, Any]:
+def build_threshold_marker(confidence_threshold: ConfidenceThreshold, palette: Palette) -> dict[str, Any]:
     """Where the threshold puts the ensemble on what it is judged on, with its interval."""
     return {
         "x": [100 * confidence_threshold.coverage],
         "y": [100 * confidence_threshold.error],
         "mode": "markers",
-        "name": "with the threshold, "
-        f"{'other half' if confidence_threshold.halved else 'found on validation'}",
+        "name": f"with the threshold, {'other half' if confidence_threshold.halved else 'found on validation'}",
         "cliponaxis": False,
         "marker": {"symbol": "circle-open", "size": 14, "color": palette.ink, "line": {"width": 2}},
         "error_y": {
@@ -229,13 +207,9 @@ def build_threshold_marker(
     }
 
 
-def mark_image_coverage(
-    chart: "go.Figure", ensemble_predictions: EnsemblePredictions, number: int, noun: str
-) -> None:
+def mark_image_coverage(chart: "go.Figure", ensemble_predictions: EnsemblePredictions, number: int, noun: str) -> None:
     """Mark how many are answered by the time that one image is."""
-    share = float(
-        (ensemble_predictions.confidence >= ensemble_predictions.confidence[number]).mean()
-    )
+    share = float((ensemble_predictions.confidence >= ensemble_predictions.confidence[number]).mean())
     chart.add_vline(
         100 * share,
         line={"color": MUTED_COLOR, "width": 1.5, "dash": "dot"},
@@ -259,13 +233,6 @@ def tabulate_risk_coverage(ensemble: RiskCoverage, members: Sequence[RiskCoverag
     named = [("ensemble", ensemble)]
     named += [(chart_style.format_member_name(m), member) for m, member in enumerate(members)]
     return pd.concat(
-        pd.DataFrame(
-            {
-                "who": name,
-                "coverage": curve.coverage,
-                "risk": curve.risk,
-                "threshold": curve.threshold,
-            }
-        )
+        pd.DataFrame({"who": name, "coverage": curve.coverage, "risk": curve.risk, "threshold": curve.threshold})
         for name, curve in named
     )

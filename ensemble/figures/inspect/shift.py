@@ -61,29 +61,19 @@ def plot_corruption_metrics(
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
     chart = make_subplots(
-        2,
-        2,
-        subplot_titles=[panel[1] for panel in PANELS],
-        vertical_spacing=0.2,
-        horizontal_spacing=0.12,
+        2, 2, subplot_titles=[panel[1] for panel in PANELS], vertical_spacing=0.2, horizontal_spacing=0.12
     )
     for place, (name, words, share) in enumerate(PANELS):
         row, column = place // 2 + 1, place % 2 + 1
         counted = n if share else 0
-        for trace in build_panel_traces(
-            curve, kind, name, words, counted, palette, first=not place
-        ):
+        for trace in build_panel_traces(curve, kind, name, words, counted, palette, first=not place):
             chart.add_scatter(**trace, row=row, col=column)
         axis: dict[str, Any] = {"rangemode": "tozero"}
         if share:
             axis = {**chart_style.build_percent_ticks(), "range": [0, 1.02]}
         chart.update_yaxes(**axis, fixedrange=True, automargin=True, row=row, col=column)
     chart.update_layout(**build_panel_layout(title, 600, palette))
-    chart.update_xaxes(
-        fixedrange=True,
-        tickvals=list(kind.amounts),
-        ticktext=[f"{value:g}" for value in kind.amounts],
-    )
+    chart.update_xaxes(fixedrange=True, tickvals=list(kind.amounts), ticktext=[f"{value:g}" for value in kind.amounts])
     if kind.amounts[0] > kind.amounts[-1]:
         chart.update_xaxes(autorange="reversed")
     for column in (1, 2):
@@ -104,14 +94,8 @@ def build_panel_traces(
 ) -> list[dict[str, Any]]:
     """One panel's lines: the members thin, the ensemble bold and last."""
     xs = [metrics["amount"] for metrics in curve]
-    members = [
-        list(values)
-        for values in zip(*(metrics.get(f"member_{name}", []) for metrics in curve), strict=True)
-    ]
-    whole = [
-        metrics[f"ensemble_{name}" if name != "information" else "mean_information"]
-        for metrics in curve
-    ]
+    members = [list(values) for values in zip(*(metrics.get(f"member_{name}", []) for metrics in curve), strict=True)]
+    whole = [metrics[f"ensemble_{name}" if name != "information" else "mean_information"] for metrics in curve]
 
     def format_hovers(who: str, values: Sequence[float]) -> list[str]:
         return [
@@ -123,10 +107,7 @@ def build_panel_traces(
         chart_style.build_member_lines(
             [xs] * len(members),
             members,
-            [
-                format_hovers(chart_style.format_member_name(m).capitalize(), ys)
-                for m, ys in enumerate(members)
-            ],
+            [format_hovers(chart_style.format_member_name(m).capitalize(), ys) for m, ys in enumerate(members)],
         )
         if len(members) > 1
         else []
@@ -143,9 +124,7 @@ def build_panel_traces(
         "hoverinfo": "text",
         "legendgroup": "ensemble",
     }
-    return [
-        {**trace, "showlegend": first and trace.get("showlegend", True)} for trace in [*thin, bold]
-    ]
+    return [{**trace, "showlegend": first and trace.get("showlegend", True)} for trace in [*thin, bold]]
 
 
 def format_panel_value(value: float, n: int) -> str:
@@ -187,17 +166,12 @@ def tabulate_corruption_metrics(curves: Sequence[Sequence[CorruptionMetrics]]) -
     return pd.DataFrame(rows)
 
 
-def describe_corruption_effect(
-    curve: Sequence[CorruptionMetrics], kind: Corruption, n: int, noun: str
-) -> str:
+def describe_corruption_effect(curve: Sequence[CorruptionMetrics], kind: Corruption, n: int, noun: str) -> str:
     """What becomes of accuracy and uncertainty, from the images as they are to the worst."""
     clean, worst = curve[0], curve[-1]
     many = len(clean["member_accuracy"]) > 1
     who = "the ensemble's" if many else "the one member's"
-    before = (
-        f"from {formats.format_percent(clean['ensemble_accuracy'], n)} on the "
-        f"{pluralize_noun(noun)} as they are"
-    )
+    before = f"from {formats.format_percent(clean['ensemble_accuracy'], n)} on the {pluralize_noun(noun)} as they are"
     sentence = f"At {format_corruption_amount(kind, worst['amount'])} {who} accuracy is "
     sentence += f"**{formats.format_percent(worst['ensemble_accuracy'], n)}**, "
     nll = f"Its NLL is {format_nats(worst['ensemble_nll'])}"
@@ -212,9 +186,7 @@ def describe_corruption_effect(
     return sentence + " ".join(describe_shift_trust(clean, worst, n, noun))
 
 
-def describe_shift_trust(
-    clean: CorruptionMetrics, worst: CorruptionMetrics, n: int, noun: str
-) -> list[str]:
+def describe_shift_trust(clean: CorruptionMetrics, worst: CorruptionMetrics, n: int, noun: str) -> list[str]:
     """Whether the ensemble's confidence can be relied on where the images have changed.
 
     Three sentences: confidence against accuracy, whether uncertainty tells wrong answers from right
@@ -263,9 +235,7 @@ def describe_error_detection(auroc: Sequence[float] | None) -> str:
     return f"Its uncertainty tells little of which answers are wrong ({figures})."
 
 
-def describe_answered_errors(
-    clean: CorruptionMetrics, worst: CorruptionMetrics, n: int, noun: str
-) -> str:
+def describe_answered_errors(clean: CorruptionMetrics, worst: CorruptionMetrics, n: int, noun: str) -> str:
     """What a threshold that lets 1 % errors through on the images as they are does here."""
     rate = formats.format_percent(ERROR_RATE, figures=2)
     if clean.get("answer_threshold") is None:
@@ -290,7 +260,5 @@ def format_nats(value: float) -> str:
 
 def describe_measured_members(results: StressResults) -> str:
     """Which members were measured: "epoch 4", or "epoch 4 and 12 steps"."""
-    more = (
-        f" and {formats.format_count(results.steps_after, 'step')}" if results.steps_after else ""
-    )
+    more = f" and {formats.format_count(results.steps_after, 'step')}" if results.steps_after else ""
     return f"epoch {results.epoch}{more}"

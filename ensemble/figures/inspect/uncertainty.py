@@ -20,14 +20,9 @@ if TYPE_CHECKING:
 MAX_POINTS = 1_500  # points that a browser draws and lets one choose from without a wait
 
 
-def select_drawn_images(
-    ensemble_predictions: EnsemblePredictions, measures: UncertaintyMeasures
-) -> Ints:
+def select_drawn_images(ensemble_predictions: EnsemblePredictions, measures: UncertaintyMeasures) -> Ints:
     """The images to draw: every wrong one, and of the right ones the surest thinned out."""
-    wrong, right = (
-        np.flatnonzero(~ensemble_predictions.right),
-        np.flatnonzero(ensemble_predictions.right),
-    )
+    wrong, right = (np.flatnonzero(~ensemble_predictions.right), np.flatnonzero(ensemble_predictions.right))
     by_doubt = right[np.argsort(-measures.predictive[right], kind="stable")]
     room = max(MAX_POINTS - len(wrong), MAX_POINTS // 2)
     if len(by_doubt) <= room:
@@ -68,16 +63,8 @@ def plot_uncertainty_scatter(
     names = [escaping.escape_plotly_text(name) for name in names]
     traces = []
     for name, kept, mark in (
-        (
-            "right",
-            ensemble_predictions.right,
-            {"color": RIGHT_COLOR, "symbol": "circle", "opacity": 0.6},
-        ),
-        (
-            "wrong",
-            ~ensemble_predictions.right,
-            {"color": WRONG_COLOR, "symbol": "x", "opacity": 0.9},
-        ),
+        ("right", ensemble_predictions.right, {"color": RIGHT_COLOR, "symbol": "circle", "opacity": 0.6}),
+        ("wrong", ~ensemble_predictions.right, {"color": WRONG_COLOR, "symbol": "x", "opacity": 0.9}),
     ):
         numbers = drawn[kept[drawn]]
         traces.append(
@@ -88,11 +75,7 @@ def plot_uncertainty_scatter(
                 name=f"{name} {int(kept.sum()):,}",
                 marker={"size": 7, **mark},
                 customdata=[
-                    [
-                        int(number),
-                        names[ensemble_predictions.said[number]],
-                        names[ensemble_predictions.labels[number]],
-                    ]
+                    [int(number), names[ensemble_predictions.said[number]], names[ensemble_predictions.labels[number]]]
                     for number in numbers
                 ],
                 hovertemplate=build_hover_template(noun),
@@ -138,9 +121,7 @@ def explain_uncertainty_chart(
     )
     part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
     doubt = formats.format_percent(part, places=0)
-    return (
-        f"{sentence}; {doubt} of its doubt about those it gets wrong is the members' disagreement."
-    )
+    return f"{sentence}; {doubt} of its doubt about those it gets wrong is the members' disagreement."
 
 
 def mark_image_uncertainty(

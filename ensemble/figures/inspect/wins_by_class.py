@@ -18,20 +18,13 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def find_won_and_lost(
-    predictions: EnsemblePredictions, other_predictions: EnsemblePredictions
-) -> tuple[Ints, Ints]:
+def find_won_and_lost(predictions: EnsemblePredictions, other_predictions: EnsemblePredictions) -> tuple[Ints, Ints]:
     """The numbers of the images that only ours, and that only theirs has right; surest first."""
     pair = [
         np.flatnonzero(a & ~b)
-        for a, b in (
-            (predictions.right, other_predictions.right),
-            (other_predictions.right, predictions.right),
-        )
+        for a, b in ((predictions.right, other_predictions.right), (other_predictions.right, predictions.right))
     ]
-    won, lost = (
-        numbers[np.argsort(-predictions.confidence[numbers], kind="stable")] for numbers in pair
-    )
+    won, lost = (numbers[np.argsort(-predictions.confidence[numbers], kind="stable")] for numbers in pair)
     return won, lost
 
 
@@ -77,10 +70,7 @@ def plot_wins_by_class(
             "name": name,
             "marker": {"color": color},
             "hoverinfo": "text",
-            "hovertext": [
-                f"{names[c]}: {formats.format_count(int(count[c]), noun)} {name}"
-                for c in range(len(names))
-            ],
+            "hovertext": [f"{names[c]}: {formats.format_count(int(count[c]), noun)} {name}" for c in range(len(names))],
             "text": [f"{number:,}" if number else "" for number in count],
             "textposition": "outside",
             "cliponaxis": False,
@@ -88,17 +78,12 @@ def plot_wins_by_class(
         for (name, sign, color), count in zip(sides, counts, strict=True)
     ]
     chart = go.Figure([go.Bar(bar) for bar in bars])
-    chart.update_layout(
-        chart_style.build_chart_layout(title, 400, palette, barmode="relative", bargap=0.35)
-    )
+    chart.update_layout(chart_style.build_chart_layout(title, 400, palette, barmode="relative", bargap=0.35))
     low, high = (-1.2 * counts[1].max(), 1.2 * counts[0].max())
     room = 0.08 * max(1.0, high - low)
     ticks = compute_whole_ticks(low, high)
     chart.update_xaxes(
-        tickvals=list(range(len(names))),
-        ticktext=list(names),
-        fixedrange=True,
-        title=f"what the {noun} is",
+        tickvals=list(range(len(names))), ticktext=list(names), fixedrange=True, title=f"what the {noun} is"
     )
     chart.update_yaxes(
         range=[low - room, high + room],

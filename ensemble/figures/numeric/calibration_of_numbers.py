@@ -9,13 +9,7 @@ import pandas as pd
 from ensemble.analysis.numeric.numeric_diagnosis import PitHistogram
 from ensemble.analysis.numeric.numeric_quality import IntervalCoverage
 from ensemble.figures import chart_style
-from ensemble.figures.palette import (
-    MUTED_COLOR,
-    RIGHT_COLOR,
-    WRONG_COLOR,
-    Palette,
-    build_band_color,
-)
+from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette, build_band_color
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
@@ -36,10 +30,7 @@ def plot_pit_histogram(histogram: PitHistogram, title: str, palette: Palette) ->
     edges = np.linspace(0, 1, len(counts) + 1)
     outside = (counts < histogram.low) | (counts > histogram.high)
     chart = go.Figure()
-    for name, chosen, color in (
-        ("within chance", ~outside, RIGHT_COLOR),
-        ("beyond chance", outside, WRONG_COLOR),
-    ):
+    for name, chosen, color in (("within chance", ~outside, RIGHT_COLOR), ("beyond chance", outside, WRONG_COLOR)):
         bins = np.flatnonzero(chosen)
         if not len(bins):
             continue
@@ -57,9 +48,7 @@ def plot_pit_histogram(histogram: PitHistogram, title: str, palette: Palette) ->
                 for b in bins
             ],
         )
-    chart.add_hrect(
-        histogram.low, histogram.high, fillcolor=build_band_color(), line_width=0, layer="above"
-    )
+    chart.add_hrect(histogram.low, histogram.high, fillcolor=build_band_color(), line_width=0, layer="above")
     chart.add_hline(counts.sum() / len(counts), line={"color": palette.ink, "dash": "dash"})
     chart.update_layout(chart_style.build_chart_layout(title, 380, palette))
     chart.update_xaxes(
@@ -68,9 +57,7 @@ def plot_pit_histogram(histogram: PitHistogram, title: str, palette: Palette) ->
         **chart_style.build_percent_ticks(),
         fixedrange=True,
     )
-    chart.update_yaxes(
-        title="examples", rangemode="tozero", fixedrange=True, automargin=True, tickformat=",d"
-    )
+    chart.update_yaxes(title="examples", rangemode="tozero", fixedrange=True, automargin=True, tickformat=",d")
     return chart
 
 
@@ -98,9 +85,7 @@ def tabulate_pit_histogram(histogram: PitHistogram) -> pd.DataFrame:
     )
 
 
-def plot_interval_coverage(
-    coverage: Sequence[IntervalCoverage], title: str, palette: Palette
-) -> "go.Figure":
+def plot_interval_coverage(coverage: Sequence[IntervalCoverage], title: str, palette: Palette) -> "go.Figure":
     """The share that intervals hold over the share that they promise.
 
     Args:
@@ -153,8 +138,7 @@ def plot_interval_coverage(
 def describe_coverage_chart(coverage: Sequence[IntervalCoverage]) -> str:
     """The picture in words."""
     parts = [
-        f"{formats.format_percent(each.level, figures=2)} promised, "
-        f"{formats.format_percent(each.held, figures=3)} held"
+        f"{formats.format_percent(each.level, figures=2)} promised, {formats.format_percent(each.held, figures=3)} held"
         for each in coverage
     ]
     return f"Intervals: {'; '.join(parts)}"

@@ -50,9 +50,7 @@ def plot_predicted_curve(
             fillcolor=f"rgba(102, 153, 204, {opacity})",
             hoverinfo="skip",
         )
-    chart.add_scatter(
-        x=inputs, y=mean, mode="lines", name="ensemble", line={"color": palette.ink, "width": 3}
-    )
+    chart.add_scatter(x=inputs, y=mean, mode="lines", name="ensemble", line={"color": palette.ink, "width": 3})
     drawn = np.linspace(0, len(targets) - 1, min(MAX_POINTS, len(targets))).astype(int)
     chart.add_scatter(
         x=curve.test_inputs[drawn],
@@ -65,9 +63,7 @@ def plot_predicted_curve(
         chart.add_vline(x=end, line={"color": MUTED_COLOR, "width": 1, "dash": "dash"})
     chart.update_layout(chart_style.build_chart_layout(title, 460, palette))
     chart.update_xaxes(title=escape_plotly_text(curve.name), fixedrange=True)
-    chart.update_yaxes(
-        title=escape_plotly_text(target_name or "target"), fixedrange=True, automargin=True
-    )
+    chart.update_yaxes(title=escape_plotly_text(target_name or "target"), fixedrange=True, automargin=True)
     return chart
 
 
@@ -88,9 +84,7 @@ def describe_predicted_curve(curve: NumericCurve) -> str:
     """Describe the figure in a sentence, for those who do not see it."""
     spread = curve.predicted.compute_spread()
     inside = (curve.inputs >= curve.low) & (curve.inputs <= curve.high)
-    within, beyond = (
-        format_significant(float(np.median(spread[part]))) for part in (inside, ~inside)
-    )
+    within, beyond = (format_significant(float(np.median(spread[part]))) for part in (inside, ~inside))
     return (
         f"The ensemble’s mean along {curve.name} with bands of 95 %: the predicted standard "
         f"deviation is {within} in the training range and {beyond} outside it (medians)."

@@ -10,14 +10,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.figures import chart_style
-from ensemble.figures.palette import (
-    MUTED_COLOR,
-    RIGHT_COLOR,
-    WRONG_COLOR,
-    Palette,
-    member_color,
-    member_opacity,
-)
+from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette, member_color, member_opacity
 from ensemble.wording import formats
 from ensemble.wording.escaping import escape_plotly_text
 from ensemble.wording.numeric_predictions import format_with_unit
@@ -93,11 +86,7 @@ def plot_predicted_numbers(
             y=mean[chosen],
             mode="markers",
             name=name,
-            marker={
-                "color": color,
-                "size": 6,
-                "symbol": "x-thin-open" if color == WRONG_COLOR else "circle",
-            },
+            marker={"color": color, "size": 6, "symbol": "x-thin-open" if color == WRONG_COLOR else "circle"},
             hoverinfo="text",
             hovertext=[
                 f"{escape_plotly_text(names[n])}: {format_with_unit(mean[n], unit)}, is "
@@ -132,11 +121,7 @@ def tabulate_predicted_numbers(
     ensemble: NumericEnsemble, targets: Doubles, ends: tuple[Doubles, Doubles] | None
 ) -> pd.DataFrame:
     """A row an example, numbered from 0."""
-    columns = {
-        "example": np.arange(len(targets)),
-        "target": targets,
-        "predicted": ensemble.compute_mean(),
-    }
+    columns = {"example": np.arange(len(targets)), "target": targets, "predicted": ensemble.compute_mean()}
     if ends is not None:
         columns |= {"low": ends[0], "high": ends[1]}
     return pd.DataFrame(columns)
@@ -175,14 +160,8 @@ def plot_member_numbers(
     many = ensemble.members > 7
     for member, name in enumerate(member_names):
         values = ensemble.mean[member][chosen] - targets[chosen]
-        spread = (
-            np.sqrt(ensemble.variance[member][chosen])
-            if isinstance(ensemble, NormalMixture)
-            else None
-        )
-        error_x = (
-            {"error_x": {"array": spread, "thickness": 1, "width": 0}} if spread is not None else {}
-        )
+        spread = np.sqrt(ensemble.variance[member][chosen]) if isinstance(ensemble, NormalMixture) else None
+        error_x = {"error_x": {"array": spread, "thickness": 1, "width": 0}} if spread is not None else {}
         chart.add_scatter(
             x=values,
             y=rows + offsets[member],
@@ -209,8 +188,7 @@ def plot_member_numbers(
         marker={"color": palette.ink, "size": 12, "symbol": "line-ns-open", "line": {"width": 3}},
         hoverinfo="text",
         hovertext=[
-            f"Ensemble: {format_with_unit(mean[n], unit)}, is {format_with_unit(targets[n], unit)}"
-            for n in chosen
+            f"Ensemble: {format_with_unit(mean[n], unit)}, is {format_with_unit(targets[n], unit)}" for n in chosen
         ],
     )
     height = 140 + 46 * len(chosen)
@@ -228,10 +206,7 @@ def plot_member_numbers(
 
 
 def tabulate_member_numbers(
-    ensemble: NumericEnsemble,
-    targets: Doubles,
-    chosen: NDArray[np.intp],
-    member_names: Sequence[str],
+    ensemble: NumericEnsemble, targets: Doubles, chosen: NDArray[np.intp], member_names: Sequence[str]
 ) -> pd.DataFrame:
     """A row an example and member; examples are numbered from 0."""
     return pd.DataFrame(
@@ -241,9 +216,7 @@ def tabulate_member_numbers(
                 "member": name,
                 "target": targets[n],
                 "predicted": ensemble.mean[member][n],
-                "spread": np.sqrt(ensemble.variance[member][n])
-                if isinstance(ensemble, NormalMixture)
-                else None,
+                "spread": np.sqrt(ensemble.variance[member][n]) if isinstance(ensemble, NormalMixture) else None,
             }
             for n in chosen
             for member, name in enumerate(member_names)

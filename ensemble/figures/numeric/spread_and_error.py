@@ -51,13 +51,7 @@ def plot_spread_skill(skill: SpreadSkill, unit: str, title: str, palette: Palett
         line=chart_style.style_ensemble_line(palette),
         marker={"size": 8},
         name="ensemble",
-        error_y={
-            "symmetric": False,
-            "array": highs - errors,
-            "arrayminus": errors - lows,
-            "thickness": 1,
-            "width": 3,
-        },
+        error_y={"symmetric": False, "array": highs - errors, "arrayminus": errors - lows, "thickness": 1, "width": 3},
         hoverinfo="text",
         hovertext=[describe_spread_bin(skill, b, unit) for b in range(len(skill.bins))],
     )
@@ -90,11 +84,7 @@ def tabulate_spread_skill(skill: SpreadSkill) -> pd.DataFrame:
 
 
 def plot_committee_errors(
-    committees: Sequence[NumericCommittee],
-    members: Sequence[float],
-    unit: str,
-    title: str,
-    palette: Palette,
+    committees: Sequence[NumericCommittee], members: Sequence[float], unit: str, title: str, palette: Palette
 ) -> "go.Figure":
     """The RMSE of smaller ensembles of these members over their size, and each member's.
 
@@ -116,9 +106,7 @@ def plot_committee_errors(
         name="each member",
         marker={"color": MUTED_COLOR, "size": 8},
         hoverinfo="text",
-        hovertext=[
-            f"Member {m + 1}: {format_with_unit(error, unit)}" for m, error in enumerate(members)
-        ],
+        hovertext=[f"Member {m + 1}: {format_with_unit(error, unit)}" for m, error in enumerate(members)],
     )
     errors = [float(np.sqrt(each.squared_error)) for each in committees]
     chart.add_scatter(

@@ -64,8 +64,7 @@ def plot_member_equivalents(
                 "thickness": 2,
             },
             hoverinfo="text",
-            hovertext=f"{escaping.escape_plotly_text(name)}: worth "
-            f"{words.format_member_equivalent(equivalent)}",
+            hovertext=f"{escaping.escape_plotly_text(name)}: worth {words.format_member_equivalent(equivalent)}",
         )
     last = int(likelihood_curve.sizes[-1])
     chart.update_layout(chart_style.build_chart_layout(title, 400, palette))
@@ -79,9 +78,7 @@ def clip_to_axis(value: float, equivalent: MemberEquivalent) -> float:
     return float(np.clip(value, 0.5, equivalent.members + 0.5))
 
 
-def tabulate_member_equivalents(
-    candidates: Mapping[str, tuple[float, MemberEquivalent]],
-) -> pd.DataFrame:
+def tabulate_member_equivalents(candidates: Mapping[str, tuple[float, MemberEquivalent]]) -> pd.DataFrame:
     """Each candidate: its log-likelihood, what it is worth and the ends of the interval."""
     return pd.DataFrame(
         [

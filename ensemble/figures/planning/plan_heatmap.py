@@ -8,12 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ensemble.analysis.planning.plan_choice import PlanChoice
-from ensemble.analysis.planning.plan_grid import (
-    LOWER_IS_BETTER,
-    PLAN_METRICS,
-    EnsemblePlan,
-    PlanGrid,
-)
+from ensemble.analysis.planning.plan_grid import LOWER_IS_BETTER, PLAN_METRICS, EnsemblePlan, PlanGrid
 from ensemble.figures import chart_style
 from ensemble.figures.palette import Palette
 from ensemble.planning.plan_costs import PlanCosts
@@ -45,9 +40,7 @@ def compute_plan_shades(plan_grid: PlanGrid, figure: str) -> NDArray[np.float64]
     return shade
 
 
-def trace_equal_cost(
-    plan_grid: PlanGrid, passes: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def trace_equal_cost(plan_grid: PlanGrid, passes: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(x, y), where members times epochs is `passes`, within the map; none where it is outside."""
     across, up = compute_cell_edges(plan_grid.epochs), compute_cell_edges(plan_grid.sizes)
     left, right = max(across[0], passes / up[-1]), min(across[-1], passes / up[0])
@@ -58,12 +51,7 @@ def trace_equal_cost(
 
 
 def plot_plan_heatmap(
-    plan_grid: PlanGrid,
-    choice: PlanChoice | None,
-    costs: PlanCosts,
-    name: str,
-    title: str,
-    palette: Palette,
+    plan_grid: PlanGrid, choice: PlanChoice | None, costs: PlanCosts, name: str, title: str, palette: Palette
 ) -> "go.Figure":
     """The map by one figure: bluer is better; the best plan and the candidates are framed.
 
@@ -113,10 +101,7 @@ def plot_plan_heatmap(
             chart.add_shape(build_plan_frame(plan_grid, plan, plan == choice.best, palette))
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette), margin_r=48)
     chart.update_xaxes(
-        title="epochs",
-        fixedrange=True,
-        range=compute_axis_ends(plan_grid.epochs),
-        **build_plan_ticks(plan_grid.epochs),
+        title="epochs", fixedrange=True, range=compute_axis_ends(plan_grid.epochs), **build_plan_ticks(plan_grid.epochs)
     )
     chart.update_yaxes(
         title="members",
@@ -151,19 +136,15 @@ def find_unlabeled_points(
     return is_clear
 
 
-def build_plan_cells(
-    plan_grid: PlanGrid, costs: PlanCosts, name: str, palette: Palette
-) -> dict[str, Any]:
+def build_plan_cells(plan_grid: PlanGrid, costs: PlanCosts, name: str, palette: Palette) -> dict[str, Any]:
     """The coloured cells, with their figures where there are few."""
     rows = [[EnsemblePlan(int(m), int(e)) for e in plan_grid.epochs] for m in plan_grid.sizes]
     cell_labels = [
-        [words.format_plan_metric(name, plan_grid.mean(plan, name), plan_grid.n) for plan in row]
-        for row in rows
+        [words.format_plan_metric(name, plan_grid.mean(plan, name), plan_grid.n) for plan in row] for row in rows
     ]
     hovers = [
         [
-            f"{words.format_plan(plan)}<br>{words.METRIC_NAMES[name]} "
-            f"{text}<br>{words.format_budget(costs, plan.cost)}"
+            f"{words.format_plan(plan)}<br>{words.METRIC_NAMES[name]} {text}<br>{words.format_budget(costs, plan.cost)}"
             for plan, text in zip(row, texts, strict=True)
         ]
         for row, texts in zip(rows, cell_labels, strict=True)
@@ -187,9 +168,7 @@ def build_plan_cells(
     }
 
 
-def build_plan_legend(
-    plan_grid: PlanGrid, choice: PlanChoice, palette: Palette
-) -> list[dict[str, Any]]:
+def build_plan_legend(plan_grid: PlanGrid, choice: PlanChoice, palette: Palette) -> list[dict[str, Any]]:
     """The budget as a line, and what the frames mean, for the legend."""
     # Where all plans are paid for there is no line to draw.
     paid = choice.budget >= plan_grid.plans[-1].cost
@@ -202,31 +181,21 @@ def build_plan_legend(
         "name": "the budget",
         "hoverinfo": "skip",
     }
-    kinds = {
-        "best": BEST_FRAME_WIDTH,
-        **({"may be the best": OTHER_FRAME_WIDTH} if choice.candidates[1:] else {}),
-    }
+    kinds = {"best": BEST_FRAME_WIDTH, **({"may be the best": OTHER_FRAME_WIDTH} if choice.candidates[1:] else {})}
     framed = [
         {
             "x": [None],
             "y": [None],
             "mode": "markers",
             "name": name,
-            "marker": {
-                "symbol": "square-open",
-                "size": 14,
-                "color": palette.ink,
-                "line": {"width": width},
-            },
+            "marker": {"symbol": "square-open", "size": 14, "color": palette.ink, "line": {"width": width}},
         }
         for name, width in kinds.items()
     ]
     return [*([line] if len(x) else []), *framed]
 
 
-def build_plan_frame(
-    plan_grid: PlanGrid, plan: EnsemblePlan, best: bool, palette: Palette
-) -> dict[str, Any]:
+def build_plan_frame(plan_grid: PlanGrid, plan: EnsemblePlan, best: bool, palette: Palette) -> dict[str, Any]:
     """The frame around a plan's cell."""
     epoch, row = plan_grid.locate(plan)
     across, up = compute_cell_edges(plan_grid.epochs), compute_cell_edges(plan_grid.sizes)
@@ -266,9 +235,7 @@ def describe_plan_heatmap_chart(plan_grid: PlanGrid, choice: PlanChoice | None, 
     )
 
 
-def tabulate_plans(
-    plan_grid: PlanGrid, choice: PlanChoice | None, costs: PlanCosts
-) -> pd.DataFrame:
+def tabulate_plans(plan_grid: PlanGrid, choice: PlanChoice | None, costs: PlanCosts) -> pd.DataFrame:
     """Every plan: what it costs, what it comes to, and what it loses against the best.
 
     The last three columns are of the plans that can be the best for the budget, in the unit of
@@ -283,11 +250,7 @@ def tabulate_plans(
         own = (
             {"mean": plan_loss.mean, "low": plan_loss.low, "high": plan_loss.high}
             if plan_loss
-            else (
-                nothing
-                if choice and plan == choice.best
-                else dict.fromkeys(("mean", "low", "high"), math.nan)
-            )
+            else (nothing if choice and plan == choice.best else dict.fromkeys(("mean", "low", "high"), math.nan))
         )
         seconds = costs.training_seconds(plan)
         rows.append(

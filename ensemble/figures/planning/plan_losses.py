@@ -12,10 +12,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 MAX_PLANS = 12  # plans in the picture
-LOSS_AXES = {
-    "nll": "more NLL than the best, nats",
-    "accuracy": "less accuracy than the best, points",
-}
+LOSS_AXES = {"nll": "more NLL than the best, nats", "accuracy": "less accuracy than the best, points"}
 
 
 def select_least_losses(choice: PlanChoice, most: int = MAX_PLANS) -> list[PlanLoss]:
@@ -56,15 +53,12 @@ def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Fi
                 },
                 hoverinfo="text",
                 hovertext=[
-                    f"{words.format_plan(row.plan)}: {words.describe_plan_loss(choice.metric, row)}"
-                    for row in kept
+                    f"{words.format_plan(row.plan)}: {words.describe_plan_loss(choice.metric, row)}" for row in kept
                 ],
             )
     height = 170 + 24 * len(rows)
     chart.update_layout(chart_style.build_chart_layout(title, height, palette))
-    chart.update_xaxes(
-        title=LOSS_AXES[choice.metric], zeroline=True, fixedrange=True, zerolinecolor=MUTED_COLOR
-    )
+    chart.update_xaxes(title=LOSS_AXES[choice.metric], zeroline=True, fixedrange=True, zerolinecolor=MUTED_COLOR)
     order = [words.format_plan(row.plan) for row in reversed(rows)]
     chart.update_yaxes(categoryorder="array", categoryarray=order, automargin=True, fixedrange=True)
     return chart

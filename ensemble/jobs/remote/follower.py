@@ -100,9 +100,7 @@ class TaskFollower:
 
     def _copy_outcome(self, job_status: JobStatus) -> Outcome:
         """As the task said it, with all the figures of its last words."""
-        self._status.update(
-            **{**mirror_status_fields(job_status), "state": self._status.status.state}
-        )
+        self._status.update(**{**mirror_status_fields(job_status), "state": self._status.status.state})
         return Outcome(job_status.state, job_status.message)
 
     def _build_lost_outcome(self, job_status: JobStatus | None) -> Outcome | None:
@@ -110,10 +108,7 @@ class TaskFollower:
         now, stopped, ended = time.monotonic(), self._task.stopped_at, self._task.ended_at
         name = f"its task {self._task.record.id}"
         if stopped and now - stopped > 2 * CANCEL_AFTER_SECONDS:
-            return Outcome(
-                "stopped",
-                f"Stopped. {self._where} did not say whether {name} has ended: check there.",
-            )
+            return Outcome("stopped", f"Stopped. {self._where} did not say whether {name} has ended: check there.")
         if ended is None:
             return None
         if self._task.cancelled and job_status is None:
@@ -127,10 +122,7 @@ class TaskFollower:
         if sentence := describe_task_end(word, self._where, self._task.memory):
             return Outcome("failed", f"{sentence[0].upper()}{sentence[1:]} {kept}")
         if job_status and job_status.state == "stopped":
-            return Outcome(
-                "stopped",
-                f"{self._where} ended {name} early: it was cancelled there. {kept}",
-            )
+            return Outcome("stopped", f"{self._where} ended {name} early: it was cancelled there. {kept}")
         if job_status is None:
             return Outcome(
                 "failed",
@@ -172,9 +164,7 @@ class TaskFollower:
 
 def mirror_status_fields(job_status: JobStatus) -> dict[str, Any]:
     """What a task's status says of the job: all but who wrote it."""
-    names = (
-        field.name for field in dataclasses.fields(job_status) if field.name not in WRITER_FIELDS
-    )
+    names = (field.name for field in dataclasses.fields(job_status) if field.name not in WRITER_FIELDS)
     values = {name: getattr(job_status, name) for name in names}
     return {**values, "state": "starting" if job_status.state == "queued" else job_status.state}
 
@@ -192,8 +182,7 @@ def follow_placed_job(
         placement = read_placement(job.path)
     except (OSError, ValueError) as error:
         raise RunError(
-            f"This job's placement cannot be read ({error}): start it again and say where "
-            "to run it."
+            f"This job's placement cannot be read ({error}): start it again and say where to run it."
         ) from error
     if placement is None:
         raise RunError("This job's placement has been removed meanwhile: start it again.")

@@ -131,12 +131,7 @@ class TaskSubmission:
     def _record_task(self, task: TaskStatus) -> None:
         node = task.node or self.record.node
         now = dataclasses.replace(
-            self.record,
-            id=task.id,
-            state=task.state,
-            node=node,
-            reason=task.reason,
-            word=task.word,
+            self.record, id=task.id, state=task.state, node=node, reason=task.reason, word=task.word
         )
         if now != self.record:
             self.record = now

@@ -24,18 +24,12 @@ def read_unfollowed_job(job: Job) -> UnfollowedWork | None:
     task = _poll_task(array)
     status = _read_task_status(job)
     alive = task.state != "ended"
-    if (
-        status
-        and status.state in job.kind.ended_states
-        and not (status.state == "stopped" and alive)
-    ):
+    if status and status.state in job.kind.ended_states and not (status.state == "stopped" and alive):
         return UnfollowedWork(status.state, status.message)
     if task.state == "waiting":
         why = f" ({task.reason})" if task.reason else ""
         return UnfollowedWork("queued", f"Queued on {array.title}{why}.")
-    beats = status is not None and is_worker_alive(
-        status, is_locked(job.path / TASK_FOLDER / LOCK_FILE)
-    )
+    beats = status is not None and is_worker_alive(status, is_locked(job.path / TASK_FOLDER / LOCK_FILE))
     if alive or (beats and not task.word):
         state = status.state if status and status.state in job.kind.active_states else "starting"
         message = f"Its task on {array.title} goes on; the same command follows it again."

@@ -167,24 +167,17 @@ def remove_expired_uploads() -> None:
     """Let uploads of earlier days go that nobody accepted."""
     for folder in uploads_folder().iterdir():
         with suppress(OSError, RunError):
-            if (
-                UPLOAD_ID_PATTERN.fullmatch(folder.name)
-                and time.time() - folder.stat().st_mtime > MAX_AGE_SECONDS
-            ):
+            if UPLOAD_ID_PATTERN.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > MAX_AGE_SECONDS:
                 _remove_upload_folder(folder)
 
 
 def execute_upload(ident: str) -> None:
     """Read an upload in this process, to its end; see `jobs.worker.execute_job`."""
     if job := read_upload_job(ident):
-        worker.execute_job(
-            job, lambda status, stop: _prepare_upload(job, status, stop), lambda status: None
-        )
+        worker.execute_job(job, lambda status, stop: _prepare_upload(job, status, stop), lambda status: None)
 
 
-def _prepare_upload(
-    job: UploadJob, status: StatusWriter[UploadStatus], stop: StopRequest
-) -> Outcome:
+def _prepare_upload(job: UploadJob, status: StatusWriter[UploadStatus], stop: StopRequest) -> Outcome:
     said_at = 0.0
 
     def report_progress(fraction: float | None, message: str) -> None:

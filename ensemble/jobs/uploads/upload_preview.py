@@ -56,9 +56,7 @@ class UploadPreview:
         return np.bincount(labels, minlength=len(self.note.class_names)).astype(np.int64)
 
 
-def prepare_preview(
-    source: Path, folder: Path, how: PreparationSettings, progress: Progress
-) -> None:
+def prepare_preview(source: Path, folder: Path, how: PreparationSettings, progress: Progress) -> None:
     """Prepare what lies in `source`, to be looked at in `folder` until it is kept.
 
     Args:
@@ -103,13 +101,9 @@ def load_preview(folder: Path) -> UploadPreview:
         )
         note = parse_dataclass(custom_registry.CustomDatasetNote, parse_json(note_bytes))
         custom_dataset = arrays.read_custom_dataset(
-            folder / PREPARED_FOLDER,
-            custom_registry.convert_note_to_entry(PREVIEW_NAME, note),
-            note.labels_crc32,
+            folder / PREPARED_FOLDER, custom_registry.convert_note_to_entry(PREVIEW_NAME, note), note.labels_crc32
         )
-        return UploadPreview(
-            note, custom_dataset, parse_dataclass(UploadFindings, read_json(folder / FINDINGS_FILE))
-        )
+        return UploadPreview(note, custom_dataset, parse_dataclass(UploadFindings, read_json(folder / FINDINGS_FILE)))
     except (OSError, ValueError, DamagedFileError) as error:
         raise NotPreparedError(
             f"The preview of this upload cannot be read ({error}): upload the file again."
@@ -128,9 +122,7 @@ def accept_preview(folder: Path, called: DatasetNaming) -> None:
     dataset_builder.accept_staged_dataset(folder / PREPARED_FOLDER, called)
 
 
-def select_class_examples(
-    trial: UploadPreview, classes: NDArray[np.int64], most: int
-) -> list[NDArray[np.uint8]]:
+def select_class_examples(trial: UploadPreview, classes: NDArray[np.int64], most: int) -> list[NDArray[np.uint8]]:
     """The first training images of some classes, each (E, H, W, channels), E at most `most`."""
     labels = trial.dataset.train_labels
     return [trial.dataset.train_images[np.flatnonzero(labels == c)[:most]] for c in classes]

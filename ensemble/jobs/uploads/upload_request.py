@@ -6,11 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from ensemble.datasets.own.request import (
-    CHOICE_OPTIONS,
-    CLASS_PATTERN_OPTION,
-    PreparationSettings,
-)
+from ensemble.datasets.own.request import CHOICE_OPTIONS, CLASS_PATTERN_OPTION, PreparationSettings
 from ensemble.datasets.progress import Progress
 from ensemble.errors import DataError
 from ensemble.storage.archives.unpacking import unpack_archive
@@ -103,7 +99,5 @@ def rephrase_for_page(sentence: str, folder: Path) -> str:
         sentence = sentence.replace(f"{subfolder}{os.sep}", "")
     sentence = READING_OPTION.sub(f"“{PAGE_FIELD_NAMES['--labels']}” below", sentence)
     for option, field in PAGE_FIELD_NAMES.items():
-        sentence = re.sub(
-            rf"(a (larger|smaller) )?{option}\b( \d+)?", rf"\1“{field}” below", sentence
-        )
+        sentence = re.sub(rf"(a (larger|smaller) )?{option}\b( \d+)?", rf"\1“{field}” below", sentence)
     return sentence

@@ -46,10 +46,7 @@ def select_answering_epoch(run: NumericRun, epoch: int | None = None) -> int:
         best = run.status.best_epoch
         return best if run.status.best_on == "validation" and best in kept else kept[-1]
     if epoch not in kept:
-        raise RunError(
-            f"The run “{run.id}” has no members of epoch {epoch}: it has "
-            f"{', '.join(map(str, kept))}."
-        )
+        raise RunError(f"The run “{run.id}” has no members of epoch {epoch}: it has {', '.join(map(str, kept))}.")
     return epoch
 
 
@@ -75,14 +72,10 @@ def answer_table(run: NumericRun, table: RawTable, epoch: int | None = None) -> 
     from ensemble.engine.numeric.numeric_trainer import build_numeric_network
 
     network = build_numeric_network(config, features.shape[1])
-    expected = {
-        name: ExpectedArray((config.members, *leaf.shape)) for name, leaf in network.shapes.items()
-    }
+    expected = {name: ExpectedArray((config.members, *leaf.shape)) for name, leaf in network.shapes.items()}
     arrays = read_epoch_arrays(run.path, "parameters", epoch, expected)
     remaining = list(run.remaining_members(epoch))
-    arrays = {
-        name: array[remaining].astype(network.shapes[name].dtype) for name, array in arrays.items()
-    }
+    arrays = {name: array[remaining].astype(network.shapes[name].dtype) for name, array in arrays.items()}
     mean, variance = predict_rows(network, network.nest_arrays(arrays), features)
     try:
         mixture = NormalMixture(

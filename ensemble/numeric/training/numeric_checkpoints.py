@@ -94,9 +94,7 @@ def save_numeric_checkpoint(folder: Path, progress: NumericProgress) -> None:
         old.unlink(missing_ok=True)
 
 
-def restore_numeric_checkpoint(
-    folder: Path, blank: NumericProgress
-) -> tuple[NumericProgress | None, list[str]]:
+def restore_numeric_checkpoint(folder: Path, blank: NumericProgress) -> tuple[NumericProgress | None, list[str]]:
     """The last place that is undamaged, None at the beginning; and what was damaged, in sentences.
 
     Args:
@@ -107,10 +105,7 @@ def restore_numeric_checkpoint(
       RunError: checkpoints are there, and none can be read.
     """
     leaves, tree = jax.tree.flatten(blank.state)
-    expected = {
-        f"leaf-{number:04d}": ExpectedArray(leaf.shape, leaf.dtype.name)
-        for number, leaf in enumerate(leaves)
-    }
+    expected = {f"leaf-{number:04d}": ExpectedArray(leaf.shape, leaf.dtype.name) for number, leaf in enumerate(leaves)}
     shape = blank.nll.shape
     expected |= {name: ExpectedArray(shape) for name in ("nll", "squared_error")}
     expected |= {"counts": ExpectedArray((2,), "int64"), "seconds": ExpectedArray((1,), "float64")}
@@ -127,19 +122,13 @@ def restore_numeric_checkpoint(
                 f"The checkpoint {path.name} of the run “{folder.name}” cannot be read "
                 f"({error.strerror}). Nothing was changed: make it readable, then try again."
             ) from error
-        state = jax.tree.unflatten(
-            tree, [arrays[f"leaf-{number:04d}"] for number in range(len(leaves))]
-        )
+        state = jax.tree.unflatten(tree, [arrays[f"leaf-{number:04d}"] for number in range(len(leaves))])
         step, evaluated = (int(count) for count in arrays["counts"])
         seconds = float(arrays["seconds"][0])
-        place = NumericProgress(
-            state, step, evaluated, arrays["nll"], arrays["squared_error"], seconds
-        )
+        place = NumericProgress(state, step, evaluated, arrays["nll"], arrays["squared_error"], seconds)
         return place, damaged
     if damaged:
-        raise RunError(
-            " ".join(damaged) + " There is no other: resume again to train from the beginning."
-        )
+        raise RunError(" ".join(damaged) + " There is no other: resume again to train from the beginning.")
     return None, damaged
 
 
@@ -152,7 +141,4 @@ def _quarantine_checkpoint(folder: Path, path: Path, why: str) -> str:
     aside.mkdir(exist_ok=True)
     path.replace(aside / path.name)
     print(f"The checkpoint {path.name} is damaged: {why}.", flush=True)
-    return (
-        f"The checkpoint {path.name} is damaged and was moved to the run's folder "
-        f"“{QUARANTINE_FOLDER}”."
-    )
+    return f"The checkpoint {path.name} is damaged and was moved to the run's folder “{QUARANTINE_FOLDER}”."

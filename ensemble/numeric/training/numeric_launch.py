@@ -37,21 +37,10 @@ def prepare_numeric_table(
       ConfigError: a part has too few rows.
     """
     prepared = prepare_table(
-        table,
-        target,
-        config.split_seed,
-        config.test,
-        config.validation,
-        leave_out,
-        as_categories,
-        group,
-        in_time_order,
+        table, target, config.split_seed, config.test, config.validation, leave_out, as_categories, group, in_time_order
     )
     if config.batch_size > (rows := len(prepared.split.train)):
-        note = (
-            f"Batch size {config.batch_size:,} exceeds the {rows:,} training rows: all of them are "
-            "one batch."
-        )
+        note = f"Batch size {config.batch_size:,} exceeds the {rows:,} training rows: all of them are one batch."
         return replace(prepared, notes=(note, *prepared.notes))
     return prepared
 

@@ -18,11 +18,7 @@ from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import ReportStatus
 from ensemble.machine.jax_settings import read_device_info
 from ensemble.numeric.numeric_predictions import CURVE, write_numeric_predictions
-from ensemble.numeric.numeric_status import (
-    NumericStatus,
-    build_numeric_epoch_line,
-    build_numeric_status_fields,
-)
+from ensemble.numeric.numeric_status import NumericStatus, build_numeric_epoch_line, build_numeric_status_fields
 from ensemble.numeric.numeric_store import NumericRun
 from ensemble.numeric.training.numeric_checkpoints import (
     NumericProgress,
@@ -37,22 +33,13 @@ from ensemble.runs.parameters import select_parameter_epochs as select_kept_epoc
 from ensemble.runs.training.clock import TrainingClock
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import parse_dataclass
-from ensemble.storage.records.json_lines import (
-    Line,
-    append_line,
-    convert_to_json,
-    keep_matching_lines,
-    read_lines,
-)
+from ensemble.storage.records.json_lines import Line, append_line, convert_to_json, keep_matching_lines, read_lines
 from ensemble.tables.prepared_table import PreparedTable, read_prepared_table
 
 CHECKPOINT_SECONDS = 20.0
 HISTORY_FILE, DEVICES_FILE = "history.jsonl", "devices.json"
 PARTS = ("validation", "test")
-ADVICE = (
-    "The usual cause is a learning rate too high: try a third of it, or a target without extreme "
-    "values."
-)
+ADVICE = "The usual cause is a learning rate too high: try a third of it, or a target without extreme values."
 
 
 class NumericSession:
@@ -66,11 +53,7 @@ class NumericSession:
     """
 
     def __init__(
-        self,
-        run: NumericRun,
-        status: StatusWriter[NumericStatus],
-        stop: StopRequest,
-        report: ReportStatus,
+        self, run: NumericRun, status: StatusWriter[NumericStatus], stop: StopRequest, report: ReportStatus
     ) -> None:
         self._run, self._status, self._report = run, status, report
         self._stop = limit_stop_checks(stop)
@@ -118,9 +101,7 @@ class NumericSession:
         """Take up the last checkpoint, or the beginning; compile; drop what comes again."""
         self._update_status(message="Compiling the training step.")
         trainer, members = self._trainer, self._config.members
-        blank = NumericProgress.create_blank(
-            trainer.create_blank_state(), members, trainer.steps_per_epoch
-        )
+        blank = NumericProgress.create_blank(trainer.create_blank_state(), members, trainer.steps_per_epoch)
         restored, self._damaged = restore_numeric_checkpoint(self._run.path, blank)
         self._progress = restored or blank
         began = time.perf_counter()
@@ -128,17 +109,10 @@ class NumericSession:
         self._progress.state = None
         self._state = trainer.compile(self._state, self._judged_features)
         self._clock.record_compile_time(time.perf_counter() - began)
-        lost = {
-            member: step
-            for member, step in self._status.status.set_aside.items()
-            if step <= self._progress.step
-        }
+        lost = {member: step for member, step in self._status.status.set_aside.items() if step <= self._progress.step}
         trainer.freeze_members(list(lost))
         self._drop_after_checkpoint(lost)
-        used = {
-            "used": len(trainer.layout.devices),
-            "members_per_device": trainer.layout.lanes,
-        }
+        used = {"used": len(trainer.layout.devices), "members_per_device": trainer.layout.lanes}
         write_json(self._run.path / DEVICES_FILE, {**read_device_info(), **used})
         self._update_status(**self._build_progress_fields())
 
@@ -208,9 +182,7 @@ class NumericSession:
         mean, variance = mean[:, : self._judged], variance[:, : self._judged]
         usable = np.isfinite(mean).all(axis=1) & (variance > 0).all(axis=1)
         usable &= np.isfinite(variance).all(axis=1)
-        self._freeze_members(
-            dict.fromkeys(np.flatnonzero(trainer.active & ~usable).tolist(), progress.step)
-        )
+        self._freeze_members(dict.fromkeys(np.flatnonzero(trainer.active & ~usable).tolist(), progress.step))
         if not trainer.active.any():
             return
         progress.seconds += time.perf_counter() - began
@@ -247,10 +219,7 @@ class NumericSession:
             places, rows = parts["validation"]
             own, targets = mixture.select_examples(places), self._table.targets[rows]
             whole = measure_numeric_quality(own, targets)
-            each = [
-                measure_numeric_quality(own.select_members([place]), targets)
-                for place in range(own.members)
-            ]
+            each = [measure_numeric_quality(own.select_members([place]), targets) for place in range(own.members)]
             more |= {
                 "validation_rmse": [member.rmse for member in each],
                 "validation_nll": [member.nll for member in each],
@@ -271,12 +240,7 @@ class NumericSession:
         return convert_to_json({**line, **_pad_member_figures(line, active)})
 
     def _write_epoch_files(
-        self,
-        epoch: int,
-        best: int,
-        mean: Doubles,
-        variance: Doubles,
-        curve: tuple[Doubles, Doubles],
+        self, epoch: int, best: int, mean: Doubles, variance: Doubles, curve: tuple[Doubles, Doubles]
     ) -> None:
         """Write what members predict, and their parameters; drop the oldest if they are large."""
         folder, held = self._run.path, len(self._table.split.validation)
@@ -284,9 +248,7 @@ class NumericSession:
         mean[~self._trainer.active], variance[~self._trainer.active] = np.nan, np.nan
         write_numeric_predictions(folder, epoch, mean[:, held:], variance[:, held:])
         if held:
-            write_numeric_predictions(
-                folder, epoch, mean[:, :held], variance[:, :held], "validation"
-            )
+            write_numeric_predictions(folder, epoch, mean[:, :held], variance[:, :held], "validation")
         if curve[0].size:
             write_numeric_predictions(folder, epoch, *curve, CURVE)
         written = [CURVE] if curve[0].size else []

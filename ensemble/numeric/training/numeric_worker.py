@@ -33,10 +33,7 @@ def execute_numeric_run(
 
 
 def _train_numeric_run(
-    run: NumericRun,
-    status: StatusWriter[NumericStatus],
-    stop: StopRequest,
-    report: ReportStatus,
+    run: NumericRun, status: StatusWriter[NumericStatus], stop: StopRequest, report: ReportStatus
 ) -> Outcome:
     status.update(started=time.time())
     # Its modules start JAX, which reads its settings then.

@@ -27,12 +27,8 @@ from ensemble.pictures.files import formats, heif
 from ensemble.pictures.files.decoding_deadline import DecodingDeadline, TimedBytes
 
 MAX_BYTES = 20 * 1024 * 1024  # what .streamlit/config.toml lets through
-MAX_MEMORY_BYTES = (
-    600 * 1000**2
-)  # bytes that opening one picture may take at its peak, beside the file's
-FIXED_MEMORY_BYTES = (
-    150 * 1000**2
-)  # of them: copies of the file, and the picture on its way to working size
+MAX_MEMORY_BYTES = 600 * 1000**2  # bytes that opening one picture may take at its peak, beside the file's
+FIXED_MEMORY_BYTES = 150 * 1000**2  # of them: copies of the file, and the picture on its way to working size
 LARGE_PICTURE_BYTES = 100 * 1000**2  # beyond these for its pixels, pictures wait for one another
 MAX_PIXELS = 250_000_000  # however little memory they take: a phone's 200 megapixels, not more
 MAX_SIDE = 65_535
@@ -55,18 +51,8 @@ OPENERS: dict[str, type[ImageFile.ImageFile]] = {
 # Bytes that one pixel takes at the peak of decoding, measured with the worst kind of each
 # format (getrusage, one process a picture) and rounded up. JPEG and TIFF: `estimate_decoding_cost`.
 DEEP_HEIC_BYTES_PER_PIXEL = 13.0  # of more than 8 bits, or with transparency
-BYTES_PER_PIXEL = {
-    "PNG": 4.5,
-    "WebP": 14.0,
-    "BMP": 4.5,
-    "GIF": 4.5,
-    "HEIC": 9.0,
-    "AVIF": 22.0,
-    "PPM": 14.0,
-}
-DAMAGED_MESSAGE = (
-    "The picture is damaged and cannot be read completely: save it again, or use another."
-)
+BYTES_PER_PIXEL = {"PNG": 4.5, "WebP": 14.0, "BMP": 4.5, "GIF": 4.5, "HEIC": 9.0, "AVIF": 22.0, "PPM": 14.0}
+DAMAGED_MESSAGE = "The picture is damaged and cannot be read completely: save it again, or use another."
 TOO_MANY_PIXELS_MESSAGE = "The picture has too many pixels to be opened safely: save it smaller."
 
 LARGE_DECODE_LOCK = threading.Lock()
@@ -106,8 +92,7 @@ def open_decoded_picture(content: bytes) -> Iterator[DecodedPicture]:
     """
     if len(content) > MAX_BYTES:
         raise ImageError(
-            f"The file is larger than {MAX_BYTES // 1024**2} MB: save the picture smaller, or "
-            "use another."
+            f"The file is larger than {MAX_BYTES // 1024**2} MB: save the picture smaller, or use another."
         )
     with ExitStack() as held:
         yield decode_picture(content, held)
@@ -177,14 +162,10 @@ def check_picture_size(size: tuple[int, int], cost: float) -> None:
             f"{most // 1_000_000} megapixels at most."
         )
     if max(size) > MAX_SIDE:
-        raise ImageError(
-            f"The picture is {max(size):,} pixels long: crop it to {MAX_SIDE:,} at most."
-        )
+        raise ImageError(f"The picture is {max(size):,} pixels long: crop it to {MAX_SIDE:,} at most.")
 
 
-def estimate_decoding_cost(
-    name: str, image: ImageFile.ImageFile, content: bytes
-) -> tuple[tuple[int, int], float]:
+def estimate_decoding_cost(name: str, image: ImageFile.ImageFile, content: bytes) -> tuple[tuple[int, int], float]:
     """How many pixels (width, height) are decoded at once, and the bytes that each takes."""
     width, height = image.size
     if name == "JPEG":

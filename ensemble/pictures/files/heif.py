@@ -5,8 +5,7 @@ from PIL import ImageFile
 from ensemble.errors import ImageError
 
 MISSING_HEIF_MESSAGE = (
-    "HEIC pictures cannot be read here: save it as JPEG or PNG, or install pillow-heif with "
-    "this program."
+    "HEIC pictures cannot be read here: save it as JPEG or PNG, or install pillow-heif with this program."
 )
 
 

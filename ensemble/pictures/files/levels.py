@@ -87,14 +87,7 @@ class LevelRange:
     @property
     def levels(self) -> Levels:
         """By `choose_levels`; (0, 1) where no number was met."""
-        return (
-            choose_levels(self.low, self.high, whole=self.whole)
-            if self.high >= self.low
-            else (
-                0.0,
-                1.0,
-            )
-        )
+        return choose_levels(self.low, self.high, whole=self.whole) if self.high >= self.low else (0.0, 1.0)
 
 
 def choose_levels(low: float, high: float, *, whole: bool) -> Levels:
@@ -189,9 +182,7 @@ def choose_own_levels(found: LevelRange, *, is_fraction: bool) -> Levels:
 def describe_levels(levels: Levels) -> str:
     """What is black and white, a clause: "0 is taken as black and 4,095 (12 bits) as white"."""
     low, high = levels
-    bits = (
-        f" ({BIT_DEPTH_MAXIMA.index(int(high)) * 2 + 8} bits)" if high in BIT_DEPTH_MAXIMA else ""
-    )
+    bits = f" ({BIT_DEPTH_MAXIMA.index(int(high)) * 2 + 8} bits)" if high in BIT_DEPTH_MAXIMA else ""
     return f"{format_level(low)} is taken as black and {format_level(high)}{bits} as white"
 
 

@@ -7,12 +7,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ensemble.pictures.files import transparency, working_image
-from ensemble.pictures.files.decoding import (
-    MAX_FRAMES,
-    DecodedPicture,
-    open_decoded_picture,
-    silence_decoder_warnings,
-)
+from ensemble.pictures.files.decoding import MAX_FRAMES, DecodedPicture, open_decoded_picture, silence_decoder_warnings
 from ensemble.pictures.files.levels import (
     STANDARD_LEVELS,
     Levels,
@@ -81,11 +76,7 @@ def open_picture(content: bytes, levels: PictureLevels = STANDARD_LEVELS) -> Pic
         )
         working, on_black = transparency.flatten_transparency(working, levels.ground)
         working = working_image.orient_image_upright(working, orientation)
-    size = (
-        (decoded_picture.size[1], decoded_picture.size[0])
-        if orientation >= 5
-        else decoded_picture.size
-    )
+    size = (decoded_picture.size[1], decoded_picture.size[0]) if orientation >= 5 else decoded_picture.size
     if on_black:
         notes += (
             "Put on black, as the transparent pictures of the dataset are."
@@ -101,9 +92,7 @@ def describe_extra_frames(decoded_picture: DecodedPicture) -> tuple[str, ...]:
     if decoded_picture.frames < 2:
         return ()
     unit = "pages" if decoded_picture.format == "TIFF" else "frames"
-    some = (
-        "more than 1,000" if decoded_picture.frames >= MAX_FRAMES else str(decoded_picture.frames)
-    )
+    some = "more than 1,000" if decoded_picture.frames >= MAX_FRAMES else str(decoded_picture.frames)
     return (f"First of {some} {unit}.",)
 
 

@@ -27,10 +27,7 @@ def flatten_transparency(image: Image.Image, ground: str = "") -> tuple[Image.Im
     """
     if image.mode != "RGBA":
         return image, False
-    if ground == BLACK:
-        black = True
-    else:
-        black = is_blank_on_white(image) if ground == MIXED else is_light_drawing(image)
+    black = True if ground == BLACK else is_blank_on_white(image) if ground == MIXED else is_light_drawing(image)
     return put_on_ground(image, black=black), black
 
 

@@ -27,10 +27,7 @@ EXIF_TRANSPOSES = {
 
 
 def convert_to_working_size(
-    image: Image.Image,
-    longest: int,
-    in_time: Callable[[], None] = lambda: None,
-    span: Levels | None = None,
+    image: Image.Image, longest: int, in_time: Callable[[], None] = lambda: None, span: Levels | None = None
 ) -> Image.Image:
     """RGB, or RGBA if it is transparent, with no side over `longest`; smaller stays as it is.
 
@@ -48,9 +45,7 @@ def convert_to_working_size(
     return image.convert("RGB") if image.mode == "L" else image
 
 
-def reduce_image(
-    image: Image.Image, factor: int, in_time: Callable[[], None], span: Levels | None
-) -> Image.Image:
+def reduce_image(image: Image.Image, factor: int, in_time: Callable[[], None], span: Levels | None) -> Image.Image:
     """L, RGB or RGBA, one pixel for `factor` × `factor`, those at the edges of fewer."""
     width, height = image.size
     rows = factor * max(1, STRIP_PIXELS // (width * factor))
@@ -72,9 +67,7 @@ def reduce_image(
     return whole
 
 
-def find_value_span(
-    image: Image.Image, of_dataset: PictureLevels = STANDARD_LEVELS
-) -> Levels | None:
+def find_value_span(image: Image.Image, of_dataset: PictureLevels = STANDARD_LEVELS) -> Levels | None:
     """The values of black and white of a picture, by `levels.select_image_levels`, or None."""
     return levels.select_image_levels(image, of_dataset, find_level_range)
 

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 LONGEST = 640  # pixels: what is longer is a photo, or has room for margins of its own
-MIN_BETWEEN_VARIANCE = (
-    0.65  # of all variance lies between the two greys; of a photo in falling light less
-)
+MIN_BETWEEN_VARIANCE = 0.65  # of all variance lies between the two greys; of a photo in falling light less
 MIN_CONTRAST = 48  # greys that they are apart at least
 INK_COVERAGE = 0.5  # of the picture: ink is the rarer of the two
 COVERAGE_MARGIN = 0.12  # more or less: which is the rarer one says little
@@ -75,11 +73,7 @@ def is_ink_lighter(light: NDArray[np.bool_]) -> bool:
     share = float(light.mean())
     if abs(share - INK_COVERAGE) < COVERAGE_MARGIN:
         pieces = [
-            int(
-                (
-                    np.bincount(ndimage.label(mask)[0].ravel())[1:] > MIN_PIECE_SHARE * light.size
-                ).sum()
-            )
+            int((np.bincount(ndimage.label(mask)[0].ravel())[1:] > MIN_PIECE_SHARE * light.size).sum())
             for mask in (light, ~light)
         ]
         if pieces[0] != pieces[1]:

@@ -21,9 +21,7 @@ NOISE_FACTOR = 4.0  # deviations of the paper around it that ink is clear by
 MOST_GRAIN = 0.75  # of the core: chalk's own grain must not hide it
 GLOBAL_NOISE_FACTOR = 5.0  # the same for the whole picture's ink
 LOW_THRESHOLD_FACTOR = 0.5  # of the threshold: what a stroke may have between its surer places
-FRAGMENTATION_FACTOR = (
-    2.5  # times as many components as there are with that: the stroke has come apart
-)
+FRAGMENTATION_FACTOR = 2.5  # times as many components as there are with that: the stroke has come apart
 MAX_INK_GROWTH = 1.8  # times as much ink: with more it was paper
 MIN_RULED_SIDE = 220  # pixels, with its margin: smaller cut-outs have no printed lines
 INKS = ("auto", "dark", "light")
@@ -103,14 +101,7 @@ def find_ink(pixels: NDArray[np.uint8], choices: PictureOptions = PictureOptions
     ink = extract_ink(part, choices, ruled=not wide or max(part.shape) > MIN_RULED_SIDE)
     own = slice(wide, -wide or None)
     grey, even = ink.grey[own, own], ink.even[own, own]
-    return replace(
-        ink,
-        grey=grey,
-        even=even,
-        mask=ink.mask[own, own],
-        patches=flattened,
-        offset=(left, top),
-    )
+    return replace(ink, grey=grey, even=even, mask=ink.mask[own, own], patches=flattened, offset=(left, top))
 
 
 def extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bool = True) -> Ink:
@@ -124,9 +115,7 @@ def extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bo
     toned = lights.mix_to_gray(image, weights)
     look, copy = polarity.find_drawing_polarity(np.asarray(toned), choices.ink), 1.0
     if look is None:
-        small = np.asarray(
-            lights.create_analysis_copy(toned, ANALYSIS_SIDE), np.float32
-        ) / np.float32(255)
+        small = np.asarray(lights.create_analysis_copy(toned, ANALYSIS_SIDE), np.float32) / np.float32(255)
         copy = max(small.shape) / max(image.size)
         look = polarity.choose_polarity(small, choices.ink, copy)
     # Pencil and chalk leave grains, and sensors noise: less than a stroke wide, they blur away.
@@ -136,9 +125,7 @@ def extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bo
         radius = min(3.0, wide / 10) if stroke > 2.5 else 0.7
         toned = toned.filter(ImageFilter.BoxBlur(radius))
     grey = np.asarray(toned, np.float32) / np.float32(255)
-    away = lights.compute_paper_contrast(
-        grey, lights.enlarge_to_shape(look.paper, grey.shape), look.light
-    )
+    away = lights.compute_paper_contrast(grey, lights.enlarge_to_shape(look.paper, grey.shape), look.light)
     ruled = ruled and (look.side > 0 or is_ink_spanning(away))
     along, across = remove_printed_lines(away) if ruled else ([], [])
     if look.score < 0 and choices.threshold >= 0:  # nothing but soft shadows
@@ -160,9 +147,7 @@ def is_ink_spanning(away: NDArray[np.float32]) -> bool:
     return max(ink.any(axis=0).mean(), ink.any(axis=1).mean()) >= ruled_lines.PARTIAL_SPAN_SHARE
 
 
-def remove_printed_lines(
-    away: NDArray[np.float32],
-) -> tuple[list[ruled_lines.RuledLine], list[ruled_lines.RuledLine]]:
+def remove_printed_lines(away: NDArray[np.float32]) -> tuple[list[ruled_lines.RuledLine], list[ruled_lines.RuledLine]]:
     """Erases printed lines from contrasts (H, W), in place; those along rows and along columns."""
     along = ruled_lines.find_ruled_lines(away)
     across = ruled_lines.find_ruled_lines(away.T)
@@ -196,9 +181,7 @@ def threshold_above_noise(
     """
     factor = 2.0**wish
     threshold = lights.THRESHOLD * factor
-    noise, level = estimate_noise_map(
-        away, lights.estimate_core_contrast(away, lights.MIN_INK_CONTRAST)[0]
-    )
+    noise, level = estimate_noise_map(away, lights.estimate_core_contrast(away, lights.MIN_INK_CONTRAST)[0])
     # Who asks for more ink on a sheet that seems blank is shown also what hardly stands out.
     for ease in (1.0, min(1.0, factor**2)):
         core, paper = lights.estimate_core_contrast(
@@ -209,14 +192,10 @@ def threshold_above_noise(
     else:
         return np.zeros_like(away), np.zeros(away.shape, bool), threshold
     even = ((away - paper) / core).clip(0, 1).astype(np.float32)
-    grain = np.minimum(factor * (level - paper + NOISE_FACTOR * noise) / core, MOST_GRAIN).astype(
-        np.float32
-    )
+    grain = np.minimum(factor * (level - paper + NOISE_FACTOR * noise) / core, MOST_GRAIN).astype(np.float32)
     low: NDArray[np.float32] | float = threshold
     if grain.max() > threshold:
-        low = np.maximum(
-            lights.enlarge_to_shape(grain.clip(0, 1), away.shape), np.float32(threshold)
-        )
+        low = np.maximum(lights.enlarge_to_shape(grain.clip(0, 1), away.shape), np.float32(threshold))
     sure = even > min(0.95, HIGH_THRESHOLD_FACTOR * threshold)
     mask, components = specks.apply_hysteresis_threshold(even > low, sure)
     if components >= FRAGMENTATION_FACTOR:
@@ -228,9 +207,7 @@ def threshold_above_noise(
     return even, mask, threshold
 
 
-def estimate_noise_map(
-    away: NDArray[np.float32], core: float
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def estimate_noise_map(away: NDArray[np.float32], core: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Deviation of the paper's or the table's own grain around each place, and its level.
 
     Both on a coarse grid (h, w).
@@ -246,9 +223,7 @@ def estimate_noise_map(
     # The sum of two such differences of normal noise has a median of 2.1 deviations.
     fine = compute_tile_quantiles(apart, 0.5) / np.float32(2.1)
     level = compute_tile_quantiles(here, 0.5)
-    coarse = level - np.maximum(
-        compute_tile_quantiles(here, 0.16), 0
-    )  # below 0 lies the foot of a shadow
+    coarse = level - np.maximum(compute_tile_quantiles(here, 0.16), 0)  # below 0 lies the foot of a shadow
     paper = level < 0.3 * core
     return np.maximum(fine, np.where(paper, coarse, 0)), np.where(paper, level.clip(0), 0)
 

@@ -12,11 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.pictures.ink.ruled_lines import RuledLine, mend_strokes, select_line_pixels
-from ensemble.pictures.segmentation.run_lengths import (
-    encode_run_lengths,
-    label_run_components,
-    paint_run_lengths,
-)
+from ensemble.pictures.segmentation.run_lengths import encode_run_lengths, label_run_components, paint_run_lengths
 
 Mask = NDArray[np.bool_]
 MAX_CANDIDATES = 24  # pieces of ink that are looked at, those with the largest boxes
@@ -58,10 +54,7 @@ def remove_frames(mask: Mask, even: NDArray[np.float32]) -> int:
     order = np.argsort(component, kind="stable")
     runs, component = runs.take(order), component[order]
     first = np.searchsorted(component, np.arange(count + 1))
-    left, right = (
-        np.minimum.reduceat(runs.starts, first[:-1]),
-        np.maximum.reduceat(runs.ends, first[:-1]),
-    )
+    left, right = (np.minimum.reduceat(runs.starts, first[:-1]), np.maximum.reduceat(runs.ends, first[:-1]))
     top, bottom = runs.rows[first[:-1]], runs.rows[first[1:] - 1] + 1
     areas = np.add.reduceat(runs.ends - runs.starts, first[:-1])
     sides = np.minimum(right - left, bottom - top)
@@ -75,9 +68,7 @@ def remove_frames(mask: Mask, even: NDArray[np.float32]) -> int:
     return removed
 
 
-def remove_frame(
-    mask: Mask, even: NDArray[np.float32], box: tuple[int, int, int, int], own: Mask
-) -> bool:
+def remove_frame(mask: Mask, even: NDArray[np.float32], box: tuple[int, int, int, int], own: Mask) -> bool:
     """Takes the frame that a piece of ink is, or has around it, out of a mask, in place.
 
     Args:

@@ -73,9 +73,7 @@ def flatten_patches(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
     return flat, len(patches)
 
 
-def find_patches(
-    small: NDArray[np.float64], apart: NDArray[np.bool_], shape: tuple[int, int]
-) -> list[Patch]:
+def find_patches(small: NDArray[np.float64], apart: NDArray[np.bool_], shape: tuple[int, int]) -> list[Patch]:
     """The patches of a picture.
 
     Args:
@@ -149,9 +147,7 @@ def measure_patch(
     )
     values = small[inner]
     y, x = np.mgrid[inner]
-    terms = np.stack(
-        [np.ones(y.size), (x.ravel() + 0.5) / small.shape[1], (y.ravel() + 0.5) / small.shape[0]]
-    )
+    terms = np.stack([np.ones(y.size), (x.ravel() + 0.5) / small.shape[1], (y.ravel() + 0.5) / small.shape[0]])
     flat = values.reshape(-1, 3)
     grey = flat.mean(axis=1)
     ground = np.abs(grey - np.median(grey)) < MIN_INK_CONTRAST
@@ -161,10 +157,7 @@ def measure_patch(
         plane = np.linalg.lstsq(terms[:, ground].T, flat[ground], rcond=None)[0]
         off = (flat - terms.T @ plane).mean(axis=1)
         ground = np.abs(off) < MIN_INK_CONTRAST
-    if (
-        ground.mean() < MIN_GROUND_SHARE
-        or (apart[inner].ravel() & ground).sum() < 0.9 * ground.sum()
-    ):
+    if ground.mean() < MIN_GROUND_SHARE or (apart[inner].ravel() & ground).sum() < 0.9 * ground.sum():
         return None
     spread = float(np.median(np.abs(off[ground])))
     ink = np.abs(off) > max(MIN_INK_CONTRAST, 5 * spread)
@@ -193,9 +186,7 @@ def grow_slice(inside: slice) -> slice:
     return slice(inside.start - 1, inside.stop + 1)
 
 
-def paint_patch(
-    pixels: NDArray[np.uint8], patch: Patch, page: NDArray[np.float64], factor: int
-) -> None:
+def paint_patch(pixels: NDArray[np.uint8], patch: Patch, page: NDArray[np.float64], factor: int) -> None:
     """Brings a patch to the page's colour, in place, its edges with it.
 
     Args:

@@ -13,30 +13,14 @@ from ensemble.pictures.ink import illumination as lights
 
 Grey = NDArray[np.float32]
 MOST_DARK = 0.7  # of what lies near sharp edges: real pictures have below 0.64 or above 0.75
-MIN_RIM_CONTRAST = (
-    0.15  # of the core's contrast, a pixel: the rim of a shadow or gradient is softer
-)
-MIN_PAPER_SHARE, MAX_PAPER_GRAIN = (
-    0.6,
-    12,
-)  # share of a drawing that is bare paper; greys that a camera adds to it
-MIN_EDGE_RATIO = (
-    0.7  # of the edges of ink: those of shadows have up to 0.55, of filled strokes from 0.95
-)
+MIN_RIM_CONTRAST = 0.15  # of the core's contrast, a pixel: the rim of a shadow or gradient is softer
+MIN_PAPER_SHARE, MAX_PAPER_GRAIN = (0.6, 12)  # share of a drawing that is bare paper; greys that a camera adds to it
+MIN_EDGE_RATIO = 0.7  # of the edges of ink: those of shadows have up to 0.55, of filled strokes from 0.95
 SAME_INK_DISTANCE = 0.25  # of the way to paper: what is nearer to ink than this is ink, too
 MOST_BORDER = 0.35  # of the picture's rim: what covers more is the table, not a large digit
-SQUARE_SHARES = (
-    1 / 20,
-    1 / 9,
-    1 / 4,
-    1 / 2.2,
-)  # of the longest side: squares that the strokes fit into
+SQUARE_SHARES = (1 / 20, 1 / 9, 1 / 4, 1 / 2.2)  # of the longest side: squares that the strokes fit into
 MIN_SHAPE_SCORE = 0.3  # of a look's score: noise on a blank sheet in uneven light has half of it
-FILLED_SQUARE_SHARES = (
-    1 / 1.4,
-    1.0,
-    2.0,
-)  # the same for a filled shape, in whose middle the others fit, too
+FILLED_SQUARE_SHARES = (1 / 1.4, 1.0, 2.0)  # the same for a filled shape, in whose middle the others fit, too
 
 
 class PolarityCandidate(NamedTuple):
@@ -61,9 +45,7 @@ def choose_polarity(small: Grey, ink: str, enlarged: float = 1.0) -> PolarityCan
     from scipy import ndimage
 
     edges = np.hypot(ndimage.sobel(small, 0), ndimage.sobel(small, 1)) / 8
-    edges = ndimage.maximum_filter(
-        edges / (ndimage.maximum_filter(small, 3) + lights.CONTRAST_FLOOR), 3
-    )
+    edges = ndimage.maximum_filter(edges / (ndimage.maximum_filter(small, 3) + lights.CONTRAST_FLOOR), 3)
     if ink == "auto":
         # Half the pixels a side tell the same in a quarter of the time.
         step = 2 if max(small.shape) > 160 else 1
@@ -71,8 +53,7 @@ def choose_polarity(small: Grey, ink: str, enlarged: float = 1.0) -> PolarityCan
     else:
         light = ink == "light"
     looks = [
-        evaluate_polarity(small, edges, light, share, MIN_RIM_CONTRAST / max(1.0, enlarged))
-        for share in SQUARE_SHARES
+        evaluate_polarity(small, edges, light, share, MIN_RIM_CONTRAST / max(1.0, enlarged)) for share in SQUARE_SHARES
     ]
     best = max(range(len(looks)), key=lambda number: looks[number].score)
     while best + 1 < len(looks) and is_ink_outline(small, edges, looks[best], looks[best + 1]):
@@ -86,9 +67,7 @@ def choose_polarity(small: Grey, ink: str, enlarged: float = 1.0) -> PolarityCan
     if is_filled_shape(small, look, looks[-1].paper):
         # Those beyond are asked about such shapes alone: in uneven light they show shadows.
         for share in FILLED_SQUARE_SHARES:
-            wider = evaluate_polarity(
-                small, edges, light, share, MIN_RIM_CONTRAST / max(1.0, enlarged)
-            )
+            wider = evaluate_polarity(small, edges, light, share, MIN_RIM_CONTRAST / max(1.0, enlarged))
             if is_ink_outline(small, edges, look, wider):
                 look, stroke = wider, estimate_typical_stroke(wider.mask)
     return look._replace(stroke=stroke)
@@ -106,15 +85,10 @@ def find_drawing_polarity(toned: NDArray[np.uint8], ink: str) -> PolarityCandida
     """
     counts = np.bincount(toned.ravel(), minlength=256)
     paper = int(counts.argmax())
-    near = (
-        counts[max(paper - MAX_PAPER_GRAIN, 0) : paper + MAX_PAPER_GRAIN + 1].sum() - counts[paper]
-    )
+    near = counts[max(paper - MAX_PAPER_GRAIN, 0) : paper + MAX_PAPER_GRAIN + 1].sum() - counts[paper]
     if counts[paper] < MIN_PAPER_SHARE * toned.size or near > 0.01 * toned.size:
         return None
-    lighter, darker = (
-        counts[paper + MAX_PAPER_GRAIN + 1 :].sum(),
-        counts[: max(paper - MAX_PAPER_GRAIN, 0)].sum(),
-    )
+    lighter, darker = (counts[paper + MAX_PAPER_GRAIN + 1 :].sum(), counts[: max(paper - MAX_PAPER_GRAIN, 0)].sum())
     light = bool(lighter > darker) if ink == "auto" else ink == "light"
     other = darker if light else lighter
     if ink == "auto" and other > 0.1 * max(lighter, darker):
@@ -131,16 +105,11 @@ def is_filled_shape(small: Grey, polarity_candidate: PolarityCandidate, ground: 
     """
     if polarity_candidate.score < MIN_SHAPE_SCORE or polarity_candidate.mask.all():
         return False
-    ink, paper = (
-        np.median(small[polarity_candidate.mask]),
-        np.median(small[~polarity_candidate.mask]),
-    )
+    ink, paper = (np.median(small[polarity_candidate.mask]), np.median(small[~polarity_candidate.mask]))
     return bool((np.abs(ground - ink) < SAME_INK_DISTANCE * abs(paper - ink)).any())
 
 
-def is_ink_outline(
-    small: Grey, edges: Grey, narrow: PolarityCandidate, wide: PolarityCandidate
-) -> bool:
+def is_ink_outline(small: Grey, edges: Grey, narrow: PolarityCandidate, wide: PolarityCandidate) -> bool:
     """Whether the ink that one look shows is but the outline of what a wider square shows.
 
     Strokes broader than the square have paper's place in their own middle, which is about as
@@ -228,9 +197,5 @@ def evaluate_polarity(
     covered = mask.mean()
     border = collect_border_pixels(mask).mean()
     return PolarityCandidate(
-        light,
-        side,
-        ground,
-        mask,
-        float(np.sqrt(core) * strength * (1 - covered) ** 2 * (1 - border)),
+        light, side, ground, mask, float(np.sqrt(core) * strength * (1 - covered) ** 2 * (1 - border))
     )

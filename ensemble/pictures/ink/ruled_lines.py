@@ -70,9 +70,7 @@ def find_ruled_lines(away: Away) -> list[RuledLine]:
                 if len(track) >= PARTIAL_SPAN_SHARE * MIN_STRIP_SHARE * STRIPS:
                     used |= set(track.items())
                     tracks.append(track)
-    lines = [
-        line for track in tracks if (line := fit_ruled_line(profiles, track, away)) is not None
-    ]
+    lines = [line for track in tracks if (line := fit_ruled_line(profiles, track, away)) is not None]
     return sorted(filter_ruled_lines(lines, width), key=lambda line: float(line.rows.mean()))
 
 
@@ -92,9 +90,7 @@ def find_strip_peaks(away: Away) -> StripProfiles:
     around = ndimage.uniform_filter1d(profile, max(15, height // 40) | 1, axis=0)
     apart = smooth - around
     noise = 1.4826 * np.median(np.abs(apart - np.median(apart, axis=0)), axis=0) + 1e-3
-    top = (apart == ndimage.maximum_filter1d(apart, 7, axis=0)) & (
-        apart > MIN_PEAK_NOISE_RATIO * noise
-    )
+    top = (apart == ndimage.maximum_filter1d(apart, 7, axis=0)) & (apart > MIN_PEAK_NOISE_RATIO * noise)
     rows = [np.flatnonzero(top[:, strip]) for strip in range(STRIPS)]
     heights = [apart[row, strip] for strip, row in enumerate(rows)]
     return StripProfiles(wide, [row.astype(float) for row in rows], heights, apart)
@@ -109,9 +105,7 @@ def track_ruled_line(profiles: StripProfiles, seed: int, peak: int, longest: int
         missed, strip = 0, seed + step
         while 0 <= strip < STRIPS and missed < 5:
             expected, room = predict_line_course(profiles, track, strip, reach, tight)
-            nearest_peak = find_nearest_peak(
-                profiles, strip, expected, room, profiles.heights[seed][peak]
-            )
+            nearest_peak = find_nearest_peak(profiles, strip, expected, room, profiles.heights[seed][peak])
             if nearest_peak is None:
                 missed += 1
             else:
@@ -136,9 +130,7 @@ def predict_line_course(
     return float(level - slope * mean), tight + 0.25 * away
 
 
-def find_nearest_peak(
-    profiles: StripProfiles, strip: int, row: float, room: float, height: float
-) -> int | None:
+def find_nearest_peak(profiles: StripProfiles, strip: int, row: float, room: float, height: float) -> int | None:
     """The peak of a strip nearest to a row, if one of a like height is in reach."""
     rows, heights = profiles.rows[strip], profiles.heights[strip]
     if not rows.size:
@@ -171,9 +163,7 @@ def fit_ruled_line(profiles: StripProfiles, track: dict[int, int], away: Away) -
     return measure_ruled_line(away, course, int(ends[0]), int(min(width, ends[1])))
 
 
-def measure_ruled_line(
-    away: Away, course: NDArray[np.floating], start: int, stop: int
-) -> RuledLine | None:
+def measure_ruled_line(away: Away, course: NDArray[np.floating], start: int, stop: int) -> RuledLine | None:
     """The line's width and contrast, from the rows around its course; None for a thick one."""
     height = len(away)
     most = max(3, round(0.009 * max(away.shape)))

@@ -14,23 +14,13 @@ Values = NDArray[np.floating]
 MAX_SPECK_SIZE = 0.14  # of the usual height: what is smaller in both directions is a speck
 MAX_DUST_SHARE = 0.02  # of the ink of the largest component
 MIN_WIDTH_RATIO = 0.38  # of the pen's width: what is thinner is a crease, or the edge of a sheet
-SOLID_FILL_SHARE = (
-    0.68  # of its box: what fills more, and is as high as it is wide, is a dot or a hole
-)
-MAX_RIM_WIDTHS = (
-    3.0  # widths of a stroke along the border: a stroke that is cut there touches it for less
-)
+SOLID_FILL_SHARE = 0.68  # of its box: what fills more, and is as high as it is wide, is a dot or a hole
+MAX_RIM_WIDTHS = 3.0  # widths of a stroke along the border: a stroke that is cut there touches it for less
 MIN_READABLE_SIDE = 8  # pixels: where nothing is longer, there is nothing to be read
 BORDER_MARGIN = 0.006  # of the picture: what comes so near to its side reaches it
 MAX_LINE_THICKNESS = 0.12  # of its length: the box of a printed line is no thicker
-LENGTH_RATIO_ABOVE, LENGTH_RATIO_BESIDE = (
-    1.2,
-    1.4,
-)  # lengths of the rest: a line over it, or beside it, is longer
-MIN_LINE_GAPS = (
-    0.5,
-    1.5,
-)  # widths of that line, and how far it is from the rest: over, and beside it
+LENGTH_RATIO_ABOVE, LENGTH_RATIO_BESIDE = (1.2, 1.4)  # lengths of the rest: a line over it, or beside it, is longer
+MIN_LINE_GAPS = (0.5, 1.5)  # widths of that line, and how far it is from the rest: over, and beside it
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +48,7 @@ def remove_specks(mask: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], float]:
     top, left, bottom, right = rows[0], columns[0], rows[-1] + 1, columns[-1] + 1
     cut = np.ascontiguousarray(mask[top:bottom, left:right])
     labels, count = ndimage.label(cut, np.ones((3, 3), np.uint8))
-    components = measure_components(
-        labels, count, collect_border_labels(labels, (top, left), mask.shape)
-    )
+    components = measure_components(labels, count, collect_border_labels(labels, (top, left), mask.shape))
     stays = select_pen_strokes(components)
     if components.extents[stays].max(initial=0) < min(MIN_READABLE_SIDE, 0.2 * max(mask.shape)):
         stays[:] = False
@@ -108,9 +96,7 @@ def measure_components(
     contacts = np.zeros(count + 1)
     for border in borders:
         contacts = np.maximum(contacts, np.bincount(border, minlength=count + 1))
-    boxes = np.array(
-        [(y.start, x.start, y.stop, x.stop) for y, x in ndimage.find_objects(labels)], float
-    )
+    boxes = np.array([(y.start, x.start, y.stop, x.stop) for y, x in ndimage.find_objects(labels)], float)
     # Outlines on a grid are 4/π as long as the curve, over all directions.
     widths = 2 * areas / (outline[1:] * np.pi / 4)
     return ComponentMeasures(areas, widths, boxes.reshape(-1, 4), contacts[1:])
@@ -124,13 +110,8 @@ def select_pen_strokes(components: ComponentMeasures) -> NDArray[np.bool_]:
     if (stays & ~solid).any():
         stays &= ~solid
     weights = components.areas * stays
-    pen, tall = (
-        weighted_median(components.widths, weights),
-        weighted_median(components.extents, weights),
-    )
-    speck = (components.extents < MAX_SPECK_SIZE * tall) | (
-        components.areas < MAX_DUST_SHARE * weights.max(initial=0)
-    )
+    pen, tall = (weighted_median(components.widths, weights), weighted_median(components.extents, weights))
+    speck = (components.extents < MAX_SPECK_SIZE * tall) | (components.areas < MAX_DUST_SHARE * weights.max(initial=0))
     speck &= components.extents < 0.5 * tall
     return stays & ~speck & (components.widths >= MIN_WIDTH_RATIO * pen)
 
@@ -138,9 +119,7 @@ def select_pen_strokes(components: ComponentMeasures) -> NDArray[np.bool_]:
 def exclude_border_components(components: ComponentMeasures) -> NDArray[np.bool_]:
     """All but what lies along the border, or reaches it and was not drawn by the pen inside."""
     touching = components.contacts > 0
-    along = components.contacts > np.maximum(
-        MAX_RIM_WIDTHS * components.widths, 0.25 * components.extents
-    )
+    along = components.contacts > np.maximum(MAX_RIM_WIDTHS * components.widths, 0.25 * components.extents)
     stays = ~along
     inner = ~touching
     weights = components.areas * inner
@@ -148,19 +127,14 @@ def exclude_border_components(components: ComponentMeasures) -> NDArray[np.bool_
     stays &= ~(shorn & (components.areas < 0.3 * weights.max(initial=0)))
     if not weights.any():
         return stays if stays.any() else np.ones_like(stays)
-    pen, tall = (
-        weighted_median(components.widths, weights),
-        weighted_median(components.extents, weights),
-    )
+    pen, tall = (weighted_median(components.widths, weights), weighted_median(components.extents, weights))
     other = (components.widths > 1.5 * pen) | (components.widths < 0.6 * pen)
     if tall > 0.2 * (components.extents * touching).max(initial=0):
         stays &= ~(touching & other)
     return stays
 
 
-def find_printed_lines(
-    components: ComponentMeasures, stays: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def find_printed_lines(components: ComponentMeasures, stays: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Straight lines that all shorter ink lies beside, at some distance.
 
     What is left of a form's or a table's frame around one cell: in a picture of the cell alone the
@@ -168,9 +142,7 @@ def find_printed_lines(
     """
     line_mask = np.zeros(len(stays), bool)
     for line in np.flatnonzero(stays):
-        rest = components.boxes[
-            stays & (components.extents * LENGTH_RATIO_ABOVE < components.extents[line])
-        ]
+        rest = components.boxes[stays & (components.extents * LENGTH_RATIO_ABOVE < components.extents[line])]
         if not len(rest):
             continue
         own = components.boxes[line]
@@ -206,9 +178,7 @@ def weighted_median(values: Values, weights: Values) -> float:
     return float(values[order][np.searchsorted(summed, summed[-1] / 2)])
 
 
-def apply_hysteresis_threshold(
-    low: NDArray[np.bool_], high: NDArray[np.bool_]
-) -> tuple[NDArray[np.bool_], int]:
+def apply_hysteresis_threshold(low: NDArray[np.bool_], high: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
     """The connected components of `low` with a pixel of `high` in them (Canny 1986), both (H, W).
 
     Returns:

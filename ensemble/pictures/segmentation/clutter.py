@@ -11,10 +11,7 @@ MAX_DOT_HEIGHT = 0.3  # of the usual height: what is lower and narrower is a dot
 MAX_LINE_ASPECT = 0.25  # of its own width: an underline is lower
 MIN_UNDERLINE_LENGTH = 0.7  # usual heights: and at least so long
 MAX_UNDERLINE_GAP = 0.8  # usual heights below the marks above it, at most
-DIGIT_HEIGHT_RANGE = (
-    0.6,
-    1.5,
-)  # usual heights: what runs out of the picture and is not like this is no digit
+DIGIT_HEIGHT_RANGE = (0.6, 1.5)  # usual heights: what runs out of the picture and is not like this is no digit
 EDGE_MARGIN = 0.005  # of the picture: what ends so near its edge runs out of it
 MIN_PUNCHED_HOLES = 6  # equal marks under each other, evenly spaced, from which on they are holes
 MAX_HOLE_DEVIATION = 0.12  # deviation of their sizes and distances, as a share
@@ -36,9 +33,7 @@ CLUTTER_PLURALS = {
 }
 
 
-def exclude_clutter(
-    boxes: NDArray[np.intp], size: tuple[int, int]
-) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+def exclude_clutter(boxes: NDArray[np.intp], size: tuple[int, int]) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
     """Which marks are no clutter, bool (N,), and a note on each kind that is left out.
 
     Args:
@@ -71,12 +66,8 @@ def find_dot_marks(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np
     largest = np.maximum(height, right - left)
     level = (np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)) > -height
     # Small writing below a large headline is measured by its own line.
-    line = (
-        np.array([estimate_digit_height(boxes[row]) for row in level]) if len(boxes) < 200 else 0.0
-    )
-    return largest < MAX_DOT_HEIGHT * np.maximum(
-        line, MAX_DOT_HEIGHT * estimate_digit_height(boxes)
-    )
+    line = np.array([estimate_digit_height(boxes[row]) for row in level]) if len(boxes) < 200 else 0.0
+    return largest < MAX_DOT_HEIGHT * np.maximum(line, MAX_DOT_HEIGHT * estimate_digit_height(boxes))
 
 
 def find_underlines(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
@@ -104,11 +95,7 @@ def find_cut_off_marks(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArra
     out |= np.minimum(size[0] - right, size[1] - bottom) <= near
     usual = estimate_digit_height(boxes[~out])
     height = bottom - top
-    return (
-        out
-        & (usual > 0)
-        & ((height < DIGIT_HEIGHT_RANGE[0] * usual) | (height > DIGIT_HEIGHT_RANGE[1] * usual))
-    )
+    return out & (usual > 0) & ((height < DIGIT_HEIGHT_RANGE[0] * usual) | (height > DIGIT_HEIGHT_RANGE[1] * usual))
 
 
 def find_punched_holes(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:

@@ -25,17 +25,12 @@ LOW_PIECE_HEIGHT = 0.6  # of the digits' height: what is lower may be a piece of
 MAX_CRACK_WIDTH = 0.9  # widths of a stroke: pieces nearer than this are one stroke, broken
 MAX_STACKED_GAP = 0.22  # of the height of both: how far apart pieces above each other may be
 MAX_BESIDE_GAP = 0.1  # the same where they are rather beside each other
-MAX_NARROW_PIECES, MAX_NARROW_ASPECT = (
-    8,
-    1.1,
-)  # pieces; widths for a height: all of them together may be one digit
+MAX_NARROW_PIECES, MAX_NARROW_ASPECT = (8, 1.1)  # pieces; widths for a height: all of them together may be one digit
 MAX_FLAT_ASPECT = 0.3  # heights for a width: what is lower lies
 MAX_JOINED_HEIGHT = 1.35  # of the digits' height: what is joined grows no higher
 MAX_PAIRS = 600  # pairs of components whose distance is measured, the nearest ones
 MAX_JOINED_ASPECT = 1.5  # widths for a height: nor any broader
-MAX_BROKEN_ASPECT = (
-    1.85  # the same where there is nothing else and a low piece is next to the other
-)
+MAX_BROKEN_ASPECT = 1.85  # the same where there is nothing else and a low piece is next to the other
 
 Box = tuple[int, int, int, int]
 
@@ -76,10 +71,7 @@ def find_connected_components(mask: NDArray[np.bool_], stroke: float) -> Connect
     first = np.searchsorted(component, np.arange(count))
     bounds = np.stack([first, np.append(first[1:], len(component))], axis=1)
     areas = np.add.reduceat(run_lengths.ends - run_lengths.starts, first)
-    left, right = (
-        np.minimum.reduceat(run_lengths.starts, first),
-        np.maximum.reduceat(run_lengths.ends, first),
-    )
+    left, right = (np.minimum.reduceat(run_lengths.starts, first), np.maximum.reduceat(run_lengths.ends, first))
     # The sort is stable: the runs of a component are still in the order of their rows.
     top, bottom = run_lengths.rows[bounds[:, 0]], run_lengths.rows[bounds[:, 1] - 1] + 1
     boxes = np.stack([left, top, right, bottom], axis=1)
@@ -99,9 +91,7 @@ def group_components(components: ConnectedComponents) -> list[list[int]]:
         for gap, a, b in pairs:
             a, b = member_of[a], member_of[b]
             alone = narrow or sum(map(len, groups)) == len(groups[a]) + len(groups[b])
-            if a == b or not is_same_digit(
-                boxes[a], boxes[b], gap, components.stroke, 0 if alone else usual
-            ):
+            if a == b or not is_same_digit(boxes[a], boxes[b], gap, components.stroke, 0 if alone else usual):
                 continue
             a, b = min(a, b), max(a, b)
             boxes[a] = compute_union_box(boxes[a], boxes[b])
@@ -147,11 +137,7 @@ def is_same_digit(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bo
     if gap <= MAX_CRACK_WIDTH * stroke + 1:
         return low or share >= 0.5
     over = (min(a[3], b[3]) - max(a[1], b[1])) / min(a[3] - a[1], b[3] - b[1])
-    if (
-        not usual
-        and gap <= 2 * MAX_CRACK_WIDTH * stroke + 1
-        and (over < 0.5 or (share >= 0.5 and over > 0))
-    ):
+    if not usual and gap <= 2 * MAX_CRACK_WIDTH * stroke + 1 and (over < 0.5 or (share >= 0.5 and over > 0)):
         return True
     # A dot or a comma is no piece: a bar is longer than its stroke is wide. What lies flat below
     # a digit underlines it.

@@ -41,9 +41,7 @@ def find_cut_paths(ink: NDArray[np.bool_]) -> list[CutPath]:
     cut_paths: list[CutPath] = []
     for k in np.argsort(least, kind="stable"):
         columns = trace_path_columns(steps, int(k), int(ends[k])) + middles[k] - MAX_DRIFT
-        if all(
-            abs(columns.mean() - other.columns.mean()) >= MIN_PATH_DISTANCE for other in cut_paths
-        ):
+        if all(abs(columns.mean() - other.columns.mean()) >= MIN_PATH_DISTANCE for other in cut_paths):
             cut_paths.append(CutPath(columns, int(ink[np.arange(CELL_ROWS), columns].sum())))
         if len(cut_paths) == MAX_PATHS:
             break
@@ -63,9 +61,7 @@ def compute_path_costs(
       costs (n, 2·DRIFT + 1) and steps (ROWS, n, 2·DRIFT + 1): -1, 0 or 1 column in the row above.
     """
     cost = np.full((CELL_ROWS, ink.shape[1] + 2 * MAX_DRIFT), 1000, np.float32)
-    cost[:, MAX_DRIFT + EDGE_CELLS // 2 : -MAX_DRIFT - EDGE_CELLS // 2] = ink[
-        :, EDGE_CELLS // 2 : -(EDGE_CELLS // 2)
-    ]
+    cost[:, MAX_DRIFT + EDGE_CELLS // 2 : -MAX_DRIFT - EDGE_CELLS // 2] = ink[:, EDGE_CELLS // 2 : -(EDGE_CELLS // 2)]
     window = np.arange(2 * MAX_DRIFT + 1)
     here = cost[:, middles[:, None] + window]  # (ROWS, n, window)
     here += (0.1 * SIDESTEP_COST * np.abs(window - MAX_DRIFT)).astype(np.float32)

@@ -22,9 +22,7 @@ from ensemble.pictures.segmentation.touching_digits import ClassifyDigits, split
 MAX_MARKS = 100
 MAX_SOFT_SIDE = 240  # pixels: what is larger has edges enough without soft ones
 SURROUND_SHARE = 0.15  # of a mark's longer side: so far from it the paper is looked at
-PAPER_TOLERANCE = (
-    0.15  # of full ink: bare paper is of one lightness, whatever falls on it, within that
-)
+PAPER_TOLERANCE = 0.15  # of full ink: bare paper is of one lightness, whatever falls on it, within that
 MIN_LOOP_SHARE = 0.004  # of a mark's box: what ink goes around is no smaller
 SOFT_EDGES = 2  # pixels around ink in which edges fade
 
@@ -90,11 +88,7 @@ def find_marks(
     pieces = [piece for piece, keep in zip(pieces, digits, strict=True) if keep]
     notes += clutter_notes
     if len(pieces) <= MAX_MARKS:
-        pieces = [
-            digit
-            for number, piece in enumerate(pieces)
-            for digit in split_ink_piece(piece, decide, number)
-        ]
+        pieces = [digit for number, piece in enumerate(pieces) for digit in split_ink_piece(piece, decide, number)]
     if len(pieces) > MAX_MARKS:
         notes.append(f"{len(pieces)} marks: the {MAX_MARKS} largest were read.")
         pieces = sorted(pieces, key=lambda piece: piece.box[1] - piece.box[3])[:MAX_MARKS]
@@ -120,9 +114,7 @@ def extract_ink_piece(ink: Ink, components: ConnectedComponents, group: list[int
     """The components of one digit, cut from the picture, with soft edges where it is small."""
     left, top, right, bottom = components.boxes[group[0]].tolist()
     for k in group[1:]:
-        left, top, right, bottom = compute_union_box(
-            (left, top, right, bottom), tuple(components.boxes[k])
-        )
+        left, top, right, bottom = compute_union_box((left, top, right, bottom), tuple(components.boxes[k]))
     tall, broad = ink.mask.shape
     soft = SOFT_EDGES if max(right - left, bottom - top) < MAX_SOFT_SIDE else 0
     left, top = max(left - soft, 0), max(top - soft, 0)
@@ -136,10 +128,7 @@ def extract_ink_piece(ink: Ink, components: ConnectedComponents, group: list[int
 
 
 def soften_edges(
-    own: NDArray[np.bool_],
-    ink: NDArray[np.bool_],
-    even: NDArray[np.float32],
-    threshold: float,
+    own: NDArray[np.bool_], ink: NDArray[np.bool_], even: NDArray[np.float32], threshold: float
 ) -> NDArray[np.uint8]:
     """How much of each pixel a digit covers, from how dark it is: half of it at the threshold.
 
@@ -217,6 +206,4 @@ def measure_non_paper(ink: Ink, box: Box) -> float:
     wide = max(2, round(ink.stroke / 4))
     near = ndimage.binary_dilation(ink.mask[rows, columns], iterations=wide)
     beside = ink.even[rows, columns][~near]
-    return (
-        float((np.abs(beside - np.median(beside)) > PAPER_TOLERANCE).mean()) if beside.size else 0.0
-    )
+    return float((np.abs(beside - np.median(beside)) > PAPER_TOLERANCE).mean()) if beside.size else 0.0

@@ -23,13 +23,8 @@ MNIST_BOX = 19.6  # pixels between half-way edges: the soft edges then end at MN
 MNIST_CENTER = 14.0  # the pixel, counted from 0, on which MNIST's centres of mass lie
 CELLS_PER_PIXEL = 4  # cells of the bench in a pixel
 MIN_STROKE, MAX_STROKE = 2.1, 3.4  # pixels: strokes between these are left as they are
-FINE_PEN_STROKE, FINEST_STROKE = (
-    2.6,
-    1.4,
-)  # a pen of HAIR or less becomes PEN wide; in between, gradually
-CENTER_OFFSET = (
-    MNIST_CENTER - (MNIST_SIDE - 1) / 2
-)  # pixel (14, 14) lies half a pixel after the picture's middle
+FINE_PEN_STROKE, FINEST_STROKE = (2.6, 1.4)  # a pen of HAIR or less becomes PEN wide; in between, gradually
+CENTER_OFFSET = MNIST_CENTER - (MNIST_SIDE - 1) / 2  # pixel (14, 14) lies half a pixel after the picture's middle
 MAX_INK_REACH = MNIST_SIDE / 2 - CENTER_OFFSET - 0.5  # pixels that ink may reach from the centre
 MIN_STROKE_CHANGE = 0.25  # cells: strokes are not changed for less
 MIN_LOOP_CELLS = 3.0  # cells of ground, from its middle, that stay open in a loop
@@ -46,9 +41,7 @@ class StrokeWidth(NamedTuple):
     edge_distance: NDArray[np.float32]  # (h, w) distance to the nearest pixel that is not ink
 
 
-def convert_to_mnist(
-    cut: NDArray[np.uint8], thin: float = MIN_STROKE, thick: float = MAX_STROKE
-) -> NDArray[np.uint8]:
+def convert_to_mnist(cut: NDArray[np.uint8], thin: float = MIN_STROKE, thick: float = MAX_STROKE) -> NDArray[np.uint8]:
     """The ink of one digit in the form of MNIST's pictures.
 
     Args:
@@ -92,11 +85,7 @@ def strengthen_fine_ink(cells: NDArray[np.float32]) -> NDArray[np.float32]:
 
     ridge = cells[(cells == ndimage.maximum_filter(cells, 3)) & (cells > 0.02)]
     usual = float(np.quantile(ridge, 0.25)) if ridge.size else 0.0
-    return (
-        cells
-        if usual > FINE_PEN_LEVEL
-        else (cells * (FINE_PEN_LEVEL / max(usual, 0.05))).clip(0, 1)
-    )
+    return cells if usual > FINE_PEN_LEVEL else (cells * (FINE_PEN_LEVEL / max(usual, 0.05))).clip(0, 1)
 
 
 def find_ink_box(ink: NDArray[np.bool_]) -> tuple[int, int, int, int] | None:
@@ -120,9 +109,7 @@ def measure_stroke_width(ink: NDArray[np.bool_]) -> StrokeWidth:
     return StrokeWidth(float(4 * inside[ink].mean() - 1), inside)
 
 
-def adjust_stroke_width(
-    cells: NDArray[np.float32], thin: float, thick: float
-) -> NDArray[np.float32]:
+def adjust_stroke_width(cells: NDArray[np.float32], thin: float, thick: float) -> NDArray[np.float32]:
     """The bench's cells with strokes as wide as `compute_target_width` says."""
     ink = cells > 0.5
     width = measure_stroke_width(ink)
@@ -196,20 +183,12 @@ def place_on_canvas(cells: NDArray[np.float32]) -> NDArray[np.uint8]:
     x = float(cells.sum(axis=0) @ (np.arange(cells.shape[1]) + 0.5) / mass)
     y = float(cells.sum(axis=1) @ (np.arange(cells.shape[0]) + 0.5) / mass)
     # Where the picture's middle falls on the bench; what is lopsided stays inside all the same.
-    x = (
-        float(np.clip(x, right - MAX_INK_REACH * cell, left + MAX_INK_REACH * cell))
-        - CENTER_OFFSET * cell
-    )
-    y = (
-        float(np.clip(y, bottom - MAX_INK_REACH * cell, top + MAX_INK_REACH * cell))
-        - CENTER_OFFSET * cell
-    )
+    x = float(np.clip(x, right - MAX_INK_REACH * cell, left + MAX_INK_REACH * cell)) - CENTER_OFFSET * cell
+    y = float(np.clip(y, bottom - MAX_INK_REACH * cell, top + MAX_INK_REACH * cell)) - CENTER_OFFSET * cell
     half = MNIST_SIDE / 2 * cell
     pad = int(np.ceil(half)) + 1
     box = (x - half + pad, y - half + pad, x + half + pad, y + half + pad)
-    image = Image.fromarray(np.pad(cells, pad)).resize(
-        (MNIST_SIDE, MNIST_SIDE), Image.Resampling.HAMMING, box
-    )
+    image = Image.fromarray(np.pad(cells, pad)).resize((MNIST_SIDE, MNIST_SIDE), Image.Resampling.HAMMING, box)
     hard = (np.asarray(image) - SOFT_LEVEL) / (1 - 2 * SOFT_LEVEL)
     return np.rint(hard.clip(0, 1) * 255).astype(np.uint8)
 

@@ -37,12 +37,7 @@ def estimate_line_slope(boxes: NDArray[np.intp]) -> float:
     common = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
     lower = np.minimum(height[:, None], height)
     tall = np.maximum(height[:, None], height)
-    fit = (
-        (step > 0)
-        & (step < NEIGHBOR_REACH * tall)
-        & (common >= MIN_LINE_OVERLAP * lower)
-        & (lower >= tall / 2)
-    )
+    fit = (step > 0) & (step < NEIGHBOR_REACH * tall) & (common >= MIN_LINE_OVERLAP * lower) & (lower >= tall / 2)
     step = np.where(fit, step, np.inf)
     nearest = step.argmin(axis=1)
     here = np.flatnonzero(np.isfinite(step.min(axis=1)))
@@ -78,9 +73,7 @@ def assign_text_lines(boxes: NDArray[np.intp], slope: float) -> NDArray[np.intp]
     return numbers
 
 
-def compute_line_overlap(
-    top: NDArray[np.float64], bottom: NDArray[np.float64], line: list[int], mark: int
-) -> float:
+def compute_line_overlap(top: NDArray[np.float64], bottom: NDArray[np.float64], line: list[int], mark: int) -> float:
     """How much of a mark's height lies between the usual top and bottom of a line's marks."""
     upper, lower = np.median(top[line]), np.median(bottom[line])
     common = min(bottom[mark], lower) - max(top[mark], upper)

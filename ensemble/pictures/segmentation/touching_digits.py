@@ -19,19 +19,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ensemble.pictures.segmentation.cut_paths import CELL_ROWS, CutPath, find_cut_paths
-from ensemble.pictures.segmentation.mnist_form import (
-    convert_to_mnist,
-    find_ink_box,
-    measure_stroke_width,
-)
+from ensemble.pictures.segmentation.mnist_form import convert_to_mnist, find_ink_box, measure_stroke_width
 
 ClassifyDigits = Callable[[NDArray[np.uint8]], NDArray[np.floating]]
 
 MIN_CUT_ASPECT = 0.75  # widths for a height: what is narrower is one digit
 MAX_CUT_ASPECT = 8.0  # and what is broader no row of digits
-MAX_DIGIT_ASPECT = (
-    1.85  # no digit of MNIST's is broader: its neighbours in the row are no single digits
-)
+MAX_DIGIT_ASPECT = 1.85  # no digit of MNIST's is broader: its neighbours in the row are no single digits
 MAX_PATHS_TRIED = 4  # paths of a piece
 MAX_BARE_LENGTH = 1.25  # lengths of a straight stroke: what has less ink is nothing else
 MAX_SPLIT_DEPTH = 4  # halvings: 16 digits in a row
@@ -57,9 +51,7 @@ class CutFeatures(NamedTuple):
     narrower: float  # width of the narrower side, for the height of the whole
 
 
-def split_touching_digits(
-    cut: NDArray[np.uint8], decide: ClassifyDigits | None = None
-) -> list[NDArray[np.uint8]]:
+def split_touching_digits(cut: NDArray[np.uint8], decide: ClassifyDigits | None = None) -> list[NDArray[np.uint8]]:
     """The digits in a piece of ink, from the left, each in an array of the piece's size.
 
     Args:
@@ -85,10 +77,7 @@ def find_best_cut(
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]] | None:
     """The two sides of the likeliest cut; None if it is not clear that there is one."""
     box = find_ink_box(cut > 127)
-    if (
-        box is None
-        or not MIN_CUT_ASPECT <= (aspect := (box[2] - box[0]) / (box[3] - box[1])) <= MAX_CUT_ASPECT
-    ):
+    if box is None or not MIN_CUT_ASPECT <= (aspect := (box[2] - box[0]) / (box[3] - box[1])) <= MAX_CUT_ASPECT:
         return None
     cells = scale_to_cells(cut[box[1] : box[3], box[0] : box[2]])
     stroke = measure_stroke_width(np.pad(cells, 1)).stroke
@@ -107,9 +96,7 @@ def find_best_cut(
     best = int(np.argmax(odds_of))
     if odds_of[best] > RECOGNITION_THRESHOLD:
         return sides[best]
-    likely = [
-        k for k, (shape, *_) in enumerate(tried) if shape > SHAPE_THRESHOLD and odds_of[k] > 0
-    ]
+    likely = [k for k, (shape, *_) in enumerate(tried) if shape > SHAPE_THRESHOLD and odds_of[k] > 0]
     return sides[max(likely, key=odds_of.__getitem__)] if likely else None
 
 
@@ -121,9 +108,7 @@ def scale_to_cells(cut: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return np.asarray(Image.fromarray(cut).resize(size, resampling)) > 127
 
 
-def compute_cut_features(
-    ink: NDArray[np.bool_], path: CutPath, stroke: float
-) -> CutFeatures | None:
+def compute_cut_features(ink: NDArray[np.bool_], path: CutPath, stroke: float) -> CutFeatures | None:
     """What a path divides; None if it divides nothing, opens a loop, or leaves two bare strokes.
 
     Two ones hardly ever touch, but the strokes of a U, a V or a roof do.
@@ -145,9 +130,7 @@ def compute_cut_features(
         return None
     if not loops and all(is_bare_stroke(side, stroke) for side in (left, right)):
         return None
-    return CutFeatures(
-        ink.shape[1] / CELL_ROWS, path.ink / max(stroke, 1.0), lower, loops, narrower
-    )
+    return CutFeatures(ink.shape[1] / CELL_ROWS, path.ink / max(stroke, 1.0), lower, loops, narrower)
 
 
 def is_bare_stroke(side: NDArray[np.bool_], stroke: float) -> bool:
@@ -189,9 +172,7 @@ def score_recognized_cuts(
     for k, cut_features in enumerate(features):
         worse = max(unsure[1 + 2 * k], unsure[2 + 2 * k])
         odds.append(
-            float(
-                RECOGNITION_WEIGHTS @ np.array([*clip_cut_features(cut_features), unsure[0], worse])
-            )
+            float(RECOGNITION_WEIGHTS @ np.array([*clip_cut_features(cut_features), unsure[0], worse]))
             + RECOGNITION_BIAS
         )
     return odds

@@ -19,11 +19,7 @@ def read_baselines() -> dict[str, str]:
 
     One whose run is gone, however it went, is left out; whatever else is in the file, too.
     """
-    return {
-        dataset: run_id
-        for dataset, run_id in _read_baselines_file().items()
-        if _has_run_folder(run_id)
-    }
+    return {dataset: run_id for dataset, run_id in _read_baselines_file().items() if _has_run_folder(run_id)}
 
 
 def read_baseline(dataset: str) -> str | None:

@@ -13,9 +13,7 @@ MAX_NOTE_LENGTH = 4000
 def read_run_note(run: Job) -> str:
     """The note, "" when there is none; at most 4,000 characters of it."""
     try:
-        return read_text_beginning(run.path / NOTE_FILE, 4 * MAX_NOTE_LENGTH)[
-            :MAX_NOTE_LENGTH
-        ].strip()
+        return read_text_beginning(run.path / NOTE_FILE, 4 * MAX_NOTE_LENGTH)[:MAX_NOTE_LENGTH].strip()
     except OSError:
         return ""
 
@@ -29,9 +27,7 @@ def write_run_note(run_id: str, text: str) -> None:
     """
     folder, text = find_run_folder(run_id), text.strip()
     if len(text) > MAX_NOTE_LENGTH:
-        raise RunError(
-            f"A note has at most {MAX_NOTE_LENGTH:,} characters; this has {len(text):,}."
-        )
+        raise RunError(f"A note has at most {MAX_NOTE_LENGTH:,} characters; this has {len(text):,}.")
     with change_job_files(folder, "The note could not be saved"):
         if text:
             write_bytes(folder / NOTE_FILE, (text + "\n").encode())

@@ -26,12 +26,7 @@ ORBAX_ITEM = "default"  # what orbax calls a checkpoint's only tree
 QUARANTINE_FOLDER = "damaged"  # in the run's folder
 # Beside the arrays: orbax's own notes, and a place for the last words of a worker.
 MARGIN_BYTES = 2**20
-DISK_FULL_MESSAGES = (
-    "RESOURCE_EXHAUSTED",
-    "No space left",
-    "os_error_code='28'",
-    "os_error_code='122'",
-)
+DISK_FULL_MESSAGES = ("RESOURCE_EXHAUSTED", "No space left", "os_error_code='28'", "os_error_code='122'")
 
 
 class Checkpoints:
@@ -63,10 +58,7 @@ class Checkpoints:
         if alone:  # Orbax makes the folder only together with the others.
             self._folder.mkdir(exist_ok=True)
         options = ocp.CheckpointManagerOptions(
-            preservation_policy=self._retention,
-            enable_async_checkpointing=False,
-            create=not alone,
-            **alone,
+            preservation_policy=self._retention, enable_async_checkpointing=False, create=not alone, **alone
         )
         return ocp.CheckpointManager(self._folder, options=options)
 
@@ -120,8 +112,7 @@ class Checkpoints:
                 return checkpoint
         if self.quarantined and tick is None and not self._read_only:
             raise RunError(
-                " ".join(self.quarantined)
-                + " There is no other: resume again to train the run from the beginning."
+                " ".join(self.quarantined) + " There is no other: resume again to train the run from the beginning."
             )
         return None
 
@@ -176,9 +167,7 @@ class Checkpoints:
         names = (f"checkpoint-{place}{again}" for again in ("", *(f"-{n}" for n in range(2, 999))))
         free = next(name for name in names if not (aside / name).exists())
         (self._folder / str(place)).rename(aside / free)
-        self.quarantined.append(
-            f"{sentence} and was moved to the run's folder “{QUARANTINE_FOLDER}”."
-        )
+        self.quarantined.append(f"{sentence} and was moved to the run's folder “{QUARANTINE_FOLDER}”.")
         print(f"{self.quarantined[-1]} {damage}.", flush=True)
 
     def _remove_partial_writes(self) -> None:

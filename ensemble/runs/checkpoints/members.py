@@ -38,11 +38,7 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
     with Checkpoints(run.path, read_only=True) as checkpoints:
         like = _create_blank_progress(run, members, steps)
         progress = checkpoints.restore(like, tick)
-    if (
-        checkpoints.quarantined
-        and epoch is None
-        and (kept := _load_last_parameters(run, like, steps))
-    ):
+    if checkpoints.quarantined and epoch is None and (kept := _load_last_parameters(run, like, steps)):
         return kept
     if progress:
         return _drop_diverged_members(run, progress)
@@ -54,9 +50,7 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
         )
     if epoch is not None:
         return _load_group_progress(run, members, steps, epoch)
-    raise RunError(
-        f"The run “{run.id}” has no checkpoint yet: one is written at the end of its first epoch."
-    )
+    raise RunError(f"The run “{run.id}” has no checkpoint yet: one is written at the end of its first epoch.")
 
 
 def build_missing_members_error(run: Run) -> RunError:
@@ -74,8 +68,7 @@ def _load_group_progress(run: Run, members: int, steps: int, epoch: int | None) 
         raise RunError(f"The run “{run.id}” has no members of epoch {epoch}: choose another epoch.")
     if not kept:
         raise RunError(
-            f"The run “{run.id}” has no members to show yet: they appear once every group has "
-            "finished an epoch."
+            f"The run “{run.id}” has no members to show yet: they appear once every group has finished an epoch."
         )
     epoch = kept[-1] if epoch is None else epoch
     blank = _create_blank_progress(run, members, steps)
@@ -97,9 +90,7 @@ def _drop_diverged_members(run: Run, progress: Progress) -> Progress:
 def _create_blank_progress(run: Run, members: int, steps: int) -> Progress:
     """The place before the first step, all zero."""
     optimizer = OPTIMIZERS[require_training_config(run).optimizer]
-    return Progress.blank(
-        create_blank_members(load_run_network(run), members, optimizer), members, steps
-    )
+    return Progress.blank(create_blank_members(load_run_network(run), members, optimizer), members, steps)
 
 
 def _load_last_parameters(run: Run, blank: Progress, steps: int) -> Progress | None:

@@ -70,9 +70,7 @@ def list_removed_checkpoints() -> list[StoredCheckpoints]:
     """
     return [
         StoredCheckpoints(
-            folder.name,
-            sum(map(count_folder_bytes, _list_part_folders(folder, REMOVED_FOLDER))),
-            _find_expiry(folder),
+            folder.name, sum(map(count_folder_bytes, _list_part_folders(folder, REMOVED_FOLDER))), _find_expiry(folder)
         )
         for folder in _list_folders_with_removed()
     ]
@@ -140,8 +138,7 @@ def restore_checkpoints(run_ids: Iterable[str]) -> None:
         run = find_run(run_id)
         if not _has_removed(run.path):
             raise RunError(
-                f"The run “{run.id}” has no removed checkpoints: they were never removed, or a day "
-                "has passed since."
+                f"The run “{run.id}” has no removed checkpoints: they were never removed, or a day has passed since."
             )
         with change_job_files(run.path):
             _move_checkpoints(run.path, REMOVED_FOLDER, CHECKPOINTS_FOLDER)
@@ -215,9 +212,7 @@ def _list_folders_with_removed() -> Iterator[Path]:
 
 
 def _has_removed(run_folder: Path) -> bool:
-    return (run_folder / REMOVAL_FILE).exists() and bool(
-        _list_part_folders(run_folder, REMOVED_FOLDER)
-    )
+    return (run_folder / REMOVAL_FILE).exists() and bool(_list_part_folders(run_folder, REMOVED_FOLDER))
 
 
 def _find_expiry(run_folder: Path) -> float | None:

@@ -12,12 +12,7 @@ from ensemble.jobs.job import STOP_FILE, clear_stop_request
 from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome
 from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.runs.groups.group import (
-    GROUPS_FOLDER,
-    Group,
-    create_group_folders,
-    list_run_groups,
-)
+from ensemble.runs.groups.group import GROUPS_FOLDER, Group, create_group_folders, list_run_groups
 from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor, describe_stale_group
 from ensemble.runs.groups.merging import GroupMerger
 from ensemble.runs.groups.takeover import COORDINATOR_FILE, TaskLease
@@ -41,9 +36,7 @@ MAX_RESTARTS = 3
 REFUSED_PAUSE_SECONDS = 30.0  # before the next try, where the scheduler did not take it
 ENDED_STATES = "finished", "diverged", "failed"
 COMPLETED_STATES = "finished", "diverged"
-MAX_FAILED_READS = (
-    10  # looks in a row: a shared disk may have a file that is replaced gone meanwhile
-)
+MAX_FAILED_READS = 10  # looks in a row: a shared disk may have a file that is replaced gone meanwhile
 LAST_EPOCH_FIELDS = ("ensemble_test_accuracy", "ensemble_test_nll", "member_test_accuracy")
 
 
@@ -117,13 +110,7 @@ class GroupCoordinator:
         for group in missing:
             now = time.time()
             again = replace(
-                group.status,
-                state="queued",
-                message="",
-                pid=None,
-                queued=now,
-                updated=now,
-                seconds_left=None,
+                group.status, state="queued", message="", pid=None, queued=now, updated=now, seconds_left=None
             )
             write_status(group.path, again)
         self._groups = list_run_groups(self._run)
@@ -153,9 +140,7 @@ class GroupCoordinator:
             self._seconds += self._looked - before
         self._merger.merge_groups()
         self._update_status()
-        if not self._stopping and (
-            self._stop() or self._merger.is_over_early or self._has_diverged_group
-        ):
+        if not self._stopping and (self._stop() or self._merger.is_over_early or self._has_diverged_group):
             self._stop_groups()
         for group in self._groups:
             if self._stopping and self._hearing.is_stale(group):
@@ -169,9 +154,7 @@ class GroupCoordinator:
         if self._is_group_alive(group):
             return False
         if group.status.state in COMPLETED_STATES or (task and task.state != "ended"):
-            return (
-                group.status.state in COMPLETED_STATES
-            )  # One that failed may be put back by Slurm.
+            return group.status.state in COMPLETED_STATES  # One that failed may be put back by Slurm.
         if group.status.state in ENDED_STATES or self._stopping:
             return True
         # Whoever looked at the file before the task ended has not seen its last word.
@@ -241,12 +224,8 @@ class GroupCoordinator:
             if self._config.folds and not self._save_fold_predictions():
                 return STOPPED_OUTCOME
             epochs = len(self._merger.merged_lines)
-            return Outcome(
-                "finished", describe_early_stop(self._merger.status, self._config, epochs)
-            )
-        cancelled = [
-            group for group in groups if find_task_end(self._get_end_word(group)).cancelled
-        ]
+            return Outcome("finished", describe_early_stop(self._merger.status, self._config, epochs))
+        cancelled = [group for group in groups if find_task_end(self._get_end_word(group)).cancelled]
         numbers = {group.number for group in cancelled}
         for state in ("diverged", "failed"):
             for group in groups:
@@ -280,12 +259,8 @@ class GroupCoordinator:
     def _describe_group_end(self, group: Group) -> str:
         if group.status.state == "diverged":
             return group.message
-        sentence = describe_task_end(
-            self._get_end_word(group), self._tasks.place_title, self._tasks.memory
-        ) or (
-            group.message
-            if group.state == "failed"
-            else describe_lost_task(self._tasks.place_title)
+        sentence = describe_task_end(self._get_end_word(group), self._tasks.place_title, self._tasks.memory) or (
+            group.message if group.state == "failed" else describe_lost_task(self._tasks.place_title)
         )
         if group.group_count == 1:
             return f"{sentence[0].upper()}{sentence[1:]}"
@@ -329,9 +304,7 @@ class GroupCoordinator:
         if working:
             rates = [group.status.img_member_per_s or 0.0 for group in working]
             return round(sum(rates), 1) or None
-        members = sum(
-            group.status.step * len(group.member_numbers) for group in self._groups
-        )  # times steps
+        members = sum(group.status.step * len(group.member_numbers) for group in self._groups)  # times steps
         seconds = max(self._seconds, *(group.status.seconds for group in self._groups))
         return round(members * self._config.batch_size / seconds, 1) if seconds else None
 
@@ -351,9 +324,7 @@ class GroupCoordinator:
             if task.state == "running" and not task.reason:
                 return describe_stale_group(group)
         # A node that is cut off goes on at what waits for another.
-        busy = {
-            run_group.number for run_group in self._groups if run_group.status.state in ENDED_STATES
-        }
+        busy = {run_group.number for run_group in self._groups if run_group.status.state in ENDED_STATES}
         busy |= {run_group.number for run_group in self._working_groups}
         tasks = [task for number, task in self._noted.items() if number not in busy]
         waiting = [task for task in tasks if task.state == "waiting"]

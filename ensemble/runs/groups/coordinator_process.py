@@ -79,10 +79,7 @@ class CoordinatorProcess:
         print("Nobody follows the run any more: this task coordinates it.", flush=True)
         environment = build_worker_environment()
         environment.pop(DISTRIBUTED_VARIABLE, None)
-        with (
-            change_job_files(run.path, action=None),
-            open_plain_append(run.path / "log.txt") as log,
-        ):
+        with change_job_files(run.path, action=None), open_plain_append(run.path / "log.txt") as log:
             self._child = subprocess.Popen(
                 build_python_command(run.kind.command, run.id),
                 stdin=subprocess.DEVNULL,

@@ -105,22 +105,15 @@ def compute_ensemble_metrics(
     }
 
 
-def _join_probabilities(
-    groups: Sequence[Group], what: str, epoch: int, size: int
-) -> NDArray[np.float32]:
+def _join_probabilities(groups: Sequence[Group], what: str, epoch: int, size: int) -> NDArray[np.float32]:
     """Those of all members, (M, N, C)."""
     members, classes = groups[-1].member_numbers.stop, len(groups[0].data.class_names)
     every = np.empty((members, size, classes), np.float32)
     for group in groups:
-        group_arrays, shape = (
-            _read_group_epoch(group, what, epoch),
-            (len(group.member_numbers), size, classes),
-        )
+        group_arrays, shape = (_read_group_epoch(group, what, epoch), (len(group.member_numbers), size, classes))
         if list(group_arrays) != ["probabilities"] or group_arrays["probabilities"].shape != shape:
             raise _build_merge_error(group, what, epoch, f"they are not {shape} probabilities")
-        every[group.member_numbers.start : group.member_numbers.stop] = group_arrays[
-            "probabilities"
-        ]
+        every[group.member_numbers.start : group.member_numbers.stop] = group_arrays["probabilities"]
     return every
 
 
@@ -144,18 +137,12 @@ def _join_parameters(groups: Sequence[Group], epoch: int) -> dict[str, ArrayPart
 
 
 def _read_parameter_shapes(group: Group, epoch: int) -> dict[str, tuple[int, ...]]:
-    return {
-        name: array.shape for name, array in _read_group_epoch(group, "parameters", epoch).items()
-    }
+    return {name: array.shape for name, array in _read_group_epoch(group, "parameters", epoch).items()}
 
 
-def _iterate_parameter_parts(
-    groups: Sequence[Group], epoch: int, name: str
-) -> Iterator[NDArray[np.float32]]:
+def _iterate_parameter_parts(groups: Sequence[Group], epoch: int, name: str) -> Iterator[NDArray[np.float32]]:
     for group in groups:
-        yield _read_group_epoch(group, "parameters", epoch, only=name)[name].astype(
-            np.float32, copy=False
-        )
+        yield _read_group_epoch(group, "parameters", epoch, only=name)[name].astype(np.float32, copy=False)
 
 
 def _read_group_epoch(group: Group, what: str, epoch: int, only: str | None = None) -> Arrays:
@@ -163,16 +150,12 @@ def _read_group_epoch(group: Group, what: str, epoch: int, only: str | None = No
     try:
         return read_arrays(path, None, path.stat().st_size, need_checksum=True, only=only)
     except FileNotFoundError as error:
-        raise _build_merge_error(
-            group, what, epoch, "they are missing", MissingEpochFileError
-        ) from error
+        raise _build_merge_error(group, what, epoch, "they are missing", MissingEpochFileError) from error
     except DamagedFileError as error:
         raise _build_merge_error(group, what, epoch, str(error)) from error
 
 
-def _build_merge_error(
-    group: Group, what: str, epoch: int, why: str, kind: type[RunError] = RunError
-) -> RunError:
+def _build_merge_error(group: Group, what: str, epoch: int, why: str, kind: type[RunError] = RunError) -> RunError:
     return kind(
         f"{group.title}: its {format_epoch_file_kind(what)} of epoch {epoch} cannot be merged "
         f"({why}). Delete the folder groups/{group.path.name} of the run and resume: that "

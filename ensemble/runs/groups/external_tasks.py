@@ -71,10 +71,7 @@ class ExternalTasks:
 def describe_restart(place: str) -> str:
     """What brings a process back that merges groups, and was told to end."""
     if place == KUBERNETES.title:
-        return (
-            f"{place} starts it again, unless its Job was deleted: then apply the manifest again "
-            "to continue."
-        )
+        return f"{place} starts it again, unless its Job was deleted: then apply the manifest again to continue."
     return f"Where {place} does not start it again, submit its script again to continue."
 
 
@@ -99,8 +96,7 @@ class ExternalTaskCoordinator(GroupCoordinator):
         if self._is_only_process_stopping and not self._merger.is_over:
             return Outcome(
                 "stopped",
-                "The process that merges the groups was told to end. "
-                f"{describe_restart(self._tasks.place_title)}",
+                f"The process that merges the groups was told to end. {describe_restart(self._tasks.place_title)}",
             )
         return super()._build_outcome()
 

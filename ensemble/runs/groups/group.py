@@ -63,9 +63,7 @@ class Group(Run):
     def title(self) -> str:
         """What people call it: "Group 2 of 4 (members 3–4)"."""
         last = self.first_member + self.member_count
-        which = (
-            f"members {self.first_member + 1}–{last}" if self.member_count > 1 else f"member {last}"
-        )
+        which = f"members {self.first_member + 1}–{last}" if self.member_count > 1 else f"member {last}"
         return f"Group {self.number} of {self.group_count} ({which})"
 
 
@@ -99,10 +97,7 @@ def list_run_groups(run: Run) -> list[Group]:
     shares = split_members(run.config.members, require_training_config(run).groups)
     # When to stop is told by all members together, and so by the run's worker.
     config = replace(require_training_config(run), patience=0)  # checked once, not for every group
-    return [
-        _build_group(run, config, number, len(shares), share)
-        for number, share in enumerate(shares, 1)
-    ]
+    return [_build_group(run, config, number, len(shares), share) for number, share in enumerate(shares, 1)]
 
 
 def find_group(name: str) -> Group:
@@ -113,14 +108,10 @@ def find_group(name: str) -> Group:
       RunError: its files cannot be read, or belong to another run.
     """
     if not (match := GROUP_ID_PATTERN.fullmatch(name)):
-        raise UnknownRunError(
-            f"“{name[:60]}” is not a group of a run: write RUN:1 for its first group."
-        )
+        raise UnknownRunError(f"“{name[:60]}” is not a group of a run: write RUN:1 for its first group.")
     every = list_run_groups(run := find_run(match[1]))
     if int(match[2]) > len(every):
-        raise UnknownRunError(
-            f"The run “{run.id}” has {len(every)} groups, but no group {match[2]}."
-        )
+        raise UnknownRunError(f"The run “{run.id}” has {len(every)} groups, but no group {match[2]}.")
     group = every[int(match[2]) - 1]
     check_group_folders(run, [group])
     return group
@@ -141,11 +132,7 @@ def create_group_folders(run: Run) -> list[Group]:
             if not (group.path / "status.json").exists():
                 write_status(group.path, group.status)
             owner = GroupOwner(
-                compute_run_fingerprint(run),
-                group.number,
-                group.group_count,
-                group.first_member,
-                group.member_count,
+                compute_run_fingerprint(run), group.number, group.group_count, group.first_member, group.member_count
             )
             write_json(group.path / GROUP_FILE, vars(owner))
     check_group_folders(run, every)
@@ -174,11 +161,7 @@ def check_group_folders(run: Run, groups: Sequence[Group]) -> None:
                 "trains that group again."
             ) from error
         if owner != GroupOwner(
-            compute_run_fingerprint(run),
-            group.number,
-            group.group_count,
-            group.first_member,
-            group.member_count,
+            compute_run_fingerprint(run), group.number, group.group_count, group.first_member, group.member_count
         ):
             raise RunError(
                 f"{group.title} of the run “{run.id}” belongs to another run or to other "
@@ -197,20 +180,12 @@ def locate_groups_folder(folder: Path) -> Path:
     return folder / GROUPS_FOLDER
 
 
-def _build_group(
-    run: Run, config: EnsembleConfig, number: int, group_count: int, share: range
-) -> Group:
+def _build_group(run: Run, config: EnsembleConfig, number: int, group_count: int, share: range) -> Group:
     folder = locate_groups_folder(run.path) / str(number)
     values: dict[str, Any] = {field.name: getattr(run, field.name) for field in fields(Run)}
     values |= {"id": f"{run.id}:{number}", "path": folder, "config": config, "kind": GROUP}
     values["status"] = _read_group_status(run, folder)
-    return Group(
-        **values,
-        number=number,
-        group_count=group_count,
-        first_member=share.start,
-        member_count=len(share),
-    )
+    return Group(**values, number=number, group_count=group_count, first_member=share.start, member_count=len(share))
 
 
 def _read_group_status(run: Run, folder: Path) -> GroupStatus:
@@ -218,9 +193,7 @@ def _read_group_status(run: Run, folder: Path) -> GroupStatus:
         return GroupStatus.from_dict(read_json(folder / "status.json"))
     except FileNotFoundError:
         created = run.status.created
-        return GroupStatus(
-            created=created, queued=created, updated=created, epochs=run.config.epochs
-        )
+        return GroupStatus(created=created, queued=created, updated=created, epochs=run.config.epochs)
     except (OSError, ValueError) as error:
         raise RunError(
             f"{folder.parent.name}/{folder.name}/status.json of the run “{run.id}” cannot be "

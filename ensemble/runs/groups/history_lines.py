@@ -14,9 +14,7 @@ MEMBER_METRICS = tuple(name for name in MEMBER_FIELDS if name != "member_disagre
 UNFINISHED_KIND = "members"
 
 
-def join_lines_by(
-    name: str, group_lines: Sequence[dict[int, Line]], sizes: Sequence[int]
-) -> list[Line]:
+def join_lines_by(name: str, group_lines: Sequence[dict[int, Line]], sizes: Sequence[int]) -> list[Line]:
     """A line for each step, or epoch, that any group has told of, in order.
 
     Args:

@@ -17,20 +17,11 @@ import os
 import time
 from dataclasses import replace
 
-from ensemble.runs.groups.epoch_merging import (
-    MissingEpochFileError,
-    drop_merged_epochs,
-    merge_epoch,
-)
+from ensemble.runs.groups.epoch_merging import MissingEpochFileError, drop_merged_epochs, merge_epoch
 from ensemble.runs.groups.group import Group, check_group_folders
 from ensemble.runs.groups.history_lines import UNFINISHED_KIND, is_line_complete, join_lines_by
 from ensemble.runs.history import list_prediction_epochs
-from ensemble.runs.status import (
-    Status,
-    build_blank_best_fields,
-    build_epoch_status_fields,
-    is_training_over,
-)
+from ensemble.runs.status import Status, build_blank_best_fields, build_epoch_status_fields, is_training_over
 from ensemble.runs.store import Run, require_training_config
 from ensemble.storage.atomic_files import write_bytes
 from ensemble.storage.records.json_lines import Line, convert_to_json, read_lines
@@ -121,13 +112,10 @@ class GroupMerger:
         began = time.thread_time()
         self._write_rows(self._build_rows(lines), hold)
         self._seen = [
-            self._forget_written_lines(tail, group_lines)
-            for tail, group_lines in zip(self._tails, lines, strict=True)
+            self._forget_written_lines(tail, group_lines) for tail, group_lines in zip(self._tails, lines, strict=True)
         ]
         took = time.thread_time() - began
-        self._rest_until = time.monotonic() + (
-            REST_RATIO * took if took > SLOW_MERGE_SECONDS else 0.0
-        )
+        self._rest_until = time.monotonic() + (REST_RATIO * took if took > SLOW_MERGE_SECONDS else 0.0)
         if closed:  # Not before the history says so: else a kill would lose them.
             drop_merged_epochs(self._groups, len(self.merged_lines))
 
@@ -140,9 +128,7 @@ class GroupMerger:
 
     def _forget_written_lines(self, tail: JsonlTail, lines: list[Line]) -> list[Line]:
         """Forget what a group wrote of places whose lines stay; what is left of its lines."""
-        behind = next(
-            (n for n, line in enumerate(lines) if _locate_line(line) > self._place), len(lines)
-        )
+        behind = next((n for n, line in enumerate(lines) if _locate_line(line) > self._place), len(lines))
         return tail.drop_lines(behind)
 
     def _merge_next_epoch(self, lines: list[list[Line]], last: bool) -> bool:
@@ -171,26 +157,16 @@ class GroupMerger:
         """What comes after the lines that stay: steps, epochs, and epochs that some have closed."""
         ended = len(self.merged_lines)
         steps = join_lines_by(
-            "step",
-            [index_lines_by(group_lines, "steps", "step") for group_lines in lines],
-            self._sizes,
+            "step", [index_lines_by(group_lines, "steps", "step") for group_lines in lines], self._sizes
         )
         ends = [
-            {
-                n: line
-                for n, line in index_lines_by(group_lines, "epoch", "epoch").items()
-                if n > ended
-            }
+            {n: line for n, line in index_lines_by(group_lines, "epoch", "epoch").items() if n > ended}
             for group_lines in lines
         ]
-        waiting = [
-            {**row, "kind": UNFINISHED_KIND} for row in join_lines_by("epoch", ends, self._sizes)
-        ]
+        waiting = [{**row, "kind": UNFINISHED_KIND} for row in join_lines_by("epoch", ends, self._sizes)]
         if self.is_over:  # What a group learnt after that is none of the run's.
             steps, waiting = [row for row in steps if row["epoch"] <= ended], []
-        every = [
-            row for row in (*steps, *self.merged_lines, *waiting) if _locate_line(row) > self._place
-        ]
+        every = [row for row in (*steps, *self.merged_lines, *waiting) if _locate_line(row) > self._place]
         return sorted(every, key=_locate_line)
 
     def _write_rows(self, rows: list[Line], hold: float) -> None:
@@ -244,6 +220,4 @@ def _write_all_at(descriptor: int, text: bytes, begin: int) -> None:
 
 
 def _format_history_lines(rows: list[Line]) -> bytes:
-    return "".join(
-        json.dumps(convert_to_json(row), allow_nan=False) + "\n" for row in rows
-    ).encode()
+    return "".join(json.dumps(convert_to_json(row), allow_nan=False) + "\n" for row in rows).encode()

@@ -30,13 +30,7 @@ EXIT_DONE, EXIT_DIVERGED, EXIT_FAILED, EXIT_RESTART = 0, 3, 1, 75
 JobFinder = Callable[[], Job]
 
 
-def execute_pod(
-    run_id: str,
-    config: EnsembleConfig,
-    index: int,
-    submission: str,
-    on: str = KUBERNETES.name,
-) -> int:
+def execute_pod(run_id: str, config: EnsembleConfig, index: int, submission: str, on: str = KUBERNETES.name) -> int:
     """Train the group of this pod to its end, as far as it comes.
 
     Args:
@@ -149,10 +143,7 @@ def _combine_exit_statuses(run_id: str, works: list[JobFinder]) -> int:
     for job in jobs:
         print(f"{job.id} is {job.state}. {job.message}".strip(), flush=True)
     statuses = [_compute_exit_status(job) for job in jobs]
-    return next(
-        (status for status in (EXIT_DIVERGED, EXIT_FAILED, EXIT_RESTART) if status in statuses),
-        EXIT_DONE,
-    )
+    return next((status for status in (EXIT_DIVERGED, EXIT_FAILED, EXIT_RESTART) if status in statuses), EXIT_DONE)
 
 
 def _compute_exit_status(job: Job) -> int:

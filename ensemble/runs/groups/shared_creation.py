@@ -55,13 +55,11 @@ def create_run_once(run_id: str, config: EnsembleConfig, placement: Placement) -
         run = find_run(run_id)
     except UnknownRunError as error:
         raise ConfigError(
-            f"{folder} exists and is not an ensemble: choose another id for the run, or remove "
-            "that folder."
+            f"{folder} exists and is not an ensemble: choose another id for the run, or remove that folder."
         ) from error
     if run.training_config != config or read_place_name(run.path) != placement.on:
         raise ConfigError(
-            f"A run “{run_id}” with other settings or another placement exists: choose another "
-            "id for this one."
+            f"A run “{run_id}” with other settings or another placement exists: choose another id for this one."
         )
     return run
 
@@ -124,11 +122,7 @@ def _wait_for_run_end(run: Run) -> Run:
     notice_sent = False
     while run.active:
         if not notice_sent:
-            print(
-                f"The run “{run.id}” still has a worker from an earlier start: waiting for "
-                "it to end.",
-                flush=True,
-            )
+            print(f"The run “{run.id}” still has a worker from an earlier start: waiting for it to end.", flush=True)
             notice_sent = True
         time.sleep(POLL_SECONDS)
         run = find_run(run.id)

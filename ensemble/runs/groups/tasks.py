@@ -55,13 +55,7 @@ class GroupTasks:
       ended_elsewhere: the numbers of groups whose tasks have ended where the run was before.
     """
 
-    def __init__(
-        self,
-        array: TaskArray,
-        folder: Path,
-        memory: int = 0,
-        ended_elsewhere: Sequence[int] = (),
-    ) -> None:
+    def __init__(self, array: TaskArray, folder: Path, memory: int = 0, ended_elsewhere: Sequence[int] = ()) -> None:
         self._array, self._folder, self.place_title = array, folder, array.title
         self.memory, self._ended_elsewhere = memory, ended_elsewhere
         self._killed: set[str] = set()
@@ -123,21 +117,16 @@ def create_local_tasks(run: Run, cards: Sequence[str], cores: Sequence[int]) -> 
 
 def create_scheduler_tasks(run: Run, backend: SchedulerBackend) -> GroupTasks:
     """Tasks at a scheduler, with those that another process has submitted for the run before."""
-    tasks_by_number = {
-        number: task for number, task in read_group_tasks(run.path).items() if task.id
-    }
+    tasks_by_number = {number: task for number, task in read_group_tasks(run.path).items() if task.id}
     array = TaskArray(backend, run.id, tasks_by_number)
     return GroupTasks(array, run.path, backend.config.memory)
 
 
-def mark_completed_tasks(
-    tasks: Mapping[int, TaskStatus], groups: Sequence[Group]
-) -> dict[int, TaskStatus]:
+def mark_completed_tasks(tasks: Mapping[int, TaskStatus], groups: Sequence[Group]) -> dict[int, TaskStatus]:
     """Tasks, those of groups that have said their last word as ended before a scheduler says so."""
     done = {group.number for group in groups if group.status.state in ("finished", "diverged")}
     return {
-        number: replace(task, state="ended", reason="") if number in done else task
-        for number, task in tasks.items()
+        number: replace(task, state="ended", reason="") if number in done else task for number, task in tasks.items()
     }
 
 
@@ -151,10 +140,7 @@ def read_group_tasks(run_folder: Path) -> dict[int, TaskStatus]:
     """How the tasks of a run stood last, by their groups' numbers; what cannot be read is not."""
     try:
         task_records = read_json(run_folder / GROUPS_FOLDER / TASKS_FILE)
-        return {
-            int(number): parse_dataclass(TaskStatus, values)
-            for number, values in task_records.items()
-        }
+        return {int(number): parse_dataclass(TaskStatus, values) for number, values in task_records.items()}
     except (OSError, ValueError):
         return {}
 
@@ -189,11 +175,7 @@ def describe_paused_groups(running: Sequence[TaskStatus], total: int) -> str:
         return ""
     reasons = ", ".join(sorted({task.reason for task in paused}))
     count = len(paused)
-    who = (
-        "The run's task is"
-        if total == 1
-        else f"{count} of {total} groups {'is' if count == 1 else 'are'}"
-    )
+    who = "The run's task is" if total == 1 else f"{count} of {total} groups {'is' if count == 1 else 'are'}"
     return f"{who} {reasons}."
 
 

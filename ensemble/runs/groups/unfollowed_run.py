@@ -14,11 +14,7 @@ from ensemble.errors import ClusterError, ConfigError, RunError
 from ensemble.jobs.job import STOP_FILE, Job, UnfollowedWork
 from ensemble.jobs.placement import create_scheduler_backend, read_placement
 from ensemble.runs.groups.group import GROUPS_FOLDER, Group, list_run_groups
-from ensemble.runs.groups.tasks import (
-    describe_cancelled_groups,
-    describe_waiting_groups,
-    read_group_tasks,
-)
+from ensemble.runs.groups.tasks import describe_cancelled_groups, describe_waiting_groups, read_group_tasks
 from ensemble.runs.store import Run, find_run
 
 ENDED_STATES = ("finished", "diverged", "failed", "stopped")
@@ -34,16 +30,12 @@ def read_unfollowed_run(job: Job) -> UnfollowedWork | None:
     if working := [group for group in groups if _is_at_work(group, tasks)]:
         state = "training" if any(group.status.step for group in groups) else "starting"
         first = working[0].status.host
-        return UnfollowedWork(
-            state, f"Its tasks on {title} go on: the one on {first} is about to tell of them all."
-        )
+        return UnfollowedWork(state, f"Its tasks on {title} go on: the one on {first} is about to tell of them all.")
     if waiting := [task for task in tasks.values() if task.state == "waiting"]:
         return UnfollowedWork("queued", describe_waiting_groups(waiting, len(groups), title))
     if any(task.state == "running" for task in tasks.values()):
         if all(group.status.state == "finished" for group in groups):
-            return UnfollowedWork(
-                "training", f"Its groups have finished: a task on {title} is about to merge them."
-            )
+            return UnfollowedWork("training", f"Its groups have finished: a task on {title} is about to merge them.")
         return UnfollowedWork("starting", f"Its tasks on {title} are starting.")
     return _describe_ended_groups(run, groups, tasks, title)
 
@@ -112,9 +104,7 @@ def _describe_ended_groups(
     if cancelled:
         return UnfollowedWork("stopped", describe_cancelled_groups(cancelled, title))
     if all(group.status.state == "finished" for group in groups):
-        return UnfollowedWork(
-            "stopped", "Its groups have finished: resume merges what they have learnt."
-        )
+        return UnfollowedWork("stopped", "Its groups have finished: resume merges what they have learnt.")
     if any(group.status.step for group in groups):
         return UnfollowedWork("stopped", "Stopped. Resume continues from here.")
     return UnfollowedWork("stopped", f"Stopped while queued on {title}.")

@@ -67,10 +67,7 @@ def _execute_group_here(name: str) -> Group:
     notice_sent = False
     while is_locked(group.path / LOCK_FILE) or has_remote_heartbeat(group):
         if not notice_sent:
-            print(
-                f"{group.title} already has a task: this one waits until that task ends.",
-                flush=True,
-            )
+            print(f"{group.title} already has a task: this one waits until that task ends.", flush=True)
             notice_sent = True
         time.sleep(WAIT_SECONDS)
         group = find_group(name)

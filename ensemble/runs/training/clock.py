@@ -53,9 +53,7 @@ class Countdown:
         """
         if rate := self.steps_per_second:
             closing_steps, self._closed = seconds * rate, self._closed + 1
-            self._closing = (
-                0.5 * (self._closing + closing_steps) if self._closed > 1 else closing_steps
-            )
+            self._closing = 0.5 * (self._closing + closing_steps) if self._closed > 1 else closing_steps
 
     @property
     def steps_per_second(self) -> float | None:
@@ -113,9 +111,7 @@ class TrainingClock:
       compiled: seconds of compiling, in the stretches of training before this one.
     """
 
-    def __init__(
-        self, config: TimedSettings, steps_per_epoch: int, test_images: int, compiled: float = 0.0
-    ) -> None:
+    def __init__(self, config: TimedSettings, steps_per_epoch: int, test_images: int, compiled: float = 0.0) -> None:
         self._images = config.batch_size * config.members  # of a step
         self._epochs, self._steps = config.epochs, config.epochs * steps_per_epoch
         self._countdown = Countdown(closing=TEST_COST * test_images / config.batch_size)
@@ -139,9 +135,7 @@ class TrainingClock:
 
     def summarize_progress(self, seconds: float, step: int, evaluated: int) -> dict[str, Any]:
         """`summarize_now`, the compiling, and the time left after so many steps and epochs."""
-        left = self._countdown.estimate_seconds_left(
-            self._steps - step, self._epochs - evaluated, time.monotonic()
-        )
+        left = self._countdown.estimate_seconds_left(self._steps - step, self._epochs - evaluated, time.monotonic())
         left = None if left is None else round(left, 1)
         return {**self.summarize_now(seconds), **self._build_compile_fields(), "seconds_left": left}
 

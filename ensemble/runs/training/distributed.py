@@ -54,18 +54,12 @@ class LeaderTrainer(Trainer):
         self._company = company
         _check_all_have_members(company, Layout.over_devices(len(numbers), devices))
         shape, classes = digits.train_images.shape[1:], len(digits.class_names)
-        products = products or choose_run_bfloat16_methods(
-            config, build_network(config, shape, classes)
-        )
+        products = products or choose_run_bfloat16_methods(config, build_network(config, shape, classes))
         product_values = dataclasses.asdict(products) if products else None
         given = () if targets is None else (targets,)
-        company.broadcast(
-            "trainer", lambda index: given, devices=len(devices), products=product_values
-        )
+        company.broadcast("trainer", lambda index: given, devices=len(devices), products=product_values)
         with company.abort_on_error():
-            super().__init__(
-                config, digits, devices, numbers=numbers, products=products, targets=targets
-            )
+            super().__init__(config, digits, devices, numbers=numbers, products=products, targets=targets)
 
     def start(self, state: Any = None) -> Any:
         """As `Trainer.start`; each process is given the members that are on its devices."""
@@ -85,17 +79,13 @@ class LeaderTrainer(Trainer):
         with self._company.abort_on_error():
             return super().train(state, epoch, start, count)
 
-    def evaluate(
-        self, state: Any, interrupted: Callable[[], bool] = lambda: False
-    ) -> Evaluation | None:
+    def evaluate(self, state: Any, interrupted: Callable[[], bool] = lambda: False) -> Evaluation | None:
         """As `Trainer.evaluate`."""
         self._company.broadcast("evaluate")
         with self._company.abort_on_error(), override_call_units(self._announce_units):
             return super().evaluate(state, lambda: self._announce_interruption(interrupted))
 
-    def validate(
-        self, state: Any, interrupted: Callable[[], bool] = lambda: False
-    ) -> Evaluation | None:
+    def validate(self, state: Any, interrupted: Callable[[], bool] = lambda: False) -> Evaluation | None:
         """As `Trainer.validate`."""
         self._company.broadcast("validate")
         with self._company.abort_on_error(), override_call_units(self._announce_units):
@@ -148,10 +138,7 @@ def follow_leader(company: FollowerProcess) -> Outcome:
     while (order := company.receive_order()).kind != "end":
         with company.abort_on_error():
             if order.kind == "trainer":
-                config, devices = (
-                    require_training_config(run),
-                    choose_devices(order.values["devices"]),
-                )
+                config, devices = (require_training_config(run), choose_devices(order.values["devices"]))
                 had = order.values["products"]
                 trainer = Trainer(
                     config,
@@ -171,9 +158,7 @@ def follow_leader(company: FollowerProcess) -> Outcome:
             elif order.kind == "set_aside":
                 trainer.freeze_members(**order.values)
             elif order.kind in ("evaluate", "validate"):
-                with override_call_units(
-                    lambda units: int(company.receive_order("units").values["units"])
-                ):
+                with override_call_units(lambda units: int(company.receive_order("units").values["units"])):
                     judge = trainer.evaluate if order.kind == "evaluate" else trainer.validate
                     judge(state, lambda: bool(company.receive_order("asked").values["yes"]))
             else:
@@ -202,9 +187,7 @@ def announce_run(company: ProcessGroup, run: Run, status: StatusWriter[Status]) 
     company.broadcast("run", id=run.id)
 
 
-def train_across_hosts(
-    company: ProcessGroup, work: Callable[[], Run]
-) -> tuple[Outcome, Run | None]:
+def train_across_hosts(company: ProcessGroup, work: Callable[[], Run]) -> tuple[Outcome, Run | None]:
     """How the run ended that `work` trains with the help of all, and what it returned.
 
     It is called in process 0 alone; the others have None of it.
@@ -259,9 +242,7 @@ def _write_leader_failure(run: Run, sentence: str) -> None:
             status = read_run_status(run.path)
             if status.state in ACTIVE:
                 message = f"{sentence} {run.kind.describe_kept_work(run.path)}"
-                now = dataclasses.replace(
-                    status, state="failed", message=message, seconds_left=None
-                )
+                now = dataclasses.replace(status, state="failed", message=message, seconds_left=None)
                 write_status(run.path, dataclasses.replace(now, updated=time.time()))
     else:
         print("Process 0 still holds the run: its last status remains.", file=sys.stderr)

@@ -32,9 +32,7 @@ class DivergenceMonitor:
     outcome: Outcome | None = None
     _progress: Progress
 
-    def __init__(
-        self, run: Run, aside: Callable[[Sequence[int]], None], status: RecordedStatus
-    ) -> None:
+    def __init__(self, run: Run, aside: Callable[[Sequence[int]], None], status: RecordedStatus) -> None:
         self._run, self._train_no_more, self._status = run, aside, status
         self._differ = bool(require_training_config(run).vary)
 
@@ -44,9 +42,7 @@ class DivergenceMonitor:
         before = self._status.status.set_aside
         if before:
             self._status.update(set_aside={})
-        self._freeze_members(
-            {place: step for place, step in before.items() if step <= progress.step}
-        )
+        self._freeze_members({place: step for place, step in before.items() if step <= progress.step})
 
     def check_step_losses(self, metrics: TrainingMetrics, count: int) -> tuple[int, Outcome | None]:
         """How many steps of a call count, and how the run ended by what they say.
@@ -63,16 +59,12 @@ class DivergenceMonitor:
         done = self._progress.step
         if not self._can_continue:
             first = min(lost, key=lambda place: (lost[place], place))
-            return lost[first], self._build_member_outcome(
-                first, "loss", done + lost[first], "at step {}"
-            )
+            return lost[first], self._build_member_outcome(first, "loss", done + lost[first], "at step {}")
         self._freeze_members({place: done + step + 1 for place, step in lost.items()})
         if self._has_members_left:
             return count, None
         last = max(lost.values())
-        return last, self._build_final_outcome() if done + last else build_first_loss_outcome(
-            "Every member"
-        )
+        return last, self._build_final_outcome() if done + last else build_first_loss_outcome("Every member")
 
     def check_epoch_losses(self, judged: Mapping[str, Evaluation]) -> bool:
         """Whether an epoch cannot be closed by these metrics: see `outcome`.
@@ -90,9 +82,7 @@ class DivergenceMonitor:
         step = self._progress.step
         if not self._can_continue:
             place, split = next(iter(lost.items()))
-            self.outcome = self._build_member_outcome(
-                place, f"{split} loss", step, f"after step {step}"
-            )
+            self.outcome = self._build_member_outcome(place, f"{split} loss", step, f"after step {step}")
             return True
         self._freeze_members(dict.fromkeys(lost, step))
         self.outcome = None if self._has_members_left else self._build_final_outcome()
@@ -120,9 +110,7 @@ class DivergenceMonitor:
         if not done:
             return build_first_loss_outcome(who)
         epoch = self._progress.evaluated + 1
-        return build_diverged_outcome(
-            f"{who}'s {what}", where.format(done + 1), epoch, self._differ
-        )
+        return build_diverged_outcome(f"{who}'s {what}", where.format(done + 1), epoch, self._differ)
 
     def _build_final_outcome(self) -> Outcome:
         last = max(self._status.status.set_aside.values())
@@ -138,19 +126,14 @@ def build_diverged_outcome(what: str, where: str, epoch: int, differ: bool = Fal
       epoch: of the run, from 1.
       differ: whether members differ, and others would have gone on were they in one group.
     """
-    advice = (
-        "The usual cause is a learning rate too high for this momentum: try a third of it, or a "
-        "warm-up."
-    )
+    advice = "The usual cause is a learning rate too high for this momentum: try a third of it, or a warm-up."
     if differ:
         advice = (
             "If all members are trained in one process, the others continue: set groups to 1, "
             "on this machine, or choose lower values."
         )
     return Outcome(
-        "diverged",
-        f"{what} is no longer a number {where} (epoch {epoch}). {advice} Everything before "
-        "that is kept.",
+        "diverged", f"{what} is no longer a number {where} (epoch {epoch}). {advice} Everything before that is kept."
     )
 
 

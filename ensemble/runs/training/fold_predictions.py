@@ -47,9 +47,7 @@ def save_fold_predictions(run: Run, stop: Callable[[], bool] = lambda: False) ->
     return True
 
 
-def judge_training_images(
-    run: Run, epoch: int, stop: Callable[[], bool]
-) -> dict[str, np.ndarray] | None:
+def judge_training_images(run: Run, epoch: int, stop: Callable[[], bool]) -> dict[str, np.ndarray] | None:
     """The arrays of `TrainingPredictions` by name; None where `stop` said so before the end."""
     import jax
 

@@ -105,10 +105,7 @@ class PackedRun:
 
 
 def _claim_packed_runs(
-    every: ExitStack,
-    run_ids: Sequence[str],
-    reports: Sequence[ReportStatus],
-    stops: Sequence[Callable[[], bool]],
+    every: ExitStack, run_ids: Sequence[str], reports: Sequence[ReportStatus], stops: Sequence[Callable[[], bool]]
 ) -> Iterator[PackedRun]:
     """Those that nobody else is at, each let go of when `every` ends, however it does."""
     for run_id, report, stop in zip(run_ids, reports, stops, strict=True):
@@ -137,8 +134,7 @@ def _train_in_one_program(parts: list[PackedRun], ended: Callable[[Run], None]) 
         part.mark_started()
         prepare_teacher_targets(part.run)
     tasks = [
-        TrainingTask(packed_run.run, packed_run.status, packed_run.stop, packed_run.report)
-        for packed_run in parts
+        TrainingTask(packed_run.run, packed_run.status, packed_run.stop, packed_run.report) for packed_run in parts
     ]
     with TrainingSession(tasks) as session:
         for end in session.train_runs():

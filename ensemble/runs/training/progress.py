@@ -101,11 +101,7 @@ class Progress:
             if last > done:
                 break
             self.step = whole - done + last
-            yield {
-                "kind": "steps",
-                **self.history_position(),
-                **self.training_metrics(last - first),
-            }
+            yield {"kind": "steps", **self.history_position(), **self.training_metrics(last - first)}
         self.step = whole
 
     def close_epoch(self) -> None:
@@ -165,9 +161,7 @@ class Progress:
         )
 
 
-def evaluate_splits(
-    trainer: Trainer, state: Any, stop: Callable[[], bool]
-) -> dict[str, Evaluation]:
+def evaluate_splits(trainer: Trainer, state: Any, stop: Callable[[], bool]) -> dict[str, Evaluation]:
     """The members on the images held out, where some are, and on the test images, by split.
 
     Empty where `stop`, asked about once a second, says so meanwhile.
@@ -216,9 +210,7 @@ def compute_member_disagreement(evaluation: Evaluation, aside: Sequence[int] = (
     members = np.arange(len(evaluation.loss))
     there = np.setdiff1d(members, np.array(aside, np.intp))
     whole = len(there) == len(members)
-    differ = disagreement.measure_disagreement(
-        evaluation.probabilities[slice(None) if whole else there]
-    )
+    differ = disagreement.measure_disagreement(evaluation.probabilities[slice(None) if whole else there])
     each = np.full(len(members), np.nan)
     each[there] = differ.of_members
     return {"disagreement": differ.pairwise, "member_disagreement": each}

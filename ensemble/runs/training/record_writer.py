@@ -77,9 +77,7 @@ class RecordWriter:
             self._entries.append(Entry(write, size, is_status))
             self._changed.notify_all()
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._write_entries, name="records", daemon=True
-                )
+                self._thread = threading.Thread(target=self._write_entries, name="records", daemon=True)
                 self._thread.start()
 
     def drain(self) -> None:
@@ -107,10 +105,7 @@ class RecordWriter:
             self._changed.wait_for(
                 lambda: (
                     self._error is not None
-                    or (
-                        len(self._entries) < MAX_ENTRIES
-                        and self._pending_bytes + size <= MAX_PENDING_BYTES
-                    )
+                    or (len(self._entries) < MAX_ENTRIES and self._pending_bytes + size <= MAX_PENDING_BYTES)
                 )
             )
             self._raise_error()

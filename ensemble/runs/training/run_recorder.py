@@ -21,31 +21,16 @@ from ensemble.runs import status as statuses
 from ensemble.runs.checkpoints.manager import Checkpoints, count_tree_bytes
 from ensemble.runs.history import PREDICTION_FOLDERS, drop_predictions, write_predictions
 from ensemble.runs.parameters import drop_parameters, write_parameters
-from ensemble.runs.status import (
-    Status,
-    build_blank_best_fields,
-    build_epoch_status_fields,
-    is_training_over,
-)
+from ensemble.runs.status import Status, build_blank_best_fields, build_epoch_status_fields, is_training_over
 from ensemble.runs.store import Run, require_training_config
 from ensemble.runs.training import fold_predictions, weight_averages
 from ensemble.runs.training.clock import TrainingClock
 from ensemble.runs.training.divergence import DivergenceMonitor
 from ensemble.runs.training.host_snapshot import HostSnapshot, copy_unless_owned
-from ensemble.runs.training.progress import (
-    Progress,
-    compute_member_disagreement,
-    compute_split_metrics,
-)
+from ensemble.runs.training.progress import Progress, compute_member_disagreement, compute_split_metrics
 from ensemble.runs.training.record_writer import RecordedStatus, RecordWriter
 from ensemble.storage.atomic_files import write_json
-from ensemble.storage.records.json_lines import (
-    Line,
-    append_line,
-    convert_to_json,
-    keep_matching_lines,
-    read_lines,
-)
+from ensemble.storage.records.json_lines import Line, append_line, convert_to_json, keep_matching_lines, read_lines
 
 CHECKPOINT_SECONDS = 60.0
 LINES_PER_EPOCH = 20  # about, of a group
@@ -118,9 +103,7 @@ class RunRecorder:
     def restore_checkpoint(self) -> Any:
         """The members at the run's last checkpoint, leaves (M, …); None at its beginning."""
         self._update_status(message="Compiling the training step.")
-        blank = jax.tree.map(
-            lambda leaf: leaf[self.own_members], self._trainer.create_blank_state()
-        )
+        blank = jax.tree.map(lambda leaf: leaf[self.own_members], self._trainer.create_blank_state())
         place = Progress.blank(blank, len(self.run.member_numbers), self._trainer.steps_per_epoch)
         restored = self._checkpoints.restore(place)
         self.progress = restored or place
@@ -132,11 +115,7 @@ class RunRecorder:
         self._lost.watch_progress(self.progress)
         self._drop_after_checkpoint()
         layout, beside = self._trainer.layout, {"runs": self._runs} if self._runs > 1 else {}
-        used: Line = {
-            "used": self._trainer.device_count,
-            "members_per_device": layout.lanes,
-            **beside,
-        }
+        used: Line = {"used": self._trainer.device_count, "members_per_device": layout.lanes, **beside}
         if products := self._trainer.products:
             used["products"] = asdict(products)
         devices = {**read_device_info(), **used, **layout.process_counts}
@@ -146,9 +125,7 @@ class RunRecorder:
         """Note seconds of compiling for so many runs: each is told its share, as of training."""
         self._clock.record_compile_time(seconds / sharing)
 
-    def record_steps(
-        self, metrics: TrainingMetrics, count: int, seconds: float, sharing: int = 1
-    ) -> Outcome | None:
+    def record_steps(self, metrics: TrainingMetrics, count: int, seconds: float, sharing: int = 1) -> Outcome | None:
         """Write down a call of so many steps; how the run ended where it did by what they say.
 
         Args:
@@ -168,11 +145,7 @@ class RunRecorder:
         return outcome
 
     def record_epoch(
-        self,
-        judged: Mapping[str, Evaluation],
-        host_snapshot: HostSnapshot,
-        seconds: float,
-        sharing: int = 1,
+        self, judged: Mapping[str, Evaluation], host_snapshot: HostSnapshot, seconds: float, sharing: int = 1
     ) -> Outcome | None:
         """Write down an epoch whose steps are done; how the run ended where it did by that.
 
@@ -241,9 +214,7 @@ class RunRecorder:
 
     def write_totals(self) -> None:
         """Write down what the whole took."""
-        self._status.update(
-            **self._clock.summarize_total(self.progress.seconds, self.progress.step)
-        )
+        self._status.update(**self._clock.summarize_total(self.progress.seconds, self.progress.step))
         self._writer.drain()
 
     def freeze_members(self, members: Sequence[int]) -> None:
@@ -289,9 +260,7 @@ class RunRecorder:
     def _write_parameters(self, epoch: int, best: int, params: Any) -> None:
         (kept, size), averaged = self._keep_arrays(params), self._config.averaged_epochs
         drop = best if self.run.has_all_members else None
-        self._writer.submit(
-            lambda: write_parameters(self.run.path, epoch, kept, drop, averaged), size
-        )
+        self._writer.submit(lambda: write_parameters(self.run.path, epoch, kept, drop, averaged), size)
 
     def _keep_arrays(self, tree: Any) -> tuple[Any, int]:
         """The arrays as they are now, also while the members learn on, and the bytes of them.

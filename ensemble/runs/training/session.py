@@ -50,9 +50,7 @@ class TrainingSession:
       trainer: makes what trains, of settings, images and devices.
     """
 
-    def __init__(
-        self, tasks: Sequence[TrainingTask], trainer: Callable[..., Trainer] = Trainer
-    ) -> None:
+    def __init__(self, tasks: Sequence[TrainingTask], trainer: Callable[..., Trainer] = Trainer) -> None:
         runs = [task.run for task in tasks]
         first, together = runs[0], _combine_run_members(runs) if len(runs) > 1 else {}
         self._trainer = trainer(
@@ -66,9 +64,7 @@ class TrainingSession:
                 **together,
             },
         )
-        self._live = [
-            RunRecorder(task, self._trainer, place, len(runs)) for place, task in enumerate(tasks)
-        ]
+        self._live = [RunRecorder(task, self._trainer, place, len(runs)) for place, task in enumerate(tasks)]
         self._alone = len(runs) == 1
         self._pace, self._can_test = CallPacer(), False
 
@@ -117,9 +113,7 @@ class TrainingSession:
         host_snapshot = HostSnapshot(self._trainer, self._state)
 
         def write_steps(run_recorder: RunRecorder) -> Outcome | None:
-            if outcome := run_recorder.record_steps(
-                each[run_recorder.place], count, seconds, sharing
-            ):
+            if outcome := run_recorder.record_steps(each[run_recorder.place], count, seconds, sharing):
                 return outcome
             run_recorder.save_checkpoint_if_old(host_snapshot)
             return None
@@ -135,9 +129,7 @@ class TrainingSession:
             self._record_compile_time(time.perf_counter() - began)
             self._can_test = True
         began = time.perf_counter()
-        judged = evaluate_splits(
-            self._trainer, self._state, lambda: all(recorder.stop() for recorder in live)
-        )
+        judged = evaluate_splits(self._trainer, self._state, lambda: all(recorder.stop() for recorder in live))
         seconds, sharing = time.perf_counter() - began, len(live)
         host_snapshot = HostSnapshot(self._trainer, self._state)
 
@@ -176,9 +168,7 @@ class TrainingSession:
                     record.freeze_members(range(len(record.run.member_numbers)))
                 yield EndedRun(record.place, outcome)
 
-    def _apply_to_run(
-        self, record: RunRecorder, ask: Callable[[RunRecorder], Outcome | None]
-    ) -> Outcome | None:
+    def _apply_to_run(self, record: RunRecorder, ask: Callable[[RunRecorder], Outcome | None]) -> Outcome | None:
         """How a run ended. What one cannot write is no end of the others'."""
 
         def apply_and_sum_up() -> Outcome | None:
@@ -193,8 +183,7 @@ def _combine_run_members(runs: Sequence[Run]) -> dict[str, Any]:
     """What a trainer is told of several runs: their members one run after the other."""
     each = [require_training_config(run).member_values for run in runs]
     values = {
-        name: np.concatenate([run_values[name] for run_values in each])
-        for name in member_values.VARIABLE_SETTINGS
+        name: np.concatenate([run_values[name] for run_values in each]) for name in member_values.VARIABLE_SETTINGS
     }
     numbers = [number for run in runs for number in run.member_numbers]
     return {"numbers": numbers, "values": values, "ensembles": len(runs)}
@@ -204,11 +193,7 @@ def _load_product_plan(run: Run) -> Bfloat16Methods | None:
     """How bfloat16 is multiplied, where the run has begun so: it goes on to the same bits."""
     try:
         product_plan = read_json(run.path / "devices.json").get("products")
-        return (
-            parse_dataclass(Bfloat16Methods, product_plan)
-            if isinstance(product_plan, dict)
-            else None
-        )
+        return parse_dataclass(Bfloat16Methods, product_plan) if isinstance(product_plan, dict) else None
     except (OSError, ValueError):
         return None
 

@@ -9,13 +9,7 @@ from ensemble.datasets import Dataset
 from ensemble.errors import RunError
 from ensemble.runs.parameters import load_run_network, read_parameters
 from ensemble.runs.store import Run, require_training_config
-from ensemble.runs.teacher import (
-    TARGETS_FILE,
-    Teacher,
-    find_teacher,
-    find_teacher_folder,
-    write_teacher_record,
-)
+from ensemble.runs.teacher import TARGETS_FILE, Teacher, find_teacher, find_teacher_folder, write_teacher_record
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
@@ -81,9 +75,7 @@ def load_teacher_targets(run: Run) -> NDArray[np.float32] | None:
     folder = find_teacher_folder(run)
     shape = run.data.train_size, len(run.data.class_names)
     try:
-        arrays = read_arrays(
-            folder / TARGETS_FILE, {TARGETS: ExpectedArray(shape, "float32")}, need_checksum=True
-        )
+        arrays = read_arrays(folder / TARGETS_FILE, {TARGETS: ExpectedArray(shape, "float32")}, need_checksum=True)
     except (OSError, DamagedFileError) as error:
         why = getattr(error, "strerror", None) or error
         raise RunError(
@@ -95,10 +87,7 @@ def load_teacher_targets(run: Run) -> NDArray[np.float32] | None:
 
 
 def compute_teacher_targets(
-    teacher: Teacher,
-    dataset: Dataset,
-    temperature: float,
-    between: Callable[[], None] = lambda: None,
+    teacher: Teacher, dataset: Dataset, temperature: float, between: Callable[[], None] = lambda: None
 ) -> NDArray[np.float32]:
     """The averaged probabilities of a teacher's members on all training images, float32 (N, C).
 
@@ -132,9 +121,7 @@ def compute_teacher_targets(
     return np.concatenate(blocks)
 
 
-def average_softened_probabilities(
-    logits: NDArray[np.float32], temperature: float
-) -> NDArray[np.float32]:
+def average_softened_probabilities(logits: NDArray[np.float32], temperature: float) -> NDArray[np.float32]:
     """The mean over members of softmax(logits / T): (M, N, C) to float32 (N, C)."""
     scaled = logits.astype(np.float64) / temperature
     raised = np.exp(scaled - scaled.max(axis=-1, keepdims=True))

@@ -45,9 +45,7 @@ def average_run_parameters(run: Run) -> dict[str, Any]:
     """
     epochs = require_training_config(run).averaged_epochs
     if not epochs:
-        raise RunError(
-            f"The run “{run.id}” averages no parameters: launch one with swa_epochs above 0."
-        )
+        raise RunError(f"The run “{run.id}” averages no parameters: launch one with swa_epochs above 0.")
     if missing := sorted(set(epochs) - set(list_parameter_epochs(run.path))):
         way = "train it to the end"
         if run.origin:

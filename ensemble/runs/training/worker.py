@@ -43,9 +43,7 @@ def execute_run(
                 # Its modules start JAX, which is told of the others by now.
                 from ensemble.runs.training.distributed import train_across_hosts
 
-                train_across_hosts(
-                    company, lambda: _execute_run_here(run_id, report, stop, turn, synchronous)
-                )
+                train_across_hosts(company, lambda: _execute_run_here(run_id, report, stop, turn, synchronous))
                 return find_run(run_id)
     return _execute_run_here(run_id, report, stop, turn, synchronous)
 
@@ -83,15 +81,9 @@ def compile_likely_run(settings: dict[str, object]) -> None:
         Trainer(likely, likely_dataset, targets=targets).start()
 
 
-def _coordinate_groups(
-    run: Run, status: StatusWriter[Status], stop: StopRequest, report: ReportStatus
-) -> Outcome:
+def _coordinate_groups(run: Run, status: StatusWriter[Status], stop: StopRequest, report: ReportStatus) -> Outcome:
     from ensemble.runs.groups.coordinator import GroupCoordinator
-    from ensemble.runs.groups.external_tasks import (
-        ExternalTaskCoordinator,
-        ExternalTasks,
-        TaskCoordinator,
-    )
+    from ensemble.runs.groups.external_tasks import ExternalTaskCoordinator, ExternalTasks, TaskCoordinator
     from ensemble.runs.groups.task_placement import create_group_tasks
     from ensemble.runs.groups.worker_variables import PARENT_VARIABLE
 
@@ -104,11 +96,7 @@ def _coordinate_groups(
 
 
 def _start_run_training(
-    run: Run,
-    status: StatusWriter[Status],
-    stop: StopRequest,
-    report: ReportStatus,
-    synchronous: bool = False,
+    run: Run, status: StatusWriter[Status], stop: StopRequest, report: ReportStatus, synchronous: bool = False
 ) -> Outcome:
     status.update(started=time.time())
     return train_run(run, status, stop, report, synchronous)

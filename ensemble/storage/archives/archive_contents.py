@@ -75,9 +75,7 @@ def too_many_files_error(limits: ArchiveLimits) -> DataError:
     )
 
 
-def plan_unpacking(
-    archive: zipfile.ZipFile, limits: ArchiveLimits, *, ignores_case: bool
-) -> UnpackPlan:
+def plan_unpacking(archive: zipfile.ZipFile, limits: ArchiveLimits, *, ignores_case: bool) -> UnpackPlan:
     """The files to write, in the archive's order, once every entry is harmless.
 
     Args:
@@ -91,13 +89,7 @@ def plan_unpacking(
     infos = archive.infolist()
     if len(infos) > limits.files:
         raise too_many_files_error(limits)
-    tree, plan, nested, skipped, total = (
-        entry_names.EntryTree(ignores_case=ignores_case),
-        [],
-        [],
-        0,
-        0,
-    )
+    tree, plan, nested, skipped, total = (entry_names.EntryTree(ignores_case=ignores_case), [], [], 0, 0)
     for info in infos:
         name = entry_names.decode_entry_name(info)
         quoted_name = entry_names.quote_entry_name(name)
@@ -139,13 +131,9 @@ def _check_entry_kind(info: zipfile.ZipInfo, quoted_name: str) -> None:
             "that it points to, or leave it out."
         )
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise DataError(
-            f"{quoted_name} in the archive is a device or a pipe, not a file: leave it out."
-        )
+        raise DataError(f"{quoted_name} in the archive is a device or a pipe, not a file: leave it out.")
     if info.flag_bits & ENCRYPTED:
-        raise DataError(
-            f"{quoted_name} in the archive is encrypted: pack the folder without a password."
-        )
+        raise DataError(f"{quoted_name} in the archive is encrypted: pack the folder without a password.")
     if info.compress_type not in ZIP_METHODS:
         raise DataError(
             f"{quoted_name} in the archive is packed by an unsupported method "
@@ -161,13 +149,10 @@ def _check_entry_overlap(archive: zipfile.ZipFile) -> None:
         if info.header_offset < end:
             shared = f" with {before}" if before else ""
             raise DataError(
-                f"{quoted_name} in the archive shares its bytes{shared}, which no ordinary tool "
-                f"does: {REPACK_ADVICE}."
+                f"{quoted_name} in the archive shares its bytes{shared}, which no ordinary tool does: {REPACK_ADVICE}."
             )
         # At least: what else the entry's own header holds is not known before it is read.
         least = LOCAL_HEADER_BYTES + len(info.orig_filename) + info.compress_size
         end, before = info.header_offset + least, quoted_name
     if end > archive.start_dir:
-        raise DataError(
-            f"{before} in the archive is longer than the archive itself: {REPACK_ADVICE}."
-        )
+        raise DataError(f"{before} in the archive is longer than the archive itself: {REPACK_ADVICE}.")

@@ -9,10 +9,7 @@ from ensemble.errors import DataError
 
 UTF8 = 0x800  # the flag that says a name is in UTF-8; others are in the tool's own encoding
 MAX_DEPTH = 12  # folders within folders
-MAX_PATH_BYTES, MAX_PART_BYTES = (
-    1000,
-    255,
-)  # bytes of a path and of each of its parts, as disks take them
+MAX_PATH_BYTES, MAX_PART_BYTES = (1000, 255)  # bytes of a path and of each of its parts, as disks take them
 MAX_QUOTED_LETTERS = 80  # letters of a name that are said
 DRIVE = re.compile(r"[A-Za-z]:")
 # What Windows takes for a device, with any ending.
@@ -64,8 +61,7 @@ def parse_entry_path(name: str, windows: bool = os.name == "nt") -> tuple[str, .
     quoted_name, mend = quote_entry_name(name), "pack the folder again, from within"
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
         raise DataError(
-            f"The name {quoted_name} in the archive contains characters that cannot be shown: "
-            "rename the file."
+            f"The name {quoted_name} in the archive contains characters that cannot be shown: rename the file."
         )
     if "\\" in name:
         raise DataError(
@@ -84,9 +80,7 @@ def parse_entry_path(name: str, windows: bool = os.name == "nt") -> tuple[str, .
         )
     sizes = [len(part.encode()) for part in parts]
     if sum(sizes) + len(sizes) > MAX_PATH_BYTES or max(sizes, default=0) > MAX_PART_BYTES:
-        raise DataError(
-            f"The name {quoted_name} in the archive is too long for a disk: shorten it."
-        )
+        raise DataError(f"The name {quoted_name} in the archive is too long for a disk: shorten it.")
     if windows:
         _check_windows_name(parts, quoted_name)
     return parts
@@ -147,6 +141,4 @@ class EntryTree:
 def _check_windows_name(parts: tuple[str, ...], quoted_name: str) -> None:
     for part in parts:
         if DEVICE.fullmatch(part) or part[-1] in ". " or set(part) & set(':*?"<>|'):
-            raise DataError(
-                f"The name {quoted_name} in the archive is not allowed on Windows: rename it."
-            )
+            raise DataError(f"The name {quoted_name} in the archive is not allowed on Windows: rename it.")

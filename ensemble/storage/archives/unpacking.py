@@ -51,10 +51,7 @@ class UnpackResult:
 
 
 def unpack_archive(
-    file: BinaryIO,
-    folder: Path,
-    limits: ArchiveLimits = DEFAULT_LIMITS,
-    progress: Progress | None = None,
+    file: BinaryIO, folder: Path, limits: ArchiveLimits = DEFAULT_LIMITS, progress: Progress | None = None
 ) -> UnpackResult:
     """Unpack a .zip into a folder that is made for it.
 
@@ -106,8 +103,7 @@ class _BoundedFile:
         limits = self._limits
         if size > limits.contents:
             raise DataError(
-                f"The archive's list of contents takes over {limits.contents / 1e6:,.0f} MB: "
-                f"{REPACK_ADVICE}."
+                f"The archive's list of contents takes over {limits.contents / 1e6:,.0f} MB: {REPACK_ADVICE}."
             )
         # Without a size it is the archive's last record, which is sought near its end.
         content = self._file.read(size if size >= 0 else limits.contents)
@@ -144,9 +140,7 @@ def _check_free_space(folder: Path, nbytes: int) -> None:
         )
 
 
-def _write_planned_files(
-    archive: zipfile.ZipFile, plan: UnpackPlan, folder: Path, progress: Progress | None
-) -> None:
+def _write_planned_files(archive: zipfile.ZipFile, plan: UnpackPlan, folder: Path, progress: Progress | None) -> None:
     """The files, in their folders; DataError where one is not what the archive says of it."""
     done, folders = 0, {folder}
     for number, file in enumerate(plan.files):

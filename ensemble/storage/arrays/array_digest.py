@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-CHUNK_BYTES = (
-    2**17
-)  # bytes; what is read, copied and hashed in one go stays in the processor's cache
+CHUNK_BYTES = 2**17  # bytes; what is read, copied and hashed in one go stays in the processor's cache
 
 
 class ArrayDigest:

@@ -78,9 +78,7 @@ def digest_program_source() -> str:
 def _write_cache_file(path: Path, arrays: Arrays) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_arrays(path, arrays)
-    files = sorted(
-        path.parent.glob("*.npz"), key=lambda cache_file: cache_file.stat().st_mtime, reverse=True
-    )
+    files = sorted(path.parent.glob("*.npz"), key=lambda cache_file: cache_file.stat().st_mtime, reverse=True)
     total = 0
     for file in files:
         total += file.stat().st_size

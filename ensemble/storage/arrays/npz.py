@@ -47,15 +47,7 @@ MAX_ENTRIES = 1000
 MAX_ZIP_OVERHEAD = 2**17  # of the archive's own records, at most
 END_RECORD_BYTES = 22  # of its last record, without the comment
 # What zipfile is known to raise of a damaged archive, beside OSError.
-ZIP_ERRORS = (
-    zipfile.BadZipFile,
-    ValueError,
-    EOFError,
-    RuntimeError,
-    OverflowError,
-    struct.error,
-    zlib.error,
-)
+ZIP_ERRORS = (zipfile.BadZipFile, ValueError, EOFError, RuntimeError, OverflowError, struct.error, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -191,9 +183,7 @@ class _SpooledFile:
         """Nothing: whoever opened the file sees to that."""
 
 
-def _write_npz_entry(
-    file: BinaryIO, name: str, array: NDArray[Any] | ArrayParts, digest: ArrayDigest
-) -> None:
+def _write_npz_entry(file: BinaryIO, name: str, array: NDArray[Any] | ArrayParts, digest: ArrayDigest) -> None:
     if not isinstance(array, ArrayParts):
         array = np.asarray(array, order="C")
         array = ArrayParts(array.shape, array.dtype, [array])
@@ -222,9 +212,7 @@ def _read_npz_checksum(file: BoundedReader, comment: bytes) -> str | None:
     return match[1].decode() if match else None
 
 
-def _check_npz_entries(
-    archive: zipfile.ZipFile, most_bytes: int, size: int
-) -> dict[str, zipfile.ZipInfo]:
+def _check_npz_entries(archive: zipfile.ZipFile, most_bytes: int, size: int) -> dict[str, zipfile.ZipInfo]:
     """The archive's entries by their arrays' names, once what it says of them is possible."""
     entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
     infos = list(entries.values())
@@ -237,10 +225,7 @@ def _check_npz_entries(
         if stored and info.compress_size != info.file_size:
             raise DamagedFileError("its sizes do not fit together")
     unpacked = sum(entry.file_size for entry in infos)
-    if (
-        unpacked > most_bytes + len(infos) * MAX_HEADER_BYTES
-        or sum(entry.compress_size for entry in infos) > size
-    ):
+    if unpacked > most_bytes + len(infos) * MAX_HEADER_BYTES or sum(entry.compress_size for entry in infos) > size:
         raise DamagedFileError("it claims to hold more than it can")
     return entries
 

@@ -197,11 +197,7 @@ class ParquetProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 pass_fds=self._descriptors,
-                env={
-                    **os.environ,
-                    "ARROW_DEFAULT_MEMORY_POOL": "system",
-                    "OPENBLAS_NUM_THREADS": "1",
-                },
+                env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "OPENBLAS_NUM_THREADS": "1"},
             )
             weakref.finalize(self, _end_child, self._child)
         return self._child

@@ -140,9 +140,7 @@ class ParquetReader:
                 if name in cut and pa.types.is_dictionary(array.type):
                     array = cut_texts(array, cut_at, pa)
                 totals[name] = totals.get(name, 0) + measure_array(array, pa)
-                if most_cell is not None and totals[name] > (
-                    COLUMN_OVERHEAD_BYTES + most_cell * rows
-                ):
+                if most_cell is not None and totals[name] > (COLUMN_OVERHEAD_BYTES + most_cell * rows):
                     raise TooLargeError(name)
                 if pa.types.is_dictionary(array.type):
                     array = array.cast(array.type.value_type)

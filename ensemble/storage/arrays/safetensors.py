@@ -68,9 +68,7 @@ def read_safetensors(path: Path, most_bytes: int) -> dict[str, NDArray[Any]]:
         return {name: _read_array(file, start, entry) for name, entry in header.items()}
 
 
-def write_safetensors(
-    path: Path, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]
-) -> None:
+def write_safetensors(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
     """Write arrays by name, and texts about them.
 
     Args:
@@ -91,11 +89,7 @@ def write_safetensors(
         array = arrays[name]
         if (dtype := array.dtype.newbyteorder("<")) not in kinds:
             raise ValueError(f"{name} is {array.dtype}, which safetensors has no name for.")
-        header[name] = {
-            "dtype": kinds[dtype],
-            "shape": list(array.shape),
-            "data_offsets": [end, end + array.nbytes],
-        }
+        header[name] = {"dtype": kinds[dtype], "shape": list(array.shape), "data_offsets": [end, end + array.nbytes]}
         end += array.nbytes
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % ALIGNMENT)

@@ -42,15 +42,11 @@ class NumberRange:
 FINITE = NumberRange(-sys.float_info.max, sys.float_info.max)
 Count = Annotated[int, NumberRange(0, 2**53)]
 Pid = Annotated[int, NumberRange(1, 2**31 - 1)]
-Time = Annotated[
-    float, NumberRange(0, 1e11)
-]  # unix seconds up to the year 5138: calendars go so far
+Time = Annotated[float, NumberRange(0, 1e11)]  # unix seconds up to the year 5138: calendars go so far
 Seconds = Annotated[float, NumberRange(0, 1e11)]
 Speed = Annotated[float, NumberRange(0, 1e15)]  # of anything by the second
 Share = Annotated[float, NumberRange(0, 1)]
-MetricValue = Annotated[
-    float, NumberRange(-3.5e38, 3.5e38)
-]  # what float32 holds: means do not overflow
+MetricValue = Annotated[float, NumberRange(-3.5e38, 3.5e38)]  # what float32 holds: means do not overflow
 
 
 def parse_dataclass(cls: type[Parsed], values: Any) -> Parsed:
@@ -114,18 +110,13 @@ def build_field_checkers(cls: Any) -> dict[str, ValueChecker]:
 @functools.cache
 def _build_field_checkers_once(cls: Any) -> dict[str, ValueChecker]:
     annotations = get_type_hints(cls, include_extras=True)
-    return {
-        field.name: build_value_checker(annotations[field.name])
-        for field in dataclasses.fields(cls)
-    }
+    return {field.name: build_value_checker(annotations[field.name]) for field in dataclasses.fields(cls)}
 
 
 def _build_scalar_checker(kind: type, bounds: NumberRange | None) -> ValueChecker:
     types = JSON_TYPES[kind]
     # Compared, not converted: an integer may be larger than any float. NaN is within nothing.
-    bounds = bounds or {int: NumberRange(1 - INTEGER_LIMIT, INTEGER_LIMIT - 1), float: FINITE}.get(
-        kind
-    )
+    bounds = bounds or {int: NumberRange(1 - INTEGER_LIMIT, INTEGER_LIMIT - 1), float: FINITE}.get(kind)
 
     def check_scalar(value: Any, name: str) -> Any:
         if type(value) not in types or (bounds and not bounds.low <= value <= bounds.high):
@@ -170,8 +161,7 @@ def _build_union_checker(kinds: tuple[Any, ...]) -> ValueChecker:
 
 def _build_typed_dict_checker(kind: Any) -> ValueChecker:
     readers = {
-        name: build_value_checker(annotation)
-        for name, annotation in get_type_hints(kind, include_extras=True).items()
+        name: build_value_checker(annotation) for name, annotation in get_type_hints(kind, include_extras=True).items()
     }
     required = sorted(kind.__required_keys__)
 
@@ -229,10 +219,7 @@ def is_list_within(values: list[Any], bounds: NumberRange, may_be_none: bool) ->
 
 
 def _build_dict_checker(key: Any, kind: Any) -> ValueChecker:
-    value_checker, to_key = (
-        build_value_checker(kind),
-        _parse_integer_key if key is int else build_value_checker(key),
-    )
+    value_checker, to_key = (build_value_checker(kind), _parse_integer_key if key is int else build_value_checker(key))
 
     def check_dict(value: Any, name: str) -> Any:
         if type(value) is not dict:

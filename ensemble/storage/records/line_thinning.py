@@ -90,9 +90,7 @@ class LineThinner:
     def _double_stride(self) -> None:
         last = self._selected[-1]
         self._stride *= 2
-        self._selected = [
-            row for row in self._selected if row.number < 0 or row.number % self._stride == 0
-        ]
+        self._selected = [row for row in self._selected if row.number < 0 or row.number % self._stride == 0]
         if self._last_row is None and last.number % self._stride:
             self._last_row = last.place, last.row
         steps = [row.nbytes for row in self._selected if row.number >= 0]

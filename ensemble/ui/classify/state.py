@@ -35,9 +35,7 @@ class InputPicture:
 def create_input_picture(name: str, content: bytes, ident: str = "") -> InputPicture:
     """A picture of that name; without an `ident` it goes by what is in it."""
     key = hashlib.sha256(content).hexdigest()[:16]
-    return InputPicture(
-        ident or key, " ".join(name.split())[:MAX_NAME_LENGTH] or "Picture", content, key
-    )
+    return InputPicture(ident or key, " ".join(name.split())[:MAX_NAME_LENGTH] or "Picture", content, key)
 
 
 @dataclass(frozen=True)
@@ -67,9 +65,7 @@ class PreparationOverrides:
         from ensemble.pictures.ink.extraction import PictureOptions
 
         ink: Any = self.ink
-        return PictureOptions(
-            ink, self.threshold, None if self.crop == WHOLE_PICTURE else self.crop, self.fit
-        )
+        return PictureOptions(ink, self.threshold, None if self.crop == WHOLE_PICTURE else self.crop, self.fit)
 
 
 @dataclass(frozen=True)

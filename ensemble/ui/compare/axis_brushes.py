@@ -28,9 +28,7 @@ def parse_brushes(text: str | None, columns: Sequence[AxisColumn]) -> dict[str, 
     for part in (text or "")[:MAX_ADDRESS_LENGTH].split(";"):
         name, _, brush_text = part.partition(":")
         if column := columns_by_name.get(name):
-            brush = (
-                parse_brush_range(brush_text) if column.is_number else parse_brush_words(brush_text)
-            )
+            brush = parse_brush_range(brush_text) if column.is_number else parse_brush_words(brush_text)
             if any(end is not None for end in brush):
                 brushes[name] = brush
     return brushes
@@ -91,9 +89,7 @@ def parse_browser_brush(brush: list[Any]) -> Brush | None:
     """A brush of the browser's, where it is one."""
     if brush and all(isinstance(word, str) for word in brush):
         return tuple(brush)
-    numbers = all(
-        end is None or (isinstance(end, int | float) and math.isfinite(end)) for end in brush
-    )
+    numbers = all(end is None or (isinstance(end, int | float) and math.isfinite(end)) for end in brush)
     return (brush[0], brush[1]) if len(brush) == 2 and numbers else None
 
 
@@ -103,10 +99,7 @@ def compute_brush_mask(brushes: Mapping[str, Brush], columns: Sequence[AxisColum
     left = [True] * rows
     for column in columns:
         if (brush := brushes.get(column.name)) is not None:
-            left = [
-                before and is_within_brush(brush, value)
-                for before, value in zip(left, column.values, strict=True)
-            ]
+            left = [before and is_within_brush(brush, value) for before, value in zip(left, column.values, strict=True)]
     return left
 
 

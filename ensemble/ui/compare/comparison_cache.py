@@ -23,13 +23,7 @@ MANY_RUNS = 10  # runs: the predictions of more take a while to read for the fir
 def compute_runs_fingerprint(every: Sequence[runs.Run]) -> RunsFingerprint:
     """Changes when something of these runs does: their files, their names, their order."""
     return tuple(
-        (
-            run.id,
-            run.name,
-            run.status.state,
-            run.status.epoch,
-            loaders.get_file_version(run.path / "history.jsonl"),
-        )
+        (run.id, run.name, run.status.state, run.status.epoch, loaders.get_file_version(run.path / "history.jsonl"))
         for run in every
     )
 
@@ -52,11 +46,7 @@ def compute_shared_comparison(
       by: what else it follows from, small and hashable.
       make: makes it.
     """
-    wait = (
-        st.spinner("Reading the runs …")
-        if len(runs_fingerprint) > MANY_RUNS
-        else contextlib.nullcontext()
-    )
+    wait = st.spinner("Reading the runs …") if len(runs_fingerprint) > MANY_RUNS else contextlib.nullcontext()
     with wait:  # It says so only where it takes more than a moment.
         result: Result = _compute_shared_comparison(what, runs_fingerprint, by, make)
     return result

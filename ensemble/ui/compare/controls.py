@@ -58,12 +58,7 @@ def select_several_options(
 
 
 def select_option_pills(
-    word: ListParameter,
-    label: str,
-    options: Mapping[str, str],
-    default: Sequence[str],
-    nothing: str = "",
-    **more: Any,
+    word: ListParameter, label: str, options: Mapping[str, str], default: Sequence[str], nothing: str = "", **more: Any
 ) -> tuple[str, ...]:
     """As `select_several_options`, of a few options that all stand there to be pressed.
 
@@ -120,9 +115,7 @@ def select_one_option(
     return value
 
 
-def update_options_address(
-    word: ListParameter, key: str, default: tuple[str, ...], nothing: str = ""
-) -> None:
+def update_options_address(word: ListParameter, key: str, default: tuple[str, ...], nothing: str = "") -> None:
     """Callback: the address follows; with nothing chosen it says so, or is as usual again."""
     chosen = tuple(widget_state.get_widget_value(key))
     word.set_value(chosen or ((nothing,) if nothing and default else ()), default)

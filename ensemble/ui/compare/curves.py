@@ -26,12 +26,7 @@ from ensemble.wording import escaping, formats
 
 CURVE_SUBJECTS = {"ensemble": "Ensemble", "mean member": "Mean member", "members": "Members"}
 SPLITS = {"train": "Train", "validation": "Validation", "test": "Test"}
-X_AXIS_UNITS = {
-    "epochs": "Epochs",
-    "steps": "Steps",
-    "seconds": "Seconds",
-    "img_member": "img·member",
-}
+X_AXIS_UNITS = {"epochs": "Epochs", "steps": "Steps", "seconds": "Seconds", "img_member": "img·member"}
 BANDS = {"range": "Range", "interval": "Interval"}
 LOG_AXES = {"x": "log x", "y": "log y"}
 
@@ -43,8 +38,7 @@ def show_band_controls() -> None:
         "Band",
         BANDS,
         "range",
-        help="Of a group's runs: from the lowest to the highest, or the 95 % interval of "
-        "their mean (Student's t).",
+        help="Of a group's runs: from the lowest to the highest, or the 95 % interval of their mean (Student's t).",
     )
     controls.select_option_pills(address.LOG, "Axes", LOG_AXES, ())
 
@@ -74,15 +68,7 @@ def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) ->
                 "curves",
                 runs_fingerprint,
                 (*request, split),
-                partial(
-                    compute_group_curves,
-                    groups,
-                    x=over,
-                    figure=what,
-                    split=split,
-                    who=who,
-                    band=band,
-                ),
+                partial(compute_group_curves, groups, x=over, figure=what, split=split, who=who, band=band),
             ),
         )
         for split in splits
@@ -97,16 +83,12 @@ def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) ->
         st.markdown(f"#### {escaping.escape_markdown(headline)}")
     if below:
         st.caption(escaping.escape_markdown(below))
-    title = (
-        f"{METRIC_TITLES[what]} of {CURVE_OWNERS[who]} · {formats.format_count(len(every), 'run')}"
-    )
+    title = f"{METRIC_TITLES[what]} of {CURVE_OWNERS[who]} · {formats.format_count(len(every), 'run')}"
     figure = comparison_cache.compute_shared_comparison(
         "curves figure",
         runs_fingerprint,
         (*request, splits, log, palette),
-        lambda: pictures.plot_group_curves(
-            split_curves, what=what, x=over, title=title, palette=palette, log=log
-        ),
+        lambda: pictures.plot_group_curves(split_curves, what=what, x=over, title=title, palette=palette, log=log),
     )
     figure_panel.show_figure_panel(
         figure,
@@ -146,17 +128,10 @@ def show_missing_curves(split_curves: Sequence[tuple[str, Sequence[GroupCurves]]
     for missing, splits in without.items():
         have = "has" if missing == 1 else "have"
         on = " or ".join(splits)
+        sentences.append(f"{formats.format_count(missing, 'run')} {have} no such figure on {on} images.")
+    if any(len(curves.n) and curves.n.min() < curves.runs for _, each in split_curves for curves in each):
         sentences.append(
-            f"{formats.format_count(missing, 'run')} {have} no such figure on {on} images."
-        )
-    if any(
-        len(curves.n) and curves.n.min() < curves.runs
-        for _, each in split_curves
-        for curves in each
-    ):
-        sentences.append(
-            "Where not all runs of a group have come so far, the mean is of those that "
-            "have, and may jump."
+            "Where not all runs of a group have come so far, the mean is of those that have, and may jump."
         )
     if sentences:
         st.caption(escaping.escape_markdown(" ".join(dict.fromkeys(sentences))))
@@ -165,10 +140,7 @@ def show_missing_curves(split_curves: Sequence[tuple[str, Sequence[GroupCurves]]
 def show_no_curves(every: Sequence[runs.Run], splits: Sequence[str], over: str) -> None:
     """There is no such curve: why, and what to do."""
     if splits == ("validation",):
-        sentence = (
-            "None of these runs holds training images out: choose test, or train with a "
-            "validation share."
-        )
+        sentence = "None of these runs holds training images out: choose test, or train with a validation share."
     elif over != "epochs" and all(run.training_config is None for run in every):
         sentence = "These runs were trained elsewhere: choose epochs."
     elif any(run.active for run in every):

@@ -22,10 +22,7 @@ from ensemble.wording.member_map import Pair
 def show_compared_members(every: Sequence[runs.Run]) -> None:
     """Whether runs stand apart, the map, and a row a run; built once for each state of the runs."""
     found = comparison_cache.compute_shared_comparison(
-        "members",
-        comparison_cache.compute_runs_fingerprint(every),
-        (),
-        lambda: build_run_member_map(every),
+        "members", comparison_cache.compute_runs_fingerprint(every), (), lambda: build_run_member_map(every)
     )
     if len(found.runs) < 2:
         return render_view(run_members_view(found))
@@ -38,10 +35,7 @@ def show_differing_images(found: RunMemberMap, pair: Pair) -> None:
     """The images that two members of the map answer differently, with both answers."""
     st.markdown(f"**{words.DIFFERING_TITLE}**")
     st.caption(escaping.escape_markdown(words.describe_run_pair(found, pair)))
-    st.caption(
-        f"Press a member, and another, to see the {pluralize_noun(found.noun)} that they answer "
-        "differently."
-    )
+    st.caption(f"Press a member, and another, to see the {pluralize_noun(found.noun)} that they answer differently.")
     first, second = sorted(pair)
     differ = np.flatnonzero(found.votes[first] != found.votes[second])
     epoch = load_reported_epoch(found.runs[int(found.owner[first])])

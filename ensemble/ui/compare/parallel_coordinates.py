@@ -64,9 +64,7 @@ def show_run_coordinates(
     )
 
 
-def apply_sent_brushes(
-    columns: Sequence[AxisColumn], on_brush: Callable[[dict[str, Brush]], None]
-) -> None:
+def apply_sent_brushes(columns: Sequence[AxisColumn], on_brush: Callable[[dict[str, Brush]], None]) -> None:
     """Callback: a brush has ended."""
     sent = widget_state.get_widget_value(KEY).get("brushed")
     if isinstance(sent, str):

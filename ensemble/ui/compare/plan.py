@@ -22,9 +22,7 @@ def show_comparison_plan(every: Sequence[runs.Run]) -> None:
         )
         return
     names = {run.id: format_unique_run_name(run) for run in kept}
-    trained_runs = [
-        run for run in kept if run.training_config is not None
-    ]  # of others there is no plan
+    trained_runs = [run for run in kept if run.training_config is not None]  # of others there is no plan
     chosen = controls.select_one_option(
         address.RUN,
         "Plan from",

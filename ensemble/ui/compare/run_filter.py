@@ -57,9 +57,7 @@ def read_run_filter(every: Sequence[runs.Run], wanted: bool) -> RunFilter:
     brushes = axis_brushes.parse_brushes(text, columns)
     kept = axis_brushes.compute_brush_mask(brushes, columns) or [True] * len(every)
     best = compute_best_mask(columns, top, len(every))
-    return RunFilter(
-        tuple(a and b for a, b in zip(kept, best, strict=True)), brushes, tuple(columns)
-    )
+    return RunFilter(tuple(a and b for a, b in zip(kept, best, strict=True)), brushes, tuple(columns))
 
 
 def find_ranking_column(columns: Sequence[AxisColumn]) -> AxisColumn | None:
@@ -87,9 +85,7 @@ def compute_best_mask(columns: Sequence[AxisColumn], top: int, count: int) -> li
 def show_top_control() -> None:
     """How many of the runs, the best, are shown."""
     top = address.TOP.read()
-    other = (
-        {} if top in TOP_SHARES else {top: f"Best {formats.format_percent(top / 100, places=0)}"}
-    )
+    other = {} if top in TOP_SHARES else {top: f"Best {formats.format_percent(top / 100, places=0)}"}
     options = {**TOP_SHARES, **other}
     address.show_address_widget(
         f"compare_top_{hash_options(options)}",
@@ -103,8 +99,7 @@ def show_top_control() -> None:
             width=150,
             on_change=update_top_address,
             args=(key,),
-            help="The best by the lowest validation NLL where every run has one, else by NLL on "
-            "the test images.",
+            help="The best by the lowest validation NLL where every run has one, else by NLL on the test images.",
         ),
     )
 
@@ -122,9 +117,7 @@ def show_filter_summary(run_filter: RunFilter) -> None:
     brushes = axis_brushes.describe_brushes(run_filter.brushes, run_filter.columns)
     why = [f"brushed to {escaping.escape_markdown(brushes)}"] if run_filter.brushes else []
     if top < 100 and (by := find_ranking_column(run_filter.columns)):
-        why.append(
-            f"the best {formats.format_percent(top / 100, places=0)} by {RANKING_LABELS[by.name]}"
-        )
+        why.append(f"the best {formats.format_percent(top / 100, places=0)} by {RANKING_LABELS[by.name]}")
     count = formats.format_count(len(run_filter.mask), "run")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{sum(run_filter.mask):,} of {count}**: {'; '.join(why)}.", width="content")

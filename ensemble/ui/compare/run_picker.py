@@ -29,9 +29,7 @@ def show_comparison_header(selection: SelectedRuns) -> None:
         dataset_titles = ", ".join(dict.fromkeys(run.data.title for run in selection.runs))
         st.caption(escaping.escape_markdown(dataset_titles), width="content")
         st.space("stretch")
-        report_download.show_report_download(
-            sort_baseline_first(selection.runs), "compare_one_file"
-        )
+        report_download.show_report_download(sort_baseline_first(selection.runs), "compare_one_file")
         with st.popover("Choose runs", icon=":material/checklist:", key="compare_choose"):
             show_run_choices(selection, "compare_other")
     show_comparison_problems(selection)
@@ -85,10 +83,7 @@ def show_shared_choices(every: Sequence[runs.Run], prefix: str) -> None:
     ):
         if tags:
             show_tag_choice(
-                word,
-                prefix,
-                label,
-                {tag: f"{tag} · {formats.format_count(counts[tag], 'run')}" for tag in tags},
+                word, prefix, label, {tag: f"{tag} · {formats.format_count(counts[tag], 'run')}" for tag in tags}
             )
 
 
@@ -97,9 +92,7 @@ def is_sweep_tag(tag: str) -> bool:
     return tag.startswith("sweep-")
 
 
-def show_tag_choice(
-    word: address.TextParameter, prefix: str, label: str, options: Mapping[str, str]
-) -> None:
+def show_tag_choice(word: address.TextParameter, prefix: str, label: str, options: Mapping[str, str]) -> None:
     """Show a box that chooses one of the tags."""
     value = word.read()
     chosen = value if value in options else None
@@ -143,15 +136,11 @@ def show_comparison_problems(selection: SelectedRuns) -> None:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         runs_ = "This run is" if len(missing) == 1 else "These runs are"
         st.warning(
-            escaping.escape_markdown(f"{runs_} not found, and left out: {named}{more}."),
-            icon=":material/link_off:",
+            escaping.escape_markdown(f"{runs_} not found, and left out: {named}{more}."), icon=":material/link_off:"
         )
     if selection.omitted_count:
         are = "is" if selection.omitted_count == 1 else "are"
-        st.caption(
-            f"{MAX_RUNS} runs are compared at a time: {selection.omitted_count:,} more {are} left "
-            "out."
-        )
+        st.caption(f"{MAX_RUNS} runs are compared at a time: {selection.omitted_count:,} more {are} left out.")
 
 
 def show_comparison_introduction() -> None:
@@ -164,14 +153,9 @@ def show_comparison_introduction() -> None:
     )
     if trait := address.TAG.read() or address.SWEEP.read():
         has = "has the tag" if address.TAG.read() else "is of the sweep"
-        st.warning(
-            escaping.escape_markdown(f"No run {has} “{trait[:40]}”: choose others."),
-            icon=":material/link_off:",
-        )
+        st.warning(escaping.escape_markdown(f"No run {has} “{trait[:40]}”: choose others."), icon=":material/link_off:")
     if not every:
-        st.page_link(
-            "pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:"
-        )
+        st.page_link("pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:")
         return
     newest = [run.id for run in every[:NEWEST_RUN_COUNT]]
     if len(newest) == 1:

@@ -48,9 +48,7 @@ def restore_selected_runs() -> SelectedRuns:
 def remember_selected_runs() -> None:
     """Keep what the address names for this tab's next visit."""
     tab.compared_address = {
-        word.name: text
-        for word in ADDRESS_WORDS
-        if (text := address.get_query_parameters().get(word.name))
+        word.name: text for word in ADDRESS_WORDS if (text := address.get_query_parameters().get(word.name))
     }
 
 
@@ -66,18 +64,10 @@ def read_selected_runs() -> SelectedRuns:
         return find_runs_by_ids(wanted, every)
     tag, sweep = address.TAG.read(), address.SWEEP.read()
     shared = (
-        f"tag “{tag}”"
-        if tag
-        else sweep
-        if sweep and sweep.startswith("sweep")
-        else f"sweep {sweep}"
-        if sweep
-        else ""
+        f"tag “{tag}”" if tag else sweep if sweep and sweep.startswith("sweep") else f"sweep {sweep}" if sweep else ""
     )
     tagged_runs = filter_runs_by_tag(every, tag or sweep or "")
-    return SelectedRuns(
-        tuple(tagged_runs[:MAX_RUNS]), (), max(0, len(tagged_runs) - MAX_RUNS), shared
-    )
+    return SelectedRuns(tuple(tagged_runs[:MAX_RUNS]), (), max(0, len(tagged_runs) - MAX_RUNS), shared)
 
 
 def filter_runs_by_tag(every: Sequence[runs.Run], tag: str) -> list[runs.Run]:

@@ -23,13 +23,9 @@ def show_settings_comparison(every: Sequence[runs.Run], kept: RunFilter) -> None
     """Both pictures, and the runs that are left."""
     columns = {column.name: column for column in kept.columns}
     labels = {name: column.label for name, column in columns.items()}
-    with st.container(
-        horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_settings"
-    ):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_settings"):
         with st.popover("Choose axes", icon=":material/view_column:", key="compare_choose_axes"):
-            axes = controls.select_several_options(
-                address.AXES, "Axes", labels, select_default_axes(kept.columns)
-            )
+            axes = controls.select_several_options(address.AXES, "Axes", labels, select_default_axes(kept.columns))
         colored = controls.select_one_option(
             address.COLOR, "Colour by", labels, select_default_color(columns), width=240
         )
@@ -77,32 +73,20 @@ def show_settings_scatter(
     """Any figure against any setting."""
     labels = {name: column.label for name, column in columns.items()}
     first = select_default_x(kept.columns)
-    with st.container(
-        horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_scatter"
-    ):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_scatter"):
         x = columns[controls.select_one_option(address.X, "Across", labels, first, width=240)]
-        y = columns[
-            controls.select_one_option(
-                address.Y, "Up", labels, select_default_color(columns), width=240
-            )
-        ]
-        suits = tuple(
-            axis for axis, column in (("x", x), ("y", y)) if column.log and column.can_use_log
-        )
+        y = columns[controls.select_one_option(address.Y, "Up", labels, select_default_color(columns), width=240)]
+        suits = tuple(axis for axis, column in (("x", x), ("y", y)) if column.log and column.can_use_log)
         log = controls.select_option_pills(address.LOGS, "Axes", LOG_AXES, suits, "none")
     names = [format_unique_run_name(run) for run in every]
     title = f"{y.label} by {x.label_in_sentence} · {format_count(len(every), 'run')}"
     figure_panel.show_figure_panel(
-        scatter.plot_run_scatter(
-            x, y, color, names, kept.mask, title, theme.get_page_palette(), log
-        ),
+        scatter.plot_run_scatter(x, y, color, names, kept.mask, title, theme.get_page_palette(), log),
         key="compare_scatter",
         name=f"{y.name}-by-{x.name}",
         title=title,
         alt=describe_settings_chart(x, y, kept),
-        table=lambda: scatter.tabulate_run_scatter(
-            kept.columns, [run.id for run in every], names, kept.mask
-        ),
+        table=lambda: scatter.tabulate_run_scatter(kept.columns, [run.id for run in every], names, kept.mask),
         sees=f"A point a run: its {y.label_in_sentence} by its {x.label_in_sentence}, coloured by "
         f"its {color.label_in_sentence}.{describe_unbrushed_points(kept)}",
     )
@@ -130,9 +114,7 @@ def describe_settings_chart(x: AxisColumn, y: AxisColumn, kept: RunFilter) -> st
     )
 
 
-def show_filtered_runs(
-    every: Sequence[runs.Run], kept: RunFilter, columns: Sequence[AxisColumn]
-) -> None:
+def show_filtered_runs(every: Sequence[runs.Run], kept: RunFilter, columns: Sequence[AxisColumn]) -> None:
     """The runs that are left, a row each."""
     left = [place for place, stays in enumerate(kept.mask) if stays]
     frame = (
@@ -145,19 +127,13 @@ def show_filtered_runs(
     styled_table = downloads.style_downloadable_table(frame)
     for column in columns:
         if column.is_number:
-            styled_table = styled_table.format(
-                column.format_value, subset=[column.name], na_rep="–"
-            )
+            styled_table = styled_table.format(column.format_value, subset=[column.name], na_rep="–")
     config = {column.name: column.label for column in columns}
     st.dataframe(
         styled_table,
         hide_index=True,
         key="compare_left",
         placeholder="–",
-        column_config={
-            **config,
-            "run": None,
-            "name": st.column_config.TextColumn("Run", pinned=True),
-        },
+        column_config={**config, "run": None, "name": st.column_config.TextColumn("Run", pinned=True)},
         alt=f"{format_count(len(left), 'run')} with their settings and figures",
     )

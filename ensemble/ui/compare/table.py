@@ -22,29 +22,19 @@ COLUMN_SUBJECTS = {"groups": "Groups", "runs": "Runs"}
 NO_BASELINE = "none"
 
 
-def show_comparison_table(
-    groups: Sequence[RunGroup], every: Sequence[runs.Run], places: ControlPlaces
-) -> None:
+def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run], places: ControlPlaces) -> None:
     """The controls, what the table shows, and the table."""
     with places.more:
-        each = address.select_address_option(
-            address.COLUMNS, "A column for each of the", COLUMN_SUBJECTS, "groups"
-        )
+        each = address.select_address_option(address.COLUMNS, "A column for each of the", COLUMN_SUBJECTS, "groups")
         if each == "runs":
             groups = group_runs_singly(every)
-        differ = (
-            address.select_address_option(address.ROWS, "Settings", SETTING_ROWS, "differ")
-            == "differ"
-        )
+        differ = address.select_address_option(address.ROWS, "Settings", SETTING_ROWS, "differ") == "differ"
     with places.first:
         baseline = select_comparison_baseline(groups)
     runs_fingerprint = comparison_cache.compute_runs_fingerprint(every)
     keys = tuple(group.key for group in groups)
     shared_comparison = comparison_cache.compute_shared_comparison(
-        "table",
-        runs_fingerprint,
-        (keys, baseline),
-        lambda: compared.build_comparison_table(groups, baseline),
+        "table", runs_fingerprint, (keys, baseline), lambda: compared.build_comparison_table(groups, baseline)
     )
     render_view(side_by_side_view(shared_comparison, only_differing=differ))
     if describe_seed_limit(shared_comparison):
@@ -57,11 +47,7 @@ def group_runs_singly(every: Sequence[runs.Run]) -> list[RunGroup]:
     groups = []
     for group in group_runs(every, names or ("seed",)):
         for run in group.runs:
-            alone = (
-                group.title
-                if len(group.runs) == 1
-                else f"{group.title} · {format_creation_time(run.id)}"
-            )
+            alone = group.title if len(group.runs) == 1 else f"{group.title} · {format_creation_time(run.id)}"
             title = alone if run.name == run.id else format_unique_run_name(run)
             groups.append(RunGroup(title, run.id, (run,)))
     return groups
@@ -74,13 +60,10 @@ def select_comparison_baseline(groups: Sequence[RunGroup]) -> str | None:
     """
     wanted = address.BASELINE.read()
     first = {group.runs[0].id: group for group in groups}
-    own = next(
-        (name for name, group in first.items() if wanted in [run.id for run in group.runs]), None
-    )
+    own = next((name for name, group in first.items() if wanted in [run.id for run in group.runs]), None)
     pinned = set(read_baselines().values())
     default = next(
-        (name for name, group in first.items() if pinned & {run.id for run in group.runs}),
-        next(iter(first)),
+        (name for name, group in first.items() if pinned & {run.id for run in group.runs}), next(iter(first))
     )
     value = NO_BASELINE if wanted == NO_BASELINE else own or default
     options = {**{name: group.title for name, group in first.items()}, NO_BASELINE: "No baseline"}

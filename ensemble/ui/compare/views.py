@@ -16,13 +16,7 @@ from ensemble.ui.compare.run_filter import RunFilter
 from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.guard import guard_page
 
-VIEWS = {
-    "curves": "Curves",
-    "table": "Table",
-    "settings": "Settings",
-    "members": "Map",
-    "plan": "Plan",
-}
+VIEWS = {"curves": "Curves", "table": "Table", "settings": "Settings", "members": "Map", "plan": "Plan"}
 UNGROUPED_VIEWS = ("members", "plan")  # of single runs: their controls are not those of groups
 DEFAULT_VIEW = "curves"
 POLL_INTERVAL_S = 5.0
@@ -44,9 +38,7 @@ def refresh_comparison_view(was_active: bool) -> None:
         selected_runs.remember_selected_runs()
         view = address.VIEW.read_option(VIEWS, DEFAULT_VIEW)
         address.show_unknown_option(address.VIEW, VIEWS, VIEWS[view])
-        with st.container(
-            horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls"
-        ):
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls"):
             address.select_address_option(address.VIEW, "View", VIEWS, DEFAULT_VIEW)
             first = st.container(horizontal=True, vertical_alignment="bottom", width="content")
             grouped = view not in UNGROUPED_VIEWS
@@ -65,9 +57,7 @@ def refresh_comparison_view(was_active: bool) -> None:
             draw_comparison_view(view, selection.runs, kept, places)
 
 
-def draw_comparison_view(
-    view: str, every: tuple[runs.Run, ...], kept: RunFilter, places: ControlPlaces
-) -> None:
+def draw_comparison_view(view: str, every: tuple[runs.Run, ...], kept: RunFilter, places: ControlPlaces) -> None:
     """Draw one view, its controls in their places."""
     left = kept.filter_runs(every)
     if not left and view in ("curves", "table"):
@@ -97,11 +87,7 @@ def show_grouping_control(every: tuple[runs.Run, ...]) -> None:
     """Which settings part the runs into groups."""
     apart = find_differing_settings(collect_run_settings(run) for run in every)
     names = [name for name in address.BY.read() if name in SETTING_NAMES]
-    options = {
-        name: humanize_setting_name(name).capitalize()
-        for name in SETTING_NAMES
-        if name in (*apart, *names)
-    }
+    options = {name: humanize_setting_name(name).capitalize() for name in SETTING_NAMES if name in (*apart, *names)}
     if options:
         controls.select_several_options(
             address.BY,

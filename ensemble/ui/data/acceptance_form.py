@@ -131,8 +131,7 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         persist_state="session",
         max_chars=100,
         placeholder="{class}_#",
-        help="Where pictures' names hold the class: {class}_# for cat_12.jpg; # stands for digits, "
-        "* for anything.",
+        help="Where pictures' names hold the class: {class}_# for cat_12.jpg; # stands for digits, * for anything.",
     )
     labels = widget_state.draw_widget(
         st.segmented_control,
@@ -144,9 +143,7 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         format_func=LABEL_READINGS.__getitem__,
         help="Labels in arrays can be the names of classes, or count them. What was taken is said.",
     )
-    other = UploadRequest(
-        now.file, int(size), float(share), float(bad), merge, pattern.strip(), labels or ""
-    )
+    other = UploadRequest(now.file, int(size), float(share), float(bad), merge, pattern.strip(), labels or "")
     st.button(
         "Read it again",
         icon=":material/refresh:",
@@ -180,8 +177,7 @@ def restart_upload_reading(job: UploadJob, other: UploadRequest) -> None:
 def accept_uploaded_dataset(job: UploadJob) -> None:
     """Callback: the dataset takes its place among the others; the upload goes."""
     name, title, noun = (
-        widget_state.get_widget_value(build_upload_field_key(job, field)).strip()
-        for field in ("name", "title", "noun")
+        widget_state.get_widget_value(build_upload_field_key(job, field)).strip() for field in ("name", "title", "noun")
     )
     try:
         upload_preview.accept_preview(job.path, DatasetNaming(name, title, noun))

@@ -56,18 +56,14 @@ def show_dataset_buttons(info: DatasetInfo) -> None:
                 key="data_remove",
                 on_click=request_dataset_removal,
                 args=(info.name,),
-                **rights.build_control_arguments(
-                    Action.DELETE, custom_registry.custom_datasets_folder() / info.name
-                ),
+                **rights.build_control_arguments(Action.DELETE, custom_registry.custom_datasets_folder() / info.name),
             )
 
 
 def show_train_on_button(name: str) -> None:
     """The way to Train with this dataset chosen there."""
     wanted = suggest_training_settings(datasets.find_dataset_info(name))
-    listing = ", ".join(
-        settings.describe_run_setting(setting, value) for setting, value in wanted.items()
-    )
+    listing = ", ".join(settings.describe_run_setting(setting, value) for setting, value in wanted.items())
     if st.button(
         "Train on it",
         icon=":material/model_training:",
@@ -98,9 +94,7 @@ def suggest_training_settings(info: DatasetInfo) -> dict[str, float]:
     room = min(max(size // STEPS_PER_EPOCH, MIN_BATCH_SIZE), MAX_BATCH_SIZE, size)
     batch = max(step for step in settings.list_slider_steps("batch_size") if step <= max(room, 1))
     epochs = -(-TARGET_STEPS * batch // max(size, 1))
-    longest = [step for step in settings.list_slider_steps("epochs") if step >= epochs] or [
-        MAX_EPOCHS
-    ]
+    longest = [step for step in settings.list_slider_steps("epochs") if step >= epochs] or [MAX_EPOCHS]
     return {
         "batch_size": batch,
         "learning_rate": STARTING_LEARNING_RATE,

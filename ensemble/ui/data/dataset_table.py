@@ -23,9 +23,7 @@ def show_datasets() -> None:
         dataset_actions.show_dataset_panel(chosen)
     elif wanted := address.DATASET.read():
         st.warning(
-            escaping.escape_markdown(
-                f"There is no dataset “{wanted:.40}”. It may have been removed: choose another."
-            ),
+            escaping.escape_markdown(f"There is no dataset “{wanted:.40}”. It may have been removed: choose another."),
             icon=":material/link_off:",
         )
     else:
@@ -36,10 +34,7 @@ def describe_ready_datasets(every: list[DatasetInfo]) -> str:
     """What there is, in a sentence."""
     ready = sum(dataset.prepared for dataset in every)
     own = sum(dataset.own for dataset in every)
-    sentence = (
-        f"{formats.format_count(ready, 'dataset')} {'is' if ready == 1 else 'are'} ready to "
-        f"train on"
-    )
+    sentence = f"{formats.format_count(ready, 'dataset')} {'is' if ready == 1 else 'are'} ready to train on"
     if own:
         return f"{sentence}, {own} of them your own"
     return sentence
@@ -72,8 +67,7 @@ def show_dataset_table(every: list[DatasetInfo]) -> None:
         selection_mode="single-row",
         on_select=lambda: update_dataset_address(key, names),
         height=ROW_HEIGHT_PX * (min(len(names), MAX_ROWS) + 1) + 3,
-        alt=f"{formats.format_count(len(names), 'dataset')} with sizes, classes and whether it is "
-        f"here",
+        alt=f"{formats.format_count(len(names), 'dataset')} with sizes, classes and whether it is here",
         column_config={
             "Dataset": text(pinned=True, width=150),
             "State": text(width=110),

@@ -15,10 +15,7 @@ from ensemble.wording import escaping, formats
 
 MAX_LISTED_SIZES = 4  # that are said
 MAX_OPEN_LINES = 20  # of a tree that is shown without a click
-MAX_SHOWN_CLASSES, EXAMPLES_PER_CLASS = (
-    12,
-    5,
-)  # classes of which examples are shown, and how many of each
+MAX_SHOWN_CLASSES, EXAMPLES_PER_CLASS = (12, 5)  # classes of which examples are shown, and how many of each
 
 
 def show_upload_preview(job: UploadJob) -> None:
@@ -42,8 +39,7 @@ def show_upload_preview(job: UploadJob) -> None:
         with st.container(border=True, key="data_said"):
             st.markdown(
                 "\n".join(
-                    f"- {escaping.escape_markdown(rephrase_for_page(sentence, job.path))}"
-                    for sentence in sentences
+                    f"- {escaping.escape_markdown(rephrase_for_page(sentence, job.path))}" for sentence in sentences
                 )
             )
             show_unreadable_files(preview.findings)
@@ -79,9 +75,7 @@ def describe_upload_split(preview: UploadPreview) -> str:
     sentence = f"{note.train_size:,} to learn from, {note.test_size:,} to test with."
     if len(preview.findings.sizes) > 1:
         more = len(preview.findings.sizes) - MAX_LISTED_SIZES
-        listed = ", ".join(preview.findings.sizes[:MAX_LISTED_SIZES]) + (
-            f" and {more} more" if more > 0 else ""
-        )
+        listed = ", ".join(preview.findings.sizes[:MAX_LISTED_SIZES]) + (f" and {more} more" if more > 0 else "")
         sentence += f" They came in several sizes ({listed})."
     return f"{sentence} {escaping.escape_markdown(note.prepared)}"
 
@@ -89,9 +83,7 @@ def describe_upload_split(preview: UploadPreview) -> str:
 def show_unreadable_files(upload_findings: UploadFindings) -> None:
     """Which files cannot be read, for who wants to mend them."""
     if upload_findings.unreadable:
-        with st.expander(
-            f"{formats.format_count(upload_findings.unreadable_count, 'file')} that cannot be read"
-        ):
+        with st.expander(f"{formats.format_count(upload_findings.unreadable_count, 'file')} that cannot be read"):
             for name in upload_findings.unreadable:
                 st.text(name)
             if (more := upload_findings.unreadable_count - len(upload_findings.unreadable)) > 0:

@@ -21,8 +21,7 @@ def show_received_upload(ident: str) -> None:
     job = dataset_upload.read_upload_job(ident)
     if job is None:
         st.warning(
-            "This upload is no longer here: it was added, discarded, or is over a day old. Nothing "
-            "else was lost.",
+            "This upload is no longer here: it was added, discarded, or is over a day old. Nothing else was lost.",
             icon=":material/link_off:",
         )
         uploader.show_upload_again_button()
@@ -46,9 +45,7 @@ def refresh_upload_progress(ident: str) -> None:
         if job is None or not job.active:
             st.rerun()
         job_panel.show_job_progress(
-            job,
-            f"{jobs_words.describe_job_stage(job, [])}. You can continue meanwhile.",
-            prefix="upload_",
+            job, f"{jobs_words.describe_job_stage(job, [])}. You can continue meanwhile.", prefix="upload_"
         )
 
 

@@ -41,10 +41,7 @@ def show_dataset_uploader() -> None:
     """The uploader; below it, folded, what it takes."""
     st.subheader("Add your own images", anchor=False)
     with st.container(width=720):
-        key, full = (
-            f"data_upload_{tab.data_uploader_count}",
-            tab.uploaded_bytes >= MAX_TAB_UPLOAD_BYTES,
-        )
+        key, full = (f"data_upload_{tab.data_uploader_count}", tab.uploaded_bytes >= MAX_TAB_UPLOAD_BYTES)
         st.file_uploader(
             "A .zip, .npz, .mat or .csv with your images",
             type=[suffix.removeprefix(".") for suffix in SUFFIXES],
@@ -61,8 +58,7 @@ def show_dataset_uploader() -> None:
         )
         if full:
             st.warning(
-                "This tab has uploaded as much as the server holds for it. Reload the page "
-                "to upload more.",
+                "This tab has uploaded as much as the server holds for it. Reload the page to upload more.",
                 icon=":material/memory:",
             )
         with st.expander("What the file has to hold"):
@@ -91,9 +87,7 @@ def receive_uploaded_dataset(key: str) -> None:
 
 def show_upload_again_button() -> None:
     """A button back to the uploader."""
-    st.button(
-        "Upload another file", icon=":material/upload:", key="data_again", on_click=leave_upload
-    )
+    st.button("Upload another file", icon=":material/upload:", key="data_again", on_click=leave_upload)
 
 
 def leave_upload(ident: str = "") -> None:

@@ -23,14 +23,9 @@ def show_audit_log() -> None:
             st.caption("Nothing has been launched, stopped, changed or deleted yet.")
             return
         st.dataframe(
-            tabulate_audit_entries(list(reversed(last))),
-            hide_index=True,
-            key="audit",
-            alt="Who did what, newest first",
+            tabulate_audit_entries(list(reversed(last))), hide_index=True, key="audit", alt="Who did what, newest first"
         )
-        st.caption(
-            escaping.escape_markdown(f"The last {len(last):,} lines; all of them: ensemble audit.")
-        )
+        st.caption(escaping.escape_markdown(f"The last {len(last):,} lines; all of them: ensemble audit."))
 
 
 def tabulate_audit_entries(entries: list[AuditEntry]) -> dict[str, list[str]]:

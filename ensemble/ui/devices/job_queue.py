@@ -39,9 +39,7 @@ def refresh_job_queue(was_busy: bool) -> None:
         is_or_are = "are" if len(every) > 1 else "is"
         st.markdown(f"### {going} {is_or_are} running or queued")
         if not every:
-            st.page_link(
-                "pages/train.py", label="Train an ensemble", icon=":material/arrow_forward:"
-            )
+            st.page_link("pages/train.py", label="Train an ensemble", icon=":material/arrow_forward:")
         for number, job in enumerate(every[:MAX_SHOWN_JOBS]):
             show_queued_job(job, jobs_words.describe_queued_job(job, number))
         if (more := len(every) - MAX_SHOWN_JOBS) > 0:
@@ -52,11 +50,7 @@ def show_queued_job(job: QueuedJob, sentence: str) -> None:
     """One row: a link to its screen, its kind, how it stands."""
     if job.kind in SCREENS:
         page, word = SCREENS[job.kind]
-        st.page_link(
-            page,
-            label=escaping.escape_markdown(format_run_name(job)),
-            query_params=word.build_query(job.id),
-        )
+        st.page_link(page, label=escaping.escape_markdown(format_run_name(job)), query_params=word.build_query(job.id))
         st.caption(f"{job.kind.title} · {escaping.escape_markdown(sentence)}")
     else:
         st.markdown(job.kind.title)

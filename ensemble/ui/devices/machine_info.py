@@ -34,9 +34,7 @@ def refresh_machine_header(was_waiting: bool) -> None:
     if here := device_probe.inventory:
         summary = here.summary
     else:
-        summary = (
-            "Looking for devices…" if device_probe.is_pending else "The devices could not be asked."
-        )
+        summary = "Looking for devices…" if device_probe.is_pending else "The devices could not be asked."
     st.subheader(escaping.escape_markdown(summary), anchor=False)
     processor = this_machine()
     with st.container(horizontal=True, gap="medium", key="machine_figures"):
@@ -78,9 +76,7 @@ def show_member_distribution_panel() -> None:
 
 def show_member_distribution() -> None:
     """For a number of members: how many each device has, and what speed was measured."""
-    held = widget_state.get_widget_value(
-        settings.format_setting_key("members"), settings.RUN_FIELDS["members"].default
-    )
+    held = widget_state.get_widget_value(settings.format_setting_key("members"), settings.RUN_FIELDS["members"].default)
     members = draw_field_control(
         settings.RUN_FIELDS["members"],
         MEMBERS_KEY,
@@ -107,10 +103,7 @@ def describe_member_distribution(members: int, devices: int) -> str:
         idle = f"; {formats.format_count(devices - used, 'device')} would be idle"
     if count_devices_per_member(members, devices, devices) > 1:
         idle += ", unless *Batch parts* (on Train, under More) has devices share a member's batches"
-    return (
-        f"{formats.format_count(members, 'member')} on {formats.format_count(used, 'device')}: "
-        f"{how}{idle}."
-    )
+    return f"{formats.format_count(members, 'member')} on {formats.format_count(used, 'device')}: {how}{idle}."
 
 
 def list_members_by_device(members: int, devices: int) -> str:
@@ -133,6 +126,4 @@ def format_member_range(first: int, last: int) -> str:
 def find_measured_throughput(members: int) -> float | None:
     """This engine's speed in float32 with about so many members, as the last race found it."""
     race = race_results.find_latest_race()
-    return (
-        race.find_rate("float32", members) if race and race.agrees_with_howto("float32") else None
-    )
+    return race.find_rate("float32", members) if race and race.agrees_with_howto("float32") else None

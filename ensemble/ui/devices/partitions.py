@@ -34,18 +34,13 @@ def refresh_cluster() -> None:
         scheduler_snapshot = schedulers.read_scheduler_snapshot()
         st.markdown(f"**{scheduler_snapshot.scheduler.title}**")
         if scheduler_snapshot.problem:
-            st.warning(
-                escaping.escape_markdown(scheduler_snapshot.problem), icon=":material/cloud_off:"
-            )
+            st.warning(escaping.escape_markdown(scheduler_snapshot.problem), icon=":material/cloud_off:")
         if scheduler_snapshot.partitions:
             show_cluster_table(
-                tabulate_partitions(scheduler_snapshot.partitions),
-                "What each partition has, and what of it is free",
+                tabulate_partitions(scheduler_snapshot.partitions), "What each partition has, and what of it is free"
             )
         if tasks := filter_own_tasks(scheduler_snapshot.tasks):
-            show_cluster_table(
-                tabulate_cluster_tasks(tasks), "The tasks of this program on the cluster"
-            )
+            show_cluster_table(tabulate_cluster_tasks(tasks), "The tasks of this program on the cluster")
         elif scheduler_snapshot.partitions:
             st.caption("None of your runs has a task there.")
 
@@ -63,13 +58,11 @@ def tabulate_partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
         "nodes free": [f"{partition.free_nodes:,} of {partition.nodes:,}" for partition in there],
         "CPUs free": [f"{partition.free_cpus:,} of {partition.cpus:,}" for partition in there],
         "GPUs free": [
-            f"{partition.free_gpus:,} of {partition.gpus:,}" if partition.gpus else "none"
-            for partition in there
+            f"{partition.free_gpus:,} of {partition.gpus:,}" if partition.gpus else "none" for partition in there
         ],
         "memory of a node": [f"{partition.memory_gb:,.0f} GB" for partition in there],
         "time limit": [
-            formats.format_duration(60 * partition.minutes) if partition.minutes else "none"
-            for partition in there
+            formats.format_duration(60 * partition.minutes) if partition.minutes else "none" for partition in there
         ],
         "state": ["takes tasks" if partition.up else "accepts none now" for partition in there],
     }
@@ -87,10 +80,7 @@ def tabulate_cluster_tasks(tasks: Sequence[QueueEntry]) -> dict[str, list[str]]:
     since = {name: format_task_durations(name) for name in {task.name for task in tasks}}
     return {
         "job": [task.id for task in tasks],
-        "run": [
-            format_run_name(jobs_by_id[task.name]) if task.name in jobs_by_id else task.name
-            for task in tasks
-        ],
+        "run": [format_run_name(jobs_by_id[task.name]) if task.name in jobs_by_id else task.name for task in tasks],
         "state": [describe_task_state(task) for task in tasks],
         "node": [task.nodes for task in tasks],
         "time": [since[task.name].get(task.id, "–") for task in tasks],

@@ -16,9 +16,7 @@ from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import escaping, formats
 
-THIS_MACHINE = (
-    ""  # else the scheduler's name, a colon and the partition: none for the cluster's default
-)
+THIS_MACHINE = ""  # else the scheduler's name, a colon and the partition: none for the cluster's default
 SINGLE_TASK_HELP = (
     "On a cluster it is one task on one node, and does not queue on this machine. What it asks for "
     "stands in ensemble.toml, table [{table}]."
@@ -35,9 +33,7 @@ def select_placement(key: str, help: str, before: Placement | None = None) -> st
       before: where a job was that is to be gone on with, which is chosen at first.
     """
     scheduler_snapshot = schedulers.read_scheduler_snapshot()
-    if not (
-        scheduler_snapshot.is_present or before or widget_state.get_widget_value(key, THIS_MACHINE)
-    ):
+    if not (scheduler_snapshot.is_present or before or widget_state.get_widget_value(key, THIS_MACHINE)):
         return THIS_MACHINE
     first = format_placement_choice(before)
     held = widget_state.initialize_widget(key, first)
@@ -60,10 +56,7 @@ def describe_placement_choice(choice: str) -> str:
     """A choice in words: "Slurm · long". The browser sends it back so: it never changes."""
     if choice == THIS_MACHINE:
         return "This machine"
-    return (
-        f"{parse_choice_scheduler(choice).title} · "
-        f"{parse_choice_partition(choice) or 'default partition'}"
-    )
+    return f"{parse_choice_scheduler(choice).title} · {parse_choice_partition(choice) or 'default partition'}"
 
 
 def parse_choice_scheduler(choice: str) -> Scheduler:
@@ -81,9 +74,7 @@ def format_placement_choice(before: Placement | None) -> str:
     return THIS_MACHINE if before is None else f"{before.on}:{before.settings.get('partition', '')}"
 
 
-def build_placement(
-    choice: str, before: Placement | None = None, **requests: Any
-) -> Placement | None:
+def build_placement(choice: str, before: Placement | None = None, **requests: Any) -> Placement | None:
     """Where that is: as it was before, else with what ensemble.toml asks for.
 
     Args:
@@ -100,10 +91,7 @@ def build_placement(
         return None
     scheduler = parse_choice_scheduler(choice)
     config = dataclasses.replace(
-        scheduler.settings.from_toml(),
-        partition=parse_choice_partition(choice),
-        nodes=1,
-        **requests,
+        scheduler.settings.from_toml(), partition=parse_choice_partition(choice), nodes=1, **requests
     )
     return Placement(scheduler.name, config.as_dict())
 
@@ -123,11 +111,7 @@ def show_task_requests(choice: str, prefix: str = "", before: Placement | None =
     for (name, label), column in zip(REQUEST_LABELS.items(), columns, strict=True):
         with column:
             draw_field_control(
-                fields[name],
-                build_request_key(choice, name, prefix),
-                label,
-                start=getattr(usual, name),
-                typed=True,
+                fields[name], build_request_key(choice, name, prefix), label, start=getattr(usual, name), typed=True
             )
 
 
@@ -145,9 +129,7 @@ def load_first_settings(choice: str, before: Placement | None) -> SlurmConfig:
     return load_scheduler_settings(scheduler)
 
 
-def build_fitting_placement(
-    choice: str, prefix: str = "", before: Placement | None = None
-) -> Placement | None:
+def build_fitting_placement(choice: str, prefix: str = "", before: Placement | None = None) -> Placement | None:
     """Where that is, with what `show_task_requests` asks for, if the cluster has it.
 
     Args:
@@ -165,35 +147,26 @@ def build_fitting_placement(
     if scheduler_snapshot.problem:
         raise ClusterError(scheduler_snapshot.problem)
     held = {
-        name: widget_state.get_widget_value(build_request_key(choice, name, prefix), None)
-        for name in REQUEST_LABELS
+        name: widget_state.get_widget_value(build_request_key(choice, name, prefix), None) for name in REQUEST_LABELS
     }
     requests = {name: value for name, value in held.items() if value is not None}
     if before and before.on == parse_choice_scheduler(choice).name:
         config = dataclasses.replace(
-            load_first_settings(choice, before),
-            partition=parse_choice_partition(choice),
-            **requests,
+            load_first_settings(choice, before), partition=parse_choice_partition(choice), **requests
         )
         place = Placement(before.on, config.as_dict())
     else:
         found = build_placement(choice, **requests)
         assert found is not None
         place = found
-    check_partition_fit(
-        parse_choice_scheduler(choice), place.settings, scheduler_snapshot.partitions
-    )
+    check_partition_fit(parse_choice_scheduler(choice), place.settings, scheduler_snapshot.partitions)
     return place
 
 
-def check_partition_fit(
-    scheduler: Scheduler, requests: dict[str, Any], there: tuple[Partition, ...]
-) -> None:
+def check_partition_fit(scheduler: Scheduler, requests: dict[str, Any], there: tuple[Partition, ...]) -> None:
     """ConfigError where the chosen partition is not there, or has not what a task asks for."""
     if not there:
-        raise ClusterError(
-            f"{scheduler.title} has not reported its nodes yet: try again in a moment."
-        )
+        raise ClusterError(f"{scheduler.title} has not reported its nodes yet: try again in a moment.")
     name = requests["partition"]
     partition = next((candidate for candidate in there if candidate.name == name), None)
     if partition is None:
@@ -208,8 +181,7 @@ def check_partition_fit(
         raise ConfigError(f"The partition {partition.name} has no GPUs: ask for 0.")
     if requests["memory"] > partition.memory_gb > 0:
         raise ConfigError(
-            f"No node of {partition.name} has more than {partition.memory_gb:,.0f} GB of memory: "
-            "ask for less."
+            f"No node of {partition.name} has more than {partition.memory_gb:,.0f} GB of memory: ask for less."
         )
 
 
@@ -224,15 +196,11 @@ def load_scheduler_settings(scheduler: Scheduler) -> SlurmConfig:
 def show_free_resources(choice: str) -> None:
     """What the chosen partition has: "3 of 10 nodes free, 40 of 160 CPUs, …"."""
     there = schedulers.read_scheduler_snapshot().partitions
-    partition = next(
-        (candidate for candidate in there if candidate.name == parse_choice_partition(choice)), None
-    )
+    partition = next((candidate for candidate in there if candidate.name == parse_choice_partition(choice)), None)
     if partition is None:
         return
     gpus = f", {partition.free_gpus} of {partition.gpus} GPUs" if partition.gpus else ""
-    limit = (
-        f"; {formats.format_duration(60 * partition.minutes)} at most" if partition.minutes else ""
-    )
+    limit = f"; {formats.format_duration(60 * partition.minutes)} at most" if partition.minutes else ""
     sentence = (
         f"{partition.free_nodes} of {formats.format_count(partition.nodes, 'node')} free, "
         f"{partition.free_cpus:,} of {partition.cpus:,} CPUs{gpus}{limit}"
@@ -244,7 +212,4 @@ def describe_time_limit(choice: str) -> str:
     """What becomes of a task at the end of its time."""
     usual = parse_choice_scheduler(choice).settings().time
     minutes = widget_state.get_widget_value(build_request_key(choice, "time"), usual)
-    return (
-        f"After {formats.format_duration(60 * minutes)} it stops with a checkpoint and goes on "
-        f"in another."
-    )
+    return f"After {formats.format_duration(60 * minutes)} it stops with a checkpoint and goes on in another."

@@ -111,11 +111,7 @@ class DeviceProbe:
     def _start_process(self, command: tuple[str, ...]) -> None:
         try:
             self.process = subprocess.Popen(
-                command,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                env=build_worker_environment(),
+                command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=build_worker_environment()
             )
             # Importing JAX keeps a core busy: the page that is being opened goes first.
             os.setpriority(os.PRIO_PROCESS, self.process.pid, 10)

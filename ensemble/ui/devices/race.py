@@ -8,13 +8,7 @@ from ensemble.figures import race_throughput as speeds_figure
 from ensemble.jobs.queue import list_blocking_jobs, list_jobs_ahead
 from ensemble.machine.jax_settings import is_cpu_only
 from ensemble.machine.machine_info import read_machine_info
-from ensemble.race import (
-    Race,
-    RaceConfig,
-    build_default_race,
-    read_race_job,
-    start_race,
-)
+from ensemble.race import Race, RaceConfig, build_default_race, read_race_job, start_race
 from ensemble.race.race_runner import estimate_race_seconds
 from ensemble.ui.devices import race_results
 from ensemble.ui.jobs import job_panel
@@ -59,9 +53,7 @@ def refresh_race_progress(was_active: bool) -> None:
             return
         if job.active:
             ahead = list_jobs_ahead(job) if job.state == "queued" else []
-            job_panel.show_job_progress(
-                job, jobs_words.describe_job_stage(job, ahead), prefix="race_"
-            )
+            job_panel.show_job_progress(job, jobs_words.describe_job_stage(job, ahead), prefix="race_")
             st.caption("It continues if you leave this page. Other jobs wait for it.")
         else:
             job_panel.show_job_ending(job)
@@ -88,19 +80,14 @@ def show_race_results(race: Race) -> None:
         best = max(race.rates, key=lambda name: max(race.rates[name].values()))
         top = formats.format_throughput(max(race.rates[best].values()))
         pictures.show_figure_panel(
-            speeds_figure.plot_race_throughput(
-                race, f"Training speed by members · {on}", theme.get_page_palette()
-            ),
+            speeds_figure.plot_race_throughput(race, f"Training speed by members · {on}", theme.get_page_palette()),
             key="race_speeds",
             name="training-speed",
             title="Training speed by members",
-            alt=f"Speed against members; the fastest is {devices_words.COMPETITOR_NAMES[best]}: "
-            f"{top}",
+            alt=f"Speed against members; the fastest is {devices_words.COMPETITOR_NAMES[best]}: {top}",
             table=lambda: speeds_figure.tabulate_race_throughput(race),
             help=THROUGHPUT_HELP,
-            sees=escaping.escape_markdown(
-                devices_words.describe_bfloat16_gain(race) or "Higher is faster."
-            ),
+            sees=escaping.escape_markdown(devices_words.describe_bfloat16_gain(race) or "Higher is faster."),
         )
     st.caption(escaping.escape_markdown(devices_words.describe_race_setup(race)))
     st.caption(devices_words.describe_loss_agreement(race))
@@ -115,8 +102,7 @@ def show_race_button(again: bool) -> None:
     emulates = is_cpu_only() and not read_machine_info().fast_bfloat16
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         pressed = st.button(
-            f"Measure {'again' if again else 'this machine'}, about "
-            f"{formats.format_duration(round_duration(seconds))}",
+            f"Measure {'again' if again else 'this machine'}, about {formats.format_duration(round_duration(seconds))}",
             type="secondary" if again else "primary",
             icon=":material/timer:",
             key="race_measure",

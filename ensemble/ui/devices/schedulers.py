@@ -49,9 +49,7 @@ class SchedulerPoller:
         if not shutil.which(self._scheduler.commands[0]):
             return build_absent_snapshot(self._scheduler)
         with self._lock:
-            lasts = (
-                FRESH_SECONDS if self._answer is None or self._answer.is_present else ABSENT_SECONDS
-            )
+            lasts = FRESH_SECONDS if self._answer is None or self._answer.is_present else ABSENT_SECONDS
             stale = self._answer is None or time.monotonic() - self._asked > lasts
             if stale and not (self._thread and self._thread.is_alive()):
                 self._thread = threading.Thread(target=self._update_snapshot, daemon=True)

@@ -25,8 +25,7 @@ def close_drawer_after_use(page: str) -> None:
     with st.container(key="drawer_closer"):
         # The script is the program's own, and its argument a word and a time of its own.
         st.html(
-            f"<script>{load_drawer_script()}\n"
-            f"drawer({json.dumps(json.dumps(place))}, {sidebar})</script>",
+            f"<script>{load_drawer_script()}\ndrawer({json.dumps(json.dumps(place))}, {sidebar})</script>",
             unsafe_allow_javascript=True,
         )
 
@@ -39,10 +38,7 @@ def load_drawer_script() -> str:
     dialog is closed.
     """
     folder = Path(__file__).parent / "js"
-    scripts = [
-        (folder / f"{name}.js").read_text("utf-8")
-        for name in ("drawer", "connection", "names", "focus")
-    ]
+    scripts = [(folder / f"{name}.js").read_text("utf-8") for name in ("drawer", "connection", "names", "focus")]
     calls = f"watchConnection({json.dumps(describe_lost_server())})\nwatchNames()\nwatchDialogs()"
     return "\n".join([*scripts, calls])
 
@@ -52,7 +48,4 @@ def describe_lost_server() -> str:
     runs = "Your runs go on: each trains in a process of its own, and nothing is lost."
     if os.environ.get(STOP_WITH_SERVER) == "1":
         runs = "Runs stop with a checkpoint where the server was ended, and go on once resumed."
-    return (
-        f"{runs} This page comes back by itself when the server does; whoever looks after it "
-        "starts it again."
-    )
+    return f"{runs} This page comes back by itself when the server does; whoever looks after it starts it again."

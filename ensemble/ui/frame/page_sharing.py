@@ -29,11 +29,7 @@ def find_shared_address() -> str | None:
     host = st.context.headers.get("Host") or ""
     allowed = st.get_option("server.allowedHosts")
     named = bool(allowed) and "*" not in allowed and server.is_host_allowed(host)
-    if (
-        not named
-        or not HOST_PATTERN.fullmatch(host)
-        or is_loopback_host(urlsplit(f"//{host}").hostname or "")
-    ):
+    if not named or not HOST_PATTERN.fullmatch(host) or is_loopback_host(urlsplit(f"//{host}").hostname or ""):
         return None
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
     return f"{scheme}://{host}{server.add_base_path('')}"
@@ -86,9 +82,7 @@ def show_phones_button(page: str) -> None:
       page: the page's word in the address.
     """
     base = find_shared_address()
-    if base and st.button(
-        "Show on phones", key="phones", icon=":material/qr_code_2:", type="tertiary"
-    ):
+    if base and st.button("Show on phones", key="phones", icon=":material/qr_code_2:", type="tertiary"):
         show_phones_dialog(base, page)
 
 
@@ -98,8 +92,5 @@ def show_phones_dialog(base: str, page: str) -> None:
     st.markdown(f"## {escaping.escape_markdown(base.partition('://')[2])}")
     full = build_shared_link(base, page, address.get_query_parameters())
     st.image(render_qr_code(full), width=QR_CODE_SIDE_PX)
-    st.caption(
-        "Phones in this network open this very page with it; the address above leads to "
-        "the first one."
-    )
+    st.caption("Phones in this network open this very page with it; the address above leads to the first one.")
     st.code(full, language=None, wrap_lines=True)

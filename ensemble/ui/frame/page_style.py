@@ -42,9 +42,7 @@ class PageStyleMiddleware:
         """Answer, as ASGI has it."""
         if scope["type"] != "http" or scope["method"] != "GET" or not wants_page(scope):
             return await self._app(scope, receive, send)
-        headers = [
-            (name, value) for name, value in scope["headers"] if name not in DROPPED_REQUEST_HEADERS
-        ]
+        headers = [(name, value) for name, value in scope["headers"] if name not in DROPPED_REQUEST_HEADERS]
         first: list[Message] = []
         body = bytearray()
 

@@ -16,8 +16,7 @@ def show_skip_link(label: str, key: str) -> None:
     """
     with st.container(key="skip_link"):
         st.html(
-            f'<a href="#{key}">{label}</a>'
-            f"<script>{load_skip_script()}\nlinkTo({json.dumps(key)})</script>",
+            f'<a href="#{key}">{label}</a><script>{load_skip_script()}\nlinkTo({json.dumps(key)})</script>',
             unsafe_allow_javascript=True,
         )
 

@@ -43,9 +43,7 @@ def measure_gain_over_run(shared_epoch: SharedEpoch, other: runs.Run, epoch: int
       EnsembleError: the other's predictions cannot be read.
     """
     path = other.path / "predictions" / f"epoch-{epoch:04d}.npz"
-    return shared_epoch.measure(
-        compute_gain_over_run, other.id, epoch, loaders.get_file_version(path)
-    )
+    return shared_epoch.measure(compute_gain_over_run, other.id, epoch, loaders.get_file_version(path))
 
 
 def compute_gain_over_run(
@@ -68,17 +66,11 @@ def show_comparison_with_all(shared_epoch: SharedEpoch, other_runs: Sequence[run
         for other in other_runs[:MAX_RUNS]:
             try:
                 epoch, _ = select_compared_epoch(other)
-                run_gains.append(
-                    RunGain(
-                        format_run_name(other), measure_gain_over_run(shared_epoch, other, epoch)
-                    )
-                )
+                run_gains.append(RunGain(format_run_name(other), measure_gain_over_run(shared_epoch, other, epoch)))
             except (EnsembleError, IndexError):
                 unread.append(format_run_name(other))
     if run_gains:
-        st.dataframe(
-            tabulate_run_gains(run_gains, shared_epoch.noun), hide_index=True, key="compare_all"
-        )
+        st.dataframe(tabulate_run_gains(run_gains, shared_epoch.noun), hide_index=True, key="compare_all")
     st.caption(describe_multiple_tests(len(run_gains), len(other_runs), len(unread)))
 
 
@@ -87,9 +79,9 @@ def tabulate_run_gains(run_gains: Sequence[RunGain], noun: str) -> pd.DataFrame:
 
     Accuracy and NLL of K runs are 2K tests at once: p is Holm's for all of them.
     """
-    adjusted = adjust_p_holm(
-        [p for gain_row in run_gains for p in (gain_row.gain.p, gain_row.gain.nll_p)]
-    ).reshape(-1, 2)
+    adjusted = adjust_p_holm([p for gain_row in run_gains for p in (gain_row.gain.p, gain_row.gain.nll_p)]).reshape(
+        -1, 2
+    )
     rows = []
     for run_gain, (p, nll_p) in zip(run_gains, adjusted.tolist(), strict=True):
         gain = run_gain.gain
@@ -134,7 +126,5 @@ def describe_multiple_tests(compared: int, available: int, unread: int) -> str:
     if available > MAX_RUNS:
         sentences.append(f"The newest {MAX_RUNS} of {available:,} runs are compared.")
     if unread:
-        sentences.append(
-            f"The predictions of {formats.format_count(unread, 'run')} cannot be read."
-        )
+        sentences.append(f"The predictions of {formats.format_count(unread, 'run')} cannot be read.")
     return " ".join(sentences)

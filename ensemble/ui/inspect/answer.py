@@ -10,24 +10,14 @@ from streamlit.delta_generator import DeltaGenerator
 from ensemble.analysis.members.gain import gain_over_mean_member
 from ensemble.analysis.members.subsets import MAX_MEMBERS_EXACT
 from ensemble.analysis.quality.quality import EnsembleQualities, measure_qualities
-from ensemble.ui.frame.plain_words import (
-    apply_plain_wording,
-    choose_term_heading,
-    is_plain_wording_on,
-)
+from ensemble.ui.frame.plain_words import apply_plain_wording, choose_term_heading, is_plain_wording_on
 from ensemble.ui.inspect.metrics import METRIC_HELP, describe_ece_metric, show_inspect_metrics
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import controls, downloads
 from ensemble.ui.render import read_view_choice
 from ensemble.ui.shared.tab import tab
 from ensemble.views.answer import describe_answer_headline, list_answer_evidence
-from ensemble.views.committee import (
-    KEEP_CHOICE,
-    MARGIN_VALUES,
-    SHARES,
-    decide_enough_members,
-    offer_margins,
-)
+from ensemble.views.committee import KEEP_CHOICE, MARGIN_VALUES, SHARES, decide_enough_members, offer_margins
 from ensemble.views.member_faults import list_epoch_member_faults
 from ensemble.wording import formats
 from ensemble.wording.escaping import escape_markdown
@@ -36,10 +26,7 @@ from ensemble.wording.verdicts import committee as committee_words
 from ensemble.wording.verdicts import ensemble_gain as inspect_words
 
 INTERVAL_COLUMNS = ("accuracy low", "accuracy high")
-INTERVAL_HELP = {
-    "from": "The lower end of the 95 % Wilson interval of the accuracy.",
-    "to": "The upper end of it.",
-}
+INTERVAL_HELP = {"from": "The lower end of the 95 % Wilson interval of the accuracy.", "to": "The upper end of it."}
 COMMITTEE_HINT = "Committee tells how many members are enough."
 JUDGING_NOTE = "Judging how many members are enough …"
 
@@ -86,9 +73,7 @@ def show_inspect_answer(shared_epoch: SharedEpoch) -> AnswerPlaces:
                     )
                     st.caption(apply_plain_wording(gain_evidence), width="content")
                 behind = st.popover("Figures", type="tertiary", key="behind")
-        controls.show_predictions_epoch_slider(
-            shared_epoch.epochs, shared_epoch.epoch, shared_epoch.run
-        )
+        controls.show_predictions_epoch_slider(shared_epoch.epochs, shared_epoch.epoch, shared_epoch.run)
     with behind:
         metrics = st.container(horizontal=True, gap="medium", key="figures")
         inner = st.container(key="behind_figures")
@@ -150,9 +135,7 @@ def show_quality_table(shared_epoch: SharedEpoch, ensemble_qualities: EnsembleQu
             format=select_column_format(name, shared_epoch.n),
             width="small",
         )
-        for name, text in (
-            METRIC_HELP | {"ECE": describe_ece_metric(shared_epoch)} | INTERVAL_HELP
-        ).items()
+        for name, text in (METRIC_HELP | {"ECE": describe_ece_metric(shared_epoch)} | INTERVAL_HELP).items()
     }
     st.dataframe(
         tabulate_qualities(ensemble_qualities),
@@ -163,9 +146,7 @@ def show_quality_table(shared_epoch: SharedEpoch, ensemble_qualities: EnsembleQu
     )
     st.download_button(
         "Figures (CSV)",
-        lambda: downloads.encode_table_csv(
-            inspect_words.tabulate_exact_metrics(ensemble_qualities)
-        ),
+        lambda: downloads.encode_table_csv(inspect_words.tabulate_exact_metrics(ensemble_qualities)),
         f"{shared_epoch.file_stem}-quality.csv",
         "text/csv",
         icon=":material/table:",

@@ -67,10 +67,7 @@ def show_image_page(
 
 
 def show_test_image_grid(
-    shared_epoch: SharedEpoch,
-    page: Ints,
-    key: str,
-    under: Callable[[int], Sequence[str]] | None,
+    shared_epoch: SharedEpoch, page: Ints, key: str, under: Callable[[int], Sequence[str]] | None
 ) -> None:
     """The test images of these numbers, each of which opens at a press."""
     image_grid.show_image_grid(

@@ -34,24 +34,15 @@ def show_inspect_metrics(shared_epoch: SharedEpoch) -> None:
     qualities = shared_epoch.measure(measure_qualities)
     if shared_epoch.members > 1:
         show_test_accuracy(qualities.ensemble, "Ensemble", shared_epoch)
-        show_gain_metrics(
-            qualities.ensemble, shared_epoch.measure(gain_over_mean_member), shared_epoch.noun
-        )
+        show_gain_metrics(qualities.ensemble, shared_epoch.measure(gain_over_mean_member), shared_epoch.noun)
         show_ece_metric(shared_epoch.measure(estimate_ece_gain), describe_ece_metric(shared_epoch))
         return
     show_test_accuracy(qualities.ensemble, "Accuracy", shared_epoch)
     for name, value in (("NLL", qualities.ensemble.nll), ("ECE", qualities.ensemble.ece)):
         term_help = format_term_help(
-            name,
-            describe_ece_metric(shared_epoch) if name == "ECE" else METRIC_HELP[name],
-            is_plain_wording_on(),
+            name, describe_ece_metric(shared_epoch) if name == "ECE" else METRIC_HELP[name], is_plain_wording_on()
         )
-        st.metric(
-            choose_term_heading(name),
-            formats.format_significant(value),
-            width="content",
-            help=term_help,
-        )
+        st.metric(choose_term_heading(name), formats.format_significant(value), width="content", help=term_help)
 
 
 def show_test_accuracy(quality: Quality, label: str, shared_epoch: SharedEpoch) -> None:

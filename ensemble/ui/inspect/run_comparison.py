@@ -23,15 +23,7 @@ from ensemble.ui.inspect import images
 from ensemble.ui.inspect.all_runs_comparison import measure_gain_over_run, show_comparison_with_all
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import controls, loader
-from ensemble.ui.shared import (
-    address,
-    guard,
-    loaders,
-    seed_launch,
-    settings,
-    theme,
-    widget_state,
-)
+from ensemble.ui.shared import address, guard, loaders, seed_launch, settings, theme, widget_state
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import escaping, formats
 from ensemble.wording.formats import pluralize_noun
@@ -39,12 +31,7 @@ from ensemble.wording.run_names import format_run_name, format_unique_run_name
 from ensemble.wording.verdicts import run_comparison
 from ensemble.wording.verdicts.ensemble_gain import describe_compared_digits_caution
 
-DETAIL_LABELS = {
-    "won": "Won",
-    "lost": "Lost",
-    "settings": "Settings that differ",
-    "all": "Against all runs",
-}
+DETAIL_LABELS = {"won": "Won", "lost": "Lost", "settings": "Settings that differ", "all": "Against all runs"}
 OFFERED_SEEDS = (seed_launch.SEEDS_PER_SETTING, 5)  # of which it is said what they would show
 
 
@@ -80,9 +67,7 @@ def show_run_comparison(shared_epoch: SharedEpoch) -> None:
     show_comparison_details(shared_epoch, other_predictions, other, comparable_runs)
 
 
-def compare_over_seeds(
-    shared_epoch: SharedEpoch, other: runs.Run, epoch: int
-) -> SeedComparison | None:
+def compare_over_seeds(shared_epoch: SharedEpoch, other: runs.Run, epoch: int) -> SeedComparison | None:
     """What runs of both settings show, after the epochs that are shown.
 
     None where one of the two cannot be read, or is shown after another epoch than the one at which
@@ -99,9 +84,7 @@ def compare_over_seeds(
 
 def show_seed_offer(seeds: SeedComparison) -> None:
     """How likely more seeds would tell the settings apart, and the button that trains them."""
-    with st.container(
-        horizontal=True, vertical_alignment="center", gap="medium", key="compare_seeds"
-    ):
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="compare_seeds"):
         seed_launch.show_seed_launch((seeds.runs[0], seeds.other_runs[0]), "compare_train_seeds")
         if min(len(seeds.runs), len(seeds.other_runs)) < seed_launch.SEEDS_PER_SETTING:
             chance = run_comparison.describe_seed_power(seeds, OFFERED_SEEDS)
@@ -113,9 +96,7 @@ def find_comparable_runs(run: runs.Run) -> list[runs.Run]:
     return [
         other
         for other in loaders.list_cached_runs()
-        if other.id != run.id
-        and have_same_images(run, other)
-        and runs.list_prediction_epochs(other.id)
+        if other.id != run.id and have_same_images(run, other) and runs.list_prediction_epochs(other.id)
     ]
 
 
@@ -219,17 +200,10 @@ def show_won_lost_chart(
 ) -> None:
     """Where the difference comes from, class by class."""
     won, lost = find_won_and_lost(shared_epoch.predictions, other_predictions)
-    counts = count_wins_by_class(
-        shared_epoch.predictions.labels, won, lost, len(shared_epoch.class_names)
-    )
-    title = (
-        f"Right in only one run · {shared_epoch.source}, against {format_run_name(other)} · "
-        f"epoch {epoch}"
-    )
+    counts = count_wins_by_class(shared_epoch.predictions.labels, won, lost, len(shared_epoch.class_names))
+    title = f"Right in only one run · {shared_epoch.source}, against {format_run_name(other)} · epoch {epoch}"
     pictures.show_figure_panel(
-        plot_wins_by_class(
-            counts, shared_epoch.class_names, shared_epoch.noun, title, theme.get_page_palette()
-        ),
+        plot_wins_by_class(counts, shared_epoch.class_names, shared_epoch.noun, title, theme.get_page_palette()),
         key="compare",
         job=shared_epoch.run,
         epoch=shared_epoch.epoch,
@@ -237,9 +211,7 @@ def show_won_lost_chart(
         title="Right in only one run, by class",
         alt=f"Of each class, {pluralize_noun(shared_epoch.noun)} that only one of the two runs "
         f"gets right: {len(won):,} won, {len(lost):,} lost",
-        table=lambda: tabulate_won_and_lost(
-            shared_epoch.predictions, other_predictions, shared_epoch.class_names
-        ),
+        table=lambda: tabulate_won_and_lost(shared_epoch.predictions, other_predictions, shared_epoch.class_names),
         sees=f"By what it is: {pluralize_noun(shared_epoch.noun)} that only this run gets right "
         "(won, blue, up) and that only the other does (lost, orange, "
         f"down).{describe_omitted_classes(len(shared_epoch.class_names))}",
@@ -254,10 +226,7 @@ def describe_omitted_classes(classes: int) -> str:
 
 
 def show_comparison_details(
-    shared_epoch: SharedEpoch,
-    other_predictions: EnsemblePredictions,
-    other: runs.Run,
-    other_runs: Sequence[runs.Run],
+    shared_epoch: SharedEpoch, other_predictions: EnsemblePredictions, other: runs.Run, other_runs: Sequence[runs.Run]
 ) -> None:
     """The images won or lost, the settings that differ, or how it stands against all others."""
     won, lost = find_won_and_lost(shared_epoch.predictions, other_predictions)
@@ -276,9 +245,7 @@ def show_comparison_details(
         st.caption(f"There is no {shared_epoch.noun} that only {who} gets right.")
         return
     st.caption(
-        f"{formats.format_count(len(numbers), shared_epoch.noun)} that only {who} gets right, "
-        "this run's "
-        "surest first."
+        f"{formats.format_count(len(numbers), shared_epoch.noun)} that only {who} gets right, this run's surest first."
     )
     images.show_image_page(
         shared_epoch,
@@ -288,9 +255,7 @@ def show_comparison_details(
     )
 
 
-def list_other_answer(
-    other_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> list[str]:
+def list_other_answer(other_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
     """What the other run says of an image."""
     sure = formats.format_probability(other_predictions.confidence[number])
     return [f"other {names[other_predictions.said[number]]}", sure]

@@ -59,13 +59,7 @@ class SharedEpoch(EvaluatedEpoch):
         where = self.fitting
         return where.predictions if where else None
 
-    def measure(
-        self,
-        function: Callable[..., Result],
-        *arguments: Any,
-        fitted: bool = False,
-        wait: str = "",
-    ) -> Result:
+    def measure(self, function: Callable[..., Result], *arguments: Any, fitted: bool = False, wait: str = "") -> Result:
         """As `EvaluatedEpoch.measure`, kept for every tab; it says so where it takes long."""
         name = f"{function.__module__}.{function.__qualname__}"
         place = self.run.id, self.epoch, self.version
@@ -74,9 +68,7 @@ class SharedEpoch(EvaluatedEpoch):
             wait = f"Computing with {size / 1e6:,.0f} million probabilities …"
         where = self.fitting if fitted else None
         with st.spinner(wait) if wait else contextlib.nullcontext():
-            result: Result = _compute_shared_measure(
-                name, place, arguments, where, fitted, function, self.predictions
-            )
+            result: Result = _compute_shared_measure(name, place, arguments, where, fitted, function, self.predictions)
         return result
 
     def decompose_loss(self, epoch: int) -> NllDecomposition | None:
@@ -92,8 +84,7 @@ class SharedEpoch(EvaluatedEpoch):
         """As `EvaluatedEpoch.locate_members`, kept for every tab; says so where it takes long."""
         epochs = self.path_epochs
         versions = tuple(
-            loaders.get_file_version(locate_epoch_file(self.run.path, "predictions", epoch))
-            for epoch in epochs
+            loaders.get_file_version(locate_epoch_file(self.run.path, "predictions", epoch)) for epoch in epochs
         )
         size = len(epochs) * self.predictions.probabilities.size
         wait = f"Computing with {size / 1e6:,.0f} million probabilities …"
@@ -147,29 +138,20 @@ def _compute_shared_measure(
 # The largest, of a point for each of 1,500 images, takes some hundred kilobytes.
 @st.cache_resource(max_entries=48, show_spinner=False)
 def _draw_shared_figure(
-    place: tuple[Any, ...],
-    palette: Palette,
-    drawn_from: tuple[Any, ...],
-    _draw: Callable[[Palette], Any],
+    place: tuple[Any, ...], palette: Palette, drawn_from: tuple[Any, ...], _draw: Callable[[Palette], Any]
 ) -> Any:
     return _draw(palette)
 
 
 @st.cache_resource(max_entries=20 * MAX_EPOCHS, show_spinner=False)
-def _decompose_epoch_loss(
-    run_id: str, epoch: int, version: tuple[int, int], _run: runs.Run
-) -> NllDecomposition | None:
+def _decompose_epoch_loss(run_id: str, epoch: int, version: tuple[int, int], _run: runs.Run) -> NllDecomposition | None:
     recorded = recording.is_recorded_run(_run)
-    labels = (
-        recording.load_recorded_test_set() if recorded else loaders.load_run_test_set(_run)
-    ).labels
+    labels = (recording.load_recorded_test_set() if recorded else loaders.load_run_test_set(_run)).labels
     try:
         probabilities = recording.load_member_probabilities(_run, epoch)
     except RunError:
         return None
-    return (
-        nll_decomposition(probabilities, labels) if probabilities.shape[1] == len(labels) else None
-    )
+    return nll_decomposition(probabilities, labels) if probabilities.shape[1] == len(labels) else None
 
 
 # 200 points take 0.4 MB.

@@ -25,11 +25,7 @@ GROUPS = {
         "distillation": "Against its teacher",
         "compare": "Compare runs",
     },
-    "Trust?": {
-        "uncertainty": "Uncertainty",
-        "calibration": "Calibration",
-        "selective": "Selective",
-    },
+    "Trust?": {"uncertainty": "Uncertainty", "calibration": "Calibration", "selective": "Selective"},
     "Robust?": {"shift": "Shift", "digit": "One image"},
 }
 VIEWS = {word: label for views in GROUPS.values() for word, label in views.items()}
@@ -131,8 +127,7 @@ def show_inspect_view(key: str, shared_epoch: SharedEpoch) -> None:
     """Draw the view of that key; of a run that brought no members, those that ask them say so."""
     if key in (*VIEWS_ASKING_MEMBERS, "compare") and is_recorded_run(shared_epoch.run):
         st.info(
-            f"{VIEWS[key]} needs runs of your own: of the recorded example only its "
-            "predictions are here.",
+            f"{VIEWS[key]} needs runs of your own: of the recorded example only its predictions are here.",
             icon=":material/history:",
         )
         return
@@ -186,9 +181,7 @@ def show_uncertainty_views(shared_epoch: SharedEpoch) -> None:
 
 def show_labels_link(shared_epoch: SharedEpoch) -> None:
     """The way to the labels in doubt one by one, of this run after this epoch."""
-    whose = (
-        {} if is_recorded_run(shared_epoch.run) else address.RUN.build_query(shared_epoch.run.id)
-    )
+    whose = {} if is_recorded_run(shared_epoch.run) else address.RUN.build_query(shared_epoch.run.id)
     st.page_link(
         "pages/labels.py",
         label="Go through them one by one",

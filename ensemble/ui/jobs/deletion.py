@@ -30,10 +30,7 @@ def show_delete_button(screen: JobScreen[J], job: J) -> None:
         on_click=request_job_deletion,
         args=(screen, job.id),
         **rights.build_control_arguments(
-            Action.DELETE,
-            job.path,
-            disabled=job.active,
-            help="Stop it first." if job.active else None,
+            Action.DELETE, job.path, disabled=job.active, help="Stop it first." if job.active else None
         ),
     )
 
@@ -61,12 +58,7 @@ def show_delete_confirmation(
             on_click=delete_confirmed_job,
             args=(screen, job.id, deleting or (lambda act: attempt_job_action(screen, act))),
         )
-        st.button(
-            "Keep it",
-            key=f"{screen.prefix}keep",
-            on_click=request_job_deletion,
-            args=(screen, None),
-        )
+        st.button("Keep it", key=f"{screen.prefix}keep", on_click=request_job_deletion, args=(screen, None))
 
 
 def request_job_deletion(screen: JobScreen[J], job_id: str | None) -> None:
@@ -74,9 +66,7 @@ def request_job_deletion(screen: JobScreen[J], job_id: str | None) -> None:
     tab.job_to_delete[screen.memory_name] = job_id
 
 
-def delete_confirmed_job(
-    screen: JobScreen[J], job_id: str, deleting: Callable[[Callable[[], None]], bool]
-) -> None:
+def delete_confirmed_job(screen: JobScreen[J], job_id: str, deleting: Callable[[Callable[[], None]], bool]) -> None:
     """Callback: the second press."""
     request_job_deletion(screen, None)
     if deleting(lambda: screen.store.delete(job_id)):

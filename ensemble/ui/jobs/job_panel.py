@@ -17,9 +17,7 @@ from ensemble.wording import escaping
 LOG_LINES, LOG_BYTES = 40, 20_000
 
 
-def show_job_progress(
-    job: Job, text: str, *, prefix: str = "", resume: Callable[[], object] | None = None
-) -> None:
+def show_job_progress(job: Job, text: str, *, prefix: str = "", resume: Callable[[], object] | None = None) -> None:
     """How far a job is, beside the button that stops it, or goes on with it.
 
     Args:
@@ -62,9 +60,7 @@ def request_worker_stop(job: Job) -> None:
         tab.stop_problem = str(error)
 
 
-def show_resume_button(
-    resume: Callable[[], object], prefix: str = "", folder: Path | None = None
-) -> None:
+def show_resume_button(resume: Callable[[], object], prefix: str = "", folder: Path | None = None) -> None:
     """Goes on where the job in `folder` ended, or says why not."""
     if not st.button(
         "Resume",

@@ -104,9 +104,7 @@ def show_way_on(screen: JobScreen[J]) -> None:
     """A button that shows the newest job there is, or leads to the first."""
     label = screen.first_step
     if newest := screen.list_jobs()[:1]:
-        label = (
-            f"Show the newest {screen.noun}, {escaping.escape_markdown(format_run_name(newest[0]))}"
-        )
+        label = f"Show the newest {screen.noun}, {escaping.escape_markdown(format_run_name(newest[0]))}"
     key = f"{screen.prefix}way_on"
     st.button(label, on_click=forget_shown_job, args=(screen,), type="primary", key=key)
 
@@ -134,10 +132,7 @@ def show_job_picker(screen: JobScreen[J], job: J) -> None:
     Each job has a box of its own: the browser may still send what the box of the one before
     showed, and that must not count as a choice.
     """
-    names = {
-        listed_job.id: format_unique_run_name(listed_job)
-        for listed_job in (*screen.list_jobs(), job)
-    }
+    names = {listed_job.id: format_unique_run_name(listed_job) for listed_job in (*screen.list_jobs(), job)}
     widget_state.set_widget_value(key := f"{screen.memory_name}_picker_{job.id}", job.id)
     widget_state.draw_widget(
         st.selectbox,

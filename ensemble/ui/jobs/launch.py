@@ -87,9 +87,7 @@ def show_queue_note(planned: LaunchPlan[C]) -> None:
         st.caption(escaping.escape_markdown(after))
 
 
-def show_planned_button(
-    planned: LaunchPlan[C], key: str, press: LaunchFunction[C], primary: bool = True
-) -> None:
+def show_planned_button(planned: LaunchPlan[C], key: str, press: LaunchFunction[C], primary: bool = True) -> None:
     """A button that does what is planned."""
     pressed = st.button(
         planned.label,
@@ -103,12 +101,7 @@ def show_planned_button(
         press(planned.config, planned.placement)
 
 
-def launch_job_once(
-    screen: JobScreen[J],
-    request: object,
-    begin: Callable[[], J],
-    show: Callable[[J], object],
-) -> None:
+def launch_job_once(screen: JobScreen[J], request: object, begin: Callable[[], J], show: Callable[[J], object]) -> None:
     """Start a job and show it; a second click does not start two.
 
     Args:

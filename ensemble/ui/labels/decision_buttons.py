@@ -30,12 +30,7 @@ def show_decision_buttons(queue: LabelQueue, number: int) -> None:
     with st.container(horizontal=True, gap="small", key="labels_decisions"):
         for text, shortcut, decision, new_label in (
             (f"Keep {shorten_name(queue, label)}", KEEP_KEY, KEEP, NO_CLASS),
-            (
-                f"Relabel as {shorten_name(queue, suggested)}",
-                MEMBERS_KEY,
-                RELABEL,
-                suggested,
-            ),
+            (f"Relabel as {shorten_name(queue, suggested)}", MEMBERS_KEY, RELABEL, suggested),
             ("Remove", REMOVE_KEY, REMOVE, NO_CLASS),
             ("Cannot tell", UNSURE_KEY, UNSURE, NO_CLASS),
         ):

@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.label_errors import LabelErrors
-from ensemble.datasets.decisions.decision_log import (
-    DecisionLog,
-    list_matching_decisions,
-    open_decision_log,
-)
+from ensemble.datasets.decisions.decision_log import DecisionLog, list_matching_decisions, open_decision_log
 from ensemble.datasets.decisions.label_decision import LabelDecision, checksum_image
 from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 from ensemble.runs.test_set import load_run_dataset
@@ -95,12 +91,7 @@ class LabelQueue:
     def build_decision(self, number: int, decision: str, new_label: int) -> LabelDecision:
         """A decision about an image, to be kept."""
         return LabelDecision(
-            decision,
-            number,
-            checksum_image(self.images, number),
-            int(self.labels[number]),
-            new_label,
-            self.run_id,
+            decision, number, checksum_image(self.images, number), int(self.labels[number]), new_label, self.run_id
         )
 
 

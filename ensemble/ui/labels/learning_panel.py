@@ -42,9 +42,7 @@ def show_learning_section(run: runs.Run) -> None:
     st.markdown("##### Does choosing pay?")
     if problem := Tab.label_launch_problem.pop():
         guard.show_error_message(problem)
-    experiments = {
-        each.id: each for each in list_learnings() if each.config.base.dataset == config.dataset
-    }
+    experiments = {each.id: each for each in list_learnings() if each.config.base.dataset == config.dataset}
     if experiments:
         show_experiment(select_experiment(experiments), run.data.noun)
     show_learning_launch(config)
@@ -113,8 +111,7 @@ def show_curves(experiment: LearningExperiment, curves: LearningCurves, noun: st
         title="Learning curves",
         alt=f"Accuracy by number of labels, chosen and drawn at random. {answer}",
         table=lambda: figures.tabulate_learning_arms(curves),
-        sees="Choosing pays where the solid line is above the dashed one by more than seeds differ "
-        "(thin lines).",
+        sees="Choosing pays where the solid line is above the dashed one by more than seeds differ (thin lines).",
         job=experiment,
     )
     basis = words.describe_learning_basis(curves, experiment.config, noun)
@@ -128,9 +125,7 @@ def load_cached_curves(experiment: LearningExperiment) -> LearningCurves:
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _load_curves(
-    learning_id: str, version: object, _experiment: LearningExperiment
-) -> LearningCurves:
+def _load_curves(learning_id: str, version: object, _experiment: LearningExperiment) -> LearningCurves:
     return load_curves(_experiment)
 
 
@@ -184,9 +179,7 @@ def show_learning_launch(config: EnsembleConfig) -> None:
         )
 
 
-def build_learning_config(
-    config: EnsembleConfig, strategy: str, numbers: dict[str, int]
-) -> LearningConfig:
+def build_learning_config(config: EnsembleConfig, strategy: str, numbers: dict[str, int]) -> LearningConfig:
     """The experiment with a run's network and members.
 
     Raises:

@@ -58,9 +58,7 @@ def have_equal_settings(run: runs.Run, other: runs.Run) -> bool:
     return vars(config) | {"dataset": ""} == vars(other_config) | {"dataset": ""}
 
 
-def show_mended_version(
-    run: runs.Run, name: str, version: CustomDatasetNote, every: list[runs.Run]
-) -> None:
+def show_mended_version(run: runs.Run, name: str, version: CustomDatasetNote, every: list[runs.Run]) -> None:
     """One version: how it came about, and its run of the same settings, if there is one."""
     with st.container(border=True, key=f"labels_version_{name}"):
         relabeled, removed = sum(version.relabeled), sum(version.removed)
@@ -96,9 +94,7 @@ def show_mended_gain(run: runs.Run, other: runs.Run) -> None:
         guard.show_error_message(error)
         return
     st.markdown(f"##### {escaping.escape_markdown(words.describe_mended_gain(comparison))}")
-    basis = words.describe_mended_basis(
-        comparison, format_run_name(run), format_run_name(other), run.data.noun
-    )
+    basis = words.describe_mended_basis(comparison, format_run_name(run), format_run_name(other), run.data.noun)
     st.caption(escaping.escape_markdown(basis))
     if caution := words.describe_test_label_caution(comparison, run.data.noun):
         st.caption(escaping.escape_markdown(caution))
@@ -111,9 +107,7 @@ def compare_cached_runs(run: runs.Run, other: runs.Run) -> MendedComparison:
       EnsembleError: one of the two cannot be judged.
     """
     versions = tuple(
-        file_version(
-            str(locate_epoch_file(each.path, "predictions", select_compared_epoch(each)[0]))
-        )
+        file_version(str(locate_epoch_file(each.path, "predictions", select_compared_epoch(each)[0])))
         for each in (run, other)
     )
     return _compare_mended_runs(run.id, other.id, versions, run, other)
@@ -136,8 +130,7 @@ def show_run_under_way(run_id: str) -> None:
             st.rerun()
         st.page_link(
             "pages/train.py",
-            label=f"{escaping.escape_markdown(format_run_name(run))} is {run.state}: watch it "
-            "train",
+            label=f"{escaping.escape_markdown(format_run_name(run))} is {run.state}: watch it train",
             icon=":material/model_training:",
             query_params=address.RUN.build_query(run.id),
         )
@@ -159,8 +152,7 @@ def show_retrain_button(run: runs.Run, name: str) -> None:
         on_click=launch_mended_run,
         args=(run, name),
         **rights.build_control_arguments(
-            Action.LAUNCH,
-            help="Then both runs are judged on the same test images by the mended labels.",
+            Action.LAUNCH, help="Then both runs are judged on the same test images by the mended labels."
         ),
     )
 

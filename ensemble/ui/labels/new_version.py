@@ -21,17 +21,12 @@ def show_decisions(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch) 
         return
     st.divider()
     counts = words.describe_decision_counts(state.every)
-    st.caption(
-        f"Decided so far: {counts}. That is kept in a file of its own: images and labels stay as "
-        "they are."
-    )
+    st.caption(f"Decided so far: {counts}. That is kept in a file of its own: images and labels stay as they are.")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         show_version_button(epoch)
         st.download_button(
             "Download the decisions (CSV)",
-            lambda: decision_table.format_decisions_csv(
-                {queue.split: queue.list_decisions()}, queue.class_names
-            ),
+            lambda: decision_table.format_decisions_csv({queue.split: queue.list_decisions()}, queue.class_names),
             f"{queue.run_id}-label-decisions.csv",
             "text/csv",
             icon=":material/download:",
@@ -44,15 +39,12 @@ def show_version_button(epoch: EvaluatedEpoch) -> None:
     """Makes a new version of the run's dataset, where that is on this machine."""
     if epoch.run.training_config is None:
         st.caption(
-            "This run was trained elsewhere and its dataset is not here: mend the labels there.",
-            width="content",
+            "This run was trained elsewhere and its dataset is not here: mend the labels there.", width="content"
         )
         return
     try:
         dataset = load_run_dataset(epoch.run)
-        changes = decision_table.collect_label_changes(
-            decision_table.list_dataset_decisions(dataset)
-        )
+        changes = decision_table.collect_label_changes(decision_table.list_dataset_decisions(dataset))
     except EnsembleError as error:
         st.caption(escaping.escape_markdown(str(error)), width="content")
         return
@@ -68,17 +60,13 @@ def show_version_button(epoch: EvaluatedEpoch) -> None:
         key="labels_new_version",
         icon=":material/library_add:",
         **rights.build_control_arguments(
-            Action.ADD_DATA,
-            help=f"Adds it to your datasets as {name}. {dataset.name} and its runs stay as they "
-            "are.",
+            Action.ADD_DATA, help=f"Adds it to your datasets as {name}. {dataset.name} and its runs stay as they are."
         ),
     ):
         make_new_version(dataset, changes, name)
 
 
-def make_new_version(
-    dataset: datasets.Dataset, changes: decision_table.LabelChanges, name: str
-) -> None:
+def make_new_version(dataset: datasets.Dataset, changes: decision_table.LabelChanges, name: str) -> None:
     """Adds the new version, and draws the page again, which offers to train on it."""
     try:
         with st.spinner(f"Making {name} …"):

@@ -53,8 +53,7 @@ def select_pool(pools: list[LabelPool]) -> LabelPool:
     if len(by_name) == 1:
         return next(iter(by_name.values()))
     names = {
-        name: f"{name} · {formats.format_count(pool.note.images, pool.note.noun)}"
-        for name, pool in by_name.items()
+        name: f"{name} · {formats.format_count(pool.note.images, pool.note.noun)}" for name, pool in by_name.items()
     }
     chosen = address.select_address_option(address.POOL, "Pool", names, next(iter(names)))
     return by_name[chosen]
@@ -73,10 +72,7 @@ def show_pool_queue(name: str) -> None:
         if queue.numbers:
             done = len(queue.numbers) - len(pending)
             st.markdown(f"#### {words.describe_labelled_count(done, len(queue.numbers), noun)}")
-            st.progress(
-                done / len(queue.numbers),
-                text=escaping.escape_markdown(words.describe_blind_order(noun)),
-            )
+            st.progress(done / len(queue.numbers), text=escaping.escape_markdown(words.describe_blind_order(noun)))
         else:
             st.markdown(f"#### {words.describe_pool(queue.pool.note.images, noun)}")
         if pending:
@@ -174,10 +170,7 @@ def show_batch_choice(run: runs.Run, pool: LabelPool) -> None:
             ),
         ):
             choose_batch(run, pool, str(strategy), int(count))
-    st.caption(
-        "As many again are drawn at random and labelled with them: only that shows whether "
-        "choosing pays."
-    )
+    st.caption("As many again are drawn at random and labelled with them: only that shows whether choosing pays.")
 
 
 def choose_batch(run: runs.Run, pool: LabelPool, strategy: str, count: int) -> None:

@@ -6,11 +6,7 @@ from ensemble.datasets.decisions.decision_log import DecisionLog
 from ensemble.datasets.decisions.label_decision import LabelDecision
 from ensemble.datasets.own.pools.label_pool import LabelPool
 from ensemble.datasets.own.pools.pool_batches import LabelBatch, list_batches
-from ensemble.datasets.own.pools.pool_labels import (
-    build_pool_decision,
-    list_pool_decisions,
-    open_pool_log,
-)
+from ensemble.datasets.own.pools.pool_labels import build_pool_decision, list_pool_decisions, open_pool_log
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +52,7 @@ class PoolQueue:
     def build_decision(self, number: int, decision: str, new_label: int) -> LabelDecision:
         """A decision about an image, to be kept."""
         batch = self.find_batch(number)
-        return build_pool_decision(
-            self.pool, number, decision, new_label, batch.run if batch else ""
-        )
+        return build_pool_decision(self.pool, number, decision, new_label, batch.run if batch else "")
 
 
 def read_pool_queue(pool: LabelPool) -> PoolQueue:

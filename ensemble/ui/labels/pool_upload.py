@@ -48,10 +48,7 @@ def show_pool_upload(run: runs.Run) -> None:
         type=TYPES,
         accept_multiple_files=True,
         key=key,
-        **rights.build_control_arguments(
-            Action.ADD_DATA,
-            help="Larger ones: `ensemble label pool` on its machine.",
-        ),
+        **rights.build_control_arguments(Action.ADD_DATA, help="Larger ones: `ensemble label pool` on its machine."),
     )
     if st.button(
         "Keep them as a pool",
@@ -66,10 +63,7 @@ def show_pool_upload(run: runs.Run) -> None:
 def keep_uploaded_pool(run: runs.Run, files: Sequence[BinaryIO]) -> None:
     """Adds the pool, and draws the page again, which asks what to label of it."""
     try:
-        with (
-            st.spinner("Reading the pictures …"),
-            tempfile.TemporaryDirectory(prefix="ensemble-pool-") as folder,
-        ):
+        with st.spinner("Reading the pictures …"), tempfile.TemporaryDirectory(prefix="ensemble-pool-") as folder:
             source = write_uploaded_files(Path(folder), files)
             dataset = load_run_dataset(run)
             add_label_pool(suggest_pool_name(dataset.name), source, dataset)
@@ -121,6 +115,5 @@ def write_uploaded_file(path: Path, content: BinaryIO) -> None:
 def build_upload_error(error: OSError) -> StorageError:
     """What to say where an upload finds no place."""
     return StorageError(
-        f"The upload cannot be saved ({describe_os_error(error)}): {describe_remedy(error)}, and "
-        "hand it in again."
+        f"The upload cannot be saved ({describe_os_error(error)}): {describe_remedy(error)}, and hand it in again."
     )

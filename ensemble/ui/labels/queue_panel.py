@@ -37,8 +37,7 @@ def show_label_queue(queue: LabelQueue, epoch: EvaluatedEpoch) -> None:
 def show_empty_queue(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch) -> None:
     """That no label is in doubt; what was decided with other runs is still there."""
     st.info(
-        escaping.escape_markdown(words.describe_empty_queue(queue.noun, queue.judged.split)),
-        icon=":material/check:",
+        escaping.escape_markdown(words.describe_empty_queue(queue.noun, queue.judged.split)), icon=":material/check:"
     )
     if state.every:
         new_version.show_decisions(queue, state, epoch)
@@ -60,14 +59,9 @@ def show_queue_progress(queue: LabelQueue, state: QueueState) -> None:
         describe_fold_conflict(f"{queue.judged.split} {queue.noun}")
         if shares and shares.are_apart
         else words.describe_next_finds(expected, len(following)),
-        words.describe_found_errors(
-            state.decisions, queue.expect_errors(each.number for each in state.decisions)
-        ),
+        words.describe_found_errors(state.decisions, queue.expect_errors(each.number for each in state.decisions)),
     ]
-    st.progress(
-        len(state.decisions) / state.total,
-        text=escaping.escape_markdown(" ".join(filter(None, sentences))),
-    )
+    st.progress(len(state.decisions) / state.total, text=escaping.escape_markdown(" ".join(filter(None, sentences))))
 
 
 def show_doubtful_label(queue: LabelQueue, number: int) -> None:

@@ -14,9 +14,7 @@ def show_numeric_actions(run: NumericRun) -> None:
     with st.container(border=True, key="run_actions"):
         if deletion.is_deletion_requested(NUMERIC_SCREEN, run):
             deletion.show_delete_confirmation(
-                NUMERIC_SCREEN,
-                run,
-                lambda act: run_actions.attempt_run_action(act, f"Deleted {format_run_name(run)}."),
+                NUMERIC_SCREEN, run, lambda act: run_actions.attempt_run_action(act, f"Deleted {format_run_name(run)}.")
             )
             return
         run_action_panel.show_name_and_note(run)

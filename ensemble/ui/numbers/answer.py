@@ -16,10 +16,7 @@ from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.wording import escaping
 
 # The views by the words in the address; the answer itself stands above all of them.
-TITLES = {name: view.title for name, view in NUMERIC_VIEWS.items()} | {
-    "answer": "Figures",
-    "compare": "Compare runs",
-}
+TITLES = {name: view.title for name, view in NUMERIC_VIEWS.items()} | {"answer": "Figures", "compare": "Compare runs"}
 DEFAULT_VIEW = "calibration"
 CLASSES_NOTE = (
     "Agreement by votes, class by class, selective answers, sets and shift are for classes: an "
@@ -30,9 +27,7 @@ CLASSES_NOTE = (
 def show_numeric_run(run: NumericRun) -> None:
     """The answer of a run that has ended, the views and the one that is chosen."""
     if not list_prediction_epochs(run.id):
-        st.info(
-            "It has no predictions: there is nothing to judge.", icon=":material/hourglass_empty:"
-        )
+        st.info("It has no predictions: there is nothing to judge.", icon=":material/hourglass_empty:")
         return
     try:
         numbers = loader.load_evaluated_numbers(run, read_shown_epoch(run))

@@ -19,15 +19,12 @@ def show_numeric_comparison(numbers: EvaluatedNumbers, run: NumericRun) -> None:
     others = [other for other in NUMERIC_SCREEN.list_jobs() if other.id != run.id]
     if not others:
         st.info(
-            "Import another run of the same examples: it is compared with this one, example by "
-            "example.",
+            "Import another run of the same examples: it is compared with this one, example by example.",
             icon=":material/compare_arrows:",
         )
         return
     names = {other.id: format_unique_run_name(other) for other in others}
-    choice = Choice(
-        address.WITH.name, "Compare with", names, next(iter(names)), form="list", width=420
-    )
+    choice = Choice(address.WITH.name, "Compare with", names, next(iter(names)), form="list", width=420)
 
     def ask_other_run() -> View:
         yield choice

@@ -32,8 +32,7 @@ def show_numeric_runs() -> None:
         column_config={"made": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm")},
         height=ROW_HEIGHT_PX * (min(len(every), MAX_ROWS) + 1) + 3,
         placeholder="–",
-        alt=f"{formats.format_count(len(every), 'run')} of numbers, newest first, with state and "
-        "RMSE",
+        alt=f"{formats.format_count(len(every), 'run')} of numbers, newest first, with state and RMSE",
     )
     with st.container(horizontal=True, gap="small"):
         for run in every[:MAX_LINKS]:

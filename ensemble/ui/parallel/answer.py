@@ -43,9 +43,7 @@ def show_solve_metrics(traces: RegressionTraces) -> None:
             for trace in (traces.without, traces.with_pmap)
             if trace
         ]
-        ways = [
-            way for way, trace in (("without", traces.without), ("with", traces.with_pmap)) if trace
-        ]
+        ways = [way for way, trace in (("without", traces.without), ("with", traces.with_pmap)) if trace]
         label = f"Compiling, {' and '.join(ways)}"
         with st.popover("More figures", type="tertiary", key="solve_more_figures"):
             if bought:
@@ -111,10 +109,7 @@ def describe_speedup_interval(bought: Speedup) -> str:
 def show_solve_table(traces: RegressionTraces) -> None:
     """Every solve in a row of figures."""
     text = st.column_config.TextColumn
-    widths = {
-        "solve": text(width=112, pinned=True),
-        **{name: text(width=66) for name in SOLVE_COLUMNS},
-    }
+    widths = {"solve": text(width=112, pinned=True), **{name: text(width=66) for name in SOLVE_COLUMNS}}
     st.dataframe(
         tabulate_solves(traces),
         hide_index=True,

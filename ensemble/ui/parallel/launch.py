@@ -68,9 +68,7 @@ def plan_regression_launch(config: LbfgsConfig) -> LaunchPlan[LbfgsConfig]:
             f"Solve {settings.format_problem_size(config)} {how} on "
             f"{placement_control.describe_placement_choice(place)}"
         )
-        return LaunchPlan(
-            config, label, note="One task on one node, with the devices that it has there."
-        )
+        return LaunchPlan(config, label, note="One task on one node, with the devices that it has there.")
     here = probe.get_device_probe().inventory
     devices = config.devices or (count_default_devices(here) if here else 0)
     on = f"on {formats.format_count(devices, 'device')}" if devices else "on all devices"
@@ -99,10 +97,7 @@ def describe_solve_time(config: LbfgsConfig) -> str:
         if alike and here and past.state == "finished" and same:
             share = config.iterations / past.config.iterations
             seconds = share * (status.updated - (status.started or 0.0))
-            return (
-                f"About {formats.format_duration(round_duration(seconds))}, as one of this size "
-                f"took before."
-            )
+            return f"About {formats.format_duration(round_duration(seconds))}, as one of this size took before."
     return ""
 
 

@@ -24,9 +24,7 @@ def show_live_regression(solve: regression.Regression) -> None:
     # The first pictures are waited for.
     begins = solve.active and not list_started_solves(loader.load_solve_traces(solve))
     later = REFRESH_INTERVAL_S if begins else FIGURE_REFRESH_INTERVAL_S
-    st.fragment(refresh_regression_figures, run_every=later if solve.active else None)(
-        solve.id, begins
-    )
+    st.fragment(refresh_regression_figures, run_every=later if solve.active else None)(solve.id, begins)
 
 
 def refresh_live_regression(solve_id: str, last_state: str) -> None:
@@ -57,9 +55,7 @@ def show_regression_progress(solve: regression.Regression) -> None:
     """How far it is with Stop beside it, or how it ended where it has not finished."""
     if solve.active:
         ahead = list_jobs_ahead(solve) if solve.state == "queued" else []
-        job_stage = jobs_words.describe_job_stage(
-            solve, ahead, regression_words.format_iteration_progress(solve)
-        )
+        job_stage = jobs_words.describe_job_stage(solve, ahead, regression_words.format_iteration_progress(solve))
         job_panel.show_job_progress(solve, job_stage, prefix="solve_")
     else:
         job_panel.show_job_ending(solve)

@@ -11,9 +11,7 @@ from ensemble.ui.shared import loaders
 
 def load_solve_traces(solve: regression.Regression) -> regression.RegressionTraces:
     """What a regression has measured so far."""
-    return _read_cached_traces(
-        str(solve.path), loaders.get_file_version(solve.path / "history.jsonl"), solve
-    )
+    return _read_cached_traces(str(solve.path), loaders.get_file_version(solve.path / "history.jsonl"), solve)
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)

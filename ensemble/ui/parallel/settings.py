@@ -34,13 +34,7 @@ FIELD_LABELS = {
     "history": "Steps remembered",
     "sweep": "Also on 1, 2, 4 and 8 devices",
 }
-FIELD_STEPS: dict[str, float] = {
-    "samples": 1000,
-    "features": 10,
-    "iterations": 10,
-    "stepsize": 0.1,
-    "l2": 0.001,
-}
+FIELD_STEPS: dict[str, float] = {"samples": 1000, "features": 10, "iterations": 10, "stepsize": 0.1, "l2": 0.001}
 
 
 def format_regression_key(name: str) -> str:
@@ -50,9 +44,7 @@ def format_regression_key(name: str) -> str:
 
 def get_regression_setting(name: str) -> Any:
     """A setting as it stands in its widget, else its default."""
-    return widget_state.get_widget_value(
-        format_regression_key(name), REGRESSION_FIELDS[name].default
-    )
+    return widget_state.get_widget_value(format_regression_key(name), REGRESSION_FIELDS[name].default)
 
 
 def show_regression_setting(name: str) -> None:
@@ -76,9 +68,7 @@ def show_regression_setting(name: str) -> None:
 def show_regression_dataset_control() -> None:
     """Which samples; a dataset can be chosen once it is there."""
     held = format_regression_key("dataset")
-    there = [
-        name for name in DATASET_TITLES if name == "synthetic" or datasets.is_dataset_prepared(name)
-    ]
+    there = [name for name in DATASET_TITLES if name == "synthetic" or datasets.is_dataset_prepared(name)]
     if widget_state.initialize_widget(held, REGRESSION_FIELDS["dataset"].default) not in there:
         widget_state.set_widget_value(held, REGRESSION_FIELDS["dataset"].default)
     draw_field_control(
@@ -96,18 +86,12 @@ def show_device_count_control(most: int) -> None:
     The words of a choice must not depend on what is known: the browser sends them back.
     """
     held = format_regression_key("devices")
-    if not isinstance(
-        widget_state.initialize_widget(held, REGRESSION_FIELDS["devices"].default), int
-    ):
+    if not isinstance(widget_state.initialize_widget(held, REGRESSION_FIELDS["devices"].default), int):
         widget_state.set_widget_value(held, REGRESSION_FIELDS["devices"].default)
     powers = {1 << power for power in range(11) if 1 << power <= most}
     options = sorted({0, *powers, widget_state.get_widget_value(held)})
     draw_field_control(
-        REGRESSION_FIELDS["devices"],
-        held,
-        "Devices",
-        choices=options,
-        format_func=lambda count: str(count or "All"),
+        REGRESSION_FIELDS["devices"], held, "Devices", choices=options, format_func=lambda count: str(count or "All")
     )
 
 
@@ -135,29 +119,17 @@ def collect_regression_config() -> LbfgsConfig:
 
 def summarize_regression_settings(config: LbfgsConfig) -> str:
     """One line: the problem and how it is solved; of what stands under More, the unusual."""
-    source = (
-        "Synthetic"
-        if config.dataset == "synthetic"
-        else datasets.find_dataset_info(config.dataset).title
-    )
+    source = "Synthetic" if config.dataset == "synthetic" else datasets.find_dataset_info(config.dataset).title
     search = f"step size {config.stepsize:g}" if config.stepsize else f"{config.linesearch} search"
     parts = [source, f"{format_problem_size(config)}, {compute_problem_size(config)[2]} classes"]
     parts += [f"{config.iterations:,} iteration{'s' if config.iterations > 1 else ''}", search]
-    parts += (
-        [PMAP_LABELS[config.pmap].lower()]
-        if config.pmap != REGRESSION_FIELDS["pmap"].default
-        else []
-    )
+    parts += [PMAP_LABELS[config.pmap].lower()] if config.pmap != REGRESSION_FIELDS["pmap"].default else []
     return " · ".join(parts + list_changed_regression_settings(config.as_dict()))
 
 
 def describe_changed_regression_controls() -> str:
     """Those settings under More that are not at their default, as the widgets stand."""
-    return ", ".join(
-        list_changed_regression_settings(
-            {name: get_regression_setting(name) for name in ADVANCED_FIELDS}
-        )
-    )
+    return ", ".join(list_changed_regression_settings({name: get_regression_setting(name) for name in ADVANCED_FIELDS}))
 
 
 def list_changed_regression_settings(values: dict[str, Any]) -> list[str]:
@@ -168,6 +140,4 @@ def list_changed_regression_settings(values: dict[str, Any]) -> list[str]:
         "seed": f"seed {values['seed']}",
         "sweep": "no sweep over devices",
     }
-    return [
-        words[name] for name in ADVANCED_FIELDS if values[name] != REGRESSION_FIELDS[name].default
-    ]
+    return [words[name] for name in ADVANCED_FIELDS if values[name] != REGRESSION_FIELDS[name].default]

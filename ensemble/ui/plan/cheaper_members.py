@@ -19,9 +19,7 @@ def show_cheaper_members(run: runs.Run) -> None:
     """What a run's cheaper ensembles are worth, held against its own members."""
     try:
         with st.spinner("Judging snapshots, last epochs and averages …"):
-            cheap_ensemble_worths: CheapEnsembleWorths = _compute_member_worths(
-                build_plan_cache_key(run), run
-            )
+            cheap_ensemble_worths: CheapEnsembleWorths = _compute_member_worths(build_plan_cache_key(run), run)
     except EnsembleError as error:
         guard.show_error_message(error)
         return
@@ -32,12 +30,8 @@ def show_cheaper_members(run: runs.Run) -> None:
     st.dataframe(
         pd.DataFrame(
             {
-                "made of": [
-                    words.format_cheaper_ensemble(row) for row in cheap_ensemble_worths.rows
-                ],
-                "worth": [
-                    format_member_equivalent(row.equivalent) for row in cheap_ensemble_worths.rows
-                ],
+                "made of": [words.format_cheaper_ensemble(row) for row in cheap_ensemble_worths.rows],
+                "worth": [format_member_equivalent(row.equivalent) for row in cheap_ensemble_worths.rows],
                 "networks run per image": [row.networks for row in cheap_ensemble_worths.rows],
             }
         ),

@@ -28,9 +28,7 @@ def get_requested_budget(plan_grid: PlanGrid) -> int:
 def select_metric_and_budget(plan_grid: PlanGrid, costs: PlanCosts) -> tuple[str, int]:
     """The controls for the figure and the budget; what they say: (figure, passes)."""
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        figure = address.select_address_option(
-            address.FIGURE, "Judged by", words.METRIC_NAMES, "nll", width="content"
-        )
+        figure = address.select_address_option(address.FIGURE, "Judged by", words.METRIC_NAMES, "nll", width="content")
         options, budget = list_plan_budgets(plan_grid), get_requested_budget(plan_grid)
         if len(options) > 1:
             address.show_address_widget(
@@ -53,11 +51,7 @@ def select_metric_and_budget(plan_grid: PlanGrid, costs: PlanCosts) -> tuple[str
 
 
 def select_plan(
-    word: address.PairParameter,
-    label: str,
-    plan_grid: PlanGrid,
-    costs: PlanCosts,
-    default: EnsemblePlan,
+    word: address.PairParameter, label: str, plan_grid: PlanGrid, costs: PlanCosts, default: EnsemblePlan
 ) -> EnsemblePlan:
     """A control for one of the map's plans, whose choice stands in the address."""
     options = {address.PairParameter("").format(plan): plan for plan in plan_grid.plans}
@@ -76,8 +70,7 @@ def select_plan(
             on_change=update_plan_address,
             args=(word, key, usual),
             format_func=lambda text: (
-                f"{words.format_plan(options[text])} · "
-                f"{words.format_budget(costs, options[text].cost)}"
+                f"{words.format_plan(options[text])} · {words.format_budget(costs, options[text].cost)}"
             ),
         ),
     )
@@ -93,16 +86,11 @@ def update_plan_address(word: address.PairParameter, key: str, usual: str) -> No
 def select_second_run(run: runs.Run) -> runs.Run | None:
     """A control for another run on the same images, if there is any; None for this run."""
     other_runs = {
-        cached_run.id: cached_run
-        for cached_run in loaders.list_cached_runs()
-        if has_same_test_images(run, cached_run)
+        cached_run.id: cached_run for cached_run in loaders.list_cached_runs() if has_same_test_images(run, cached_run)
     }
     if not other_runs:
         return None
-    names = {
-        THIS_RUN: THIS_RUN,
-        **{other.id: format_unique_run_name(other) for other in other_runs.values()},
-    }
+    names = {THIS_RUN: THIS_RUN, **{other.id: format_unique_run_name(other) for other in other_runs.values()}}
     value = address.WITH.read_option(other_runs, THIS_RUN)
     address.show_address_widget(
         f"plan_with_{hash_options(names.values())}",

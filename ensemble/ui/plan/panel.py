@@ -45,9 +45,7 @@ def show_plan_panel(run: runs.Run, compact: bool = False) -> None:
         show_plan_details(run, maps, costs, best_plan)
 
 
-def show_plan_verdict(
-    run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice
-) -> None:
+def show_plan_verdict(run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice) -> None:
     """The verdict in a line, what carries it in the next, and what to bear in mind."""
     n, whole = maps.test.n, max(plan.cost for plan in maps.test.plans)
     line = words.describe_best_plan(plan_choice, n)
@@ -69,9 +67,7 @@ def show_plan_verdict(
         st.caption(note)
 
 
-def show_plan_heatmap(
-    run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice
-) -> None:
+def show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice) -> None:
     """The map."""
     name = words.METRIC_NAMES[plan_choice.metric]
     title = f"{name} by members and epochs · {format_run_name(run)} · test images"
@@ -93,22 +89,11 @@ def show_plan_heatmap(
     )
 
 
-def show_plan_details(
-    run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice
-) -> None:
+def show_plan_details(run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice) -> None:
     """What the other plans lose, two plans side by side, or what cheaper members are worth."""
-    options = {
-        name: label
-        for name, label in DETAIL_LABELS.items()
-        if plan_choice.losses or name != "losses"
-    }
+    options = {name: label for name, label in DETAIL_LABELS.items() if plan_choice.losses or name != "losses"}
     which = address.select_address_option(
-        address.PLANS,
-        "Show",
-        options,
-        next(iter(options)),
-        width="content",
-        label_visibility="collapsed",
+        address.PLANS, "Show", options, next(iter(options)), width="content", label_visibility="collapsed"
     )
     if which == "two":
         plan_comparison.show_plan_comparison(run, maps, costs, plan_choice)

@@ -16,9 +16,7 @@ from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts import plan as words
 
 
-def show_plan_comparison(
-    run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice
-) -> None:
+def show_plan_comparison(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
     """The controls for both plans, which of them does better, and by how much."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         first = controls.select_plan(address.PLAN, "First", maps.test, costs, choice.best)
@@ -30,11 +28,7 @@ def show_plan_comparison(
             return
         its_costs = estimate_plan_costs(other) if other else costs
         second = controls.select_plan(
-            address.AGAINST,
-            "Second",
-            other_maps.test,
-            its_costs,
-            find_default_comparison_plan(other_maps, first),
+            address.AGAINST, "Second", other_maps.test, its_costs, find_default_comparison_plan(other_maps, first)
         )
     if other is None and first == second:
         st.caption("These are the same plan: choose another one to compare it with.")
@@ -46,14 +40,11 @@ def show_plan_comparison(
     st.markdown(f"#### {words.describe_two_plans(plans, *names)}")
     parts = [f"The first is {words.describe_plan_loss(choice.metric, plans.loss)}."]
     parts.append(
-        f"They cost {words.format_budget(costs, first.cost)} and "
-        f"{words.format_budget(its_costs, second.cost)}."
+        f"They cost {words.format_budget(costs, first.cost)} and {words.format_budget(its_costs, second.cost)}."
     )
     if not plans.loss.loss_sign:
         epochs = max(first.epochs, second.epochs)
-        parts.append(
-            words.describe_required_effort(plans.sample_size, costs, plans.n, plans.members, epochs)
-        )
+        parts.append(words.describe_required_effort(plans.sample_size, costs, plans.n, plans.members, epochs))
     st.caption(" ".join(parts))
 
 

@@ -16,9 +16,7 @@ from ensemble.views.conformal import DEFAULT_MISS, METHOD_CHOICE, MISS_RATES, of
 from ensemble.wording.verdicts import conformal_sets as words
 
 # The last sets of each predictions, as long as these are there: of many classes they take a second.
-_SETS_CACHE: WeakKeyDictionary[EnsemblePredictions, tuple[object, NDArray[np.bool_]]] = (
-    WeakKeyDictionary()
-)
+_SETS_CACHE: WeakKeyDictionary[EnsemblePredictions, tuple[object, NDArray[np.bool_]]] = WeakKeyDictionary()
 
 
 def get_conformal_settings() -> tuple[float, str]:
@@ -26,9 +24,7 @@ def get_conformal_settings() -> tuple[float, str]:
     return MISS_RATES[address.MISS.read_option(MISS_RATES, DEFAULT_MISS)], address.SETS.read()
 
 
-def can_calibrate_sets(
-    ensemble_predictions: EnsemblePredictions, fitting: ValidationSource | None
-) -> bool:
+def can_calibrate_sets(ensemble_predictions: EnsemblePredictions, fitting: ValidationSource | None) -> bool:
     """Whether there are examples to calibrate on: some held out, or enough for one half."""
     return fitting is not None or len(ensemble_predictions.labels) >= MIN_EXAMPLES_TO_HALVE
 
@@ -59,11 +55,7 @@ def show_conformal_controls(noun: str, key: str) -> None:
             ),
         )
         address.select_address_option(
-            address.SETS,
-            METHOD_CHOICE.label,
-            METHOD_CHOICE.values,
-            METHOD_CHOICE.default,
-            help=METHOD_CHOICE.help,
+            address.SETS, METHOD_CHOICE.label, METHOD_CHOICE.values, METHOD_CHOICE.default, help=METHOD_CHOICE.help
         )
 
 
@@ -107,10 +99,7 @@ def show_conformal_summary(
 
 
 def describe_image_set(
-    ensemble_predictions: EnsemblePredictions,
-    number: int,
-    names: Sequence[str],
-    fitting: ValidationSource | None,
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str], fitting: ValidationSource | None
 ) -> str:
     """An image's own set: "The set: {4, 9} at 95 %."; "" where there are too few to calibrate."""
     if not can_calibrate_sets(ensemble_predictions, fitting):

@@ -8,12 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ensemble import runs
-from ensemble.analysis.predictions import (
-    EXAMPLE_FILTERS,
-    EXAMPLE_ORDERS,
-    EnsemblePredictions,
-    filter_examples,
-)
+from ensemble.analysis.predictions import EXAMPLE_FILTERS, EXAMPLE_ORDERS, EnsemblePredictions, filter_examples
 from ensemble.ui.predictions import predictions_view
 from ensemble.ui.predictions.predictions_view import PredictionsView
 from ensemble.ui.shared import widget_state
@@ -73,10 +68,7 @@ def describe_default_epoch(run: runs.Run, epochs: Sequence[int]) -> str:
     """Which epoch stands until another is chosen, and which was best on what images."""
     usual, status = runs.select_default_epoch(run, epochs), run.status
     if runs.is_chosen_on_validation(run, usual):
-        return (
-            f"Epoch {usual} stands until you choose another: it was "
-            f"{chosen_words.CHOSEN_ON_VALIDATION}."
-        )
+        return f"Epoch {usual} stands until you choose another: it was {chosen_words.CHOSEN_ON_VALIDATION}."
     sentence = "The last stands until you choose another."
     if status.best_epoch is None:
         return sentence
@@ -92,26 +84,13 @@ def update_epoch_address(key: str, run_id: str, usual: int) -> None:
 
 
 def show_image_filters(
-    ensemble_predictions: EnsemblePredictions,
-    view: PredictionsView,
-    names: Sequence[str],
-    noun: str,
-    sets_too: bool,
+    ensemble_predictions: EnsemblePredictions, view: PredictionsView, names: Sequence[str], noun: str, sets_too: bool
 ) -> None:
     """Which images, and in which order."""
-    counts = {
-        show: len(filter_examples(ensemble_predictions, show, view.label))
-        for show in EXAMPLE_FILTERS
-    }
+    counts = {show: len(filter_examples(ensemble_predictions, show, view.label)) for show in EXAMPLE_FILTERS}
     words = {"all": "All", "wrong": "Wrong", "split": "Members disagree"}
-    shows = [
-        show for show in EXAMPLE_FILTERS if show != "split" or ensemble_predictions.members > 1
-    ]
-    orders = [
-        order
-        for order in EXAMPLE_ORDERS
-        if ensemble_predictions.members > 1 or order not in ("split", "united")
-    ]
+    shows = [show for show in EXAMPLE_FILTERS if show != "split" or ensemble_predictions.members > 1]
+    orders = [order for order in EXAMPLE_ORDERS if ensemble_predictions.members > 1 or order not in ("split", "united")]
     if not sets_too:
         orders.remove("sets")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

@@ -13,9 +13,7 @@ def tabulate_member_probabilities(
     ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
 ) -> pd.DataFrame:
     """One image: a row for the ensemble and each member, a column for each class."""
-    rows = np.vstack(
-        [ensemble_predictions.averaged[number], ensemble_predictions.probabilities[:, number]]
-    )
+    rows = np.vstack([ensemble_predictions.averaged[number], ensemble_predictions.probabilities[:, number]])
     who = ["ensemble", *(f"member {m + 1}" for m in range(ensemble_predictions.members))]
     frame = pd.DataFrame(rows, columns=list(names))
     frame.insert(0, "who", who)
@@ -23,9 +21,7 @@ def tabulate_member_probabilities(
     return frame
 
 
-def encode_image_csv(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> bytes:
+def encode_image_csv(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> bytes:
     """`tabulate_member_probabilities` as a CSV file."""
     return encode_table_csv(tabulate_member_probabilities(ensemble_predictions, number, names))
 
@@ -68,9 +64,7 @@ def style_downloadable_table(frame: pd.DataFrame) -> "pd.io.formats.style.Styler
     return style
 
 
-def list_display_cells(
-    style: "pd.io.formats.style.Styler",
-) -> list[list[dict[str, object]]]:
+def list_display_cells(style: "pd.io.formats.style.Styler") -> list[list[dict[str, object]]]:
     """What each cell shows, a list for each row, as pandas names them for a page.
 
     A text that is shown as it is is left out.
@@ -86,12 +80,7 @@ def list_display_cells(
             if isinstance(value, str) and (row, column) not in formats:
                 continue
             shown = formats[row, column](value)
-            cells.append(
-                {
-                    "id": f"row{row}_col{column}",
-                    "display_value": value if shown is None else shown,
-                }
-            )
+            cells.append({"id": f"row{row}_col{column}", "display_value": value if shown is None else shown})
         rows.append(cells)
     return rows
 

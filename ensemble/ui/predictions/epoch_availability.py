@@ -112,9 +112,7 @@ def show_newer_epoch_notice(run: runs.Run, epochs: Sequence[int], epoch: int) ->
       epoch: the epoch that is shown; one that was chosen by hand is left in peace.
     """
     if run.active or runs.select_default_epoch(run, epochs) != epoch:
-        st.fragment(
-            refresh_newer_epoch_notice, run_every=REFRESH_INTERVAL_S if run.active else None
-        )(run.id, epoch)
+        st.fragment(refresh_newer_epoch_notice, run_every=REFRESH_INTERVAL_S if run.active else None)(run.id, epoch)
 
 
 def refresh_newer_epoch_notice(run_id: str, epoch: int) -> None:
@@ -128,11 +126,7 @@ def refresh_newer_epoch_notice(run_id: str, epoch: int) -> None:
             label = f"Show epoch {newest}, which is in now"
         # Always a button, so that the images below do not move when it can be pressed.
         if st.button(
-            label,
-            icon=":material/refresh:",
-            key="newer",
-            on_click=follow_default_epoch,
-            disabled=newest == epoch,
+            label, icon=":material/refresh:", key="newer", on_click=follow_default_epoch, disabled=newest == epoch
         ):
             st.rerun()
 

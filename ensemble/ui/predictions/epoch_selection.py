@@ -7,13 +7,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.errors import NotPreparedError, RunError
-from ensemble.ui.predictions import (
-    controls,
-    epoch_availability,
-    loader,
-    predictions_view,
-    validation_source,
-)
+from ensemble.ui.predictions import controls, epoch_availability, loader, predictions_view, validation_source
 from ensemble.ui.shared import guard
 from ensemble.views.evaluated_epoch import describe_shown_epoch
 
@@ -44,9 +38,7 @@ def select_predictions_epoch(run: runs.Run, awaited: str) -> EpochSelection | No
         epoch_availability.show_missing_epoch_notice(wanted, epoch)
     try:
         test_predictions = loader.load_test_predictions(run, epoch)
-        if run.config.validation and (
-            lost := validation_source.describe_validation_problem(run, epoch)
-        ):
+        if run.config.validation and (lost := validation_source.describe_validation_problem(run, epoch)):
             guard.show_error_message(lost)
         return EpochSelection(epoch, epochs, test_predictions)
     except NotPreparedError as error:

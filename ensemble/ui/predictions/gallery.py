@@ -6,14 +6,7 @@ from ensemble import runs
 from ensemble.analysis.predictions import EnsemblePredictions, filter_examples, sort_examples
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import thumbnails
-from ensemble.ui.predictions import (
-    conformal_sets,
-    controls,
-    downloads,
-    image_grid,
-    predictions_view,
-    validation_source,
-)
+from ensemble.ui.predictions import conformal_sets, controls, downloads, image_grid, predictions_view, validation_source
 from ensemble.ui.predictions.predictions_view import PredictionsView
 from ensemble.views.examples import example_table
 from ensemble.wording import escaping
@@ -39,10 +32,7 @@ def show_image_gallery(
         else None
     )
     numbers = sort_examples(
-        ensemble_predictions,
-        filter_examples(ensemble_predictions, view.show, view.label),
-        view.order,
-        sizes,
+        ensemble_predictions, filter_examples(ensemble_predictions, view.show, view.label), view.order, sizes
     )
     if not len(numbers):
         show_empty_gallery(ensemble_predictions, view, dataset, noun)
@@ -87,10 +77,7 @@ def open_gallery_image(number: int) -> None:
 
 
 def show_empty_gallery(
-    ensemble_predictions: EnsemblePredictions,
-    view: PredictionsView,
-    dataset: runs.TestSet,
-    noun: str,
+    ensemble_predictions: EnsemblePredictions, view: PredictionsView, dataset: runs.TestSet, noun: str
 ) -> None:
     """No image is of this kind: say so, and the way back."""
     label = "" if view.label is None else escaping.escape_markdown(dataset.class_names[view.label])
@@ -101,11 +88,7 @@ def show_empty_gallery(
         "split": f"The members agree about every {noun}{of_class}.",
     }[view.show]
     st.info(text, icon=":material/check:")
-    st.button(
-        f"Show all {len(ensemble_predictions.labels):,}",
-        on_click=clear_image_filters,
-        key="show_all",
-    )
+    st.button(f"Show all {len(ensemble_predictions.labels):,}", on_click=clear_image_filters, key="show_all")
 
 
 def clear_image_filters() -> None:
@@ -133,9 +116,7 @@ def show_gallery_downloads(
         st.space("stretch")
         st.download_button(
             "This page (PNG)",
-            lambda: thumbnails.render_image_sheet(
-                dataset.tiles[page], ensemble_predictions, page, names, title
-            ),
+            lambda: thumbnails.render_image_sheet(dataset.tiles[page], ensemble_predictions, page, names, title),
             f"{stem}.png",
             "image/png",
             icon=":material/image:",
@@ -145,9 +126,7 @@ def show_gallery_downloads(
         st.download_button(
             f"These {len(numbers):,} (CSV)" if len(numbers) > 1 else "This one (CSV)",
             lambda: downloads.encode_table_csv(
-                example_table.tabulate_examples(
-                    ensemble_predictions, numbers, names, dataset.details
-                )
+                example_table.tabulate_examples(ensemble_predictions, numbers, names, dataset.details)
             ),
             f"{stem}.csv",
             "text/csv",

@@ -75,10 +75,7 @@ def show_image_dialog_body(image_dialog_context: ImageDialogContext) -> None:
 
 def show_image_summary(image_dialog_context: ImageDialogContext, number: int) -> None:
     """The image beside what is said of it."""
-    names, label = (
-        image_dialog_context.dataset.class_names,
-        image_dialog_context.predictions.labels[number],
-    )
+    names, label = (image_dialog_context.dataset.class_names, image_dialog_context.predictions.labels[number])
     mark = "✓ Right" if image_dialog_context.predictions.right[number] else "✗ Wrong"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         dataset = image_dialog_context.dataset
@@ -87,8 +84,7 @@ def show_image_summary(image_dialog_context: ImageDialogContext, number: int) ->
             st.image(
                 thumbnails.encode_enlarged_image(image, DIALOG_IMAGE_PX),
                 width=thumbnails.compute_display_size(image.shape, DIALOG_IMAGE_PX)[0],
-                alt=f"Test {image_dialog_context.noun} {number}, "
-                f"{images_words.format_true_class(names[label], names)}",
+                alt=f"Test {image_dialog_context.noun} {number}, {images_words.format_true_class(names[label], names)}",
             )
         with st.container(width=420):
             name = dataset.details.describe_example(number)
@@ -96,22 +92,15 @@ def show_image_summary(image_dialog_context: ImageDialogContext, number: int) ->
             st.subheader(f"{mark} · #{number}{called}", anchor=False)
             st.markdown(
                 escaping.escape_markdown(
-                    images_words.describe_image_prediction(
-                        image_dialog_context.predictions, number, names
-                    )
+                    images_words.describe_image_prediction(image_dialog_context.predictions, number, names)
                 )
             )
             if image_set := conformal_sets.describe_image_set(
-                image_dialog_context.predictions,
-                number,
-                names,
-                image_dialog_context.validation_source,
+                image_dialog_context.predictions, number, names, image_dialog_context.validation_source
             ):
                 st.markdown(
                     escaping.escape_markdown(image_set),
-                    help=conformal_sets.describe_set_calibration(
-                        image_dialog_context.validation_source
-                    ),
+                    help=conformal_sets.describe_set_calibration(image_dialog_context.validation_source),
                 )
 
 
@@ -126,9 +115,7 @@ def show_image_probabilities(image_dialog_context: ImageDialogContext, number: i
     predictions, names = image_dialog_context.predictions, image_dialog_context.dataset.class_names
     title = f"{image_dialog_context.noun.capitalize()} {number} · {image_dialog_context.source}"
     st.plotly_chart(
-        probability_bars.plot_probability_bars(
-            predictions, number, names, title, theme.get_page_palette()
-        ),
+        probability_bars.plot_probability_bars(predictions, number, names, title, theme.get_page_palette()),
         key="digit_bars",
         alt=probability_bars.describe_probability_chart(predictions, number, names),
         config=probability_bars.build_chart_toolbar(
@@ -143,11 +130,7 @@ def show_image_probabilities(image_dialog_context: ImageDialogContext, number: i
             f"is; the file has all. "
         )
     )
-    dots = (
-        "Bars: the averaged probabilities. Dots: each member's own."
-        if predictions.members > 1
-        else ""
-    )
+    dots = "Bars: the averaged probabilities. Dots: each member's own." if predictions.members > 1 else ""
     if some or dots:
         st.caption(some + dots)
 

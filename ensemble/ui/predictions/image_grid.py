@@ -40,9 +40,7 @@ def get_grid_columns(key: str) -> int:
 
 def compute_page_size(columns: int) -> int:
     """Whole rows of `get_grid_columns` images: five where that makes 24 to 60 images."""
-    return columns * min(
-        max(PAGE_ROWS, -(-MIN_PAGE_IMAGES // columns)), max(1, MAX_PAGE_IMAGES // columns)
-    )
+    return columns * min(max(PAGE_ROWS, -(-MIN_PAGE_IMAGES // columns)), max(1, MAX_PAGE_IMAGES // columns))
 
 
 def show_image_grid(
@@ -115,12 +113,7 @@ def compute_tile_layout(shape: Sequence[int]) -> dict[str, Any]:
     beside, above = thumbnails.THUMBNAIL_SIZE - wide, thumbnails.THUMBNAIL_SIZE - high
     left, top = beside // 2, above // 2
     padding = f"{top}px {beside - left}px {above - top}px {left}px"
-    style = {
-        "width": f"{wide}px",
-        "height": f"{high}px",
-        "padding": padding,
-        "backgroundSize": f"auto {high}px",
-    }
+    style = {"width": f"{wide}px", "height": f"{high}px", "padding": padding, "backgroundSize": f"auto {high}px"}
     return {"step": wide, "style": style}
 
 
@@ -174,15 +167,9 @@ def list_tile_votes(
     if ensemble_predictions.members == 1:
         return []
     if not images_words.can_list_votes(ensemble_predictions, names):
-        return [
-            (text, False)
-            for text in images_words.format_vote_lines(ensemble_predictions, number, names)
-        ]
+        return [(text, False) for text in images_words.format_vote_lines(ensemble_predictions, number, names)]
     answer = int(ensemble_predictions.said[number])
-    return [
-        (text, vote != answer)
-        for vote, text in images_words.list_vote_texts(ensemble_predictions, number, names)
-    ]
+    return [(text, vote != answer) for vote, text in images_words.list_vote_texts(ensemble_predictions, number, names)]
 
 
 def open_pressed_tile(key: str, on_open: Callable[[int], None] | None) -> None:

@@ -72,18 +72,14 @@ def _load_cached_test_predictions(
 
 # Two, so that one can be compared with another; half as much again as their files.
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _load_large_predictions(
-    run_id: str, epoch: int, version: tuple[int, int], _run: runs.Run
-) -> EnsemblePredictions:
+def _load_large_predictions(run_id: str, epoch: int, version: tuple[int, int], _run: runs.Run) -> EnsemblePredictions:
     return load_uncached_predictions(_run, epoch)
 
 
 def load_uncached_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
     """As `load_test_predictions`, read anew and not kept, for who keeps only what it draws."""
     test = loaders.load_run_test_set(run)
-    return _evaluate_probabilities(
-        runs.read_run_predictions(run.id, epoch), test.labels, epoch, run, test.groups
-    )
+    return _evaluate_probabilities(runs.read_run_predictions(run.id, epoch), test.labels, epoch, run, test.groups)
 
 
 def _evaluate_probabilities(

@@ -47,9 +47,7 @@ FIELD_PARAMETERS: dict[str, QueryParameter[Any]] = {
 
 def parse_predictions_view(parameters: Mapping[str, str]) -> PredictionsView:
     """The view that an address names; what is unknown in it is left out."""
-    return PredictionsView(
-        **{field: word.parse(parameters.get(word.name)) for field, word in FIELD_PARAMETERS.items()}
-    )
+    return PredictionsView(**{field: word.parse(parameters.get(word.name)) for field, word in FIELD_PARAMETERS.items()})
 
 
 def read_predictions_view() -> PredictionsView:

@@ -29,9 +29,7 @@ class ValidationSource(NamedTuple):
     @property
     def predictions(self) -> EnsemblePredictions:
         """The predictions themselves, of V images; read once and shared by every tab."""
-        validation_predictions = loader.load_validation_predictions(
-            runs.find_run(self.run_id), self.epoch
-        )
+        validation_predictions = loader.load_validation_predictions(runs.find_run(self.run_id), self.epoch)
         assert validation_predictions is not None
         return validation_predictions
 
@@ -41,11 +39,7 @@ def find_validation_source(run: runs.Run, epoch: int) -> ValidationSource | None
 
     None where the run holds no images out, they are lost, or its members were chosen on them.
     """
-    if (
-        not run.config.validation
-        or are_members_chosen(run)
-        or describe_validation_problem(run, epoch)
-    ):
+    if not run.config.validation or are_members_chosen(run) or describe_validation_problem(run, epoch):
         return None
     path = run.path / "validation" / f"epoch-{epoch:04d}.npz"
     return ValidationSource(run.id, epoch, loaders.get_file_version(path))

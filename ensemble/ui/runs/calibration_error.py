@@ -27,9 +27,7 @@ FileVersion = tuple[int, int, int]
 _error_cache: dict[tuple[str, FileVersion, str], float | None] = {}
 
 
-def load_ece_of_runs(
-    listed_runs: Sequence[runs.Run], seconds: float = READ_BUDGET_S
-) -> tuple[dict[str, float], int]:
+def load_ece_of_runs(listed_runs: Sequence[runs.Run], seconds: float = READ_BUDGET_S) -> tuple[dict[str, float], int]:
     """The ECE in [0, 1] of those of which it is known by now, by id; and how many are to come.
 
     Args:
@@ -55,9 +53,7 @@ def load_ece_of_runs(
 
 def build_ece_cache_key(run: runs.Run) -> tuple[str, FileVersion, str] | None:
     """What its ECE depends on: the predictions it is shown by, and the labels; None without any."""
-    version = file_version(
-        str(locate_epoch_file(run.path, "predictions", read_reported_metrics(run).epoch))
-    )
+    version = file_version(str(locate_epoch_file(run.path, "predictions", read_reported_metrics(run).epoch)))
     return version and (str(run.path), version, run.data.fingerprint or run.config.dataset)
 
 
@@ -73,8 +69,6 @@ def load_run_ece(run: runs.Run, at: tuple[str, FileVersion, str]) -> float | Non
 def compute_run_ece(run: runs.Run) -> dict[str, np.ndarray]:
     """The ECE from the predictions themselves."""
     labels = loaders.load_run_test_set(run).labels
-    averaged = average_probabilities(
-        runs.read_run_predictions(run.id, read_reported_metrics(run).epoch)
-    )
+    averaged = average_probabilities(runs.read_run_predictions(run.id, read_reported_metrics(run).epoch))
     right = averaged.argmax(axis=-1) == labels
     return {"ece": np.array(expected_calibration_error(prediction_confidence(averaged), right))}

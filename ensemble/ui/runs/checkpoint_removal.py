@@ -36,14 +36,10 @@ def show_checkpoint_removal_button() -> None:
         key="free_space_open",
         type="tertiary",
         on_click=open_checkpoint_dialog,
-        **rights.build_control_arguments(
-            Action.DELETE, help="What the checkpoints of finished runs take on the disk."
-        ),
+        **rights.build_control_arguments(Action.DELETE, help="What the checkpoints of finished runs take on the disk."),
     )
     if tab.checkpoint_dialog_open:
-        st.dialog("Free space", width="medium", on_dismiss=close_checkpoint_dialog)(
-            show_checkpoint_dialog_body
-        )()
+        st.dialog("Free space", width="medium", on_dismiss=close_checkpoint_dialog)(show_checkpoint_dialog_body)()
 
 
 def open_checkpoint_dialog() -> None:
@@ -70,10 +66,7 @@ def show_checkpoint_dialog_body() -> None:
 def show_removable_checkpoints(removable: Sequence[StoredCheckpoints]) -> None:
     """How much can go, of which runs, and the press that removes it."""
     if not removable:
-        st.info(
-            "No finished run has checkpoints: there is nothing to remove here.",
-            icon=":material/check:",
-        )
+        st.info("No finished run has checkpoints: there is nothing to remove here.", icon=":material/check:")
         return
     size = format_memory(sum(each.nbytes for each in removable))
     names = {run.id: format_unique_run_name(run) for run in loaders.list_cached_runs()}
@@ -92,8 +85,7 @@ def show_removable_checkpoints(removable: Sequence[StoredCheckpoints]) -> None:
         hide_index=True,
         height=ROW_HEIGHT_PX * (min(len(removable), MAX_ROWS) + 1) + 3,
         column_config={"run": "Run", "size": "Checkpoints"},
-        alt=f"{formats.format_count(len(removable), 'run')} and what its checkpoints take, the "
-        "largest first",
+        alt=f"{formats.format_count(len(removable), 'run')} and what its checkpoints take, the largest first",
     )
     st.button(
         f"Remove them ({size})",
@@ -115,12 +107,7 @@ def show_removed_checkpoints(removed: Sequence[StoredCheckpoints]) -> None:
     )
     run_ids = [each.run_id for each in removed]
     with st.container(horizontal=True):
-        st.button(
-            "Bring back",
-            key="free_space_undo",
-            on_click=restore_listed_checkpoints,
-            args=(run_ids,),
-        )
+        st.button("Bring back", key="free_space_undo", on_click=restore_listed_checkpoints, args=(run_ids,))
         st.button(
             f"Free {size} now",
             key="free_space_now",

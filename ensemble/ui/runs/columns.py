@@ -70,8 +70,7 @@ def format_seed(value: float) -> str:
 
 SETTING_COLUMNS = {
     field.name: build_run_setting_column(field)
-    for name in settings.MAIN_FIELDS
-    + tuple(n for n in settings.RUN_FIELDS if n not in settings.MAIN_FIELDS)
+    for name in settings.MAIN_FIELDS + tuple(n for n in settings.RUN_FIELDS if n not in settings.MAIN_FIELDS)
     for field in list_setting_fields(EnsembleConfig)
     if field.name == name != "dataset"
 }
@@ -99,10 +98,7 @@ RUN_COLUMNS: dict[str, RunColumn] = {
         is_default=False,
     ),
     "baseline": RunColumn(
-        "Baseline",
-        width=80,
-        help="The run that others on its data are compared with",
-        is_default=False,
+        "Baseline", width=80, help="The run that others on its data are compared with", is_default=False
     ),
     "nll": RunColumn(
         "NLL",
@@ -127,26 +123,15 @@ RUN_COLUMNS: dict[str, RunColumn] = {
         help="How much of it, and how many epochs; for a queued run how many jobs come before it; "
         "for a run in groups how many of them are running",
     ),
-    "last": RunColumn(
-        "Last", "number", 75, f"{ENSEMBLE_ACCURACY_HELP}, at its last epoch", is_default=False
-    ),
-    "mean": RunColumn(
-        "Mean member",
-        "number",
-        110,
-        f"The mean of the members' own accuracies, {REPORTED_EPOCH}",
-    ),
-    "time": RunColumn(
-        "Time", "number", 90, "Time spent on training and testing", formats.format_duration
-    ),
+    "last": RunColumn("Last", "number", 75, f"{ENSEMBLE_ACCURACY_HELP}, at its last epoch", is_default=False),
+    "mean": RunColumn("Mean member", "number", 110, f"The mean of the members' own accuracies, {REPORTED_EPOCH}"),
+    "time": RunColumn("Time", "number", 90, "Time spent on training and testing", formats.format_duration),
     **{name: column for name, column in SETTING_COLUMNS.items() if name not in FIRST_SETTINGS},
     "tags": RunColumn("Tags", width=160, help="Words to find and compare runs by"),
     "settings": RunColumn("Settings", width=300),
     "made": RunColumn("Made", "when", 140),
     "note": RunColumn("Note", width=200),
-    OWNER_COLUMN: RunColumn(
-        "Owner", width=170, help="Who launched it: they and admins may change it"
-    ),
+    OWNER_COLUMN: RunColumn("Owner", width=170, help="Who launched it: they and admins may change it"),
 }
 NAME_COLUMN = "name"  # always there
 
@@ -169,9 +154,7 @@ def list_shown_columns(first: Collection[str] = (), named: bool = False) -> list
         tab.runs_columns = tuple(wanted)
         address.FIELDS.set_value(tuple(wanted))
     else:
-        wanted = [
-            name for name, column in RUN_COLUMNS.items() if column.is_default or name in first
-        ]
+        wanted = [name for name, column in RUN_COLUMNS.items() if column.is_default or name in first]
     shown = [name for name in list_available_columns() if name == NAME_COLUMN or name in wanted]
     return sorted(shown, key=lambda name: name != NAME_COLUMN) if named else shown
 
@@ -194,12 +177,7 @@ def show_column_picker(names: list[str]) -> None:
             on_change=save_column_choice,
             help="Kept in this tab, and in the address for a link.",
         )
-        st.button(
-            "The usual ones",
-            key="runs_columns_usual",
-            on_click=reset_column_choice,
-            type="tertiary",
-        )
+        st.button("The usual ones", key="runs_columns_usual", on_click=reset_column_choice, type="tertiary")
 
 
 def save_column_choice() -> None:
@@ -220,15 +198,11 @@ def build_column_config(names: list[str]) -> dict[str, Any]:
     kinds: dict[str, Callable[..., Any]] = {
         "text": st.column_config.TextColumn,
         "number": st.column_config.NumberColumn,
-        "when": lambda *a, **more: st.column_config.DatetimeColumn(
-            *a, format="D MMM YYYY, HH:mm", **more
-        ),
+        "when": lambda *a, **more: st.column_config.DatetimeColumn(*a, format="D MMM YYYY, HH:mm", **more),
     }
     config: dict[str, Any] = {}
     for name in names:
         column = RUN_COLUMNS[name]
         pinned = {"pinned": True} if name == NAME_COLUMN == names[0] else {}
-        config[name] = kinds[column.kind](
-            column.title, width=column.width, help=column.help, **pinned
-        )
+        config[name] = kinds[column.kind](column.title, width=column.width, help=column.help, **pinned)
     return {**config, "id": None}

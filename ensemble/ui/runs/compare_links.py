@@ -48,10 +48,7 @@ def show_tag_compare_link(tag: str, every: Sequence[runs.Run]) -> None:
     if SWEEP_ID_PATTERN.fullmatch(tag):
         show_compare_link(f"Compare all {count:,} of its sweep", address.SWEEP.build_query(tag))
     else:
-        show_compare_link(
-            f"Compare all {count:,} tagged {escaping.escape_markdown(tag)}",
-            address.TAG.build_query(tag),
-        )
+        show_compare_link(f"Compare all {count:,} tagged {escaping.escape_markdown(tag)}", address.TAG.build_query(tag))
 
 
 def show_compare_link(label: str, where: dict[str, str], disabled: bool = False) -> None:
@@ -62,11 +59,4 @@ def show_compare_link(label: str, where: dict[str, str], disabled: bool = False)
       where: the words of its address.
       disabled: whether it leads nowhere just now.
     """
-    st.page_link(
-        COMPARE_PAGE,
-        label=label,
-        icon=COMPARE_ICON,
-        query_params=where,
-        width="content",
-        disabled=disabled,
-    )
+    st.page_link(COMPARE_PAGE, label=label, icon=COMPARE_ICON, query_params=where, width="content", disabled=disabled)

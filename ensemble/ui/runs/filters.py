@@ -12,9 +12,7 @@ from ensemble.wording import formats
 from ensemble.wording.run_names import format_run_name
 
 MAX_UNFILTERED_RUNS = 6  # with as few runs there are no filters
-SWEEP_ID_PATTERN = re.compile(
-    r"sweep-\d{4}-\d{6}(-\d+)?"
-)  # a sweep's id, which is a tag of its trials
+SWEEP_ID_PATTERN = re.compile(r"sweep-\d{4}-\d{6}(-\d+)?")  # a sweep's id, which is a tag of its trials
 SHOW_TRIALS_KEY = "runs_trials"
 
 
@@ -56,27 +54,18 @@ def select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], boo
         more = st.popover("Filter", icon=":material/filter_list:", key="runs_filters")
     with more:
         state = select_filter_values(
-            "State",
-            {state_name: state_name for state_name in runs.STATES if state_name in states},
-            "Every state",
+            "State", {state_name: state_name for state_name in runs.STATES if state_name in states}, "Every state"
         )
         data = select_filter_values("Data", titles, "All data", key="datasets")
         network = (
             select_filter_values(
-                "Network",
-                {
-                    learner: architectures.format_network_title(learner)
-                    for learner in sorted(learners)
-                },
-                "All",
+                "Network", {learner: architectures.format_network_title(learner) for learner in sorted(learners)}, "All"
             )
             if len(learners) > 1
             else []
         )
         tag = (
-            select_filter_values(
-                "Tags", {tag_name: tag_name for tag_name in tags}, "With or without", 230
-            )
+            select_filter_values("Tags", {tag_name: tag_name for tag_name in tags}, "With or without", 230)
             if tags
             else []
         )
@@ -122,8 +111,7 @@ def select_trials_shown(trials: Mapping[str, str]) -> bool:
         f"Show {formats.format_count(len(trials), 'trial')} of {sweeps}",
         key=SHOW_TRIALS_KEY,
         on_change=update_trials_address,
-        help="Trials are runs that a sweep made. A word or a tag that you look for finds them "
-        "folded, too.",
+        help="Trials are runs that a sweep made. A word or a tag that you look for finds them folded, too.",
     )
 
 

@@ -13,9 +13,7 @@ from ensemble.wording import escaping
 from ensemble.wording.runs import groups as words
 from ensemble.wording.runs.groups import GroupStanding
 
-MAX_LISTED_GROUPS = (
-    4  # groups that are shown a line each; more are summed up in one, until that is opened
-)
+MAX_LISTED_GROUPS = 4  # groups that are shown a line each; more are summed up in one, until that is opened
 ROW_HEIGHT_PX, MAX_ROWS = 35, 12
 COLUMN_WIDTHS = {"group": 60, "members": 80, "state": 290, "where": 190, "speed": 150}
 
@@ -37,15 +35,11 @@ def show_run_groups(run: runs.Run, prefix: str = "") -> None:
     with st.container(key=f"{prefix}groups", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if few := len(every) <= MAX_LISTED_GROUPS:
-                lines = "  \n".join(
-                    escaping.escape_markdown(words.describe_group(standing)) for standing in every
-                )
+                lines = "  \n".join(escaping.escape_markdown(words.describe_group(standing)) for standing in every)
                 st.caption(lines, width="stretch")
             is_open = not few and show_groups_fold(run, every, prefix)
             st.space("stretch")  # What changes with each look does not push the toggle about.
-            wanted = widget_state.draw_widget(
-                st.toggle, "The end of a group's log", key=f"{prefix}groups_log"
-            )
+            wanted = widget_state.draw_widget(st.toggle, "The end of a group's log", key=f"{prefix}groups_log")
         if is_open:
             show_groups_table(every)
         if wanted:
@@ -77,10 +71,7 @@ def show_groups_table(every: Sequence[GroupStanding]) -> None:
     groups = [standing.group for standing in every]
     rows = {
         "group": [group.number for group in groups],
-        "members": [
-            f"{group.first_member + 1}–{group.first_member + group.member_count}"
-            for group in groups
-        ],
+        "members": [f"{group.first_member + 1}–{group.first_member + group.member_count}" for group in groups],
         "state": [words.describe_group_activity(standing) for standing in every],
         "where": [words.describe_group_host(standing) for standing in every],
         "speed": [words.format_group_speed(standing) for standing in every],

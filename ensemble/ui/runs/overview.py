@@ -73,9 +73,7 @@ def show_unreadable_runs() -> None:
     if not (unreadable_runs := loaders.list_unreadable_runs()):
         return
     are = "is" if len(unreadable_runs) == 1 else "are"
-    text = (
-        f"{formats.format_count(len(unreadable_runs), 'run')} cannot be read and {are} not listed."
-    )
+    text = f"{formats.format_count(len(unreadable_runs), 'run')} cannot be read and {are} not listed."
     st.warning(text, icon=":material/folder_off:")
     with st.expander("Which, and why"):
         for why in unreadable_runs.values():
@@ -92,9 +90,7 @@ def show_leftovers() -> None:
         icon=":material/cleaning_services:",
     )
     if not rights.describe_missing_right(Action.DELETE):
-        st.button(
-            "Remove them", key="runs_leftovers", on_click=remove_shown_leftovers, args=(size,)
-        )
+        st.button("Remove them", key="runs_leftovers", on_click=remove_shown_leftovers, args=(size,))
 
 
 def remove_shown_leftovers(size: str) -> None:
@@ -134,9 +130,7 @@ def show_run_from_address(wanted: str, every: Sequence[runs.Run]) -> None:
     if chosen:
         return run_action_panel.show_run_action_panel(chosen, every)
     try:
-        run_action_panel.show_run_action_panel(
-            runs.find_run(wanted), every
-        )  # made within the last moment
+        run_action_panel.show_run_action_panel(runs.find_run(wanted), every)  # made within the last moment
     except RunError as error:
         st.warning(escaping.escape_markdown(error), icon=":material/link_off:")
 
@@ -150,8 +144,7 @@ def show_runs_table(listed_runs: Sequence[runs.Run]) -> list[str]:
     ids = tuple(run.id for run in listed_runs)
     baselines = set(read_baselines().values())
     names = columns.list_shown_columns(
-        ["baseline"] if baselines.intersection(ids) else [],
-        named=any(run.name != run.id for run in listed_runs),
+        ["baseline"] if baselines.intersection(ids) else [], named=any(run.name != run.id for run in listed_runs)
     )
     ece_by_run: dict[str, float] = {}
     if "ece" in names:
@@ -164,9 +157,7 @@ def show_runs_table(listed_runs: Sequence[runs.Run]) -> list[str]:
     held = widget_state.get_widget_value(key, None)
     if held is None or sorted(held["selection"]["rows"]) != rows:
         # Only then: what is ticked while this is drawn would be taken back by what is sent.
-        widget_state.set_widget_value(
-            key, {"selection": {"rows": rows, "columns": [], "cells": []}}
-        )
+        widget_state.set_widget_value(key, {"selection": {"rows": rows, "columns": [], "cells": []}})
     st.dataframe(
         runs_table.style_runs_table(frame, [run.data.test_size for run in listed_runs]),
         hide_index=True,
@@ -176,16 +167,12 @@ def show_runs_table(listed_runs: Sequence[runs.Run]) -> list[str]:
         height=ROW_HEIGHT_PX * (min(len(listed_runs), MAX_ROWS) + 1) + 3,
         column_config=columns.build_column_config(names),
         placeholder="–",
-        alt=f"{formats.format_count(len(listed_runs), 'run')}, newest first, with state, "
-        "accuracy and "
-        f"gain",
+        alt=f"{formats.format_count(len(listed_runs), 'run')}, newest first, with state, accuracy and gain",
     )
     return names
 
 
-def show_runs_table_footer(
-    listed_runs: Sequence[runs.Run], every: Sequence[runs.Run], names: list[str]
-) -> None:
+def show_runs_table_footer(listed_runs: Sequence[runs.Run], every: Sequence[runs.Run], names: list[str]) -> None:
     """Under the table: its columns, its file, and the way to all with the tag that is looked for.
 
     Args:
@@ -200,8 +187,5 @@ def show_runs_table_footer(
         for tag in widget_state.get_widget_value("runs_tags", [])[: compare_links.MAX_TAG_LINKS]:
             compare_links.show_tag_compare_link(tag, every)
         if tab.unread_error_count:
-            read = (
-                f"{len(listed_runs) - tab.unread_error_count:,} of "
-                f"{formats.format_count(len(listed_runs), 'run')}"
-            )
+            read = f"{len(listed_runs) - tab.unread_error_count:,} of {formats.format_count(len(listed_runs), 'run')}"
             st.caption(f"ECE: {read} read so far", width="content")

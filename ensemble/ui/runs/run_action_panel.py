@@ -32,9 +32,7 @@ def show_run_action_panel(run: runs.Run, every: Sequence[runs.Run]) -> None:
         show_run_title(run)
         if deletion.is_deletion_requested(RUN_SCREEN, run):
             deletion.show_delete_confirmation(
-                RUN_SCREEN,
-                run,
-                lambda act: run_actions.attempt_run_action(act, f"Deleted {format_run_name(run)}."),
+                RUN_SCREEN, run, lambda act: run_actions.attempt_run_action(act, f"Deleted {format_run_name(run)}.")
             )
         else:
             show_run_buttons(run)
@@ -60,13 +58,7 @@ def show_run_links(run: runs.Run) -> None:
         ("pages/train.py", "Open its curves", ":material/show_chart:"),
         ("pages/predictions.py", "Open its predictions", ":material/grid_view:"),
     ):
-        st.page_link(
-            path,
-            label=label,
-            icon=icon,
-            query_params=address.RUN.build_query(run.id),
-            width="content",
-        )
+        st.page_link(path, label=label, icon=icon, query_params=address.RUN.build_query(run.id), width="content")
 
 
 def show_baseline_controls(run: runs.Run, every: Sequence[runs.Run]) -> None:
@@ -106,9 +98,7 @@ def show_name_and_note(run: StoredJob) -> None:
         on_change=rename_single_run,
         args=(run, key),
         **rights.build_control_arguments(
-            Action.CHANGE,
-            run.path,
-            help="Saved when you leave the box. If empty, the run is named after its settings.",
+            Action.CHANGE, run.path, help="Saved when you leave the box. If empty, the run is named after its settings."
         ),
     )
     right.text_area(
@@ -120,9 +110,7 @@ def show_name_and_note(run: StoredJob) -> None:
         placeholder="What you tried, and the result",
         on_change=save_run_note,
         args=(run, key),
-        **rights.build_control_arguments(
-            Action.CHANGE, run.path, help="Saved when you leave the box."
-        ),
+        **rights.build_control_arguments(Action.CHANGE, run.path, help="Saved when you leave the box."),
     )
 
 
@@ -158,9 +146,7 @@ def show_run_buttons(run: runs.Run) -> None:
                 key="run_resume",
                 on_click=resume_single_run,
                 args=(run.id,),
-                **rights.build_control_arguments(
-                    Action.CHANGE, run.path, disabled=not run.can_resume
-                ),
+                **rights.build_control_arguments(Action.CHANGE, run.path, disabled=not run.can_resume),
             )
         deletion.show_delete_button(RUN_SCREEN, run)
     if reason := describe_disabled_run_action(run):
@@ -174,10 +160,7 @@ def describe_disabled_run_action(run: runs.Run) -> str:
     if run.active:
         return "An active run cannot be deleted: stop it first."
     if run.origin:
-        return (
-            "It was imported from a report, which holds no checkpoints: there is nothing here to "
-            "resume."
-        )
+        return "It was imported from a report, which holds no checkpoints: there is nothing here to resume."
     return {
         "finished": "A finished run cannot be resumed: launch a new one for more epochs.",
         "imported": "It was trained elsewhere: there is nothing here to resume.",
@@ -188,6 +171,4 @@ def describe_disabled_run_action(run: runs.Run) -> str:
 
 def resume_single_run(run_id: str) -> None:
     """Callback: go on where the run ended."""
-    run_actions.attempt_run_action(
-        lambda: runs.resume_run(run_id), "Resumed: it goes on from its last checkpoint."
-    )
+    run_actions.attempt_run_action(lambda: runs.resume_run(run_id), "Resumed: it goes on from its last checkpoint.")

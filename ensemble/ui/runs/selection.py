@@ -54,17 +54,11 @@ def update_table_selection(key: str, listed: Sequence[str]) -> None:
       key: of the table.
       listed: the ids of its rows.
     """
-    rows = [
-        listed[at] for at in widget_state.get_widget_value(key).selection.rows if at < len(listed)
-    ]
-    set_selected_runs(
-        [*(run_id for run_id in get_selected_run_ids() if run_id not in listed), *rows]
-    )
+    rows = [listed[at] for at in widget_state.get_widget_value(key).selection.rows if at < len(listed)]
+    set_selected_runs([*(run_id for run_id in get_selected_run_ids() if run_id not in listed), *rows])
 
 
-def show_selection_panel(
-    chosen: Sequence[runs.Run], listed: Collection[str], every: Sequence[runs.Run]
-) -> None:
+def show_selection_panel(chosen: Sequence[runs.Run], listed: Collection[str], every: Sequence[runs.Run]) -> None:
     """What can be done with several runs at once.
 
     Args:
@@ -84,16 +78,12 @@ def show_selection_panel(
 def show_selection_title(chosen: Sequence[runs.Run], listed: Collection[str]) -> None:
     """How many they are, how many of them the filters hide, and how to have none ticked."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.subheader(
-            f"{formats.format_count(len(chosen), 'run')} ticked", anchor=False, width="content"
-        )
+        st.subheader(f"{formats.format_count(len(chosen), 'run')} ticked", anchor=False, width="content")
         if hidden := sum(run.id not in listed for run in chosen):
             are = "is" if hidden == 1 else "are"
             st.caption(f"{hidden:,} of them {are} hidden by the filters", width="content")
         st.space("stretch")
-        st.button(
-            "Untick all", key="runs_untick", type="tertiary", on_click=set_selected_runs, args=((),)
-        )
+        st.button("Untick all", key="runs_untick", type="tertiary", on_click=set_selected_runs, args=((),))
 
 
 def show_selection_buttons(chosen: Sequence[runs.Run]) -> None:
@@ -111,9 +101,7 @@ def show_selection_buttons(chosen: Sequence[runs.Run]) -> None:
             on_click=stop_selected_runs,
             args=(tuple(run.id for run in active),),
             **rights.build_control_arguments(
-                Action.STOP,
-                disabled=not active,
-                help="Their progress is kept, and they can be resumed.",
+                Action.STOP, disabled=not active, help="Their progress is kept, and they can be resumed."
             ),
         )
         st.button(
@@ -191,10 +179,7 @@ def show_runs_delete_confirmation(chosen: Sequence[runs.Run]) -> None:
     with st.container(horizontal=True):
         if going:
             destructive_buttons.show_confirmation_button(
-                f"Delete {which} for good",
-                key="runs_delete_sure",
-                on_click=delete_selected_runs,
-                args=(going,),
+                f"Delete {which} for good", key="runs_delete_sure", on_click=delete_selected_runs, args=(going,)
             )
         st.button("Keep them", key="runs_keep", on_click=request_runs_deletion, args=((),))
 
@@ -203,10 +188,7 @@ def describe_undeletable_runs(active: Sequence[runs.Run]) -> str:
     """Which runs are not deleted, and why, in Markdown; "" for none."""
     if not active:
         return ""
-    names = ", ".join(
-        f"“{escaping.escape_markdown(format_unique_run_name(run))}”"
-        for run in active[:MAX_NAMED_RUNS]
-    )
+    names = ", ".join(f"“{escaping.escape_markdown(format_unique_run_name(run))}”" for run in active[:MAX_NAMED_RUNS])
     more = f" and {len(active) - MAX_NAMED_RUNS:,} more" if len(active) > MAX_NAMED_RUNS else ""
     if len(active) == 1:
         return f"{names} is active and stays: stop it first. "
@@ -222,9 +204,7 @@ def delete_selected_runs(going: Sequence[str]) -> None:
     """Callback: the second press."""
     request_runs_deletion(())
     left = [run_id for run_id in get_selected_run_ids() if run_id not in going]
-    run_actions.attempt_for_each_run(
-        going, runs.delete_run, lambda n: f"Deleted {formats.format_count(n, 'run')}."
-    )
+    run_actions.attempt_for_each_run(going, runs.delete_run, lambda n: f"Deleted {formats.format_count(n, 'run')}.")
     set_selected_runs([*left, *(run_id for run_id in going if has_run(run_id))])
 
 
@@ -245,6 +225,4 @@ def stop_selected_runs(active: Sequence[str]) -> None:
 
 def resume_selected_runs(resumable: Sequence[str]) -> None:
     """Callback: all of them go on where they ended."""
-    run_actions.attempt_for_each_run(
-        resumable, runs.resume_run, lambda n: f"Resumed {formats.format_count(n, 'run')}."
-    )
+    run_actions.attempt_for_each_run(resumable, runs.resume_run, lambda n: f"Resumed {formats.format_count(n, 'run')}.")

@@ -23,11 +23,7 @@ WINNER_BASES = {
 
 def describe_run_counts(every: Sequence[runs.Run]) -> str:
     """How many runs there are, and how many of them are going on."""
-    going = [
-        f"{count:,} {state}"
-        for state in runs.ACTIVE[::-1]
-        if (count := sum(run.state == state for run in every))
-    ]
+    going = [f"{count:,} {state}" for state in runs.ACTIVE[::-1] if (count := sum(run.state == state for run in every))]
     return ", ".join([formats.format_count(len(every), "run"), *going])
 
 
@@ -52,25 +48,16 @@ def describe_best_runs(every: Sequence[runs.Run]) -> str:
             continue
         if best_run := find_best_run(trained.get(dataset, ())):
             run, on = best_run
-            share = formats.format_percent(
-                run.status.best_ensemble_test_accuracy, run.data.test_size
-            )
+            share = formats.format_percent(run.status.best_ensemble_test_accuracy, run.data.test_size)
             name = format_run_name(run)
             if run.name == run.id:  # a name of the program's own has the dataset in it
                 name = name.replace(f" · {format_dataset_name(dataset)}", "", 1)
             title = escaping.escape_markdown(run.data.title)
             basis = on if len(trained[dataset]) > 1 else ""  # of one run nothing was chosen
-            runs_by_basis.setdefault(basis, []).append(
-                f"{title} {share} ({escaping.escape_markdown(name)})"
-            )
-    sentences = [
-        " · ".join(each) + (f"; {WINNER_BASES[on]}" if on else "")
-        for on, each in runs_by_basis.items()
-    ]
+            runs_by_basis.setdefault(basis, []).append(f"{title} {share} ({escaping.escape_markdown(name)})")
+    sentences = [" · ".join(each) + (f"; {WINNER_BASES[on]}" if on else "") for on, each in runs_by_basis.items()]
     if sentences and (others := len(trained) - len(recent)):
-        sentences.append(
-            f"{formats.format_count(others, 'more dataset')}, trained on before: see the table"
-        )
+        sentences.append(f"{formats.format_count(others, 'more dataset')}, trained on before: see the table")
     return ". ".join(sentences)
 
 
@@ -89,9 +76,7 @@ def find_best_run(every: Sequence[runs.Run]) -> tuple[runs.Run, str] | None:
     if not candidates:
         return None
     if all(run.status.best_ensemble_validation_nll is not None for run in candidates):
-        return min(
-            candidates, key=lambda run: run.status.best_ensemble_validation_nll or 0.0
-        ), "validation"
+        return min(candidates, key=lambda run: run.status.best_ensemble_validation_nll or 0.0), "validation"
     return max(candidates, key=lambda run: run.status.best_ensemble_test_accuracy or 0.0), "test"
 
 

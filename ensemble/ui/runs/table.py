@@ -62,11 +62,7 @@ def tabulate_runs(
     frame = pd.DataFrame(index=pd.RangeIndex(len(rows)))
     for name in columns:
         late_column = late.get(name)
-        cells = (
-            [late_column(run) for run in listed_runs]
-            if late_column
-            else [row[name] for row in rows]
-        )
+        cells = [late_column(run) for run in listed_runs] if late_column else [row[name] for row in rows]
         # Where nobody has a number the column is one of numbers all the same, and sorts as such.
         frame[name] = pd.Series(cells, frame.index, float if is_number_column(name) else None)
     frame["id"] = [run.id for run in listed_runs]
@@ -117,11 +113,7 @@ def build_run_row(run: runs.Run) -> dict[str, Any]:
 
 def format_run_setting_cell(run: runs.Run, name: str) -> Any:
     """A setting in its column; none where members differ in it, or where it is not known."""
-    if (
-        run.training_config
-        and name in run.training_config.member_values
-        and f"{name}=" in run.training_config.vary
-    ):
+    if run.training_config and name in run.training_config.member_values and f"{name}=" in run.training_config.vary:
         return None
     value = getattr(run.config, name, None)
     if isinstance(value, bool):
@@ -131,13 +123,7 @@ def format_run_setting_cell(run: runs.Run, name: str) -> Any:
 
 def build_search_text(run: runs.Run, note: str) -> str:
     """All the words by which a run can be found, but for its name and state."""
-    search_words = (
-        run.id,
-        settings.summarize_run_settings(run.config),
-        note,
-        run.config.dataset,
-        run.data.title,
-    )
+    search_words = (run.id, settings.summarize_run_settings(run.config), note, run.config.dataset, run.data.title)
     network = run.training_config.network if run.training_config else ""
     return " ".join([*search_words, network, *run.tags]).casefold()
 
@@ -192,9 +178,7 @@ def style_runs_table(frame: pd.DataFrame, sizes: Sequence[int]) -> "pd.io.format
                 na_rep="–",
                 subset=(rows, shares),
             )
-    formatters = {
-        name: RUN_COLUMNS[str(name)].formatter for name in numbers if name not in PERCENT_COLUMNS
-    }
+    formatters = {name: RUN_COLUMNS[str(name)].formatter for name in numbers if name not in PERCENT_COLUMNS}
     if formatters:  # pandas: without a formatter at all it would undo the others
         style = style.format(formatters, na_rep="–", subset=list(formatters))
     return style

@@ -35,9 +35,7 @@ def show_tag_editor(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> No
         "as you choose one, or type one and press Enter."
     )
     if len(ids) > 1:
-        help_text += (
-            " A tag that you add goes to all of them; one that you remove is removed from all."
-        )
+        help_text += " A tag that you add goes to all of them; one that you remove is removed from all."
     widget_state.draw_widget(
         st.multiselect,
         "Tags",
@@ -50,9 +48,7 @@ def show_tag_editor(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> No
         on_change=save_tag_changes,
         args=(key, ids, tuple(counts)),
         # Of several each may be somebody else's.
-        **rights.build_control_arguments(
-            Action.CHANGE, chosen[0].path if len(chosen) == 1 else None, help=help_text
-        ),
+        **rights.build_control_arguments(Action.CHANGE, chosen[0].path if len(chosen) == 1 else None, help=help_text),
     )
 
 
@@ -74,7 +70,5 @@ def save_tag_changes(key: str, ids: Sequence[str], before: Sequence[str]) -> Non
     if not (add or remove):
         return  # A drawing that was cut short has the browser tell of the box once more.
     what = "Tags saved." if len(ids) == 1 else f"Tagged {formats.format_count(len(ids), 'run')}."
-    if not run_actions.attempt_for_each_run(
-        ids, lambda run_id: change_tags(run_id, add, remove), lambda _: what
-    ):
+    if not run_actions.attempt_for_each_run(ids, lambda run_id: change_tags(run_id, add, remove), lambda _: what):
         tab.tag_failure_count += 1  # Another box, which shows what the runs have.

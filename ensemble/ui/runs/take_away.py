@@ -62,9 +62,7 @@ def describe_obstacle(export_format: ExportFormat, own: bool) -> str:
     """
     if own and not export_format.takes_own_networks:
         return OWN_NETWORK_OBSTACLE
-    return escaping.escape_markdown(
-        describe_missing_packages(export_format.name, export_format.packages, EXPORT)
-    )
+    return escaping.escape_markdown(describe_missing_packages(export_format.name, export_format.packages, EXPORT))
 
 
 def show_format_button(run: runs.Run, export_format: ExportFormat, obstacle: str) -> None:
@@ -86,14 +84,7 @@ def show_page_export_button(run: runs.Run, obstacle: str) -> None:
     """The button of the report whose members answer, made when that is pressed, or why not."""
     run_id = run.id
     show_file_button(
-        run,
-        PAGE_TITLE,
-        PAGE_GLOSS,
-        lambda: make_page_bytes(run_id),
-        ".html",
-        "text/html",
-        "page",
-        obstacle,
+        run, PAGE_TITLE, PAGE_GLOSS, lambda: make_page_bytes(run_id), ".html", "text/html", "page", obstacle
     )
 
 
@@ -119,9 +110,7 @@ def show_file_button(
       name: its word in the button's key.
       obstacle: why it cannot be had; "" where it can.
     """
-    arguments = rights.build_control_arguments(
-        Action.LAUNCH, disabled=bool(obstacle), help=obstacle or gloss
-    )
+    arguments = rights.build_control_arguments(Action.LAUNCH, disabled=bool(obstacle), help=obstacle or gloss)
     st.download_button(
         title,
         b"" if arguments["disabled"] else make_bytes,

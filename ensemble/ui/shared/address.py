@@ -164,17 +164,9 @@ KEEP = TextParameter("keep")
 # label, in per cent, and the kind of sets: these two also on Predictions and Classify.
 MODE, MISS, SETS = TextParameter("mode"), TextParameter("miss"), ChoiceParameter("sets", METHODS)
 # The kind of corruption and how much of it, and the image that is corrupted.
-KIND, AMOUNT, NUMBER = (
-    TextParameter("kind"),
-    TextParameter("amount"),
-    OptionalIntParameter("number"),
-)
+KIND, AMOUNT, NUMBER = (TextParameter("kind"), TextParameter("amount"), OptionalIntParameter("number"))
 # Another run to compare with, its epoch, and which of the differences.
-WITH, WITH_EPOCH, SIDE = (
-    TextParameter("with"),
-    OptionalIntParameter("with_epoch"),
-    TextParameter("side"),
-)
+WITH, WITH_EPOCH, SIDE = (TextParameter("with"), OptionalIntParameter("with_epoch"), TextParameter("side"))
 
 # Compare: the runs, or what they have in common; the settings that part them into groups, and the
 # run or group that all others are compared with. What is brushed is called KEEP there.
@@ -182,17 +174,8 @@ RUNS, TAG, SWEEP = ListParameter("runs"), TextParameter("tag"), TextParameter("s
 BY, BASELINE = ListParameter("by"), TextParameter("baseline")
 # How many per cent of the runs, the best; of the curves whose and of which images, over what, with
 # which band, on which log axes; of the table which rows; the axes of the pictures.
-TOP, WHO, SPLITS = (
-    BoundedIntParameter("top", 100, 1, 100),
-    TextParameter("who"),
-    ListParameter("splits"),
-)
-OVER, BAND, LOG, LOGS = (
-    TextParameter("over"),
-    TextParameter("band"),
-    ListParameter("log"),
-    ListParameter("logs"),
-)
+TOP, WHO, SPLITS = (BoundedIntParameter("top", 100, 1, 100), TextParameter("who"), ListParameter("splits"))
+OVER, BAND, LOG, LOGS = (TextParameter("over"), TextParameter("band"), ListParameter("log"), ListParameter("logs"))
 ROWS, COLUMNS, AXES = TextParameter("rows"), TextParameter("columns"), ListParameter("axes")
 X, Y, COLOR = TextParameter("x"), TextParameter("y"), TextParameter("color")
 
@@ -226,11 +209,7 @@ SPLIT = ChoiceParameter("split", ("test", "training", "pool"))
 POOL, LEARNING = TextParameter("pool"), TextParameter("learning")
 
 # Classify: the way in, the detail, and how many of 100 real digits may be rejected.
-INPUT, DETAIL, REFUSE = (
-    TextParameter("input"),
-    TextParameter("detail"),
-    BoundedIntParameter("refuse", 3, 1, 50),
-)
+INPUT, DETAIL, REFUSE = (TextParameter("input"), TextParameter("detail"), BoundedIntParameter("refuse", 3, 1, 50))
 
 
 def get_query_parameters() -> dict[str, str]:

@@ -52,9 +52,7 @@ def draw_field_control(
     about = {"key": key, "help": field.metadata["help"], "persist_state": "session", **more}
     if listed := choices or list_setting_choices(field):
         if buttons:
-            return widget_state.draw_widget(
-                st.segmented_control, label, listed, required=True, **about
-            )
+            return widget_state.draw_widget(st.segmented_control, label, listed, required=True, **about)
         return widget_state.draw_widget(st.selectbox, label, listed, **about)
     if isinstance(field.default, bool):
         return widget_state.draw_widget(st.toggle, label, **about)

@@ -62,9 +62,7 @@ def show_figure_panel(
     """
     with st.container(horizontal=True, gap="small", key=f"{key}_sees"):
         st.markdown(plain_words.apply_plain_wording(sees), help=help, width="stretch")
-        show_figure_menu(
-            key, name, title, table, format_figure_caption(job, title, epoch) if job else ""
-        )
+        show_figure_menu(key, name, title, table, format_figure_caption(job, title, epoch) if job else "")
     return st.plotly_chart(
         figure,
         key=key,
@@ -75,9 +73,7 @@ def show_figure_panel(
     )
 
 
-def build_figure_toolbar_config(
-    name: str, on_select: OnSelect, selection_mode: Iterable[str]
-) -> dict[str, Any]:
+def build_figure_toolbar_config(name: str, on_select: OnSelect, selection_mode: Iterable[str]) -> dict[str, Any]:
     """What the toolbar offers: how to choose points, if one can.
 
     Its button for the picture is there too, but hidden by the page's style: the menu presses it.
@@ -85,27 +81,17 @@ def build_figure_toolbar_config(
     chooses = (
         []
         if on_select == "ignore"
-        else [
-            {"box": "select2d", "lasso": "lasso2d"}[mode]
-            for mode in selection_mode
-            if mode != "points"
-        ]
+        else [{"box": "select2d", "lasso": "lasso2d"}[mode] for mode in selection_mode if mode != "points"]
     )
     return {
         "displaylogo": False,
         "displayModeBar": True,
         "modeBarButtons": [[*chooses, "toImage"]],
-        "toImageButtonOptions": {
-            "format": "png",
-            "scale": 3,
-            "filename": escaping.sanitize_file_name(name),
-        },
+        "toImageButtonOptions": {"format": "png", "scale": 3, "filename": escaping.sanitize_file_name(name)},
     }
 
 
-def show_figure_menu(
-    key: str, name: str, title: str, table: "Callable[[], pd.DataFrame]", caption: str = ""
-) -> None:
+def show_figure_menu(key: str, name: str, title: str, table: "Callable[[], pd.DataFrame]", caption: str = "") -> None:
     """The picture as a file or to be pasted, at a size for paper or slides; its figures as a table.
 
     Args:
@@ -117,11 +103,7 @@ def show_figure_menu(
     """
     menu = st.popover("⋯", type="tertiary", key=f"{key}_menu", help=f"Save or copy “{title}”")
     with menu, st.container(gap=None):
-        st.html(
-            figure_menu.render_menu_options(
-                key, title, caption or f"{title} · {format_program_version()}"
-            )
-        )
+        st.html(figure_menu.render_menu_options(key, title, caption or f"{title} · {format_program_version()}"))
         with st.container(horizontal=True, gap=None, key=f"{key}_saves"):
             for word, (label, icon) in SAVE_OPTIONS.items():
                 # Pressed in the browser: Streamlit hears of it only where no script runs.

@@ -101,9 +101,7 @@ def load_run_test_set(run: runs.Run) -> runs.TestSet:
     """
     if run.training_config is None or run.origin:
         file_version = get_file_version(run.path / LABELS_FILE)
-        return _load_cached_test_set(
-            str(run.path), f"{file_version} {_is_run_dataset_prepared(run)}", run
-        )
+        return _load_cached_test_set(str(run.path), f"{file_version} {_is_run_dataset_prepared(run)}", run)
     return _load_cached_test_set(run.config.dataset, run.data.fingerprint, run)
 
 
@@ -144,11 +142,7 @@ def list_unreadable_runs() -> dict[str, str]:
 
 @st.cache_resource(max_entries=2, ttl=10.0, show_spinner=False)
 def _list_cached_unreadable_runs(folder: str) -> dict[str, str]:
-    return {
-        **regression.list_unreadable_regressions(),
-        **list_unreadable_numeric_runs(),
-        **runs.list_unreadable_runs(),
-    }
+    return {**regression.list_unreadable_regressions(), **list_unreadable_numeric_runs(), **runs.list_unreadable_runs()}
 
 
 def list_old_leftovers() -> list[Leftover]:

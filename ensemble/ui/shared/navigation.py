@@ -155,9 +155,7 @@ def draw_page(page: str, main: Callable[[], None]) -> None:
     show_page_title(page)
     drawer.close_drawer_after_use(page)
     reconnection.redraw_after_reconnection()
-    figure_menu.install_figure_menus(
-        theme.build_page_palette(LIGHT), theme.build_page_palette(DARK)
-    )
+    figure_menu.install_figure_menus(theme.build_page_palette(LIGHT), theme.build_page_palette(DARK))
     main()
     page_sharing.show_phones_button(page)
     reconnection.mark_page_end()

@@ -35,9 +35,7 @@ def start_preload() -> threading.Thread:
     """The thread that imports, started once for each server."""
     gc.freeze()  # What Streamlit and the first page have imported; see `freeze_loaded_objects`.
     thread = threading.Thread(target=import_heavy_modules, name="imports", daemon=True)
-    if is_warm_worker_enabled(
-        os.environ
-    ):  # As with the warm worker: who wants none gets nothing ready.
+    if is_warm_worker_enabled(os.environ):  # As with the warm worker: who wants none gets nothing ready.
         thread.start()
     return thread
 

@@ -17,9 +17,7 @@ def show_run_advice(run: runs.Run) -> None:
     """A sentence and the next step, for runs that ended; and who goes on no more meanwhile."""
     # Once it has finished its message says so.
     if run.state != "finished" and (
-        warning := runs.describe_diverged_members(
-            run.status, run.config.members, over=not run.active
-        )
+        warning := runs.describe_diverged_members(run.status, run.config.members, over=not run.active)
     ):
         st.caption(f":material/person_off: {escaping.escape_markdown(warning)}")
     if run.state in chance_level.ENDED_STATES:
@@ -59,13 +57,9 @@ def show_chance_warning(run: runs.Run) -> None:
 
 def show_divergence_advice(run: runs.Run) -> None:
     """The loss ran away: a lower rate is the usual cure, one press away."""
-    guard.show_error_message(
-        run.message or "The loss diverged to infinity.", ":material/trending_up:"
-    )
+    guard.show_error_message(run.message or "The loss diverged to infinity.", ":material/trending_up:")
     config = runs.require_training_config(run)
-    if "learning_rate" in member_settings.collect_varied_settings(
-        config
-    ):  # another one would change nothing
+    if "learning_rate" in member_settings.collect_varied_settings(config):  # another one would change nothing
         return
     show_other_rate_button(config, max(0.00001, float(f"{config.learning_rate / 3:.0e}")))
 

@@ -73,8 +73,7 @@ def show_mean_gain_metric(last: dict[str, Any], info: DatasetEntry) -> None:
         "Over the average member",
         formats.format_image_difference(more, word),
         width="content",
-        help=f"The members themselves differ by ± {spread:.0f} {pluralize_noun(word)} (standard "
-        "deviation).",
+        help=f"The members themselves differ by ± {spread:.0f} {pluralize_noun(word)} (standard deviation).",
     )
 
 
@@ -134,9 +133,7 @@ def show_best_epoch(run: runs.Run, reported: dict[str, Any], last: dict[str, Any
 
 
 def tabulate_member_metrics(
-    last: dict[str, Any] | None,
-    info: DatasetEntry,
-    values: Mapping[str, Sequence[float]] | None = None,
+    last: dict[str, Any] | None, info: DatasetEntry, values: Mapping[str, Sequence[float]] | None = None
 ) -> dict[str, list[str]]:
     """Columns of the members' figures after an epoch, the ensemble first; {} before the first.
 
@@ -149,10 +146,7 @@ def tabulate_member_metrics(
         return {}
     whole = last.get("ensemble_test_accuracy")
     shares, losses = last["test_accuracy"], last["test_loss"]
-    gaps = [
-        None if share is None or whole is None else (share - whole) * info.test_size
-        for share in shares
-    ]
+    gaps = [None if share is None or whole is None else (share - whole) * info.test_size for share in shares]
     many = len(shares) > 1
     held = last.get("validation_loss")  # only where the run holds training images out
     first = {

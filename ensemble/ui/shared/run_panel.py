@@ -25,8 +25,7 @@ RUN_SCREEN = JobScreen(
     "run_",
     "run",
     first_step="Start with a first run",
-    deletion_question_end=" with its curves, predictions and checkpoints? It cannot be brought "
-    "back.",
+    deletion_question_end=" with its curves, predictions and checkpoints? It cannot be brought back.",
 )
 
 
@@ -94,10 +93,7 @@ def show_run_header(run: runs.Run, has_try_link: bool = True) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_line"):
         show_run_name_and_state(run, loaders.get_displayed_run_state(run))
         which = " · ".join(filter(None, (run.id, describe_run_origin(run))))
-        full = (
-            f"**{escaping.escape_markdown(format_run_name(run))}**  \n{text}  "
-            f"\n{escaping.escape_markdown(which)}"
-        )
+        full = f"**{escaping.escape_markdown(format_run_name(run))}**  \n{text}  \n{escaping.escape_markdown(which)}"
         st.caption("Settings", width="content", help=full)
         st.space("stretch")
         if has_try_link:

@@ -51,11 +51,7 @@ def plan_seed_runs(compared: Sequence[runs.Run], every: Sequence[runs.Run]) -> S
         by_seed = {run.training_config.seed: run}
         for other in every:
             config = other.training_config
-            if (
-                config is not None
-                and (other.active or other.state == "finished")
-                and have_same_settings(run, other)
-            ):
+            if config is not None and (other.active or other.state == "finished") and have_same_settings(run, other):
                 by_seed.setdefault(config.seed, other)
         existing += by_seed.values()
         count = SEEDS_PER_SETTING - len(by_seed)
@@ -65,9 +61,7 @@ def plan_seed_runs(compared: Sequence[runs.Run], every: Sequence[runs.Run]) -> S
     return SeedPlan(tuple(existing), tuple(missing), seconds)
 
 
-def list_missing_seeds(
-    config: EnsembleConfig, existing: set[int], count: int
-) -> list[EnsembleConfig]:
+def list_missing_seeds(config: EnsembleConfig, existing: set[int], count: int) -> list[EnsembleConfig]:
     """The same settings with so many seeds more, the next that are free."""
     highest = settings.RUN_FIELDS["seed"].metadata["high"]
     configs: list[EnsembleConfig] = []

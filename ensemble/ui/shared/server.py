@@ -107,9 +107,7 @@ async def forget_closed_tabs(app: ASGIApp) -> None:
 
     It does so whenever a tab is closed, and else never: so one is opened and closed.
     """
-    name = next(
-        (host.replace("*", "any") for host in st.get_option("server.allowedHosts")), "localhost"
-    )
+    name = next((host.replace("*", "any") for host in st.get_option("server.allowedHosts")), "localhost")
     path = add_base_path(WEBSOCKET_PATH)
     scope: Scope = {
         "type": "websocket",
@@ -132,12 +130,7 @@ async def forget_closed_tabs(app: ASGIApp) -> None:
 
     while True:
         await asyncio.sleep(st.get_option("server.disconnectedSessionTTL"))
-        tab_messages = iter(
-            (
-                {"type": "websocket.connect"},
-                {"type": "websocket.disconnect", "code": 1000},
-            )
-        )
+        tab_messages = iter(({"type": "websocket.connect"}, {"type": "websocket.disconnect", "code": 1000}))
 
         async def receive(messages: Iterator[Message] = tab_messages) -> Message:
             return next(messages)
@@ -204,9 +197,7 @@ class SecurityMiddleware:
             await send(message)
 
         answer = self._app
-        if scope["path"] != add_base_path(HEALTH_PATH) and not is_host_allowed(
-            headers.get("host", "")
-        ):
+        if scope["path"] != add_base_path(HEALTH_PATH) and not is_host_allowed(headers.get("host", "")):
             answer = PlainTextResponse("This name is not among server.allowedHosts.\n", 400)
         await answer(scope, receive, send_with_headers)
 
@@ -231,9 +222,7 @@ def is_origin_allowed(headers: Headers) -> bool:
     own_hosts = ("localhost", "127.0.0.1", "0.0.0.0", st.get_option("browser.serverAddress"))
     try:
         page = urlsplit(origin)
-        allowed = [
-            urlsplit(address.strip()) for address in st.get_option("server.corsAllowedOrigins")
-        ]
+        allowed = [urlsplit(address.strip()) for address in st.get_option("server.corsAllowedOrigins")]
     except ValueError:
         return False
     return bool(page.hostname) and (
@@ -244,14 +233,11 @@ def is_origin_allowed(headers: Headers) -> bool:
 
 def is_host_allowed(host: str) -> bool:
     """Whether a Host header names this server, as `server.allowedHosts` has it."""
-    allowed = [
-        pattern.strip().lower().rstrip(".") for pattern in st.get_option("server.allowedHosts")
-    ]
+    allowed = [pattern.strip().lower().rstrip(".") for pattern in st.get_option("server.allowedHosts")]
     try:
         name = (urlsplit(f"//{host}").hostname or "").lower().rstrip(".")
     except ValueError:
         return False
     return not allowed or any(
-        pattern in ("*", name) or (pattern.startswith("*.") and name.endswith(pattern[1:]))
-        for pattern in allowed
+        pattern in ("*", name) or (pattern.startswith("*.") and name.endswith(pattern[1:])) for pattern in allowed
     )

@@ -30,42 +30,8 @@ SLIDER_VALUES = {
     "epochs": (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000),
     "folds": (0, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 32, 64),
     "batch_size": (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096),
-    "momentum": (
-        0.0,
-        0.3,
-        0.5,
-        0.6,
-        0.7,
-        0.8,
-        0.85,
-        0.9,
-        0.93,
-        0.95,
-        0.97,
-        0.98,
-        0.99,
-        0.995,
-        0.999,
-    ),
-    "weight_decay": (
-        0.0,
-        1e-5,
-        2e-5,
-        5e-5,
-        1e-4,
-        2e-4,
-        5e-4,
-        1e-3,
-        2e-3,
-        5e-3,
-        0.01,
-        0.02,
-        0.05,
-        0.1,
-        0.2,
-        0.5,
-        1.0,
-    ),
+    "momentum": (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999),
+    "weight_decay": (0.0, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     "label_smoothing": (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
     "adversarial": (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
     "elastic_pixels": (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0),
@@ -143,10 +109,7 @@ def get_run_setting(name: str) -> Any:
 
 def has_run_settings() -> bool:
     """Whether any setting was drawn or filled in, in this visit."""
-    return any(
-        widget_state.get_widget_value(format_setting_key(name), None) is not None
-        for name in RUN_FIELDS
-    )
+    return any(widget_state.get_widget_value(format_setting_key(name), None) is not None for name in RUN_FIELDS)
 
 
 def reset_run_setting(name: str) -> None:
@@ -175,10 +138,7 @@ def collect_run_config() -> EnsembleConfig:
 def summarize_run_settings(config: EnsembleConfig | ImportedConfig) -> str:
     """One line: the main settings, and of the others those that are not as usual."""
     if isinstance(config, ImportedConfig):
-        return (
-            f"{formats.format_count(config.members, 'member')} · "
-            f"{summarize_unnamed_settings(config)}"
-        )
+        return f"{formats.format_count(config.members, 'member')} · {summarize_unnamed_settings(config)}"
     first = [formats.format_count(config.members, "member")]
     if config.network != RUN_FIELDS["network"].default:
         first.append(architectures.format_short_network_title(config.network))

@@ -140,9 +140,7 @@ class Tab:
     settings_visit = TabValue[str]("settings_visit", "")
     settings_restorable = TabValue[bool]("settings_restorable", False)
     # What the settings were last filled from, and the values that it filled in.
-    settings_origin = TabValue[tuple[str, Mapping[str, Any]]](
-        "settings_from", ("the default settings", {})
-    )
+    settings_origin = TabValue[tuple[str, Mapping[str, Any]]]("settings_from", ("the default settings", {}))
     # What a screen reader was told of a run last: its state then, when, and the words.
     announced = KeyedTabValue[tuple[str, float, str]]("{}_announced", ("", 0.0, ""))
     # The run whose groups, where they are many, are listed.
@@ -155,11 +153,7 @@ class Tab:
     # The uploaded files that were read last, by their ids and how labels were to be read, and what
     # they hold or why they cannot be taken.
     import_contents: TabValue[
-        tuple[
-            tuple[str, ...],
-            MemberOutputs | NumericPredictions | list[Capsule] | LabelReadingError | str,
-        ]
-        | None
+        tuple[tuple[str, ...], MemberOutputs | NumericPredictions | list[Capsule] | LabelReadingError | str] | None
     ] = TabValue("import_read", None)
 
     # Predictions, Inspect and Classify.

@@ -82,9 +82,7 @@ def can_hold(held: Any, given: Mapping[str, Any]) -> bool:
     given = {**given, "options": list(given["options"])} if "options" in given else given
     several = held if isinstance(held, (list, tuple)) else [held]
     if "options" in given:
-        return given.get("accept_new_options", False) or all(
-            one in given["options"] for one in several
-        )
+        return given.get("accept_new_options", False) or all(one in given["options"] for one in several)
     low, high = given.get("min_value"), given.get("max_value")
     return all((low is None or one >= low) and (high is None or one <= high) for one in several)
 

@@ -10,10 +10,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 PUBLIC_MESSAGES = {"rerun_script", "stop_script", "app_heartbeat"}
-PAGE_OPERATIONS = {
-    "deferred_file",
-    "dataframe_chunk",
-}  # a download made when it is asked for, a table
+PAGE_OPERATIONS = {"deferred_file", "dataframe_chunk"}  # a download made when it is asked for, a table
 
 
 def is_message_allowed(content: bytes | None, admitted: bool) -> bool:

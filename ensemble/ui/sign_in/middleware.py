@@ -29,13 +29,8 @@ UPLOAD_MEMORY_EXCEEDED = (
     "What you have uploaded takes all the memory that one person may have here: take files out, or "
     "close the tabs that they are in, then go on.\n"
 )
-INVALID_CALLBACK = (
-    "This is not an answer from a sign-in provider: open this server's page, and "
-    "sign in from there.\n"
-)
-CROSS_SITE_LOGOUT = (
-    "Another site asked to sign you out: do that on this server's page, if you want to.\n"
-)
+INVALID_CALLBACK = "This is not an answer from a sign-in provider: open this server's page, and sign in from there.\n"
+CROSS_SITE_LOGOUT = "Another site asked to sign you out: do that on this server's page, if you want to.\n"
 LOGOUT_PATH, UPLOAD_PATH = "/auth/logout", "/_stcore/upload_file/"
 CALLBACK_PATH = "/oauth2callback"
 CONTROL_CHARACTERS = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")  # in UTF-8
@@ -49,9 +44,7 @@ SIGN_IN_PATHS = re.compile(r"/auth/(login|logout)|/oauth2callback")
 # shows; nothing is sent to it, and nothing taken from it, a second after that is so.
 CHECK_INTERVAL_S, ADMISSION_TTL_S = 5.0, 1.0
 CLOSE_CODE_FULL = 1013  # a browser's word for it: try again later
-CLOSE_CODE_REFUSED = (
-    1008  # a WebSocket's word for it: the browser opens another, and is asked to sign in
-)
+CLOSE_CODE_REFUSED = 1008  # a WebSocket's word for it: the browser opens another, and is asked to sign in
 
 
 class SignInMiddleware:
@@ -88,18 +81,14 @@ class SignInMiddleware:
             return await self._admit_upload(visit.person, scope, receive, send)
         await self._app(scope, receive, send)
 
-    async def _admit_upload(
-        self, person: Person, scope: Scope, receive: Receive, send: Send
-    ) -> None:
+    async def _admit_upload(self, person: Person, scope: Scope, receive: Receive, send: Send) -> None:
         if not usage_limits.register_upload(person):
             return await _refuse_request(scope, receive, send, TOO_MANY_UPLOADS, 429)
         tab, nbytes = (
             get_request_path(scope).removeprefix(UPLOAD_PATH).partition("/")[0],
             uploads.get_upload_size(scope),
         )
-        with uploads.reserve_upload(
-            person.name, tab, nbytes, usage_limits.upload_bytes_per_person(person)
-        ) as fits:
+        with uploads.reserve_upload(person.name, tab, nbytes, usage_limits.upload_bytes_per_person(person)) as fits:
             if not fits:
                 return await _refuse_request(scope, receive, send, UPLOAD_MEMORY_EXCEEDED, 413)
             await self._app(scope, receive, send)
@@ -225,14 +214,12 @@ def is_remote_request(scope: Scope) -> bool:
     server = scope.get("server")
     at = str(server[0]) if server else ""
     # A number is what it listens on; a name is none, such as a test's.
-    return bool(
-        re.fullmatch(r"[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.%\w]*", at)
-    ) and not is_loopback_address(at.removeprefix("::ffff:"))
+    return bool(re.fullmatch(r"[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.%\w]*", at)) and not is_loopback_address(
+        at.removeprefix("::ffff:")
+    )
 
 
-async def _refuse_request(
-    scope: Scope, receive: Receive, send: Send, reason: str, status: int
-) -> None:
+async def _refuse_request(scope: Scope, receive: Receive, send: Send, reason: str, status: int) -> None:
     if scope["type"] == "websocket":
         return await send({"type": "websocket.close", "code": CLOSE_CODE_REFUSED})
     headers = {"Cache-Control": "no-store"}

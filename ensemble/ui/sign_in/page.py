@@ -27,8 +27,7 @@ def show_sign_in_page(visit: Visit) -> None:
             st.warning(escaping.escape_markdown(visit.refusal), icon=":material/lock:")
         elif visitors.get_sharing_mode() is AccessMode.PROXY:
             st.warning(
-                "The proxy in front of this server did not say who you are: open the page "
-                "by its address.",
+                "The proxy in front of this server did not say who you are: open the page by its address.",
                 icon=":material/lock:",
             )
         else:
@@ -63,16 +62,10 @@ def show_visitor_line(visit: Visit) -> None:
         audit_log.write_audit_entry(actions.OPEN_EVENT, "a tab", visit.person)
     role = visit.person.role.name.lower()
     with st.container(
-        horizontal=True,
-        horizontal_alignment="right",
-        key="signed_in",
-        vertical_alignment="center",
-        gap="small",
+        horizontal=True, horizontal_alignment="right", key="signed_in", vertical_alignment="center", gap="small"
     ):
         # What is grey on a page is so for a reason, which no phone shows behind a button.
-        more = (
-            f": {ROLE_DESCRIPTIONS[role]}, an admin may give you more" if role == "viewer" else ""
-        )
+        more = f": {ROLE_DESCRIPTIONS[role]}, an admin may give you more" if role == "viewer" else ""
         st.caption(
             f"{escaping.escape_markdown(visit.person.name)} · {role}{more}",
             width="content",

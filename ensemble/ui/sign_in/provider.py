@@ -46,11 +46,7 @@ def describe_missing_auth_settings() -> str:
 def list_provider_names() -> list[str]:
     """The providers that there are; "default" is the one without a name of its own."""
     auth = read_auth_section()
-    named = [
-        name
-        for name, section in auth.items()
-        if isinstance(section, Mapping) and _is_complete_provider(section)
-    ]
+    named = [name for name, section in auth.items() if isinstance(section, Mapping) and _is_complete_provider(section)]
     return ["default", *named] if _is_complete_provider(auth) else named
 
 
@@ -82,10 +78,7 @@ def _is_callback_uri(redirect_uri: str) -> bool:
     try:
         url = urlsplit(redirect_uri.replace("{port}", "1"))
         return bool(
-            url.scheme in ("http", "https")
-            and url.hostname
-            and url.port != 0
-            and url.path.endswith(CALLBACK_PATH)
+            url.scheme in ("http", "https") and url.hostname and url.port != 0 and url.path.endswith(CALLBACK_PATH)
         )
     except ValueError:
         return False

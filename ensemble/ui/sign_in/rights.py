@@ -26,9 +26,7 @@ def describe_missing_right(action: Action, folder: Path | None = None) -> str:
     """
     if not visitors.is_server_shared():
         return ""
-    return permissions.describe_denied_action(
-        action, None if folder is None else owners.find_owner(folder)
-    )
+    return permissions.describe_denied_action(action, None if folder is None else owners.find_owner(folder))
 
 
 def build_control_arguments(

@@ -33,9 +33,7 @@ def describe_page_refusal() -> str:
 
     Nothing stands before it then that would ask who comes.
     """
-    if visitors.is_identification_started() or is_loopback_address(
-        st.get_option("server.address") or ""
-    ):
+    if visitors.is_identification_started() or is_loopback_address(st.get_option("server.address") or ""):
         return ""
     return "A page alone is for its own machine: start app.py, as docs/serving.md says."
 

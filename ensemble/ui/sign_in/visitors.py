@@ -7,16 +7,7 @@ from typing import Any
 import streamlit as st
 from starlette.requests import HTTPConnection
 
-from ensemble.access import (
-    LOCAL,
-    NOBODY,
-    Person,
-    actions,
-    audit_log,
-    server_access,
-    set_person_source,
-    visitor_claims,
-)
+from ensemble.access import LOCAL, NOBODY, Person, actions, audit_log, server_access, set_person_source, visitor_claims
 from ensemble.access.server_access import AccessMode, ServerStart
 from ensemble.access.visitor_claims import Visit
 from ensemble.ui.sign_in import cookie, provider
@@ -118,9 +109,7 @@ def sign_out_connection(connection: HTTPConnection) -> None:
         old = [old_key for old_key, until in _IdentityState.signed_out.items() if until < now]
         for sign_in in old:
             del _IdentityState.signed_out[sign_in]
-        _IdentityState.signed_out[key] = (
-            now + visitor_claims.read_sign_in_seconds() + visitor_claims.MAX_CLOCK_SKEW_S
-        )
+        _IdentityState.signed_out[key] = now + visitor_claims.read_sign_in_seconds() + visitor_claims.MAX_CLOCK_SKEW_S
 
 
 def _build_visit(claims: Mapping[str, Any]) -> Visit:

@@ -30,15 +30,7 @@ from ensemble.wording.runs import networks as networks_words
 # The rest of the settings by what they are about, in the order in which they are shown.
 SETTING_GROUPS: dict[str, tuple[str, ...]] = {
     "Members": ("seed", "vary", "shuffle_per_member", "bootstrap", "folds"),
-    "Steps": (
-        "optimizer",
-        "weight_decay",
-        "label_smoothing",
-        "adversarial",
-        "schedule",
-        "cycles",
-        "warmup_epochs",
-    ),
+    "Steps": ("optimizer", "weight_decay", "label_smoothing", "adversarial", "schedule", "cycles", "warmup_epochs"),
     "Changed images (augmentation)": (
         "shift_pixels",
         "rotation_degrees",
@@ -99,9 +91,7 @@ def reset_removed_dataset() -> None:
     """Where the chosen dataset is no longer there, as one's own once removed, take the first."""
     if (gone := settings.get_run_setting("dataset")) not in registry.list_dataset_names():
         settings.reset_run_setting("dataset")
-        text = escaping.escape_markdown(
-            f"The dataset {gone} is no longer there: another is chosen."
-        )
+        text = escaping.escape_markdown(f"The dataset {gone} is no longer there: another is chosen.")
         st.warning(text, icon=":material/folder_off:")
 
 
@@ -170,9 +160,7 @@ def show_other_setting(name: str) -> None:
 
 def show_dataset_control() -> None:
     """Which images; those that are there come first, and of these MNIST."""
-    dataset_infos = sorted(
-        datasets.list_dataset_infos(), key=lambda info: (not info.prepared, info.name != "mnist")
-    )
+    dataset_infos = sorted(datasets.list_dataset_infos(), key=lambda info: (not info.prepared, info.name != "mnist"))
     titles = {info.name: format_dataset_title(info) for info in dataset_infos}
     settings.select_run_setting("dataset", choices=list(titles), format_func=titles.__getitem__)
 
@@ -186,9 +174,7 @@ def show_mnist_offer() -> None:
 
 def format_dataset_title(info: DatasetInfo) -> str:
     """A dataset and how much of it there is: "MNIST · 60,000 images"."""
-    return f"{info.title} · " + (
-        f"{info.train_size:,} images" if info.prepared else "not fetched yet"
-    )
+    return f"{info.title} · " + (f"{info.train_size:,} images" if info.prepared else "not fetched yet")
 
 
 def show_fetch_panel(info: DatasetInfo) -> None:
@@ -205,9 +191,7 @@ def refresh_fetch_panel(info: DatasetInfo, was_active: bool) -> None:
         st.rerun()
     if job and job.active:
         job_panel.show_job_progress(
-            job,
-            f"{jobs_words.describe_job_stage(job, [])}. You can continue meanwhile.",
-            prefix=f"fetch_{info.name}_",
+            job, f"{jobs_words.describe_job_stage(job, [])}. You can continue meanwhile.", prefix=f"fetch_{info.name}_"
         )
         return
     if job and job.state == "failed":

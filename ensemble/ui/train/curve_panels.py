@@ -13,9 +13,7 @@ from ensemble.wording import formats
 MAX_POINTS = 12_000
 
 # Why there is no picture.
-SINGLE_MEMBER_NOTE = (
-    "One member has no other to differ from: train two or more to see what diversity gains."
-)
+SINGLE_MEMBER_NOTE = "One member has no other to differ from: train two or more to see what diversity gains."
 TOO_EARLY_NOTE = "What diversity gains is shown after the first epoch."
 NOT_RECORDED_NOTE = "This run did not record how often its members differ."
 
@@ -32,15 +30,10 @@ def build_curve_panels(
       log: losses and shares on a log axis, and accuracies by the errors that are left.
       smoothing: how strongly to average training curves, in [0, 1).
     """
-    learning = [
-        [build_metric_panel(rows, figure, n_test, log, smoothing)] for figure in history.METRICS
-    ]
+    learning = [[build_metric_panel(rows, figure, n_test, log, smoothing)] for figure in history.METRICS]
     return [
         *learning,
-        [
-            build_diversity_panel(rows, members, log),
-            build_disagreement_panel(rows, members, n_test, log),
-        ],
+        [build_diversity_panel(rows, members, log), build_disagreement_panel(rows, members, n_test, log)],
     ]
 
 
@@ -48,9 +41,7 @@ def build_metric_panel(
     rows: list[dict[str, Any]], figure: str, n_test: int, log: bool, smoothing: float
 ) -> dict[str, Any]:
     """The picture of "loss" or "accuracy": every member and the ensemble, train and test."""
-    curves = history.smooth_split_curves(
-        history.build_metric_curves(rows, figure), "train", smoothing
-    )
+    curves = history.smooth_split_curves(history.build_metric_curves(rows, figure), "train", smoothing)
     percent = figure == "accuracy"
     scale = ("nines" if percent else "log") if log else "linear"
     axis = "stretched near 100 %" if log else "share that is right"
@@ -85,11 +76,7 @@ def build_diversity_panel(rows: list[dict[str, Any]], members: int, log: bool) -
     bought = compute_latest_gain(diversity_curves)
     if bought is None:
         return {**panel, "note": SINGLE_MEMBER_NOTE if members == 1 else TOO_EARLY_NOTE}
-    band = {
-        "upper": "mean",
-        "lower": "ensemble",
-        "label": f"gain {formats.format_significant(bought, 2)}",
-    }
+    band = {"upper": "mean", "lower": "ensemble", "label": f"gain {formats.format_significant(bought, 2)}"}
     text = f"{panel['alt']}: the ensemble's is {formats.format_significant(bought, 2)} nats lower"
     return {**panel, "band": band, "alt": text}
 
@@ -104,9 +91,7 @@ def compute_latest_gain(learning_curves: list[history.LearningCurve]) -> float |
     return float(gap[-1]) if len(gap) else None
 
 
-def build_disagreement_panel(
-    rows: list[dict[str, Any]], members: int, n_test: int, log: bool
-) -> dict[str, Any]:
+def build_disagreement_panel(rows: list[dict[str, Any]], members: int, n_test: int, log: bool) -> dict[str, Any]:
     """The picture of how often pairs of members differ, and each of them from the ensemble."""
     panel_lines = build_panel_lines(history.build_disagreement_curves(rows))
     for line in panel_lines:
@@ -135,11 +120,7 @@ def format_nats_axis(log: bool) -> str:
 def build_panel_share_axis(n_test: int) -> dict[str, Any]:
     """How shares of so many test images are written and drawn."""
     # No image is drawn as half of one: a log axis has no end.
-    return {
-        "percent": True,
-        "decimals": formats.count_percent_decimals(n_test),
-        "floor": 0.5 / n_test,
-    }
+    return {"percent": True, "decimals": formats.count_percent_decimals(n_test), "floor": 0.5 / n_test}
 
 
 def build_panel_lines(learning_curves: list[history.LearningCurve]) -> list[dict[str, Any]]:

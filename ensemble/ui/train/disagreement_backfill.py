@@ -31,30 +31,20 @@ def fill_missing_disagreement(run: runs.Run, rows: list[dict[str, Any]]) -> list
         return rows
     lacking = [row["epoch"] for row in history.select_epoch_rows(rows) if "disagreement" not in row]
     places = np.unique(np.linspace(0, len(lacking) - 1, MAX_RECOMPUTED_EPOCHS).round().astype(int))
-    by_epoch = {
-        epoch: load_epoch_disagreement(run, epoch) for epoch in (lacking[place] for place in places)
-    }
-    return [
-        row | by_epoch.get(row["epoch"], {}) if row.get("kind") == "epoch" else row for row in rows
-    ]
+    by_epoch = {epoch: load_epoch_disagreement(run, epoch) for epoch in (lacking[place] for place in places)}
+    return [row | by_epoch.get(row["epoch"], {}) if row.get("kind") == "epoch" else row for row in rows]
 
 
 def load_epoch_disagreement(run: runs.Run, epoch: int) -> dict[str, Any]:
     """The two fields of an epoch's line; {} where its predictions are not there or damaged."""
     file_version = loaders.get_file_version(run.path / "predictions" / f"epoch-{epoch:04d}.npz")
     try:
-        return (
-            _compute_epoch_disagreement(run.id, epoch, file_version)
-            if file_version != (0, 0)
-            else {}
-        )
+        return _compute_epoch_disagreement(run.id, epoch, file_version) if file_version != (0, 0) else {}
     except RunError:
         return {}
 
 
 @st.cache_data(max_entries=512, show_spinner=False)
-def _compute_epoch_disagreement(
-    run_id: str, epoch: int, version: tuple[int, int]
-) -> dict[str, Any]:
+def _compute_epoch_disagreement(run_id: str, epoch: int, version: tuple[int, int]) -> dict[str, Any]:
     measures = disagreement.measure_disagreement(runs.read_run_predictions(run_id, epoch))
     return {"disagreement": measures.pairwise, "member_disagreement": measures.of_members.tolist()}

@@ -29,9 +29,7 @@ def load_disputed_images(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str,
     listed = images_words.can_list_member_count(run.config.members, names)
     # The room that votes take: the same from the first look on.
     room = {"lines": 1 if listed else images_words.MAX_VOTE_LINES}
-    return room | _load_latest_disputed(
-        run, history.find_reported_epoch_row(run, rows), run.data.noun
-    )
+    return room | _load_latest_disputed(run, history.find_reported_epoch_row(run, rows), run.data.noun)
 
 
 def _load_latest_disputed(run: runs.Run, last: dict[str, Any] | None, noun: str) -> dict[str, Any]:
@@ -57,9 +55,7 @@ def _build_disputed_strip(
     from ensemble.ui.predictions import image_grid, loader
 
     predictions = loader.load_uncached_predictions(_run, epoch)
-    numbers = sort_examples(predictions, filter_examples(predictions, "split"), "split")[
-        :MAX_DISPUTED_IMAGES
-    ]
+    numbers = sort_examples(predictions, filter_examples(predictions, "split"), "split")[:MAX_DISPUTED_IMAGES]
     if not len(numbers):
         return {"note": f"After epoch {epoch} the members agree about every test {noun}."}
     images = loaders.load_run_test_set(_run)
@@ -75,35 +71,23 @@ def _build_disputed_strip(
 
 
 def build_votes_tile(
-    run_id: str,
-    epoch: int,
-    ensemble_predictions: EnsemblePredictions,
-    number: int,
-    names: tuple[str, ...],
-    noun: str,
+    run_id: str, epoch: int, ensemble_predictions: EnsemblePredictions, number: int, names: tuple[str, ...], noun: str
 ) -> dict[str, Any]:
     """One image's words and address for the component."""
     if images_words.can_list_votes(ensemble_predictions, names):
         answer = int(ensemble_predictions.said[number])
         lines = [
-            [
-                (text, vote != answer)
-                for vote, text in images_words.list_vote_texts(ensemble_predictions, number, names)
-            ]
+            [(text, vote != answer) for vote, text in images_words.list_vote_texts(ensemble_predictions, number, names)]
         ]
     else:
-        lines = [
-            [(text, False)]
-            for text in images_words.format_vote_lines(ensemble_predictions, number, names)
-        ]
+        lines = [[(text, False)] for text in images_words.format_vote_lines(ensemble_predictions, number, names)]
     return {
         "pressed": f"{epoch} {number}",
         "href": f"predictions?{urlencode(build_votes_query(run_id, epoch, number))}",
         "right": bool(ensemble_predictions.right[number]),
         "verdict": images_words.format_image_verdict(ensemble_predictions, number, names),
         "votes": lines,
-        "alt": f"Test {noun} {number}. "
-        f"{images_words.describe_image_prediction(ensemble_predictions, number, names)}",
+        "alt": f"Test {noun} {number}. {images_words.describe_image_prediction(ensemble_predictions, number, names)}",
     }
 
 
@@ -124,6 +108,4 @@ def open_disputed_votes(run_id: str, pressed: object) -> None:
     epoch, _, number = str(pressed or "").partition(" ")
     numbers = address.parse_whole_number(epoch), address.parse_whole_number(number)
     if numbers[0] is not None and numbers[1] is not None:
-        st.switch_page(
-            "pages/predictions.py", query_params=build_votes_query(run_id, numbers[0], numbers[1])
-        )
+        st.switch_page("pages/predictions.py", query_params=build_votes_query(run_id, numbers[0], numbers[1]))

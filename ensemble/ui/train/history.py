@@ -35,10 +35,7 @@ def stack_history_field(rows: list[dict[str, Any]], name: str) -> np.ndarray:
     width = max((len(value) for value in values if isinstance(value, list)), default=0)
     if not width:
         return np.array(values, float)
-    whole = [
-        value if isinstance(value, list) and len(value) == width else [None] * width
-        for value in values
-    ]
+    whole = [value if isinstance(value, list) and len(value) == width else [None] * width for value in values]
     return np.array(whole, float).reshape(-1, width)
 
 
@@ -66,11 +63,7 @@ def build_metric_curves(rows: list[dict[str, Any]], figure: str) -> list[Learnin
     steps = [row for row in rows if row.get("kind") == "steps"]
     epochs = [row for row in rows if row.get("kind") in ("epoch", UNFINISHED_KIND)]
     held = build_split_curves(epochs, "validation", figure)[-1:]
-    return [
-        *build_split_curves(steps or epochs, "train", figure),
-        *held,
-        *build_split_curves(epochs, "test", figure),
-    ]
+    return [*build_split_curves(steps or epochs, "train", figure), *held, *build_split_curves(epochs, "test", figure)]
 
 
 def build_split_curves(rows: list[dict[str, Any]], split: str, figure: str) -> list[LearningCurve]:
@@ -82,16 +75,10 @@ def build_split_curves(rows: list[dict[str, Any]], split: str, figure: str) -> l
         return []
     x = stack_history_field(rows, "progress")
     members = stack_history_field(rows, f"{split}_{figure}").reshape(len(rows), -1)
-    learning_curves = [
-        LearningCurve(f"member {m + 1}", split, x, members[:, m]) for m in range(members.shape[1])
-    ]
+    learning_curves = [LearningCurve(f"member {m + 1}", split, x, members[:, m]) for m in range(members.shape[1])]
     if members.shape[1] > 1:
-        learning_curves.append(
-            LearningCurve("mean", split, x, average_remaining_members(rows, members))
-        )
-        whole = stack_history_field(
-            rows, f"ensemble_{split}_{'nll' if figure == 'loss' else figure}"
-        )
+        learning_curves.append(LearningCurve("mean", split, x, average_remaining_members(rows, members)))
+        whole = stack_history_field(rows, f"ensemble_{split}_{'nll' if figure == 'loss' else figure}")
         if np.isfinite(whole).any():
             learning_curves.append(LearningCurve("ensemble", split, x, whole))
     return learning_curves
@@ -127,16 +114,10 @@ def build_disagreement_curves(rows: list[dict[str, Any]]) -> list[LearningCurve]
     closed = [row for row in select_epoch_rows(rows) if row.get("disagreement") is not None]
     if not closed:
         return []
-    x, members = (
-        stack_history_field(closed, "progress"),
-        stack_history_field(closed, "member_disagreement"),
-    )
+    x, members = (stack_history_field(closed, "progress"), stack_history_field(closed, "member_disagreement"))
     each = members.reshape(len(closed), -1).T
     learning_curves = [LearningCurve(f"member {m + 1}", "test", x, y) for m, y in enumerate(each)]
-    return [
-        *learning_curves,
-        LearningCurve("pairs", "test", x, stack_history_field(closed, "disagreement")),
-    ]
+    return [*learning_curves, LearningCurve("pairs", "test", x, stack_history_field(closed, "disagreement"))]
 
 
 def select_epoch_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -171,18 +152,14 @@ def smooth_series(y: np.ndarray, weight: float) -> np.ndarray:
     return smoothed
 
 
-def smooth_split_curves(
-    curves: list[LearningCurve], split: str, weight: float
-) -> list[LearningCurve]:
+def smooth_split_curves(curves: list[LearningCurve], split: str, weight: float) -> list[LearningCurve]:
     """`build_metric_curves` with those of one split, which share their x, smoothed."""
     chosen = [curve for curve in curves if curve.split == split]
     if not chosen or not 0 < weight < 1:
         return curves
     columns = smooth_series(np.stack([curve.y for curve in chosen], axis=1), weight).T
     means = {curve.series: column for curve, column in zip(chosen, columns, strict=True)}
-    return [
-        replace(curve, y=means[curve.series]) if curve.split == split else curve for curve in curves
-    ]
+    return [replace(curve, y=means[curve.series]) if curve.split == split else curve for curve in curves]
 
 
 def thin_curve(curve: LearningCurve, most: int) -> LearningCurve:

@@ -91,16 +91,12 @@ def plan_local_launch(
     """The plan in full once it is known which devices there are."""
     device_probe = probe.get_device_probe()
     if (here := device_probe.inventory) is None:
-        unknown = (
-            "Looking for devices…" if device_probe.is_pending else "The devices could not be asked."
-        )
+        unknown = "Looking for devices…" if device_probe.is_pending else "The devices could not be asked."
         return LaunchPlan(config, label, note=unknown)
     devices = min(config.devices or here.devices, here.devices)
     needed = 0.0
     if here.platform == "cpu":
-        needed = estimate_memory_bytes(
-            config, cost, find_dataset_entry(info.name).nbytes_prepared, devices
-        )
+        needed = estimate_memory_bytes(config, cost, find_dataset_entry(info.name).nbytes_prepared, devices)
         if needed > (there := read_machine_info().memory_bytes):
             return LaunchPlan(None, label, networks_words.describe_memory_excess(needed, there))
     guess = estimate_training_time(
@@ -115,9 +111,7 @@ def plan_local_launch(
         work=cost.flops,
     )
     on = formats.format_count(devices, "device")
-    groups = config.groups or choose_group_count(
-        config, find_dataset_entry(config.dataset).train_size
-    )
+    groups = config.groups or choose_group_count(config, find_dataset_entry(config.dataset).train_size)
     if groups > 1:
         spread = f"in {groups} groups, each with a process and cores of its own"
     else:
@@ -127,32 +121,20 @@ def plan_local_launch(
     after = jobs_words.describe_start_order(list_blocking_jobs())
     note = f"{' · '.join(filter(None, parts))}. {after}".rstrip()
     seconds = round_duration(guess.seconds * get_seed_count())
-    return LaunchPlan(
-        config, f"{label} on {on}, about {formats.format_duration(seconds)}", note=note
-    )
+    return LaunchPlan(config, f"{label} on {on}, about {formats.format_duration(seconds)}", note=note)
 
 
-def plan_cluster_launch(
-    config: EnsembleConfig, label: str, choice: str
-) -> LaunchPlan[EnsembleConfig]:
+def plan_cluster_launch(config: EnsembleConfig, label: str, choice: str) -> LaunchPlan[EnsembleConfig]:
     """The plan for a cluster, which is not waited for: how long it takes nobody here knows."""
     try:
         placement = places.build_fitting_placement(choice)
     except EnsembleError as error:
         return LaunchPlan(None, label, str(error))
-    groups = config.groups or choose_group_count(
-        config, find_dataset_entry(config.dataset).train_size
-    )
+    groups = config.groups or choose_group_count(config, find_dataset_entry(config.dataset).train_size)
     how = formats.format_count(groups, "task")
-    note = (
-        f"Each task trains {format_members_per_group(config.members, groups)}. "
-        f"{places.describe_time_limit(choice)}"
-    )
+    note = f"Each task trains {format_members_per_group(config.members, groups)}. {places.describe_time_limit(choice)}"
     return LaunchPlan(
-        config,
-        f"{label} in {how} on {places.parse_choice_scheduler(choice).title}",
-        note=note,
-        placement=placement,
+        config, f"{label} in {how} on {places.parse_choice_scheduler(choice).title}", note=note, placement=placement
     )
 
 

@@ -21,16 +21,7 @@ from ensemble.ui.train import curve_panels, disputed_images
 from ensemble.ui.train.curve_panels import get_curve_group
 from ensemble.ui.train.varied import value_colors
 
-SCRIPTS = (
-    "scales.js",
-    "panel.js",
-    "ends.js",
-    "disputed.js",
-    "save.js",
-    "values.js",
-    "pointer.js",
-    "chart.js",
-)
+SCRIPTS = ("scales.js", "panel.js", "ends.js", "disputed.js", "save.js", "values.js", "pointer.js", "chart.js")
 CURVES_TITLE = "Learning curves"
 MAX_SHARED_PANELS = 12  # of runs that are watched, each as often as its axes are drawn differently
 # How the line of a split is broken, and that of a mean: each in its own way, never by hue alone.
@@ -69,9 +60,7 @@ def show_learning_curves(
       varied: the members' values of each setting that differs: their colours are by these then.
       about: the caption of a saved picture that has a size of its own.
     """
-    shared = _build_shared_panels(
-        run_id, id(rows), len(rows), members, n_test, log, smoothing, rows
-    )
+    shared = _build_shared_panels(run_id, id(rows), len(rows), members, n_test, log, smoothing, rows)
     chart = {
         **build_chart_frame(run_id, rows, caption, epochs, members, validation, about),
         "places": shared.places,
@@ -80,9 +69,7 @@ def show_learning_curves(
     chart = value_colors.color_curves_by_value(chart, varied or {}, members)
     # As text: Streamlit imports pandas to find tables in anything else, and the first curves wait.
     pressed = register_learning_curves()(
-        data={"chart": format_chart_json(chart, shared)},
-        key=f"curves-{run_id}",
-        on_opened_change=ignore_curve_press,
+        data={"chart": format_chart_json(chart, shared)}, key=f"curves-{run_id}", on_opened_change=ignore_curve_press
     )
     disputed_images.open_disputed_votes(run_id, pressed.get("opened"))
 
@@ -114,20 +101,12 @@ def show_curve_panels(
         "disputed": None,
     }
     register_learning_curves()(
-        data={"chart": json.dumps(chart)},
-        key=f"curves-{run_id}",
-        on_opened_change=ignore_curve_press,
+        data={"chart": json.dumps(chart)}, key=f"curves-{run_id}", on_opened_change=ignore_curve_press
     )
 
 
 def build_chart_frame(
-    run_id: str,
-    rows: list[dict[str, Any]],
-    caption: str,
-    epochs: int,
-    members: int,
-    validation: bool,
-    about: str = "",
+    run_id: str, rows: list[dict[str, Any]], caption: str, epochs: int, members: int, validation: bool, about: str = ""
 ) -> dict[str, Any]:
     """What a chart of learning curves has around its pictures, for the component."""
     return {
@@ -138,11 +117,7 @@ def build_chart_frame(
         "x": {"label": "epochs", "max": compute_epoch_axis_end(rows, epochs)},
         "styles": {name: build_curve_style(name, members) for name in list_curve_names(members)},
         "legend": build_curve_legend(members, validation),
-        "colors": {
-            "right": palette.RIGHT_COLOR,
-            "wrong": palette.WRONG_COLOR,
-            "muted": palette.MUTED_COLOR,
-        },
+        "colors": {"right": palette.RIGHT_COLOR, "wrong": palette.WRONG_COLOR, "muted": palette.MUTED_COLOR},
     }
 
 
@@ -173,9 +148,7 @@ def _build_shared_panels(
     smoothing: float,
     _rows: list[dict[str, Any]],
 ) -> SharedPanels:
-    places = curve_panels.build_curve_panels(
-        _rows, members=members, n_test=n_test, log=log, smoothing=smoothing
-    )
+    places = curve_panels.build_curve_panels(_rows, members=members, n_test=n_test, log=log, smoothing=smoothing)
     return SharedPanels(_rows, places, json.dumps(places))
 
 
@@ -234,10 +207,7 @@ def build_curve_legend(members: int, validation: bool = False) -> list[dict[str,
 
     The same from the first look on, so that nothing moves when curves come.
     """
-    each = {
-        get_curve_group(name, members): build_curve_style(name, members)
-        for name in list_curve_names(members)
-    }
+    each = {get_curve_group(name, members): build_curve_style(name, members) for name in list_curve_names(members)}
     if "members" in each:
         each["members"]["label"] = f"{members} members"
     first = [name for name in ("ensemble", "mean") if name in each]

@@ -89,9 +89,7 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
     """The body of `show_live_run`: what changes while a run goes on."""
     with guard_page():
         run = loaders.find_watched_run(run_id)
-        rows = history.drop_own_view_metrics(
-            loaders.load_run_history(run), run.config.has_member_views
-        )
+        rows = history.drop_own_view_metrics(loaders.load_run_history(run), run.config.has_member_views)
         first = run.active and bool(rows) and not had_figures
         if loaders.get_displayed_run_state(run) != last_state and not first:
             loaders.forget_runs()
@@ -170,9 +168,7 @@ def announce_run_progress(run: runs.Run) -> None:
         return
     if state != run.state or time.monotonic() - when >= ANNOUNCEMENT_INTERVAL_S:
         accuracy = run.status.ensemble_test_accuracy
-        reached = (
-            f", accuracy {formats.format_percent(accuracy, run.data.test_size)}" if accuracy else ""
-        )
+        reached = f", accuracy {formats.format_percent(accuracy, run.data.test_size)}" if accuracy else ""
         text = f"{run.state}: {describe_run_stage(run)}{reached}"
         tab.announced[run.id] = run.state, time.monotonic(), text
     with st.container(key="announcement"):
@@ -207,10 +203,7 @@ def resume_shown_run(run: runs.Run) -> None:
 
 def show_no_curves_notice(run: runs.Run) -> None:
     """What stands in place of the curves of a run that brought one epoch's predictions."""
-    st.caption(
-        "It was trained elsewhere and brought one epoch's predictions: there are no "
-        "learning curves."
-    )
+    st.caption("It was trained elsewhere and brought one epoch's predictions: there are no learning curves.")
     run_advice.show_predictions_link(run)
 
 
@@ -246,8 +239,7 @@ def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     show_learning_curves(
         run.id,
         disagreement_backfill.fill_missing_disagreement(run, rows),
-        caption=f"{format_run_name(run)} · {info.title} · "
-        f"{settings.summarize_run_settings(run.config)}",
+        caption=f"{format_run_name(run)} · {info.title} · {settings.summarize_run_settings(run.config)}",
         about=format_figure_caption(run, CURVES_TITLE),
         epochs=run.config.epochs,
         members=run.config.members,

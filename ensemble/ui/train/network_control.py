@@ -21,20 +21,13 @@ def show_network_control() -> None:
     listed = architectures.list_network_names()
     titles = {name: networks_words.format_unique_network_name(name, listed) for name in listed}
     settings.select_run_setting(
-        "network",
-        choices=listed,
-        format_func=titles.__getitem__,
-        on_change=settings.reset_run_setting,
-        args=("width",),
+        "network", choices=listed, format_func=titles.__getitem__, on_change=settings.reset_run_setting, args=("width",)
     )
 
 
 def show_network_advice() -> None:
     """What suits the images better, what harms a network, what is amiss with one's own's file."""
-    name, info = (
-        settings.get_run_setting("network"),
-        datasets.find_dataset_info(settings.get_run_setting("dataset")),
-    )
+    name, info = (settings.get_run_setting("network"), datasets.find_dataset_info(settings.get_run_setting("dataset")))
     if text := networks_words.recommend_network(name, info):
         st.caption(escaping.escape_markdown(text))
     width = settings.get_run_setting("width")
@@ -61,10 +54,7 @@ def show_network_notes(name: str, info: DatasetInfo, width: int, was_waiting: bo
 
 def show_network_details() -> None:
     """Where the chosen network comes from, what it takes and how wide it is."""
-    name, info = (
-        settings.get_run_setting("network"),
-        datasets.find_dataset_info(settings.get_run_setting("dataset")),
-    )
+    name, info = (settings.get_run_setting("network"), datasets.find_dataset_info(settings.get_run_setting("dataset")))
     network = probe_network(name, info, settings.get_run_setting("width"))
     looked = st.fragment(show_network_facts, run_every=0.5 if network.is_pending else None)
     looked(name, info, settings.get_run_setting("width"), network.is_pending)
@@ -78,16 +68,14 @@ def show_network_details() -> None:
             icon=":material/refresh:",
             type="tertiary",
             on_click=network_probe.forget_network_probes,
-            help="Its files in this folder are watched; this is for what it imports from "
-            "elsewhere.",
+            help="Its files in this folder are watched; this is for what it imports from elsewhere.",
         )
 
 
 def show_rate_warning() -> None:
     """Beside rate and momentum: that they were too high for such a network and such images."""
     name, rate, momentum, dataset = (
-        settings.get_run_setting(setting)
-        for setting in ("network", "learning_rate", "momentum", "dataset")
+        settings.get_run_setting(setting) for setting in ("network", "learning_rate", "momentum", "dataset")
     )
     if high_rate_risk := networks_words.describe_high_rate_risk(
         name, rate, momentum, datasets.find_dataset_info(dataset)
@@ -100,9 +88,7 @@ def show_network_facts(name: str, info: DatasetInfo, width: int, was_waiting: bo
     network = probe_network(name, info, width)
     if network.is_pending != was_waiting:
         st.rerun()
-    text = (
-        f"{networks_words.describe_network_source(name)} {describe_probed_cost(network)}".rstrip()
-    )
+    text = f"{networks_words.describe_network_source(name)} {describe_probed_cost(network)}".rstrip()
     st.caption(escaping.escape_markdown(text), help=networks_words.FLOPS_GLOSS)
 
 
@@ -127,9 +113,7 @@ def probe_network(name: str, info: DatasetInfo, width: int) -> ProbeResult:
         architectures.check_image_size(name, *info.image_shape[:2])
         if architectures.is_custom_network(name):
             return network_probe.probe_own_network(name, info.name, info.fingerprint)
-        cost = network_cost.compute_network_cost(
-            name, info.image_shape, len(info.class_names), width
-        )
+        cost = network_cost.compute_network_cost(name, info.image_shape, len(info.class_names), width)
     except ConfigError as error:
         return ProbeResult(problem=str(error))
     return ProbeResult(cost)
@@ -141,9 +125,7 @@ def is_network_pending() -> bool:
     if not architectures.is_custom_network(name):
         return False
     return probe_network(
-        name,
-        datasets.find_dataset_info(settings.get_run_setting("dataset")),
-        settings.get_run_setting("width"),
+        name, datasets.find_dataset_info(settings.get_run_setting("dataset")), settings.get_run_setting("width")
     ).is_pending
 
 

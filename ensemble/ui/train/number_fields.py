@@ -142,10 +142,6 @@ def register_number_fields() -> Any:
         html='<div class="fields"></div>',
         css=(folder / "fields.css").read_text("utf-8"),
         js="\n".join(
-            [
-                read_shared_script("dom.js"),
-                read_shared_script("rest.js"),
-                (folder / "fields.js").read_text("utf-8"),
-            ]
+            [read_shared_script("dom.js"), read_shared_script("rest.js"), (folder / "fields.js").read_text("utf-8")]
         ),
     )

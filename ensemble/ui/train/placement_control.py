@@ -9,9 +9,7 @@ PLACE_KEY = "where"
 def show_placement_control() -> None:
     """The choice, and what is asked of a cluster; nothing where there is none to choose."""
     choice = placement_control.select_placement(
-        PLACE_KEY,
-        "On a cluster each group is a task; they are monitored from here and do not queue on this "
-        "machine.",
+        PLACE_KEY, "On a cluster each group is a task; they are monitored from here and do not queue on this machine."
     )
     if choice != placement_control.THIS_MACHINE:
         placement_control.show_free_resources(choice)

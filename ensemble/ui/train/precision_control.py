@@ -16,16 +16,8 @@ def show_precision_control() -> None:
     """The choice; below it the speed-up as measured, or why there is none."""
     here = probe.get_device_probe().inventory
     platform = here.platform if here else ""
-    circumstances = (
-        race_results.find_latest_race(),
-        platform,
-        this_machine().fast_bfloat16,
-        _find_product_plan(),
-    )
-    words = {
-        "float32": FLOAT32_LABEL,
-        "bfloat16": devices_words.label_bfloat16_choice(*circumstances),
-    }
+    circumstances = (race_results.find_latest_race(), platform, this_machine().fast_bfloat16, _find_product_plan())
+    words = {"float32": FLOAT32_LABEL, "bfloat16": devices_words.label_bfloat16_choice(*circumstances)}
     settings.select_run_setting("precision", format_func=words.__getitem__)
     if bfloat16_support := devices_words.describe_bfloat16_support(*circumstances):
         st.caption(bfloat16_support)
@@ -37,8 +29,5 @@ def show_precision_control() -> None:
 def _find_product_plan() -> bfloat16_plans.Bfloat16Plan | None:
     """What was measured for the network that is chosen, if it was."""
     images = registry.find_dataset_entry(settings.get_run_setting("dataset")).image_shape
-    network, width = (
-        str(settings.get_run_setting("network")),
-        int(settings.get_run_setting("width")),
-    )
+    network, width = (str(settings.get_run_setting("network")), int(settings.get_run_setting("width")))
     return bfloat16_plans.load_bfloat16_plan(bfloat16_plans.PlanKey(network, width, tuple(images)))

@@ -63,9 +63,7 @@ def describe_preset(name: str) -> str:
     """What a preset trains on what: "HOWTO's CNN on MNIST, with …"."""
     preset = PRESETS[name]
     network = architectures.format_network_title(preset.network)
-    return (
-        f"{network} on {registry.find_dataset_title(preset.dataset)}, {PRESET_DESCRIPTIONS[name]}."
-    )
+    return f"{network} on {registry.find_dataset_title(preset.dataset)}, {PRESET_DESCRIPTIONS[name]}."
 
 
 def find_current_preset() -> str | None:
@@ -86,9 +84,7 @@ def show_settings_difference(run: runs.Run) -> None:
     if not (differ := list_differing_settings(run)):
         st.caption("Same settings as the run shown.")
         return
-    more = (
-        f" and {len(differ) - MAX_NAMED_SETTINGS} more" if len(differ) > MAX_NAMED_SETTINGS else ""
-    )
+    more = f" and {len(differ) - MAX_NAMED_SETTINGS} more" if len(differ) > MAX_NAMED_SETTINGS else ""
     with st.container(gap=None):
         st.caption(f"Differs from the run shown: {', '.join(differ[:MAX_NAMED_SETTINGS])}{more}.")
         st.button(

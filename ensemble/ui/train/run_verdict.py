@@ -103,9 +103,7 @@ def load_reported_epoch(run: runs.Run) -> SharedEpoch | None:
             return None
         epoch = select_default_epoch(run, epochs)
         test_set = loaders.load_run_test_set(run)
-        if run.config.members * test_set.labels.size * len(run.data.class_names) > (
-            MANY_PROBABILITIES // 5
-        ):
+        if run.config.members * test_set.labels.size * len(run.data.class_names) > (MANY_PROBABILITIES // 5):
             return None
         version = loaders.get_file_version(run.path / "predictions" / f"epoch-{epoch:04d}.npz")
         predictions = loader.load_test_predictions(run, epoch)

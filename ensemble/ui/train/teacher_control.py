@@ -22,11 +22,7 @@ def show_teacher_control() -> None:
     chosen = settings.get_run_setting("teacher")
     titles = {chosen: chosen, "": NO_TEACHER} | teachers
     titles = {"": titles.pop(""), **titles}
-    settings.select_run_setting(
-        "teacher",
-        choices=list(titles),
-        format_func=titles.__getitem__,
-    )
+    settings.select_run_setting("teacher", choices=list(titles), format_func=titles.__getitem__)
 
 
 def list_teachers() -> list[runs.Run]:
@@ -54,11 +50,7 @@ def describe_unfit_teacher(config: EnsembleConfig) -> str:
 
 def show_distillation_offer(run: runs.Run) -> None:
     """A button that sets up one network that learns from this ensemble, where it can teach."""
-    if (
-        run.config.members < 2
-        or run.state not in ("finished", "stopped")
-        or not run.training_config
-    ):
+    if run.config.members < 2 or run.state not in ("finished", "stopped") or not run.training_config:
         return
     try:
         config = build_student_config(run)

@@ -23,9 +23,7 @@ def show_sweep_actions(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The buttons; those for the best stand there once there is one."""
     deletion.show_job_action_problem(SWEEP_SCREEN)
     best = sweeps.find_best_trial(sweep, list(trials)) if trials else None
-    with st.container(
-        horizontal=True, gap="small", vertical_alignment="center", key="tune_actions"
-    ):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="tune_actions"):
         if best:
             show_best_settings_button(sweep, best)
         if any(trial.run_id for trial in trials):
@@ -75,13 +73,9 @@ def show_best_settings_button(sweep: Sweep, best: Trial) -> None:
         "there to learn from every training image.",
     )
     if pressed:
-        settings.fill_run_settings(
-            sweep.config.build_trial_config(best.params), "the best trial of the sweep"
-        )
+        settings.fill_run_settings(sweep.config.build_trial_config(best.params), "the best trial of the sweep")
         run = answer.find_trial_run(best)  # It may have been deleted.
-        st.switch_page(
-            "pages/train.py", query_params=address.RUN.build_query(run.id) if run else {}
-        )
+        st.switch_page("pages/train.py", query_params=address.RUN.build_query(run.id) if run else {})
 
 
 def format_seeds_tag(sweep: Sweep, best: Trial) -> str:
@@ -118,10 +112,7 @@ def show_seeds_button(sweep: Sweep, best: Trial) -> None:
 def launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
     """Launch them, each with the tag."""
     config = sweep.config.build_trial_config(best.params)
-    used = {
-        sweep.config.build_trial_config(best.params, repeat).seed
-        for repeat in range(sweep.config.repeats)
-    }
+    used = {sweep.config.build_trial_config(best.params, repeat).seed for repeat in range(sweep.config.repeats)}
     for other in seed_launch.list_missing_seeds(config, used, SEED_COUNT):
         run = runs.launch_run(other)
         write_tags(run.id, [format_seeds_tag(sweep, best)])
@@ -131,9 +122,7 @@ def launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
 def show_more_trials(sweep: Sweep) -> None:
     """So many trials more."""
     widget_state.initialize_widget(MORE_TRIALS_KEY, sweep.config.trials)
-    count = widget_state.draw_widget(
-        st.number_input, "How many more", 1, MAX_MORE_TRIALS, key=MORE_TRIALS_KEY
-    )
+    count = widget_state.draw_widget(st.number_input, "How many more", 1, MAX_MORE_TRIALS, key=MORE_TRIALS_KEY)
     st.button(
         f"Add {formats.format_count(count, 'trial')}",
         key="tune_enlarge",

@@ -18,12 +18,7 @@ from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.verdicts import best_trial as words
 
-STATE_LABELS = {
-    "complete": "complete",
-    "running": "running",
-    "pruned": "pruned (ended early)",
-    "failed": "failed",
-}
+STATE_LABELS = {"complete": "complete", "running": "running", "pruned": "pruned (ended early)", "failed": "failed"}
 OPTIMISM_HELP = (
     "The best of several looks better than it is on the images that it was chosen on: chance helps "
     "the winner. The test images had no part in the choice."
@@ -76,28 +71,20 @@ def describe_best_settings(sweep: Sweep, trials: Sequence[Trial], best: Trial) -
     if len(sweep.config.objective_names) == 1:
         return f"Best{so_far}: {named}"
     front = formats.format_count(len(sweeps.find_pareto_trials(sweep, list(trials))), "trial")
-    return (
-        f"{front} on the Pareto front{so_far}; by "
-        f"{OBJECTIVE_TITLES[sweep.config.objective_names[0]]}: {named}"
-    )
+    return f"{front} on the Pareto front{so_far}; by {OBJECTIVE_TITLES[sweep.config.objective_names[0]]}: {named}"
 
 
 def show_objective_metrics(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> None:
     """What it was chosen by."""
     complete = sum(trial.state == "complete" for trial in trials)
-    for place, (goal, value) in enumerate(
-        zip(sweep.config.objective_names, best.values, strict=True)
-    ):
+    for place, (goal, value) in enumerate(zip(sweep.config.objective_names, best.values, strict=True)):
         label = OBJECTIVE_TITLES[goal][0].upper() + OBJECTIVE_TITLES[goal][1:]
         if not place:
             label += f", best of {complete:,}"
         if sweep.config.repeats > 1:
             label += f", mean of {sweep.config.repeats:,} seeds"
         st.metric(
-            label,
-            format_objective(goal, value),
-            width="content",
-            help=OPTIMISM_HELP if goal != "seconds" else None,
+            label, format_objective(goal, value), width="content", help=OPTIMISM_HELP if goal != "seconds" else None
         )
 
 
@@ -120,24 +107,18 @@ def show_trial_test_accuracy(best: Trial, repeats: int) -> None:
         label,
         f"{formats.format_percent(share, size)} {formats.format_wilson_interval(share, size)}",
         width="content",
-        help="Accuracy with its 95 % Wilson interval, after the epoch that "
-        "the validation images chose.",
+        help="Accuracy with its 95 % Wilson interval, after the epoch that the validation images chose.",
     )
 
 
 def show_mean_test_accuracy(best: Trial) -> None:
     """What its ensembles make of the test images on average, and from which to which."""
     trained = [run for run_id in best.run_ids if (run := find_run_or_none(run_id))]
-    shares = [
-        share for run in trained if (share := run.status.best_ensemble_test_accuracy) is not None
-    ]
+    shares = [share for run in trained if (share := run.status.best_ensemble_test_accuracy) is not None]
     if not shares:
         return
     size, seeds = trained[0].data.test_size, formats.format_count(len(shares), "seed")
-    low, high = (
-        formats.format_percent(share, size).removesuffix(" %")
-        for share in (min(shares), max(shares))
-    )
+    low, high = (formats.format_percent(share, size).removesuffix(" %") for share in (min(shares), max(shares)))
     images = formats.format_count(size, f"test {trained[0].data.noun}")
     st.metric(
         f"Its ensembles on {images}, mean of {seeds}",
@@ -173,11 +154,7 @@ def show_sweep_time(sweep: Sweep) -> None:
             help="Known after the first trial.",
         )
     elif status.started and not sweep.active:
-        st.metric(
-            "Searched for",
-            formats.format_duration(status.updated - status.started),
-            width="content",
-        )
+        st.metric("Searched for", formats.format_duration(status.updated - status.started), width="content")
 
 
 def describe_trial_counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
@@ -185,11 +162,7 @@ def describe_trial_counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
     state_counts = Counter(trial.state for trial in trials)
     begun = [trial for trial in trials if trial.run_id or trial.state != "waiting"]
     cut = sum(trial.state == "waiting" for trial in begun)
-    parts = [
-        f"{state_counts[state]:,} {word}"
-        for state, word in STATE_LABELS.items()
-        if state_counts[state]
-    ]
+    parts = [f"{state_counts[state]:,} {word}" for state, word in STATE_LABELS.items() if state_counts[state]]
     parts += [f"{cut:,} interrupted, will resume"] if cut else []
     if (left := sweep.config.trial_count - len(begun)) > 0:
         parts.append(f"{left:,} to come")
@@ -210,6 +183,4 @@ def describe_selection_bias(sweep: Sweep, trials: Sequence[Trial]) -> str:
     figures = formats.format_count(complete, "figure")
     if sweep.config.repeats > 1:
         figures, images = formats.format_count(complete, "mean"), f"{images} of each seed"
-    return (
-        f"The best of {figures} on {images} looks better than it is; the test images chose nothing."
-    )
+    return f"The best of {figures} on {images} looks better than it is; the test images chose nothing."

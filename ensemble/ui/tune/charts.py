@@ -6,11 +6,7 @@ from typing import Any
 
 from ensemble.figures import palette
 from ensemble.figures.comparison import search_progress
-from ensemble.figures.comparison.trial_columns import (
-    OBJECTIVE_TITLES,
-    OBJECTIVE_UNITS,
-    SHARE_OBJECTIVES,
-)
+from ensemble.figures.comparison.trial_columns import OBJECTIVE_TITLES, OBJECTIVE_UNITS, SHARE_OBJECTIVES
 from ensemble.sweeps import OBJECTIVES, Sweep, Trial
 from ensemble.ui.train.learning_curves import register_learning_curves
 from ensemble.wording import formats
@@ -37,11 +33,7 @@ def show_trial_history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None
     title = f"{OBJECTIVE_TITLES[goal][0].upper()}{OBJECTIVE_TITLES[goal][1:]} by trial"
     better = "lower" if OBJECTIVES[goal].minimize else "higher"
     values = [value for value in search_history.trials[1] if value is not None]
-    best = (
-        f", the best {formats.format_significant(search_history.best[1][-1])}"
-        if search_history.best[1]
-        else ""
-    )
+    best = f", the best {formats.format_significant(search_history.best[1][-1])}" if search_history.best[1] else ""
     lines = [
         build_trial_line("trials", search_progress.separate_points(search_history.trials)),
         build_trial_line("best", search_history.best),
@@ -55,12 +47,7 @@ def show_trial_history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None
         title,
         better,
         alt=f"{title}: {formats.format_count(len(values), 'trial')}{best}",
-        x={
-            "label": "trial",
-            "max": sweep.config.trial_count + 0.5,
-            "when": "trial {}",
-            "column": "trial",
-        },
+        x={"label": "trial", "max": sweep.config.trial_count + 0.5, "when": "trial {}", "column": "trial"},
         note="" if values else "Appears after the first trial.",
     )
 
@@ -81,9 +68,7 @@ def show_trial_epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
     last = max((listed_trial.points[0][-1] for listed_trial in trial_epochs), default=1.0)
     title = f"{OBJECTIVE_TITLES[goal][0].upper()}{OBJECTIVE_TITLES[goal][1:]} by epoch"
     better = "lower" if OBJECTIVES[goal].minimize else "higher"
-    at_work = [
-        str(listed_trial.number) for listed_trial in trial_epochs if listed_trial.state == "running"
-    ]
+    at_work = [str(listed_trial.number) for listed_trial in trial_epochs if listed_trial.state == "running"]
     text = f", at work: {', '.join(at_work)}" if at_work else ""
     show_sweep_chart(
         sweep,
@@ -99,9 +84,7 @@ def show_trial_epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
     )
 
 
-def build_trial_style(
-    label: str, end: str, color: str | None, width: float, opacity: float = 1
-) -> dict[str, Any]:
+def build_trial_style(label: str, end: str, color: str | None, width: float, opacity: float = 1) -> dict[str, Any]:
     """How a curve looks, and what it is called under the pointer and at its end."""
     return {"label": label, "end": end, "color": color, "width": width, "opacity": opacity}
 
@@ -109,15 +92,7 @@ def build_trial_style(
 def build_trial_line(who: str, points: search_progress.Points, group: str = "") -> dict[str, Any]:
     """One curve for the component."""
     x, y = points
-    return {
-        "who": who,
-        "group": group or who,
-        "split": "test",
-        "also": "",
-        "x": x,
-        "y": y,
-        "says": "{}",
-    }
+    return {"who": who, "group": group or who, "split": "test", "also": "", "x": x, "y": y, "says": "{}"}
 
 
 def show_sweep_chart(
@@ -165,11 +140,7 @@ def show_sweep_chart(
         "legend": legend,
         "places": [[panel]],
         "disputed": None,
-        "colors": {
-            "right": palette.RIGHT_COLOR,
-            "wrong": palette.WRONG_COLOR,
-            "muted": palette.MUTED_COLOR,
-        },
+        "colors": {"right": palette.RIGHT_COLOR, "wrong": palette.WRONG_COLOR, "muted": palette.MUTED_COLOR},
     }
     register_learning_curves()(data={"chart": json.dumps(chart)}, key=f"tune_{name}_{sweep.id}")
 

@@ -29,9 +29,7 @@ def show_hyper_deep_builder(sweep: Sweep, trials: Sequence[Trial], attempt: Atte
     st.markdown("**Hyper-deep ensemble**", help=HYPER_DEEP_HELP)
     widget_state.initialize_widget(SIZE_KEY, DEFAULT_SIZE)
     size = widget_state.draw_widget(st.number_input, "Members", 1, MAX_MEMBERS, key=SIZE_KEY)
-    again = widget_state.draw_widget(
-        st.toggle, "A member may be taken more than once", key=REPEATS_KEY
-    )
+    again = widget_state.draw_widget(st.toggle, "A member may be taken more than once", key=REPEATS_KEY)
     st.button(
         f"Build it of {formats.format_count(size, 'member')}",
         key="tune_build",
@@ -44,9 +42,7 @@ def show_hyper_deep_builder(sweep: Sweep, trials: Sequence[Trial], attempt: Atte
 def build_hyper_deep_run(sweep_id: str, size: int, again: bool) -> None:
     """Choose the members and save them as a run."""
     name = f"{format_hyper_deep_name(sweep_id)}: {formats.format_count(size, 'member')}"
-    selection.create_hyper_deep_ensemble(
-        sweep_id, size, f"{name}, some twice" if again else name, again
-    )
+    selection.create_hyper_deep_ensemble(sweep_id, size, f"{name}, some twice" if again else name, again)
     loaders.forget_runs()
 
 

@@ -32,11 +32,7 @@ CLUSTER_HELP = (
 )
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SWEEP_FIELDS = {field.name: field for field in list_setting_fields(SweepConfig)}
-SAMPLER_LABELS = {
-    "tpe": "TPE: learns from the trials before",
-    "random": "Random",
-    "grid": "Grid: every combination",
-}
+SAMPLER_LABELS = {"tpe": "TPE: learns from the trials before", "random": "Random", "grid": "Grid: every combination"}
 PRUNER_LABELS = {
     "none": "None: every trial to its end",
     "median": "Median: ends what is below it",
@@ -49,9 +45,7 @@ OBJECTIVE_LABELS = {
     "seconds": "Seconds of training",
 }
 QUICK_SWEEP = SweepConfig(
-    trials=8,
-    sampler="random",
-    base=EnsembleConfig(network="logistic", epochs=5, validation=DEFAULT_VALIDATION),
+    trials=8, sampler="random", base=EnsembleConfig(network="logistic", epochs=5, validation=DEFAULT_VALIDATION)
 )
 REPEAT_COUNTS = (1, 3, 5)
 VALIDATION_SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
@@ -84,9 +78,7 @@ def show_repeats_control() -> None:
     key = format_sweep_key("repeats")
     held = widget_state.initialize_widget(key, SWEEP_FIELDS["repeats"].default)
     label = "Seeds per trial"
-    with st.container(
-        horizontal=True, vertical_alignment="center", gap="small", key="tune_seeds_row"
-    ):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tune_seeds_row"):
         st.caption(label, help=SWEEP_FIELDS["repeats"].metadata["help"], width="content")
         widget_state.draw_widget(
             st.segmented_control,
@@ -159,10 +151,7 @@ def show_shared_settings() -> None:
     except ConfigError as error:
         text = str(error)
     st.page_link(
-        "pages/train.py",
-        label="All else as on Train",
-        icon=":material/tune:",
-        help=escaping.escape_markdown(text),
+        "pages/train.py", label="All else as on Train", icon=":material/tune:", help=escaping.escape_markdown(text)
     )
 
 
@@ -185,21 +174,13 @@ def collect_sweep_config() -> SweepConfig:
     if not (goals := widget_state.get_widget_value(format_sweep_key("objectives"), ["nll"])):
         raise ConfigError("Nothing is chosen by: choose an objective such as NLL.")
     words = {
-        name: get_sweep_setting(name)
-        for name in ("trials", "sampler", "pruner", "workers", "repeats", "sampler_seed")
+        name: get_sweep_setting(name) for name in ("trials", "sampler", "pruner", "workers", "repeats", "sampler_seed")
     }
     share = widget_state.get_widget_value(format_sweep_key("validation"), DEFAULT_VALIDATION)
     searched = space.collect_search_space(words["sampler"] == "grid")
     ordered = ",".join(goal for goal in OBJECTIVES if goal in goals)
     base = replace(settings.collect_run_config(), validation=share)
-    return SweepConfig.from_dict(
-        {
-            **words,
-            "space": searched,
-            "objectives": ordered,
-            "base": base.as_dict(),
-        }
-    )
+    return SweepConfig.from_dict({**words, "space": searched, "objectives": ordered, "base": base.as_dict()})
 
 
 def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
@@ -234,9 +215,7 @@ def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
     time_ = formats.format_duration(round_duration(about.seconds)).replace(" ", NO_BREAK)
     most = "at most " if wanted.pruner != "none" else "about "
     return LaunchPlan(
-        wanted,
-        f"{label}, {most}{time_}",
-        note=f"{selection_images} Time {ESTIMATE_SOURCES[about.source]}.",
+        wanted, f"{label}, {most}{time_}", note=f"{selection_images} Time {ESTIMATE_SOURCES[about.source]}."
     )
 
 
@@ -272,13 +251,8 @@ def show_sweep_wait_note(planned: LaunchPlan[SweepConfig]) -> None:
 
 def show_quick_sweep_button() -> None:
     """The button of the first visit: an example that is searched within a minute or so."""
-    text = (
-        f"Try {formats.format_count(QUICK_SWEEP.trials, 'learning rate')} on digits, logistic "
-        f"regression"
-    )
-    launching.show_planned_button(
-        LaunchPlan(QUICK_SWEEP, text), "tune_quick", launch_and_show_sweep
-    )
+    text = f"Try {formats.format_count(QUICK_SWEEP.trials, 'learning rate')} on digits, logistic regression"
+    launching.show_planned_button(LaunchPlan(QUICK_SWEEP, text), "tune_quick", launch_and_show_sweep)
 
 
 def launch_and_show_sweep(wanted: SweepConfig, placement: Placement | None = None) -> None:
@@ -291,8 +265,5 @@ def launch_and_show_sweep(wanted: SweepConfig, placement: Placement | None = Non
         return sweeps.launch_sweep(wanted, place)
 
     launching.launch_job_once(
-        SWEEP_SCREEN,
-        wanted,
-        start_sweep,
-        lambda sweep: job_picker.set_next_shown_job(SWEEP_SCREEN, sweep),
+        SWEEP_SCREEN, wanted, start_sweep, lambda sweep: job_picker.set_next_shown_job(SWEEP_SCREEN, sweep)
     )

@@ -14,9 +14,7 @@ from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 REFRESH_INTERVAL_S = 2.0
-IDLE_REFRESH_INTERVAL_S = (
-    5.0  # it may be resumed or enlarged elsewhere: in another tab, or by a command
-)
+IDLE_REFRESH_INTERVAL_S = 5.0  # it may be resumed or enlarged elsewhere: in another tab, or by a command
 ENDED_STATES = ("complete", "pruned", "failed")
 MAX_LISTED_TRIALS = 6  # trials at work that have a line each
 
@@ -57,15 +55,11 @@ def show_sweep_progress(sweep: Sweep, trials: list[Trial]) -> None:
     detail = f"{done:,} of {formats.format_count(sweep.config.trial_count, 'trial')}"
     if sweep.active:
         ahead = list_jobs_ahead(sweep) if sweep.state == "queued" else []
-        job_panel.show_job_progress(
-            sweep, jobs_words.describe_job_stage(sweep, ahead, detail), prefix="tune_"
-        )
+        job_panel.show_job_progress(sweep, jobs_words.describe_job_stage(sweep, ahead, detail), prefix="tune_")
         return
     job_panel.show_job_ending(sweep)
     if sweep.state in sweep.kind.resumable:
-        job_panel.show_job_progress(
-            sweep, detail, prefix="tune_", resume=lambda: resume_shown_sweep(sweep.id)
-        )
+        job_panel.show_job_progress(sweep, detail, prefix="tune_", resume=lambda: resume_shown_sweep(sweep.id))
 
 
 def resume_shown_sweep(sweep_id: str) -> None:
@@ -91,10 +85,7 @@ def show_running_trials(trials: list[Trial]) -> None:
                 )
             else:
                 st.markdown(title, width="content")
-            parts = [
-                answer.describe_trial_settings(trial),
-                *(describe_trial_progress(run) if run else ()),
-            ]
+            parts = [answer.describe_trial_settings(trial), *(describe_trial_progress(run) if run else ())]
             st.caption(escaping.escape_markdown(" · ".join(parts)), width="content")
     if len(active) > MAX_LISTED_TRIALS:
         st.caption(f"And {len(active) - MAX_LISTED_TRIALS} more trials running.")

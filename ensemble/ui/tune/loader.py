@@ -10,11 +10,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from ensemble import sweeps
-from ensemble.figures.comparison.importances import (
-    NoiseShares,
-    compute_setting_importances,
-    estimate_noise_shares,
-)
+from ensemble.figures.comparison.importances import NoiseShares, compute_setting_importances, estimate_noise_shares
 from ensemble.sweeps import Sweep, Trial
 from ensemble.sweeps.best_trials import BestTrialEvidence, judge_best_trial
 from ensemble.ui.shared import loaders
@@ -35,9 +31,7 @@ def load_sweep_trials(sweep: Sweep) -> list[Trial]:
 
 def get_sweep_version(sweep: Sweep) -> CacheKey:
     """Changes when something in its folder does."""
-    return tuple(
-        (path.name, loaders.get_file_version(path)) for path in sorted(sweep.path.iterdir())
-    )
+    return tuple((path.name, loaders.get_file_version(path)) for path in sorted(sweep.path.iterdir()))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -54,9 +48,7 @@ def load_setting_importances(sweep: Sweep, every: Sequence[Trial], goal: str) ->
     """`compute_setting_importances` of an objective, once for each number of complete trials."""
     complete = [trial for trial in every if trial.state == "complete"]
     by = (sweep.id, goal, *build_trials_key(complete))
-    return compute_once(
-        "weights", by, lambda: compute_setting_importances(sweep.config, complete, goal)
-    )
+    return compute_once("weights", by, lambda: compute_setting_importances(sweep.config, complete, goal))
 
 
 def load_noise_shares(sweep: Sweep, every: Sequence[Trial], goal: str) -> NoiseShares | None:

@@ -7,28 +7,17 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble.comparison.compared_settings import (
-    SETTING_NAMES,
-    format_setting,
-    humanize_setting_name,
-)
+from ensemble.comparison.compared_settings import SETTING_NAMES, format_setting, humanize_setting_name
 from ensemble.config import EnsembleConfig
 from ensemble.settings import list_setting_choices
-from ensemble.sweeps.search_space import (
-    UNSEARCHABLE_SETTINGS,
-    Axis,
-    ValueRange,
-    format_search_space,
-)
+from ensemble.sweeps.search_space import UNSEARCHABLE_SETTINGS, Axis, ValueRange, format_search_space
 from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import escaping
 
 # The seed also says which images are held out, and trials are judged on the same ones.
 EXCLUDED_SETTINGS = ("seed", "devices", "batch_parts", "groups")
-SEARCHABLE_SETTINGS = tuple(
-    name for name in SETTING_NAMES if name not in (*UNSEARCHABLE_SETTINGS, *EXCLUDED_SETTINGS)
-)
+SEARCHABLE_SETTINGS = tuple(name for name in SETTING_NAMES if name not in (*UNSEARCHABLE_SETTINGS, *EXCLUDED_SETTINGS))
 DEFAULT_SETTINGS = ("learning_rate",)
 # Those that have a line from the start; any other can be added.
 LISTED_SETTINGS = ("learning_rate", "momentum", "batch_size", "epochs", "members")
@@ -71,9 +60,7 @@ def show_search_space(on_grid: bool) -> None:
     """
     widget_state.initialize_widget(SEARCHED_KEY, list(DEFAULT_SETTINGS))
     with st.container(gap="xsmall", key="search_space"):
-        st.caption(
-            "Search", help="What trials differ in. Every other setting is as it is set on Train."
-        )
+        st.caption("Search", help="What trials differ in. Every other setting is as it is set on Train.")
         for name in list_listed_settings():
             show_search_row(name, on_grid)
         show_setting_picker()
@@ -162,9 +149,7 @@ def show_spread_control(name: str, field: "Field[Any]", on_grid: bool) -> None:
     """Whether values are listed or lie in a range, and how they are spread over it."""
     whole = isinstance(field.default, int)
     widget_state.initialize_widget(kind := format_space_key("kind", name), RANGE)
-    log = widget_state.initialize_widget(
-        format_space_key("log", name), get_default_range(name, field)[2]
-    )
+    log = widget_state.initialize_widget(format_space_key("log", name), get_default_range(name, field)[2])
     listed = widget_state.get_widget_value(kind) == LIST
     label = "list" if listed else "all" if on_grid and whole else "log" if log else "even"
     with st.popover(label, type="tertiary", key=format_space_key("spread", name)):
@@ -181,12 +166,8 @@ def show_spread_control(name: str, field: "Field[Any]", on_grid: bool) -> None:
         if listed:
             return
         if on_grid and not whole:
-            widget_state.initialize_widget(
-                held := format_space_key("values", name), GRID_VALUE_COUNT
-            )
-            widget_state.draw_widget(
-                st.number_input, "Values", 2, 100, key=held, persist_state="session"
-            )
+            widget_state.initialize_widget(held := format_space_key("values", name), GRID_VALUE_COUNT)
+            widget_state.draw_widget(st.number_input, "Values", 2, 100, key=held, persist_state="session")
         if not (on_grid and whole):
             widget_state.draw_widget(
                 st.toggle,
@@ -232,9 +213,7 @@ def show_value_inputs(name: str, field: "Field[Any]") -> None:
 
 def get_default_range(name: str, field: "Field[Any]") -> tuple[float, float, bool]:
     """Where a search of this setting begins: from, to, log."""
-    low, high, log = DEFAULT_RANGES.get(
-        name, (field.metadata["low"], field.metadata["high"], False)
-    )
+    low, high, log = DEFAULT_RANGES.get(name, (field.metadata["low"], field.metadata["high"], False))
     kind = int if isinstance(field.default, int) else float
     return kind(low), kind(high), log
 
@@ -274,9 +253,7 @@ def format_search_axis(name: str, on_grid: bool) -> str:
     whole = isinstance(field.default, int)
     if on_grid and not whole and low < high and (low > 0 or not log):
         count = widget_state.get_widget_value(format_space_key("values", name), GRID_VALUE_COUNT)
-        return (
-            f"{name}={','.join(f'{value:g}' for value in list_grid_values(low, high, count, log))}"
-        )
+        return f"{name}={','.join(f'{value:g}' for value in list_grid_values(low, high, count, log))}"
     axis: Axis = ValueRange(low, high, log and not (on_grid and whole), whole)
     return format_search_space({name: axis})
 
@@ -285,9 +262,7 @@ def list_grid_values(low: float, high: float, count: int, log: bool) -> list[flo
     """So many numbers from `low` to `high`, both included, to four significant figures."""
     at = [place / (count - 1) for place in range(count)]
     values = [
-        math.exp(math.log(low) * (1 - share) + math.log(high) * share)
-        if log
-        else low + (high - low) * share
+        math.exp(math.log(low) * (1 - share) + math.log(high) * share) if log else low + (high - low) * share
         for share in at
     ]
     return [float(f"{value:.4g}") for value in values]
@@ -296,14 +271,9 @@ def list_grid_values(low: float, high: float, count: int, log: bool) -> list[flo
 def describe_shared_settings(config: EnsembleConfig, searched: Collection[str]) -> str:
     """The settings that trials share, the usual ones left out but for the main: "4 members · …"."""
     main = [name for name in settings.MAIN_FIELDS if name != "dataset"]
-    names = [
-        *main,
-        *(name for name in settings.SUMMARY_FIELDS if not has_default_value(name, config)),
-    ]
+    names = [*main, *(name for name in settings.SUMMARY_FIELDS if not has_default_value(name, config))]
     return " · ".join(
-        format_setting(name, getattr(config, name))
-        for name in dict.fromkeys(names)
-        if name not in searched
+        format_setting(name, getattr(config, name)) for name in dict.fromkeys(names) if name not in searched
     )
 
 

@@ -55,17 +55,14 @@ def estimate_sweep_duration(config: SweepConfig, here: DeviceInventory) -> Sweep
         return None
     each = fmean(duration.seconds for duration in trial_configs)
     return SweepDuration(
-        STARTUP_SECONDS + config.trial_count * config.repeats * (each + OVERHEAD_SECONDS),
-        trial_configs[0].source,
+        STARTUP_SECONDS + config.trial_count * config.repeats * (each + OVERHEAD_SECONDS), trial_configs[0].source
     )
 
 
 def sample_trial_configs(config: SweepConfig) -> list[EnsembleConfig]:
     """Settings of trials that stand for all: of a grid some evenly, else some at random."""
     configs = []
-    for params in (
-        sample_grid_trials(config) if config.sampler == "grid" else iterate_random_trials(config)
-    ):
+    for params in sample_grid_trials(config) if config.sampler == "grid" else iterate_random_trials(config):
         try:
             configs.append(config.build_trial_config(params))
         except ConfigError:

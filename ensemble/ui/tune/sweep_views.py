@@ -61,9 +61,7 @@ def show_sweep_views(sweep: Sweep, trials: Sequence[Trial]) -> None:
 def select_objective(sweep: Sweep) -> str:
     """Which of several objectives the view is of."""
     goals = {goal: OBJECTIVE_TITLES[goal] for goal in sweep.config.objective_names}
-    return address.select_address_option(
-        address.MEASURE, "Objective", goals, sweep.config.objective_names[0]
-    )
+    return address.select_address_option(address.MEASURE, "Objective", goals, sweep.config.objective_names[0])
 
 
 def show_search_progress(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
@@ -100,11 +98,7 @@ def show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name:
     """An objective against one setting, the best trial marked where it is judged by that."""
     columns_by_name = {column.name: column for column in columns_of(sweep.config, complete)}
     column, values, palette = columns_by_name[name], columns_by_name[goal], theme.get_page_palette()
-    best = (
-        sweeps.find_best_trial(sweep, list(complete))
-        if goal == sweep.config.objective_names[0]
-        else None
-    )
+    best = sweeps.find_best_trial(sweep, list(complete)) if goal == sweep.config.objective_names[0] else None
     numbers = [trial.number + 1 for trial in complete]
     title = f"{values.label} by {column.label_in_sentence} · {format_run_name(sweep)}"
 
@@ -114,9 +108,7 @@ def show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name:
 
     which = ": the diamond is the best trial." if best else "."
     figure_panel.show_figure_panel(
-        loader.compute_once(
-            "slice", (sweep.id, goal, name, loader.build_trials_key(complete), palette), plot_slice
-        ),
+        loader.compute_once("slice", (sweep.id, goal, name, loader.build_trials_key(complete), palette), plot_slice),
         key=f"tune_slice_{name}",
         job=sweep,
         name=f"{sweep.id}-{goal}-by-{name}",
@@ -159,8 +151,7 @@ def show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -
         help=IMPORTANCE_HELP,
         alt="Importances: "
         + ", ".join(
-            f"{humanize_setting_name(name)} {formats.format_percent(share, places=0)}"
-            for name, share in shares.items()
+            f"{humanize_setting_name(name)} {formats.format_percent(share, places=0)}" for name, share in shares.items()
         ),
         table=lambda: pd.DataFrame({"setting": list(shares), "share": list(shares.values())}),
         sees=describe_importances(shares, noise, trials),
@@ -183,8 +174,7 @@ def describe_importances(
         sentence = (
             f"**{name.capitalize()}** explains {share} {of_trials}; {by_noise}."
             if noise.is_exceeded
-            else f"No setting is shown to matter: {name} explains {share} {of_trials}, and "
-            f"{by_noise}."
+            else f"No setting is shown to matter: {name} explains {share} {of_trials}, and {by_noise}."
         )
     pruned = sum(trial.state == "pruned" for trial in trials)
     if not pruned:
@@ -205,8 +195,7 @@ def show_pareto_front(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     title = f"{y.label} by {x.label_in_sentence} · {format_run_name(sweep)}"
     names = [f"trial {trial.number + 1}" for trial in complete]
     better = " and ".join(
-        f"{'less' if OBJECTIVES[name].minimize else 'more'} "
-        f"{columns_by_name[name].label_in_sentence}"
+        f"{'less' if OBJECTIVES[name].minimize else 'more'} {columns_by_name[name].label_in_sentence}"
         for name in sweep.config.objective_names[:2]
     )
     figure_panel.show_figure_panel(

@@ -39,8 +39,7 @@ def show_trials_view(sweep: Sweep, trials: Sequence[Trial]) -> None:
         text = escaping.escape_markdown(axis_brushes.describe_brushes(brushes, columns))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(
-                f"**{sum(kept):,} of {formats.format_count(len(complete), 'trial')}**: brushed to "
-                f"{text}.",
+                f"**{sum(kept):,} of {formats.format_count(len(complete), 'trial')}**: brushed to {text}.",
                 width="content",
             )
             st.button(
@@ -58,10 +57,7 @@ def show_trials_view(sweep: Sweep, trials: Sequence[Trial]) -> None:
 
 
 def show_trial_coordinates(
-    sweep: Sweep,
-    columns: Sequence[AxisColumn],
-    complete: Sequence[Trial],
-    brushes: Mapping[str, Brush],
+    sweep: Sweep, columns: Sequence[AxisColumn], complete: Sequence[Trial], brushes: Mapping[str, Brush]
 ) -> None:
     """The parallel coordinates, coloured by the first objective."""
     by = next(column for column in columns if column.name == sweep.config.objective_names[0])
@@ -77,8 +73,7 @@ def show_trial_coordinates(
         "caption": f"{TITLE} · {count}",
         "title": TITLE,
         "about": format_figure_caption(sweep, f"{TITLE} · {count}"),
-        "alt": f"{TITLE}: {count} over {titles}. Tab reaches both ends of every axis; "
-        "the arrow keys brush.",
+        "alt": f"{TITLE}: {count} over {titles}. Tab reaches both ends of every axis; the arrow keys brush.",
         "file": "parallel-coordinates",
     }
     # As text: Streamlit looks for tables in anything else.
@@ -116,9 +111,7 @@ def show_trials_table(sweep: Sweep, trials: Sequence[Trial]) -> None:
     styled_table = downloads.style_downloadable_table(frame)
     for column in columns:
         if column.is_number:
-            styled_table = styled_table.format(
-                column.format_value, subset=[column.name], na_rep="–"
-            )
+            styled_table = styled_table.format(column.format_value, subset=[column.name], na_rep="–")
     st.dataframe(
         styled_table,
         hide_index=True,

@@ -13,19 +13,9 @@ from ensemble.ui.frame import plain_words
 from ensemble.ui.render import read_view_choice
 from ensemble.ui.shared import address, theme
 from ensemble.ui.why import image_history
-from ensemble.ui.why.selected_image import (
-    SelectedImage,
-    show_image_beside,
-    show_related_link,
-    show_step_sentence,
-)
+from ensemble.ui.why.selected_image import SelectedImage, show_image_beside, show_related_link, show_step_sentence
 from ensemble.views.answer import describe_answer_headline
-from ensemble.views.selective import (
-    ERROR_RATE_CHOICE,
-    ERROR_RATES,
-    find_error_thresholds,
-    has_too_few_images,
-)
+from ensemble.views.selective import ERROR_RATE_CHOICE, ERROR_RATES, find_error_thresholds, has_too_few_images
 from ensemble.wording import disagreement_steps, escaping
 from ensemble.wording.verdicts import ensemble_gain as inspect_words
 from ensemble.wording.verdicts import selective as selective_words
@@ -47,39 +37,24 @@ def show_average_step(selected_image: SelectedImage) -> None:
     with show_image_beside(selected_image):
         heading = format_image_title(selected_image, "Probabilities")
         st.plotly_chart(
-            probability_bars.plot_probability_bars(
-                predictions, number, names, heading, theme.get_page_palette()
-            ),
+            probability_bars.plot_probability_bars(predictions, number, names, heading, theme.get_page_palette()),
             key="why_bars",
             alt=probability_bars.describe_probability_chart(predictions, number, names),
-            config=probability_bars.build_chart_toolbar(
-                f"{shared_epoch.file_stem}-{shared_epoch.noun}-{number}"
-            ),
+            config=probability_bars.build_chart_toolbar(f"{shared_epoch.file_stem}-{shared_epoch.noun}-{number}"),
         )
         st.caption(
             disagreement_steps.explain_averaging(
-                shared_epoch.measure(measure_qualities),
-                shared_epoch.n,
-                selected_image.uses_plain_words,
+                shared_epoch.measure(measure_qualities), shared_epoch.n, selected_image.uses_plain_words
             )
         )
-        show_related_link(
-            selected_image, "inspect", "Other ways of combining", (address.VIEW, "combining")
-        )
+        show_related_link(selected_image, "inspect", "Other ways of combining", (address.VIEW, "combining"))
 
 
 def show_uncertainty_step(selected_image: SelectedImage) -> None:
     """Where the image stands among all, by what is unclear in it and what is disputed."""
     shared_epoch, number = selected_image.shared_epoch, selected_image.number
-    predictions, measures = (
-        shared_epoch.predictions,
-        shared_epoch.measure(uncertainties.measure_uncertainty),
-    )
-    show_step_sentence(
-        disagreement_steps.describe_uncertainty_rank(
-            predictions, measures, number, shared_epoch.noun
-        )
-    )
+    predictions, measures = (shared_epoch.predictions, shared_epoch.measure(uncertainties.measure_uncertainty))
+    show_step_sentence(disagreement_steps.describe_uncertainty_rank(predictions, measures, number, shared_epoch.noun))
     with show_image_beside(selected_image):
         if shared_epoch.members == 1:
             st.info(
@@ -98,9 +73,7 @@ def show_uncertainty_step(selected_image: SelectedImage) -> None:
             format_image_title(selected_image, "Uncertainty"),
             palette,
         )
-        uncertainty_figure.mark_image_uncertainty(
-            chart, measures, number, shared_epoch.noun, palette
-        )
+        uncertainty_figure.mark_image_uncertainty(chart, measures, number, shared_epoch.noun, palette)
         st.plotly_chart(
             chart,
             key="why_uncertainty",
@@ -108,14 +81,10 @@ def show_uncertainty_step(selected_image: SelectedImage) -> None:
             alt=f"Aleatoric and epistemic of every {shared_epoch.noun}, this one ringed",
         )
         st.caption(
-            disagreement_steps.describe_uncertainty_parts(
-                measures, number, selected_image.uses_plain_words
-            ),
+            disagreement_steps.describe_uncertainty_parts(measures, number, selected_image.uses_plain_words),
             help=UNCERTAINTY_GLOSS,
         )
-        show_related_link(
-            selected_image, "inspect", "Every image by its doubt", (address.VIEW, "uncertainty")
-        )
+        show_related_link(selected_image, "inspect", "Every image by its doubt", (address.VIEW, "uncertainty"))
 
 
 def show_others_step(selected_image: SelectedImage) -> None:
@@ -133,9 +102,7 @@ def show_others_step(selected_image: SelectedImage) -> None:
                 trace.predicted_classes, trace.positions.tolist(), shared_epoch.class_names
             )
         else:
-            trace = probability_path.trace_over_members(
-                shared_epoch.predictions, selected_image.number
-            )
+            trace = probability_path.trace_over_members(shared_epoch.predictions, selected_image.number)
             sentence = disagreement_steps.describe_answers_over_members(
                 trace.predicted_classes, shared_epoch.class_names
             )
@@ -154,9 +121,7 @@ def show_others_step(selected_image: SelectedImage) -> None:
                 f"finds what it is, {escaping.escape_markdown(selected_image.label)}."
             )
         show_ensemble_gain(selected_image)
-        show_related_link(
-            selected_image, "inspect", "How many members are enough", (address.VIEW, "committee")
-        )
+        show_related_link(selected_image, "inspect", "How many members are enough", (address.VIEW, "committee"))
     with place:
         show_step_sentence(sentence)
 
@@ -181,18 +146,14 @@ def show_decision_step(selected_image: SelectedImage) -> None:
     shared_epoch = selected_image.shared_epoch
     predictions, number = shared_epoch.predictions, selected_image.number
     if has_too_few_images(shared_epoch):
-        show_step_sentence(
-            f"Too few test images to find a threshold: look at this {shared_epoch.noun} yourself."
-        )
+        show_step_sentence(f"Too few test images to find a threshold: look at this {shared_epoch.noun} yourself.")
         show_image_beside(selected_image)
         show_next_links(selected_image)
         return
     rate = ERROR_RATES[read_view_choice(ERROR_RATE_CHOICE)]
     threshold = shared_epoch.measure(find_error_thresholds, rate, fitted=True)[0]
     show_step_sentence(
-        disagreement_steps.describe_deferral(
-            threshold, float(predictions.confidence[number]), shared_epoch.noun
-        )
+        disagreement_steps.describe_deferral(threshold, float(predictions.confidence[number]), shared_epoch.noun)
     )
     with show_image_beside(selected_image):
         ensemble, members = shared_epoch.measure(selective.compute_risk_coverage_curves)
@@ -212,24 +173,15 @@ def show_decision_step(selected_image: SelectedImage) -> None:
             alt=selective.describe_risk_coverage_chart(ensemble, shared_epoch.n),
         )
         who = "the ensemble" if shared_epoch.members > 1 else "the one member"
-        st.caption(
-            selective_words.describe_selective_answer(threshold, rate, who, shared_epoch.noun)
-        )
+        st.caption(selective_words.describe_selective_answer(threshold, rate, who, shared_epoch.noun))
         show_next_links(selected_image)
 
 
 def show_next_links(selected_image: SelectedImage) -> None:
     """The ways on: the threshold, and an image of one's own."""
     noun = escaping.escape_markdown(selected_image.shared_epoch.noun)
-    show_related_link(
-        selected_image,
-        "inspect",
-        "Choose how many mistakes you accept",
-        (address.VIEW, "selective"),
-    )
+    show_related_link(selected_image, "inspect", "Choose how many mistakes you accept", (address.VIEW, "selective"))
     if selected_image.shared_epoch.run.training_config:
         show_related_link(
-            selected_image,
-            "classify",
-            f"Try {noun}s of your own" if noun == "digit" else "Try a picture of your own",
+            selected_image, "classify", f"Try {noun}s of your own" if noun == "digit" else "Try a picture of your own"
         )

@@ -15,9 +15,7 @@ def rank_disputed_images(ensemble_predictions: EnsemblePredictions) -> Ints:
     split = filter_examples(ensemble_predictions, "split")
     if len(split):
         return sort_examples(ensemble_predictions, split, "split")[:MAX_DISPUTED_IMAGES]
-    return sort_examples(ensemble_predictions, filter_examples(ensemble_predictions), "unsure")[
-        :MAX_DISPUTED_IMAGES
-    ]
+    return sort_examples(ensemble_predictions, filter_examples(ensemble_predictions), "unsure")[:MAX_DISPUTED_IMAGES]
 
 
 def select_image_number(shared_epoch: SharedEpoch) -> int:

@@ -20,18 +20,12 @@ def load_image_history(selected_image: SelectedImage) -> ProbabilityPath:
     shared_epoch, number = selected_image.shared_epoch, selected_image.number
     rows = {}
     for epoch in sorted({*select_spread_epochs(shared_epoch.epochs), shared_epoch.epoch}):
-        file_version = loaders.get_file_version(
-            shared_epoch.run.path / "predictions" / f"epoch-{epoch:04d}.npz"
-        )
-        row = _load_image_probabilities(
-            (shared_epoch.run.id, epoch, number, file_version), shared_epoch.run
-        )
+        file_version = loaders.get_file_version(shared_epoch.run.path / "predictions" / f"epoch-{epoch:04d}.npz")
+        row = _load_image_probabilities((shared_epoch.run.id, epoch, number, file_version), shared_epoch.run)
         if row is not None:
             rows[epoch] = row
     rows.setdefault(shared_epoch.epoch, shared_epoch.predictions.probabilities[:, number])
-    return probability_path.trace_over_epochs(
-        dict(sorted(rows.items())), int(shared_epoch.predictions.labels[number])
-    )
+    return probability_path.trace_over_epochs(dict(sorted(rows.items())), int(shared_epoch.predictions.labels[number]))
 
 
 # Some kilobytes each.
@@ -42,7 +36,5 @@ def _load_image_probabilities(place: tuple[Any, ...], _run: runs.Run) -> Floats 
         probabilities = load_member_probabilities(_run, epoch)
     except RunError:
         return None
-    row: Floats | None = (
-        probabilities[:, number].copy() if number < probabilities.shape[1] else None
-    )
+    row: Floats | None = probabilities[:, number].copy() if number < probabilities.shape[1] else None
     return row

@@ -81,10 +81,5 @@ def show_related_link(
     whose: list[tuple[QueryParameter[Any], object]] = []
     if not is_recorded_run(shared_epoch.run):
         whose = [(address.RUN, shared_epoch.run.id)]
-    query = {
-        word.name: word.format(value)
-        for word, value in (*whose, (address.EPOCH, shared_epoch.epoch), *words)
-    }
-    st.page_link(
-        f"pages/{page}.py", label=label, icon=":material/arrow_forward:", query_params=query
-    )
+    query = {word.name: word.format(value) for word, value in (*whose, (address.EPOCH, shared_epoch.epoch), *words)}
+    st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:", query_params=query)

@@ -4,12 +4,7 @@ import streamlit as st
 
 from ensemble.ui.shared import address, widget_state
 from ensemble.ui.shared.tab import tab
-from ensemble.ui.why.selected_image import (
-    SelectedImage,
-    show_image_beside,
-    show_related_link,
-    show_step_sentence,
-)
+from ensemble.ui.why.selected_image import SelectedImage, show_image_beside, show_related_link, show_step_sentence
 from ensemble.wording import disagreement_steps, escaping
 from ensemble.wording import images as images_words
 
@@ -28,16 +23,12 @@ def show_vote_step(selected_image: SelectedImage) -> None:
 def show_guess_question(selected_image: SelectedImage) -> None:
     """The image, and what it might be."""
     shared_epoch = selected_image.shared_epoch
-    show_step_sentence(
-        disagreement_steps.format_first_question(shared_epoch.members, shared_epoch.noun)
-    )
+    show_step_sentence(disagreement_steps.format_first_question(shared_epoch.members, shared_epoch.noun))
     with show_image_beside(selected_image):
         key = f"why_guess_{selected_image.number}"
         names = [escaping.escape_markdown(name) for name in shared_epoch.class_names]
         choose = st.pills if len(names) <= MAX_CLASS_BUTTONS else st.selectbox
-        more = (
-            {} if len(names) <= MAX_CLASS_BUTTONS else {"index": None, "placeholder": "Look for it"}
-        )
+        more = {} if len(names) <= MAX_CLASS_BUTTONS else {"index": None, "placeholder": "Look for it"}
         choose(
             f"I take this {shared_epoch.noun} for",
             range(len(names)),
@@ -47,9 +38,7 @@ def show_guess_question(selected_image: SelectedImage) -> None:
             args=(selected_image.key, key),
             **more,
         )  # type: ignore[operator]
-        st.button(
-            "Show the votes", key="why_votes", on_click=save_guess, args=(selected_image.key, "")
-        )
+        st.button("Show the votes", key="why_votes", on_click=save_guess, args=(selected_image.key, ""))
 
 
 def save_guess(which: tuple[str, int], key: str) -> None:
@@ -74,15 +63,10 @@ def show_member_votes(selected_image: SelectedImage) -> None:
             ):
                 who = f"member {m + 1}: {text}" if listed else text
                 mark = "✓" if vote == label else "✗"
-                st.badge(
-                    escaping.escape_markdown(f"{mark} {who}"),
-                    color="blue" if vote == label else "orange",
-                )
+                st.badge(escaping.escape_markdown(f"{mark} {who}"), color="blue" if vote == label else "orange")
         st.markdown(
             escaping.escape_markdown(
-                disagreement_steps.describe_own_guess(
-                    predictions, number, tab.guesses[selected_image.key], names
-                )
+                disagreement_steps.describe_own_guess(predictions, number, tab.guesses[selected_image.key], names)
             )
         )
         show_related_link(

@@ -8,18 +8,13 @@ from ensemble.wording import images
 
 MAX_IMAGES = 24
 IMAGE_SIZE = 84  # pixels of the screen that an image has
-VOTES_NOTE = (
-    "Below each: what the ensemble says, with ✗ where it errs and then what it is; "
-    "and the members' votes."
-)
+VOTES_NOTE = "Below each: what the ensemble says, with ✗ where it errs and then what it is; and the members' votes."
 
 
 def build_disputed(epoch: EvaluatedEpoch) -> View:
     """The images whose votes are most divided, the most first."""
     predictions = epoch.predictions
-    numbers = sort_examples(predictions, filter_examples(predictions, "split"), "split")[
-        :MAX_IMAGES
-    ]
+    numbers = sort_examples(predictions, filter_examples(predictions, "split"), "split")[:MAX_IMAGES]
     yield Paragraph(" ".join(images.split_disagreement_warning(predictions, epoch.noun)))
     if not len(numbers):
         return
@@ -42,6 +37,5 @@ def build_verdict_tile(epoch: EvaluatedEpoch, number: int) -> Tile:
         images.format_image_verdict(predictions, number, names),
         bool(predictions.right[number]),
         votes,
-        f"Test {epoch.noun} {number}. "
-        f"{images.describe_image_prediction(predictions, number, names)}",
+        f"Test {epoch.noun} {number}. {images.describe_image_prediction(predictions, number, names)}",
     )

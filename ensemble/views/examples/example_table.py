@@ -17,10 +17,7 @@ LISTED_CLASSES = 5
 
 
 def tabulate_examples(
-    predictions: EnsemblePredictions,
-    numbers: Ints,
-    names: Sequence[str],
-    details: ExampleDetails = NO_DETAILS,
+    predictions: EnsemblePredictions, numbers: Ints, names: Sequence[str], details: ExampleDetails = NO_DETAILS
 ) -> pd.DataFrame:
     """One row for each of the images `numbers`, in that order.
 
@@ -42,9 +39,7 @@ def tabulate_examples(
         "disagreeing_pairs": predictions.disagreement[numbers],
         "mutual_information_nats": predictions.information[numbers],
     }
-    columns |= {
-        f"member_{m + 1}": named[predictions.votes[m, numbers]] for m in range(predictions.members)
-    }
+    columns |= {f"member_{m + 1}": named[predictions.votes[m, numbers]] for m in range(predictions.members)}
     if len(numbers) * len(names) <= MAX_PROBABILITIES:
         columns |= {f"p_{name}": predictions.averaged[numbers, c] for c, name in enumerate(names)}
     else:
@@ -62,8 +57,5 @@ def tabulate_likeliest_classes(
         likeliest[rows] = np.argsort(-part, axis=1, kind="stable")[:, : likeliest.shape[1]]
     columns: dict[str, Any] = {}
     for place, classes in enumerate(likeliest.T, 1):
-        columns |= {
-            f"likeliest_{place}": named[classes],
-            f"p_{place}": predictions.averaged[numbers, classes],
-        }
+        columns |= {f"likeliest_{place}": named[classes], f"p_{place}": predictions.averaged[numbers, classes]}
     return columns

@@ -92,9 +92,7 @@ def judge_labels(epoch: EvaluatedEpoch, split: Split) -> JudgedLabels:
         if not has_training_predictions(run):
             raise RunError(describe_unjudged_training(run))
         version = file_version(str(run.path / TRAINING_PREDICTIONS_FILE))
-        wait = (
-            "Judging the labels of training images …" if run.data.train_size > MANY_IMAGES else ""
-        )
+        wait = "Judging the labels of training images …" if run.data.train_size > MANY_IMAGES else ""
         return epoch.measure(judge_training_labels, run.id, version, wait=wait)
     return JudgedLabels(
         "test",
@@ -124,9 +122,7 @@ def describe_unjudged_training(run: runs.Run) -> str:
     )
 
 
-def judge_training_labels(
-    _predictions: EnsemblePredictions, run_id: str, _version: object
-) -> JudgedLabels:
+def judge_training_labels(_predictions: EnsemblePredictions, run_id: str, _version: object) -> JudgedLabels:
     """The labels of a run's training images, by members that have not learnt from them.
 
     As what `EvaluatedEpoch.measure` computes once: of the predictions of the test images it needs
@@ -143,9 +139,7 @@ def judge_training_labels(
         stored.averaged[None], labels, select_groups(dataset.train_groups, stored.numbers)
     )
     errors = replace(
-        find_label_errors(predictions),
-        lowest=stored.lowest,
-        agreeing=(stored.votes == labels[:, None]).sum(axis=1),
+        find_label_errors(predictions), lowest=stored.lowest, agreeing=(stored.votes == labels[:, None]).sum(axis=1)
     )
     folds = assign_folds(runs.require_training_config(run), dataset)[stored.numbers]
     return JudgedLabels(

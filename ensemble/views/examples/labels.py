@@ -29,10 +29,7 @@ def build_labels(epoch: EvaluatedEpoch) -> View:
             Choice(
                 "images",
                 "Images",
-                {
-                    "test": f"Test {pluralize_noun(epoch.noun)}",
-                    "training": f"Training {pluralize_noun(epoch.noun)}",
-                },
+                {"test": f"Test {pluralize_noun(epoch.noun)}", "training": f"Training {pluralize_noun(epoch.noun)}"},
                 "test",
                 words.explain_image_choice(epoch.noun),
             ),
@@ -81,9 +78,7 @@ def build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
 def list_lines_below(epoch: EvaluatedEpoch, judged: JudgedLabels, number: int) -> list[str]:
     """What stands below an image of that number."""
     place = judged.find_place(number)
-    lines = words.list_doubt_lines(
-        judged.errors, judged.labels, int(judged.judges[place]), place, epoch.class_names
-    )
+    lines = words.list_doubt_lines(judged.errors, judged.labels, int(judged.judges[place]), place, epoch.class_names)
     return lines if judged.split == "test" else [*lines, f"number {number:,}"]
 
 
@@ -119,8 +114,6 @@ def build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
             note=words.explain_doubt_table(),
             key="inspect_doubtful_labels",
             from_outside=True,
-            numbers=lambda: words.tabulate_label_values(
-                errors, *judging, epoch.class_names, details
-            ),
+            numbers=lambda: words.tabulate_label_values(errors, *judging, epoch.class_names, details),
             file="labels" if judged.split == "test" else "training-labels",
         )

@@ -15,25 +15,12 @@ from ensemble.views.examples.member_pair import (
     select_farthest_pair,
 )
 from ensemble.views.member_faults import repeat_member_faults
-from ensemble.views.parts import (
-    Choice,
-    Columns,
-    DeferredChoice,
-    Figure,
-    Figures,
-    Paragraph,
-    Table,
-    View,
-)
+from ensemble.views.parts import Choice, Columns, DeferredChoice, Figure, Figures, Paragraph, Table, View
 from ensemble.wording import member_map as words
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.member_map import Pair
 
-FIGURE_LABELS = {
-    "path": "Paths",
-    "ends": "Epoch {epoch}",
-    "plane": "Diversity",
-}
+FIGURE_LABELS = {"path": "Paths", "ends": "Epoch {epoch}", "plane": "Diversity"}
 SINGLE_EPOCH_LABELS = {"ends": "Map", "plane": "Diversity"}
 
 
@@ -63,12 +50,9 @@ def build_member_map(epoch: EvaluatedEpoch) -> View:
     yield from repeat_member_faults(epoch)
 
     def map_view() -> View:
-        yield Figures(
-            figure_choice, lambda word: build_map_figure(epoch, found, word, pair, pair_choice)
-        )
+        yield Figures(figure_choice, lambda word: build_map_figure(epoch, found, word, pair, pair_choice))
         yield Paragraph(
-            f"Press a member, and another, to see the {pluralize_noun(epoch.noun)} that they "
-            "answer differently.",
+            f"Press a member, and another, to see the {pluralize_noun(epoch.noun)} that they answer differently.",
             "hint",
         )
 
@@ -106,9 +90,7 @@ def offer_figures(found: MemberMap) -> Choice:
     return Choice("figure", "Figure", values, next(iter(values)))
 
 
-def build_map_figure(
-    epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: Pair, pair_choice: Choice
-) -> Figure:
+def build_map_figure(epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: Pair, pair_choice: Choice) -> Figure:
     """The map of all epochs, that of one, or the plane of diversity against accuracy."""
     word = format_pair_word(pair)
     if name == "plane":
@@ -123,9 +105,7 @@ def build_map_figure(
         alt=words.describe_map_alt(found, name),
         explanation=explanation,
         draw=lambda palette: (
-            figures.plot_diversity_plane(
-                found, pair, len(epoch.class_names), epoch.n, epoch.noun, title, palette
-            )
+            figures.plot_diversity_plane(found, pair, len(epoch.class_names), epoch.n, epoch.noun, title, palette)
             if name == "plane"
             else figures.plot_member_map(found, name, pair, epoch.n, epoch.noun, title, palette)
         ),

@@ -30,14 +30,9 @@ def offer_pairs(epoch: EvaluatedEpoch, found: MemberMap, pair: Pair | None) -> C
     return Choice(
         "pair",
         "Two members",
-        {
-            format_pair_word(one): format_pair_label(found, one, epoch.n, epoch.noun)
-            for one in pairs
-        },
+        {format_pair_word(one): format_pair_label(found, one, epoch.n, epoch.noun) for one in pairs},
         default,
-        f"The {MAX_LISTED_PAIRS} pairs of {len(firsts):,} that differ most."
-        if len(firsts) > MAX_LISTED_PAIRS
-        else "",
+        f"The {MAX_LISTED_PAIRS} pairs of {len(firsts):,} that differ most." if len(firsts) > MAX_LISTED_PAIRS else "",
         "list",
         accepts=lambda word: parse_pair_word(word, found.members) is not None,
         key="inspect_member_pair",

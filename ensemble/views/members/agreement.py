@@ -32,8 +32,7 @@ def build_agreement(epoch: EvaluatedEpoch) -> View:
     if epoch.members == 1:
         how = "train" if epoch.run.training_config else "import"
         yield Paragraph(
-            f"With one member there is nobody to agree or disagree with: {how} two or more to see "
-            "where they differ.",
+            f"With one member there is nobody to agree or disagree with: {how} two or more to see where they differ.",
             "unavailable",
             icon=":material/person:",
         )
@@ -58,9 +57,7 @@ def build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
         label=measure.label,
         alt=f"{measure.title} of every pair of {epoch.members} members",
         explanation=measure.explain_chart(values, epoch.n, epoch.noun),
-        draw=lambda palette: pair_figures.plot_pairwise_heatmap(
-            measure, values, epoch.n, epoch.noun, title, palette
-        ),
+        draw=lambda palette: pair_figures.plot_pairwise_heatmap(measure, values, epoch.n, epoch.noun, title, palette),
         key="inspect_pairs",
         file=key.replace("_", "-"),
         title=measure.title,
@@ -76,12 +73,9 @@ def decomposition_view(epoch: EvaluatedEpoch) -> View:
     yield Figures.single(
         Figure(
             label="",
-            alt="NLL of the average member and of the ensemble over the epochs; between them, "
-            "diversity",
+            alt="NLL of the average member and of the ensemble over the epochs; between them, diversity",
             explanation=loss_figures.explain_decomposition_chart(parts[epoch.epoch]),
-            draw=lambda palette: loss_figures.plot_loss_decomposition(
-                parts, epoch.epoch, title, palette
-            ),
+            draw=lambda palette: loss_figures.plot_loss_decomposition(parts, epoch.epoch, title, palette),
             key="inspect_decomposition",
             file="decomposition",
             title="The NLL's parts over the epochs",
@@ -133,10 +127,7 @@ def offer_voters(epoch: EvaluatedEpoch, swung: np.ndarray) -> Choice:
     return Choice(
         "voter",
         "Whose vote decides",
-        {
-            str(m): f"{f'Member {m}' if m else 'Any member'} · {counts[m]:,}"
-            for m in range(epoch.members + 1)
-        },
+        {str(m): f"{f'Member {m}' if m else 'Any member'} · {counts[m]:,}" for m in range(epoch.members + 1)},
         ANY_MEMBER,
         form="list",
         width=220,

@@ -38,16 +38,14 @@ def build_combining(epoch: EvaluatedEpoch) -> View:
     """The answer, the four ways side by side, and the images whose verdict changes."""
     if epoch.members == 1:
         yield Paragraph(
-            "One member has nothing to be combined with: train two or more to see which way of "
-            "combining them is best.",
+            "One member has nothing to be combined with: train two or more to see which way of combining them is best.",
             "unavailable",
             icon=":material/group_off:",
         )
         return
     if epoch.n < MIN_EXAMPLES_TO_HALVE and not epoch.fit:
         yield Paragraph(
-            f"Fewer than {MIN_EXAMPLES_TO_HALVE} {pluralize_noun(epoch.noun)} are too few to fit "
-            "weights on.",
+            f"Fewer than {MIN_EXAMPLES_TO_HALVE} {pluralize_noun(epoch.noun)} are too few to fit weights on.",
             "unavailable",
             icon=":material/grid_off:",
         )
@@ -58,11 +56,7 @@ def build_combining(epoch: EvaluatedEpoch) -> View:
     yield Figures(
         METRIC_CHOICE,
         lambda name: build_combinations_figure(epoch, combined, members, name),
-        {
-            "ece": lambda: describe_chance_error(
-                epoch.measure(measure_mean_calibration, fitted=True)
-            )
-        },
+        {"ece": lambda: describe_chance_error(epoch.measure(measure_mean_calibration, fitted=True))},
     )
     yield Table(
         "Four ways of combining",
@@ -82,9 +76,7 @@ def build_combinations_figure(
         label=METRIC_NAMES[name],
         alt=figures.describe_combinations_chart(combined, name),
         explanation=words.explain_combinations_chart(combined),
-        draw=lambda palette: figures.plot_combinations(
-            combined, list(members), name, title, palette
-        ),
+        draw=lambda palette: figures.plot_combinations(combined, list(members), name, title, palette),
         key="combining",
         file=f"combining-{name}",
         title="Four ways of combining",
@@ -124,9 +116,7 @@ def measure_mean_calibration(
         return estimate_ensemble_calibration_error(predictions)
     judged = split_halves(predictions.labels, predictions.groups)[1]
     return estimate_calibration_error(
-        predictions.confidence[judged],
-        predictions.right[judged],
-        groups=select_groups(predictions.groups, judged),
+        predictions.confidence[judged], predictions.right[judged], groups=select_groups(predictions.groups, judged)
     )
 
 
@@ -136,11 +126,6 @@ def list_changed_images(combined: CombinationComparison, rule: str) -> Ints:
     return np.unique(np.concatenate([getattr(combined, name).changed_examples for name in chosen]))
 
 
-def list_rule_answers(
-    combined: CombinationComparison, number: int, names: Sequence[str]
-) -> list[str]:
+def list_rule_answers(combined: CombinationComparison, number: int, names: Sequence[str]) -> list[str]:
     """What each other way says of an image."""
-    return [
-        f"{word} {names[getattr(combined, name).said[number]]}"
-        for name, word in RULE_SHORT_NAMES.items()
-    ]
+    return [f"{word} {names[getattr(combined, name).said[number]]}" for name, word in RULE_SHORT_NAMES.items()]

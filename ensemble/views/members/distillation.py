@@ -22,10 +22,7 @@ def build_distillation(epoch: EvaluatedEpoch) -> View:
         yield Paragraph(str(error), "unavailable", icon=":material/school:")
         return
     accuracy_word, nll_word = yield ChoiceRow((offer_margins("accuracy"), offer_margins("nll")))
-    margins = {
-        "accuracy": MARGIN_VALUES["accuracy"][accuracy_word],
-        "nll": MARGIN_VALUES["nll"][nll_word],
-    }
+    margins = {"accuracy": MARGIN_VALUES["accuracy"][accuracy_word], "nll": MARGIN_VALUES["nll"][nll_word]}
     accuracy, nll = judge_losses(comparison, margins)
     yield Paragraph(words.describe_teacher_verdict(accuracy, nll), "answer")
     for sentence in (

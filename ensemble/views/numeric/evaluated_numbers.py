@@ -8,10 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ensemble.analysis.inference.image_groups import Groups, find_row_copies, join_groups
-from ensemble.analysis.numeric.conformal_intervals import (
-    compute_conformal_interval,
-    fit_conformal_factor,
-)
+from ensemble.analysis.numeric.conformal_intervals import compute_conformal_interval, fit_conformal_factor
 from ensemble.analysis.numeric.normal_mixture import Doubles
 from ensemble.analysis.numeric.numeric_diagnosis import (
     ErrorRatio,
@@ -111,11 +108,7 @@ class EvaluatedNumbers:
     def evaluation(self) -> NumericEvaluation:
         """All figures."""
         return evaluate_numbers(
-            self.predicted,
-            self.targets,
-            self.member_names,
-            self.groups,
-            in_time_order=self.in_time_order,
+            self.predicted, self.targets, self.member_names, self.groups, in_time_order=self.in_time_order
         )
 
     @cached_property
@@ -133,9 +126,7 @@ class EvaluatedNumbers:
     @cached_property
     def suspects(self) -> Ints:
         """The numbers of targets that normal noise does not explain, the most suspect first."""
-        return find_suspect_targets(
-            compute_target_scores(self.predicted, self.targets), self.groups
-        )
+        return find_suspect_targets(compute_target_scores(self.predicted, self.targets), self.groups)
 
     @cached_property
     def curve(self) -> NumericCurve | None:

@@ -4,10 +4,7 @@ import pandas as pd
 
 from ensemble.analysis.numeric.conformal_intervals import ConformalIntervals
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
-from ensemble.analysis.numeric.numeric_diagnosis import (
-    measure_mean_error,
-    measure_pit_histogram,
-)
+from ensemble.analysis.numeric.numeric_diagnosis import measure_mean_error, measure_pit_histogram
 from ensemble.analysis.numeric.numeric_quality import IntervalCoverage
 from ensemble.figures.numeric import calibration_of_numbers as figures
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
@@ -35,16 +32,11 @@ def build_numeric_calibration(numbers: EvaluatedNumbers) -> View:
             "evidence",
         )
     else:
-        yield Paragraph(
-            "No two levels lie evenly on both sides of 0.5: no central interval can be counted.",
-            "answer",
-        )
+        yield Paragraph("No two levels lie evenly on both sides of 0.5: no central interval can be counted.", "answer")
     error = measure_mean_error(numbers.predicted, numbers.targets, numbers.groups)
     yield Paragraph(words.describe_mean_error(error, numbers.unit), "evidence")
     if evaluation.coverage and isinstance(numbers.predicted, NormalMixture):
-        yield Columns(
-            (1, 1), (lambda: build_pit_figure(numbers), lambda: build_coverage_figure(numbers))
-        )
+        yield Columns((1, 1), (lambda: build_pit_figure(numbers), lambda: build_coverage_figure(numbers)))
     elif evaluation.coverage:
         yield from build_coverage_figure(numbers)
     if evaluation.conformal:
@@ -88,8 +80,7 @@ def build_coverage_figure(numbers: EvaluatedNumbers) -> View:
         Figure(
             label="",
             alt=figures.describe_coverage_chart(coverage),
-            explanation="Below the dashed line: intervals that hold fewer targets than they "
-            "promise.",
+            explanation="Below the dashed line: intervals that hold fewer targets than they promise.",
             draw=lambda palette: figures.plot_interval_coverage(coverage, title, palette),
             key="numeric_coverage",
             file="coverage",

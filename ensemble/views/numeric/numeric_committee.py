@@ -17,16 +17,11 @@ def build_numeric_committee(numbers: EvaluatedNumbers) -> View:
         return
     errors = [each.squared_error for each in committees]
     saved = errors[0] - errors[-1]
-    enough = next(
-        each.members
-        for each in committees
-        if errors[0] - each.squared_error >= ENOUGH_SHARE * saved
-    )
+    enough = next(each.members for each in committees if errors[0] - each.squared_error >= ENOUGH_SHARE * saved)
     one, every = (format_with_unit(errors[at] ** 0.5, numbers.unit) for at in (0, -1))
     share = formats.format_percent(ENOUGH_SHARE, figures=2)
     yield Paragraph(
-        f"{formats.format_count(enough, 'member')} of {numbers.members} save {share} of what all "
-        f"of them save."
+        f"{formats.format_count(enough, 'member')} of {numbers.members} save {share} of what all of them save."
         if saved > 0
         else "All members predict the same: more of them save nothing.",
         "answer",
@@ -45,9 +40,7 @@ def build_numeric_committee(numbers: EvaluatedNumbers) -> View:
             label="",
             alt=figures.describe_committee_chart(committees, unit),
             explanation="Where the line is flat, more members save little.",
-            draw=lambda palette: figures.plot_committee_errors(
-                committees, members, unit, title, palette
-            ),
+            draw=lambda palette: figures.plot_committee_errors(committees, members, unit, title, palette),
             key="numeric_committee",
             file="committee",
             title="RMSE by the number of members",

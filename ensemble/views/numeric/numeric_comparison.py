@@ -3,10 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.numeric.numeric_comparison import (
-    NumericComparison,
-    compare_numeric_ensembles,
-)
+from ensemble.analysis.numeric.numeric_comparison import NumericComparison, compare_numeric_ensembles
 from ensemble.errors import RunError
 from ensemble.numeric.numeric_store import NumericRun
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
@@ -17,9 +14,7 @@ from ensemble.wording.formats import format_significant
 from ensemble.wording.run_names import format_run_name
 
 
-def compare_evaluated_numbers(
-    numbers: EvaluatedNumbers, other: EvaluatedNumbers
-) -> NumericComparison:
+def compare_evaluated_numbers(numbers: EvaluatedNumbers, other: EvaluatedNumbers) -> NumericComparison:
     """Both on the same examples; those of the other brought into this one's order by their names.
 
     Raises:
@@ -50,9 +45,7 @@ def compare_evaluated_numbers(
 
 def have_same_settings(first: NumericRun | None, second: NumericRun | None) -> bool:
     """Return whether two runs were trained here with settings that differ in the seed alone."""
-    settings = [
-        {**run.settings.as_dict(), "seed": 0} for run in (first, second) if run and run.settings
-    ]
+    settings = [{**run.settings.as_dict(), "seed": 0} for run in (first, second) if run and run.settings]
     return len(settings) == 2 and settings[0] == settings[1]
 
 

@@ -41,9 +41,7 @@ def build_numeric_members(numbers: EvaluatedNumbers) -> View:
 
 def tabulate_members(numbers: EvaluatedNumbers) -> pd.DataFrame:
     """A row a member."""
-    changes = [
-        f"{100 * (each.ratio.ratio - 1):+.1f} %".replace("-", "−") for each in numbers.left_out
-    ]
+    changes = [f"{100 * (each.ratio.ratio - 1):+.1f} %".replace("-", "−") for each in numbers.left_out]
     main = numbers.evaluation.main_coverage
     held = []
     if main:
@@ -60,8 +58,6 @@ def tabulate_members(numbers: EvaluatedNumbers) -> pd.DataFrame:
                 **({f"{level} intervals hold": held[m]} if held else {}),
                 **({"without it": changes[m]} if changes else {}),
             }
-            for m, (name, quality) in enumerate(
-                zip(numbers.member_names, numbers.evaluation.members, strict=True)
-            )
+            for m, (name, quality) in enumerate(zip(numbers.member_names, numbers.evaluation.members, strict=True))
         ]
     )

@@ -25,9 +25,7 @@ def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:
         else f"on average they are {format_with_unit(abs(error.mean), numbers.unit)} {side}"
     )
     yield Paragraph(
-        f"Predicted and true numbers have a correlation of "
-        f"{format_significant(correlation)}; {lean}.",
-        "answer",
+        f"Predicted and true numbers have a correlation of {format_significant(correlation)}; {lean}.", "answer"
     )
     yield Paragraph(describe_mean_error(error, numbers.unit), "evidence")
     if curve := numbers.curve:
@@ -48,11 +46,7 @@ def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:
         )
     interval = numbers.main_interval
     ends = interval[1] if interval else None
-    said = (
-        f"Lines are intervals of {formats.format_percent(interval[0], figures=2)}. "
-        if interval
-        else ""
-    )
+    said = f"Lines are intervals of {formats.format_percent(interval[0], figures=2)}. " if interval else ""
     drawn = len(figures.select_spread_examples(targets))
     some = f" {drawn:,} of them are drawn, evenly by what is true." if drawn < numbers.n else ""
     title = f"Predicted against true · {numbers.source}"
@@ -62,13 +56,7 @@ def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:
             alt=figures.describe_predicted_chart(targets, correlation),
             explanation=f"On the dashed line all is right. {said}{some}".strip(),
             draw=lambda palette: figures.plot_predicted_numbers(
-                numbers.predicted,
-                targets,
-                ends,
-                numbers.example_names,
-                numbers.unit,
-                title,
-                palette,
+                numbers.predicted, targets, ends, numbers.example_names, numbers.unit, title, palette
             ),
             key="numeric_predicted",
             file="predicted",

@@ -65,11 +65,5 @@ def build_spread_figure(numbers: EvaluatedNumbers, skill: SpreadSkill) -> View:
 def tabulate_parts(numbers: EvaluatedNumbers) -> pd.DataFrame:
     """Aleatoric, epistemic and both together, in the targets' unit."""
     aleatoric, epistemic = numbers.evaluation.aleatoric or 0.0, numbers.evaluation.epistemic
-    rows = [
-        ("aleatoric", aleatoric),
-        ("epistemic", epistemic),
-        ("both", aleatoric + epistemic),
-    ]
-    return pd.DataFrame(
-        [{"part": name, "spread": format_significant(variance**0.5)} for name, variance in rows]
-    )
+    rows = [("aleatoric", aleatoric), ("epistemic", epistemic), ("both", aleatoric + epistemic)]
+    return pd.DataFrame([{"part": name, "spread": format_significant(variance**0.5)} for name, variance in rows])

@@ -38,18 +38,14 @@ def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
         "answer",
     )
     yield Paragraph(
-        f"{formats.format_percent(count / numbers.n, figures=2)} of "
-        f"{formats.format_count(numbers.n, 'example')}.",
+        f"{formats.format_percent(count / numbers.n, figures=2)} of {formats.format_count(numbers.n, 'example')}.",
         "evidence",
     )
     if suspects := [numbers.example_names[n] for n in numbers.suspects]:
         yield Paragraph(words.describe_suspect_targets(suspects), "evidence")
     scores = rank_examples(numbers, order)
     if scores is None:
-        yield Paragraph(
-            "Nothing is known of it here: members give no spread, or there is one member.",
-            "unavailable",
-        )
+        yield Paragraph("Nothing is known of it here: members give no spread, or there is one member.", "unavailable")
         return
     chosen = np.argsort(-scores, kind="stable")[:count]
     title = f"{ORDERS[order]} · {numbers.source}"
@@ -59,8 +55,7 @@ def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
             alt=f"{ORDERS[order]}: "
             + ", ".join(numbers.example_names[n] for n in chosen)
             + "; what each member predicts, less what is true",
-            explanation="Each member’s number and its spread, less what is true; the ensemble is "
-            "the bar.",
+            explanation="Each member’s number and its spread, less what is true; the ensemble is the bar.",
             draw=lambda palette: figures.plot_member_numbers(
                 numbers.predicted,
                 numbers.targets,

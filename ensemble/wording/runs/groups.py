@@ -56,9 +56,7 @@ def list_group_standings(run: Run) -> list[GroupStanding]:
     # Of a place elsewhere tasks may outlive whoever follows them; here they end with that.
     tasks = read_group_tasks(run.path) if place or run.active else {}
     return [
-        GroupStanding(
-            group, task := tasks.get(group.number), place, select_group_activity(group, task)
-        )
+        GroupStanding(group, task := tasks.get(group.number), place, select_group_activity(group, task))
         for group in groups
     ]
 
@@ -89,9 +87,7 @@ def format_queue_name(place: str) -> str:
 def format_group_name(group: Group) -> str:
     """ "Group 2 · members 3–4"."""
     last = group.first_member + group.member_count
-    which = (
-        f"members {group.first_member + 1}–{last}" if group.member_count > 1 else f"member {last}"
-    )
+    which = f"members {group.first_member + 1}–{last}" if group.member_count > 1 else f"member {last}"
     return f"Group {group.number} · {which}"
 
 
@@ -103,9 +99,7 @@ def describe_group_activity(group_standing: GroupStanding) -> str:
             at = min(status.epoch + 1, status.epochs)
             return f"epoch {at} of {status.epochs}{describe_silence(status)}"
         case "waiting":
-            return describe_task_wait(
-                group_standing.place, [group_standing.task] if group_standing.task else []
-            )
+            return describe_task_wait(group_standing.place, [group_standing.task] if group_standing.task else [])
         case "stopped":
             return f"stopped after {formats.format_count(status.epoch, 'epoch')} of {status.epochs}"
         case "failed":
@@ -135,9 +129,7 @@ def describe_group_host(group_standing: GroupStanding) -> str:
         begun = group_standing.activity in ("training", "starting")
         elsewhere = status.host not in ("", socket.gethostname())
         return status.host if elsewhere else "this machine" if begun else ""
-    node = (
-        "" if group_standing.activity == "waiting" else (task.node if task else "") or status.host
-    )
+    node = "" if group_standing.activity == "waiting" else (task.node if task else "") or status.host
     return " · ".join(filter(None, (node, f"job {task.id}" if task and task.id else "")))
 
 
@@ -165,9 +157,7 @@ def format_group_speed(group_standing: GroupStanding) -> str:
 def summarize_group_activities(every: Sequence[GroupStanding]) -> str:
     """How many groups are at what: "28 train, 3 queued (no node is free), 1 finished"."""
     counts = Counter(standing.activity for standing in every)
-    why = format_wait_reasons(
-        [standing.task for standing in every if standing.task and standing.activity == "waiting"]
-    )
+    why = format_wait_reasons([standing.task for standing in every if standing.task and standing.activity == "waiting"])
     parts = []
     for at, (alone, several) in ACTIVITY_VERBS.items():
         if count := counts[at]:
@@ -178,9 +168,7 @@ def summarize_group_activities(every: Sequence[GroupStanding]) -> str:
 
 def describe_cluster_wait(run: Run) -> str:
     """Of a run that waits in a cluster's queue: "Queued on Slurm: no node is free"."""
-    task_wait = describe_task_wait(
-        find_scheduler_title(run), list(read_group_tasks(run.path).values())
-    )
+    task_wait = describe_task_wait(find_scheduler_title(run), list(read_group_tasks(run.path).values()))
     return task_wait[0].upper() + task_wait[1:]
 
 

@@ -7,26 +7,16 @@ from ensemble.errors import ConfigError
 from ensemble.runs.store import Run
 from ensemble.wording import formats
 
-SETTING_TITLES = {
-    "learning_rate": "learning rate",
-    "momentum": "momentum",
-    "weight_decay": "weight decay",
-}
+SETTING_TITLES = {"learning_rate": "learning rate", "momentum": "momentum", "weight_decay": "weight decay"}
 SETTING_SHORT_NAMES = {"learning_rate": "rate", "momentum": "momentum", "weight_decay": "decay"}
 MAX_PLAIN_LETTERS = 6  # letters of a value that is said as it stands
 MAX_LISTED_VALUES = 7  # members whose values a line names; of more the first ones and the last
 LEADING_VALUES = 3
 
 
-def collect_varied_settings(
-    config: EnsembleConfig | ImportedConfig,
-) -> dict[str, tuple[float, ...]]:
+def collect_varied_settings(config: EnsembleConfig | ImportedConfig) -> dict[str, tuple[float, ...]]:
     """What differs from member to member in a run: its values (M,) by setting; {} for nothing."""
-    return (
-        parse_varied_settings(config.vary, config.members)
-        if isinstance(config, EnsembleConfig)
-        else {}
-    )
+    return parse_varied_settings(config.vary, config.members) if isinstance(config, EnsembleConfig) else {}
 
 
 def parse_varied_settings(text: str, members: int) -> dict[str, tuple[float, ...]]:
@@ -39,11 +29,7 @@ def parse_varied_settings(text: str, members: int) -> dict[str, tuple[float, ...
 
 def select_main_setting(values_by_setting: Mapping[str, Sequence[float]]) -> str:
     """The setting that members are told apart by where several differ: the rate, if it is one."""
-    several = [
-        name
-        for name in member_values.VARIABLE_SETTINGS
-        if len(set(values_by_setting.get(name, ()))) > 1
-    ]
+    several = [name for name in member_values.VARIABLE_SETTINGS if len(set(values_by_setting.get(name, ()))) > 1]
     return several[0] if several else ""
 
 
@@ -73,9 +59,7 @@ def format_value_range(values: Sequence[float]) -> str:
 def format_run_setting(config: EnsembleConfig, name: str) -> str:
     """A setting's value in a run, or all that its members have: "0.1", "0.01 to 1"."""
     values = collect_varied_settings(config).get(name)
-    return (
-        format_value_range(values) if values else formats.format_plain_number(getattr(config, name))
-    )
+    return format_value_range(values) if values else formats.format_plain_number(getattr(config, name))
 
 
 def describe_member_values(values_by_setting: Mapping[str, Sequence[float]]) -> str:
@@ -84,10 +68,7 @@ def describe_member_values(values_by_setting: Mapping[str, Sequence[float]]) -> 
         return ""
     members = len(next(iter(values_by_setting.values())))
     who = f"Members 1 to {members} get" if members > 1 else "The one member gets"
-    what = [
-        f"{SETTING_TITLES[name]} {format_value_list(values)}"
-        for name, values in values_by_setting.items()
-    ]
+    what = [f"{SETTING_TITLES[name]} {format_value_list(values)}" for name, values in values_by_setting.items()]
     return f"{who} {'; '.join(what)}."
 
 
@@ -102,8 +83,7 @@ def format_value_list(values: Sequence[float]) -> str:
 def list_member_names(values_by_setting: Mapping[str, Sequence[float]], members: int) -> list[str]:
     """What members are called: "member 3 · rate 0.1"; "member 3" where nothing differs."""
     value_texts = {
-        SETTING_SHORT_NAMES[name]: format_distinct_values(values)
-        for name, values in values_by_setting.items()
+        SETTING_SHORT_NAMES[name]: format_distinct_values(values) for name, values in values_by_setting.items()
     }
     return [
         " · ".join([f"member {m + 1}", *(f"{name} {value_texts[name][m]}" for name in value_texts)])
@@ -117,9 +97,7 @@ def list_run_member_names(run: Run, epoch: int | None = None) -> tuple[str, ...]
     After an epoch, where one is given, without those diverged by then; with the values of
     settings that differ from member to member.
     """
-    names = run.member_names or list_member_names(
-        collect_varied_settings(run.config), run.config.members
-    )
+    names = run.member_names or list_member_names(collect_varied_settings(run.config), run.config.members)
     return tuple(names) if epoch is None else tuple(names[m] for m in run.remaining_members(epoch))
 
 
@@ -131,11 +109,7 @@ def describe_member_numbering(run: Run) -> str:
     aside, left = sorted(run.status.set_aside), run.remaining_members()
     if not aside or not left:
         return ""
-    who = (
-        f"Member {aside[0] + 1} was"
-        if len(aside) == 1
-        else f"Members {format_member_numbers(aside)} were"
-    )
+    who = f"Member {aside[0] + 1} was" if len(aside) == 1 else f"Members {format_member_numbers(aside)} were"
     moved = [place for place, m in enumerate(left) if place != m]
     if not moved:
         return f"{who} set aside: later epochs are without {'it' if len(aside) == 1 else 'them'}."
@@ -164,8 +138,4 @@ def join_phrases(parts: Sequence[str]) -> str:
 
 def _format_brief_value(value: float, figures: int) -> str:
     exact = formats.format_plain_number(value)
-    return (
-        exact
-        if len(exact) <= MAX_PLAIN_LETTERS
-        else formats.format_plain_number(float(f"{value:.{figures}g}"))
-    )
+    return exact if len(exact) <= MAX_PLAIN_LETTERS else formats.format_plain_number(float(f"{value:.{figures}g}"))

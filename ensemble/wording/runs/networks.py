@@ -12,8 +12,7 @@ from ensemble.wording import formats
 HOWTO_NETWORK = "cnn"
 OWN_SOURCE = "A network of your own"
 FLOPS_GLOSS = (
-    "FLOPs: multiplications and additions to predict one image; training on it takes about three "
-    "times as many."
+    "FLOPs: multiplications and additions to predict one image; training on it takes about three times as many."
 )
 
 # How many of so many members only guessed after 8 or 10 epochs of made images of colour, at the
@@ -25,9 +24,7 @@ GUESSING_MEMBERS = {"cnn": (3, 4), "mlp": (1, 4), "resnet_groupnorm": (3, 4)}
 def format_unique_network_name(name: str, listed: Sequence[str]) -> str:
     """A network in a list: one's own by the end of its name, where no other has the same."""
     short = architectures.format_short_network_title(name)
-    alike = [
-        network for network in listed if architectures.format_short_network_title(network) == short
-    ]
+    alike = [network for network in listed if architectures.format_short_network_title(network) == short]
     return short if len(alike) == 1 else architectures.format_network_title(name)
 
 
@@ -41,10 +38,7 @@ def describe_network_source(name: str) -> str:
 
 def format_network_cost(cost: NetworkCost) -> str:
     """What one member takes: "824,458 parameters · 9.2 MFLOPs an image"."""
-    return (
-        f"{formats.format_count(cost.parameters, 'parameter')} · {format_flops(cost.flops)} an "
-        f"image"
-    )
+    return f"{formats.format_count(cost.parameters, 'parameter')} · {format_flops(cost.flops)} an image"
 
 
 def describe_network_width(name: str, width: int) -> str:
@@ -59,9 +53,7 @@ def describe_network_width(name: str, width: int) -> str:
         return ""
     wide = width or network.width
     whose = "the HOWTO's" if name == HOWTO_NETWORK else f"that of {network.title}"
-    return (
-        f"Width {wide:,}: {formats.format_plain_number(round(wide / network.width, 2))} × {whose}."
-    )
+    return f"Width {wide:,}: {formats.format_plain_number(round(wide / network.width, 2))} × {whose}."
 
 
 def format_flops(flops: float) -> str:

@@ -56,8 +56,7 @@ def describe_numeric_result(run: NumericRun, rows: Sequence[Mapping[str, Any]]) 
     unit = f" {run.unit}" if run.unit else ""
     target = run.target_name or "the target"
     sentence = (
-        f"The ensemble is off by {formats.format_significant(whole)}{unit} in {target} (RMSE, "
-        f"epoch {chosen['epoch']})"
+        f"The ensemble is off by {formats.format_significant(whole)}{unit} in {target} (RMSE, epoch {chosen['epoch']})"
     )
     if len(each) < 2:
         return f"{sentence}."

@@ -105,16 +105,11 @@ def describe_step_times(solve_trace: SolveTrace, many: SolveTrace, bought: Speed
     Faster or slower is claimed only if the interval of the ratio and the two times both show it.
     """
     done = min(len(solve_trace.seconds), len(many.seconds))
-    one_seconds, many_seconds = (
-        float(np.median(each.seconds[:done])) for each in (solve_trace, many)
-    )
-    slow, fast = (
-        formats.format_duration(seconds, fine=True) for seconds in (one_seconds, many_seconds)
-    )
+    one_seconds, many_seconds = (float(np.median(each.seconds[:done])) for each in (solve_trace, many))
+    slow, fast = (formats.format_duration(seconds, fine=True) for seconds in (one_seconds, many_seconds))
     if many.devices == 1:
         return (
-            f"There is one device, so pmap has nothing to spread: an iteration takes {fast} "
-            f"with it and {slow} without."
+            f"There is one device, so pmap has nothing to spread: an iteration takes {fast} with it and {slow} without."
         )
     on = f"n {many.devices} devices an iteration takes {fast}"
     room = 2 * EQUAL_STEP_TIME_TOLERANCE if slow == fast else EQUAL_STEP_TIME_TOLERANCE
@@ -169,10 +164,7 @@ def describe_compile_payoff(bought: Speedup, solve_trace: SolveTrace) -> str:
         return "Compiling with pmap took no longer, so it pays from the first iteration on."
     if after > done:
         about = formats.format_significant(after, 2)
-        return (
-            f"At this pace pmap pays for its compiling after about {about} iterations; here "
-            f"were {done:,}."
-        )
+        return f"At this pace pmap pays for its compiling after about {about} iterations; here were {done:,}."
     return f"With compiling, pmap pays after {formats.format_count(after, 'iteration')}."
 
 
@@ -184,19 +176,14 @@ def describe_replica_agreement(traces: RegressionTraces) -> str:
     if many.weight_spread == 0:
         everyone = "Both devices" if many.devices == 2 else f"All {many.devices} devices"
         return f"{everyone} hold the same weights, to the bit."
-    return (
-        f"The devices' weights are not the same: they lie up to {many.weight_spread:.1g} apart, "
-        "which should not be."
-    )
+    return f"The devices' weights are not the same: they lie up to {many.weight_spread:.1g} apart, which should not be."
 
 
 def explain_shared_cores(status: RegressionStatus) -> str:
     """What the figures mean where the devices are a CPU that is split; "" where they are not."""
     if status.platform != "cpu" or not status.devices:
         return ""
-    most = (
-        f"at most {status.cores} times" if status.cores > 1 else "with one core nothing is gained"
-    )
+    most = f"at most {status.cores} times" if status.cores > 1 else "with one core nothing is gained"
     return (
         "These devices are virtual: JAX splits one CPU, and all of them share its "
         f"{formats.format_count(status.cores, 'core')}. So the figure says how well pmap keeps the "
@@ -219,9 +206,7 @@ def explain_solve_errors_chart(traces: RegressionTraces) -> str:
     early = apart[:EARLY_ITERATIONS]
     if part <= EARLY_ITERATIONS:
         return f"The two curves part at iteration {part}: rounding sent them along other paths."
-    one, many = (
-        f"{trace.objective[len(apart) - 1]:.4g}" for trace in (traces.without, traces.with_pmap)
-    )
+    one, many = (f"{trace.objective[len(apart) - 1]:.4g}" for trace in (traces.without, traces.with_pmap))
     reached = f"both objectives come to {one}" if one == many else f"{one} and {many} are reached"
     return (
         "The two curves lie on top of each other at first: the errors agree to "
@@ -230,9 +215,7 @@ def explain_solve_errors_chart(traces: RegressionTraces) -> str:
     )
 
 
-def compute_relative_difference(
-    one: NDArray[np.float64], many: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def compute_relative_difference(one: NDArray[np.float64], many: NDArray[np.float64]) -> NDArray[np.float64]:
     """How far two curves lie apart, (I,) of the first, as far as both go."""
     count = min(len(one), len(many))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -254,20 +237,14 @@ def explain_device_scaling_chart(traces: RegressionTraces, cores: int) -> str:
       cores: of the CPU that the devices share; 0 where each is its own.
     """
     most = max(ratio for _, ratio in traces.scaling)
-    fastest = [
-        str(devices)
-        for devices, ratio in traces.scaling
-        if ratio >= most * (1 - EQUAL_STEP_TIME_TOLERANCE)
-    ]
+    fastest = [str(devices) for devices, ratio in traces.scaling if ratio >= most * (1 - EQUAL_STEP_TIME_TOLERANCE)]
     if most < 1 + EQUAL_STEP_TIME_TOLERANCE:
         text = "No number of devices is faster than one here."
     else:
         text = f"Fastest on {' or '.join(fastest)} devices: {format_ratio(most)} as fast as on one."
     bound = " Past them the devices only share what there is." if cores else ""
     return f"{text} The dotted line is ideal: twice the devices, twice as fast." + (
-        f" {formats.format_count(cores, 'core').capitalize()} give at most {cores} times.{bound}"
-        if cores > 1
-        else ""
+        f" {formats.format_count(cores, 'core').capitalize()} give at most {cores} times.{bound}" if cores > 1 else ""
     )
 
 

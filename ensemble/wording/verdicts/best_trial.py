@@ -34,10 +34,7 @@ def describe_equivalent_trials(evidence: BestTrialEvidence, noun: str) -> str:
         which = f"The other trial{named.replace('trial ', '')}"
         return f"{which} is not shown to be worse on {images}.{note}"
     are = "is" if open_ == 1 else "are"
-    return (
-        f"{open_:,} of the {others:,} other trials{named} {are} not shown to be worse on {images}."
-        f"{note}"
-    )
+    return f"{open_:,} of the {others:,} other trials{named} {are} not shown to be worse on {images}.{note}"
 
 
 def describe_edge_settings(ends: Mapping[str, str]) -> str:

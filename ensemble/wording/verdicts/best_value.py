@@ -42,10 +42,7 @@ def _describe_best_range(best_value: BestValue, setting: str) -> str:
     if (best_value.first, best_value.last) == (0, len(best_value.values) - 1):
         subject = formats.format_finding_subject(best_value.n, "image")
         if of_members:
-            return (
-                f"{subject} no member to be worse than the best, that at {name} "
-                f"{tried_values[best]}."
-            )
+            return f"{subject} no member to be worse than the best, that at {name} {tried_values[best]}."
         return f"{subject} no {name} to be worse than the best, {tried_values[best]}."
     others = best_value.other_candidates
     beside = _format_other_values([tried_values[at] for at in others])
@@ -59,11 +56,7 @@ def _describe_best_range(best_value: BestValue, setting: str) -> str:
                 else f"{'the other' if len(best_value.values) == 2 else 'all others'} did worse"
             )
             return f"The member at {name} {tried_values[best]} did best; {rest}."
-        rest = (
-            f"{beside} {are} not shown to be worse"
-            if beside
-            else "every other is worse by more than noise"
-        )
+        rest = f"{beside} {are} not shown to be worse" if beside else "every other is worse by more than noise"
         return f"{SETTING_NAMES[setting]} {tried_values[best]} is best; {rest}."
     low, high = tried_values[best_value.first], tried_values[best_value.last]
     link = "and" if best_value.last == best_value.first + 1 else "to"
@@ -110,12 +103,8 @@ def describe_best_value_evidence(
         if best_value.over == OVER_IMAGES:
             sentences.append(recommend_more_members(len(best_value.values), setting))
         elif best_value.members.min() == 1:
-            sentences.append(
-                "Some values have one member: started from another seed it may do better or worse."
-            )
-    return " ".join(
-        [*sentences, SELECTION_NOTES[on], recommend_next_values(best_value, tried)]
-    ).rstrip()
+            sentences.append("Some values have one member: started from another seed it may do better or worse.")
+    return " ".join([*sentences, SELECTION_NOTES[on], recommend_next_values(best_value, tried)]).rstrip()
 
 
 def recommend_more_members(values: int, setting: str) -> str:
@@ -151,9 +140,7 @@ def recommend_next_values(best_value: BestValue, tried: Sequence[float] = ()) ->
     return f"At {at} the loss was no longer a number: try between {low} and {high}."
 
 
-def describe_lowest_loss(
-    values: Sequence[float], losses: Sequence[float], setting: str, on: str
-) -> str:
+def describe_lowest_loss(values: Sequence[float], losses: Sequence[float], setting: str, on: str) -> str:
     """Where there are means alone: which is lowest, and that no more can be said.
 
     Args:

@@ -26,9 +26,7 @@ def format_competitor(competitor_result: CompetitorResult) -> str:
         return formats.format_count(competitor_result.members, "member")
     what = " and ".join(EQUAL_COST_NAMES[name] for name in competitor_result.competitor.names)
     network = str(require_training_config(competitor_result.competitor.runs[0]).network)
-    times = formats.format_significant(
-        competitor_result.competitor.width / default_network_width(network), 2
-    )
+    times = formats.format_significant(competitor_result.competitor.width / default_network_width(network), 2)
     return f"one network of the same {what}, {times} × as wide"
 
 
@@ -40,16 +38,10 @@ def format_budget_lines(competitor_results: Sequence[CompetitorResult]) -> list[
     """
     noun = competitor_results[0].competitor.runs[0].data.noun
     head = ["", "width", "rate", "FLOPs", "time a run", "accuracy", "NLL"]
-    lines = align_columns(
-        [head, *(_format_competitor_cells(result) for result in competitor_results)]
-    )
+    lines = align_columns([head, *(_format_competitor_cells(result) for result in competitor_results)])
     lines += [
         "",
-        *(
-            describe_wide_network_comparison(result, noun)
-            for result in competitor_results
-            if result.advantage
-        ),
+        *(describe_wide_network_comparison(result, noun) for result in competitor_results if result.advantage),
     ]
     lines += [
         *filter(None, map(describe_edge_rate, competitor_results)),
@@ -101,12 +93,9 @@ def describe_lead(group_difference: GroupDifference, noun: str) -> str:
     """What the ensemble is ahead by, with both intervals; below zero the one network is."""
     places = 0 if group_difference.over == "images" else 1
     ends = (
-        f"{format_signed(group_difference.digits_low, places)} to "
-        f"{format_signed(group_difference.digits_high, places)}"
+        f"{format_signed(group_difference.digits_low, places)} to {format_signed(group_difference.digits_high, places)}"
     )
-    nll = (
-        f"{format_signed(-group_difference.nll_high)} to {format_signed(-group_difference.nll_low)}"
-    )
+    nll = f"{format_signed(-group_difference.nll_high)} to {format_signed(-group_difference.nll_low)}"
     return (
         f"The ensemble has {formats.format_image_difference(group_difference.digits, noun)} right "
         "of "

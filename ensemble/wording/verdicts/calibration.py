@@ -8,12 +8,7 @@ import pandas as pd
 from ensemble.analysis.quality.brier_parts import BrierParts
 from ensemble.analysis.quality.calibration import BINS
 from ensemble.analysis.quality.calibration_noise import CalibrationErrorEstimate
-from ensemble.analysis.quality.calibration_test import (
-    BINS_LEVEL,
-    OVERALL_LEVEL,
-    CalibrationBinTest,
-    CalibrationTest,
-)
+from ensemble.analysis.quality.calibration_test import BINS_LEVEL, OVERALL_LEVEL, CalibrationBinTest, CalibrationTest
 from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.temperature_scaling import (
     MAX_TEMPERATURE,
@@ -48,10 +43,7 @@ def describe_calibration(calibration_test: CalibrationTest, noun: str) -> str:
         return f"{DIRECTIONS[calibration_test.verdict]}: {says} sure on average, {right} right."
     if calibration_test.verdict == "a bin":
         return f"No difference on average, but {describe_worst_bin(calibration_test.worst_bin[0])}."
-    return (
-        f"{formats.format_finding_subject(whole.n, noun)} no difference between confidence and "
-        f"accuracy."
-    )
+    return f"{formats.format_finding_subject(whole.n, noun)} no difference between confidence and accuracy."
 
 
 def describe_worst_bin(calibration_bin_test: CalibrationBinTest) -> str:
@@ -132,9 +124,7 @@ def describe_chance_error(calibration_error_estimate: CalibrationErrorEstimate) 
     """What the ECE would be were each right as often as it says; for a help or a caption."""
     mean, draws = (
         formats.format_significant(calibration_error_estimate.chance),
-        format_nll_interval(
-            calibration_error_estimate.chance_low, calibration_error_estimate.chance_high
-        ),
+        format_nll_interval(calibration_error_estimate.chance_low, calibration_error_estimate.chance_high),
     )
     return f"A perfectly calibrated ensemble would show {mean} by chance (95 % of draws: {draws})."
 
@@ -193,9 +183,7 @@ def format_saved_nll(temperature_result: TemperatureResult) -> str:
 
 def format_nll_interval(low: float, high: float) -> str:
     """An interval as "0.0021 to 0.023", with a true minus."""
-    return " to ".join(
-        ("−" if end < 0 else "") + formats.format_significant(abs(end), 2) for end in (low, high)
-    )
+    return " to ".join(("−" if end < 0 else "") + formats.format_significant(abs(end), 2) for end in (low, high))
 
 
 def tabulate_temperatures(scaled: TemperatureComparison, named: Mapping[str, str]) -> pd.DataFrame:
@@ -206,10 +194,7 @@ def tabulate_temperatures(scaled: TemperatureComparison, named: Mapping[str, str
     columns: dict[str, list[str]] = {"figure": ["temperature", *terms, "NLL saved"]}
     for field, name in named.items():
         temperature_result: TemperatureResult = getattr(scaled, field)
-        figures = [
-            temperature_result.temperature,
-            *(temperature_result.quality[metric.name] for metric in metrics),
-        ]
+        figures = [temperature_result.temperature, *(temperature_result.quality[metric.name] for metric in metrics)]
         saved = "–" if field == "unscaled" else format_saved_nll(temperature_result)
         columns[name] = [*(formats.format_significant(value) for value in figures), saved]
     return pd.DataFrame(columns)
@@ -277,6 +262,4 @@ def _format_part(value: float) -> str:
 
 def explain_missing_temperature(least: int, noun: str) -> str:
     """Why nothing is said of a temperature."""
-    return (
-        f"Fewer than {least} test {pluralize_noun(noun)}: too few to say what a temperature gains."
-    )
+    return f"Fewer than {least} test {pluralize_noun(noun)}: too few to say what a temperature gains."

@@ -4,11 +4,7 @@ import contextlib
 import math
 from functools import lru_cache
 
-from ensemble.analysis.inference.chance_level import (
-    is_accuracy_at_chance,
-    is_at_chance,
-    may_be_at_chance,
-)
+from ensemble.analysis.inference.chance_level import is_accuracy_at_chance, is_at_chance, may_be_at_chance
 from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import DatasetEntry, find_dataset_entry
@@ -36,10 +32,7 @@ def is_chance_accuracy(share: float | None, data: DatasetEntry) -> bool:
     if share is None or not math.isfinite(share):
         return False
     return is_accuracy_at_chance(
-        share * data.test_size,
-        data.test_size,
-        compute_guessing_rate(data),
-        len(data.class_names),
+        share * data.test_size, data.test_size, compute_guessing_rate(data), len(data.class_names)
     )
 
 
@@ -66,8 +59,7 @@ def _list_chance_levels(run: Run) -> list[bool]:
     size, rate = run.data.test_size, compute_guessing_rate(run.data)
     shares = [run.status.ensemble_test_accuracy, *run.status.member_test_accuracy]
     if run.state not in ENDED_STATES or not any(
-        share is not None and math.isfinite(share) and may_be_at_chance(share * size, size, rate)
-        for share in shares
+        share is not None and math.isfinite(share) and may_be_at_chance(share * size, size, rate) for share in shares
     ):
         return [False] * len(shares)
     try:
@@ -186,11 +178,7 @@ def compute_safe_rate(config: EnsembleConfig) -> float:
     in_colour = False
     with contextlib.suppress(ConfigError):  # a dataset that is gone
         in_colour = find_dataset_entry(config.dataset).image_shape[2] == 3
-    rate = (
-        networks.HALF_RATE
-        if in_colour and config.network in networks.GUESSING_MEMBERS
-        else SAFE_RATE
-    )
+    rate = networks.HALF_RATE if in_colour and config.network in networks.GUESSING_MEMBERS else SAFE_RATE
     return min(rate, rate * (1 - config.momentum) / (1 - SAFE_MOMENTUM))
 
 

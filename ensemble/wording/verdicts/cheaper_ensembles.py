@@ -12,8 +12,7 @@ EQUIVALENTS_GLOSS = (
     "test images (deep ensemble equivalents; Ashukha and others 2020)."
 )
 MIXTURE_NOTE = (
-    "The members that it is held against differ in their settings: read them as a mixture, not as "
-    "repetitions of one."
+    "The members that it is held against differ in their settings: read them as a mixture, not as repetitions of one."
 )
 
 
@@ -36,8 +35,7 @@ def describe_ensemble_worth(cheap_ensemble_worth: CheapEnsembleWorth) -> str:
         "last": f"The checkpoint ensemble of the last {len(cheap_ensemble_worth.epochs)} epochs",
         "snapshots": "This snapshot ensemble",
         "swa": "The member with averaged parameters",
-        "dropout": "One member run with dropout "
-        f"{formats.format_count(cheap_ensemble_worth.networks, 'time')}",
+        "dropout": f"One member run with dropout {formats.format_count(cheap_ensemble_worth.networks, 'time')}",
     }[cheap_ensemble_worth.kind]
     return f"{subject} is worth {format_member_equivalent(cheap_ensemble_worth.equivalent)}."
 
@@ -58,9 +56,7 @@ def describe_best_cheaper_ensemble(cheap_ensemble_worths: CheapEnsembleWorths) -
 
 def describe_worth_basis(cheap_ensemble_worths: CheapEnsembleWorths) -> str:
     """What the figures rest on."""
-    whose = (
-        "its own" if cheap_ensemble_worths.own else f"those of “{cheap_ensemble_worths.against}”"
-    )
+    whose = "its own" if cheap_ensemble_worths.own else f"those of “{cheap_ensemble_worths.against}”"
     trained = formats.format_count(cheap_ensemble_worths.trainings, "member")
     best = " The best of several is chosen on these images: expect less on new ones."
     several = len(cheap_ensemble_worths.rows) > 2

@@ -5,12 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.quality.class_scores import (
-    ClassScores,
-    ClasswiseCalibration,
-    LowestGroup,
-    ScoreInterval,
-)
+from ensemble.analysis.quality.class_scores import ClassScores, ClasswiseCalibration, LowestGroup, ScoreInterval
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import format_p_value
@@ -46,9 +41,7 @@ def describe_lowest_class_evidence(class_scores: ClassScores, noun: str) -> str:
     lowest, present = class_scores.lowest, int((class_scores.counts > 0).sum())
     if present < 2 or class_scores.recall[lowest] == 1:
         return ""
-    ends = formats.format_percent_range(
-        float(class_scores.low[lowest]), float(class_scores.high[lowest]), places=1
-    )
+    ends = formats.format_percent_range(float(class_scores.low[lowest]), float(class_scores.high[lowest]), places=1)
     count = int(class_scores.counts[lowest])
     return (
         f"{int(class_scores.right[lowest]):,} of {formats.format_count(count, noun)} right: {ends} "
@@ -92,8 +85,7 @@ def describe_lowest_group(lowest: LowestGroup, noun: str) -> str:
     others = formats.format_percent(lowest.others)
     which = f"that of {noun} {lowest.first:,}"
     begin = (
-        f"One group of images is right less often than the others, {which}: {share} against "
-        f"{others}"
+        f"One group of images is right less often than the others, {which}: {share} against {others}"
         if lowest.p < SIGNIFICANT_P
         else f"No group of images is shown to be right less often; lowest is {which} with {share}"
     )
@@ -105,9 +97,7 @@ def describe_lowest_group(lowest: LowestGroup, noun: str) -> str:
     )
 
 
-def tabulate_class_scores(
-    class_scores: ClassScores, names: Sequence[str], noun: str
-) -> pd.DataFrame:
+def tabulate_class_scores(class_scores: ClassScores, names: Sequence[str], noun: str) -> pd.DataFrame:
     """A row for each class that has images or is said, the lowest recall first, to read."""
     n = int(class_scores.counts.sum())
     rows = []
@@ -118,9 +108,7 @@ def tabulate_class_scores(
                 "class": names[number],
                 pluralize_noun(noun): f"{int(class_scores.counts[number]):,}",
                 "right": formats.format_percent(float(class_scores.recall[number]), n),
-                "interval": "–"
-                if np.isnan(low)
-                else formats.format_percent_range(low, high, places=1),
+                "interval": "–" if np.isnan(low) else formats.format_percent_range(low, high, places=1),
                 "precision": formats.format_percent(float(class_scores.precision[number]), n),
                 "F1": formats.format_percent(float(class_scores.f1[number]), n),
                 "says more often by": f"{100 * class_scores.excess[number]:+.2f}".replace("-", "−"),
@@ -177,6 +165,4 @@ def _format_score(score: ScoreInterval, n: int) -> str:
 
 
 def _explain_silence(p: float) -> str:
-    return (
-        "" if p < SIGNIFICANT_P else "; of several equal classes chance always makes one the lowest"
-    )
+    return "" if p < SIGNIFICANT_P else "; of several equal classes chance always makes one the lowest"

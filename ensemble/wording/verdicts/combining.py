@@ -30,9 +30,7 @@ def describe_best_combination(combined: CombinationComparison, noun: str) -> str
     n = combined.arithmetic.quality.n
     ways = {name: getattr(combined, name).gain for name in combining.OTHER_RULES}
     significant_ways = {
-        name: ways[name]
-        for name, (p, _) in combined.adjusted_p_values.items()
-        if p < SIGNIFICANCE_LEVEL
+        name: ways[name] for name, (p, _) in combined.adjusted_p_values.items() if p < SIGNIFICANCE_LEVEL
     }
     alike = not any(way.won + way.lost for way in ways.values())
     nll = ", ".join(
@@ -50,9 +48,7 @@ def describe_best_combination(combined: CombinationComparison, noun: str) -> str
     if alike:
         return f"All four ways of combining get the same of {formats.format_count(n, noun)} right."
     if not significant_ways:
-        return (
-            f"On these {n:,} {pluralize_noun(noun)} no way of combining is shown to beat the mean."
-        )
+        return f"On these {n:,} {pluralize_noun(noun)} no way of combining is shown to beat the mean."
     text = ", ".join(
         f"{RULE_NAMES[name]} {abs(way.digits):,} {'more' if way.digits > 0 else 'fewer'} right"
         for name, way in significant_ways.items()
@@ -68,10 +64,7 @@ def describe_combination_evidence(combined: CombinationComparison, noun: str) ->
         nll = (
             ""
             if np.isnan(nll_p) or not (gain.nll_low or gain.nll_high)
-            else (
-                f", NLL {inspect_words.format_nll_change(gain)}, "
-                f"{inspect_words.format_p_value(nll_p)}"
-            )
+            else (f", NLL {inspect_words.format_nll_change(gain)}, {inspect_words.format_p_value(nll_p)}")
         )
         parts.append(
             f"{RULE_NAMES[name]} {formats.format_image_difference(gain.digits, noun)} "
@@ -88,11 +81,9 @@ def explain_combinations_chart(combined: CombinationComparison) -> str:
     """How to read the picture."""
     judged = combined.arithmetic.quality.n
     where = (
-        f"one half of the test images ({combined.fitted:,}), all four ways are judged on the other "
-        f"({judged:,})"
+        f"one half of the test images ({combined.fitted:,}), all four ways are judged on the other ({judged:,})"
         if combined.uses_held_out_half
-        else f"the validation images ({combined.fitted:,}), all four ways are judged on the test "
-        f"images ({judged:,})"
+        else f"the validation images ({combined.fitted:,}), all four ways are judged on the test images ({judged:,})"
     )
     return (
         "The arithmetic mean, in bold, is the ensemble's answer on every other screen. Weights "

@@ -41,17 +41,10 @@ def describe_enough_members(sufficient_size: SufficientSize, noun: str) -> str:
       sufficient_size: of two or more members.
       noun: what an image is called.
     """
-    M, margin = (
-        sufficient_size.members,
-        format_loss_with_metric(sufficient_size.margin, sufficient_size.metric),
-    )
+    M, margin = (sufficient_size.members, format_loss_with_metric(sufficient_size.margin, sufficient_size.metric))
     if sufficient_size.smallest_sufficient:
         verb = "is" if sufficient_size.size == 1 else "are"
-        cases = (
-            "all"
-            if sufficient_size.share == 1
-            else formats.format_percent(sufficient_size.share, figures=2)
-        )
+        cases = "all" if sufficient_size.share == 1 else formats.format_percent(sufficient_size.share, figures=2)
         return (
             f"If {margin} may be lost, {sufficient_size.size} of {M} members {verb} enough, in "
             f"{cases} "
@@ -66,18 +59,13 @@ def describe_enough_members(sufficient_size: SufficientSize, noun: str) -> str:
         fewer = f"{failed.size} of {M} members {'is' if failed.size == 1 else 'are'} enough"
         bound = format_loss_with_metric(failed.bound, sufficient_size.metric)
         return f"Not shown whether {fewer}: up to {bound} may be lost."
-    return (
-        f"Too few test {pluralize_noun(noun)} to say whether {failed.size} of {M} members would do."
-    )
+    return f"Too few test {pluralize_noun(noun)} to say whether {failed.size} of {M} members would do."
 
 
 def describe_losing_committees(size_verdict: SizeVerdict) -> str:
     """How many committees of a size are at least shown to lose more, and the verb."""
     least = size_verdict.committees - size_verdict.required + 1
-    return (
-        f"at least {least:,} of {format_committee_count(size_verdict)} "
-        f"{'loses' if least == 1 else 'lose'}"
-    )
+    return f"at least {least:,} of {format_committee_count(size_verdict)} {'loses' if least == 1 else 'lose'}"
 
 
 def format_committee_count(size_verdict: SizeVerdict) -> str:
@@ -91,10 +79,7 @@ def describe_enough_evidence(sufficient_size: SufficientSize, noun: str) -> str:
     """What carries the verdict: the smallest size that is enough, and the next smaller one."""
     parts = [
         describe_size_evidence(sufficient_size, size_verdict, noun)
-        for size_verdict in (
-            sufficient_size.smallest_sufficient,
-            sufficient_size.first_insufficient,
-        )
+        for size_verdict in (sufficient_size.smallest_sufficient, sufficient_size.first_insufficient)
         if size_verdict
     ]
     each = "Each claim is wrong at most 5 % of the time"
@@ -112,9 +97,7 @@ def describe_loss_bound(size_verdict: SizeVerdict, figure: str) -> str:
     )
 
 
-def describe_size_evidence(
-    sufficient_size: SufficientSize, size_verdict: SizeVerdict, noun: str
-) -> str:
+def describe_size_evidence(sufficient_size: SufficientSize, size_verdict: SizeVerdict, noun: str) -> str:
     """What the test set shows of one size."""
     figure = sufficient_size.metric
     drawn = size_verdict.committees < comb(sufficient_size.members, size_verdict.size)
@@ -125,10 +108,7 @@ def describe_size_evidence(
         f"{sufficient_size.members}"
     )
     if size_verdict.outcome == "enough":
-        return (
-            f"{average}; {size_verdict.required:,} of them "
-            f"{describe_loss_bound(size_verdict, figure)}."
-        )
+        return f"{average}; {size_verdict.required:,} of them {describe_loss_bound(size_verdict, figure)}."
     if size_verdict.outcome == "loses":
         return (
             f"{average}; {describe_losing_committees(size_verdict)} over "
@@ -174,9 +154,7 @@ def tabulate_member_worth(judged: CommitteeEvaluation, noun: str) -> pd.DataFram
         {
             "member": [str(member) for member in range(1, M + 1)],
             "alone": [formats.format_percent(share, judged.n) for share in judged.accuracy[:M]],
-            "without it": [
-                formats.format_image_difference(-share * judged.n, noun) for share in worth.accuracy
-            ],
+            "without it": [formats.format_image_difference(-share * judged.n, noun) for share in worth.accuracy],
             "NLL without it": [format_signed_loss(loss) for loss in worth.nll],
         }
     )
@@ -192,14 +170,10 @@ def describe_committee_choice(held_out: bool) -> str:
     """By what and on which images the best committees are chosen."""
     if not held_out:
         return f"By NLL, {selection_basis.CHOSEN_ON_TEST}."
-    return (
-        f"By NLL, {selection_basis.CHOSEN_ON_VALIDATION}; the figures are those of all test images."
-    )
+    return f"By NLL, {selection_basis.CHOSEN_ON_VALIDATION}; the figures are those of all test images."
 
 
-def tabulate_best_committees(
-    judged: CommitteeEvaluation, picked: Sequence[tuple[int, ...]]
-) -> pd.DataFrame:
+def tabulate_best_committees(judged: CommitteeEvaluation, picked: Sequence[tuple[int, ...]]) -> pd.DataFrame:
     """The best committee of each size, the smallest first, with its figures."""
     rows = [find_committee_row(judged, who) for who in picked]
     return pd.DataFrame(

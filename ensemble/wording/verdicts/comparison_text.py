@@ -7,11 +7,7 @@ from ensemble.comparison.differences import GroupDifference
 from ensemble.comparison.group_metrics import MetricEstimate
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
-from ensemble.wording.verdicts.ensemble_gain import (
-    describe_compared_digits_caution,
-    format_p_value,
-    format_signed,
-)
+from ensemble.wording.verdicts.ensemble_gain import describe_compared_digits_caution, format_p_value, format_signed
 
 NO_DIFFERENCE_REASONS = {
     "other images": "tested on other images: no difference to the baseline can be told",
@@ -27,17 +23,8 @@ def format_comparison_lines(comparison_table: ComparisonTable, noun: str) -> lis
       noun: what a test image is called.
     """
     head = ["group", "runs", "accuracy", "NLL", "ECE", f"gain, {pluralize_noun(noun)}", "time"]
-    lines = align_columns(
-        [head, *(format_comparison_cells(column) for column in comparison_table.columns)]
-    )
-    base = next(
-        (
-            column
-            for column in comparison_table.columns
-            if column.group.key == comparison_table.baseline
-        ),
-        None,
-    )
+    lines = align_columns([head, *(format_comparison_cells(column) for column in comparison_table.columns)])
+    base = next((column for column in comparison_table.columns if column.group.key == comparison_table.baseline), None)
     if base:
         lines += ["", f"Against “{base.group.title}”:"]
         width = max(len(column.group.title) for column in comparison_table.columns)
@@ -46,20 +33,13 @@ def format_comparison_lines(comparison_table: ComparisonTable, noun: str) -> lis
             for column in comparison_table.columns
             if column is not base
         ]
-    return [
-        *lines,
-        "",
-        *filter(None, [comparison_table.note, describe_comparison_basis(comparison_table)]),
-    ]
+    return [*lines, "", *filter(None, [comparison_table.note, describe_comparison_basis(comparison_table)])]
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows of cells under each other, each column as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def format_comparison_cells(column: GroupColumn) -> list[str]:
@@ -77,9 +57,7 @@ def format_comparison_cells(column: GroupColumn) -> list[str]:
     ]
 
 
-def format_with_interval(
-    figure: MetricEstimate, write: Callable[[float], str], unit: str = ""
-) -> str:
+def format_with_interval(figure: MetricEstimate, write: Callable[[float], str], unit: str = "") -> str:
     """A figure with its interval: "97.1 % (95.2 to 98.3)"; what is not known is a dash."""
     if figure.value is None:
         return "–"
@@ -94,9 +72,7 @@ def describe_baseline_gain(column: GroupColumn, noun: str) -> str:
     difference = column.difference
     if difference is None:
         return NO_DIFFERENCE_REASONS.get(column.no_difference_reason, column.no_difference_reason)
-    ends = (
-        f"{format_signed(difference.digits_low, 0)} to {format_signed(difference.digits_high, 0)}"
-    )
+    ends = f"{format_signed(difference.digits_low, 0)} to {format_signed(difference.digits_high, 0)}"
     nll = f"{format_signed(-difference.nll_high)} to {format_signed(-difference.nll_low)}"
     return (
         f"{formats.format_image_difference(difference.digits, noun)} ({ends}; "
@@ -118,9 +94,7 @@ def format_shown_differences(group_difference: GroupDifference) -> str:
 
     What is shown of these runs alone, as their seeds may be the reason, says so.
     """
-    settings = _name_differences(
-        group_difference.settings_accuracy_sign, group_difference.settings_nll_sign
-    )
+    settings = _name_differences(group_difference.settings_accuracy_sign, group_difference.settings_nll_sign)
     in_runs = _name_differences(
         group_difference.accuracy_sign * (not group_difference.settings_accuracy_sign),
         group_difference.nll_sign * (not group_difference.settings_nll_sign),

@@ -16,9 +16,7 @@ from ensemble.wording.formats import pluralize_noun
 JudgedSets = Mapping[str, tuple[ConformalThreshold, ConformalCoverage]]
 
 METHOD_NAMES = {"aps": "Adaptive (APS)", "raps": "Regularised (RAPS)", "lac": "Smallest (LAC)"}
-BROKEN_PROMISE_LEVEL = (
-    0.05  # of the draws in which the promise is kept, so many are called broken at most
-)
+BROKEN_PROMISE_LEVEL = 0.05  # of the draws in which the promise is kept, so many are called broken at most
 METHODS_HELP = (
     "Adaptive (APS): the likeliest classes until enough probability stands ahead; never empty. "
     "Regularised (RAPS): the same, with a price on each further class. Smallest (LAC): every class "
@@ -59,10 +57,7 @@ def describe_conformal_sets(
     places = formats.count_percent_decimals(conformal_coverage.n)
     share = formats.format_percent(conformal_coverage.coverage, conformal_coverage.n)
     ends = formats.format_percent_range(*conformal_coverage.coverage_interval, places)
-    text = (
-        f"Lists of {format_mean_set_size(conformal_coverage.mean_size)} hold the right {right} "
-        f"{share} of the time"
-    )
+    text = f"Lists of {format_mean_set_size(conformal_coverage.mean_size)} hold the right {right} {share} of the time"
     level = format_set_level(conformal_threshold.error_rate)
     return (
         f"{text} ({ends}): less than promised ({level})."
@@ -86,19 +81,14 @@ def describe_calibration_images(fitted: int, judged: int, noun: str, halved: boo
       halved: whether both are halves of the test images; else the former were held out.
     """
     if halved:
-        return (
-            f"Calibrated on one half of the test {pluralize_noun(noun)} ({fitted:,}), judged on "
-            f"the other {judged:,}"
-        )
+        return f"Calibrated on one half of the test {pluralize_noun(noun)} ({fitted:,}), judged on the other {judged:,}"
     return (
         f"Calibrated on the {fitted:,} validation {pluralize_noun(noun)}, judged on the {judged:,} "
         f"test {pluralize_noun(noun)}"
     )
 
 
-def describe_coverage_promise(
-    conformal_threshold: ConformalThreshold, noun: str, halved: bool = True
-) -> str:
+def describe_coverage_promise(conformal_threshold: ConformalThreshold, noun: str, halved: bool = True) -> str:
     """What is promised and of which images, in full.
 
     Args:
@@ -115,19 +105,11 @@ def describe_coverage_promise(
     )
     if conformal_threshold.has_enough_examples:
         percent_range = formats.format_percent_range(low, high, 1)
-        text += (
-            f"; with {conformal_threshold.n:,} calibration {pluralize_noun(noun)} most give "
-            f"{percent_range}"
-        )
-    return (
-        f"{text}. It is no promise for each class or each image, nor for images from elsewhere or "
-        "under shift."
-    )
+        text += f"; with {conformal_threshold.n:,} calibration {pluralize_noun(noun)} most give {percent_range}"
+    return f"{text}. It is no promise for each class or each image, nor for images from elsewhere or under shift."
 
 
-def summarize_conformal_sets(
-    sets: NDArray[np.bool_], covered: int, error_rate: float, noun: str
-) -> str:
+def summarize_conformal_sets(sets: NDArray[np.bool_], covered: int, error_rate: float, noun: str) -> str:
     """Sets (N, C) of all test images in a line."""
     sizes = sets.sum(axis=1)
     several, none = int((sizes > 1).sum()), int((sizes == 0).sum())
@@ -188,10 +170,7 @@ def explain_set_sizes_chart(conformal_coverage: ConformalCoverage, noun: str) ->
     several = n - conformal_coverage.singleton_count - conformal_coverage.empty_count
     text += f", {formats.format_percent(several / n, n)} two or more"
     if conformal_coverage.empty_count:
-        text += (
-            f", {formats.format_percent(conformal_coverage.empty_count / n, n)} none: no class "
-            "is likely enough"
-        )
+        text += f", {formats.format_percent(conformal_coverage.empty_count / n, n)} none: no class is likely enough"
     return f"{text}. Orange: lists without the right class."
 
 
@@ -215,22 +194,15 @@ def tabulate_set_methods(each: JudgedSets) -> pd.DataFrame:
     )
 
 
-def select_least_covered_classes(
-    conformal_coverage: ConformalCoverage, most: int = MAX_LISTED_CLASSES
-) -> list[int]:
+def select_least_covered_classes(conformal_coverage: ConformalCoverage, most: int = MAX_LISTED_CLASSES) -> list[int]:
     """The classes to list: all, or of many those whose sets hold the label least often."""
     classes = np.arange(len(conformal_coverage.class_n))
     if len(classes) <= most:
         return [int(index) for index in classes]
     class_numbers = classes[conformal_coverage.class_n > 0]
-    share = (
-        conformal_coverage.class_covered[class_numbers] / conformal_coverage.class_n[class_numbers]
-    )
+    share = conformal_coverage.class_covered[class_numbers] / conformal_coverage.class_n[class_numbers]
     return [
-        int(index)
-        for index in class_numbers[
-            np.lexsort((-conformal_coverage.class_n[class_numbers], share))[:most]
-        ]
+        int(index) for index in class_numbers[np.lexsort((-conformal_coverage.class_n[class_numbers], share))[:most]]
     ]
 
 
@@ -264,7 +236,5 @@ def format_coverage(covered: int, n: int) -> str:
     """A share of sets with the ends of its 95 % interval: "96.4 % (93.3 to 98.1 %)"."""
     if not n:
         return "–"
-    ends = formats.format_percent_range(
-        *wilson_interval(covered, n), places=formats.count_percent_decimals(n)
-    )
+    ends = formats.format_percent_range(*wilson_interval(covered, n), places=formats.count_percent_decimals(n))
     return f"{formats.format_percent(covered / n, n)} ({ends})"

@@ -10,10 +10,7 @@ from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.runs.networks import format_flops
-from ensemble.wording.verdicts.committee import (
-    format_committee_loss,
-    format_loss_with_metric,
-)
+from ensemble.wording.verdicts.committee import format_committee_loss, format_loss_with_metric
 from ensemble.wording.verdicts.ensemble_gain import format_signed
 
 ROW_NAMES = "figure"
@@ -29,10 +26,7 @@ def describe_teacher_verdict(accuracy: NonInferiority, nll: NonInferiority) -> s
     kept = [each for each in both if each.outcome == "kept"]
     open_ = [each for each in both if each.outcome != "kept"]
     if kept:
-        return (
-            f"It loses less than {_name_margins(kept)}; whether less than {_name_margins(open_)} "
-            "is open."
-        )
+        return f"It loses less than {_name_margins(kept)}; whether less than {_name_margins(open_)} is open."
     return f"Not shown whether it loses less than {_name_margins(both, ' or ')}."
 
 
@@ -122,10 +116,7 @@ def describe_ece_change(comparison: TeacherComparison) -> str:
 def describe_ood_change(comparison: TeacherComparison) -> str:
     """How well each tells out-of-distribution images; "" where both were not measured."""
     if not comparison.ood:
-        return (
-            "How well each tells images of no class is not known: measure both under Shift for "
-            "that."
-        )
+        return "How well each tells images of no class is not known: measure both under Shift for that."
     parts = [
         f"{each.title} {each.student:.3f} against {each.teacher:.3f}{_format_auroc_word(each)}"
         for each in comparison.ood
@@ -211,12 +202,7 @@ def tabulate_teacher_comparison(
     comparison: TeacherComparison, accuracy: NonInferiority, nll: NonInferiority
 ) -> pd.DataFrame:
     """A row a figure: the student's, the teacher's, and the difference with its interval."""
-    student, teacher, ece, n = (
-        comparison.student,
-        comparison.teacher,
-        comparison.ece,
-        comparison.gain.n,
-    )
+    student, teacher, ece, n = (comparison.student, comparison.teacher, comparison.ece, comparison.gain.n)
     rows = [
         (
             "test accuracy",
@@ -234,16 +220,10 @@ def tabulate_teacher_comparison(
             "ECE",
             formats.format_significant(ece.ensemble),
             formats.format_significant(ece.members),
-            f"{format_signed(ece.ensemble - ece.members)} "
-            f"({format_signed(ece.low)} to {format_signed(ece.high)})",
+            f"{format_signed(ece.ensemble - ece.members)} ({format_signed(ece.low)} to {format_signed(ece.high)})",
         ),
         *(
-            (
-                f"AUROC, {each.title}",
-                f"{each.student:.3f}",
-                f"{each.teacher:.3f}",
-                _format_auroc_change(each),
-            )
+            (f"AUROC, {each.title}", f"{each.student:.3f}", f"{each.teacher:.3f}", _format_auroc_change(each))
             for each in comparison.ood
         ),
         ("networks", f"{student.members:,}", f"{teacher.members:,}", ""),

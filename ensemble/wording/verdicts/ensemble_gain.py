@@ -19,25 +19,9 @@ from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.chance_level import join_items
 
-NUMBER_WORDS = (
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
-DIGITS_SENTENCE = (
-    "The test digits are by few people: on other people's the accuracy may lie well outside it."
-)
+DIGITS_SENTENCE = "The test digits are by few people: on other people's the accuracy may lie well outside it."
 COMPARED_DIGITS_SENTENCE = (
     "The test digits are by few people but count as independent in tests: on other people's "
     "digits runs may differ by more than the intervals say."
@@ -65,9 +49,7 @@ def describe_single_member(ensemble_predictions: EnsemblePredictions, noun: str)
     )
 
 
-def describe_ensemble_gain(
-    ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str
-) -> str:
+def describe_ensemble_gain(ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str) -> str:
     """Whether the ensemble gets more right than a member drawn at random: one claim, one line.
 
     Args:
@@ -84,19 +66,12 @@ def describe_ensemble_gain(
         return f"{everyone} give the same answer on every {noun}: together they get no more right."
     if mean_gain.accuracy_sign:
         which = "more" if mean_gain.accuracy_sign > 0 else "fewer"
-        count = formats.format_count(abs(formats.round_half_away(mean_gain.digits)), noun).replace(
-            " ", f" {which} "
-        )
+        count = formats.format_count(abs(formats.round_half_away(mean_gain.digits)), noun).replace(" ", f" {which} ")
         return f"The ensemble gets {count} right than its members do on average."
-    return (
-        f"{formats.format_finding_subject(mean_gain.n, noun)} no gain in accuracy over the average "
-        "member."
-    )
+    return f"{formats.format_finding_subject(mean_gain.n, noun)} no gain in accuracy over the average member."
 
 
-def summarize_gain_evidence(
-    ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str
-) -> str:
+def summarize_gain_evidence(ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str) -> str:
     """What carries the headline, in a line of at most 75 letters: won, lost, NLL."""
     if not mean_gain.nll and not mean_gain.nll_high:
         nll = "NLL is equal"
@@ -104,21 +79,12 @@ def summarize_gain_evidence(
         nll = f"NLL lower by {format_nll_ends(mean_gain)}"
     else:
         nll = f"NLL {format_nll_size(mean_gain)}"
-    return (
-        f"On average {mean_gain.won:,.1f} {pluralize_noun(noun)} corrected, "
-        f"{mean_gain.lost:,.1f} spoilt; {nll}."
-    )
+    return f"On average {mean_gain.won:,.1f} {pluralize_noun(noun)} corrected, {mean_gain.lost:,.1f} spoilt; {nll}."
 
 
-def describe_gain_evidence(
-    ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str
-) -> str:
+def describe_gain_evidence(ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str) -> str:
     """The figures that the headline rests on: won and lost, their interval, NLL."""
-    everyone = (
-        "both"
-        if ensemble_predictions.members == 2
-        else f"the {spell_number(ensemble_predictions.members)}"
-    )
+    everyone = "both" if ensemble_predictions.members == 2 else f"the {spell_number(ensemble_predictions.members)}"
     return (
         f"Against an average member (mean over {everyone}): {mean_gain.won:,.1f} "
         f"{pluralize_noun(noun)} corrected, {mean_gain.lost:,.1f} spoilt, "
@@ -137,11 +103,7 @@ def describe_nll_gain(mean_gain: MeanGain, noun: str) -> str:
             f"NLL is {format_nll_change(mean_gain)}: averaging never raises it above the members' "
             f"mean, but there are too few {pluralize_noun(noun)} to say how far it falls."
         )
-    why = (
-        ""
-        if mean_gain.accuracy_sign > 0
-        else ": accuracy counts right answers, NLL also how sure they are"
-    )
+    why = "" if mean_gain.accuracy_sign > 0 else ": accuracy counts right answers, NLL also how sure they are"
     return f"NLL is {format_nll_change(mean_gain)}{why}."
 
 
@@ -172,10 +134,7 @@ def describe_calibration_loss(ece_gain: EceGain, members: int) -> str:
     """That the ensemble is worse calibrated than its members, where that is shown; else ""."""
     if ece_gain.ece_sign >= 0:
         return ""
-    from_to = (
-        f"{formats.format_significant(ece_gain.members)} to "
-        f"{formats.format_significant(ece_gain.ensemble)}"
-    )
+    from_to = f"{formats.format_significant(ece_gain.members)} to {formats.format_significant(ece_gain.ensemble)}"
     because = {
         -1: f": averaging {spell_number(members)} members makes it less sure than it is right",
         0: "",
@@ -199,10 +158,7 @@ class MemberSpread(NamedTuple):
 
 
 def describe_interval_scope(
-    accuracies: Sequence[float],
-    nlls: Sequence[float],
-    n: int,
-    spread: MemberSpread | None = None,
+    accuracies: Sequence[float], nlls: Sequence[float], n: int, spread: MemberSpread | None = None
 ) -> str:
     """For what the intervals hold, and how far runs lie apart that differ in the seed alone.
 
@@ -266,10 +222,7 @@ def describe_digit_blocks(dataset: str, right: NDArray[np.bool_]) -> str:
     if dataset != "digits":
         return ""
     blocks = np.arange(len(right)) * DIGITS_BLOCKS // len(right)
-    shares = [
-        formats.format_percent(float(right[blocks == block].mean()), places=0)
-        for block in range(DIGITS_BLOCKS)
-    ]
+    shares = [formats.format_percent(float(right[blocks == block].mean()), places=0) for block in range(DIGITS_BLOCKS)]
     low, high = grouped_share_interval(right, blocks)
     return (
         "The test digits are by few people, about one a quarter of the file: its quarters are "
@@ -290,9 +243,7 @@ def describe_image_dependence(named: int, copies: int, n: int, noun: str) -> str
     nouns = pluralize_noun(noun)
     sentences = []
     if named:
-        sentences.append(
-            f"Intervals and tests count the {nouns} of one group together: {named:,} groups."
-        )
+        sentences.append(f"Intervals and tests count the {nouns} of one group together: {named:,} groups.")
     if copies:
         are = "is a copy" if copies == 1 else "are copies"
         sentences.append(f"{copies:,} of the {n:,} {nouns} {are} of others and count once.")
@@ -349,10 +300,7 @@ def describe_training_variance(variance: TrainingVariance | None, n: int, noun: 
     images = f"these {n:,} {pluralize_noun(noun)}"
     if variance.on_distribution <= 0:
         if not variance.limit:
-            return (
-                f"The luck of {images} explains all of that: no difference between trainings is "
-                "seen."
-            )
+            return f"The luck of {images} explains all of that: no difference between trainings is seen."
         return (
             f"The luck of {images} alone would make them differ as much: on new images the "
             f"accuracy of such trainings differs by at most ± {limit} (95 %)."
@@ -366,10 +314,7 @@ def describe_training_variance(variance: TrainingVariance | None, n: int, noun: 
 
 def format_gain_interval(mean_gain: MeanGain) -> str:
     """The interval of the digits, as "(95 % interval +9 to +27)"."""
-    return (
-        f"(95 % interval {format_signed(mean_gain.digits_low, 0)} to "
-        f"{format_signed(mean_gain.digits_high, 0)})"
-    )
+    return f"(95 % interval {format_signed(mean_gain.digits_low, 0)} to {format_signed(mean_gain.digits_high, 0)})"
 
 
 def describe_undecided_gain(mean_gain: MeanGain, noun: str) -> str:
@@ -390,10 +335,7 @@ def format_nll_change(mean_gain: MeanGain) -> str:
 
 def format_nll_size(mean_gain: MeanGain) -> str:
     """The same without its interval: "0.035 nats lower"."""
-    return (
-        f"{formats.format_significant(abs(mean_gain.nll), 2)} nats "
-        f"{'lower' if mean_gain.nll > 0 else 'higher'}"
-    )
+    return f"{formats.format_significant(abs(mean_gain.nll), 2)} nats {'lower' if mean_gain.nll > 0 else 'higher'}"
 
 
 def format_nll_ends(mean_gain: MeanGain) -> str:
@@ -419,11 +361,7 @@ def list_quality_rows(ensemble_qualities: EnsembleQualities) -> list[tuple[str, 
     if len(ensemble_qualities.members) == 1:
         return [("member 1", ensemble_qualities.ensemble)]
     each = [(f"member {m + 1}", member) for m, member in enumerate(ensemble_qualities.members)]
-    return [
-        ("ensemble", ensemble_qualities.ensemble),
-        ("mean member", ensemble_qualities.mean),
-        *each,
-    ]
+    return [("ensemble", ensemble_qualities.ensemble), ("mean member", ensemble_qualities.mean), *each]
 
 
 def tabulate_exact_metrics(ensemble_qualities: EnsembleQualities) -> pd.DataFrame:
@@ -431,9 +369,7 @@ def tabulate_exact_metrics(ensemble_qualities: EnsembleQualities) -> pd.DataFram
     lines = []
     for who, quality in list_quality_rows(ensemble_qualities):
         interval = {"accuracy low": quality.low, "accuracy high": quality.high}
-        metrics = {
-            metric.term: quality[metric.name] for metric in METRICS if metric.name != "accuracy"
-        }
+        metrics = {metric.term: quality[metric.name] for metric in METRICS if metric.name != "accuracy"}
         lines.append({"who": who, "accuracy": quality.accuracy, **interval, **metrics})
     return pd.DataFrame(lines)
 

@@ -27,9 +27,7 @@ def describe_label_errors(errors: LabelErrors, subject: str) -> str:
     n = len(errors.doubt)
     labels = f"of the labels of {n:,} {pluralize_noun(subject)}"
     if least := int(errors.low * n):
-        return (
-            f"At least {least:,} {labels} {'look' if least > 1 else 'looks'} wrong to the members."
-        )
+        return f"At least {least:,} {labels} {'look' if least > 1 else 'looks'} wrong to the members."
     if contradicted := int(errors.contradicted.sum()):
         return f"The members contradict {contradicted:,} {labels}: look at the most doubtful."
     return f"The members contradict none {labels}."
@@ -83,17 +81,13 @@ def describe_fold_conflict(subject: str) -> str:
     Args:
       subject: what one image is called, with its split: "training digit".
     """
-    return (
-        f"These members cannot tell how many labels of {pluralize_noun(subject)} are wrong: their "
-        "folds disagree."
-    )
+    return f"These members cannot tell how many labels of {pluralize_noun(subject)} are wrong: their folds disagree."
 
 
 def explain_fold_conflict(fold_shares: FoldShares, noun: str) -> str:
     """Why they cannot, and what would help."""
     low, high = (
-        formats.format_percent(float(share), places=1)
-        for share in (fold_shares.shares.min(), fold_shares.shares.max())
+        formats.format_percent(float(share), places=1) for share in (fold_shares.shares.min(), fold_shares.shares.max())
     )
     return (
         f"From {low} of the labels in one fold to {high} in another, where folds that are drawn at "
@@ -135,9 +129,7 @@ def caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
     )
 
 
-def list_doubt_lines(
-    errors: LabelErrors, labels: Ints, judges: int, place: int, names: Sequence[str]
-) -> list[str]:
+def list_doubt_lines(errors: LabelErrors, labels: Ints, judges: int, place: int, names: Sequence[str]) -> list[str]:
     """What stands below an image and its verdict: "doubt: 83.1 %", "1 of 4 say 7".
 
     Args:
@@ -173,12 +165,7 @@ def tabulate_label_pairs(errors: LabelErrors, names: Sequence[str], noun: str) -
 
 
 def tabulate_doubtful_labels(
-    errors: LabelErrors,
-    numbers: Ints,
-    labels: Ints,
-    averaged: Floats,
-    judges: Ints,
-    names: Sequence[str],
+    errors: LabelErrors, numbers: Ints, labels: Ints, averaged: Floats, judges: Ints, names: Sequence[str]
 ) -> pd.DataFrame:
     """The labels most in doubt, to read.
 
@@ -197,13 +184,8 @@ def tabulate_doubtful_labels(
             "label": [names[int(labels[place])] for place in places],
             "instead": [names[int(errors.suggested[place])] for place in places],
             "doubt": [formats.format_probability(float(errors.doubt[place])) for place in places],
-            "ensemble": [
-                formats.format_probability(float(averaged[place, labels[place]]))
-                for place in places
-            ],
-            "lowest member": [
-                formats.format_probability(float(errors.lowest[place])) for place in places
-            ],
+            "ensemble": [formats.format_probability(float(averaged[place, labels[place]])) for place in places],
+            "lowest member": [formats.format_probability(float(errors.lowest[place])) for place in places],
             "votes": [f"{int(errors.agreeing[place]):,} of {judges[place]:,}" for place in places],
         }
     )

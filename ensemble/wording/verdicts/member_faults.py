@@ -24,18 +24,11 @@ def list_member_faults(
     """
     sentences = []
     if faults.removal and faults.removal.is_better:
-        sentences.append(
-            describe_member_removal(faults.removal, faults.guessing, ensemble_predictions, noun)
-        )
+        sentences.append(describe_member_removal(faults.removal, faults.guessing, ensemble_predictions, noun))
     named = faults.removal.member if sentences and faults.removal else None
     guessing = [member for member in faults.guessing if member != named]
     if guessing:
-        sentences.append(
-            (
-                describe_guessing_members(guessing),
-                explain_guessing(guessing, ensemble_predictions, noun),
-            )
-        )
+        sentences.append((describe_guessing_members(guessing), explain_guessing(guessing, ensemble_predictions, noun)))
     for group in faults.doubles:
         numbers = join_items([member + 1 for member in group])
         sentences.append(
@@ -50,10 +43,7 @@ def list_member_faults(
 
 
 def describe_member_removal(
-    removal: MemberRemoval,
-    guessing: tuple[int, ...],
-    ensemble_predictions: EnsemblePredictions,
-    noun: str,
+    removal: MemberRemoval, guessing: tuple[int, ...], ensemble_predictions: EnsemblePredictions, noun: str
 ) -> tuple[str, str]:
     """That the ensemble is better without a member, and the figures that this rests on."""
     gain, number = removal.gain, removal.member + 1
@@ -63,17 +53,12 @@ def describe_member_removal(
     )
     images = pluralize_noun(noun)
     basis = (
-        f"It was picked on {removal.chosen_from:,} validation {images} and judged on all "
-        f"{gain.n:,} test {images}"
+        f"It was picked on {removal.chosen_from:,} validation {images} and judged on all {gain.n:,} test {images}"
         if removal.held_out
         else f"It was picked on one half of the test {images} ({removal.chosen_from:,}) and judged "
         f"on the other ({gain.n:,})"
     )
-    guess = (
-        f" {explain_guessing([removal.member], ensemble_predictions, noun)}"
-        if removal.member in guessing
-        else ""
-    )
+    guess = f" {explain_guessing([removal.member], ensemble_predictions, noun)}" if removal.member in guessing else ""
     return claim, (
         f"Without it NLL is {ensemble_gain.format_nll_change(gain)}, "
         f"{ensemble_gain.format_p_value(gain.nll_p)}; right answers: "
@@ -85,14 +70,10 @@ def describe_member_removal(
 def describe_guessing_members(members: list[int]) -> str:
     """Who only guesses; members are counted from 0."""
     numbers = join_items([member + 1 for member in members])
-    return (
-        f"Member {numbers} only guesses." if len(members) == 1 else f"Members {numbers} only guess."
-    )
+    return f"Member {numbers} only guesses." if len(members) == 1 else f"Members {numbers} only guess."
 
 
-def explain_guessing(
-    members: list[int], ensemble_predictions: EnsemblePredictions, noun: str
-) -> str:
+def explain_guessing(members: list[int], ensemble_predictions: EnsemblePredictions, noun: str) -> str:
     """How many a member that guesses gets right, and what the most frequent class alone would."""
     n = len(ensemble_predictions.labels)
     right = (ensemble_predictions.votes[members] == ensemble_predictions.labels).mean(axis=1)

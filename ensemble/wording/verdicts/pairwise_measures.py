@@ -61,10 +61,7 @@ class PairwiseMeasure:
             who = f"Member {row + 1}" if row == column else f"Members {row + 1} and {column + 1}"
             verb = "is wrong on" if row == column else self.pair_verb
             return f"{who} {verb} {counted}"
-        return (
-            f"Member {row + 1} and member {column + 1}: "
-            f"{formats.format_significant(value)}{self.unit_suffix}"
-        )
+        return f"Member {row + 1} and member {column + 1}: {formats.format_significant(value)}{self.unit_suffix}"
 
     @property
     def pair_verb(self) -> str:
@@ -84,10 +81,7 @@ class PairwiseMeasure:
         high = np.unravel_index(np.nanargmax(apart), apart.shape)
         low = np.unravel_index(np.nanargmin(apart), apart.shape)
         if len(values) == 2 or np.nanmax(apart) == np.nanmin(apart):
-            return (
-                f"The members {self.most_phrase}: "
-                f"{self.format_in_sentence(float(np.nanmax(apart)), n, noun)}."
-            )
+            return f"The members {self.most_phrase}: {self.format_in_sentence(float(np.nanmax(apart)), n, noun)}."
         first, second = sorted((int(high[0]) + 1, int(high[1]) + 1))
         third, fourth = sorted((int(low[0]) + 1, int(low[1]) + 1))
         return (
@@ -100,9 +94,7 @@ class PairwiseMeasure:
     def format_in_sentence(self, value: float, n: int, noun: str) -> str:
         """A value within a sentence: in images where it is a share of them."""
         counted = formats.format_count(round(value * n), noun)
-        return (
-            counted if self.is_share else f"{formats.format_significant(value)}{self.unit_suffix}"
-        )
+        return counted if self.is_share else f"{formats.format_significant(value)}{self.unit_suffix}"
 
 
 MEASURES = {
@@ -130,8 +122,7 @@ MEASURES = {
     "q": PairwiseMeasure(
         "Q-statistic",
         "Q-statistic",
-        "Q-statistic: 1 if members are wrong on the same images, 0 if independently, −1 if never "
-        "together.",
+        "Q-statistic: 1 if members are wrong on the same images, 0 if independently, −1 if never together.",
         "Q",
         lambda predictions: q_statistic(predictions.votes == predictions.labels),
         False,

@@ -25,8 +25,7 @@ CAUTIONS: dict[Caution, str] = {
     "augmentation": "Images are moved or mirrored anew in every epoch, so epochs beyond the last "
     "one here may bring more than the map suggests.",
     "stopped early": "The run was stopped early: epochs that it did not train are not in the map.",
-    "one member": "With one member nothing is known of how much members differ: intervals are of "
-    "the images alone.",
+    "one member": "With one member nothing is known of how much members differ: intervals are of the images alone.",
     "drawn": "Of the committees of each size some were drawn at random, every member in as many; "
     "sizes of one and of all but one are complete.",
     "thinned": "There are more epochs than the map has: evenly spread ones are looked at.",
@@ -35,19 +34,12 @@ CAUTIONS: dict[Caution, str] = {
 
 def format_plan(plan: EnsemblePlan) -> str:
     """A plan: "3 members for 5 epochs"."""
-    return (
-        f"{formats.format_count(plan.members, 'member')} for "
-        f"{formats.format_count(plan.epochs, 'epoch')}"
-    )
+    return f"{formats.format_count(plan.members, 'member')} for {formats.format_count(plan.epochs, 'epoch')}"
 
 
 def format_plan_metric(figure: str, share: float, n: int) -> str:
     """A figure as it is on every screen: "0.0712", "98.12 %"."""
-    return (
-        formats.format_percent(share, n)
-        if figure == "accuracy"
-        else formats.format_significant(share)
-    )
+    return formats.format_percent(share, n) if figure == "accuracy" else formats.format_significant(share)
 
 
 def format_plan_interval(figure: str, low: float, high: float, n: int) -> str:
@@ -81,10 +73,7 @@ def describe_best_plan(plan_choice: PlanChoice, n: int) -> str:
     best = plan_choice.best_estimate
     plan_metric = format_plan_metric(plan_choice.metric, best.mean, n)
     interval = format_plan_interval(plan_choice.metric, best.low, best.high, n)
-    return (
-        f"Best: {format_plan(plan_choice.best)}, {METRIC_NAMES[plan_choice.metric]} "
-        f"{plan_metric} {interval}."
-    )
+    return f"Best: {format_plan(plan_choice.best)}, {METRIC_NAMES[plan_choice.metric]} {plan_metric} {interval}."
 
 
 def describe_plan_evidence(plan_choice: PlanChoice, costs: PlanCosts, chosen_on: str) -> str:
@@ -96,8 +85,7 @@ def describe_plan_evidence(plan_choice: PlanChoice, costs: PlanCosts, chosen_on:
       chosen_on: "validation" or "test".
     """
     return (
-        f"{describe_other_plans(plan_choice, costs)} The best is "
-        f"{selection_basis.describe_selection_basis(chosen_on)}."
+        f"{describe_other_plans(plan_choice, costs)} The best is {selection_basis.describe_selection_basis(chosen_on)}."
     )
 
 
@@ -112,13 +100,8 @@ def describe_other_plans(plan_choice: PlanChoice, costs: PlanCosts) -> str:
     cheapest = plan_choice.cheapest
     if cheapest == plan_choice.best:
         return f"{text}; none of these costs less."
-    text = (
-        f"{text}. The cheapest of these is {format_plan(cheapest)} "
-        f"({format_budget(costs, cheapest.cost)})"
-    )
-    if (
-        plan_choice.runner_up and plan_choice.runner_up.plan == cheapest
-    ):  # what it loses is said next
+    text = f"{text}. The cheapest of these is {format_plan(cheapest)} ({format_budget(costs, cheapest.cost)})"
+    if plan_choice.runner_up and plan_choice.runner_up.plan == cheapest:  # what it loses is said next
         return f"{text}."
     (lost,) = (loss for loss in plan_choice.losses if loss.plan == cheapest)
     return f"{text}: {describe_plan_loss(plan_choice.metric, lost)}."
@@ -148,9 +131,7 @@ def describe_plan_loss(figure: str, plan_loss: PlanLoss) -> str:
     low, high = _format_loss_ends(figure, plan_loss)
     open_ = "" if plan_loss.loss_sign else ", which may be chance"
     if not plan_loss.mean:
-        return (
-            f"level with it (95 %: {low} to {high} {'points' if figure == 'accuracy' else 'nats'})"
-        )
+        return f"level with it (95 %: {low} to {high} {'points' if figure == 'accuracy' else 'nats'})"
     side = "better" if plan_loss.mean < 0 else "worse"
     return f"{side} by {format_plan_loss(figure, plan_loss.mean)} (95 %: {low} to {high}){open_}"
 
@@ -158,11 +139,7 @@ def describe_plan_loss(figure: str, plan_loss: PlanLoss) -> str:
 def _format_loss_ends(figure: str, plan_loss: PlanLoss) -> tuple[str, str]:
     """Both ends of a loss, or of the gain where it is one, in its unit."""
     scale = 100 if figure == "accuracy" else 1
-    low, high = (
-        (plan_loss.low, plan_loss.high)
-        if plan_loss.mean >= 0
-        else (-plan_loss.high, -plan_loss.low)
-    )
+    low, high = (plan_loss.low, plan_loss.high) if plan_loss.mean >= 0 else (-plan_loss.high, -plan_loss.low)
     return _format_negative(low * scale), _format_negative(high * scale)
 
 
@@ -186,9 +163,7 @@ def describe_required_effort(
         return "They do not differ on these images, so the effort to tell them apart is unknown."
     ways = []
     if required_sample_size.examples is not None and required_sample_size.examples > n:
-        ways.append(
-            f"about {formats.format_significant(required_sample_size.examples, 2)} test images"
-        )
+        ways.append(f"about {formats.format_significant(required_sample_size.examples, 2)} test images")
     if required_sample_size.members is not None and required_sample_size.members > members:
         more = required_sample_size.members - members
         cost = format_budget(costs, more * epochs)
@@ -196,9 +171,7 @@ def describe_required_effort(
     if not ways:
         times = formats.format_significant(required_sample_size.times, 2)
         return f"Telling them apart takes about {times} times as many images and members."
-    return (
-        f"If the difference is as large as it looks, telling them apart takes {' or '.join(ways)}."
-    )
+    return f"If the difference is as large as it looks, telling them apart takes {' or '.join(ways)}."
 
 
 def describe_half_budget(plan_choice: PlanChoice, half: PlanLoss | None) -> str:
@@ -213,10 +186,7 @@ def describe_half_budget(plan_choice: PlanChoice, half: PlanLoss | None) -> str:
     if half.plan == plan_choice.best:
         return f"For half the cost: {format_plan(plan_choice.best)}, the best plan of all."
     low, high = _format_loss_ends(plan_choice.metric, half)
-    size = (
-        f"{'better' if half.mean < 0 else 'worse'} by "
-        f"{format_plan_loss(plan_choice.metric, half.mean)}"
-    )
+    size = f"{'better' if half.mean < 0 else 'worse'} by {format_plan_loss(plan_choice.metric, half.mean)}"
     text = f"{size} ({low} to {high})" if half.mean else "level with the best"
     return f"For half the cost: {format_plan(half.plan)}, {text}."
 
@@ -237,9 +207,7 @@ def describe_two_plans(plan_comparison: PlanComparison, first: str, second: str)
     if not plan_comparison.loss.loss_sign:
         return f"No difference shown: {first} {name} {first_value}, {second} {other}."
     better, figures = (
-        (first, (first_value, other))
-        if plan_comparison.loss.loss_sign < 0
-        else (second, (other, first_value))
+        (first, (first_value, other)) if plan_comparison.loss.loss_sign < 0 else (second, (other, first_value))
     )
     return f"Better: {better}, {name} {figures[0]} against {figures[1]}."
 

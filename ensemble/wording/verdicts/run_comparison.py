@@ -24,15 +24,10 @@ from ensemble.wording.verdicts.ensemble_gain import (
 def compute_gain_signs(paired_gain: PairedGain) -> tuple[int, int]:
     """What both tests together show of accuracy and of NLL: 1 better, −1 worse, 0 neither."""
     accuracy, nll = adjust_p_holm([paired_gain.p, paired_gain.nll_p]) < SIGNIFICANCE_LEVEL
-    return (
-        int(accuracy) * (1 if paired_gain.digits > 0 else -1),
-        int(nll) * (1 if paired_gain.nll > 0 else -1),
-    )
+    return (int(accuracy) * (1 if paired_gain.digits > 0 else -1), int(nll) * (1 if paired_gain.nll > 0 else -1))
 
 
-def describe_run_comparison(
-    paired_gain: PairedGain, other: str, noun: str, seeds: SeedComparison | None = None
-) -> str:
+def describe_run_comparison(paired_gain: PairedGain, other: str, noun: str, seeds: SeedComparison | None = None) -> str:
     """Which of two runs is better on the images they share: one claim.
 
     Of their settings where other seeds bear it out, else of these two runs.
@@ -45,10 +40,7 @@ def describe_run_comparison(
     """
     if claim := _describe_settings_difference(seeds, other, noun):
         return claim
-    if seeds and seeds.has_same_settings:
-        begin = "Same settings, another seed: this run"
-    else:
-        begin = "Of these two, this run"
+    begin = "Same settings, another seed: this run" if seeds and seeds.has_same_settings else "Of these two, this run"
     accuracy, nll = compute_gain_signs(paired_gain)
     lower = "a lower" if nll > 0 else "a higher"
     if accuracy:
@@ -56,10 +48,7 @@ def describe_run_comparison(
         but = f", but {lower} NLL" if nll == -accuracy else ""
         return f"{begin} gets {more} right than {other}{but}."
     if not paired_gain.won + paired_gain.lost:
-        return (
-            f"Both get the same {pluralize_noun(noun)} "
-            f"right{f', this run at {lower} NLL' if nll else ''}."
-        )
+        return f"Both get the same {pluralize_noun(noun)} right{f', this run at {lower} NLL' if nll else ''}."
     if nll:
         return f"{begin} has {lower} NLL than {other}; which is right more often is open."
     return f"{formats.format_finding_subject(paired_gain.n, noun)} no difference from {other}."
@@ -93,29 +82,20 @@ def describe_seed_evidence(seeds: SeedComparison | None, noun: str) -> str:
     if seeds is None:
         return ""
     if seeds.has_same_settings:
-        return (
-            "Only the seed differs, so neither setting is better: one start happened to do better."
-        )
+        return "Only the seed differs, so neither setting is better: one start happened to do better."
     difference = seeds.difference
     if difference is None:
         return ""
     if difference.settings_p is None or difference.settings_nll_p is None:
-        return (
-            "This is about these two trained runs: other seeds of the same settings may order them "
-            "differently."
-        )
+        return "This is about these two trained runs: other seeds of the same settings may order them differently."
     accuracy_p, nll_p = (
-        format_p_value(p or 0.0)
-        for p in (difference.adjusted_settings_p, difference.adjusted_settings_nll_p)
+        format_p_value(p or 0.0) for p in (difference.adjusted_settings_p, difference.adjusted_settings_nll_p)
     )
     if difference.over == OVER_IMAGES:
         return (
-            f"Other seeds, told from how members differ: accuracy {accuracy_p}, NLL {nll_p} "
-            "(jackknife over members)."
+            f"Other seeds, told from how members differ: accuracy {accuracy_p}, NLL {nll_p} (jackknife over members)."
         )
-    ends = (
-        f"{format_signed(difference.digits_low, 1)} to {format_signed(difference.digits_high, 1)}"
-    )
+    ends = f"{format_signed(difference.digits_low, 1)} to {format_signed(difference.digits_high, 1)}"
     nll = f"{format_signed(-difference.nll_high)} to {format_signed(-difference.nll_low)}"
     return (
         f"Over {len(seeds.runs)} and {len(seeds.other_runs)} seeds: "
@@ -131,14 +111,9 @@ def describe_seed_power(seeds: SeedComparison, counts: Sequence[int]) -> str:
     if any(chance is None for chance in chances):
         return ""
     # Members that see the images in one order tell the least that seeds may differ by.
-    about = (
-        "about"
-        if seeds.is_nll_variance_from_runs or seeds.has_independent_members
-        else "at most about"
-    )
+    about = "about" if seeds.is_nll_variance_from_runs or seeds.has_independent_members else "at most about"
     parts = [
-        f"{count} {'seeds of each would show it in ' + about if not place else 'in'} "
-        f"{_format_chance(chance or 0.0)}"
+        f"{count} {'seeds of each would show it in ' + about if not place else 'in'} {_format_chance(chance or 0.0)}"
         for place, (count, chance) in enumerate(zip(counts, chances, strict=True))
     ]
     text = f"If their NLLs differ as much as here, {', '.join(parts)} of cases."
@@ -148,11 +123,7 @@ def describe_seed_power(seeds: SeedComparison, counts: Sequence[int]) -> str:
 
 def describe_comparison_evidence(paired_gain: PairedGain, noun: str) -> str:
     """The figures that the headline rests on."""
-    if (
-        not paired_gain.won + paired_gain.lost
-        and not paired_gain.nll_low
-        and not paired_gain.nll_high
-    ):
+    if not paired_gain.won + paired_gain.lost and not paired_gain.nll_low and not paired_gain.nll_high:
         return ""
     accuracy, nll = adjust_p_holm([paired_gain.p, paired_gain.nll_p])
     open_ = "" if accuracy < SIGNIFICANCE_LEVEL else describe_undecided_gain(paired_gain, noun)

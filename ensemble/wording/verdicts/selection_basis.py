@@ -33,12 +33,8 @@ def describe_epoch_choice(epoch: int, last: int, usual: int, on_validation: bool
     """
     if on_validation and last > 1:
         return (
-            f"Epoch {epoch:,} of {last:,} has the lowest NLL on the validation images: it was "
-            f"{CHOSEN_ON_VALIDATION}."
+            f"Epoch {epoch:,} of {last:,} has the lowest NLL on the validation images: it was {CHOSEN_ON_VALIDATION}."
         )
     if epoch == usual:
         return ""
-    return (
-        f"Epoch {epoch:,} of {last:,} is your choice: if these test images led you to it, expect "
-        "less on new ones."
-    )
+    return f"Epoch {epoch:,} of {last:,} is your choice: if these test images led you to it, expect less on new ones."

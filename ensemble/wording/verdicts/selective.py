@@ -22,9 +22,7 @@ def describe_threshold_images(confidence_threshold: ConfidenceThreshold, noun: s
     )
 
 
-def describe_selective_answer(
-    confidence_threshold: ConfidenceThreshold, rate: float, who: str, noun: str
-) -> str:
+def describe_selective_answer(confidence_threshold: ConfidenceThreshold, rate: float, who: str, noun: str) -> str:
     """What is answered and what is wrong of it, with the threshold for an error rate."""
     if not confidence_threshold.is_reached:
         return (
@@ -33,11 +31,7 @@ def describe_selective_answer(
         )
     if not confidence_threshold.answered:
         sure = formats.format_confidence_threshold(confidence_threshold.threshold)
-        of_these = (
-            "on the other half"
-            if confidence_threshold.halved
-            else f"of the test {pluralize_noun(noun)}"
-        )
+        of_these = "on the other half" if confidence_threshold.halved else f"of the test {pluralize_noun(noun)}"
         return (
             f"The threshold for {format_accepted_rate(rate)} wrong answers is so high ({sure}) "
             f"that {who} answers none {of_these}."
@@ -104,9 +98,7 @@ def tabulate_selective_metrics(
                 "threshold": formats.format_confidence_threshold(threshold.threshold)
                 if threshold.is_reached
                 else "none",
-                "answered": formats.format_percent(threshold.coverage, n)
-                if threshold.is_reached
-                else "–",
+                "answered": formats.format_percent(threshold.coverage, n) if threshold.is_reached else "–",
                 "of these wrong": format_error_interval(threshold) if threshold.answered else "–",
             }
             for place, (curve, threshold) in enumerate(rows)
@@ -114,9 +106,7 @@ def tabulate_selective_metrics(
     )
 
 
-def explain_selective_table(
-    curve: RiskCoverage, confidence_threshold: ConfidenceThreshold, who: str, noun: str
-) -> str:
+def explain_selective_table(curve: RiskCoverage, confidence_threshold: ConfidenceThreshold, who: str, noun: str) -> str:
     """What the columns of `tabulate_selective_metrics` are, and on what they were counted."""
     return (
         "AURC: the area under the curve, the mean share of wrong answers over all coverages. Were "

@@ -21,9 +21,7 @@ def test_scores_are_scipys_entropies() -> None:
     averaged = each.mean(axis=0)
     np.testing.assert_allclose(image_choice.score_entropy(each), scipy_entropy(averaged, axis=1))
     divergences = [scipy_entropy(member, averaged, axis=1) for member in each]
-    np.testing.assert_allclose(
-        image_choice.score_information(each), np.mean(divergences, axis=0), atol=1e-12
-    )
+    np.testing.assert_allclose(image_choice.score_information(each), np.mean(divergences, axis=0), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -94,9 +92,7 @@ def test_a_class_that_was_never_labelled_is_found(name: str) -> None:
 
 
 @pytest.mark.parametrize(("members", "classes"), [(2, 3), (5, 10), (9, 4)])
-def test_information_is_chosen_as_scikit_activeml_chooses_by_bald_and_by_committee(
-    members: int, classes: int
-) -> None:
+def test_information_is_chosen_as_scikit_activeml_chooses_by_bald_and_by_committee(members: int, classes: int) -> None:
     pool = pytest.importorskip("skactiveml.pool", reason=NOT_INSTALLED)
     each = distributions(members, 300, classes, seed=members).astype(np.float64)
     own = image_choice.choose_most_informative(each, 40)
@@ -104,10 +100,7 @@ def test_information_is_chosen_as_scikit_activeml_chooses_by_bald_and_by_committ
     np.testing.assert_array_equal(own, np.argsort(-scores, kind="stable")[:40])
     X, y = np.arange(300.0)[:, None], np.full(300, np.nan)
     asked = {"X": X, "y": y, "ensemble": build_fixed_committee(each), "fit_ensemble": False}
-    for query in (
-        pool.GreedyBALD(random_state=0),
-        pool.QueryByCommittee(method="KL_divergence", random_state=0),
-    ):
+    for query in (pool.GreedyBALD(random_state=0), pool.QueryByCommittee(method="KL_divergence", random_state=0)):
         np.testing.assert_array_equal(query.query(**asked, batch_size=40), own)
 
 

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.acquisition.learning_gain import (
-    compute_learning_gain,
-    weigh_trapezoids,
-)
+from ensemble.analysis.acquisition.learning_gain import compute_learning_gain, weigh_trapezoids
 from ensemble.analysis.inference.crossed_means import estimate_crossed_mean
 
 

@@ -47,9 +47,7 @@ def test_votes_with_skill_are_rarely_called_guesses(
         assert np.mean(called) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / count), n
 
 
-@pytest.mark.parametrize(
-    ("classes", "kind", "least"), [(10, "random", 0.75), (10, "one class", 1.0), (2, "one", 1.0)]
-)
+@pytest.mark.parametrize(("classes", "kind", "least"), [(10, "random", 0.75), (10, "one class", 1.0), (2, "one", 1.0)])
 def test_most_guesses_are_found_on_200_examples(
     classes: int, kind: str, least: float, draws: Callable[[int], int]
 ) -> None:
@@ -57,10 +55,7 @@ def test_most_guesses_are_found_on_200_examples(
     labels = np.arange(200) % classes
     called = [
         is_at_chance(
-            rng.integers(classes, size=200)
-            if kind == "random"
-            else np.full(200, rng.integers(classes)),
-            labels,
+            rng.integers(classes, size=200) if kind == "random" else np.full(200, rng.integers(classes)), labels
         )
         for _ in range(count)
     ]
@@ -105,8 +100,7 @@ def test_examples_of_one_group_count_as_one() -> None:
     assert is_at_chance(votes, labels)
     assert not is_at_chance(votes, labels, copies)
     once, copied = (
-        estimate_skill(votes[:n], labels[:n], groups, level=0.9)
-        for n, groups in ((40, None), (400, copies))
+        estimate_skill(votes[:n], labels[:n], groups, level=0.9) for n, groups in ((40, None), (400, copies))
     )
     assert once == pytest.approx(copied)
 

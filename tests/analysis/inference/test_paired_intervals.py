@@ -20,16 +20,10 @@ def likeliest_lost(won: int, lost: int, n: int, difference: float) -> float:
         return -float(counts[counts > 0] @ np.log(np.maximum(cells[counts > 0], 1e-300)))
 
     bounds = (max(0.0, -difference), (1 - difference) / 2)
-    return float(
-        optimize.minimize_scalar(
-            against, bounds=bounds, method="bounded", options={"xatol": 1e-13}
-        ).x
-    )
+    return float(optimize.minimize_scalar(against, bounds=bounds, method="bounded", options={"xatol": 1e-13}).x)
 
 
-@pytest.mark.parametrize(
-    ("won", "lost", "n"), [(0, 0, 500), (3, 1, 500), (1, 0, 44), (40, 9, 360), (7, 90, 10_000)]
-)
+@pytest.mark.parametrize(("won", "lost", "n"), [(0, 0, 500), (3, 1, 500), (1, 0, 44), (40, 9, 360), (7, 90, 10_000)])
 def test_an_end_is_as_far_out_as_the_constrained_score_test_and_the_pseudo_examples_put_it(
     won: int, lost: int, n: int
 ) -> None:

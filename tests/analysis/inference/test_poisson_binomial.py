@@ -20,9 +20,7 @@ def one_by_one(probabilities: np.ndarray) -> np.ndarray:
     return law
 
 
-@pytest.mark.parametrize(
-    "n", [0, 1, 2, BLOCK_EVENTS - 1, BLOCK_EVENTS, BLOCK_EVENTS + 1, 2 * BLOCK_EVENTS, 700]
-)
+@pytest.mark.parametrize("n", [0, 1, 2, BLOCK_EVENTS - 1, BLOCK_EVENTS, BLOCK_EVENTS + 1, 2 * BLOCK_EVENTS, 700])
 def test_it_is_the_product_of_the_events_one_by_one(n: int) -> None:
     probabilities = np.random.default_rng(n).random(n)
     found = poisson_binomial_distribution(probabilities)
@@ -33,9 +31,7 @@ def test_it_is_the_product_of_the_events_one_by_one(n: int) -> None:
 @pytest.mark.parametrize("p", [0.0, 0.01, 0.3, 1.0])
 def test_of_events_alike_it_is_the_binomial_law(p: float) -> None:
     found = poisson_binomial_distribution(np.full(3 * BLOCK_EVENTS, p))
-    np.testing.assert_allclose(
-        found, binom.pmf(np.arange(3 * BLOCK_EVENTS + 1), 3 * BLOCK_EVENTS, p), atol=1e-14
-    )
+    np.testing.assert_allclose(found, binom.pmf(np.arange(3 * BLOCK_EVENTS + 1), 3 * BLOCK_EVENTS, p), atol=1e-14)
 
 
 @pytest.mark.parametrize("events", [0, 9, 15, 40, 60])
@@ -48,9 +44,7 @@ def test_p_is_twice_the_smaller_tail(events: int) -> None:
 def test_where_errors_are_rare_the_normal_law_is_off_and_this_is_not() -> None:
     """Five errors expected of 500, none seen: p is twice the product of what was said."""
     confidence = np.linspace(0.98, 1.0, 500)
-    assert poisson_binomial_p_value(confidence, 500) == pytest.approx(
-        2 * np.prod(confidence), rel=1e-9
-    )
+    assert poisson_binomial_p_value(confidence, 500) == pytest.approx(2 * np.prod(confidence), rel=1e-9)
 
 
 def test_certain_answers_leave_no_chance() -> None:

@@ -9,9 +9,7 @@ from ensemble.analysis.inference.seed_power import compute_seed_power
 RUNS_SD, IMAGES_SD, IMAGES = 0.01, 0.1, 400
 
 
-@pytest.mark.parametrize(
-    ("seeds", "difference"), [(2, 0.04), (3, 0.02), (3, 0.04), (5, 0.02), (3, 0)]
-)
+@pytest.mark.parametrize(("seeds", "difference"), [(2, 0.04), (3, 0.02), (3, 0.04), (5, 0.02), (3, 0)])
 def test_it_is_how_often_the_test_shows_it(seeds: int, difference: float) -> None:
     draw, shown, draws = np.random.default_rng(seeds), 0, 400
     for _ in range(draws):

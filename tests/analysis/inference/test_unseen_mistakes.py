@@ -12,10 +12,7 @@ from tests.conftest import variant
 
 def test_a_mistake_costs_what_second_guesses_say() -> None:
     rows = np.array([[0.9, 0.08, 0.02], [0.2, 0.2, 0.6]])
-    by_hand = [
-        0.8 * -np.log(0.08) + 0.2 * -np.log(0.02),
-        -np.log(0.2),
-    ]
+    by_hand = [0.8 * -np.log(0.08) + 0.2 * -np.log(0.02), -np.log(0.2)]
     assert estimate_mistake_nll(rows) == pytest.approx(np.mean(by_hand))
     certain = np.array([[1.0, 0.0]])
     assert estimate_mistake_nll(certain) == pytest.approx(87.3, abs=0.1)
@@ -35,9 +32,7 @@ def test_half_a_mistake_is_added_against_the_surer_one_alone() -> None:
 
 @pytest.mark.long_cases
 @pytest.mark.parametrize("n", [50, variant(100), 500, variant(2000)])
-def test_equally_good_ones_of_which_one_is_surer_are_seldom_told_apart(
-    n: int, draws: Callable[[int], int]
-) -> None:
+def test_equally_good_ones_of_which_one_is_surer_are_seldom_told_apart(n: int, draws: Callable[[int], int]) -> None:
     draw = np.random.default_rng(n)
 
     def sample(count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -51,10 +46,7 @@ def test_equally_good_ones_of_which_one_is_surer_are_seldom_told_apart(
 
     def mean_saved(blunt: float, sharp: float, confidence: np.ndarray) -> float:
         rows = [as_rows(confidence, power) for power in (blunt, sharp)]
-        loss = [
-            -(np.stack([confidence, 1 - confidence], 1) * np.log(np.maximum(each, 1e-300))).sum(1)
-            for each in rows
-        ]
+        loss = [-(np.stack([confidence, 1 - confidence], 1) * np.log(np.maximum(each, 1e-300))).sum(1) for each in rows]
         return float((loss[0] - loss[1]).mean())
 
     # What the blunt one has to be for both to lose as much on average.

@@ -21,9 +21,7 @@ from ensemble.analysis.quality.halves import split_halves
 N, C = 500, 10
 
 
-def members(
-    M: int, seed: int = 0, n: int = N, own: float = 1.0
-) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+def members(M: int, seed: int = 0, n: int = N, own: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
     """Equally good members that share what is in the images: (M, n, C), and the labels."""
     draws = np.random.default_rng(seed)
     labels = draws.integers(C, size=n)

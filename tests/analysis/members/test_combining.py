@@ -13,11 +13,7 @@ from ensemble.analysis.members.combining import (
 )
 from ensemble.analysis.members.member_weights import NLL_TOLERANCE, fit_member_weights
 from ensemble.analysis.predictions import evaluate_predictions
-from ensemble.analysis.quality.averaging import (
-    average_probabilities,
-    count_votes,
-    most_likely_classes,
-)
+from ensemble.analysis.quality.averaging import average_probabilities, count_votes, most_likely_classes
 from ensemble.analysis.quality.halves import split_halves
 from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY
 from ensemble.analysis.quality.quality import measure_quality
@@ -46,9 +42,7 @@ def test_geometric_mean_agrees_with_scipy() -> None:
 def test_geometric_mean_is_the_softmax_of_the_mean_logits() -> None:
     logits = np.random.default_rng(0).normal(size=(4, 30, 6)) * 3
     wanted = softmax(log_softmax(logits, axis=-1).mean(axis=0), axis=-1)
-    np.testing.assert_allclose(
-        geometric_mean_probabilities(softmax(logits, axis=-1)), wanted, rtol=1e-12
-    )
+    np.testing.assert_allclose(geometric_mean_probabilities(softmax(logits, axis=-1)), wanted, rtol=1e-12)
 
 
 def test_geometric_mean_of_members_certain_of_different_classes_is_level() -> None:
@@ -58,10 +52,7 @@ def test_geometric_mean_of_members_certain_of_different_classes_is_level() -> No
 
 def test_majority_agrees_with_a_loop() -> None:
     probabilities = distributions(6, 400, 4)
-    averaged, tallies = (
-        average_probabilities(probabilities),
-        count_votes(most_likely_classes(probabilities), 4),
-    )
+    averaged, tallies = (average_probabilities(probabilities), count_votes(most_likely_classes(probabilities), 4))
     said, shares = majority_vote(tallies, averaged)
     tied = 0
     for n in range(400):
@@ -165,9 +156,7 @@ def test_compare_judges_all_on_the_half_that_nothing_was_fitted_on() -> None:
     found = compare_combining_rules(made)
     fitted, judged = split_halves(labels)
     np.testing.assert_array_equal(found.judged, judged)
-    np.testing.assert_array_equal(
-        found.weights, fit_member_weights(probabilities[:, fitted], labels[fitted])
-    )
+    np.testing.assert_array_equal(found.weights, fit_member_weights(probabilities[:, fitted], labels[fitted]))
     assert found.arithmetic.quality == measure_quality(made.averaged[judged], labels[judged])
     assert not len(found.arithmetic.changed_examples)
     mixed = np.einsum("m,mnc->nc", found.weights, probabilities.astype(float))
@@ -200,18 +189,13 @@ def test_each_way_is_paired_with_the_mean_and_p_is_for_all_five_tests_at_once() 
         assert (way.gain.won, way.gain.lost) == (won, lost)
         raw.append(binomtest(won, won + lost).pvalue if won + lost else 1.0)
     at = np.maximum(made.averaged[np.arange(500), labels], MIN_PROBABILITY)
-    logs = np.maximum(
-        geometric_mean_probabilities(probabilities)[np.arange(500), labels], MIN_PROBABILITY
-    )
+    logs = np.maximum(geometric_mean_probabilities(probabilities)[np.arange(500), labels], MIN_PROBABILITY)
     saved = (np.log(logs) - np.log(at))[found.judged].mean()
     assert found.geometric.gain.nll == pytest.approx(saved, rel=1e-9)
     raw += [found.geometric.gain.nll_p, found.weighted.gain.nll_p]
     # Holm, the slow way: how many tests are left when it is this one's turn.
     order = sorted(range(5), key=lambda k: raw[k])
-    wanted = [
-        min(1.0, max(raw[j] * (5 - order.index(j)) for j in order[: order.index(k) + 1]))
-        for k in range(5)
-    ]
+    wanted = [min(1.0, max(raw[j] * (5 - order.index(j)) for j in order[: order.index(k) + 1])) for k in range(5)]
     told = found.adjusted_p_values
     assert [told[name][0] for name in OTHER_RULES] == pytest.approx(wanted[:3])
     assert [told["geometric"][1], told["weighted"][1]] == pytest.approx(wanted[3:])
@@ -229,17 +213,13 @@ def test_weights_may_be_fitted_on_examples_of_their_own_and_all_others_are_judge
     assert found.arithmetic.quality == measure_quality(average_probabilities(test), labels)
     assert compare_combining_rules(evaluate_predictions(test, labels)).uses_held_out_half
     with pytest.raises(ValueError, match="zip"):
-        compare_combining_rules(
-            evaluate_predictions(test, labels), evaluate_predictions(fit[:2], apart.labels)
-        )
+        compare_combining_rules(evaluate_predictions(test, labels), evaluate_predictions(fit[:2], apart.labels))
 
 
 def test_a_tied_vote_counts_as_right_where_the_average_decides_it_rightly() -> None:
     """Two against two: the shares alone would say the lower class."""
     lower, upper = [0.55, 0.45, 0.0], [0.05, 0.95, 0.0]
-    made = evaluate_predictions(
-        np.array([[lower] * 4, [upper] * 4, [lower] * 4, [upper] * 4]), np.full(4, 1)
-    )
+    made = evaluate_predictions(np.array([[lower] * 4, [upper] * 4, [lower] * 4, [upper] * 4]), np.full(4, 1))
     found = compare_combining_rules(made).majority
     assert found.quality.accuracy == 1
     assert found.quality.low < 1 == found.quality.high

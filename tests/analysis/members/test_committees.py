@@ -15,11 +15,7 @@ from ensemble.analysis.members.committees import (
     member_contributions,
 )
 from ensemble.analysis.members.subsets import members_of_mask
-from ensemble.analysis.quality.averaging import (
-    average_probabilities,
-    most_likely_classes,
-    prediction_confidence,
-)
+from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes, prediction_confidence
 from ensemble.analysis.quality.calibration import expected_calibration_error
 from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY
 from tests.analysis.draws import distributions
@@ -30,9 +26,7 @@ def labels_for(probabilities: np.ndarray, seed: int = 0) -> np.ndarray:
     N, C = probabilities.shape[1:]
     draws = np.random.default_rng(seed)
     return np.where(
-        draws.random(N) < 0.2,
-        draws.integers(0, C, N),
-        most_likely_classes(average_probabilities(probabilities)),
+        draws.random(N) < 0.2, draws.integers(0, C, N), most_likely_classes(average_probabilities(probabilities))
     )
 
 
@@ -61,9 +55,7 @@ def assert_is_brute_force(
             theirs = brier_score_loss(labels, proper, labels=range(C), scale_by_half=False)
             assert judged.brier[row] == pytest.approx(theirs, rel=1e-5)
         at_label = floored[np.arange(len(labels)), labels]
-        theirs = np.maximum(average_probabilities(probabilities), MIN_PROBABILITY)[
-            np.arange(len(labels)), labels
-        ]
+        theirs = np.maximum(average_probabilities(probabilities), MIN_PROBABILITY)[np.arange(len(labels)), labels]
         found, apart = judged.nll_loss, np.log(theirs) - np.log(at_label)
         assert found.mean[row] == pytest.approx(apart.mean(), rel=1e-6, abs=1e-12)
         apart -= apart.mean()
@@ -71,9 +63,7 @@ def assert_is_brute_force(
         assert found.third[row] == pytest.approx((apart**3).mean(), rel=1e-6, abs=1e-12)
         assert found.largest[row] == pytest.approx(np.abs(apart).max(), rel=1e-9, abs=1e-12)
         target = np.eye(C)[labels]
-        squares = [
-            ((p - target) ** 2).sum(axis=1) for p in (said, average_probabilities(probabilities))
-        ]
+        squares = [((p - target) ** 2).sum(axis=1) for p in (said, average_probabilities(probabilities))]
         spread = (squares[0] - squares[1]).var()
         assert judged.brier_loss.variance[row] == pytest.approx(spread, rel=1e-4, abs=1e-9)
         assert judged.ece[row] == pytest.approx(
@@ -82,9 +72,7 @@ def assert_is_brute_force(
 
 
 @pytest.mark.parametrize(("members", "examples", "classes"), [(6, 300, 10), (5, 40, 3), (3, 7, 2)])
-def test_every_committee_is_what_brute_force_finds(
-    members: int, examples: int, classes: int
-) -> None:
+def test_every_committee_is_what_brute_force_finds(members: int, examples: int, classes: int) -> None:
     probabilities = distributions(members, examples, classes, seed=members)
     labels = labels_for(probabilities)
     judged = evaluate_committees(probabilities, labels)

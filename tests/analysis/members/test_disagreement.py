@@ -11,11 +11,7 @@ from ensemble.analysis.members.disagreement import (
     mutual_information,
     pairwise_disagreement,
 )
-from ensemble.analysis.quality.averaging import (
-    average_probabilities,
-    count_votes,
-    most_likely_classes,
-)
+from ensemble.analysis.quality.averaging import average_probabilities, count_votes, most_likely_classes
 from tests.analysis.draws import distributions
 
 
@@ -36,9 +32,7 @@ def test_pairs_in_closed_form() -> None:
 def test_one_member_does_not_disagree_with_itself() -> None:
     alone = distributions(1, 20, 10)
     assert not pairwise_disagreement(count_votes(most_likely_classes(alone), 10)).any()
-    np.testing.assert_allclose(
-        mutual_information(alone, average_probabilities(alone)), 0, atol=1e-6
-    )
+    np.testing.assert_allclose(mutual_information(alone, average_probabilities(alone)), 0, atol=1e-6)
 
 
 @pytest.mark.parametrize("members", [2, 5])
@@ -73,9 +67,7 @@ def test_entropy_agrees_with_scipy_and_takes_zeros() -> None:
 
 def test_information_of_members_that_are_sure_of_different_classes() -> None:
     sure = np.eye(4)[:, None, :]  # four members, each certain of its own class
-    assert mutual_information(sure, average_probabilities(sure)).tolist() == pytest.approx(
-        [np.log(4)]
-    )
+    assert mutual_information(sure, average_probabilities(sure)).tolist() == pytest.approx([np.log(4)])
 
 
 def test_members_that_say_the_same_tell_nothing() -> None:

@@ -29,17 +29,12 @@ LEAST = 2.0**-126
 def test_pairs_are_what_slow_counts_find(case: Case) -> None:
     made = evaluate_predictions(*case)
     right = made.votes == made.labels
-    disagreement, q, both = (
-        disagreement_matrix(made.votes),
-        q_statistic(right),
-        double_fault(right),
-    )
+    disagreement, q, both = (disagreement_matrix(made.votes), q_statistic(right), double_fault(right))
     for a in range(made.members):
         for b in range(made.members):
             pairs = list(zip(right[a].tolist(), right[b].tolist(), strict=True))
             n11, n10, n01, n00 = (
-                pairs.count(pair)
-                for pair in ((True, True), (True, False), (False, True), (False, False))
+                pairs.count(pair) for pair in ((True, True), (True, False), (False, True), (False, False))
             )
             n = len(pairs)
             differ = sum(made.votes[a, k] != made.votes[b, k] for k in range(n))
@@ -114,9 +109,7 @@ def test_the_ensembles_loss_is_the_members_less_their_diversity(case: Case) -> N
     probabilities, labels = case
     found = nll_decomposition(probabilities, labels)
     assert abs(found.mean_member_nll - found.diversity - found.ensemble_nll) < 1e-6
-    assert found.ensemble_nll == pytest.approx(
-        log_loss(average_probabilities(probabilities), labels).mean()
-    )
+    assert found.ensemble_nll == pytest.approx(log_loss(average_probabilities(probabilities), labels).mean())
     assert found.mean_member_nll == pytest.approx(log_loss(probabilities, labels).mean())
     total = 0.0
     for n, label in enumerate(labels):
@@ -135,9 +128,7 @@ def test_one_opinion_has_no_diversity(name: str) -> None:
     made = evaluate_predictions(*CASES[name])
     assert not disagreement_matrix(made.votes).any()
     np.testing.assert_allclose(mean_kl_divergence(made.probabilities), 0, atol=1e-12)
-    np.testing.assert_allclose(
-        kl_divergence_to_ensemble(made.probabilities, made.averaged), 0, atol=1e-12
-    )
+    np.testing.assert_allclose(kl_divergence_to_ensemble(made.probabilities, made.averaged), 0, atol=1e-12)
 
 
 def test_diversity_in_closed_form() -> None:
@@ -150,10 +141,7 @@ def test_diversity_in_closed_form() -> None:
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_oracle_is_right_where_anyone_is(case: Case) -> None:
     made = evaluate_predictions(*case)
-    seen = sum(
-        label in column
-        for label, column in zip(made.labels.tolist(), made.votes.T.tolist(), strict=True)
-    )
+    seen = sum(label in column for label, column in zip(made.labels.tolist(), made.votes.T.tolist(), strict=True))
     assert oracle_accuracy(made.votes, made.labels) == pytest.approx(seen / len(made.labels))
 
 

@@ -26,9 +26,7 @@ def test_both_errors_are_those_of_scikit_learns_bins() -> None:
     members = [error(member, made.labels) for member in made.probabilities]
     assert found.members == pytest.approx(np.mean(members), abs=1e-6)
     assert found.low < found.ensemble - found.members < found.high
-    assert (found.ece_sign, found.overconfidence_sign) == (-1, -1), (
-        "averaged over random members: too unsure"
-    )
+    assert (found.ece_sign, found.overconfidence_sign) == (-1, -1), "averaged over random members: too unsure"
 
 
 def test_a_better_ensemble_is_shown_to_be_and_one_seed_gives_one_answer() -> None:

@@ -5,11 +5,7 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from ensemble.analysis.members.entanglement import (
-    compare_detectors,
-    estimate_rank_correlation,
-    measure_detection,
-)
+from ensemble.analysis.members.entanglement import compare_detectors, estimate_rank_correlation, measure_detection
 from ensemble.analysis.quality.ood import compare_aurocs
 
 DRAWS = 300

@@ -87,9 +87,7 @@ def test_the_power_of_nll_is_scipys_least_squares() -> None:
     def law(k: NDArray[np.float64], a: float, b: float, c: float) -> NDArray[np.float64]:
         return a + b * k**-c
 
-    (a, b, c), _ = curve_fit(
-        law, np.arange(1.0, 9), committee_curve(judged, "nll").mean, (0.5, 1, 1)
-    )
+    (a, b, c), _ = curve_fit(law, np.arange(1.0, 9), committee_curve(judged, "nll").mean, (0.5, 1, 1))
     assert (found.power, found.limit) == (pytest.approx(c, abs=1e-4), pytest.approx(a, abs=1e-5))
     np.testing.assert_allclose(found.mean, law(found.size.astype(float), a, b, c), rtol=1e-5)
 
@@ -108,10 +106,7 @@ def test_nothing_is_said_where_nothing_can_be_said() -> None:
     assert extrapolate_committee_curve(judged, "brier")
     assert extrapolate_committee_curve(judged, "accuracy") is None
     assert extrapolate_committee_curve(evaluate_committees(made[0][:2], made[1]), "nll") is None
-    assert (
-        extrapolate_committee_curve(evaluate_committees(made[0][:, :99], made[1][:99]), "nll")
-        is None
-    )
+    assert extrapolate_committee_curve(evaluate_committees(made[0][:, :99], made[1][:99]), "nll") is None
     assert extrapolate_committee_curve(dataclasses.replace(judged, members=64), "nll") is None
 
 

@@ -22,9 +22,7 @@ from tests.analysis.cases import Case, cases, labelled
 CASES = cases()
 
 
-@pytest.mark.parametrize(
-    ("won", "lost"), [(0, 0), (1, 0), (0, 1), (5, 5), (6, 5), (31, 12), (0, 40), (700, 600)]
-)
+@pytest.mark.parametrize(("won", "lost"), [(0, 0), (1, 0), (0, 1), (5, 5), (6, 5), (31, 12), (0, 40), (700, 600)])
 def test_mcnemar_is_the_exact_binomial_test(won: int, lost: int) -> None:
     expected = stats.binomtest(won, won + lost).pvalue if won + lost else 1.0
     assert mcnemar_p_value(won, lost) == pytest.approx(expected, rel=1e-9)
@@ -145,9 +143,7 @@ def flipped(draws: np.random.Generator, n: int, share: float) -> EnsemblePredict
 
 
 @pytest.mark.parametrize("share", [0.006, 0.03])
-def test_where_nothing_is_gained_a_gain_is_shown_in_no_more_than_5_of_100_draws(
-    share: float,
-) -> None:
+def test_where_nothing_is_gained_a_gain_is_shown_in_no_more_than_5_of_100_draws(share: float) -> None:
     draws = np.random.default_rng(3)
     found = [gain_over_mean_member(flipped(draws, 500, share)) for _ in range(225)]
     assert np.mean([one.accuracy_sign != 0 for one in found]) <= 0.05

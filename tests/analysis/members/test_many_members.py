@@ -6,11 +6,7 @@ import pytest
 from ensemble.analysis.members import committee_brier
 from ensemble.analysis.members.committee_brier import committee_brier_scores
 from ensemble.analysis.members.committees import evaluate_committees
-from ensemble.analysis.members.subsets import (
-    list_subset_masks,
-    members_of_mask,
-    membership_matrix,
-)
+from ensemble.analysis.members.subsets import list_subset_masks, members_of_mask, membership_matrix
 from tests.analysis.draws import distributions
 
 

@@ -15,9 +15,7 @@ def accuracy_and_nll(probabilities: np.ndarray, labels: np.ndarray) -> tuple[flo
 
 def test_it_is_the_variance_of_what_is_left_without_each_member() -> None:
     probabilities, labels = distributions(4, 50, 3), np.arange(50) % 3
-    left_out = np.array(
-        [accuracy_and_nll(np.delete(probabilities, m, axis=0), labels) for m in range(4)]
-    )
+    left_out = np.array([accuracy_and_nll(np.delete(probabilities, m, axis=0), labels) for m in range(4)])
     expected = 3 / 4 * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0)
     found = estimate_member_variances(probabilities, labels)
     assert [found[name].variance for name in ("accuracy", "nll")] == pytest.approx(expected)

@@ -40,9 +40,7 @@ def test_how_many_are_drawn() -> None:
 
 
 def test_another_seed_draws_others() -> None:
-    assert set(list_subset_masks(20, seed=0).tolist()) != set(
-        list_subset_masks(20, seed=1).tolist()
-    )
+    assert set(list_subset_masks(20, seed=0).tolist()) != set(list_subset_masks(20, seed=1).tolist())
 
 
 def test_every_subset_is_as_likely_as_another() -> None:

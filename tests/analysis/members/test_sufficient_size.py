@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from ensemble.analysis.inference.paired_intervals import (
-    compute_moments,
-    difference_interval,
-    moments_interval,
-)
+from ensemble.analysis.inference.paired_intervals import compute_moments, difference_interval, moments_interval
 from ensemble.analysis.members.committees import CommitteeEvaluation, evaluate_committees
 from ensemble.analysis.members.sufficient_size import DEFAULT_MARGINS, find_sufficient_size
 from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
@@ -62,9 +58,7 @@ def ends(apart: np.ndarray, figure: str, alpha: float) -> tuple[float, float]:
         ("nll", 1.0, 1.0),
     ],
 )
-def test_each_size_is_judged_as_loops_over_its_committees_judge_it(
-    figure: str, margin: float, share: float
-) -> None:
+def test_each_size_is_judged_as_loops_over_its_committees_judge_it(figure: str, margin: float, share: float) -> None:
     probabilities, labels = erring(6, 1500, 0.12)
     found = find_sufficient_size(evaluate_committees(probabilities, labels), figure, margin, share)
     whole = losses(average_probabilities(probabilities), labels, figure)
@@ -97,13 +91,7 @@ def counted(n: int, won: list[int], lost: list[int], size: list[int]) -> Committ
     """Committees of which only the accuracy is known."""
     accuracy = 0.9 + (np.array(won) - lost) / n
     return dataclasses.replace(
-        SMALL,
-        members=max(size),
-        n=n,
-        accuracy=accuracy,
-        won=np.array(won),
-        lost=np.array(lost),
-        size=np.array(size),
+        SMALL, members=max(size), n=n, accuracy=accuracy, won=np.array(won), lost=np.array(lost), size=np.array(size)
     )
 
 
@@ -119,10 +107,7 @@ def test_too_few_examples_are_told_how_many_would_settle_it() -> None:
 def test_a_loss_near_the_margin_is_undecided_whatever_number_of_examples() -> None:
     found = find_sufficient_size(counted(10_000, [0, 0, 0], [9, 9, 0], [1, 1, 2]))
     assert found.first_insufficient
-    assert (found.first_insufficient.outcome, found.first_insufficient.examples) == (
-        "undecided",
-        None,
-    )
+    assert (found.first_insufficient.outcome, found.first_insufficient.examples) == ("undecided", None)
 
 
 def test_better_counts_as_enough_and_so_does_the_same() -> None:
@@ -161,12 +146,7 @@ DRAWS = 100
 @pytest.mark.parametrize("n", [500, variant(10_000)])
 @pytest.mark.parametrize(
     ("members", "loss", "wrong"),
-    [
-        (2, 2.0, "enough"),
-        (4, 0.0, "loses"),
-        variant(4, 2.0, "enough"),
-        variant(2, 0.0, "loses"),
-    ],
+    [(2, 2.0, "enough"), (4, 0.0, "loses"), variant(4, 2.0, "enough"), variant(2, 0.0, "loses")],
 )
 def test_the_verdict_on_accuracy_is_wrong_at_most_as_often_as_promised(
     n: int, members: int, loss: float, wrong: str

@@ -84,8 +84,6 @@ def test_rounding_takes_no_information_below_nothing() -> None:
 
 
 def test_one_class_leaves_no_doubt() -> None:
-    found = measure_uncertainty(
-        evaluate_predictions(np.ones((3, 2, 1), np.float32), np.zeros(2, int))
-    )
+    found = measure_uncertainty(evaluate_predictions(np.ones((3, 2, 1), np.float32), np.zeros(2, int)))
     assert found.vote_margin.tolist() == [1, 1]
     assert found.predictive.tolist() == [0, 0]

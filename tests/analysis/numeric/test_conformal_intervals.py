@@ -26,9 +26,7 @@ def test_intervals_hold_for_an_example_of_a_new_group() -> None:
         plain.append(measure_conformal_intervals(mixture, targets, LEVEL, draw).held)
         assert found.low < found.held < found.high
     assert np.mean(held) >= LEVEL - 0.02
-    one = measure_conformal_intervals(
-        mixture, targets, LEVEL, groups=np.zeros(len(targets), np.int64)
-    )
+    one = measure_conformal_intervals(mixture, targets, LEVEL, groups=np.zeros(len(targets), np.int64))
     assert one.factor == np.inf
 
 

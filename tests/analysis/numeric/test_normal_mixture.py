@@ -11,9 +11,7 @@ from ensemble.analysis.numeric.normal_mixture import NormalMixture
 
 def draw_mixture(members: int, examples: int, seed: int = 0) -> NormalMixture:
     rng = np.random.default_rng(seed)
-    return NormalMixture(
-        rng.normal(size=(members, examples)), rng.uniform(0.05, 4, (members, examples))
-    )
+    return NormalMixture(rng.normal(size=(members, examples)), rng.uniform(0.05, 4, (members, examples)))
 
 
 TARGETS = np.random.default_rng(9).normal(0, 2, 40)
@@ -48,9 +46,7 @@ def test_members_that_say_the_same_are_one_member() -> None:
 
 def test_far_targets_have_a_finite_nll() -> None:
     mixture = NormalMixture(np.zeros((2, 1)), np.full((2, 1), 1e-4))
-    assert mixture.compute_nll(np.array([10.0]))[0] == pytest.approx(
-        0.5e6 + 0.5 * np.log(2 * np.pi * 1e-4)
-    )
+    assert mixture.compute_nll(np.array([10.0]))[0] == pytest.approx(0.5e6 + 0.5 * np.log(2 * np.pi * 1e-4))
 
 
 @pytest.mark.parametrize("probability", [0.001, 0.05, 0.5, 0.975])

@@ -5,10 +5,7 @@ import pytest
 from scipy.stats import norm, ttest_rel
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
-from ensemble.analysis.numeric.numeric_comparison import (
-    adjust_comparisons,
-    compare_numeric_ensembles,
-)
+from ensemble.analysis.numeric.numeric_comparison import adjust_comparisons, compare_numeric_ensembles
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 
@@ -52,17 +49,12 @@ def test_quantiles_and_densities_are_not_compared_by_the_crps() -> None:
     normal = NormalMixture(np.stack([mean, mean]), np.ones((2, 500)))
     same = QuantileEnsemble(levels, np.stack([mean + norm.ppf(levels)[:, None]] * 2))
     for first, second in ((same, normal), (normal, same)):
-        found = {
-            each.metric: each
-            for each in compare_numeric_ensembles(first, second, targets).differences
-        }
+        found = {each.metric: each for each in compare_numeric_ensembles(first, second, targets).differences}
         assert list(found) == ["squared_error", "pinball"]
         assert found["pinball"].difference == pytest.approx(0, abs=1e-6)
         assert not found["pinball"].is_significant
     other = QuantileEnsemble(levels[1:2], normal.mean[:, None])
-    assert [
-        each.metric for each in compare_numeric_ensembles(same, other, targets).differences
-    ] == ["squared_error"]
+    assert [each.metric for each in compare_numeric_ensembles(same, other, targets).differences] == ["squared_error"]
 
 
 def test_many_equal_runs_are_told_apart_at_most_as_often_as_promised() -> None:
@@ -70,9 +62,7 @@ def test_many_equal_runs_are_told_apart_at_most_as_often_as_promised() -> None:
     for _ in range(60):
         targets = rng.normal(size=300)
         runs = [PointEnsemble(targets + rng.normal(0, 0.2, (1, 300))) for _ in range(21)]
-        compared = adjust_comparisons(
-            [compare_numeric_ensembles(run, runs[0], targets) for run in runs[1:]]
-        )
+        compared = adjust_comparisons([compare_numeric_ensembles(run, runs[0], targets) for run in runs[1:]])
         assert compared[0].tests == 40
         found += any(each.differences[0].is_significant for each in compared)
     assert found / 60 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)

@@ -35,9 +35,7 @@ def simulate(seed: int, stretch: float = 1.0, shift: float = 0.0) -> tuple[Norma
     ("stretch", "shift", "shape"),
     [(1, 0, "even"), (0.6, 0, "narrow"), (1.7, 0, "wide"), (1, -0.6, "low"), (1, 0.6, "high")],
 )
-def test_the_shape_of_the_histogram_names_the_fault(
-    stretch: float, shift: float, shape: str
-) -> None:
+def test_the_shape_of_the_histogram_names_the_fault(stretch: float, shift: float, shape: str) -> None:
     found = measure_pit_histogram(*simulate(1, stretch, shift))
     assert found.shape == shape
     outside = [count for count in found.counts if not found.low <= count <= found.high]
@@ -63,9 +61,7 @@ def test_the_spread_follows_the_error_where_it_was_told_so() -> None:
     for each in skill.bins:
         assert each.low <= each.rmse <= each.high
     assert sum(each.low <= each.spread <= each.high for each in skill.bins) >= 8
-    shuffled = NormalMixture(
-        mixture.mean, np.random.default_rng(0).permuted(mixture.variance, axis=1)
-    )
+    shuffled = NormalMixture(mixture.mean, np.random.default_rng(0).permuted(mixture.variance, axis=1))
     other = measure_spread_skill(shuffled, targets)
     assert other is not None
     assert abs(other.rank_correlation) < 0.1
@@ -74,9 +70,7 @@ def test_the_spread_follows_the_error_where_it_was_told_so() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 5, 20, 100])
 @pytest.mark.parametrize("noise", ["normal", "lognormal", "outliers"])
-def test_the_ratio_of_two_errors_misses_its_truth_at_most_as_often_as_promised(
-    noise: str, count: int
-) -> None:
+def test_the_ratio_of_two_errors_misses_its_truth_at_most_as_often_as_promised(noise: str, count: int) -> None:
     rng, missed = np.random.default_rng([4, count]), 0
     variance = {"normal": 1.0, "lognormal": (np.e - 1) * np.e, "outliers": 0.98 + 2.0}[noise]
     for _ in range(100):
@@ -147,10 +141,7 @@ def test_a_bad_member_is_found_and_a_good_ensemble_has_none() -> None:
     found = leave_out_members(mixture, targets)
     without = mixture.select_members([0, 1, 3])
     assert found[2].ratio.ratio == pytest.approx(
-        np.sqrt(
-            ((targets - without.compute_mean()) ** 2).mean()
-            / ((targets - mixture.compute_mean()) ** 2).mean()
-        )
+        np.sqrt(((targets - without.compute_mean()) ** 2).mean() / ((targets - mixture.compute_mean()) ** 2).mean())
     )
     assert find_harmful_member(found) is None
     mean = mixture.mean.copy()

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
-from ensemble.analysis.numeric.conformal_intervals import (
-    fit_conformal_factor,
-    measure_conformal_intervals,
-)
+from ensemble.analysis.numeric.conformal_intervals import fit_conformal_factor, measure_conformal_intervals
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_committees import compute_numeric_committees
 from ensemble.analysis.numeric.numeric_quality import (
@@ -84,9 +81,7 @@ def test_gains_are_the_mean_members_losses_less_the_ensembles() -> None:
     gains = {gain.metric: gain for gain in compute_numeric_gains(mixture, targets)}
     assert gains["nll"].gain == pytest.approx(np.mean([q.nll for q in every]) - whole.nll)
     assert gains["crps"].gain == pytest.approx(np.mean([q.crps for q in every]) - whole.crps)
-    assert gains["squared_error"].gain == pytest.approx(
-        np.mean([q.rmse**2 for q in every]) - whole.rmse**2
-    )
+    assert gains["squared_error"].gain == pytest.approx(np.mean([q.rmse**2 for q in every]) - whole.rmse**2)
     assert all(0 <= gain.low <= gain.gain <= gain.high for gain in gains.values())
     same = compute_numeric_gains(mixture.select_members([0, 0]), targets)
     assert [gain.gain for gain in same] == pytest.approx([0, 0, 0], abs=1e-12)
@@ -95,20 +90,16 @@ def test_gains_are_the_mean_members_losses_less_the_ensembles() -> None:
 def test_committees_are_the_mean_over_every_choice_of_members() -> None:
     mixture, targets = simulate(50, 5)
     mixture = NormalMixture(
-        np.vstack([mixture.mean, mixture.mean[:2] + 0.5]),
-        np.vstack([mixture.variance, 2 * mixture.variance[:2]]),
+        np.vstack([mixture.mean, mixture.mean[:2] + 0.5]), np.vstack([mixture.variance, 2 * mixture.variance[:2]])
     )
     for committee in compute_numeric_committees(mixture, targets):
         chosen = [
-            mixture.select_members(list(members))
-            for members in itertools.combinations(range(5), committee.members)
+            mixture.select_members(list(members)) for members in itertools.combinations(range(5), committee.members)
         ]
         assert committee.squared_error == pytest.approx(
             np.mean([(targets - one.compute_mean()) ** 2 for one in chosen])
         )
-        assert committee.crps == pytest.approx(
-            np.mean([one.compute_crps(targets) for one in chosen])
-        )
+        assert committee.crps == pytest.approx(np.mean([one.compute_crps(targets) for one in chosen]))
 
 
 def test_targets_that_do_not_fit_are_refused() -> None:

@@ -8,10 +8,7 @@ from sklearn.metrics import mean_pinball_loss
 from ensemble.analysis.numeric.conformal_intervals import measure_conformal_intervals
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.analysis.numeric.numeric_evaluation import evaluate_numbers
-from ensemble.analysis.numeric.numeric_quality import (
-    measure_interval_coverage,
-    measure_numeric_quality,
-)
+from ensemble.analysis.numeric.numeric_quality import measure_interval_coverage, measure_numeric_quality
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 
@@ -32,9 +29,7 @@ def test_pinball_losses_are_those_of_scikit_learn() -> None:
     ensemble = quantiles_of(np.array([0.1, 0.5, 0.9]), 3)
     pinball = ensemble.compute_pinball(TARGETS)
     for at, level in enumerate(ensemble.levels):
-        expected = mean_pinball_loss(
-            TARGETS, ensemble.quantiles.mean(axis=0)[at], alpha=float(level)
-        )
+        expected = mean_pinball_loss(TARGETS, ensemble.quantiles.mean(axis=0)[at], alpha=float(level))
         assert pinball[at].mean() == pytest.approx(expected)
 
 
@@ -66,10 +61,7 @@ def test_a_median_that_is_not_given_lies_between_the_levels_beside_it() -> None:
 
 
 def test_no_member_is_better_than_the_mean_of_them_by_losing() -> None:
-    for ensemble in (
-        quantiles_of(np.array([0.1, 0.5, 0.9]), 3),
-        PointEnsemble(RNG.normal(MEAN, 1, (3, N))),
-    ):
+    for ensemble in (quantiles_of(np.array([0.1, 0.5, 0.9]), 3), PointEnsemble(RNG.normal(MEAN, 1, (3, N)))):
         evaluation = evaluate_numbers(ensemble, TARGETS, ["a", "b", "c"])
         assert all(gain.gain >= 0 and gain.low >= 0 for gain in evaluation.gains)
         squared = next(gain for gain in evaluation.gains if gain.metric == "squared_error")

@@ -4,9 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def learning(
-    M: int, labels: NDArray[np.int64], epochs: int, seed: int, C: int = 4
-) -> list[NDArray[np.float32]]:
+def learning(M: int, labels: NDArray[np.int64], epochs: int, seed: int, C: int = 4) -> list[NDArray[np.float32]]:
     """(M, N, C) after each epoch: surer and more often right, members by their own skill."""
     draws = np.random.default_rng(seed)
     N = len(labels)

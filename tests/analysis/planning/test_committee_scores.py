@@ -6,11 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ensemble.analysis.planning.committee_scores import (
-    list_committee_sizes,
-    list_committees,
-    score_committees,
-)
+from ensemble.analysis.planning.committee_scores import list_committee_sizes, list_committees, score_committees
 from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.analysis.quality.proper_scores import log_loss
 from tests.analysis.cases import Case, cases, labelled
@@ -53,9 +49,7 @@ def test_what_is_drawn_comes_near_what_all_committees_come_to() -> None:
     probabilities, labels = labelled(11, 100, 4)
     found = score_committees(probabilities, labels)
     for size in (1, 5, 10, 11):
-        said = [
-            average_probabilities(probabilities[list(who)]) for who in combinations(range(11), size)
-        ]
+        said = [average_probabilities(probabilities[list(who)]) for who in combinations(range(11), size)]
         nll = np.mean([log_loss(one, labels).mean() for one in said])
         near = {"abs": 0.01} if size == 5 else {"rel": 1e-6}
         assert found.nll[size - 1].mean() == pytest.approx(nll, **near)

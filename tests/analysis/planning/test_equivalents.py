@@ -45,9 +45,7 @@ def test_all_committees_of_a_size_together_are_worth_exactly_that_size() -> None
             calibrated_log_likelihood(average_probabilities(drawn[list(who)]), LABELS).mean()
             for who in combinations(range(4), size)
         ]
-        assert interpolate_size(known.sizes, known.mean, float(np.mean(each))) == pytest.approx(
-            size
-        )
+        assert interpolate_size(known.sizes, known.mean, float(np.mean(each))) == pytest.approx(size)
 
 
 def test_a_temperature_changes_nothing_of_what_predictions_are_worth() -> None:

@@ -11,9 +11,7 @@ from tests.analysis.planning.test_plan_losses import drawn
 
 @pytest.mark.parametrize("figure", ["nll", "accuracy"])
 @pytest.mark.parametrize("budget", [1, 4, 7, 12, 99])
-def test_the_best_plan_is_the_best_of_those_that_the_budget_pays_for(
-    figure: str, budget: int
-) -> None:
+def test_the_best_plan_is_the_best_of_those_that_the_budget_pays_for(figure: str, budget: int) -> None:
     found = drawn(4, 200, epochs=3)
     sign = 1 if figure == "nll" else -1
     each = {
@@ -43,11 +41,7 @@ def test_by_nll_the_largest_committee_of_each_epoch_alone_can_be_the_best() -> N
         of_epoch = [found.mean(EnsemblePlan(m, epoch), "nll") for m in (1, 2, 3, 4)]
         assert of_epoch == sorted(of_epoch, reverse=True)
     plans = [plan for plan in found.plans if plan.cost <= 6]
-    assert sorted(select_possible_plans(plans, "nll")) == [
-        EnsemblePlan(2, 3),
-        EnsemblePlan(3, 2),
-        EnsemblePlan(4, 1),
-    ]
+    assert sorted(select_possible_plans(plans, "nll")) == [EnsemblePlan(2, 3), EnsemblePlan(3, 2), EnsemblePlan(4, 1)]
     assert select_possible_plans(plans, "accuracy") == plans
 
 
@@ -98,11 +92,7 @@ def test_as_many_examples_or_members_as_are_asked_for_show_the_difference() -> N
     assert sure.times
     assert sure.times >= 1
     examples, members = loss.by_examples * found.n, loss.by_members * found.members
-    ways = [
-        (sure.examples, found.members),
-        (found.n, sure.members),
-        (sure.times * found.n, sure.times * found.members),
-    ]
+    ways = [(sure.examples, found.members), (found.n, sure.members), (sure.times * found.n, sure.times * found.members)]
     for n, m in ways:
         if n is None or m is None:
             continue
@@ -123,7 +113,5 @@ def test_no_number_of_examples_shows_what_hangs_on_the_members() -> None:
     sure = required_sample_size(hidden, 200, 4)
     assert sure.examples is None
     assert sure.members == pytest.approx(7.849 * 0.04 / 1e-4, rel=1e-3)
-    none = required_sample_size(
-        type(loss)(loss.plan, loss.against, 0.0, -0.1, 0.1, 1e-9, 0.01), 200, 4
-    )
+    none = required_sample_size(type(loss)(loss.plan, loss.against, 0.0, -0.1, 0.1, 1e-9, 0.01), 200, 4)
     assert (none.examples, none.members, none.times) == (None, None, None)

@@ -21,20 +21,13 @@ def test_the_influences_of_all_members_give_the_jackknifes_variance() -> None:
     labels = np.random.default_rng(0).integers(4, size=50)
     (made,) = learning(5, labels, 1, 0)
     found = build_plan_grid([1], [score_committees(made, labels)])
-    without = np.array(
-        [
-            log_loss(average_probabilities(np.delete(made, m, axis=0)), labels).mean()
-            for m in range(5)
-        ]
-    )
+    without = np.array([log_loss(average_probabilities(np.delete(made, m, axis=0)), labels).mean() for m in range(5)])
     jackknife = 4 / 5 * ((without - without.mean()) ** 2).sum()
     for size in (4, 5):
         influence = found.member_influence(EnsemblePlan(size, 1), "nll")
         assert influence.var(ddof=1) / 5 == pytest.approx(jackknife)
     alone = log_loss(made, labels).mean(axis=1)
-    np.testing.assert_allclose(
-        found.member_influence(EnsemblePlan(1, 1), "nll"), alone - alone.mean(), atol=1e-12
-    )
+    np.testing.assert_allclose(found.member_influence(EnsemblePlan(1, 1), "nll"), alone - alone.mean(), atol=1e-12)
 
 
 def test_a_loss_is_the_mean_over_the_same_examples_and_turns_its_sign_with_the_sides() -> None:
@@ -43,9 +36,7 @@ def test_a_loss_is_the_mean_over_the_same_examples_and_turns_its_sign_with_the_s
     for figure, sign in (("nll", 1), ("accuracy", -1)):
         (one,) = compute_plan_losses(found, [first], second, figure)
         (other,) = compute_plan_losses(found, [second], first, figure)
-        assert one.mean == pytest.approx(
-            sign * (found.mean(first, figure) - found.mean(second, figure)), abs=1e-7
-        )
+        assert one.mean == pytest.approx(sign * (found.mean(first, figure) - found.mean(second, figure)), abs=1e-7)
         assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
         assert one.by_examples > 0
         assert one.by_members > 0
@@ -55,10 +46,7 @@ def test_intervals_of_several_plans_are_wider_so_that_all_hold_together() -> Non
     found = drawn(4, 60)
     (alone,) = compute_plan_losses(found, [EnsemblePlan(3, 1)], EnsemblePlan(1, 2), "nll")
     among = compute_plan_losses(
-        found,
-        [EnsemblePlan(3, 1), EnsemblePlan(2, 1), EnsemblePlan(4, 2)],
-        EnsemblePlan(1, 2),
-        "nll",
+        found, [EnsemblePlan(3, 1), EnsemblePlan(2, 1), EnsemblePlan(4, 2)], EnsemblePlan(1, 2), "nll"
     )[0]
     assert among.mean == alone.mean
     assert among.low < alone.low
@@ -72,9 +60,7 @@ def test_intervals_hold_the_populations_own_difference() -> None:
     population = [drawn(5, 2_000, seed=seed) for seed in range(200, 230)]
     for figure in ("nll", "accuracy"):
         sign = 1 if figure == "nll" else -1
-        true = np.mean(
-            [sign * (one.mean(first, figure) - one.mean(second, figure)) for one in population]
-        )
+        true = np.mean([sign * (one.mean(first, figure) - one.mean(second, figure)) for one in population])
         found = [one for seen in many for one in compute_plan_losses(seen, [first], second, figure)]
         assert np.mean([one.low <= true <= one.high for one in found]) >= 0.92
         # By the examples alone it would be missed too often.

@@ -70,9 +70,7 @@ def test_points_in_one_place_are_one_point() -> None:
     assert (found.stress, found.shown_share, found.negative_share) == (0, 1, 0)
 
 
-@pytest.mark.parametrize(
-    "distances", [np.zeros((2, 3)), np.eye(2), np.array([[0, 1], [2, 0.0]]), -1 + np.eye(2)]
-)
+@pytest.mark.parametrize("distances", [np.zeros((2, 3)), np.eye(2), np.array([[0, 1], [2, 0.0]]), -1 + np.eye(2)])
 def test_what_is_no_distance_is_refused(distances: NDArray[np.float64]) -> None:
     with pytest.raises(ValueError, match="Distances"):
         scale_distances(distances)

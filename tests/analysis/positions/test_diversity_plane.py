@@ -22,9 +22,7 @@ def answer(labels: np.ndarray, accuracy: float, classes: int, seed: int) -> np.n
 
 @pytest.mark.parametrize("classes", [2, 3, 10])
 @pytest.mark.parametrize(("base", "accuracy"), [(0.9, 0.8), (0.8, 0.95), (0.7, 0.7)])
-def test_independent_answers_differ_as_the_upper_limit_says(
-    classes: int, base: float, accuracy: float
-) -> None:
+def test_independent_answers_differ_as_the_upper_limit_says(classes: int, base: float, accuracy: float) -> None:
     labels = np.random.default_rng(0).integers(classes, size=N)
     first, second = answer(labels, base, classes, 1), answer(labels, accuracy, classes, 2)
     differ = (first != second).mean()

@@ -4,17 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ensemble.analysis.positions.member_groups import (
-    average_silhouette,
-    estimate_ratio,
-    find_member_groups,
-)
-from ensemble.analysis.positions.member_map import (
-    MAX_EPOCHS,
-    MAX_POINTS,
-    locate_members,
-    select_path_epochs,
-)
+from ensemble.analysis.positions.member_groups import average_silhouette, estimate_ratio, find_member_groups
+from ensemble.analysis.positions.member_map import MAX_EPOCHS, MAX_POINTS, locate_members, select_path_epochs
 from tests.analysis.positions.drawn_members import change_answers
 
 N, CLASSES = 2000, 10
@@ -25,10 +16,7 @@ def walks(members: int, epochs: int, own: float, away: float) -> np.ndarray:
     """(E, M, N): members far apart, each of whose epochs changes a few of its own answers."""
     starts = [change_answers(LABELS, away, seed) for seed in range(members)]
     return np.stack(
-        [
-            [change_answers(start, own, 100 * m + epoch) for m, start in enumerate(starts)]
-            for epoch in range(epochs)
-        ]
+        [[change_answers(start, own, 100 * m + epoch) for m, start in enumerate(starts)] for epoch in range(epochs)]
     )
 
 
@@ -54,9 +42,7 @@ def test_distances_are_the_roots_of_disagreement_and_of_points_in_space() -> Non
 
 def test_the_same_answers_give_the_same_map_and_time_leads_to_the_right() -> None:
     common = [change_answers(LABELS, share, 99) for share in (0.5, 0.2, 0.05)]
-    learning = np.stack(
-        [[change_answers(now, 0.05, 9 * e + m) for m in range(4)] for e, now in enumerate(common)]
-    )
+    learning = np.stack([[change_answers(now, 0.05, 9 * e + m) for m in range(4)] for e, now in enumerate(common)])
     found, again = (locate_members(learning, LABELS, [1, 2, 9]) for _ in range(2))
     np.testing.assert_array_equal(found.path.points, again.path.points)
     means = found.path_points[:, :, 0].mean(axis=1)
@@ -71,19 +57,11 @@ def test_snapshots_of_a_member_lie_together_where_they_were_drawn_so() -> None:
     assert found.times.low > 4
     slow = walks(3, 6, 0.02, 0.2)[[1, 3, 5]]
     own = [(slow[a, m] != slow[b, m]).mean() for m in range(3) for a in range(3) for b in range(a)]
-    others = [
-        (slow[a, m] != slow[b, k]).mean()
-        for m in range(3)
-        for k in range(m)
-        for a in range(3)
-        for b in range(3)
-    ]
+    others = [(slow[a, m] != slow[b, k]).mean() for m in range(3) for k in range(m) for a in range(3) for b in range(3)]
     assert found.own == pytest.approx(np.mean(own))
     assert found.others == pytest.approx(np.mean(others))
     # Epochs that are no more alike than members are.
-    apart = np.stack(
-        [[change_answers(LABELS, 0.2, 50 * m + e) for m in range(3)] for e in range(2)]
-    )
+    apart = np.stack([[change_answers(LABELS, 0.2, 50 * m + e) for m in range(3)] for e in range(2)])
     even = locate_members(apart, LABELS, [1, 2], marked=(1, 2)).snapshots
     assert even
     assert even.times

@@ -27,12 +27,8 @@ def test_agrees_with_a_loop(members: int) -> None:
         rows = [[float(p) for p in probabilities[m, n]] for m in range(members)]
         mean = [sum(row[c] for row in rows) / members for c in range(10)]
         np.testing.assert_allclose(average_probabilities(probabilities)[n], mean, rtol=1e-12)
-        assert prediction_confidence(average_probabilities(probabilities))[n] == pytest.approx(
-            max(mean)
-        )
-        assert [row.index(max(row)) for row in rows] == most_likely_classes(probabilities)[
-            :, n
-        ].tolist()
+        assert prediction_confidence(average_probabilities(probabilities))[n] == pytest.approx(max(mean))
+        assert [row.index(max(row)) for row in rows] == most_likely_classes(probabilities)[:, n].tolist()
 
 
 def test_does_not_depend_on_the_order_of_the_members() -> None:
@@ -43,9 +39,7 @@ def test_does_not_depend_on_the_order_of_the_members() -> None:
 
 
 def test_stays_a_distribution() -> None:
-    np.testing.assert_allclose(
-        average_probabilities(distributions(5, 100, 10)).sum(axis=1), 1, rtol=1e-6
-    )
+    np.testing.assert_allclose(average_probabilities(distributions(5, 100, 10)).sum(axis=1), 1, rtol=1e-6)
 
 
 def test_tally_counts_every_vote_once() -> None:

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.predictions import evaluate_predictions
-from ensemble.analysis.quality.brier_parts import (
-    decompose_brier_score,
-    decompose_ensemble_brier,
-)
+from ensemble.analysis.quality.brier_parts import decompose_brier_score, decompose_ensemble_brier
 from ensemble.analysis.quality.proper_scores import brier_score
 
 

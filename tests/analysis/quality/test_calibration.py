@@ -28,9 +28,7 @@ def answers(case: Case) -> tuple[np.ndarray, np.ndarray]:
 def gaps(groups: list[list[tuple[float, bool]]]) -> list[tuple[int, float]]:
     """Of each group that is not empty: how many there are, and |accuracy − confidence|."""
     return [
-        (len(group), abs(sum(r for _, r in group) - sum(c for c, _ in group)) / len(group))
-        for group in groups
-        if group
+        (len(group), abs(sum(r for _, r in group) - sum(c for c, _ in group)) / len(group)) for group in groups if group
     ]
 
 
@@ -43,10 +41,7 @@ def in_bins(confidence: np.ndarray, right: np.ndarray, bins: int) -> list:
     """Guo's rule, by a loop: above the lower edge and at most the upper, 0 in the first."""
     pairs = list(zip(confidence.tolist(), right.tolist(), strict=True))
     edges = np.linspace(0, 1, bins + 1).tolist()
-    return [
-        [(c, r) for c, r in pairs if low < c <= high or (c == 0 and low == 0)]
-        for low, high in pairwise(edges)
-    ]
+    return [[(c, r) for c, r in pairs if low < c <= high or (c == 0 and low == 0)] for low, high in pairwise(edges)]
 
 
 def in_torchmetrics_bins(confidence: np.ndarray, right: np.ndarray, bins: int) -> list:
@@ -77,9 +72,7 @@ def in_equal_bins(confidence: np.ndarray, right: np.ndarray, bins: int) -> list:
 def test_errors_are_what_slow_loops_find(case: Case, bins: int) -> None:
     confidence, right = answers(case)
     groups = in_bins(confidence, right, bins)
-    assert expected_calibration_error(confidence, right, bins) == pytest.approx(
-        weighted(groups), abs=1e-12
-    )
+    assert expected_calibration_error(confidence, right, bins) == pytest.approx(weighted(groups), abs=1e-12)
     worst = max(gap for _, gap in gaps(groups))
     assert maximum_calibration_error(confidence, right, bins) == pytest.approx(worst, abs=1e-12)
     adaptive = weighted(in_equal_bins(confidence, right, bins))
@@ -95,9 +88,7 @@ def test_errors_agree_with_torchmetrics_away_from_edges(name: str) -> None:
     found = expected_calibration_error(confidence[kept], right[kept])
     assert found == pytest.approx(weighted(groups), abs=1e-12)
     worst = max(gap for _, gap in gaps(groups))
-    assert maximum_calibration_error(confidence[kept], right[kept]) == pytest.approx(
-        worst, abs=1e-12
-    )
+    assert maximum_calibration_error(confidence[kept], right[kept]) == pytest.approx(worst, abs=1e-12)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -135,14 +126,10 @@ def test_equal_confidences_stay_together() -> None:
     expected = (abs(1 - 1.1) + abs(4 - 5.4)) / 8
     assert adaptive_calibration_error(confidence, right, 4) == pytest.approx(expected, abs=1e-12)
     shuffled = np.random.default_rng(0).permutation(8)
-    assert adaptive_calibration_error(confidence[shuffled], right[shuffled], 4) == pytest.approx(
-        expected
-    )
+    assert adaptive_calibration_error(confidence[shuffled], right[shuffled], 4) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    "error", [expected_calibration_error, adaptive_calibration_error, maximum_calibration_error]
-)
+@pytest.mark.parametrize("error", [expected_calibration_error, adaptive_calibration_error, maximum_calibration_error])
 def test_errors_at_their_ends(error) -> None:
     sure = np.ones(10)
     assert error(sure, np.ones(10, bool)) == 0
@@ -152,13 +139,7 @@ def test_errors_at_their_ends(error) -> None:
 
 
 @pytest.mark.parametrize(
-    "error",
-    [
-        reliability_bins,
-        expected_calibration_error,
-        adaptive_calibration_error,
-        maximum_calibration_error,
-    ],
+    "error", [reliability_bins, expected_calibration_error, adaptive_calibration_error, maximum_calibration_error]
 )
 def test_no_example_and_other_shapes_are_refused(error) -> None:
     with pytest.raises(ValueError, match="confidences"):

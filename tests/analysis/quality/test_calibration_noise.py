@@ -21,9 +21,7 @@ def sure(n: int, power: float = 8, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("n", [40, 500])
 def test_chance_is_that_of_answers_drawn_one_by_one(n: int) -> None:
     confidence, rng = sure(n), np.random.default_rng(1)
-    slow = [
-        expected_calibration_error(confidence, rng.random(n) < confidence) for _ in range(1_000)
-    ]
+    slow = [expected_calibration_error(confidence, rng.random(n) < confidence) for _ in range(1_000)]
     found = simulate_chance_calibration_errors(confidence)
     error = np.std(slow) * np.sqrt(2 / 1_000)
     assert found.mean() == pytest.approx(np.mean(slow), abs=4 * error)
@@ -54,9 +52,7 @@ def test_the_interval_holds_the_error_that_no_chance_is_in(n: int, shift: float)
     true = np.bincount(np.digitize(confidence, bins.edges[1:-1], right=True), truth, 15)
     said = np.nan_to_num(bins.confidence * bins.count)
     error = np.abs(true - said).sum() / n
-    found = [
-        estimate_calibration_error(confidence, rng.random(n) < truth, seed=s) for s in range(draws)
-    ]
+    found = [estimate_calibration_error(confidence, rng.random(n) < truth, seed=s) for s in range(draws)]
     most = draws * 0.025 + 3 * np.sqrt(draws * 0.025)
     assert sum(one.low > error + 1e-12 for one in found) <= most
     assert sum(one.high < error for one in found) <= most
@@ -101,9 +97,7 @@ def test_of_an_ensemble_it_is_that_of_its_averaged_answers() -> None:
     averaged = probabilities.astype(float).mean(axis=0)
     found = estimate_ensemble_calibration_error(evaluate_predictions(probabilities, labels))
     right = averaged.argmax(axis=1) == labels
-    assert found.ece == pytest.approx(
-        expected_calibration_error(averaged.max(axis=1), right), abs=1e-6
-    )
+    assert found.ece == pytest.approx(expected_calibration_error(averaged.max(axis=1), right), abs=1e-6)
     assert found.n == len(labels)
 
 

@@ -77,10 +77,7 @@ def test_calibrated_answers_are_blamed_in_at_most_5_percent_of_draws(n: int, dra
     """Seeds are fixed; three standard errors are allowed on top."""
     rng = np.random.default_rng(0)
     confidence = 1 - 0.7 * rng.random(n) ** 8
-    blamed = sum(
-        calibration_test(confidence, rng.random(n) < confidence).verdict != "none"
-        for _ in range(draws)
-    )
+    blamed = sum(calibration_test(confidence, rng.random(n) < confidence).verdict != "none" for _ in range(draws))
     assert blamed / draws <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / draws)
 
 

@@ -36,9 +36,7 @@ def test_they_are_scikit_learns(n: int, classes: int) -> None:
     np.testing.assert_allclose(found.precision[used], precision)
     np.testing.assert_allclose(found.f1[used], f1)
     assert found.macro_f1.value == pytest.approx(metrics.f1_score(labels, said, average="macro"))
-    balanced = metrics.recall_score(
-        labels, said, labels=np.unique(labels), average="macro", zero_division=0
-    )
+    balanced = metrics.recall_score(labels, said, labels=np.unique(labels), average="macro", zero_division=0)
     assert found.balanced_accuracy.value == pytest.approx(balanced)
     assert found.counts.sum() == found.said.sum() == n
 
@@ -47,18 +45,13 @@ def test_intervals_hold_and_equal_classes_are_seldom_told_apart() -> None:
     draw = np.random.default_rng(1)
     every = drawn(draw, 200_000, 5)
     labels, said = every[2], every[1]
-    true = (
-        metrics.balanced_accuracy_score(labels, said),
-        metrics.f1_score(labels, said, average="macro"),
-    )
+    true = (metrics.balanced_accuracy_score(labels, said), metrics.f1_score(labels, said, average="macro"))
     missed, claimed = np.zeros(2), 0
     for _ in range(400):
         chosen = draw.integers(0, len(labels), 300)
         found = measure_class_scores(*(each[chosen] for each in every))
         intervals = found.balanced_accuracy, found.macro_f1
-        missed += [
-            not one.low <= value <= one.high for one, value in zip(intervals, true, strict=True)
-        ]
+        missed += [not one.low <= value <= one.high for one, value in zip(intervals, true, strict=True)]
         # Every class is drawn alike but for its size.
         claimed += found.lowest_p < 0.05
     assert (missed / 400 < 0.08).all()
@@ -107,9 +100,7 @@ def test_copies_make_nothing_surer() -> None:
     probabilities, said, labels = drawn(np.random.default_rng(3), 120, 4, sure=2.0)
     once = measure_class_scores(probabilities, said, labels)
     groups = np.tile(np.arange(120), 5)
-    five = measure_class_scores(
-        np.tile(probabilities, (5, 1)), np.tile(said, 5), np.tile(labels, 5), groups
-    )
+    five = measure_class_scores(np.tile(probabilities, (5, 1)), np.tile(said, 5), np.tile(labels, 5), groups)
     for name in ("balanced_accuracy", "macro_f1"):
         one, many = getattr(once, name), getattr(five, name)
         assert many.value == pytest.approx(one.value)

@@ -69,10 +69,7 @@ def drawn(n: int, seed: int, sharp: float = 0.4) -> tuple[NDArray[np.float64], N
 def of_mapie(score, rate, calibration, others, *, chance=False):
     """MAPIE's classifier, calibrated, and its sets up to and with the label at the threshold."""
     judge = SplitConformalClassifier(
-        Given(),
-        confidence_level=1 - rate,
-        conformity_score=score,
-        random_state=3 if chance else NoChance(3),
+        Given(), confidence_level=1 - rate, conformity_score=score, random_state=3 if chance else NoChance(3)
     ).conformalize(*calibration)
     sets = judge.predict_set(others, conformity_score_params={"include_last_label": True})[1]
     return judge, sets[:, :, 0]
@@ -111,9 +108,7 @@ def raps_scores(p: NDArray[np.float64], penalty: float, free: int) -> NDArray[np
 
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("free", [0, 1, 3])
-def test_raps_sets_hold_the_classes_whose_score_is_at_most_the_threshold(
-    free: int, rate: float
-) -> None:
+def test_raps_sets_hold_the_classes_whose_score_is_at_most_the_threshold(free: int, rate: float) -> None:
     (p, labels), (others, _) = drawn(431, 3), drawn(700, 4)
     mine = fit_conformal_threshold(p, labels, rate, "raps", penalty=0.1, free=free)
     of_labels = raps_scores(p, 0.1, free)[np.arange(len(p)), labels]
@@ -146,9 +141,7 @@ def test_mapie_takes_the_penalty_of_the_class_ahead_for_its_sets(rate: float) ->
     assert mine.penalty > 0
     assert mine.free < C
     assert (theirs >= mine.build_sets(others)).all()
-    np.testing.assert_array_equal(
-        raps_scores(others, penalty, free + 1) <= mine.threshold + 1e-12, theirs
-    )
+    np.testing.assert_array_equal(raps_scores(others, penalty, free + 1) <= mine.threshold + 1e-12, theirs)
 
 
 def test_mapies_own_random_scores_give_its_sets_too() -> None:
@@ -182,11 +175,7 @@ def test_coverage_over_draws_is_what_theory_says(method: str, draws: Callable[[i
 def test_too_few_examples_rule_nothing_out(method: str) -> None:
     p, labels = drawn(19, 9)
     few, just = (fit_conformal_threshold(p[:n], labels[:n], 0.05, method) for n in (18, 19))
-    assert (few.has_enough_examples, just.has_enough_examples, few.min_examples) == (
-        False,
-        True,
-        19,
-    )
+    assert (few.has_enough_examples, just.has_enough_examples, few.min_examples) == (False, True, 19)
     assert few.build_sets(p).all()
     assert few.expected_coverage == (1.0, 1.0)
     assert just.threshold < math.inf
@@ -268,9 +257,7 @@ def test_a_promise_that_is_kept_is_rarely_called_broken(n: int) -> None:
     scores = np.sort(draws.random((20_000, n)), axis=1)[:, conformal_rank(n, rate) - 1]
     covered = draws.binomial(n, scores)  # of new examples, as many as calibrated
     made = ConformalThreshold("lac", rate, 0.5, n)
-    each = [
-        measure_coverage(np.arange(n)[:, None] < [hit, n], np.zeros(n, int)) for hit in range(n + 1)
-    ]
+    each = [measure_coverage(np.arange(n)[:, None] < [hit, n], np.zeros(n, int)) for hit in range(n + 1)]
     called = np.array([coverage_p_value(made, one) < 0.05 for one in each])[covered].mean()
     alone = np.array([one.coverage_interval[1] < 1 - rate for one in each])[covered].mean()
     assert 0.03 < called < 0.053

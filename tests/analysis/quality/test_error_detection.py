@@ -7,11 +7,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from ensemble.analysis.quality.error_detection import (
-    estimate_auroc,
-    estimate_confidence_gap,
-    estimate_error_detection,
-)
+from ensemble.analysis.quality.error_detection import estimate_auroc, estimate_confidence_gap, estimate_error_detection
 
 
 def binormal(P: int, N: int, apart: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -29,9 +29,7 @@ def test_the_perfect_classifier_is_at_the_better_end(metric: Metric) -> None:
 @pytest.mark.parametrize("metric", METRICS, ids=METRICS_BY_NAME)
 def test_who_is_always_sure_and_wrong_is_at_the_worse_end(metric: Metric) -> None:
     labels = np.array([0, 1, 2, 1])
-    worst = metric.measure(
-        ClassifierAnswers.from_probabilities(np.eye(3)[(labels + 1) % 3], labels)
-    )
+    worst = metric.measure(ClassifierAnswers.from_probabilities(np.eye(3)[(labels + 1) % 3], labels))
     end = metric.least if metric.better > 0 else metric.most
     if np.isinf(end):
         assert worst > 80  # nats: that of the smallest float32
@@ -41,9 +39,7 @@ def test_who_is_always_sure_and_wrong_is_at_the_worse_end(metric: Metric) -> Non
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("metric", METRICS, ids=METRICS_BY_NAME)
-def test_a_metric_keeps_to_its_range_and_of_each_example_is_what_it_is_the_mean_of(
-    metric: Metric, case: Case
-) -> None:
+def test_a_metric_keeps_to_its_range_and_of_each_example_is_what_it_is_the_mean_of(metric: Metric, case: Case) -> None:
     probabilities, labels = case
     answers = ClassifierAnswers.from_probabilities(probabilities[0], labels)
     value = metric.measure(answers)
@@ -51,9 +47,7 @@ def test_a_metric_keeps_to_its_range_and_of_each_example_is_what_it_is_the_mean_
     assert measure_quality(probabilities[0], labels)[metric.name] == value
     if metric.example_function:
         alone = [
-            metric.measure(
-                ClassifierAnswers.from_probabilities(probabilities[0][n : n + 1], labels[n : n + 1])
-            )
+            metric.measure(ClassifierAnswers.from_probabilities(probabilities[0][n : n + 1], labels[n : n + 1]))
             for n in range(len(labels))
         ]
         assert np.mean(alone) == pytest.approx(value, abs=1e-12)
@@ -66,9 +60,7 @@ def test_one_that_is_of_no_single_classifier_is_refused() -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=METRICS_BY_NAME)
-def test_tables_files_terms_and_for_main_ones_summaries_and_comparisons_have_it(
-    metric: Metric,
-) -> None:
+def test_tables_files_terms_and_for_main_ones_summaries_and_comparisons_have_it(metric: Metric) -> None:
     probabilities, labels = labelled(3, 90, 10)
     found = measure_qualities(evaluate_predictions(probabilities, labels))
     exact, read = words.tabulate_exact_metrics(found), words.tabulate_formatted_metrics(found)

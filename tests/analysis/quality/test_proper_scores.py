@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from ensemble.analysis.quality.proper_scores import (
-    MIN_PROBABILITY,
-    brier_score,
-    label_probability,
-    log_loss,
-)
+from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY, brier_score, label_probability, log_loss
 from tests.analysis.cases import Case, cases, labelled
 
 CASES = cases()

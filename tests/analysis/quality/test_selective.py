@@ -93,9 +93,7 @@ def test_choice_answers_most_within_the_rate(rate: float, levels: int | None) ->
 
 def test_everything_is_answered_where_nothing_is_wrong() -> None:
     """Also what is less sure than anything on the half where the threshold was looked for."""
-    found = fit_confidence_threshold(
-        np.linspace(0.99, 0.3, 50), np.ones(50, bool), np.zeros(50, int), 0.0
-    )
+    found = fit_confidence_threshold(np.linspace(0.99, 0.3, 50), np.ones(50, bool), np.zeros(50, int), 0.0)
     assert (found.threshold, found.coverage, found.answered, found.n) == (0.0, 1.0, 25, 25)
 
 

@@ -15,17 +15,13 @@ def answers(n: int, off: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return sure, rng.random(n) < np.clip(sure - off, 0, 1)
 
 
-@pytest.mark.parametrize(
-    ("n", "off"), [(1, 0.0), (12, 0.3), (500, 0.0), (500, 0.1), (3_000, 0.0), (3_000, 0.6)]
-)
+@pytest.mark.parametrize(("n", "off"), [(1, 0.0), (12, 0.3), (500, 0.0), (500, 0.1), (3_000, 0.0), (3_000, 0.6)])
 def test_it_equals_relplots(n: int, off: float) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the other package does on import is its own
         from relplot import smECE
     sure, right = answers(n, off)
-    assert smooth_calibration_error(sure, right) == pytest.approx(
-        smECE(sure, right.astype(float)), abs=1e-12
-    )
+    assert smooth_calibration_error(sure, right) == pytest.approx(smECE(sure, right.astype(float)), abs=1e-12)
 
 
 def test_at_the_ends_of_the_scale_it_is_what_everybody_would_say() -> None:

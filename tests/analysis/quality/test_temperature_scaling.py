@@ -66,9 +66,7 @@ def test_no_other_temperature_fits_better(case: Case) -> None:
     for shown in (probabilities, average_probabilities(probabilities)):
         fitted = fit_temperature(shown, labels)
         assert MIN_TEMPERATURE <= fitted <= MAX_TEMPERATURE
-        everywhere = [
-            loss(shown, labels, t) for t in np.geomspace(MIN_TEMPERATURE, MAX_TEMPERATURE, 300)
-        ]
+        everywhere = [loss(shown, labels, t) for t in np.geomspace(MIN_TEMPERATURE, MAX_TEMPERATURE, 300)]
         assert loss(shown, labels, fitted) <= min(everywhere) + 1e-9
 
 
@@ -84,9 +82,7 @@ def test_what_is_made_too_sure_is_cooled_by_as_much() -> None:
     probabilities, labels = labelled(4, 400, 5)
     doubles = probabilities.astype(float)
     before = fit_temperature(doubles, labels)
-    assert fit_temperature(apply_temperature(doubles, 0.5), labels) == pytest.approx(
-        2 * before, rel=1e-6
-    )
+    assert fit_temperature(apply_temperature(doubles, 0.5), labels) == pytest.approx(2 * before, rel=1e-6)
 
 
 def test_agrees_with_scikit_learn() -> None:
@@ -122,10 +118,7 @@ def test_compares_on_the_half_that_was_not_fitted(case: Case) -> None:
     after = fit_temperature(averaged[fitted], labels[fitted])
     shown = {
         "unscaled": (1.0, averaged),
-        "scaled_members": (
-            before,
-            np.mean([apply_temperature(p, before) for p in probabilities], axis=0),
-        ),
+        "scaled_members": (before, np.mean([apply_temperature(p, before) for p in probabilities], axis=0)),
         "scaled_average": (after, apply_temperature(averaged, after)),
     }
     for name, (temperature, rows) in shown.items():
@@ -154,12 +147,8 @@ def test_the_judged_half_has_no_say_in_the_temperature() -> None:
 @pytest.mark.parametrize("name", ["one member", "unanimous"])
 def test_of_one_opinion_before_is_after(name: str) -> None:
     found = compare_fitted_temperatures(*CASES[name])
-    assert found.scaled_members.temperature == pytest.approx(
-        found.scaled_average.temperature, rel=1e-6
-    )
-    assert found.scaled_members.quality.nll == pytest.approx(
-        found.scaled_average.quality.nll, abs=1e-9
-    )
+    assert found.scaled_members.temperature == pytest.approx(found.scaled_average.temperature, rel=1e-6)
+    assert found.scaled_members.quality.nll == pytest.approx(found.scaled_average.quality.nll, abs=1e-9)
 
 
 def test_one_example_cannot_be_compared() -> None:
@@ -172,20 +161,13 @@ def drawn(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (rows.cumsum(axis=1) < rng.random((len(rows), 1))).sum(axis=1).clip(max=9)
 
 
-def test_it_helps_calibrated_answers_in_at_most_5_percent_of_draws(
-    draws: Callable[[int], int],
-) -> None:
+def test_it_helps_calibrated_answers_in_at_most_5_percent_of_draws(draws: Callable[[int], int]) -> None:
     """Before, "some of the error goes" was said in every fifth."""
     probabilities, _ = labelled(2, 500, 10)
-    averaged, rng, count = (
-        average_probabilities(probabilities),
-        np.random.default_rng(0),
-        draws(200),
-    )
+    averaged, rng, count = (average_probabilities(probabilities), np.random.default_rng(0), draws(200))
     alone = averaged[None]
     spoke = sum(
-        compare_fitted_temperatures(alone, drawn(averaged, rng)).scaled_average.improves_nll
-        for _ in range(count)
+        compare_fitted_temperatures(alone, drawn(averaged, rng)).scaled_average.improves_nll for _ in range(count)
     )
     assert spoke / count <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / count)
 
@@ -196,19 +178,9 @@ def test_what_is_far_too_sure_is_helped_and_by_how_much_is_a_mean_of_pairs() -> 
     labels = drawn(averaged, np.random.default_rng(0))
     found = compare_fitted_temperatures(apply_temperature(averaged, 0.5)[None], labels)
     assert found.scaled_average.improves_nll
-    assert found.scaled_average.saved == pytest.approx(
-        found.unscaled.quality.nll - found.scaled_average.quality.nll
-    )
-    assert (
-        found.scaled_average.saved_low
-        < found.scaled_average.saved
-        < found.scaled_average.saved_high
-    )
-    assert (found.unscaled.saved, found.unscaled.saved_low, found.unscaled.improves_nll) == (
-        0,
-        0,
-        False,
-    )
+    assert found.scaled_average.saved == pytest.approx(found.unscaled.quality.nll - found.scaled_average.quality.nll)
+    assert found.scaled_average.saved_low < found.scaled_average.saved < found.scaled_average.saved_high
+    assert (found.unscaled.saved, found.unscaled.saved_low, found.unscaled.improves_nll) == (0, 0, False)
 
 
 def test_too_few_to_judge_on_are_never_said_to_be_helped() -> None:

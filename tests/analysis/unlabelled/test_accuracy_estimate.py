@@ -33,9 +33,7 @@ from ensemble.analysis.unlabelled.output_measures import measure_outputs
 MEMBERS, CLASSES = 4, 5
 
 
-def draw_labelled(
-    seed: int, images: int, *, scale: float = 4.0, sharpness: float = 1.0
-) -> EnsemblePredictions:
+def draw_labelled(seed: int, images: int, *, scale: float = 4.0, sharpness: float = 1.0) -> EnsemblePredictions:
     """Members whose average is right with the probability that it says, where sharpness is 1.
 
     Args:
@@ -64,9 +62,7 @@ def describe(predictions: EnsemblePredictions) -> dict[str, float]:
     return {**dict.fromkeys(ESTIMATORS, float(predictions.right.mean())), "member": member}
 
 
-def test_what_calibrated_members_promise_comes_true_as_often_as_is_said(
-    draws: Callable[[int], int],
-) -> None:
+def test_what_calibrated_members_promise_comes_true_as_often_as_is_said(draws: Callable[[int], int]) -> None:
     """Each interval holds the share that is right in 95 % of draws; checks refuse few of them."""
     repeats, hits, refused = draws(250), Counter[str](), 0
     for seed in range(repeats):
@@ -189,9 +185,7 @@ def test_without_an_error_seen_some_may_still_come() -> None:
 
 def test_too_few_images_say_nothing() -> None:
     many, few = draw_labelled(6, 100), draw_labelled(7, MIN_IMAGES - 1)
-    assert estimate_accuracy(fit_accuracy(many), measure_outputs(few.probabilities)).refusals == (
-        "few_new",
-    )
+    assert estimate_accuracy(fit_accuracy(many), measure_outputs(few.probabilities)).refusals == ("few_new",)
     estimate = estimate_accuracy(fit_accuracy(few), measure_outputs(many.probabilities))
     assert estimate.refusals == ("few_labelled",)
     assert (estimate.estimates, estimate.range, estimate.trust) == ({}, None, "none")
@@ -225,9 +219,7 @@ def test_the_comparisons_are_those_of_scipy() -> None:
 
 @pytest.mark.parametrize(("labelled", "new"), [(400, 40), (60, 60), (30, 500)])
 @pytest.mark.parametrize("errors", [-2.2, 0.7, 2.2])
-def test_the_mean_of_skewed_confidences_is_tested_as_by_permutations(
-    labelled: int, new: int, errors: float
-) -> None:
+def test_the_mean_of_skewed_confidences_is_tested_as_by_permutations(labelled: int, new: int, errors: float) -> None:
     random = np.random.default_rng(11)
     first, second = (1 - random.beta(0.3, 4, size) for size in (labelled, new))
     standard_error = np.sqrt(first.var() / labelled + second.var() / new)
@@ -249,9 +241,7 @@ def test_equal_confidences_have_no_difference() -> None:
     assert mean_difference_p_value(np.array([0.9]), np.array([0.8]), 1) == 1
 
 
-def test_all_tests_together_have_few_false_alarms_and_see_four_times_the_errors(
-    draws: Callable[[int], int],
-) -> None:
+def test_all_tests_together_have_few_false_alarms_and_see_four_times_the_errors(draws: Callable[[int], int]) -> None:
     """Of 2,000 draws 93 % are seen, 27 % by the other four tests alone."""
     repeats, random = draws(200), np.random.default_rng(12)
     assert sum(LEVEL_SHARES.values()) == pytest.approx(1)

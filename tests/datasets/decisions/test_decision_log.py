@@ -10,13 +10,7 @@ import pytest
 from ensemble.access import Person, Role, set_person_source
 from ensemble.datasets.decisions import decision_log
 from ensemble.datasets.decisions.decision_log import DecisionLog
-from ensemble.datasets.decisions.label_decision import (
-    KEEP,
-    RELABEL,
-    REMOVE,
-    LabelDecision,
-    serialize_decision,
-)
+from ensemble.datasets.decisions.label_decision import KEEP, RELABEL, REMOVE, LabelDecision, serialize_decision
 from ensemble.errors import AccessError, StorageError
 from tests.conftest import REPO
 
@@ -78,9 +72,7 @@ def start_writer(log: DecisionLog, first: int, count: int) -> "subprocess.Popen[
 
 
 @pytest.mark.long
-def test_two_who_decide_at_once_lose_nothing_and_one_who_is_killed_only_what_comes(
-    log: DecisionLog,
-) -> None:
+def test_two_who_decide_at_once_lose_nothing_and_one_who_is_killed_only_what_comes(log: DecisionLog) -> None:
     writers = [start_writer(log, 0, 20), start_writer(log, 20, 20)]
     killed = start_writer(log, 1000, 10**6)
     for writer in writers:
@@ -155,9 +147,7 @@ def test_a_viewer_decides_nothing_and_nobody_undoes_anothers(log: DecisionLog) -
         set_person_source(None)
 
 
-def test_what_cannot_be_written_says_so_and_keeps_the_rest(
-    log: DecisionLog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_written_says_so_and_keeps_the_rest(log: DecisionLog, monkeypatch: pytest.MonkeyPatch) -> None:
     decide(log, 1)
 
     def refuse(path: Path) -> None:

@@ -15,14 +15,7 @@ from ensemble.access import Person, Role, set_person_source
 from ensemble.cli.program import main
 from ensemble.datasets import Dataset
 from ensemble.datasets.decisions import decision_log, decision_table, relabeling
-from ensemble.datasets.decisions.label_decision import (
-    KEEP,
-    RELABEL,
-    REMOVE,
-    UNSURE,
-    LabelDecision,
-    checksum_image,
-)
+from ensemble.datasets.decisions.label_decision import KEEP, RELABEL, REMOVE, UNSURE, LabelDecision, checksum_image
 from ensemble.datasets.own import custom_registry, staging
 from ensemble.errors import AccessError, DataError
 from tests.pages import own_images
@@ -45,9 +38,7 @@ def decide(dataset: Dataset, split: str, number: int, decision: str, new_label: 
     images, labels = getattr(dataset, f"{split}_images"), getattr(dataset, f"{split}_labels")
     log = decision_log.open_decision_log(split, labels, len(dataset.class_names))
     log.append_decision(
-        LabelDecision(
-            decision, number, checksum_image(images, number), int(labels[number]), new_label, "run"
-        )
+        LabelDecision(decision, number, checksum_image(images, number), int(labels[number]), new_label, "run")
     )
 
 
@@ -63,9 +54,7 @@ def refuse(*words: str) -> str:
     return done.stderr
 
 
-def test_planted_flips_are_mended_by_the_table_that_was_written(
-    leaves: Dataset, tmp_path: Path
-) -> None:
+def test_planted_flips_are_mended_by_the_table_that_was_written(leaves: Dataset, tmp_path: Path) -> None:
     planted = {"test": {3: 1, 8: 2, 150: 7}, "train": {5: 9, 399: 4}}
     flips = decision_table.LabelChanges(new_labels=planted)
     relabeling.relabel_dataset(leaves, flips, "flipped")
@@ -98,9 +87,7 @@ def test_planted_flips_are_mended_by_the_table_that_was_written(
     assert invoke("decisions", "flipped_2").count("\n") == 1, "its labels are others"
 
 
-def test_a_version_is_named_after_the_one_before_and_no_other_is_overwritten(
-    leaves: Dataset, tmp_path: Path
-) -> None:
+def test_a_version_is_named_after_the_one_before_and_no_other_is_overwritten(leaves: Dataset, tmp_path: Path) -> None:
     decide(leaves, "test", 0, RELABEL, 4)
     table = tmp_path / "decisions.csv"
     table.write_text(invoke("decisions", "leaves"))
@@ -203,9 +190,7 @@ def test_names_of_classes_go_before_positions(leaves: Dataset, tmp_path: Path) -
         decision_table.read_label_changes(table, swapped)
 
 
-def test_images_are_found_by_their_checksum_where_they_have_moved(
-    leaves: Dataset, tmp_path: Path
-) -> None:
+def test_images_are_found_by_their_checksum_where_they_have_moved(leaves: Dataset, tmp_path: Path) -> None:
     decide(leaves, "test", 50, RELABEL, 3)
     decide(leaves, "test", 10, REMOVE)
     table = tmp_path / "decisions.csv"
@@ -217,9 +202,7 @@ def test_images_are_found_by_their_checksum_where_they_have_moved(
     assert (changes.new_labels["test"], changes.removed["test"]) == ({49: 3}, {9})
 
 
-def test_the_names_of_classes_that_look_like_formulas_come_back(
-    leaves: Dataset, tmp_path: Path
-) -> None:
+def test_the_names_of_classes_that_look_like_formulas_come_back(leaves: Dataset, tmp_path: Path) -> None:
     named = replace(leaves, class_names=("=1+1", "'quoted", *leaves.class_names[2:]))
     decision = LabelDecision(RELABEL, 1, "", 1, 0)
     table = tmp_path / "decisions.csv"

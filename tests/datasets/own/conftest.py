@@ -45,15 +45,11 @@ def draw(tmp_path: Path) -> Draw:
 def add() -> Callable[..., PreparationReport]:
     """Adds a source under a name: `add(path, "pets", size=16)`."""
 
-    def added(
-        path: Path | str, name: str = "pets", noun: str = "image", **how: Any
-    ) -> PreparationReport:
+    def added(path: Path | str, name: str = "pets", noun: str = "image", **how: Any) -> PreparationReport:
         preparation = PreparationSettings(**how)
         source = source_lookup.open_picture_source(
             str(path), preparation.seed, preparation.class_pattern, preparation.labels_as
         )
-        return dataset_builder.add_custom_dataset(
-            source, preparation, DatasetNaming(name, noun=noun)
-        )
+        return dataset_builder.add_custom_dataset(source, preparation, DatasetNaming(name, noun=noun))
 
     return added

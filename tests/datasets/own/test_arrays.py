@@ -33,21 +33,11 @@ def saved(tmp_path):
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize(
     ("train", "labels", "test", "tests"),
-    [
-        ("train_images", "train_labels", "test_images", "test_labels"),
-        ("x_train", "y_train", "x_test", "y_test"),
-    ],
+    [("train_images", "train_labels", "test_images", "test_labels"), ("x_train", "y_train", "x_test", "y_test")],
 )
-def test_arrays_come_out_as_they_went_in(
-    train, labels, test, tests, compressed, saved, add, monkeypatch
-):
+def test_arrays_come_out_as_they_went_in(train, labels, test, tests, compressed, saved, add, monkeypatch):
     monkeypatch.setattr(array_files, "BLOCK", 500)  # several blocks, the last one shorter
-    add(
-        saved(
-            compressed,
-            **{train: COLOUR, labels: LABELS[:, np.newaxis], test: COLOUR[:7], tests: LABELS[:7]},
-        )
-    )
+    add(saved(compressed, **{train: COLOUR, labels: LABELS[:, np.newaxis], test: COLOUR[:7], tests: LABELS[:7]}))
     found = datasets.load_dataset("pets")
     assert (found.train_images == COLOUR).all()
     assert (found.train_labels == LABELS).all()
@@ -125,10 +115,7 @@ def test_labels_may_be_text_one_hot_or_have_gaps(labels, classes, saved, add):
         ({"x": GREY, "y": LABELS * 0}, "1 classes"),
         ({"x": GREY, "y": LABELS / 2}, "not whole numbers"),
         ({"x": np.array([None] * 30), "y": LABELS}, "x of arrays.npz cannot be used"),
-        (
-            {"x": GREY, "y": LABELS, "class_names": np.array(["a", "b"])},
-            "labels outside its 2 class_n",
-        ),
+        ({"x": GREY, "y": LABELS, "class_names": np.array(["a", "b"])}, "labels outside its 2 class_n"),
         ({"x": np.zeros((1200, 4, 4), np.uint8), "y": np.arange(1200)}, "1,200 classes"),
     ],
     ids=str,
@@ -197,13 +184,9 @@ def test_labels_that_stand_among_the_names_are_names(saved, add, names, labels, 
     assert found.class_names == tuple(str(name).removesuffix(".0") for name in names)
     spelt = {int(float(name)): name for name in found.class_names} if note else {}
     expected = {
-        bytes(image): spelt.get(int(label)) if note else names[label]
-        for image, label in zip(GREY, labels, strict=True)
+        bytes(image): spelt.get(int(label)) if note else names[label] for image, label in zip(GREY, labels, strict=True)
     }
-    for images, numbers in (
-        (found.train_images, found.train_labels),
-        (found.test_images, found.test_labels),
-    ):
+    for images, numbers in ((found.train_images, found.train_labels), (found.test_images, found.test_labels)):
         for image, number in zip(images, numbers, strict=True):
             assert found.class_names[number] == expected[bytes(image[..., 0])]
     assert (
@@ -237,10 +220,7 @@ def test_labels_are_read_as_was_chosen_and_the_other_way_is_said(saved, add):
         report = add(path, f"pets_{number}", labels_as=reading)
         found = datasets.load_dataset(f"pets_{number}")
         wanted = {bytes(image): place for image, place in zip(GREY, places, strict=True)}
-        for images, labels in (
-            (found.train_images, found.train_labels),
-            (found.test_images, found.test_labels),
-        ):
+        for images, labels in ((found.train_images, found.train_labels), (found.test_images, found.test_labels)):
             assert [wanted[bytes(image[..., 0])] for image in images] == labels.tolist()
         said = " ".join(report.note.said)
         taken, other = ("positions", "names") if reading == "positions" else ("names", "positions")
@@ -295,9 +275,7 @@ def test_minus_one_is_no_class_and_its_images_are_left_out(saved, add, names, mo
 
 def test_numbers_in_one_split_and_the_same_as_text_in_another_are_the_same_classes(saved, add):
     images, labels = GREY[:12], LABELS[:12]
-    path = saved(
-        train_images=images, train_labels=labels, test_images=images, test_labels=labels.astype(str)
-    )
+    path = saved(train_images=images, train_labels=labels, test_images=images, test_labels=labels.astype(str))
     add(path)
     found = datasets.load_dataset("pets")
     assert found.class_names == ("0", "1", "2")

@@ -45,9 +45,7 @@ def idx(folder, shape):
 
 
 def test_arrays_of_vast_images_are_refused_by_their_shape(tmp_path, add):
-    rows = zipped(
-        tmp_path / "a.npz", ("|u1", (2, 10_000, 10_000), bytes(2 * 10**8)), ("|u1", (2,), b"\0\1")
-    )
+    rows = zipped(tmp_path / "a.npz", ("|u1", (2, 10_000, 10_000), bytes(2 * 10**8)), ("|u1", (2,), b"\0\1"))
     with pytest.raises(DataError, match="train_images has images of 10,000×10,000 pixels"):
         add(rows, size=28)
     with pytest.raises(DataError, match="images of 4,294,967,295×4,294,967,295 pixels"):
@@ -83,9 +81,7 @@ def test_large_pictures_are_decoded_one_at_a_time(draw, add, monkeypatch):
         return found
 
     monkeypatch.setattr(picture_decoding, "convert_to_channels", watched)
-    monkeypatch.setattr(
-        "ensemble.datasets.own.sources.encoded.encoded_pictures.count_decoder_threads", lambda: 4
-    )
+    monkeypatch.setattr("ensemble.datasets.own.sources.encoded.encoded_pictures.count_decoder_threads", lambda: 4)
     add(draw({"a": 8, "b": 8}), "small")
     assert most > 1
     most = 0
@@ -105,18 +101,14 @@ def test_a_noun_is_a_word(noun):
 def test_a_noun_that_somebody_wrote_into_a_file_is_a_word_too():
     record = serialize_dataset_entry(registry.find_dataset_entry("digits")) | {"noun": MARKUP}
     assert parse_dataset_record(record).noun == "leaf http a example b x b y z red w v"
-    assert (
-        dataclasses.replace(registry.find_dataset_entry("digits"), noun="\u202e<>").noun == "image"
-    )
+    assert dataclasses.replace(registry.find_dataset_entry("digits"), noun="\u202e<>").noun == "image"
 
 
 def test_an_upload_on_trial_needs_no_name(draw, add):
     pictures = draw({"a": 8, "b": 8})
     add(pictures, "trial")  # what uploads are called until they have a name
     waiting, report = dataset_builder.stage_custom_dataset(
-        source_lookup.open_picture_source(str(pictures)),
-        PreparationSettings(),
-        DatasetNaming("trial"),
+        source_lookup.open_picture_source(str(pictures)), PreparationSettings(), DatasetNaming("trial")
     )
     with pytest.raises(DataError, match="A dataset trial already exists"):
         dataset_builder.accept_staged_dataset(waiting, DatasetNaming("trial"))

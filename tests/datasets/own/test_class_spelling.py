@@ -28,9 +28,7 @@ def test_forms_of_unicode_in_arrays_are_one_class(tmp_path, add):
     assert [sum(many) for many in zip(*report.counts.values(), strict=True)] == [4, 8]
 
 
-@pytest.mark.parametrize(
-    "pair", [("Cat", "cat"), ("sea lion", "sea_lion"), ("Sea Lion", "sealion")]
-)
+@pytest.mark.parametrize("pair", [("Cat", "cat"), ("sea lion", "sea_lion"), ("Sea Lion", "sealion")])
 def test_other_spellings_are_asked_about_and_done_as_said(pair, draw, add):
     one, other = pair
     draw({one: 4, "dog": 3}, "train")
@@ -49,9 +47,7 @@ def test_other_spellings_are_asked_about_and_done_as_said(pair, draw, add):
     assert any("kept as classes of their own" in sentence for sentence in kept.note.said)
 
 
-@pytest.mark.parametrize(
-    "pair", [("Cat", "cat"), ("sea lion", "sea_lion"), ("Sea Lion", "sealion")]
-)
+@pytest.mark.parametrize("pair", [("Cat", "cat"), ("sea lion", "sea_lion"), ("Sea Lion", "sealion")])
 def test_spellings_beside_each_other_are_asked_about_too(pair, draw, add):
     one, other = pair
     root = draw({one: 4, other: 2, "dog": 3})

@@ -31,12 +31,7 @@ def test_it_is_found_like_those_that_come_with_the_program(draw, add):
     report = add(draw({"a": 5, "b": 15}), noun="leaf")
     assert list_dataset_names() == (*DATASETS, "pets")
     entry, found = find_dataset_entry("pets"), datasets.load_dataset("pets")
-    assert (entry.own, entry.noun, entry.image_shape, entry.title) == (
-        True,
-        "leaf",
-        (9, 7, 3),
-        "Pets",
-    )
+    assert (entry.own, entry.noun, entry.image_shape, entry.title) == (True, "leaf", (9, 7, 3), "Pets")
     assert entry.most_frequent == np.bincount(found.test_labels).max() == 3
     assert entry.fingerprint == found.fingerprint == report.note.fingerprint
     assert datasets.is_dataset_prepared("pets")
@@ -47,13 +42,7 @@ def test_it_is_found_like_those_that_come_with_the_program(draw, add):
 def test_test_images_that_are_also_learnt_from_are_counted(tmp_path, add):
     images = np.random.default_rng(0).integers(0, 256, (20, 5, 5), np.uint8)
     tests = np.concatenate([images[:3], 255 - images[:4]])
-    np.savez(
-        tmp_path / "a.npz",
-        x_train=images,
-        y_train=np.arange(20) % 2,
-        x_test=tests,
-        y_test=np.arange(7) % 2,
-    )
+    np.savez(tmp_path / "a.npz", x_train=images, y_train=np.arange(20) % 2, x_test=tests, y_test=np.arange(7) % 2)
     report = add(tmp_path / "a.npz")
     assert report.duplicates == 3
     assert report.note.said[-1].startswith("3 test images are also among the training images")
@@ -65,13 +54,7 @@ def test_copies_that_were_saved_again_are_said_and_known_to_runs(tmp_path, add):
     again = np.clip(images[:4].astype(int) + draw.integers(-2, 3, (4, 12, 12)), 0, 255)
     others = 255 - images[:6]
     tests = np.concatenate([images[:1], again[1:], others, others[:2]]).astype(np.uint8)
-    np.savez(
-        tmp_path / "a.npz",
-        x_train=images,
-        y_train=np.arange(20) % 2,
-        x_test=tests,
-        y_test=np.arange(12) % 2,
-    )
+    np.savez(tmp_path / "a.npz", x_train=images, y_train=np.arange(20) % 2, x_test=tests, y_test=np.arange(12) % 2)
     report = add(tmp_path / "a.npz")
     assert (report.duplicates, report.training_copies, report.test_copies) == (1, 4, 2)
     said = report.note.said
@@ -84,9 +67,7 @@ def test_copies_that_were_saved_again_are_said_and_known_to_runs(tmp_path, add):
     assert count_training_copies(found.train_images, found.test_images, found.fingerprint) == 4
 
 
-@pytest.mark.parametrize(
-    "name", ["", "digits", "synthetic", "../x", "a/b", "Leaves", "9lives", "a" * 33, ".a", "a\n"]
-)
+@pytest.mark.parametrize("name", ["", "digits", "synthetic", "../x", "a/b", "Leaves", "9lives", "a" * 33, ".a", "a\n"])
 def test_what_is_no_name_is_refused_before_anything_is_read(name):
     with pytest.raises(ConfigError, match="name"):
         DatasetNaming(name)
@@ -107,17 +88,10 @@ def test_of_two_who_add_one_name_at_once_one_does(draw, add, data):
     outcomes = []
 
     def work(seed):
-        source, how = (
-            source_lookup.open_picture_source(str(root), seed),
-            PreparationSettings(seed=seed),
-        )
+        source, how = (source_lookup.open_picture_source(str(root), seed), PreparationSettings(seed=seed))
         together.wait()
         try:
-            outcomes.append(
-                dataset_builder.add_custom_dataset(
-                    source, how, DatasetNaming("pets")
-                ).note.fingerprint
-            )
+            outcomes.append(dataset_builder.add_custom_dataset(source, how, DatasetNaming("pets")).note.fingerprint)
         except DataError as error:
             outcomes.append(str(error))
 
@@ -161,17 +135,11 @@ def test_what_a_killed_process_left_goes_with_the_next(draw, add, data):
 
 def test_one_that_is_staged_is_added_when_it_is_accepted_under_another_name(draw, data):
     source = source_lookup.open_picture_source(str(draw({"a": 4, "b": 4})))
-    folder, report = dataset_builder.stage_custom_dataset(
-        source, PreparationSettings(), DatasetNaming("pets")
-    )
+    folder, report = dataset_builder.stage_custom_dataset(source, PreparationSettings(), DatasetNaming("pets"))
     assert list_dataset_names() == DATASETS
     dataset_builder.accept_staged_dataset(folder, DatasetNaming("beasts", "My beasts", "beast"))
     entry = find_dataset_entry("beasts")
-    assert (entry.title, entry.noun, entry.fingerprint) == (
-        "My beasts",
-        "beast",
-        report.note.fingerprint,
-    )
+    assert (entry.title, entry.noun, entry.fingerprint) == ("My beasts", "beast", report.note.fingerprint)
     with pytest.raises(DataError, match="no longer exist"):
         dataset_builder.accept_staged_dataset(folder, DatasetNaming("again"))
 
@@ -220,6 +188,4 @@ def test_a_dataset_of_a_thousand_classes_keeps_them_apart(tmp_path, add):
     said = tops[:, 0] * 256 + tops[:, 1]
     assert (said == found.test_labels).all()
     assert (max(report.counts["test"]), report.note.test_size) == (1, 990)
-    assert (
-        json.loads(json.dumps(serialize_preparation_report(report)))["note"]["most_frequent"] == 1
-    )
+    assert json.loads(json.dumps(serialize_preparation_report(report)))["note"]["most_frequent"] == 1

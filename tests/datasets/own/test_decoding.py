@@ -26,10 +26,7 @@ def test_a_picture_lies_as_its_camera_says(orientation, kind, pixels, tmp_path):
     upright = np.asarray(ImageOps.exif_transpose(Image.open(path)).convert("RGB"))
     size, grey = picture_decoding.read_picture_header(path)
     assert (size, grey) == (upright.shape[:2], False)
-    assert (
-        picture_decoding.read_picture_pixels(path, DatasetImageFormat(*size, 3, resize=False))
-        == upright
-    ).all()
+    assert (picture_decoding.read_picture_pixels(path, DatasetImageFormat(*size, 3, resize=False)) == upright).all()
 
 
 def test_sixteen_bits_keep_their_upper_eight(tmp_path):
@@ -50,15 +47,13 @@ def test_what_is_clear_is_put_on_white(pixels, tmp_path):
 def test_a_palette_becomes_its_colours_and_one_of_greys_is_grey(pixels, tmp_path):
     image = Image.fromarray(pixels).quantize(16)
     image.save(coloured := tmp_path / "palette.png")
-    assert (
-        picture_decoding.read_picture_pixels(coloured, COLOUR) == np.asarray(image.convert("RGB"))
-    ).all()
+    assert (picture_decoding.read_picture_pixels(coloured, COLOUR) == np.asarray(image.convert("RGB"))).all()
     image.putpalette([level for level in range(256) for _ in range(3)])
     image.save(grey := tmp_path / "grey.png")
-    assert (
-        picture_decoding.read_picture_header(coloured)[1],
-        picture_decoding.read_picture_header(grey)[1],
-    ) == (False, True)
+    assert (picture_decoding.read_picture_header(coloured)[1], picture_decoding.read_picture_header(grey)[1]) == (
+        False,
+        True,
+    )
 
 
 def test_a_picture_is_fitted_whole_on_the_colour_of_its_edge(tmp_path):
@@ -66,9 +61,7 @@ def test_a_picture_is_fitted_whole_on_the_colour_of_its_edge(tmp_path):
     sheet = np.full((40, 80, 3), (200, 150, 100), np.uint8)
     sheet[10:30, 30:50] = 0
     Image.fromarray(sheet).save(path := tmp_path / "sheet.png")
-    found = picture_decoding.read_picture_pixels(
-        path, DatasetImageFormat(20, 20, 3, resize=True)
-    ).astype(int)
+    found = picture_decoding.read_picture_pixels(path, DatasetImageFormat(20, 20, 3, resize=True)).astype(int)
     expected = np.full((20, 20, 3), (200, 150, 100))
     expected[5:15, 5:15] = -1  # the square, 5 pixels wide there, and its soft edge
     outside = expected[:, :, 0] >= 0
@@ -80,9 +73,7 @@ def test_a_photograph_decoded_at_a_fraction_is_as_the_whole_one_made_smaller(tmp
     rows, columns = np.mgrid[0:480, 0:640]
     waves = np.dstack([128 + 100 * np.sin(rows / 60), 128 + 100 * np.cos(columns / 50), rows / 2])
     Image.fromarray(waves.astype(np.uint8)).save(path := tmp_path / "photo.jpg", quality=95)
-    found = picture_decoding.read_picture_pixels(path, DatasetImageFormat(32, 32, 3, resize=True))[
-        4:28
-    ].astype(int)
+    found = picture_decoding.read_picture_pixels(path, DatasetImageFormat(32, 32, 3, resize=True))[4:28].astype(int)
     whole = Image.open(path).resize((32, 24), Image.Resampling.BICUBIC)
     assert np.abs(found - np.asarray(whole)).max() <= 8
 

@@ -10,11 +10,7 @@ import pytest
 from scipy import io
 
 from ensemble import datasets
-from ensemble.datasets.own.sources.arrays import (
-    array_files,
-    cifar_binary,
-    mat_files,
-)
+from ensemble.datasets.own.sources.arrays import array_files, cifar_binary, mat_files
 from ensemble.errors import DataError
 
 RNG = np.random.default_rng(0)
@@ -30,9 +26,7 @@ def write_cifar10(folder, batches=(1, 2, 10), names=True):
     files = [*(f"data_batch_{number}.bin" for number in batches), "test_batch.bin"]
     for place, file in enumerate(files):
         content = bytearray()
-        for image, label in zip(
-            COLOUR[10 * place : 10 * place + 10], DIGITS[10 * place :], strict=False
-        ):
+        for image, label in zip(COLOUR[10 * place : 10 * place + 10], DIGITS[10 * place :], strict=False):
             content.append(label)
             for channel in range(3):
                 content += image[:, :, channel].tobytes()
@@ -54,8 +48,7 @@ def test_cifar_10_in_its_binary_version_comes_out_as_it_went_in(tmp_path, add, m
     assert (found.test_images == COLOUR[30:]).all()
     assert (found.test_labels == DIGITS[30:]).all()
     assert report.note.said[0] == (
-        "The folder has 3 training files (data_batch_1.bin, data_batch_2.bin, data_batch_10.bin); "
-        "CIFAR-10 has 5."
+        "The folder has 3 training files (data_batch_1.bin, data_batch_2.bin, data_batch_10.bin); CIFAR-10 has 5."
     )
 
 
@@ -70,9 +63,7 @@ def test_the_fine_labels_of_cifar_100_are_its_classes(tmp_path, add):
     labels = (np.arange(40) * 13 % 100).astype(np.uint8)
     coarse = labels // 5
     for file, places in (("train.bin", range(30)), ("test.bin", range(30, 40))):
-        records = [
-            bytes([coarse[n], labels[n]]) + COLOUR[n].transpose(2, 0, 1).tobytes() for n in places
-        ]
+        records = [bytes([coarse[n], labels[n]]) + COLOUR[n].transpose(2, 0, 1).tobytes() for n in places]
         (tmp_path / file).write_bytes(b"".join(records))
     (tmp_path / "fine_label_names.txt").write_text("\n".join(fine) + "\n")
     (tmp_path / "coarse_label_names.txt").write_text("\n".join(map(str, range(20))) + "\n")
@@ -103,31 +94,19 @@ class Opened:
 
 
 @pytest.mark.parametrize(
-    "names",
-    [
-        ("data_batch_1", "test_batch", "batches.meta"),
-        ("train", "test", "meta"),
-        ("cifar-100-python.tar.gz",),
-    ],
+    "names", [("data_batch_1", "test_batch", "batches.meta"), ("train", "test", "meta"), ("cifar-100-python.tar.gz",)]
 )
 def test_cifar_in_its_python_version_is_never_unpickled(names, tmp_path, add):
     for name in names:
         (tmp_path / name).write_bytes(pickle.dumps(Opened()))
-    given = [
-        tmp_path,
-        *(tmp_path / name for name in names if name not in ("train", "test", "meta")),
-    ]
+    given = [tmp_path, *(tmp_path / name for name in names if name not in ("train", "test", "meta"))]
     for path in given:
         with pytest.raises(DataError, match=r"nothing is ever unpickled here: .*cifar-10-binary"):
             add(path)
 
 
 def write_svhn(path, images, labels, **others):
-    io.savemat(
-        path,
-        {"X": images.transpose(1, 2, 3, 0), "y": labels.reshape(-1, 1), **others},
-        do_compression=True,
-    )
+    io.savemat(path, {"X": images.transpose(1, 2, 3, 0), "y": labels.reshape(-1, 1), **others}, do_compression=True)
 
 
 def test_svhn_comes_out_as_it_went_in(tmp_path, add, monkeypatch):
@@ -145,8 +124,7 @@ def test_svhn_comes_out_as_it_went_in(tmp_path, add, monkeypatch):
     assert (found.test_labels == DIGITS[30:]).all()
     assert report.note.said[:2] == [
         "The label 10 stands for the digit 0, as in SVHN.",
-        "The 10 images of extra_32x32.mat join the training images: take it out of the folder to "
-        "learn without them.",
+        "The 10 images of extra_32x32.mat join the training images: take it out of the folder to learn without them.",
     ]
 
 
@@ -222,14 +200,9 @@ def test_a_mat_file_that_is_cut_short_is_refused(tmp_path, add):
 
 @pytest.mark.parametrize(
     ("images", "labels", "test", "tests"),
-    [
-        ("x_train", "y_train", "x_test", "y_test"),
-        ("train_images", "train_labels", "test_images", "test_labels"),
-    ],
+    [("x_train", "y_train", "x_test", "y_test"), ("train_images", "train_labels", "test_images", "test_labels")],
 )
-def test_npy_files_are_read_as_an_npz_of_the_same_names(
-    images, labels, test, tests, tmp_path, add, monkeypatch
-):
+def test_npy_files_are_read_as_an_npz_of_the_same_names(images, labels, test, tests, tmp_path, add, monkeypatch):
     monkeypatch.setattr(array_files, "BLOCK", 500)
     arrays = {
         images: GREY,

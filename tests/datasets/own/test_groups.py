@@ -28,9 +28,7 @@ def made(draw: np.random.Generator, n: int) -> np.ndarray:
 def test_whole_groups_become_the_test_set_and_count_once(tmp_path, add):
     draw = np.random.default_rng(0)
     writers = np.array([f"writer {n}" for n in range(12)])[draw.integers(0, 12, 240)]
-    np.savez(
-        tmp_path / "a.npz", images=made(draw, 240), labels=np.arange(240) % 3, writer_id=writers
-    )
+    np.savez(tmp_path / "a.npz", images=made(draw, 240), labels=np.arange(240) % 3, writer_id=writers)
     report = add(tmp_path / "a.npz", test_share=0.25)
     found = datasets.load_dataset("pets")
     assert found.test_groups is not None
@@ -71,35 +69,24 @@ def test_whole_groups_become_the_test_set_and_count_once(tmp_path, add):
 def test_the_validation_images_of_a_run_are_those_that_the_trainer_held_out_by_group(tmp_path, add):
     draw = np.random.default_rng(3)
     writers = draw.integers(0, 12, 240)
-    np.savez(
-        tmp_path / "a.npz", images=made(draw, 240), labels=np.arange(240) % 3, writer_id=writers
-    )
+    np.savez(tmp_path / "a.npz", images=made(draw, 240), labels=np.arange(240) % 3, writer_id=writers)
     add(tmp_path / "a.npz", test_share=0.25)
     data = datasets.load_dataset("pets")
-    config = EnsembleConfig(
-        dataset="pets", network="logistic", members=2, epochs=1, batch_size=16, validation=0.25
-    )
+    config = EnsembleConfig(dataset="pets", network="logistic", members=2, epochs=1, batch_size=16, validation=0.25)
     handle = ensemble.train(config)
     predictions = handle.predictions(split="validation")
     held = select_validation_indices(config, data)
     np.testing.assert_array_equal(predictions.labels, data.train_labels[held])
     trainer = Trainer(config, data)
     judged = trainer.validate(trainer.train(trainer.start(), 1, 0, trainer.steps_per_epoch)[0])
-    np.testing.assert_allclose(
-        np.asarray(judged.probabilities, np.float32), predictions.probabilities, atol=1e-5
-    )
+    np.testing.assert_allclose(np.asarray(judged.probabilities, np.float32), predictions.probabilities, atol=1e-5)
     assert predictions.groups is not None
     assert len(set(predictions.groups.tolist())) == len(set(data.train_groups[held].tolist()))
 
 
 def test_a_dataset_of_an_earlier_version_goes_on_holding_images_of_each_class_out(tmp_path, add):
     draw = np.random.default_rng(4)
-    np.savez(
-        tmp_path / "a.npz",
-        images=made(draw, 240),
-        labels=np.arange(240) % 3,
-        groups=np.arange(240) // 20,
-    )
+    np.savez(tmp_path / "a.npz", images=made(draw, 240), labels=np.arange(240) % 3, groups=np.arange(240) // 20)
     add(tmp_path / "a.npz", test_share=0.25)
     path = custom_registry.custom_datasets_folder() / "pets" / custom_registry.NOTE_FILE
     note = json.loads(path.read_text())
@@ -112,21 +99,11 @@ def test_a_dataset_of_an_earlier_version_goes_on_holding_images_of_each_class_ou
 
 def test_a_class_that_one_group_alone_has_is_not_taken_to_be_tested_on(tmp_path, add):
     draw = np.random.default_rng(5)
-    np.savez(
-        tmp_path / "a.npz",
-        images=made(draw, 60),
-        labels=np.arange(60) // 30,
-        groups=np.arange(60) // 15,
-    )
+    np.savez(tmp_path / "a.npz", images=made(draw, 60), labels=np.arange(60) // 30, groups=np.arange(60) // 15)
     add(tmp_path / "a.npz", test_share=0.4)
     found = datasets.load_dataset("pets")
     assert sorted(set(found.train_labels.tolist())) == [0, 1]
-    np.savez(
-        tmp_path / "b.npz",
-        images=made(draw, 60),
-        labels=np.arange(60) // 30,
-        groups=np.arange(60) // 30,
-    )
+    np.savez(tmp_path / "b.npz", images=made(draw, 60), labels=np.arange(60) // 30, groups=np.arange(60) // 30)
     with pytest.raises(DataError, match="all that there is of a class"):
         add(tmp_path / "b.npz", name="others")
 
@@ -179,8 +156,7 @@ def write_table(root: Path, rows: list[str], head: str = "file,group") -> None:
 def test_a_table_beside_folders_says_which_pictures_belong_together(tmp_path, draw, add):
     root = draw({"ant": 30, "bee": 30})
     people = {
-        path.relative_to(root).as_posix(): f"person {n % 6}"
-        for n, path in enumerate(sorted(root.rglob("*.png")))
+        path.relative_to(root).as_posix(): f"person {n % 6}" for n, path in enumerate(sorted(root.rglob("*.png")))
     }
     write_table(root, [f"{person};./{path}" for path, person in people.items()], "patient_id;File")
     report = add(root, test_share=0.3)
@@ -194,10 +170,7 @@ def test_a_table_beside_folders_says_which_pictures_belong_together(tmp_path, dr
         *zip(found.test_images, found.test_groups, strict=True),
     ]
     numbers = {np.ascontiguousarray(image).tobytes(): group for image, group in kept}
-    of_person = {
-        (person, numbers[np.asarray(Image.open(root / path)).tobytes()])
-        for path, person in people.items()
-    }
+    of_person = {(person, numbers[np.asarray(Image.open(root / path)).tobytes()]) for path, person in people.items()}
     assert len(of_person) == 6
     assert "groups.csv" not in " ".join(report.note.said)
     assert "of 6 whole groups" in " ".join(report.note.said)

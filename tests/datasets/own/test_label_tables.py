@@ -49,10 +49,7 @@ def read_by_class(source: PictureSource) -> dict[str, dict[str, list[int]]]:
             assert isinstance(picture, np.ndarray)
             by_class = read.setdefault(split, {})
             by_class.setdefault(source.class_names[label], []).append(int(picture[0, 0, 0]))
-    return {
-        split: {name: sorted(each) for name, each in classes.items()}
-        for split, classes in read.items()
-    }
+    return {split: {name: sorted(each) for name, each in classes.items()} for split, classes in read.items()}
 
 
 def test_a_table_of_ids_names_the_class_and_pictures_without_a_row_are_left_out(grow: Grow) -> None:
@@ -77,20 +74,11 @@ def test_metadata_of_each_split_and_a_group_column(grow: Grow) -> None:
     ]
     (root / "train" / "metadata.jsonl").write_text("\n".join(map(json.dumps, lines)))
     write_rows(
-        root / "test" / "metadata.csv",
-        ("file_name", "label", "patient_id"),
-        ("0.png", "dog", 9),
-        ("1.png", "cat", 7),
+        root / "test" / "metadata.csv", ("file_name", "label", "patient_id"), ("0.png", "dog", 9), ("1.png", "cat", 7)
     )
     source = source_lookup.open_picture_source(str(root))
-    assert read_by_class(source) == {
-        "train": {"cat": [0], "dog": [1, 2]},
-        "test": {"cat": [4], "dog": [3]},
-    }
-    assert {split: sorted(each) for split, each in source.groups.items()} == {
-        "train": [0, 0, 1],
-        "test": [0, 2],
-    }
+    assert read_by_class(source) == {"train": {"cat": [0], "dog": [1, 2]}, "test": {"cat": [4], "dog": [3]}}
+    assert {split: sorted(each) for split, each in source.groups.items()} == {"train": [0, 0, 1], "test": [0, 2]}
 
 
 def test_a_column_says_the_split_and_another_the_name_of_the_class(grow: Grow) -> None:
@@ -102,21 +90,14 @@ def test_a_column_says_the_split_and_another_the_name_of_the_class(grow: Grow) -
     head = ("class id", "filepaths", "labels", "data set")
     write_rows(root / "pets.csv", head, *rows, delimiter=";")
     source = source_lookup.open_picture_source(str(root))
-    assert read_by_class(source) == {
-        "train": {"Cat": [0, 2], "Dog": [1, 5]},
-        "test": {"Cat": [4], "Dog": [3]},
-    }
+    assert read_by_class(source) == {"train": {"Cat": [0, 2], "Dog": [1, 5]}, "test": {"Cat": [4], "Dog": [3]}}
     assert "validation images become training images" in " ".join(source.notes)
 
 
 def test_a_column_each_with_a_single_1_is_a_class(grow: Grow) -> None:
     root = grow("images/Train_0.png", "images/Train_1.png", "images/Train_2.png")
     write_rows(
-        root / "train.csv",
-        ("image_id", "healthy", "rust"),
-        ("Train_0", 0, 1),
-        ("Train_1", 1, 0),
-        ("Train_2", 0, 1),
+        root / "train.csv", ("image_id", "healthy", "rust"), ("Train_0", 0, 1), ("Train_1", 1, 0), ("Train_2", 0, 1)
     )
     source = source_lookup.open_picture_source(str(root))
     assert read_by_class(source) == {"train": {"healthy": [1], "rust": [0, 2]}}
@@ -208,10 +189,7 @@ def test_names_are_asked_about_and_read_by_the_pattern(grow: Grow) -> None:
     with pytest.raises(DataError, match=r"cat 3, dog 3.*set --class-pattern to \{class\}\.#\."):
         source_lookup.open_picture_source(str(root))
     source = source_lookup.open_picture_source(str(root), class_pattern="{class}.#")
-    assert read_by_class(source) == {
-        "train": {"cat": [0, 1, 2], "dog": [3, 4, 5]},
-        "test": {"cat": [6]},
-    }
+    assert read_by_class(source) == {"train": {"cat": [0, 1, 2], "dog": [3, 4, 5]}, "test": {"cat": [6]}}
     with pytest.raises(DataError, match="No picture's name fits"):
         source_lookup.open_picture_source(str(root), class_pattern="x{class}")
     with pytest.raises(ConfigError, match="give their folder"):
@@ -226,9 +204,7 @@ def test_names_are_asked_about_and_read_by_the_pattern(grow: Grow) -> None:
         ("file,label\n0.png,Käfer\n1.png,Baum\n", "cp1252", "was read as cp1252"),
     ],
 )
-def test_a_table_is_read_as_spreadsheets_write_it(
-    grow: Grow, text: str, encoding: str, said: str
-) -> None:
+def test_a_table_is_read_as_spreadsheets_write_it(grow: Grow, text: str, encoding: str, said: str) -> None:
     root = grow("0.png", "1.png")
     (root / "labels.csv").write_bytes(text.encode(encoding))
     source = source_lookup.open_picture_source(str(root))

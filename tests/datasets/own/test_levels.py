@@ -91,13 +91,7 @@ def test_idx_files_of_marks_are_not_nearly_black(tmp_path, add):
 def test_the_range_is_of_all_arrays_together(tmp_path, add):
     numbers = np.rint(SHARES * 16)
     dark = np.minimum(numbers[:4], 1)
-    np.savez(
-        tmp_path / "a.npz",
-        train_images=numbers,
-        train_labels=LABELS,
-        test_images=dark,
-        test_labels=LABELS[:4],
-    )
+    np.savez(tmp_path / "a.npz", train_images=numbers, train_labels=LABELS, test_images=dark, test_labels=LABELS[:4])
     add(tmp_path / "a.npz")
     assert datasets.load_dataset("pets").test_images.max() == 16
 

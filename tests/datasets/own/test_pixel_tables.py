@@ -8,10 +8,7 @@ import pandas as pd
 import pytest
 
 from ensemble import datasets
-from ensemble.datasets.own.sources.tables import (
-    csv_rows,
-    pixel_table,
-)
+from ensemble.datasets.own.sources.tables import csv_rows, pixel_table
 from ensemble.errors import DataError
 
 RNG = np.random.default_rng(0)
@@ -35,21 +32,14 @@ def check_pets(images=GREY, labels=LABELS, class_names=("0", "1", "2")):
     assert found.class_names == class_names
     assert (len(found.train_images), len(found.test_images)) == (24, 6)
     expected = {image.tobytes(): label for image, label in zip(images, labels, strict=True)}
-    for some, numbers in (
-        (found.train_images, found.train_labels),
-        (found.test_images, found.test_labels),
-    ):
+    for some, numbers in ((found.train_images, found.train_labels), (found.test_images, found.test_labels)):
         for image, number in zip(some, numbers, strict=True):
             assert found.class_names[number] == str(expected.pop(image.tobytes()))
     assert not expected
 
 
-@pytest.mark.parametrize(
-    ("separator", "zipped"), [(",", False), (",", True), (";", False), ("\t", False)]
-)
-def test_a_table_as_on_kaggle_comes_out_as_it_went_in(
-    separator, zipped, tmp_path, add, monkeypatch
-):
+@pytest.mark.parametrize(("separator", "zipped"), [(",", False), (",", True), (";", False), ("\t", False)])
+def test_a_table_as_on_kaggle_comes_out_as_it_went_in(separator, zipped, tmp_path, add, monkeypatch):
     monkeypatch.setattr(pixel_table, "BLOCK", 200)  # several blocks, the last one shorter
     path = tmp_path / ("mnist.csv.gz" if zipped else "mnist.csv")
     text = build_table().to_csv(index=False, sep=separator).encode()
@@ -96,17 +86,12 @@ def test_a_header_of_numbers_is_no_picture(tmp_path, add):
 
 @pytest.mark.parametrize("form", ["pixel{}", "{}x{}", "p_{}_{}"])
 def test_pixels_are_put_in_the_order_of_their_names(form, tmp_path, add):
-    names = [
-        form.format(n) if form.count("{}") == 1 else form.format(n // 6 + 1, n % 6 + 1)
-        for n in range(36)
-    ]
+    names = [form.format(n) if form.count("{}") == 1 else form.format(n // 6 + 1, n % 6 + 1) for n in range(36)]
     frame = build_table(names=names)
     frame[["label", *RNG.permutation(names)]].to_csv(tmp_path / "a.csv", index=False)
     report = add(tmp_path / "a.csv")
     check_pets()
-    assert report.note.said[0] == (
-        "The columns of the pixels are read in the order of their numbers."
-    )
+    assert report.note.said[0] == ("The columns of the pixels are read in the order of their numbers.")
 
 
 def test_three_squares_of_pixels_are_colours_side_by_side(tmp_path, add):
@@ -129,9 +114,7 @@ def test_colours_that_the_names_tell_are_not_assumed(tmp_path, add):
 
 def test_tables_for_training_and_testing_lie_in_a_folder(tmp_path, add):
     build_table().to_csv(tmp_path / "sign_mnist_train.csv", index=False)
-    build_table(GREY[::-1][:9], LABELS[::-1][:9]).to_csv(
-        tmp_path / "sign_mnist_test.csv", index=False
-    )
+    build_table(GREY[::-1][:9], LABELS[::-1][:9]).to_csv(tmp_path / "sign_mnist_test.csv", index=False)
     (tmp_path / "american_sign_language.PNG").write_bytes(b"")
     add(tmp_path)
     found = datasets.load_dataset("pets")
@@ -188,9 +171,7 @@ def test_fer2013_has_its_pixels_in_one_column_and_its_splits_in_another(space, t
     frame.to_csv(tmp_path / "fer2013.csv", index=False)
     report = add(tmp_path / "fer2013.csv")
     found = datasets.load_dataset("pets")
-    assert found.class_names == (
-        *("Angry", "Disgust", "Fear", "Happy", "Sad", "Surprise", "Neutral"),
-    )
+    assert found.class_names == (*("Angry", "Disgust", "Fear", "Happy", "Sad", "Surprise", "Neutral"),)
     rows = np.array(frame.index)
     training = [row for row in rows if row < 25] + [row for row in rows if 25 <= row < 30]
     testing = [row for row in rows if row >= 30]
@@ -199,8 +180,7 @@ def test_fer2013_has_its_pixels_in_one_column_and_its_splits_in_another(space, t
     assert (found.test_images[..., 0] == images[testing]).all()
     assert (found.test_labels == labels[testing]).all()
     assert report.note.said[0] == (
-        "The labels 0 to 6 are FER2013's emotions: Angry, Disgust, Fear, Happy, Sad, Surprise, "
-        "Neutral."
+        "The labels 0 to 6 are FER2013's emotions: Angry, Disgust, Fear, Happy, Sad, Surprise, Neutral."
     )
     assert "The validation images become training images" in report.note.said[1]
 

@@ -45,10 +45,7 @@ def write_shard(
     arrays = {"image": pa.array(pictures, BYTES), column: pa.array(labels)}
     table = pa.table({**arrays, **{name: pa.array(each) for name, each in more.items()}})
     if names:
-        features = {
-            "image": {"_type": "Image"},
-            column: {"names": list(names), "_type": "ClassLabel"},
-        }
+        features = {"image": {"_type": "Image"}, column: {"names": list(names), "_type": "ClassLabel"}}
         info = json.dumps({"info": {"features": features}}).encode()
         table = table.replace_schema_metadata({b"huggingface": info})
     pq.write_table(table, path, row_group_size=2)
@@ -88,12 +85,7 @@ def test_shards_of_hugging_face_are_read_with_the_names_of_their_classes(
 ) -> None:
     root = tmp_path / "data" / "pets"
     names = ("cat", "dog", "none of them")
-    write_shard(
-        root / "data" / "train-00000-of-00002-0a1b2c3d4e5f.parquet",
-        range(5),
-        [0, 1] * 2 + [0],
-        names,
-    )
+    write_shard(root / "data" / "train-00000-of-00002-0a1b2c3d4e5f.parquet", range(5), [0, 1] * 2 + [0], names)
     write_shard(root / "data" / "train-00001-of-00002-0a1b2c3d4e5f.parquet", [5], [1], names)
     write_shard(root / "data" / "validation-00000-of-00001.parquet", [6, 7], [0, 0], names)
     write_shard(root / "data" / "test-00000-of-00001.parquet", [8, 9, 10], [1, 0, -1], names)
@@ -152,17 +144,13 @@ def test_fine_classes_are_taken_where_there_are_coarse_ones_too(tmp_path: Path) 
         ({"image": [b"1", b"2"], "label": [0, 0]}, "holds pictures of 1 class, not of 2"),
     ],
 )
-def test_parquet_without_pictures_or_classes_is_refused(
-    tmp_path: Path, columns: dict[str, Any], said: str
-) -> None:
+def test_parquet_without_pictures_or_classes_is_refused(tmp_path: Path, columns: dict[str, Any], said: str) -> None:
     pq.write_table(pa.table(columns), tmp_path / "x.parquet")
     with pytest.raises(DataError, match=said):
         source_lookup.open_picture_source(str(tmp_path / "x.parquet"))
 
 
-def test_a_small_parquet_is_not_made_a_large_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_small_parquet_is_not_made_a_large_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_pictures, "MAX_GROUP_BYTES", 2**16)
     columns = {"image": pa.array([bytes(2**18), b"1"]), "label": [0, 1]}
     pq.write_table(pa.table(columns), tmp_path / "x.parquet", compression="zstd")
@@ -183,9 +171,7 @@ def test_damaged_and_other_shards_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"train-1\.parquet has other columns or classes than"):
         source_lookup.open_picture_source(str(tmp_path))
     (tmp_path / "train-1.parquet").write_bytes(b"PAR1 and nothing else PAR1")
-    with pytest.raises(
-        DataError, match=r"train-1\.parquet: it is damaged, or not a readable Parquet file"
-    ):
+    with pytest.raises(DataError, match=r"train-1\.parquet: it is damaged, or not a readable Parquet file"):
         source_lookup.open_picture_source(str(tmp_path))
 
 

@@ -78,9 +78,9 @@ def test_splits_within_classes_are_those_of_all(draw, add):
     report = add(root)
     assert report.note.class_names == ["cat", "dog"]
     assert report.counts == {"train": [3, 4], "test": [2, 1]}
-    assert kept_in(datasets.load_dataset("pets").test_images) == pixels_in(
-        root / "cat" / "test"
-    ) | pixels_in(root / "dog" / "test")
+    assert kept_in(datasets.load_dataset("pets").test_images) == pixels_in(root / "cat" / "test") | pixels_in(
+        root / "dog" / "test"
+    )
     assert report.note.tree == [
         "pictures",
         "├── cat: 3 training images, 2 test images",
@@ -142,8 +142,7 @@ def test_folders_of_one_class_alone_are_taken_together_and_said(draw, add):
 
 
 @pytest.mark.parametrize(
-    ("within", "left"),
-    [("test", "test"), ("seg_pred/seg_pred", "seg_pred/seg_pred"), ("test/unknown", "test")],
+    ("within", "left"), [("test", "test"), ("seg_pred/seg_pred", "seg_pred/seg_pred"), ("test/unknown", "test")]
 )
 def test_pictures_that_nothing_labels_are_left_out_and_said(within, left, draw, add):
     draw(CLASSES, "train")

@@ -35,17 +35,11 @@ class MadeUpLeaves(tfds.core.GeneratorBasedBuilder):
     VERSION = tfds.core.Version("1.0.0")
 
     def _info(self) -> tfds.core.DatasetInfo:
-        features = {
-            "image": tfds.features.Image(shape=(None, None, 3)),
-            "label": tfds.features.ClassLabel(names=NAMES),
-        }
+        features = {"image": tfds.features.Image(shape=(None, None, 3)), "label": tfds.features.ClassLabel(names=NAMES)}
         return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict(features))
 
     def _split_generators(self, manager: object) -> object:
-        return {
-            "train": self._generate_examples(range(12)),
-            "validation": self._generate_examples(range(12, 18)),
-        }
+        return {"train": self._generate_examples(range(12)), "validation": self._generate_examples(range(12, 18))}
 
     def _generate_examples(self, numbers: range) -> object:
         for number in numbers:
@@ -89,19 +83,14 @@ def data_of_tfds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_prepared_without_tensorflow_comes_out_as_it_went_in(add):
     for name in ("pets", "again"):  # prepared for the first, read by both
         report = add("tfds:made_up_leaves", name)
-    assert report.note.said == [
-        "There are no test images: the validation images become the test set."
-    ]
+    assert report.note.said == ["There are no test images: the validation images become the test set."]
     found = datasets.load_dataset("again")
     assert found.class_names == tuple(NAMES)
     for images, labels, given in (
         (found.train_images, found.train_labels, IMAGES[:12]),
         (found.test_images, found.test_labels, IMAGES[12:]),
     ):
-        places = [
-            next(place for place, one in enumerate(given) if (one == image).all())
-            for image in images
-        ]
+        places = [next(place for place, one in enumerate(given) if (one == image).all()) for image in images]
         assert sorted(places) == list(range(len(given)))
         assert (labels == np.array(places) % 3).all()
 
@@ -126,9 +115,7 @@ def test_what_cannot_be_had_is_said_before_anything_is_fetched(name, said, add, 
     assert not list(tmp_path.glob("tfds/**/*"))
 
 
-def test_a_host_that_does_not_answer_is_told_before_the_downloader_tries_ten_times(
-    add, monkeypatch, capsys
-):
+def test_a_host_that_does_not_answer_is_told_before_the_downloader_tries_ten_times(add, monkeypatch, capsys):
     monkeypatch.setattr(downloader, "_open_with_requests", lambda *_, **__: pytest.fail("tried"))
     with pytest.raises(DataError, match=r"downloaded from 127\.0\.0\.1, which does not answer"):
         add("tfds:made_up_remote")

@@ -24,18 +24,11 @@ def test_every_picture_comes_out_as_it_is_with_its_class(draw, add):
     root = draw({"dog": 6, "ant": 6, "cat": 6})
     report = add(root, test_share=0.34, noun="pet")
     found = datasets.load_dataset("pets")
-    assert (found.class_names, found.noun, found.image_shape) == (
-        ("ant", "cat", "dog"),
-        "pet",
-        (9, 7, 3),
-    )
+    assert (found.class_names, found.noun, found.image_shape) == (("ant", "cat", "dog"), "pet", (9, 7, 3))
     for number, name in enumerate(found.class_names):
         of_class = [
             images[labels == number]
-            for images, labels in (
-                (found.train_images, found.train_labels),
-                (found.test_images, found.test_labels),
-            )
+            for images, labels in ((found.train_images, found.train_labels), (found.test_images, found.test_labels))
         ]
         assert [len(one) for one in of_class] == [4, 2]
         assert kept_in(np.concatenate(of_class)) == pixels_in(root / name)
@@ -110,20 +103,13 @@ def test_links_that_lead_out_or_round_are_not_followed(draw, add, tmp_path):
     report = add(root)
     found = datasets.load_dataset("pets")
     assert len(found.train_images) + len(found.test_images) == 7
-    assert not any(
-        (images == 77).all(axis=(1, 2, 3)).any()
-        for images in (found.train_images, found.test_images)
-    )
+    assert not any((images == 77).all(axis=(1, 2, 3)).any() for images in (found.train_images, found.test_images))
     assert any(one.startswith("2 links are not followed") for one in report.note.said)
 
 
 @pytest.mark.parametrize(
     ("classes", "said"),
-    [
-        ({}, "pictures of 0 classes,"),
-        ({"a": 3}, "pictures of 1 class,"),
-        ({"a": 3, "b": 0}, "pictures of 1 class,"),
-    ],
+    [({}, "pictures of 0 classes,"), ({"a": 3}, "pictures of 1 class,"), ({"a": 3, "b": 0}, "pictures of 1 class,")],
 )
 def test_fewer_than_two_classes_are_refused_with_what_to_do(classes, said, draw, add, tmp_path):
     (tmp_path / "pictures").mkdir()

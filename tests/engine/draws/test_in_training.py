@@ -22,9 +22,7 @@ def trainer(data, form=None, numbers=None, **changes):
 
 def test_what_is_not_asked_for_is_not_compiled():
     assert Augmentation.from_config(EnsembleConfig()) == NO_AUGMENTATION
-    asked = [
-        Augmentation.from_config(EnsembleConfig(**one)) for one in (*EACH, {"flip": True}, ALL)
-    ]
+    asked = [Augmentation.from_config(EnsembleConfig(**one)) for one in (*EACH, {"flip": True}, ALL)]
     warped = Augmentation(warped=True)
     assert asked == [
         warped,
@@ -74,12 +72,7 @@ def test_amounts_are_data(few, caplog):
     made = trainer(few, **ALL)
     state, _ = made.train(made.start(), 1, 0, 3)
     made.config = small_config(
-        network="logistic",
-        members=2,
-        slant_degrees=3,
-        elastic_pixels=0.5,
-        photo_effects=0.2,
-        flip=True,
+        network="logistic", members=2, slant_degrees=3, elastic_pixels=0.5, photo_effects=0.2, flip=True
     )
     made._epoch.cache_clear()
     with jax.log_compiles(), caplog.at_level("WARNING"):

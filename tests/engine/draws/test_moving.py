@@ -45,9 +45,7 @@ def test_a_resumed_run_of_an_earlier_version_goes_on_with_the_same_images(amount
     images = np.random.default_rng(2).random((BATCH, 28, 28, 1), np.float32)
     for step in range(3):
         key = jax.random.fold_in(jax.random.key(7), step)
-        np.testing.assert_array_equal(
-            augment(key, images, *amounts), one_by_one(key, images, *amounts)
-        )
+        np.testing.assert_array_equal(augment(key, images, *amounts), one_by_one(key, images, *amounts))
 
 
 def test_no_shift_and_no_turn_is_no_change():
@@ -70,9 +68,7 @@ def test_turns_stay_within_the_angle_and_agree_with_scipy():
     image[4:24, 12:16] = 1
     turned = np.asarray(augment(jax.random.key(2), digits_of(image), 0, 30.0))
     errors = {
-        angle: np.abs(
-            ndimage.rotate(image, angle, reshape=False, order=1) - turned[0, ..., 0]
-        ).mean()
+        angle: np.abs(ndimage.rotate(image, angle, reshape=False, order=1) - turned[0, ..., 0]).mean()
         for angle in np.arange(-30, 30.5, 0.5)
     }
     assert min(errors.values()) < 0.01

@@ -77,9 +77,7 @@ def test_a_cyclic_rate_is_the_formula_of_its_source():
     np.testing.assert_allclose(compute_learning_rates(config, 10), wanted, rtol=1e-6)
     one = EnsembleConfig(epochs=6, schedule="cyclic", cycles=1, warmup_epochs=1.5)
     as_cosine = EnsembleConfig(epochs=6, schedule="cosine", warmup_epochs=1.5)
-    np.testing.assert_array_equal(
-        compute_learning_rates(one, 10), compute_learning_rates(as_cosine, 10)
-    )
+    np.testing.assert_array_equal(compute_learning_rates(one, 10), compute_learning_rates(as_cosine, 10))
 
 
 def test_cycles_end_with_whole_epochs_or_a_sentence_says_which_would():
@@ -117,9 +115,7 @@ def test_pace_settles_at_calls_of_about_a_second():
     assert pace.choose_units(1000) == 2
     pace.record_duration(1, 50.0)
     assert pace.choose_units(1000) == 1
-    pace.record_duration(
-        1, 1.4
-    )  # Two at a time, which are cheaper than one and one, while that is soon over.
+    pace.record_duration(1, 1.4)  # Two at a time, which are cheaper than one and one, while that is soon over.
     assert pace.choose_units(1000) == 2
     pace.record_duration(2, 3.2)
     assert pace.choose_units(1000) == 1

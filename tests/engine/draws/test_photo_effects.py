@@ -11,8 +11,7 @@ from ensemble.engine.draws.photo_effects import apply_photo_effects
 IMAGES = np.random.default_rng(0).random((5, 12, 9, 3), np.float32)
 many = jax.jit(apply_photo_effects)
 thickened, toned, cut = (
-    jax.jit(one)
-    for one in (photographs.change_stroke_width, photographs.adjust_tones, photographs.cut_off_side)
+    jax.jit(one) for one in (photographs.change_stroke_width, photographs.adjust_tones, photographs.cut_off_side)
 )
 
 
@@ -37,9 +36,7 @@ def test_a_stroke_is_as_much_thicker_or_thinner_as_asked():
 
 def test_middle_tones_change_and_neither_ground_nor_full_ink():
     tones = np.linspace(0, 1, 101, dtype=np.float32)[None, :, None, None]
-    paler, same, darker = (
-        np.asarray(toned(tones, of_each(curve)))[0, :, 0, 0] for curve in (-1, 0, 1)
-    )
+    paler, same, darker = (np.asarray(toned(tones, of_each(curve)))[0, :, 0, 0] for curve in (-1, 0, 1))
     np.testing.assert_array_equal(same, tones[0, :, 0, 0])
     assert (paler[1:-1] < same[1:-1]).all()
     assert (same[1:-1] < darker[1:-1]).all()
@@ -58,15 +55,11 @@ def test_lines_are_evenly_apart_and_at_least_one_crosses_the_image():
     assert (rows.sum(1) >= 1).all()
 
 
-@pytest.mark.parametrize(
-    ("side", "edge"), [(0.1, "top"), (0.3, "bottom"), (0.6, "left"), (0.9, "right")]
-)
+@pytest.mark.parametrize(("side", "edge"), [(0.1, "top"), (0.3, "bottom"), (0.6, "left"), (0.9, "right")])
 def test_a_side_is_cut_off_with_or_without_its_frame(side: float, edge: str) -> None:
     ink = np.full((3, 14, 21, 1), 0.5, np.float32)
     there = of_each(1, 1, 0) > 0
-    found = np.asarray(
-        cut(ink, there, of_each(*[side] * 3), of_each(*[0.99] * 3), of_each(0, 1, 1) > 0)
-    )
+    found = np.asarray(cut(ink, there, of_each(*[side] * 3), of_each(*[0.99] * 3), of_each(0, 1, 1) > 0))
     turned = {
         "top": found,
         "bottom": found[:, ::-1],

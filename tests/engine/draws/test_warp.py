@@ -61,15 +61,7 @@ def test_an_image_is_sampled_where_its_points_came_from():
 
 
 def test_every_colour_is_bent_and_slanted_alike():
-    three = augment(
-        jax.random.key(4),
-        np.repeat(IMAGES, 3, -1),
-        2,
-        9.0,
-        Augmentation(True, warped=True),
-        9.0,
-        1.0,
-    )
+    three = augment(jax.random.key(4), np.repeat(IMAGES, 3, -1), 2, 9.0, Augmentation(True, warped=True), 9.0, 1.0)
     one = augment(jax.random.key(4), IMAGES, 2, 9.0, Augmentation(True, warped=True), 9.0, 1.0)
     for channel in range(3):
         np.testing.assert_allclose(three[..., channel], one[..., 0], atol=1e-5)

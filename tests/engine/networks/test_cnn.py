@@ -70,9 +70,7 @@ class Stock(nn.Module):
 
 
 @pytest.mark.long_cases
-@pytest.mark.parametrize(
-    ("width", "form"), [(7, "tower"), (7, "grouped"), variant(33, "tower"), variant(7, "patches")]
-)
+@pytest.mark.parametrize(("width", "form"), [(7, "tower"), (7, "grouped"), variant(33, "tower"), variant(7, "patches")])
 def test_of_any_width_it_is_that_of_stock_layers(width, form):
     network, arithmetic = bind_network("cnn", (12, 12, 1), 10, width), Arithmetic(form)
     images = jnp.asarray(np.random.default_rng(width).random((5, 12, 12, 1)), jnp.float32)
@@ -101,9 +99,6 @@ def test_of_width_32_it_is_the_howtos_operation_by_operation():
         params = jax.eval_shape(network.init, jax.random.key(0))
         forms = [Arithmetic("tower"), Arithmetic("grouped"), DEFAULT_ARITHMETIC]
         traced.append(
-            [
-                str(jax.make_jaxpr(lambda p, x, n=network, a=form: n.apply(p, x, a))(params, image))
-                for form in forms
-            ]
+            [str(jax.make_jaxpr(lambda p, x, n=network, a=form: n.apply(p, x, a))(params, image)) for form in forms]
         )
     assert traced[2] == traced[3]

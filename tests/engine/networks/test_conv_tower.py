@@ -64,11 +64,7 @@ def test_value_and_gradients_equal_those_of_stock_convolution(operator, shape):
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("height", "width", "features", "precision"),
-    [
-        (13, 15, (4, 3), "float32"),
-        variant(6, 8, (3, 2), "bfloat16"),
-        variant(19, 26, (3, 2, 2), "bfloat16"),
-    ],
+    [(13, 15, (4, 3), "float32"), variant(6, 8, (3, 2), "bfloat16"), variant(19, 26, (3, 2, 2), "bfloat16")],
 )
 def test_layers_follow_one_another_on_images_of_any_size(height, width, features, precision):
     draw = np.random.default_rng(2)
@@ -79,9 +75,7 @@ def test_layers_follow_one_another_on_images_of_any_size(height, width, features
     def tower(x, *weights):
         layers = zip(weights[::2], weights[1::2], strict=True)
         if x.dtype == "float64":
-            return conv_tower.apply_layers_in_turn(
-                conv_tower.apply_lax_layer, x, list(layers), "float64"
-            )
+            return conv_tower.apply_layers_in_turn(conv_tower.apply_lax_layer, x, list(layers), "float64")
         return conv_tower.apply_layers_by_windows(x, list(layers), precision)
 
     far = 1e-5 if precision == "float32" else 2**-6
@@ -90,9 +84,7 @@ def test_layers_follow_one_another_on_images_of_any_size(height, width, features
         np.testing.assert_allclose(got, wanted, rtol=0, atol=far * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize(
-    "operator", [by_windows, conv_tower.apply_im2col_layer, conv_tower.apply_lax_layer]
-)
+@pytest.mark.parametrize("operator", [by_windows, conv_tower.apply_im2col_layer, conv_tower.apply_lax_layer])
 def test_reduced_precision_rounds_factors_and_nothing_else(operator):
     def reduced(x, kernel, bias):
         return operator(x, kernel, bias, "bfloat16")

@@ -51,11 +51,7 @@ def allow(monkeypatch):
 def test_any_linen_module_can_be_brought(factory, collections, random, loops, features, allow):
     allow("other.module:Thing", name(factory))
     network = bind_network(name(factory), SHAPE, 4)
-    assert (network.collections, network.is_stochastic, network.is_fast_in_loops) == (
-        collections,
-        random,
-        loops,
-    )
+    assert (network.collections, network.is_stochastic, network.is_fast_in_loops) == (collections, random, loops)
     assert network.is_custom
     seen = jax.eval_shape(network.compute_features, network_shapes(network), images(3))
     assert [one.shape for one in seen] == [(3, 4), (3, features)]
@@ -70,29 +66,15 @@ def test_any_linen_module_can_be_brought(factory, collections, random, loops, fe
             "carries something whose shape or type changes during a step: its collections "
             "have to keep their shapes and types.",
         ),
-        (
-            "Words",
-            "carries notes/word, which is not a named array: keep only arrays in its collections.",
-        ),
-        (
-            "Keys",
-            "carries a random key in keys/own, which cannot be stored: draw it with make_rng "
-            "instead.",
-        ),
+        ("Words", "carries notes/word, which is not a named array: keep only arrays in its collections."),
+        ("Keys", "carries a random key in keys/own, which cannot be stored: draw it with make_rng instead."),
         ("Mean", "has no parameters: there is nothing to learn."),
         ("Failing", "does not take images (8, 8, 2): RuntimeError: no such luck (modules.py, "),
-        (
-            "choosy",
-            "needs depth: give every argument except the number of classes (classes) a default.",
-        ),
+        ("choosy", "needs depth: give every argument except the number of classes (classes) a default."),
         ("nothing", "returns str: it has to return a flax.linen.Module, or be the class of a "),
         ("number", "is neither a Flax module nor a function that returns one."),
         ("Missing", "cannot be imported: AttributeError: module"),
-        (
-            "Hidden",
-            "needs hidden: give every argument except the number of classes (num_classes) a "
-            "default.",
-        ),
+        ("Hidden", "needs hidden: give every argument except the number of classes (num_classes) a default."),
         ("Unnamed", "needs size, and none of its arguments is called num_classes: "),
         ("Named", "gives a dict with logits: its __call__ has to return the logits alone"),
         ("Pair", "gives a tuple of 2 things: its __call__ has to return the logits alone"),
@@ -134,12 +116,9 @@ class Four:
     class_names = tuple("abcd")
 
 
-def test_code_runs_only_where_it_is_allowed_and_a_name_alone_imports_nothing(
-    allow, monkeypatch, tmp_path
-):
+def test_code_runs_only_where_it_is_allowed_and_a_name_alone_imports_nothing(allow, monkeypatch, tmp_path):
     (tmp_path / "leaves_net.py").write_text(
-        "import pathlib\n\npathlib.Path('ran').touch()\n"
-        "from tests.engine.networks.modules import Plain\n"
+        "import pathlib\n\npathlib.Path('ran').touch()\nfrom tests.engine.networks.modules import Plain\n"
     )
     monkeypatch.chdir(tmp_path)
     own = "leaves_net:Plain"
@@ -170,9 +149,7 @@ def test_a_file_of_another_form_is_said_and_settings_go_on(text, monkeypatch, tm
         architectures.list_allowed_networks()
 
 
-@pytest.mark.parametrize(
-    "given", ["os:", ":system", "os", "a b:c", "os.:x", "../x:y", "a:b:c", "1a:b", "a:b\n"]
-)
+@pytest.mark.parametrize("given", ["os:", ":system", "os", "a b:c", "os.:x", "../x:y", "a:b:c", "1a:b", "a:b\n"])
 def test_other_names_are_no_networks(given):
     assert not architectures.is_custom_network(given)
 
@@ -222,9 +199,7 @@ def test_an_nnx_module_is_trained_and_judged_as_flax_does_it_itself(allow):
     assert np.any(mean)
 
 
-@pytest.mark.parametrize(
-    "text", ["modules.Plain", "modules/plain.py", "a\\\\b:C", "modules:", "modules.py"]
-)
+@pytest.mark.parametrize("text", ["modules.Plain", "modules/plain.py", "a\\\\b:C", "modules:", "modules.py"])
 def test_a_name_of_another_form_is_told_the_right_one(text):
     with pytest.raises(ConfigError, match=r"is called package.module:Factory, such as my_net"):
         EnsembleConfig(network=text)
@@ -252,9 +227,7 @@ def test_trained_from_the_command_line_stopped_by_its_first_nan(monkeypatch, tmp
 
     monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path))
     monkeypatch.setenv(architectures.NETWORKS_VARIABLE, "")
-    said = CliRunner().invoke(
-        run_train_command, ["--network", name("Poisoned"), "--members", "2", "--epochs", "1"]
-    )
+    said = CliRunner().invoke(run_train_command, ["--network", name("Poisoned"), "--members", "2", "--epochs", "1"])
     assert "Member 1's very first loss is not a number" in said.output + said.stderr
     assert '"state": "diverged"' in said.stdout
     assert "Traceback" not in said.output + said.stderr

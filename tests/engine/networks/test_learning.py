@@ -44,13 +44,7 @@ def allowed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def trainer(name: str, data: Dataset, **changes: object) -> Trainer:
     config = small_config(
-        **{
-            "network": name,
-            "members": MEMBERS,
-            "batch_size": BATCH,
-            "learning_rate": RATE,
-            **changes,
-        }
+        **{"network": name, "members": MEMBERS, "batch_size": BATCH, "learning_rate": RATE, **changes}
     )
     return Trainer(config, data, devices(2))
 
@@ -149,16 +143,12 @@ def test_a_stopped_one_goes_on_to_the_same_bits(name, colour):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["logistic", variant(f"{MODULES}:Transposed")])
-def test_many_classes_are_learnt_and_judged_in_shares_with_the_same_figures(
-    name, colour, monkeypatch
-):
+def test_many_classes_are_learnt_and_judged_in_shares_with_the_same_figures(name, colour, monkeypatch):
     """With room for less than an epoch, or all images, at once: figures of each step and image."""
     from ensemble.engine.forms import looped_execution, stepwise_execution
 
     many = replace(
-        colour,
-        test_images=np.tile(colour.test_images, (13, 1, 1, 1)),
-        test_labels=np.tile(colour.test_labels, 13),
+        colour, test_images=np.tile(colour.test_images, (13, 1, 1, 1)), test_labels=np.tile(colour.test_labels, 13)
     )
     whole = trainer(name, many)
     end, figures = whole.train(whole.start(), 1, 0, 5)

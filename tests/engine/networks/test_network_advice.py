@@ -61,12 +61,7 @@ plain = Ended()
 standardizes = Ended(before=standardize)
 ends_in_log_softmax = Ended(after=nn.log_softmax)
 ends_in_relu = Ended(after=nn.relu)
-zero_head = nn.Sequential(
-    [
-        lambda x: x.reshape(len(x), -1),
-        nn.Dense(CLASSES, kernel_init=nn.initializers.zeros),
-    ]
-)
+zero_head = nn.Sequential([lambda x: x.reshape(len(x), -1), nn.Dense(CLASSES, kernel_init=nn.initializers.zeros)])
 
 
 def bind(monkeypatch: pytest.MonkeyPatch, factory: str) -> Network:
@@ -88,26 +83,20 @@ def bind(monkeypatch: pytest.MonkeyPatch, factory: str) -> Network:
         ("divides_and_ends", ["gives probabilities", "makes numbers from 0 to 0.00392"]),
     ],
 )
-def test_what_harms_is_said(
-    factory: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_harms_is_said(factory: str, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     advice = list_network_advice(bind(monkeypatch, factory))
     assert len(advice) == len(expected)
     for sentence, words in zip(advice, expected, strict=True):
         assert words in sentence
 
 
-@pytest.mark.parametrize(
-    "factory", ["plain", "standardizes", "ends_in_log_softmax", "ends_in_relu", "zero_head"]
-)
+@pytest.mark.parametrize("factory", ["plain", "standardizes", "ends_in_log_softmax", "ends_in_relu", "zero_head"])
 def test_what_does_not_harm_is_not(factory: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network = bind(monkeypatch, factory)
     assert list_network_advice(network) == list_network_notes(network) == ()
 
 
-def test_parameters_that_are_kept_in_another_type_are_a_note_and_no_harm(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_parameters_that_are_kept_in_another_type_are_a_note_and_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     network = bind(monkeypatch, "narrow")
     (note,) = list_network_notes(network)
     assert note.startswith("Its parameters are bfloat16 and are trained and kept in float32")

@@ -64,33 +64,14 @@ RESNET = 27 * 16 * 1024 + STAGES[0] * 1024 + STAGES[1] * 256 + STAGES[2] * 64 + 
             16 * 20 * 27 * 8 + 8 * 10 * 9 * 8 * 16 + 320 * 64 + 64 * 7,
         ),
         ("logistic", GREY, 10, 0, 7_850, 7_840),
-        (
-            "mlp",
-            (8, 8, 3),
-            100,
-            50,
-            192 * 50 + 2 * 2_500 + 150 + 5_100,
-            192 * 50 + 2 * 2_500 + 5_000,
-        ),
+        ("mlp", (8, 8, 3), 100, 50, 192 * 50 + 2 * 2_500 + 150 + 5_100, 192 * 50 + 2 * 2_500 + 5_000),
         ("lenet5", GREY, 10, 0, 61_706, LENET),
-        (
-            "resnet",
-            COLOUR,
-            10,
-            0,
-            27 * 16 + sum(STAGES) + 2 * (7 * 16 + 6 * 32 + 6 * 64) + 650,
-            RESNET,
-        ),
+        ("resnet", COLOUR, 10, 0, 27 * 16 + sum(STAGES) + 2 * (7 * 16 + 6 * 32 + 6 * 64) + 650, RESNET),
         ("resnet_groupnorm", COLOUR, 10, 0, 269_722, RESNET),
     ],
 )
 def test_parameters_and_operations_are_those_counted_by_hand(
-    name: str,
-    shape: tuple[int, int, int],
-    classes: int,
-    width: int,
-    parameters: int,
-    multiplications: int,
+    name: str, shape: tuple[int, int, int], classes: int, width: int, parameters: int, multiplications: int
 ) -> None:
     network = bind_network(name, shape, classes, width)
     assert (network.parameters, network.flops) == (parameters, 2 * multiplications)

@@ -49,9 +49,4 @@ def test_shares_are_added_up_by_what_is_done():
         "update": 0.05,
     }
     rows = [{"part": part, "share": share} for part, share in shares.items()]
-    assert kinds(rows) == {
-        "products": 0.5,
-        "the rest": 0.25,
-        "transforms and taps": 0.2,
-        "update": 0.05,
-    }
+    assert kinds(rows) == {"products": 0.5, "the rest": 0.25, "transforms and taps": 0.2, "update": 0.05}

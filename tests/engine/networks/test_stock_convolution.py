@@ -62,9 +62,7 @@ def test_a_convolution_has_the_gradients_that_jax_derives(
     layer = nn.Conv(12, **{"kernel_size": (3, 3), **options})
     found, expected = gradients(layer, images, convolutions)
     tolerance = 2e-2 if "dtype" in options else 1e-5
-    jax.tree.map(
-        lambda a, b: np.testing.assert_allclose(a, b, tolerance, tolerance * 10), found, expected
-    )
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, tolerance, tolerance * 10), found, expected)
 
 
 def test_a_convolution_of_one_dimension_stays_as_it_is() -> None:

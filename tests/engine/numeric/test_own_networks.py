@@ -45,8 +45,6 @@ def test_it_learns_with_dropout_and_running_statistics(monkeypatch: pytest.Monke
         ("OfImages", "does not take rows of 3 numbers"),
     ],
 )
-def test_one_that_does_not_fit_is_refused_in_a_sentence(
-    name: str, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_does_not_fit_is_refused_in_a_sentence(name: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match=words):
         build_trainer(monkeypatch, name)

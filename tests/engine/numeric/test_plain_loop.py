@@ -13,12 +13,7 @@ from flax import linen as nn
 
 from ensemble.config.numeric_config import NumericConfig
 from ensemble.engine import choose_devices
-from ensemble.engine.numeric import (
-    NumericTrainer,
-    TrainingRows,
-    numeric_trainer,
-    predict_rows,
-)
+from ensemble.engine.numeric import NumericTrainer, TrainingRows, numeric_trainer, predict_rows
 from ensemble.errors import ConfigError
 from tests.engine.conftest import compiled, plainly_compiled
 
@@ -46,9 +41,7 @@ def draw_rows() -> TrainingRows:
 
 def build_config(**more: Any) -> NumericConfig:
     """Three members, small enough for a test."""
-    return NumericConfig(
-        **{"members": 3, "epochs": EPOCHS, "batch_size": 16, "width": 8, "seed": 5, **more}
-    )
+    return NumericConfig(**{"members": 3, "epochs": EPOCHS, "batch_size": 16, "width": 8, "seed": 5, **more})
 
 
 def train_plainly(config: NumericConfig, member: int, tx: optax.GradientTransformation) -> Any:
@@ -89,16 +82,12 @@ def train_plainly(config: NumericConfig, member: int, tx: optax.GradientTransfor
         order = np.asarray(jax.random.permutation(jax.random.fold_in(epoch_key, member), ROWS))
         for start in range(0, ROWS - config.batch_size + 1, config.batch_size):
             batch = order[start : start + config.batch_size]
-            params, opt_state, nll = step(
-                params, opt_state, rows.features[batch], rows.targets[batch]
-            )
+            params, opt_state, nll = step(params, opt_state, rows.features[batch], rows.targets[batch])
             losses.append(float(nll))
     return params, losses
 
 
-def train_all(
-    config: NumericConfig, devices: int, cuts: tuple[int, ...] = ()
-) -> tuple[Any, np.ndarray]:
+def train_all(config: NumericConfig, devices: int, cuts: tuple[int, ...] = ()) -> tuple[Any, np.ndarray]:
     """All members' parameters (M, …) and losses (M, steps), cut into calls at these steps."""
     trainer = NumericTrainer(config, draw_rows(), choose_devices(devices))
     state, losses = trainer.init_members(), []
@@ -119,11 +108,7 @@ ADAMW = functools.partial(optax.adamw, b1=0.9, b2=0.999, eps=1e-8)
     ("settings", "tx", "devices"),
     [
         pytest.param({}, ADAMW(0.001, weight_decay=0.0), 1, marks=pytest.mark.variant),
-        (
-            {"optimizer": "sgd", "learning_rate": 0.02, "beta": 0.5},
-            optax.sgd(0.02, 0.9),
-            2,
-        ),
+        ({"optimizer": "sgd", "learning_rate": 0.02, "beta": 0.5}, optax.sgd(0.02, 0.9), 2),
         ({"adversarial": 0.05}, ADAMW(0.001, weight_decay=0.0), 8),
         pytest.param(
             {"adversarial": 0.02, "optimizer": "sgd", "learning_rate": 0.02, "beta": 1.0},
@@ -133,9 +118,7 @@ ADAMW = functools.partial(optax.adamw, b1=0.9, b2=0.999, eps=1e-8)
         ),
     ],
 )
-def test_members_equal_a_plain_loop(
-    settings: dict[str, Any], tx: optax.GradientTransformation, devices: int
-) -> None:
+def test_members_equal_a_plain_loop(settings: dict[str, Any], tx: optax.GradientTransformation, devices: int) -> None:
     config = build_config(**settings)
     params, losses = train_all(config, devices)
     for member in range(config.members):
@@ -153,9 +136,7 @@ def trained() -> tuple[Any, np.ndarray]:
     return train_all(build_config(), 2)
 
 
-def test_calls_cut_otherwise_and_a_state_put_back_leave_the_same_bits(
-    trained: tuple[Any, np.ndarray],
-) -> None:
+def test_calls_cut_otherwise_and_a_state_put_back_leave_the_same_bits(trained: tuple[Any, np.ndarray]) -> None:
     whole, losses = trained
     parts, other_losses = train_all(build_config(), 2, cuts=(1, 3))
     np.testing.assert_array_equal(losses, other_losses)
@@ -204,9 +185,7 @@ def test_an_adversarial_step_is_a_share_of_a_columns_range_and_0_for_a_constant_
     assert (np.abs(last - first)[:, [0, 2]].max(axis=2) > 0).all()
 
 
-def test_answers_are_those_of_the_plain_network_whatever_the_blocks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_answers_are_those_of_the_plain_network_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     config, rows = build_config(), draw_rows()
     trainer = NumericTrainer(config, rows, choose_devices(2))
     state = trainer.init_members()

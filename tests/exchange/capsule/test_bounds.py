@@ -40,9 +40,7 @@ def test_unpacking_takes_no_more_memory_than_is_asked_for(codec: str) -> None:
     assert most < packing.PEAK_MEMORY_FACTOR * array.nbytes + 2**20
 
 
-def test_what_fits_into_memory_only_once_it_is_unpacked_is_refused(
-    page: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_fits_into_memory_only_once_it_is_unpacked_is_refused(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     largest = 2 * 500 * 10 * 4  # bytes of the predictions: it fits once, and not twice
     free = SimpleNamespace(available=1.8 * largest / limits.MAX_MEMORY_SHARE)
     monkeypatch.setattr(limits.psutil, "virtual_memory", lambda: free)

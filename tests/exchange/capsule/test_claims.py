@@ -69,9 +69,7 @@ def refused(text: str) -> str:
         {"state": "queued", "queued": 1.0, "pid": None},
     ],
 )
-def test_measuring_that_a_report_says_goes_on_is_at_rest_here(
-    page: str, said: dict[str, Any]
-) -> None:
+def test_measuring_that_a_report_says_goes_on_is_at_rest_here(page: str, said: dict[str, Any]) -> None:
     def change(status: dict[str, Any]) -> None:
         status |= {"pid_ticks": None, "updated": time.time(), **said}
 
@@ -92,9 +90,7 @@ def test_measuring_that_a_report_says_goes_on_is_at_rest_here(
         ({"side": 2000}, "more images or epochs"),
     ],
 )
-def test_shift_that_was_measured_of_something_else_is_refused(
-    page: str, said: dict[str, Any], why: str
-) -> None:
+def test_shift_that_was_measured_of_something_else_is_refused(page: str, said: dict[str, Any], why: str) -> None:
     text = with_json(page, RESULTS, lambda results: results.update(said))
     assert why in (found := refused(text)), found
 
@@ -105,15 +101,11 @@ def test_shift_on_more_sets_of_images_than_there_are_is_refused(page: str) -> No
     long = with_json(page, RESULTS, lambda said: said["outside"][0].update(title="x" * 1000))
     assert "too long" in refused(long)
     assert "too large" in refused(
-        with_parts(
-            page, lambda name, content: content + b" " * 5_000_000 if name == RESULTS else content
-        )
+        with_parts(page, lambda name, content: content + b" " * 5_000_000 if name == RESULTS else content)
     )
 
 
-def test_shift_of_a_dataset_that_is_not_here_can_be_reported(
-    page: str,
-) -> None:
+def test_shift_of_a_dataset_that_is_not_here_can_be_reported(page: str) -> None:
     text = with_json(page, RESULTS, lambda results: results.update(dataset="leaves"))
     epoch = evaluate_epoch(taken(changed(text, own(title="Their leaves"))))
     parts = iterate_parts(build_shift(epoch))
@@ -145,10 +137,7 @@ def own(**said: Any) -> Callable[[Header], None]:
         (own(class_names=["", *"abcdefghi"]), "empty"),
         (own(class_names=["\x1b[2J", *"abcdefghi"]), "cannot be shown"),
         (lambda header: header.update(packages={"p" * 1000: "1"}), "packages"),
-        (
-            lambda header: header.update(packages=dict.fromkeys(map(str, range(500)), "1")),
-            "packages",
-        ),
+        (lambda header: header.update(packages=dict.fromkeys(map(str, range(500)), "1")), "packages"),
     ],
 )
 def test_words_of_a_dataset_that_nobody_could_have_given_it_are_refused(
@@ -213,16 +202,12 @@ def test_a_message_is_as_long_as_messages_are(tmp_path: Path) -> None:
 
 
 def test_members_that_give_no_numbers_are_refused_when_they_are_asked(tmp_path: Path) -> None:
-    text = written(
-        tmp_path, askable(members=1, epochs=1, network="logistic"), with_members=True
-    ).read_text("utf-8")
+    text = written(tmp_path, askable(members=1, epochs=1, network="logistic"), with_members=True).read_text("utf-8")
     run = taken(
         with_parts(
             text,
             lambda name, content: (
-                np.full(len(content) // 4, HUGE, "<f4").tobytes()
-                if name.startswith("parameters")
-                else content
+                np.full(len(content) // 4, HUGE, "<f4").tobytes() if name.startswith("parameters") else content
             ),
         )
     )

@@ -87,10 +87,7 @@ def set_in(*path: str) -> Callable[[Any], Callable[[dict[str, Any]], None]]:
         (set_in("form")("another"), "another form"),
         (set_in("kind")("sweep"), "is not a kind of run"),
         (set_in("kind")("imported"), "No such setting"),
-        (
-            set_in("settings", "network")("vit_giant"),
-            "network .vit_giant. is unknown to this version",
-        ),
+        (set_in("settings", "network")("vit_giant"), "network .vit_giant. is unknown to this version"),
         (set_in("settings", "network")(["cnn"]), "network is"),
         (set_in("settings", "members")(3), "has other members or epochs"),
         (set_in("settings", "members")(10**30), "members is"),
@@ -115,23 +112,14 @@ def set_in(*path: str) -> Callable[[Any], Callable[[dict[str, Any]], None]]:
         (set_in("parts")([1]), "parts is"),
         (set_in("parts")([]), "shorter than its data"),
         (lambda header: header["parts"].append(header["parts"][0]), "two parts “history”"),
-        (
-            lambda header: part(header, LAST).update(shape=[2, 500, 11]),
-            rf"part “{LAST}” is float32 of",
-        ),
+        (lambda header: part(header, LAST).update(shape=[2, 500, 11]), rf"part “{LAST}” is float32 of"),
         (lambda header: part(header, LAST).update(shape=[2, -500, 10]), "shape is"),
         (lambda header: part(header, LAST).update(dtype="object"), rf"part “{LAST}” is object"),
         (lambda header: part(header, LAST).update(dtype="uint8"), rf"part “{LAST}” is uint8"),
-        (
-            lambda header: part(header, LAST).update(codec="pickle"),
-            r"unknown to this version \(pickle\): update",
-        ),
+        (lambda header: part(header, LAST).update(codec="pickle"), r"unknown to this version \(pickle\): update"),
         (lambda header: part(header, LAST).update(codec="raw"), rf"part “{LAST}” is damaged"),
         (lambda header: part(header, LAST).update(sha256="0" * 64), "its checksum does not match"),
-        (
-            lambda header: part(header, LAST).update(length=10**12),
-            "says that it has 1,000,000,000,000",
-        ),
+        (lambda header: part(header, LAST).update(length=10**12), "says that it has 1,000,000,000,000"),
         (lambda header: part(header, LAST).update(length=7), "shorter than its data|damaged"),
         (lambda header: part(header, LAST).pop("length"), "length is missing"),
         (lambda header: part(header, "history").update(shape=[10**12]), "“history” is too large"),
@@ -239,9 +227,7 @@ def test_a_network_of_somebodys_own_is_a_name_and_its_code_is_not_imported(page:
 def test_words_in_it_are_words(page: str) -> None:
     words = "</script><script>alert(1)</script>"
     text = changed(page, set_in("name")(words))
-    again = capsule.render_run_capsules(
-        [capsule.import_capsule(capsule.read_report_capsules(uploaded(text))[0])]
-    )[0]
+    again = capsule.render_run_capsules([capsule.import_capsule(capsule.read_report_capsules(uploaded(text))[0])])[0]
     assert "alert" not in again
     assert again.count("<") == 2
     assert capsule.read_report_capsules(uploaded(page_of(again)))[0].header.name == words

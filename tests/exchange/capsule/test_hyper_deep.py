@@ -16,13 +16,7 @@ from tests.exchange.capsule.pages import there_and_back
 from tests.pages.ensembles import trained
 
 CHOSEN = [
-    {
-        "run_id": f"digits-1123-09503{n}",
-        "member": n,
-        "epoch": 2,
-        "settings": {"learning_rate": 0.1 / 3},
-    }
-    for n in (1, 2)
+    {"run_id": f"digits-1123-09503{n}", "member": n, "epoch": 2, "settings": {"learning_rate": 0.1 / 3}} for n in (1, 2)
 ]
 
 
@@ -33,9 +27,7 @@ def chosen(members: Any = CHOSEN) -> runs.Run:
     return made
 
 
-def test_where_its_members_came_from_comes_back_and_no_command_is_said_to_make_it(
-    tmp_path: Path,
-) -> None:
+def test_where_its_members_came_from_comes_back_and_no_command_is_said_to_make_it(tmp_path: Path) -> None:
     made = chosen()
     again = there_and_back(tmp_path, made)
     assert list_member_sources(again) == list_member_sources(made) == CHOSEN

@@ -57,12 +57,7 @@ def run() -> runs.Run:
 
 def test_it_comes_back_to_the_bit(run: runs.Run, tmp_path: Path) -> None:
     again = there_and_back(tmp_path, run, all_epochs=True)
-    assert (again.config, again.data, again.name, again.tags) == (
-        run.config,
-        run.data,
-        run.name,
-        run.tags,
-    )
+    assert (again.config, again.data, again.name, again.tags) == (run.config, run.data, run.name, run.tags)
     assert again.status == replace(run.status, **AT_REST)
     assert (again.state, read_run_note(again)) == (run.state, read_run_note(run))
     history = [(one.path / "history.jsonl").read_bytes() for one in (run, again)]
@@ -81,9 +76,7 @@ def test_it_is_a_run_of_its_own_that_says_where_it_came_from(run: runs.Run, tmp_
     first, second = there_and_back(tmp_path, run), there_and_back(tmp_path, run)
     assert len({run.id, first.id, second.id}) == 3
     assert (first.origin, second.origin, run.origin) == (run.id, run.id, "")
-    assert runs.list_prediction_epochs(first.id) == [
-        2
-    ]  # the last alone, but where all are asked for
+    assert runs.list_prediction_epochs(first.id) == [2]  # the last alone, but where all are asked for
     assert {path: path.stat().st_mtime_ns for path in run.path.rglob("*")} == before
     twice = there_and_back(tmp_path, first)
     assert twice.origin == first.id
@@ -118,10 +111,7 @@ def test_a_member_that_was_set_aside_stays_so(tmp_path: Path) -> None:
         runs.history.write_predictions(made.path, epoch, found)
     again = there_and_back(tmp_path, runs.find_run(made.id))
     assert again.remaining_members() == (0, 2)
-    assert (
-        runs.read_run_predictions(again.id, 2).tobytes()
-        == runs.read_run_predictions(made.id, 2).tobytes()
-    )
+    assert runs.read_run_predictions(again.id, 2).tobytes() == runs.read_run_predictions(made.id, 2).tobytes()
 
 
 def test_with_its_members_it_classifies_and_without_it_says_that_it_cannot(tmp_path: Path) -> None:
@@ -136,9 +126,7 @@ def test_with_its_members_it_classifies_and_without_it_says_that_it_cannot(tmp_p
     assert found.tobytes() == wanted.tobytes()
     bare = there_and_back(tmp_path, made)
     assert runs.list_member_epochs(bare.id) == ()
-    with pytest.raises(
-        RunError, match=r"was imported from a report without its members.*--with-members"
-    ):
+    with pytest.raises(RunError, match=r"was imported from a report without its members.*--with-members"):
         runs.open_members(bare.id)
     with pytest.raises(RunError, match="does not store its members"):
         capsule.render_run_capsules([trained(members=1, epochs=1)], with_members=True)
@@ -148,9 +136,7 @@ def test_nobody_resumes_it_and_it_says_why(tmp_path: Path) -> None:
     made = trained(members=1, epochs=3, done=1, state="stopped")
     again = there_and_back(tmp_path, made)
     assert (again.state, again.can_resume, made.can_resume) == ("stopped", False, True)
-    with pytest.raises(
-        RunError, match=r"was imported from a report, which holds no checkpoints.*new one"
-    ):
+    with pytest.raises(RunError, match=r"was imported from a report, which holds no checkpoints.*new one"):
         runs.requeue_run(again.id)
 
 
@@ -223,8 +209,7 @@ def test_a_run_without_an_epoch_is_kept_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "error",
-    [OSError(errno.ENOSPC, "No space left"), PredictionsError("no"), KeyboardInterrupt("no")],
+    "error", [OSError(errno.ENOSPC, "No space left"), PredictionsError("no"), KeyboardInterrupt("no")]
 )
 def test_where_it_cannot_be_written_nothing_is_left(
     run: runs.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException

@@ -40,9 +40,7 @@ def scans(side: int, count: int) -> bytes:
     return content[:-2] + last * (count - content.count(b"\xff\xda")) + content[-2:]
 
 
-def test_a_small_file_with_endless_work_is_given_up_in_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_small_file_with_endless_work_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding_deadline, "MAX_OPEN_SECONDS", 0.2)
     began = time.monotonic()
     with pytest.raises(ImageError, match="within 10 s: save it smaller"):

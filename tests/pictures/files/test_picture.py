@@ -67,9 +67,7 @@ def write_pnm(kind: str, grey: np.ndarray, top: int) -> bytes:
     values = np.repeat(grey[..., None], 3, axis=2) if kind in ("P3", "P6") else grey
     if kind in ("P2", "P3"):
         return (head + f"{top}\n" + "\n".join(map(str, values.ravel()))).encode()
-    return (
-        head.encode() + f"{top}\n".encode() + values.astype(">u2" if top > 255 else "u1").tobytes()
-    )
+    return head.encode() + f"{top}\n".encode() + values.astype(">u2" if top > 255 else "u1").tobytes()
 
 
 @pytest.mark.parametrize("kind", ["P1", "P2", "P3", "P4", "P5", "P6", "Pf"])

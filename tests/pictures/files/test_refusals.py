@@ -52,18 +52,7 @@ def jpeg_in_three(progressive: bool) -> bytes:
 
 def tiff_in_tiles(side: int) -> bytes:
     """A TIFF of 16 × 16 pixels that is said to lie in one tile of `side` × `side`."""
-    fields = {
-        256: 16,
-        257: 16,
-        258: 8,
-        259: 8,
-        262: 1,
-        277: 1,
-        322: side,
-        323: side,
-        324: 8,
-        325: 4,
-    }
+    fields = {256: 16, 257: 16, 258: 8, 259: 8, 262: 1, 277: 1, 322: side, 323: side, 324: 8, 325: 4}
     entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in fields.items())
     return b"II*\0" + struct.pack("<IH", 8, len(fields)) + entries + bytes(4)
 
@@ -76,10 +65,7 @@ REFUSED = {
     "letters": ("Grüße, 数字".encode(), "This is text"),
     "html": (b"<!doctype html><b>7</b>", "This is text"),
     "noise": (bytes(range(7, 255)), "This file is not a readable picture: use a PNG"),
-    "svg": (
-        b'\xef\xbb\xbf<?xml version="1.0"?>\n<svg/>',
-        "SVG drawing, which cannot be read here: save it as PNG.",
-    ),
+    "svg": (b'\xef\xbb\xbf<?xml version="1.0"?>\n<svg/>', "SVG drawing, which cannot be read here: save it as PNG."),
     "pdf": (b"%PDF-1.7\n", "This is a PDF, which cannot be read here: save it as PNG."),
     "postscript": (b"%!PS-Adobe-3.0 EPSF-3.0\n", "PostScript drawing"),
     "photoshop": (b"8BPS\x00\x01", "save it as PNG"),
@@ -88,8 +74,7 @@ REFUSED = {
     "large file": (b"\x89PNG" + bytes(decoding.MAX_BYTES), "larger than 20 MB: save the picture"),
     "bomb": (
         png(40_000, 40_000, zlib.compress(bytes(10_000))),
-        "The picture has 40,000×40,000 "
-        "pixels, which is too many: save it with 100 megapixels at most.",
+        "The picture has 40,000×40,000 pixels, which is too many: save it with 100 megapixels at most.",
     ),
     "largest": (png(2**31 - 1, 2**31 - 1), "too many"),
     "long": (png(70_000, 1), "70,000 pixels long: crop it to 65,535 at most."),
@@ -118,9 +103,7 @@ def test_what_is_no_picture_is_said_in_a_sentence_with_advice(kind):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "format", ["PNG", "JPEG", "WebP", "BMP", "GIF", "TIFF", "HEIF", "AVIF", "PPM"]
-)
+@pytest.mark.parametrize("format", ["PNG", "JPEG", "WebP", "BMP", "GIF", "TIFF", "HEIF", "AVIF", "PPM"])
 def test_a_file_cut_off_is_damaged_and_nothing_else_is_ever_raised(format):  # noqa: A002
     if format == "HEIF":
         pytest.importorskip("pillow_heif").register_heif_opener()
@@ -191,12 +174,7 @@ def worst(kind: str) -> bytes:
 def test_the_worst_picture_stays_below_the_bound(kind):
     root = Path(__file__).parents[3]
     done = subprocess.run(
-        [sys.executable, "-c", CHILD],
-        input=worst(kind),
-        cwd=root,
-        check=False,
-        capture_output=True,
-        timeout=100,
+        [sys.executable, "-c", CHILD], input=worst(kind), cwd=root, check=False, capture_output=True, timeout=100
     )
     assert done.returncode == 0, done.stderr.decode()
     assert done.stderr == b""

@@ -26,18 +26,9 @@ def test_six_in_ten_are_paper(rows: int, taken: bool) -> None:
 @pytest.mark.parametrize("sign", [-1, 1])
 @pytest.mark.parametrize(
     ("away", "rows", "taken"),
-    [
-        (1, 1, True),
-        (1, 2, False),
-        (11, 2, False),
-        (12, 2, False),
-        (13, 2, True),
-        (60, 30, True),
-    ],
+    [(1, 1, True), (1, 2, False), (11, 2, False), (12, 2, False), (13, 2, True), (60, 30, True)],
 )
-def test_greys_near_papers_own_are_a_cameras_grain(
-    sign: int, away: int, rows: int, taken: bool
-) -> None:
+def test_greys_near_papers_own_are_a_cameras_grain(sign: int, away: int, rows: int, taken: bool) -> None:
     found = find_drawing_polarity(sheet(128, 128 + sign * away, rows), "auto")
     assert (found is not None) == taken
     if found and away > 12:
@@ -51,9 +42,7 @@ def test_grain_is_seen_at_the_end_of_the_greys_too(paper: int, grain: int) -> No
 
 
 @pytest.mark.parametrize(("paper", "ink", "light"), [(255, 0, False), (0, 255, True)])
-def test_paper_at_the_end_of_the_greys_has_neighbours_on_one_side(
-    paper: int, ink: int, light: bool
-) -> None:
+def test_paper_at_the_end_of_the_greys_has_neighbours_on_one_side(paper: int, ink: int, light: bool) -> None:
     found = find_drawing_polarity(sheet(paper, ink, 20), "auto")
     assert found is not None
     assert found.light is light

@@ -85,9 +85,7 @@ def finger(picture: Pixels) -> Pixels:
 PALE, DARK = (150, 170, 215), (80, 105, 180)  # a line as DARK would be taken for a stroke
 
 
-def rulings(
-    tilt: float, squared: bool = False, colour: tuple[int, ...] = PALE
-) -> Callable[[Pixels], Pixels]:
+def rulings(tilt: float, squared: bool = False, colour: tuple[int, ...] = PALE) -> Callable[[Pixels], Pixels]:
     """Lines of a printed paper at a tilt in degrees, put under the ink already there."""
 
     def rule(picture: Pixels) -> Pixels:
@@ -178,9 +176,7 @@ def test_one_grey_has_no_ink(shape: tuple[int, int], grey: int) -> None:
 
 def test_a_higher_threshold_never_finds_more() -> None:
     picture = taken(gradient(written(digit())), 4, blur=2)
-    counts = [
-        find_ink(picture, PictureOptions(threshold=t)).mask.sum() for t in (-1, -0.5, 0, 0.5, 1)
-    ]
+    counts = [find_ink(picture, PictureOptions(threshold=t)).mask.sum() for t in (-1, -0.5, 0, 0.5, 1)]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[2] > counts[-1] > 0
 
@@ -202,8 +198,7 @@ def test_a_crop_looks_at_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"ink": "blue"}, {"threshold": 1.5}, {"crop": (0.5, 0, 0.5, 1)}, {"crop": (0, 0, 2, 1)}],
+    "wrong", [{"ink": "blue"}, {"threshold": 1.5}, {"crop": (0.5, 0, 0.5, 1)}, {"crop": (0, 0, 2, 1)}]
 )
 def test_choices_out_of_range_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ImageError):

@@ -14,19 +14,14 @@ SIZE = 300, 300
 FOUR = [(170, 80), (110, 180), (200, 180)], [(175, 130), (170, 240)]
 
 
-def draw_boxed(
-    box: tuple[int, int, int, int], turn: float = 0.0, strokes=FOUR
-) -> tuple[np.ndarray, np.ndarray]:
+def draw_boxed(box: tuple[int, int, int, int], turn: float = 0.0, strokes=FOUR) -> tuple[np.ndarray, np.ndarray]:
     """Dark strokes within a box of thin grey lines, uint8 (H, W), and the strokes alone."""
     sheet, alone = Image.new("L", SIZE, 245), Image.new("L", SIZE, 245)
     ImageDraw.Draw(sheet).rectangle(box, None, 110, 3)
     for image in (sheet, alone):
         for stroke in strokes:
             ImageDraw.Draw(image).line(stroke, 30, 9, "curve")
-    boxed, own = (
-        np.asarray(image.rotate(turn, Image.Resampling.BICUBIC, fillcolor=245))
-        for image in (sheet, alone)
-    )
+    boxed, own = (np.asarray(image.rotate(turn, Image.Resampling.BICUBIC, fillcolor=245)) for image in (sheet, alone))
     return boxed, own
 
 
@@ -50,9 +45,7 @@ def test_a_box_goes_and_the_digit_stays(box, turn) -> None:
     prepared = prepare_picture(as_picture(boxed))
     (mark,) = prepared.marks
     (wanted,) = prepare_picture(as_picture(alone)).marks
-    assert (
-        np.abs(np.subtract(mark.box, wanted.box)).max() <= 10
-    )  # a stroke is 9 wide, and may end under the line
+    assert np.abs(np.subtract(mark.box, wanted.box)).max() <= 10  # a stroke is 9 wide, and may end under the line
     same = np.corrcoef(mark.image.ravel(), wanted.image.ravel())[0, 1]
     assert same > 0.9
     assert "Left out: 1 printed box around ink." in prepared.notes

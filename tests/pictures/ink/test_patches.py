@@ -33,9 +33,7 @@ def overlap(one: np.ndarray, other: np.ndarray) -> float:
     return float((one & other).sum() / (one | other).sum())
 
 
-@pytest.mark.parametrize(
-    ("grey", "ink", "page"), [(180, 40, 250), (90, 250, 250), (60, 200, 245), (150, 255, 20)]
-)
+@pytest.mark.parametrize(("grey", "ink", "page"), [(180, 40, 250), (90, 250, 250), (60, 200, 245), (150, 255, 20)])
 def test_ink_on_a_patch_is_found_and_the_patch_is_not(grey, ink, page) -> None:
     pixels, strokes = draw_page([(120, 60, 300, 260)], grey, ink, page)
     found = find_ink(pixels)

@@ -12,9 +12,7 @@ def cell(text: str, *lines: tuple[int, int, int, int]) -> Picture:
     """Printed digits in 120×120 pixels, with dark lines (left, top, right, bottom)."""
     sheet = Image.new("L", (480, 480), 235)
     draw = ImageDraw.Draw(sheet)
-    draw.text(
-        (240, 230), text, 30, ImageFont.load_default(260 if len(text) == 1 else 200), anchor="mm"
-    )
+    draw.text((240, 230), text, 30, ImageFont.load_default(260 if len(text) == 1 else 200), anchor="mm")
     for line in lines:
         draw.rectangle([4 * edge for edge in line], 30)
     small = np.asarray(sheet.resize((120, 120), Image.Resampling.BOX))

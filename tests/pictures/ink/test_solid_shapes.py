@@ -46,8 +46,7 @@ def painted(cover: np.ndarray, *, camera: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("camera", [False, True], ids=["painted", "photographed"])
 @pytest.mark.parametrize(
-    ("cover", "share"),
-    [(heart, 0.6), (heart, 0.8), (heart, 0.9), (disc, 0.5), (disc, 0.7), (disc, 0.8)],
+    ("cover", "share"), [(heart, 0.6), (heart, 0.8), (heart, 0.9), (disc, 0.5), (disc, 0.7), (disc, 0.8)]
 )
 def test_a_filled_shape_is_ink_all_over(cover, share: float, camera: bool) -> None:
     truth = cover(share) > 0.5

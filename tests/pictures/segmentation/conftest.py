@@ -13,9 +13,7 @@ def digits():
     found = datasets.load_dataset("digits")
     masks = []
     for image in found.test_images[:70, :, :, 0]:
-        large = (
-            np.asarray(Image.fromarray(image).resize((224, 224), Image.Resampling.BICUBIC)) > 127
-        )
+        large = np.asarray(Image.fromarray(image).resize((224, 224), Image.Resampling.BICUBIC)) > 127
         rows, columns = np.flatnonzero(large.any(1)), np.flatnonzero(large.any(0))
         masks.append(large[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1])
     return masks, found.test_labels[:70]

@@ -7,10 +7,7 @@ from ensemble.pictures.ink.extraction import Ink
 from ensemble.pictures.segmentation.clutter import exclude_clutter
 from ensemble.pictures.segmentation.components import find_connected_components
 from ensemble.pictures.segmentation.marks import MAX_MARKS, find_marks
-from ensemble.pictures.segmentation.reading_order import (
-    determine_reading_order,
-    estimate_line_slope,
-)
+from ensemble.pictures.segmentation.reading_order import determine_reading_order, estimate_line_slope
 
 STROKE = 12.0
 
@@ -95,9 +92,7 @@ def test_two_tilted_lines_are_read_one_after_the_other(degrees):
 @pytest.mark.parametrize("rise", [-30, 30])
 def test_a_staircase_is_no_slope_of_writing(rise):
     boxes = np.array([(60 * k, 500 + rise * k, 60 * k + 40, 600 + rise * k) for k in range(6)])
-    assert estimate_line_slope(boxes) == pytest.approx(
-        np.sign(rise) * np.tan(np.radians(11)), abs=0.01
-    )
+    assert estimate_line_slope(boxes) == pytest.approx(np.sign(rise) * np.tan(np.radians(11)), abs=0.01)
 
 
 def test_punched_holes_and_what_runs_out_of_the_picture_are_no_digits():

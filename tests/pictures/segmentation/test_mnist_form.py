@@ -29,9 +29,7 @@ def widths_of(picture):
 
 
 def test_a_digit_enlarged_comes_back(images):
-    made = np.stack(
-        [mnist_form.convert_to_mnist(enlarged(image), 0, 99)[..., 0] for image in images]
-    )
+    made = np.stack([mnist_form.convert_to_mnist(enlarged(image), 0, 99)[..., 0] for image in images])
     assert np.abs(made.astype(float) - images).mean() < 6
     full, inked = (made >= 250).mean(), (made > 0).mean()
     assert full == pytest.approx((images >= 250).mean(), abs=0.02)

@@ -17,9 +17,7 @@ def draw_digit(character: str, outlined: bool) -> np.ndarray:
     ImageDraw.Draw(sheet).text((100, 20), character, 255, font)
     solid = np.asarray(sheet) > 127
     if outlined:
-        solid = ndimage.binary_dilation(solid, iterations=3) & ~ndimage.binary_erosion(
-            solid, iterations=3
-        )
+        solid = ndimage.binary_dilation(solid, iterations=3) & ~ndimage.binary_erosion(solid, iterations=3)
     return solid.astype(np.uint8) * np.uint8(255)
 
 

@@ -91,9 +91,7 @@ def test_members_that_are_sure_of_two_digits_as_one_do_not_outweigh_a_clear_shap
     for pair in joined(6), joined(8):
         assert len(touching_digits.split_touching_digits(pair)) == 2, "by shape alone"
     assert len(touching_digits.split_touching_digits(joined(6), sure_of_the_whole)) == 2
-    assert len(touching_digits.split_touching_digits(joined(8), sure_of_the_whole)) == 1, (
-        "no cut is likelier"
-    )
+    assert len(touching_digits.split_touching_digits(joined(8), sure_of_the_whole)) == 1, "no cut is likelier"
 
 
 @pytest.mark.parametrize("letter", ["U", "V", "roof"])

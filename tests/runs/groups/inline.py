@@ -16,9 +16,7 @@ from ensemble.runs.groups.coordinator import GroupCoordinator
 from ensemble.runs.groups.group import Group
 from ensemble.runs.groups.tasks import TaskStatus
 
-CONFIG = EnsembleConfig(
-    network="logistic", members=8, epochs=2, batch_size=256, learning_rate=0.05, devices=1
-)
+CONFIG = EnsembleConfig(network="logistic", members=8, epochs=2, batch_size=256, learning_rate=0.05, devices=1)
 CLOCKS = ("seconds", "img_member_per_s")
 
 
@@ -52,9 +50,7 @@ def follow(run: Run, tasks: InlineTasks) -> Run:
     """Bring a queued run in groups to its end, as its worker does."""
     jobs_worker.execute_job(
         run,
-        lambda status, stop: GroupCoordinator(
-            run, status, stop, lambda status: None, tasks
-        ).follow_groups(),
+        lambda status, stop: GroupCoordinator(run, status, stop, lambda status: None, tasks).follow_groups(),
         lambda status: None,
     )
     return runs.find_run(run.id)

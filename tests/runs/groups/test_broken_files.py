@@ -141,14 +141,7 @@ def test_predictions_cut_short_are_named_and_not_merged() -> None:
     assert not (run.path / "predictions").exists()
 
 
-ODD = {
-    "state": "sleeping",
-    "step": -1,
-    "updated": "now",
-    "pid": [1],
-    "member_test_accuracy": {},
-    "seconds": 1e300,
-}
+ODD = {"state": "sleeping", "step": -1, "updated": "now", "pid": [1], "member_test_accuracy": {}, "seconds": 1e300}
 
 
 @pytest.mark.parametrize("field", ODD)

@@ -13,12 +13,7 @@ from ensemble.jobs.job import LOCK_FILE
 from ensemble.jobs.placement import Placement
 from ensemble.runs import Run
 from ensemble.runs.groups import worker
-from ensemble.runs.groups.group import (
-    create_group_folders,
-    find_group,
-    list_run_groups,
-    split_members,
-)
+from ensemble.runs.groups.group import create_group_folders, find_group, list_run_groups, split_members
 from ensemble.runs.groups.history_lines import UNFINISHED_KIND
 from ensemble.runs.groups.merging import GroupMerger
 from ensemble.storage.file_lock import try_lock
@@ -81,8 +76,7 @@ def test_a_group_that_is_swapped_for_one_of_the_same_run_is_foreign_too() -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
-    [("x", "is not a group"), ("nobody-0101-000000:1", "no run"), ("{run}:3", "has 2 groups")],
+    ("name", "said"), [("x", "is not a group"), ("nobody-0101-000000:1", "no run"), ("{run}:3", "has 2 groups")]
 )
 def test_a_name_that_is_no_group_is_refused(name: str, said: str) -> None:
     run = made()
@@ -127,9 +121,7 @@ def test_a_merged_epoch_does_not_change_when_a_group_does_it_again() -> None:
     assert len((run.path / "history.jsonl").read_text().splitlines()) == len(history.splitlines())
 
 
-def test_a_second_task_waits_for_the_first_and_then_has_nothing_to_do(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_second_task_waits_for_the_first_and_then_has_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     run = made()
     worker.execute_group(f"{run.id}:1")
     held = try_lock(run.path / "groups" / "1" / LOCK_FILE)
@@ -162,9 +154,7 @@ def test_an_error_in_one_group_leaves_the_others_and_resume_does_it_alone() -> N
 
 @pytest.mark.long
 def test_it_ends_early_where_one_process_does() -> None:
-    early = in_groups(
-        1, members=4, network="logistic", epochs=6, learning_rate=5.0, validation=0.1, patience=1
-    )
+    early = in_groups(1, members=4, network="logistic", epochs=6, learning_rate=5.0, validation=0.1, patience=1)
     alone, shared = trained(early), trained(in_groups(2, **differing(early)))
     assert 0 < alone.status.epoch < 6
     assert shared.status.epoch == alone.status.epoch
@@ -216,11 +206,7 @@ def test_the_only_group_of_a_run_knows_what_the_ensemble_was_in_training() -> No
     done = follow(runs.create_run(settings, Placement("slurm")), InlineTasks())
     assert done.state == "finished"
     placed, alone = (
-        {
-            line["epoch"]: line["ensemble_train_nll"]
-            for line in runs.read_history(run.id)
-            if line["kind"] == "epoch"
-        }
+        {line["epoch"]: line["ensemble_train_nll"] for line in runs.read_history(run.id) if line["kind"] == "epoch"}
         for run in (done, runs.execute_run(runs.create_run(settings).id))
     )
     assert placed == alone

@@ -32,9 +32,7 @@ def where_they_are(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("what", ["predictions", "validation", "parameters"])
 @pytest.mark.parametrize("groups", [2, 4])
-def test_members_and_predictions_are_those_of_one_process(
-    by_groups: dict[int, Run], groups: int, what: str
-) -> None:
+def test_members_and_predictions_are_those_of_one_process(by_groups: dict[int, Run], groups: int, what: str) -> None:
     whole = arrays(by_groups[1].path, what)
     assert len(whole) >= 2
     assert arrays(by_groups[groups].path, what) == whole

@@ -128,9 +128,7 @@ def followed(run: Run, tasks: Submitted) -> list[Status]:
     return said
 
 
-def test_a_group_that_is_silent_is_named_and_ended_by_a_stop(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_group_that_is_silent_is_named_and_ended_by_a_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat_monitor, "SILENCE_SECONDS", 0.0)
     tasks = Submitted(run := made(), "running")
     told = followed(run, tasks)[0].message
@@ -174,12 +172,7 @@ class Elsewhere:
     """A group's task on a host of this name, as long as the context lasts."""
 
     def __init__(self, group: Group, host: str) -> None:
-        environment = {
-            **os.environ,
-            "HOST": host,
-            "PYTHONPATH": str(ROOT),
-            "JAX_NUM_CPU_DEVICES": "1",
-        }
+        environment = {**os.environ, "HOST": host, "PYTHONPATH": str(ROOT), "JAX_NUM_CPU_DEVICES": "1"}
         self.log = group.path / f"{host}.txt"
         with self.log.open("wb") as log:
             self.child = subprocess.Popen(
@@ -220,11 +213,7 @@ def test_two_tasks_on_one_group_without_locks_end_as_one_to_the_same_bits() -> N
         first.child.send_signal(signal.SIGSTOP)  # The file says that it beats while it is touched.
         with Elsewhere(group, "node2") as second:
             wait(lambda: says_that_it_waits(second))
-            wait(
-                lambda: (
-                    json.loads((group.path / takeover.LEASE_FILE).read_text())["host"] == "node2"
-                )
-            )
+            wait(lambda: json.loads((group.path / takeover.LEASE_FILE).read_text())["host"] == "node2")
             first.child.send_signal(signal.SIGCONT)
             assert first.child.wait(20) == 0
             assert "now has another task: this one ends" in first.log.read_text()

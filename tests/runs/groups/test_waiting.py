@@ -43,9 +43,7 @@ def test_a_resumed_run_waits_in_the_queue_and_is_not_said_to_train() -> None:
     )
     said: list[Status] = []
     with StatusWriter(run.status_file, run.status) as status:
-        ended = GroupCoordinator(
-            run, status, lambda: bool(said), said.append, FullCluster()
-        ).follow_groups()
+        ended = GroupCoordinator(run, status, lambda: bool(said), said.append, FullCluster()).follow_groups()
     assert said[0].state == "queued"
     assert said[0].message == "1 of 2 groups waits for Slurm."
     assert ended.state == "stopped"

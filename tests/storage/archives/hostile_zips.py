@@ -11,9 +11,7 @@ FOLDER = {"cats/1.png": b"cat", "cats/2.png": b"meow" * 500, "dogs/1.png": b"dog
 
 
 def packed(
-    files: Mapping[str, bytes] = FOLDER,
-    method: int = zipfile.ZIP_DEFLATED,
-    mode: int = stat.S_IFREG | 0o644,
+    files: Mapping[str, bytes] = FOLDER, method: int = zipfile.ZIP_DEFLATED, mode: int = stat.S_IFREG | 0o644
 ) -> bytes:
     """A .zip of these files; `mode` is what Unix calls each of them."""
     buffer = io.BytesIO()
@@ -57,7 +55,5 @@ def overlapping(kernel: int = 100_000, entries: int = 5) -> bytes:
     directory = one.index(CENTRAL)
     line = one[directory : one.index(b"PK\5\6")]
     lines = [line.replace(b"cats/0.png", b"cats/%d.png" % number) for number in range(entries)]
-    end = struct.pack(
-        "<4s4H2LH", b"PK\5\6", 0, 0, entries, entries, len(line) * entries, directory, 0
-    )
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, entries, entries, len(line) * entries, directory, 0)
     return one[:directory] + b"".join(lines) + end

@@ -16,14 +16,7 @@ from ensemble.storage.archives import unpacking
 from ensemble.storage.archives.archive_contents import ArchiveLimits
 from ensemble.storage.archives.entry_names import parse_entry_path
 from ensemble.storage.archives.unpacking import unpack_archive
-from tests.storage.archives.hostile_zips import (
-    CENTRAL,
-    FOLDER,
-    overlapping,
-    packed,
-    rewritten,
-    said_to_unpack_to,
-)
+from tests.storage.archives.hostile_zips import CENTRAL, FOLDER, overlapping, packed, rewritten, said_to_unpack_to
 
 SMALL = ArchiveLimits(files=8, unpacked=100_000, file=50_000, contents=2000)
 
@@ -49,9 +42,7 @@ def test_what_was_packed_comes_out(tmp_path: Path, method: int) -> None:
     (tmp_path / "a.zip").write_bytes(packed(method=method))
     shares: list[float | None] = []
     with (tmp_path / "a.zip").open("rb") as file:
-        made = unpack_archive(
-            file, tmp_path / "fresh", SMALL, lambda share, said: shares.append(share)
-        )
+        made = unpack_archive(file, tmp_path / "fresh", SMALL, lambda share, said: shares.append(share))
     assert files_in(tmp_path / "fresh") == FOLDER
     assert (made.files, made.nbytes) == (3, sum(map(len, FOLDER.values())))
     assert shares[-1] == 1.0
@@ -106,28 +97,19 @@ def test_names_in_utf8_that_does_not_say_so_are_read(tmp_path: Path) -> None:
         ("cats/" + "evil" * 70 + ".png", "too long"),
     ],
 )
-def test_a_name_that_leads_elsewhere_is_refused_by_name(
-    tmp_path: Path, name: str, said: str
-) -> None:
+def test_a_name_that_leads_elsewhere_is_refused_by_name(tmp_path: Path, name: str, said: str) -> None:
     told = refused(packed({"cats/1.png": b"x", name: b"evil"}), tmp_path)
     assert said in told
     assert "evil" in told or "d/d" in told
 
 
-@pytest.mark.parametrize(
-    "others", [("cats/1.png/x.png",), ("cats",), ("./cats/1.png",), ("cats//1.png",)]
-)
+@pytest.mark.parametrize("others", [("cats/1.png/x.png",), ("cats",), ("./cats/1.png",), ("cats//1.png",)])
 def test_two_names_for_one_file_are_refused(tmp_path: Path, others: tuple[str, ...]) -> None:
     told = refused(packed({"cats/1.png": b"x", **dict.fromkeys(others, b"y")}), tmp_path)
     assert "would be one: rename one of them" in told
 
 
-SPELLINGS = [
-    ("Cats/1.png",),
-    ("cats/1.PNG",),
-    ("CATS/2.png",),
-    ("dogs/e\u0301.png", "dogs/\xe9.png"),
-]
+SPELLINGS = [("Cats/1.png",), ("cats/1.PNG",), ("CATS/2.png",), ("dogs/e\u0301.png", "dogs/\xe9.png")]
 
 
 @pytest.mark.parametrize("others", SPELLINGS)
@@ -150,12 +132,7 @@ def test_a_disk_that_tells_case_apart_takes_them(tmp_path: Path, others: tuple[s
 
 @pytest.mark.parametrize(
     ("mode", "said"),
-    [
-        (stat.S_IFLNK, "is a link"),
-        (stat.S_IFIFO, "pipe"),
-        (stat.S_IFCHR, "device"),
-        (stat.S_IFSOCK, "pipe"),
-    ],
+    [(stat.S_IFLNK, "is a link"), (stat.S_IFIFO, "pipe"), (stat.S_IFCHR, "device"), (stat.S_IFSOCK, "pipe")],
 )
 def test_a_link_or_a_device_is_refused(tmp_path: Path, mode: int, said: str) -> None:
     told = refused(packed({"cats/evil.png": b"/etc/passwd"}, mode=mode | 0o777), tmp_path)
@@ -178,9 +155,7 @@ def test_a_link_or_a_device_is_refused(tmp_path: Path, mode: int, said: str) -> 
         (16, "<L", 7, "damaged"),  # its checksum
     ],
 )
-def test_an_entry_that_lies_is_refused_by_name(
-    tmp_path: Path, at: int, form: str, value: int, said: str
-) -> None:
+def test_an_entry_that_lies_is_refused_by_name(tmp_path: Path, at: int, form: str, value: int, said: str) -> None:
     told = refused(rewritten(packed(), 1, at, form, value), tmp_path)
     assert said in told
     assert "cats/2.png" in told or "dogs/1.png" in told or "cats/1.png" in told
@@ -224,9 +199,7 @@ def test_too_many_files_are_refused_before_their_list_is_parsed(tmp_path: Path) 
     tracemalloc.stop()
     assert "more than 100 files" in told
     assert peak < 2 * len(many)  # parsed, each line would take half a kilobyte and more
-    assert "list of contents" in refused(
-        many, tmp_path, ArchiveLimits(files=10**6, contents=10_000)
-    )
+    assert "list of contents" in refused(many, tmp_path, ArchiveLimits(files=10**6, contents=10_000))
 
 
 @pytest.mark.parametrize("length", [0, 1, 30, 100, -1, -22, -30])
@@ -256,9 +229,7 @@ def test_what_is_no_archive_of_files_says_so(tmp_path: Path) -> None:
     assert "holds no files" in refused(packed({"cats/": b"", "__MACOSX/x": b"x"}), tmp_path)
 
 
-def test_a_stop_or_a_full_disk_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stop_or_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(share: float | None, said: str) -> None:
         raise KeyboardInterrupt
 

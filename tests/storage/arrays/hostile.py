@@ -22,19 +22,7 @@ FIELD = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
 # (offset, bytes) of numbers in a zip's records, by the record's first four bytes.
 NUMBERS = {
     b"PK\x03\x04": ((4, 2), (6, 2), (8, 2), (14, 4), (18, 4), (22, 4), (26, 2), (28, 2)),
-    b"PK\x01\x02": (
-        (6, 2),
-        (8, 2),
-        (10, 2),
-        (16, 4),
-        (20, 4),
-        (24, 4),
-        (28, 2),
-        (30, 2),
-        (32, 2),
-        (34, 2),
-        (42, 4),
-    ),
+    b"PK\x01\x02": ((6, 2), (8, 2), (10, 2), (16, 4), (20, 4), (24, 4), (28, 2), (30, 2), (32, 2), (34, 2), (42, 4)),
     b"PK\x05\x06": ((4, 2), (6, 2), (8, 2), (10, 2), (12, 4), (16, 4), (20, 2)),
 }
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
@@ -83,11 +71,7 @@ HEADERS = (
 
 
 def attack(
-    read: Callable[[Path], Arrays],
-    originals: Mapping[str, bytes],
-    folder: Path,
-    count: int,
-    seed: int = 0,
+    read: Callable[[Path], Arrays], originals: Mapping[str, bytes], folder: Path, count: int, seed: int = 0
 ) -> Counter[tuple[str, str]]:
     """What became of so many bad files: how many, by the kind of harm and the outcome.
 

@@ -39,9 +39,7 @@ def test_what_was_made_is_found_again_and_another_origin_is_another(folder: Path
     assert len(list(folder.glob("*.npz"))) == 3
 
 
-def test_beyond_the_bound_goes_what_was_used_longest_ago(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_beyond_the_bound_goes_what_was_used_longest_ago(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: Made = []
     for age, name in enumerate(("one", "two"), 1):
         ask(name, "", made)
@@ -67,6 +65,4 @@ def test_any_changed_number_or_shape_makes_another_word() -> None:
         )
     }
     assert len(words) == 6
-    assert disk_cache.digest_array_list(
-        [array.copy() for array in tree]
-    ) == disk_cache.digest_array_list(tree)
+    assert disk_cache.digest_array_list([array.copy() for array in tree]) == disk_cache.digest_array_list(tree)

@@ -25,9 +25,7 @@ def test_what_numpy_writes_is_mapped_and_not_read(tmp_path: Path, array: object)
 
 
 @pytest.mark.parametrize("size", [1, 2**12, 2**20])
-def test_a_large_header_is_read_only_where_numpy_might_have_written_it(
-    tmp_path: Path, size: int
-) -> None:
+def test_a_large_header_is_read_only_where_numpy_might_have_written_it(tmp_path: Path, size: int) -> None:
     header = "{'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), }" + " " * size
     (tmp_path / "x.npy").write_bytes(npy(header, X.tobytes(), (2, 0)))
     if size == 1:
@@ -43,11 +41,7 @@ def test_a_file_that_is_not_just_that_array_is_refused(tmp_path: Path) -> None:
     whole = path.read_bytes()
     wrong = [whole[:length] for length in range(len(whole))]
     wrong += [whole + b"\0", b"PK\3\4" + whole, whole.replace(b"(7, 3)", b"(3, 7)")]
-    wrong += [
-        npy(header, X.tobytes(), version)
-        for header in HEADERS
-        for version in ((1, 0), (2, 0), (3, 0), (4, 0))
-    ]
+    wrong += [npy(header, X.tobytes(), version) for header in HEADERS for version in ((1, 0), (2, 0), (3, 0), (4, 0))]
     for content in wrong:
         path.write_bytes(content)
         with pytest.raises(DamagedFileError):

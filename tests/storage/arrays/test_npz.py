@@ -93,9 +93,7 @@ def test_an_earlier_versions_file_is_read_on_its_crc(tmp_path: Path) -> None:
             read_arrays(path, None, 1000, need_checksum=True)
 
 
-def test_hundreds_of_bad_files_are_refused_or_read_as_they_were(
-    tmp_path: Path, draws: Callable[[int], int]
-) -> None:
+def test_hundreds_of_bad_files_are_refused_or_read_as_they_were(tmp_path: Path, draws: Callable[[int], int]) -> None:
     path, count = tmp_path / "a.npz", draws(5000)
     originals = {kind: written(path, TREE, kind == "deflated") for kind in ("stored", "deflated")}
     found = hostile.attack(lambda one: read_arrays(one, EXPECTED), originals, tmp_path, count)
@@ -104,9 +102,7 @@ def test_hundreds_of_bad_files_are_refused_or_read_as_they_were(
     assert outcomes["DamagedFileError"] > 0.8 * count
 
 
-def test_of_files_that_may_hold_anything_none_is_an_exception_of_another_kind(
-    tmp_path: Path,
-) -> None:
+def test_of_files_that_may_hold_anything_none_is_an_exception_of_another_kind(tmp_path: Path) -> None:
     originals = {"any": written(tmp_path / "a.npz", TREE)}
     found = hostile.attack(lambda one: read_arrays(one, None, 10**5), originals, tmp_path, 500, 1)
     assert {outcome for _, outcome in found} <= {"DamagedFileError", "same", "other"}
@@ -126,9 +122,7 @@ def test_of_files_that_may_hold_anything_none_is_an_exception_of_another_kind(
         ({"x": np.zeros((2, 900), np.float32)}, "longer|more than it can"),
     ],
 )
-def test_arrays_that_are_right_and_not_what_is_expected_are_refused(
-    tmp_path: Path, arrays: Arrays, why: str
-) -> None:
+def test_arrays_that_are_right_and_not_what_is_expected_are_refused(tmp_path: Path, arrays: Arrays, why: str) -> None:
     written(tmp_path / "a.npz", arrays)
     with pytest.raises(DamagedFileError, match=why):
         read_arrays(tmp_path / "a.npz", {"x": ExpectedArray((2, "K"))}, 100)
@@ -164,9 +158,7 @@ def test_the_checksum_notices_what_the_crc_cannot(tmp_path: Path) -> None:
         read_arrays(path, EXPECTED)
 
 
-def test_what_cannot_be_read_is_not_called_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_read_is_not_called_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.npz"
     with pytest.raises(FileNotFoundError):
         read_arrays(path, EXPECTED)
@@ -210,11 +202,7 @@ def test_a_bomb_takes_no_memory_of_its_own(tmp_path: Path) -> None:
         file.write((tmp_path / "right.npz").read_bytes())
     paths = [str(tmp_path / name) for name in ("right.npz", *bombs, "long")]
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", BOMBED, *paths],
-        cwd=REPO,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-W", "error", "-c", BOMBED, *paths], cwd=REPO, capture_output=True, text=True, check=True
     )
     *said, megabytes = done.stdout.split()
     assert said == ["damaged"] * 8

@@ -50,9 +50,7 @@ def write_text_bomb(path: Path, rows: int, letters: int) -> None:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_file_that_aborts_its_reader_is_refused_in_a_sentence(
-    reader: str, tmp_path: Path
-) -> None:
+def test_a_file_that_aborts_its_reader_is_refused_in_a_sentence(reader: str, tmp_path: Path) -> None:
     path = tmp_path / "damaged.parquet"
     path.write_bytes(ABORTING)
     with pytest.raises(EnsembleError, match=r"damaged\.parquet: it is damaged, .* Save it again\."):
@@ -61,9 +59,7 @@ def test_a_file_that_aborts_its_reader_is_refused_in_a_sentence(
 
 
 @pytest.mark.parametrize("reader", ["table", "numbers"])
-def test_one_text_in_every_row_is_refused_before_it_is_written_out(
-    reader: str, tmp_path: Path
-) -> None:
+def test_one_text_in_every_row_is_refused_before_it_is_written_out(reader: str, tmp_path: Path) -> None:
     write_text_bomb(tmp_path / "bomb.parquet", 200_000, 60_000)
     before = pa.total_allocated_bytes()
     with pytest.raises(EnsembleError, match=r"“note” unpacks to more than its rows can hold"):
@@ -125,17 +121,12 @@ def find_children() -> set[psutil.Process]:
     return found
 
 
-def test_a_file_that_takes_too_long_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_takes_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": [1]}), path)
     others = find_children()
     monkeypatch.setattr(parquet_process, "TIMEOUT_S", 0.0)  # a process does not start in no time
-    with (
-        ParquetProcess() as process,
-        pytest.raises(DamagedFileError, match="could not be read within"),
-    ):
+    with ParquetProcess() as process, pytest.raises(DamagedFileError, match="could not be read within"):
         process.read_layout(path)
     assert find_children() <= others
 

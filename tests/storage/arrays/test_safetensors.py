@@ -37,9 +37,7 @@ def test_arrays_of_each_type_are_read_as_they_were_written(tmp_path: Path) -> No
         "BOOL": np.array(True),
         "U8": np.zeros((0, 4), np.uint8),
     }
-    entries: Entries = {
-        f"of.{kind}": (kind, list(array.shape), array.tobytes()) for kind, array in arrays.items()
-    }
+    entries: Entries = {f"of.{kind}": (kind, list(array.shape), array.tobytes()) for kind, array in arrays.items()}
     # bfloat16 is the upper half of a float32: 1.5 and −2 in two bytes each.
     entries["of.BF16"] = ("BF16", [2], b"\xc0\x3f\x00\xc0")
     read = read_safetensors(write(tmp_path / "a.safetensors", entries), MOST_BYTES)
@@ -68,9 +66,7 @@ ONE: Entries = {"a": ("F32", [2], bytes(8))}
         {"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}},
     ],
 )
-def test_what_a_header_claims_is_compared_with_the_file(
-    changes: dict[str, object], tmp_path: Path
-) -> None:
+def test_what_a_header_claims_is_compared_with_the_file(changes: dict[str, object], tmp_path: Path) -> None:
     with pytest.raises(DamagedFileError):
         read_safetensors(write(tmp_path / "a.safetensors", ONE, changes), MOST_BYTES)
 

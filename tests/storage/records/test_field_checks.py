@@ -106,9 +106,7 @@ def test_lists_of_numbers_are_seen_at_once_as_they_are_one_by_one() -> None:
     for _ in range(2000):
         values = [some[i] for i in rng.integers(len(some), size=rng.integers(4))]
         for kind in (Share, Share | None, MetricValue, MetricValue | None):
-            if is_list_within(
-                values, find_number_range(kind), kind != Share and kind != MetricValue
-            ):
+            if is_list_within(values, find_number_range(kind), kind != Share and kind != MetricValue):
                 assert [check_json_value(kind, one, "one") for one in values] == values
             else:
                 with pytest.raises(ValueError, match="is "):

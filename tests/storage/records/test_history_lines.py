@@ -30,14 +30,7 @@ EPOCH = {
     "ensemble_test_nll": 1.0,
     "ensemble_test_accuracy": 1.0,
 }
-COMPILE = {
-    "kind": "compile",
-    "step": 0,
-    "solve": "with",
-    "devices": 2,
-    "pmap": True,
-    "seconds": 0.0,
-}
+COMPILE = {"kind": "compile", "step": 0, "solve": "with", "devices": 2, "pmap": True, "seconds": 0.0}
 ITERATION = {
     "kind": "iteration",
     "step": 1,

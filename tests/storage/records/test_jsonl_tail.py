@@ -95,9 +95,7 @@ def test_a_list_is_never_older_than_the_files() -> None:
                 os.utime(config)
             case _:  # As many bytes as before, within the same tick of the disk's clock.
                 write_status(one.path, replace(one.status, step=10 + step))
-        assert {run.id: run for run in runs.list_runs()} == {
-            run.id: find_run(run.id) for run in made
-        }
+        assert {run.id: run for run in runs.list_runs()} == {run.id: find_run(run.id) for run in made}
         assert [one.id for one in regression.list_regressions()] == [solve.id]
     regression.delete_regression(solve.id) if not solve.active else None
     assert runs.list_unreadable_runs() == {}

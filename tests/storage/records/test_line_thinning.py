@@ -49,9 +49,7 @@ def test_of_a_long_one_every_epoch_and_the_last_line_are_there(tmp_path: Path, f
     whole, kept = read_lines(path), JsonlTail(path, 2, thinned=True).read_lines()
     numbers = [whole.index(line) for line in kept]
     assert numbers == sorted(numbers)
-    assert [line for line in kept if line["kind"] == "epoch"] == [
-        line for line in whole if line["kind"] == "epoch"
-    ]
+    assert [line for line in kept if line["kind"] == "epoch"] == [line for line in whole if line["kind"] == "epoch"]
     assert kept[-1] == whole[-1]
     there = [line["step"] for line in kept if line["kind"] == "steps"]
     assert there[0] == 1
@@ -60,9 +58,7 @@ def test_of_a_long_one_every_epoch_and_the_last_line_are_there(tmp_path: Path, f
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_one_that_grows_is_read_as_one_that_is_opened_late(
-    tmp_path: Path, few: int, seed: int
-) -> None:
+def test_one_that_grows_is_read_as_one_that_is_opened_late(tmp_path: Path, few: int, seed: int) -> None:
     path, rng = tmp_path / "history.jsonl", np.random.default_rng(seed)
     tail, step = JsonlTail(path, 2, thinned=True), 0
     for _ in range(80):
@@ -77,9 +73,7 @@ def test_one_that_grows_is_read_as_one_that_is_opened_late(
     assert len(read_lines(path)) > len(tail.read_lines()) or step <= few
 
 
-def test_rows_that_get_longer_take_no_more_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_that_get_longer_take_no_more_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line_thinning, "MOST_STEP_BYTES", 4_000)
     path = tmp_path / "history.jsonl"
     tail, sizes = JsonlTail(path, thinned=True), np.r_[[10] * 60, [900] * 9, [3_000] * 4]

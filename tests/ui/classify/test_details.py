@@ -10,13 +10,7 @@ from ensemble.figures import palette
 from ensemble.figures.two_ensembles import EnsembleAnswer
 from ensemble.recognition.nearest_neighbors import NearestNeighbors
 from ensemble.recognition.picture_reading import Digit
-from ensemble.ui.classify.details import (
-    answer_comparison,
-    nearest_images,
-    rejection,
-    saliency,
-    saliency_maps,
-)
+from ensemble.ui.classify.details import answer_comparison, nearest_images, rejection, saliency, saliency_maps
 from tests.ui.marks import THRESHOLD, covered, voting
 
 NEAREST = NearestNeighbors(
@@ -56,13 +50,8 @@ def test_the_frame_hides_nothing_of_the_patch_that_it_marks() -> None:
 
 def test_the_nearest_digits_are_told_and_the_confused_ones_marked() -> None:
     said = nearest_images.describe_nearest_images(NEAREST, DIGIT_NAMES, "digit")
-    assert said == (
-        "The 3 test digits nearest to it are 4 twice and 9 once; members confuse 1 of them."
-    )
-    tiles = [
-        nearest_images.build_neighbor_tile(NEAREST, place, DIGIT_NAMES, "digit")
-        for place in range(3)
-    ]
+    assert said == ("The 3 test digits nearest to it are 4 twice and 9 once; members confuse 1 of them.")
+    tiles = [nearest_images.build_neighbor_tile(NEAREST, place, DIGIT_NAMES, "digit") for place in range(3)]
     assert [tile["number"] for tile in tiles] == [7, 812, 3]
     assert [tile["verdict"] for tile in tiles] == ["✓ 4", "✓ 9", "✓ 4"]
     assert [tile["sure"] for tile in tiles] == ["", "", "confused"]
@@ -80,9 +69,7 @@ def test_the_nearest_digits_are_told_and_the_confused_ones_marked() -> None:
         ([[4, 9, 4]] * 2, "members confuse none of them."),
     ],
 )
-def test_one_member_gets_them_wrong_and_several_confuse_them(
-    votes: list[list[int]], said: str
-) -> None:
+def test_one_member_gets_them_wrong_and_several_confuse_them(votes: list[list[int]], said: str) -> None:
     found = replace(NEAREST, votes=np.array(votes))
     assert nearest_images.describe_nearest_images(found, DIGIT_NAMES, "digit").endswith(said)
 
@@ -93,16 +80,10 @@ def test_one_member_gets_them_wrong_and_several_confuse_them(
         ([None, None], "No patch up to 9×9 pixels changes any member's mind."),
         ([None], "No patch up to 9×9 pixels changes its mind."),
         ([(5, 4)], "Covering 5×5 pixels changes its mind."),
-        (
-            [(3, 4), (7, 9)],
-            "Both members would change their minds under a patch of 3×3 to 7×7 pixels.",
-        ),
+        ([(3, 4), (7, 9)], "Both members would change their minds under a patch of 3×3 to 7×7 pixels."),
         ([(5, 4)] * 3, "All 3 members would change their minds under a patch of 5×5 pixels."),
         ([(5, 4), None, None], "1 of 3 members would change its mind under a patch of 5×5 pixels."),
-        (
-            [(5, 4), (7, 4), None],
-            "2 of 3 members would change their minds under a patch of 5×5 to 7×7 pixels.",
-        ),
+        ([(5, 4), (7, 4), None], "2 of 3 members would change their minds under a patch of 5×5 to 7×7 pixels."),
     ],
 )
 def test_how_many_minds_a_patch_changes(flips: list[tuple[int, int] | None], said: str) -> None:
@@ -153,20 +134,13 @@ def test_of_many_members_those_are_drawn_whose_minds_change_first() -> None:
 
 def test_two_that_are_certain_are_said_to_be_over_99_9() -> None:
     side = EnsembleAnswer(voting(7, 7, sure=1.0), "run")
-    assert (
-        answer_comparison.describe_answer_comparison(side, side, DIGIT_NAMES).count("over 99.9 %")
-        == 2
-    )
+    assert answer_comparison.describe_answer_comparison(side, side, DIGIT_NAMES).count("over 99.9 %") == 2
 
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "said"),
     [
-        (
-            voting(4, 4),
-            voting(4, 4, sure=0.82),
-            "**Both say 4:** 4 with 91.0 %, the other 4 with 82.0",
-        ),
+        (voting(4, 4), voting(4, 4, sure=0.82), "**Both say 4:** 4 with 91.0 %, the other 4 with 82.0"),
         (voting(4), voting(9), r"**They differ:** one_run, epoch 3 says 4 with 91.0 %, other"),
         (voting(4), voting(9, rejected=True), "**Only one rejects it:** other, epoch 1; "),
         (voting(4, rejected=True), voting(9), r"**Only one rejects it:** one_run, epoch 3; "),
@@ -184,6 +158,4 @@ def test_the_threshold_in_a_sentence() -> None:
         "of non-digits it rejects **75.0 % to 100.0 %**."
     )
     nobody = replace(THRESHOLD, non_digits=(), coverage=0.0)
-    assert rejection.describe_rejection_threshold(nobody, "digit") == (
-        "It accepts **0.0 %** of other real digits."
-    )
+    assert rejection.describe_rejection_threshold(nobody, "digit") == ("It accepts **0.0 %** of other real digits.")

@@ -44,9 +44,7 @@ def test_the_members_of_one_epoch_go_along_and_nothing_else(run: Run) -> None:
     members = live_members.find_live_members(run, 1)
     assert members
     arrays, kept = read_payload(members.payload), read_parameters(run.id, 1)
-    assert set(arrays) == {
-        f"parameters/epoch-0001/{layer}/{name}" for layer in kept for name in kept[layer]
-    }
+    assert set(arrays) == {f"parameters/epoch-0001/{layer}/{name}" for layer in kept for name in kept[layer]}
     for layer, leaves in kept.items():
         for name, leaf in leaves.items():
             assert np.array_equal(arrays[f"parameters/epoch-0001/{layer}/{name}"], leaf)
@@ -80,9 +78,7 @@ def test_runs_without_members_or_with_a_network_of_ones_own_are_answered_by_the_
     assert live_members.find_live_members(own, 2) is None, "no epoch that is kept"
 
 
-def test_a_damaged_file_is_left_to_the_server_to_tell(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_file_is_left_to_the_server_to_tell(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> bytes:
         raise RunError("The parameters of epoch 1 are damaged.")
 

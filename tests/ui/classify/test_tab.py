@@ -52,9 +52,7 @@ THREE = added("a", "b", "c")
         ([THREE, ("remove_tab_picture", "z")], "abc", "a"),
     ],
 )
-def test_pictures_come_go_and_give_way_to_a_neighbour(
-    steps: list[tuple[Any, ...]], names: str, here: str
-) -> None:
+def test_pictures_come_go_and_give_way_to_a_neighbour(steps: list[tuple[Any, ...]], names: str, here: str) -> None:
     at = tab("classify.input.tab_pictures", *steps, ("find_open_picture",))
     assert [one.id for one in at.session_state[Tab.pictures.key]] == list(names)
     assert at.session_state["answer"].id == here
@@ -72,13 +70,7 @@ def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
 
 @pytest.mark.parametrize(
     ("kept", "ident", "marks", "index"),
-    [
-        (("p", 2), "p", 3, 2),
-        (("p", 2), "p", 2, 1),
-        (("p", 2), "q", 3, 1),
-        (("p", 0), "p", 3, 0),
-        (("p", 2), "q", 0, 0),
-    ],
+    [(("p", 2), "p", 3, 2), (("p", 2), "p", 2, 1), (("p", 2), "q", 3, 1), (("p", 0), "p", 3, 0), (("p", 2), "q", 0, 0)],
 )
 def test_another_picture_or_one_with_fewer_marks_opens_with_the_usual_one(
     kept: tuple[str, int], ident: str, marks: int, index: int
@@ -115,11 +107,7 @@ def test_the_time_left_goes_by_the_pace_so_far(
     since: tuple[float, int], done: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(picture_list.time, "monotonic", lambda: 50.0)
-    at = tab(
-        "classify.input.picture_list",
-        ("describe_reading_progress", done, 32),
-        classify_files_since=since,
-    )
+    at = tab("classify.input.picture_list", ("describe_reading_progress", done, 32), classify_files_since=since)
     assert at.session_state["answer"] == said
 
 

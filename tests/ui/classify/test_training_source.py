@@ -45,9 +45,7 @@ def test_only_an_ensemble_of_small_digits_says_so_and_who_learnt_from_more(
 ) -> None:
     # A link needs the app around it, of which this part does without.
     links: list[dict[str, Any]] = []
-    monkeypatch.setattr(
-        training_source.st, "page_link", lambda page, **more: links.append({"page": page, **more})
-    )
+    monkeypatch.setattr(training_source.st, "page_link", lambda page, **more: links.append({"page": page, **more}))
     large, asked = ended("mnist", 0.98), ended(dataset, 0.9)
     loaders.forget_runs()
     at = AppTest.from_function(show_source_of, args=(asked.id,)).run()
@@ -62,12 +60,8 @@ def test_only_an_ensemble_of_small_digits_says_so_and_who_learnt_from_more(
     assert (link["page"], link["query_params"]) == ("pages/classify.py", {"run": large.id})
 
 
-@pytest.mark.parametrize(
-    ("agent", "phone"), [(PHONE, True), ("Mozilla/5.0 (X11)", False), ("", False)]
-)
-def test_a_phone_is_told_by_what_its_browser_says(
-    agent: str, phone: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("agent", "phone"), [(PHONE, True), ("Mozilla/5.0 (X11)", False), ("", False)])
+def test_a_phone_is_told_by_what_its_browser_says(agent: str, phone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     class Context:
         headers = {"User-Agent": agent} if agent else {}
 

@@ -8,9 +8,7 @@ from ensemble.figures.comparison.columns import AxisColumn
 from ensemble.ui.compare import axis_brushes
 
 RATE = AxisColumn("learning_rate", "Learning rate", (0.01, 0.1, 1.0, None), log=True)
-NETWORK = AxisColumn(
-    "network", "Network", ("MLP", "HOWTO's CNN", "MLP", "a;b|c:d"), is_number=False
-)
+NETWORK = AxisColumn("network", "Network", ("MLP", "HOWTO's CNN", "MLP", "a;b|c:d"), is_number=False)
 COLUMNS = [RATE, NETWORK]
 
 
@@ -29,19 +27,12 @@ COLUMNS = [RATE, NETWORK]
         ("learning_rate:nan..inf", [True, True, True, True]),
     ],
 )
-def test_a_run_is_left_where_every_brush_holds_its_value(
-    text: str | None, left: list[bool]
-) -> None:
-    assert (
-        axis_brushes.compute_brush_mask(axis_brushes.parse_brushes(text, COLUMNS), COLUMNS) == left
-    )
+def test_a_run_is_left_where_every_brush_holds_its_value(text: str | None, left: list[bool]) -> None:
+    assert axis_brushes.compute_brush_mask(axis_brushes.parse_brushes(text, COLUMNS), COLUMNS) == left
 
 
 def test_what_is_written_is_read_again_to_the_last_digit_and_letter() -> None:
-    brushes: dict[str, axis_brushes.Brush] = {
-        "learning_rate": (0.1 + 0.2, None),
-        "network": ("a;b|c:d", "HOWTO's CNN"),
-    }
+    brushes: dict[str, axis_brushes.Brush] = {"learning_rate": (0.1 + 0.2, None), "network": ("a;b|c:d", "HOWTO's CNN")}
     assert axis_brushes.parse_brushes(axis_brushes.format_brushes(brushes), COLUMNS) == brushes
 
 

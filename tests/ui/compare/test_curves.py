@@ -14,10 +14,7 @@ def test_the_headline_names_who_ends_best_and_says_so_far_while_runs_go_on() -> 
     low, high = sorted(one.mean[-1] for one in each)
     said = f"test loss, {low:.3f}; next rate 0.01, {high:#.3g}."
     assert describe_best_group(each, "loss", "test") == (f"Rate 0.1 ends at the lowest {said}", "")
-    assert describe_best_group(each, "loss", "test", going=True) == (
-        f"So far rate 0.1 has the lowest {said}",
-        "",
-    )
+    assert describe_best_group(each, "loss", "test", going=True) == (f"So far rate 0.1 has the lowest {said}", "")
     far = describe_best_group(each, "loss", "validation" * 9, going=True)
     assert far[0].startswith("So far the lowest")
     assert far[1] == "Lowest: rate 0.1. Next: rate 0.01."
@@ -27,8 +24,5 @@ def test_a_headline_is_there_before_the_second_group_has_its_first_epoch() -> No
     ended = finished({"learning_rate": 0.01})
     begun = trained(done=0, state="training", working=True)
     each = compute_group_curves(group_runs([ended, begun]))
-    assert (
-        describe_best_group(each, "loss", "test", going=True)[0]
-        == "So far one of 2 groups has a test loss."
-    )
+    assert describe_best_group(each, "loss", "test", going=True)[0] == "So far one of 2 groups has a test loss."
     assert describe_best_group(each, "loss", "test") == ("", "")

@@ -55,9 +55,7 @@ def test_the_last_answer_serves_until_a_new_one_is_there(ask: Ask) -> None:
     assert wait(probe) == DeviceInventory("cpu", ("cpu", "cpu"), 2)
 
 
-def test_an_answer_for_other_circumstances_is_not_believed(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_for_other_circumstances_is_not_believed(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     wait(ask(saying(json.dumps(ANSWER))))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
     assert ask(saying("", after=1.0)).is_pending

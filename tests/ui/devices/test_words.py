@@ -9,18 +9,8 @@ from ensemble.ui.devices import machine_info
     ("members", "devices", "said", "lines"),
     [
         (4, 1, "4 members on 1 device: one after another.", ""),
-        (
-            4,
-            2,
-            "4 members on 2 devices: 2 members each.",
-            "device 1: members 1–2 · device 2: members 3–4",
-        ),
-        (
-            3,
-            2,
-            "3 members on 2 devices: up to 2 members each.",
-            "device 1: members 1–2 · device 2: member 3",
-        ),
+        (4, 2, "4 members on 2 devices: 2 members each.", "device 1: members 1–2 · device 2: members 3–4"),
+        (3, 2, "3 members on 2 devices: up to 2 members each.", "device 1: members 1–2 · device 2: member 3"),
         (
             1,
             4,

@@ -25,9 +25,7 @@ def rule(selector: str) -> dict[str, str]:
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda one: one.mode)
 def test_words_of_danger_can_be_read(palette: Palette) -> None:
     pair = PAIR.fullmatch(rule('[class*="st-key-danger_"] button:not(:disabled)')["color"])
-    under = PAIR.fullmatch(
-        rule('[class*="st-key-danger_"] button:not(:disabled):hover')["background"]
-    )
+    under = PAIR.fullmatch(rule('[class*="st-key-danger_"] button:not(:disabled):hover')["background"])
     assert pair
     assert under
     which = ("light", "dark").index(palette.mode) + 1
@@ -36,9 +34,7 @@ def test_words_of_danger_can_be_read(palette: Palette) -> None:
 
 
 def test_the_second_press_can_be_read_and_is_seen_on_both_grounds() -> None:
-    over = "".join(
-        f'[class*="st-key-danger_sure_"] button:not(:disabled){end}' for end in (",\n", ":hover")
-    )
+    over = "".join(f'[class*="st-key-danger_sure_"] button:not(:disabled){end}' for end in (",\n", ":hover"))
     filled = rule(over)["background"]
     assert contrast("#FFFFFF", filled) >= 4.5
     assert min(contrast(filled, palette.ground) for palette in (LIGHT, DARK)) >= 3

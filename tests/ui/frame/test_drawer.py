@@ -20,9 +20,7 @@ def place(at: AppTest) -> str:
     return str(found)
 
 
-def test_the_drawer_is_told_of_a_page_and_of_a_launch_and_of_nothing_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_drawer_is_told_of_a_page_and_of_a_launch_and_of_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: None)
     loaders.forget_runs()
     at = AppTest.from_file(str(APP), default_timeout=240)

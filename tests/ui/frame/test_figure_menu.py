@@ -12,12 +12,4 @@ def test_a_caption_and_a_title_are_text_that_every_svg_can_hold() -> None:
     top = ElementTree.fromstring(made)
     assert top.attrib["data-title"] == '"><script>zz()</script>'
     assert top.findtext("p") == "</p><img src=x onerror=zz()> & "
-    assert {one.tag for one in top.iter()} == {
-        "div",
-        "label",
-        "select",
-        "option",
-        "input",
-        "i",
-        "p",
-    }
+    assert {one.tag for one in top.iter()} == {"div", "label", "select", "option", "input", "i", "p"}

@@ -27,9 +27,7 @@ def served(monkeypatch: pytest.MonkeyPatch):
             "server.sslCertFile": None,
         }
         usual = config.get_option
-        monkeypatch.setattr(
-            st, "get_option", lambda name: options[name] if name in options else usual(name)
-        )
+        monkeypatch.setattr(st, "get_option", lambda name: options[name] if name in options else usual(name))
 
         class Asked:
             headers = {"Host": host}  # noqa: RUF012
@@ -58,14 +56,7 @@ def test_only_a_name_that_is_allowed_and_not_this_machines_own(served, host, fou
 
 
 @pytest.mark.parametrize(
-    ("on", "allowed"),
-    [
-        ("localhost", NAMES),
-        ("127.0.0.1", NAMES),
-        ("::1", NAMES),
-        ("0.0.0.0", ["*"]),
-        ("0.0.0.0", []),
-    ],
+    ("on", "allowed"), [("localhost", NAMES), ("127.0.0.1", NAMES), ("::1", NAMES), ("0.0.0.0", ["*"]), ("0.0.0.0", [])]
 )
 def test_none_on_a_server_of_ones_own_or_that_takes_any_name(served, on, allowed) -> None:
     served("lab-pc:8501", on=on, allowed=allowed)
@@ -97,9 +88,7 @@ def test_the_code_says_the_address(letters: int) -> None:
 
 
 def test_the_code_is_black_on_white_with_the_margin_of_four_modules_that_readers_need() -> None:
-    picture = ET.fromstring(
-        page_sharing.render_qr_code("http://lab-pc:8501/why?run=digits-0412&step=2")
-    )
+    picture = ET.fromstring(page_sharing.render_qr_code("http://lab-pc:8501/why?run=digits-0412&step=2"))
     ground, ink = picture.findall(".//{*}path")
     assert ground.get("fill") in ("#fff", "#ffffff")
     assert ink.get("stroke") in ("#000", "#000000")
@@ -107,19 +96,11 @@ def test_the_code_is_black_on_white_with_the_margin_of_four_modules_that_readers
 
 
 def test_a_link_that_is_too_long_for_a_code_leads_to_the_page_alone() -> None:
-    assert (
-        page_sharing.build_shared_link("http://pc", "why", {"image": "7"})
-        == "http://pc/why?image=7"
-    )
-    assert (
-        page_sharing.build_shared_link("http://pc", "compare", {"runs": "r," * 400})
-        == "http://pc/compare"
-    )
+    assert page_sharing.build_shared_link("http://pc", "why", {"image": "7"}) == "http://pc/why?image=7"
+    assert page_sharing.build_shared_link("http://pc", "compare", {"runs": "r," * 400}) == "http://pc/compare"
 
 
-def test_a_page_shows_the_address_with_its_run_only_where_others_can_reach_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_page_shows_the_address_with_its_run_only_where_others_can_reach_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(page_sharing.ADDRESS_VARIABLE, raising=False)
     run = trained(members=2)
     at = opened(run, page="why", step=2)

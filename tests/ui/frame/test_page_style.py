@@ -29,11 +29,7 @@ def ask(answer: Response, accept: str = "text/html", method: str = "GET") -> tup
     async def send(message: Any) -> None:
         sent.append(message)
 
-    headers = [
-        (b"accept", accept.encode()),
-        (b"accept-encoding", b"gzip"),
-        (b"if-none-match", b"x"),
-    ]
+    headers = [(b"accept", accept.encode()), (b"accept-encoding", b"gzip"), (b"if-none-match", b"x")]
     scope = {"type": "http", "method": method, "path": "/train", "headers": headers}
     asyncio.run(PageStyleMiddleware(app)(scope, receive, send))
     start, *bodies = sent

@@ -26,9 +26,7 @@ def test_seeds_are_of_finished_runs_that_differ_in_nothing_else_each_seed_once()
         finished(5, 0.5, 0.9, state="stopped"),
         trained(seed=6),
     ]
-    assert measure_seed_spread(run, [*others, run]) == SeedSpread(
-        (0.9, 0.91, 0.92), (0.3, 0.31, 0.32)
-    )
+    assert measure_seed_spread(run, [*others, run]) == SeedSpread((0.9, 0.91, 0.92), (0.3, 0.31, 0.32))
     stopped = finished(0, 0.9, 0.3, state="stopped")
     assert measure_seed_spread(stopped, others).accuracies == (0.91, 0.92)
     assert measure_seed_spread(others[-1], []) == SeedSpread()
@@ -59,9 +57,5 @@ def test_against_all_runs_what_one_alone_would_show_is_not_shown() -> None:
 
 def test_what_is_left_out_of_all_runs_is_said() -> None:
     assert "adjusted for all 8 tests" in all_runs_comparison.describe_multiple_tests(4, 4, 0)
-    assert "The newest 20 of 1,000 runs" in all_runs_comparison.describe_multiple_tests(
-        19, 1_000, 1
-    )
-    assert "predictions of 1 run cannot be read" in all_runs_comparison.describe_multiple_tests(
-        19, 1_000, 1
-    )
+    assert "The newest 20 of 1,000 runs" in all_runs_comparison.describe_multiple_tests(19, 1_000, 1)
+    assert "predictions of 1 run cannot be read" in all_runs_comparison.describe_multiple_tests(19, 1_000, 1)

@@ -48,9 +48,7 @@ def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() ->
     beaten = f"majority vote {n} more right, fitted weights {n} more right"
     assert said == f"Against the mean, on {n} digits: {beaten}."
     assert len(said) <= 90
-    told = combining.describe_combination_evidence(combined, "digit").replace(
-        "\N{NO-BREAK SPACE}", " "
-    )
+    told = combining.describe_combination_evidence(combined, "digit").replace("\N{NO-BREAK SPACE}", " ")
     assert f"majority vote +{n} digits" in told
     assert "geometric mean ±0 digits" in told
     assert "does not mean that there is none" in told
@@ -69,9 +67,7 @@ def test_only_ways_that_give_probabilities_are_said_to_have_an_nll() -> None:
 
 def test_each_way_stands_against_the_mean_but_the_mean_itself() -> None:
     combined, _ = combine_members(outvoted())
-    shown = combining.tabulate_combination_gains(combined, "digit").set_index("rule")[
-        "against the mean"
-    ]
+    shown = combining.tabulate_combination_gains(combined, "digit").set_index("rule")["against the mean"]
     n = int(combined.judged.sum())
     assert shown["arithmetic mean"] == ""
     assert shown["majority vote"].startswith(f"+{n} digits ({n} corrected, 0 spoilt, ")
@@ -108,30 +104,16 @@ def test_a_lower_nll_is_not_hidden_behind_as_many_right() -> None:
     members[0, :, 0], members[0, :, 1:] = 0.55, 0.05
     combined, _ = combine_members(evaluate_predictions(members, np.zeros(N, int)))
     said = combining.describe_best_combination(combined, "digit")
-    assert said == (
-        "All four ways get the same digits right; NLL: geometric mean higher, fitted weights lower."
-    )
+    assert said == ("All four ways get the same digits right; NLL: geometric mean higher, fitted weights lower.")
     assert len(said) <= 90
     told = combining.describe_combination_evidence(combined, "digit")
-    assert (
-        "Each p is adjusted for all of these tests (Holm), each interval is for one test alone"
-        in told
-    )
+    assert "Each p is adjusted for all of these tests (Holm), each interval is for one test alone" in told
 
 
 @pytest.mark.parametrize(("rate", "too_many"), [(0.01, True), (0.02, False), (0.05, False)])
 def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -> None:
     found = ConfidenceThreshold(
-        0.9,
-        0.5,
-        error=0.02,
-        low=0.01,
-        high=0.08,
-        answered=50,
-        wrong=1,
-        n=100,
-        fitted=99,
-        halved=True,
+        0.9, 0.5, error=0.02, low=0.01, high=0.08, answered=50, wrong=1, n=100, fitted=99, halved=True
     )
     said = selective.describe_selective_answer(found, rate, "the ensemble", "digit")
     assert ("that you accept" in said) == too_many
@@ -139,9 +121,7 @@ def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -
 
 def test_no_errors_among_few_answers_are_no_proof_of_a_rate() -> None:
     """Of 50 answers none is wrong: up to 7.1 % may be, and 0.5 % was asked for."""
-    few = ConfidenceThreshold(
-        0.9, 0.2, 0.0, low=0.0, high=0.0713, answered=50, wrong=0, n=250, fitted=250, halved=True
-    )
+    few = ConfidenceThreshold(0.9, 0.2, 0.0, low=0.0, high=0.0713, answered=50, wrong=0, n=250, fitted=250, halved=True)
     assert selective.describe_selective_answer(few, 0.005, "the ensemble", "digit").endswith(
         "is wrong on 0 of these 50, 0.00 % (0.00 to 7.13 %): too few answers to show 0.5 %."
     )
@@ -149,12 +129,9 @@ def test_no_errors_among_few_answers_are_no_proof_of_a_rate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("auroc", "images", "fooled"),
-    [(0.3, 100, True), (0.9, 100, False), (0.45, 100, False), (0.45, 1_000, True)],
+    ("auroc", "images", "fooled"), [(0.3, 100, True), (0.9, 100, False), (0.45, 100, False), (0.45, 1_000, True)]
 )
-def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(
-    auroc: float, images: int, fooled: bool
-) -> None:
+def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(auroc: float, images: int, fooled: bool) -> None:
     figures = {"auroc": auroc, "fpr95": 0.2}
     one = {"title": "Noise", "images": images, "ensemble": figures, "members": [figures, figures]}
     said = entropy_histograms.describe_ood_separation(one, "digit")
@@ -175,17 +152,13 @@ def test_one_member_is_the_only_row_of_figures() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "said"), [(2, 5), (58, 60), (61, 60), (220, 210), (310, 300), (340, 360)]
-)
+@pytest.mark.parametrize(("seconds", "said"), [(2, 5), (58, 60), (61, 60), (220, 210), (310, 300), (340, 360)])
 def test_a_time_is_said_roughly(seconds: float, said: float) -> None:
     assert stress_job.round_stress_seconds(seconds) == said
 
 
 def test_no_threshold_for_so_few_errors_is_said() -> None:
-    found = ConfidenceThreshold(
-        float("inf"), 0.0, float("nan"), 0.0, 1.0, 0, 0, 250, 250, halved=True
-    )
+    found = ConfidenceThreshold(float("inf"), 0.0, float("nan"), 0.0, 1.0, 0, 0, 250, 250, halved=True)
     said = selective.describe_selective_answer(found, 0.001, "the ensemble", "digit")
     assert said.startswith("No threshold keeps wrong answers to 0.1 %: even of the digits")
 
@@ -194,8 +167,7 @@ def test_a_threshold_above_all_of_the_other_half_is_said() -> None:
     choice = ConfidenceThreshold(0.99998, 0.0, float("nan"), 0.0, 1.0, 0, 0, 250, 250, halved=True)
     said = selective.describe_selective_answer(choice, 0.001, "the ensemble", "digit")
     assert said == (
-        "The threshold for 0.1 % wrong answers is so high (99.998 %) that the ensemble answers "
-        "none on the other half."
+        "The threshold for 0.1 % wrong answers is so high (99.998 %) that the ensemble answers none on the other half."
     )
 
 

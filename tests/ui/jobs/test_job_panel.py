@@ -76,9 +76,7 @@ def tab(job: Job, resume: bool = False) -> AppTest:
         status = type(job.status).from_dict(read_json(job.status_file))
         now = dataclasses.replace(job, status=status)
         if now.active or resume:
-            job_panel.show_job_progress(
-                now, "so far", resume=(lambda: st.text("resumed")) if resume else None
-            )
+            job_panel.show_job_progress(now, "so far", resume=(lambda: st.text("resumed")) if resume else None)
         else:
             job_panel.show_job_ending(now)
 
@@ -111,17 +109,13 @@ def test_a_stop_that_comes_too_late_is_no_error(job: Job) -> None:
     assert not at.error
 
 
-def test_why_a_job_cannot_be_asked_to_stop_is_said_letter_by_letter(
-    job: Job, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_why_a_job_cannot_be_asked_to_stop_is_said_letter_by_letter(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reason names the job's folder, which may be called anything."""
     job, touch = worked_at(job), Path.touch
 
     def refuse(path: Path) -> None:
         if path.name == STOP_FILE:
-            raise OSError(
-                errno.EIO, os.strerror(errno.EIO), f"{path.parent}/![x](http://x.example)"
-            )
+            raise OSError(errno.EIO, os.strerror(errno.EIO), f"{path.parent}/![x](http://x.example)")
         touch(path)
 
     at = tab(job)
@@ -137,9 +131,7 @@ def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log(job: Job) -> N
     at = tab(written(job, state=job.kind.working_state, pid=2**22 + 1))
     said = job.kind.describe_death(job.path)
     if job.kind is TRAINING:
-        assert said.endswith(
-            "No checkpoint has been written yet: resume starts from the beginning."
-        )
+        assert said.endswith("No checkpoint has been written yet: resume starts from the beginning.")
     assert [one.value for one in at.error] == [said]
     (log,) = at.code
     assert log.value.splitlines()[0] == "line 60"

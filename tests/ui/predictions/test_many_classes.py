@@ -18,9 +18,7 @@ def made() -> EnsemblePredictions:
     return evaluate_predictions(*sizes.drawn(2, N, C))
 
 
-def test_the_worst_covered_classes_are_listed_and_absent_ones_are_not(
-    made: EnsemblePredictions,
-) -> None:
+def test_the_worst_covered_classes_are_listed_and_absent_ones_are_not(made: EnsemblePredictions) -> None:
     _, found = calibrate_set_methods(made, 0.2, None)["lac"]
     listed = words.select_least_covered_classes(found)
     share = found.class_covered / np.maximum(found.class_n, 1)
@@ -29,9 +27,7 @@ def test_the_worst_covered_classes_are_listed_and_absent_ones_are_not(
     assert len(listed) == words.MAX_LISTED_CLASSES
     assert found.class_n[listed].min() > 0
     assert share[listed].max() <= share[rest].min()
-    frame = words.tabulate_sets_by_class(
-        found, NAMES, [int(seen[0]), int(np.argmin(found.class_n))]
-    )
+    frame = words.tabulate_sets_by_class(found, NAMES, [int(seen[0]), int(np.argmin(found.class_n))])
     assert len(frame) == 2
 
 

@@ -40,9 +40,7 @@ def test_one_images_table_has_a_row_for_each_member() -> None:
     made = evaluate_predictions(distributions(3, 2, 10), np.array([0, 1]))
     read = pd.read_csv(io.BytesIO(downloads.encode_image_csv(made, 1, DIGIT_NAMES)))
     assert read["who"].tolist() == ["ensemble", "member 1", "member 2", "member 3"]
-    np.testing.assert_allclose(
-        read.loc[0, list(DIGIT_NAMES)].astype(float), made.averaged[1], rtol=1e-5
-    )
+    np.testing.assert_allclose(read.loc[0, list(DIGIT_NAMES)].astype(float), made.averaged[1], rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -50,33 +48,17 @@ def test_one_images_table_has_a_row_for_each_member() -> None:
     [
         ({}, PredictionsView()),
         (
-            {
-                "epoch": "3",
-                "show": "wrong",
-                "class": "7",
-                "order": "sure",
-                "first": "60",
-                "digit": "12",
-            },
+            {"epoch": "3", "show": "wrong", "class": "7", "order": "sure", "first": "60", "digit": "12"},
             PredictionsView(3, "wrong", 7, "sure", 60, 12),
         ),
         (
-            {
-                "epoch": "-3",
-                "show": "WRONG",
-                "class": "",
-                "order": "no",
-                "first": "1.5",
-                "digit": "0x1",
-            },
+            {"epoch": "-3", "show": "WRONG", "class": "", "order": "no", "first": "1.5", "digit": "0x1"},
             PredictionsView(),
         ),
         ({"first": "9" * 9, "digit": "²", "epoch": "٣"}, PredictionsView()),
     ],
 )
-def test_an_address_is_read_and_what_is_unknown_left_out(
-    words: dict[str, str], view: PredictionsView
-) -> None:
+def test_an_address_is_read_and_what_is_unknown_left_out(words: dict[str, str], view: PredictionsView) -> None:
     assert predictions_view.parse_predictions_view(words) == view
 
 

@@ -41,20 +41,8 @@ def test_the_download_holds_every_setting_and_figure() -> None:
 
 def test_the_best_run_is_the_lowest_by_validation_only_where_all_have_one() -> None:
     held = {"best_on": "validation", "best_epoch": 1}
-    low = trained(
-        name="low",
-        done=1,
-        best_ensemble_test_accuracy=0.9,
-        best_ensemble_validation_nll=0.1,
-        **held,
-    )
-    high = trained(
-        name="high",
-        done=1,
-        best_ensemble_test_accuracy=0.95,
-        best_ensemble_validation_nll=0.2,
-        **held,
-    )
+    low = trained(name="low", done=1, best_ensemble_test_accuracy=0.9, best_ensemble_validation_nll=0.1, **held)
+    high = trained(name="high", done=1, best_ensemble_test_accuracy=0.95, best_ensemble_validation_nll=0.2, **held)
     assert summary.describe_best_runs([low, high]) == (
         "Digits 90.0 % (low); chosen on the validation images, not on the test images"
     )
@@ -62,19 +50,13 @@ def test_the_best_run_is_the_lowest_by_validation_only_where_all_have_one() -> N
     assert summary.describe_best_runs([low, high, without]) == (
         "Digits 95.0 % (high); the highest of several flatters: expect less on new images"
     )
-    assert summary.tabulate_runs_export([low, without])["best_on"].tolist() == [
-        "validation",
-        "test",
-    ]
+    assert summary.tabulate_runs_export([low, without])["best_on"].tolist() == ["validation", "test"]
 
 
-def test_of_many_datasets_those_that_were_trained_on_last_are_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_many_datasets_those_that_were_trained_on_last_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     digits = trained(name="old", done=1, best_ensemble_test_accuracy=0.9)
     mnist = replace(
-        trained(name="new", done=1, best_ensemble_test_accuracy=0.95),
-        config=replace(digits.config, dataset="mnist"),
+        trained(name="new", done=1, best_ensemble_test_accuracy=0.95), config=replace(digits.config, dataset="mnist")
     )
     both = summary.describe_best_runs([mnist, digits])
     assert "(old)" in both
@@ -91,21 +73,13 @@ def test_figures_read_as_on_every_other_screen() -> None:
     shown = runs_table.style_runs_table(runs_table.tabulate_runs([run]), [500]).to_html()
     share = 100 * (run.status.ensemble_test_accuracy or 0)
     assert f">{share:.1f} %<" in shown
-    assert [columns.format_signed_gain(gain) for gain in (18, -1, 0, 1033)] == [
-        "+18",
-        "−1",
-        "±0",
-        "+1,033",
-    ]
+    assert [columns.format_signed_gain(gain) for gain in (18, -1, 0, 1033)] == ["+18", "−1", "±0", "+1,033"]
 
 
 def test_a_name_or_note_that_begins_like_a_formula_is_none_in_a_file() -> None:
     run, other = trained(name="=1+1", done=1), trained(name="-0.5")
     write_run_note(run.id, '@SUM(A1)\n=HYPERLINK("http://evil.example")')
-    read = pd.read_csv(
-        io.BytesIO(downloads.encode_table_csv(summary.tabulate_runs_export([run, other]))),
-        dtype=str,
-    )
+    read = pd.read_csv(io.BytesIO(downloads.encode_table_csv(summary.tabulate_runs_export([run, other]))), dtype=str)
     assert read["name"].tolist() == ["'=1+1", "-0.5"]
     assert read["note"][0] == '\'@SUM(A1)\n=HYPERLINK("http://evil.example")'
     assert float(read["learning_rate"][0]) == run.config.learning_rate
@@ -139,9 +113,7 @@ def test_figures_of_which_less_is_better_read_as_a_dash_where_there_are_none() -
     assert cells[4:7] == ["–", "–", "–"]
 
 
-def test_a_row_is_made_once_for_each_version_of_the_run_and_of_its_note(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_row_is_made_once_for_each_version_of_the_run_and_of_its_note(monkeypatch: pytest.MonkeyPatch) -> None:
     trained(name="one", done=0, state="stopped")
     other = trained(done=0, state="stopped")
     made: list[str] = []

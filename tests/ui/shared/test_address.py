@@ -7,9 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble.ui.shared import address, navigation
 
-WORDS = {
-    name: one for name, one in vars(address).items() if isinstance(one, address.QueryParameter)
-}
+WORDS = {name: one for name, one in vars(address).items() if isinstance(one, address.QueryParameter)}
 
 
 def asked(name: str, method: str, *values: object) -> None:
@@ -27,9 +25,7 @@ def says(name: str, method: str, *values: Any, **words: str) -> tuple[Any, dict[
     for word, text in words.items():
         at.query_params[word] = text
     assert not at.run().exception
-    after = {
-        word: text[0] if isinstance(text, list) else text for word, text in at.query_params.items()
-    }
+    after = {word: text[0] if isinstance(text, list) else text for word, text in at.query_params.items()}
     return at.session_state["said"], after
 
 
@@ -90,13 +86,7 @@ def test_the_tabs_own_address_is_read() -> None:
 
 @pytest.mark.parametrize(
     ("words", "number"),
-    [
-        ({}, 2),
-        ({"number": "5"}, 5),
-        ({"number": "900"}, 9),
-        ({"number": "0"}, 1),
-        ({"number": "many"}, 2),
-    ],
+    [({}, 2), ({"number": "5"}, 5), ({"number": "900"}, 9), ({"number": "0"}, 1), ({"number": "many"}, 2)],
 )
 def test_bounds_that_the_data_set_hold_too(words: dict[str, str], number: int) -> None:
     assert says("NUMBER", "read_within", 2, 1, 9, **words)[0] == number
@@ -112,9 +102,7 @@ def test_bounds_that_the_data_set_hold_too(words: dict[str, str], number: int) -
         ("REFUSE", {"refuse": "77"}, "50"),
     ],
 )
-def test_one_of_some_options_is_chosen_and_no_other(
-    name: str, words: dict[str, str], chosen: str
-) -> None:
+def test_one_of_some_options_is_chosen_and_no_other(name: str, words: dict[str, str], chosen: str) -> None:
     assert says(name, "read_option", ("3", "5", "50"), "3", **words)[0] == chosen
 
 
@@ -133,9 +121,7 @@ def test_one_of_some_options_is_chosen_and_no_other(
         ("PLAN", ((4, 9),), {"run": "a", "digit": "1", "plan": "4-9"}),
     ],
 )
-def test_a_default_is_not_written_and_all_else_is(
-    name: str, values: tuple[Any, ...], after: dict[str, str]
-) -> None:
+def test_a_default_is_not_written_and_all_else_is(name: str, values: tuple[Any, ...], after: dict[str, str]) -> None:
     assert says(name, "set_value", *values, run="a", digit="1")[1] == after
 
 
@@ -170,9 +156,7 @@ def test_a_view_takes_its_own_words_with_it_and_leaves_the_run() -> None:
     assert set(at.run().query_params) == {"run", "epoch"}
 
 
-def test_what_a_drawing_that_was_cut_short_had_set_is_set_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_a_drawing_that_was_cut_short_had_set_is_set_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A browser shows what a widget was told, and it was told in a drawing that never came."""
     monkeypatch.setattr(navigation, "redirect_through_app", lambda: None)
 

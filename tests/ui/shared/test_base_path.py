@@ -72,9 +72,7 @@ def test_who_looks_whether_it_lives_may_use_any_name(base: str, set_option: Set)
         ("::1", "http://[::1]:8501/"),
     ],
 )
-def test_the_browser_is_sent_to_the_address_that_is_served(
-    address: str, url: str, set_option: Set
-) -> None:
+def test_the_browser_is_sent_to_the_address_that_is_served(address: str, url: str, set_option: Set) -> None:
     set_option("server.address", address)
     set_option("server.port", 8501)
     assert server.build_server_url() == url

@@ -71,9 +71,7 @@ def unescaped(source: str) -> list[str]:
     return [
         f"{found.lineno}: {ast.unparse(found)}"
         for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and ast.unparse(node.func) != ESCAPE
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) != ESCAPE
         for said in markdown_of(node, node.func.attr)
         for found in words(said)
     ]
@@ -113,9 +111,7 @@ def words(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def test_words_from_outside_are_escaped_before_they_are_markdown() -> None:
-    found = {
-        path.relative_to(REPO).as_posix(): unescaped(path.read_text("utf-8")) for path in SOURCES
-    }
+    found = {path.relative_to(REPO).as_posix(): unescaped(path.read_text("utf-8")) for path in SOURCES}
     assert {path: lines for path, lines in found.items() if lines} == {}
 
 

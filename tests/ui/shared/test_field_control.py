@@ -3,15 +3,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-KINDS = (
-    "selectbox",
-    "button_group",
-    "toggle",
-    "text_input",
-    "select_slider",
-    "slider",
-    "number_input",
-)
+KINDS = ("selectbox", "button_group", "toggle", "text_input", "select_slider", "slider", "number_input")
 
 
 def one_of_each() -> None:

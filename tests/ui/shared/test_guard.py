@@ -42,9 +42,7 @@ def test_what_a_person_can_mend_is_shown_as_it_stands() -> None:
     assert not at.exception
 
 
-def test_a_bug_is_a_plain_sentence_on_the_page_and_a_traceback_in_the_log(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_bug_is_a_plain_sentence_on_the_page_and_a_traceback_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         at = AppTest.from_function(buggy).run()
     assert shown(at) == [guard.BUG_MESSAGE]

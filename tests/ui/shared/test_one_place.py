@@ -85,9 +85,7 @@ def internals(source: str) -> set[str]:
             names.add(f"streamlit.{ast.unparse(node).removeprefix('st.')}")
     own = {name for name in names if name.startswith("streamlit.")}
     return {
-        name
-        for name in own
-        if name.split(".")[1] in INTERNAL or any(part.startswith("_") for part in name.split("."))
+        name for name in own if name.split(".")[1] in INTERNAL or any(part.startswith("_") for part in name.split("."))
     }
 
 
@@ -105,10 +103,7 @@ def widgets_called(source: str) -> set[str]:
 
 def test_every_widget_with_a_value_is_drawn_in_one_way() -> None:
     """By `draw_widget`, which tells a browser that missed it what the widget holds."""
-    found = {
-        path.relative_to(REPO).as_posix(): widgets_called(path.read_text("utf-8"))
-        for path in SOURCES
-    }
+    found = {path.relative_to(REPO).as_posix(): widgets_called(path.read_text("utf-8")) for path in SOURCES}
     assert not {path: names for path, names in found.items() if names}
     assert widgets_called("st.toggle('On', key='on')") == {"toggle"}
     assert not widgets_called("draw_widget(st.toggle, 'On', key='on')")
@@ -116,18 +111,12 @@ def test_every_widget_with_a_value_is_drawn_in_one_way() -> None:
 
 @pytest.mark.parametrize("store", ALLOWED)
 def test_a_store_is_touched_in_its_own_place_alone(store: str) -> None:
-    found = {
-        path.relative_to(REPO).as_posix()
-        for path in SOURCES
-        if store in touched(path.read_text("utf-8"))
-    }
+    found = {path.relative_to(REPO).as_posix() for path in SOURCES if store in touched(path.read_text("utf-8"))}
     assert found == ALLOWED[store]
 
 
 def test_streamlits_internals_are_left_alone() -> None:
-    found = {
-        path.relative_to(REPO).as_posix(): internals(path.read_text("utf-8")) for path in SOURCES
-    }
+    found = {path.relative_to(REPO).as_posix(): internals(path.read_text("utf-8")) for path in SOURCES}
     assert {path: names for path, names in found.items() if names} == NEEDED
 
 

@@ -37,11 +37,7 @@ def test_each_setting_is_brought_to_three_seeds_that_it_did_not_have() -> None:
     plan = plan_seed_runs([first, second], runs.list_runs())
     assert plan is not None
     assert len(plan.existing) == 3
-    assert [(config.momentum, config.seed) for config in plan.missing] == [
-        (0.5, 3),
-        (0.6, 1),
-        (0.6, 2),
-    ]
+    assert [(config.momentum, config.seed) for config in plan.missing] == [(0.5, 3), (0.6, 1), (0.6, 2)]
     assert plan.seconds == pytest.approx(60.0)
 
 

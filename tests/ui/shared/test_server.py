@@ -114,16 +114,10 @@ def test_another_sites_page_does_not_have_the_internet_asked_who_we_are(
     origin: str | None, host: str, heard: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Streamlit asks, for seconds in which it serves nobody, before it refuses a connection."""
-    options = {
-        "browser.serverAddress": "localhost",
-        "server.corsAllowedOrigins": ["http://a.example"],
-    }
+    options = {"browser.serverAddress": "localhost", "server.corsAllowedOrigins": ["http://a.example"]}
     before = st.get_option
     monkeypatch.setattr(st, "get_option", lambda name: options.get(name, before(name)))
-    headers = [
-        (b"host", host.encode()),
-        *([(b"origin", origin.encode())] if origin is not None else []),
-    ]
+    headers = [(b"host", host.encode()), *([(b"origin", origin.encode())] if origin is not None else [])]
     told: list[str] = []
 
     async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
@@ -146,9 +140,7 @@ def test_who_looks_whether_it_lives_may_use_any_name(server: Server) -> None:
 
 def test_with_few_open_files_tabs_are_refused_before_all_is_stuck(server: Server) -> None:
     # As `streamlit run` has it: the app, which raises the limit, is imported before anybody comes.
-    assert f"allows this server {FEW} open files, enough for about 4 browser tabs" in (
-        server.log.read_text()
-    )
+    assert f"allows this server {FEW} open files, enough for about 4 browser tabs" in (server.log.read_text())
     with ExitStack() as tabs:
         opened = 0
         while (tab := open_tab(server)) and opened < FEW:
@@ -180,11 +172,7 @@ def test_as_many_open_files_are_asked_for_as_any_number_of_tabs_needs() -> None:
         "subprocess.run(['bash', '-c', 'ulimit -Sn'])"
     )
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    most = (
-        open_files.TARGET_FILE_LIMIT
-        if hard == resource.RLIM_INFINITY
-        else min(hard, open_files.TARGET_FILE_LIMIT)
-    )
+    most = open_files.TARGET_FILE_LIMIT if hard == resource.RLIM_INFINITY else min(hard, open_files.TARGET_FILE_LIMIT)
     done = subprocess.run(
         ["bash", "-c", 'ulimit -Sn 256; exec "$@"', "bash", sys.executable, "-c", script],
         env={**os.environ, "PYTHONPATH": str(REPO)},

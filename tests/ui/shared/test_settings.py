@@ -38,14 +38,7 @@ def test_every_control_has_the_settings_help() -> None:
         key = settings.format_setting_key(field.name)
         widgets = [
             w
-            for kind in (
-                "selectbox",
-                "select_slider",
-                "slider",
-                "number_input",
-                "text_input",
-                "toggle",
-            )
+            for kind in ("selectbox", "select_slider", "slider", "number_input", "text_input", "toggle")
             for w in at.get(kind)
             if w.key == key
         ]
@@ -96,19 +89,11 @@ def test_the_summary_names_what_is_unusual_and_only_that() -> None:
     plain = settings.summarize_run_settings(EnsembleConfig(members=1))
     assert plain == "1 member · rate 0.1 · momentum 0.9 · 10 epochs · batch 128 · seed 0"
     assert settings.summarize_run_settings(ODD).startswith("9 members · rate 0.0123")
-    for said in (
-        "cosine schedule",
-        "bootstrap",
-        "shift pixels 2",
-        "rotation degrees 12.5",
-        "adversarial step 0.03",
-    ):
+    for said in ("cosine schedule", "bootstrap", "shift pixels 2", "rotation degrees 12.5", "adversarial step 0.03"):
         assert said in settings.summarize_run_settings(ODD)
 
 
-@pytest.mark.parametrize(
-    ("value", "said"), [(0.00001, "0.00001"), (0.1, "0.1"), (10.0, "10"), (4096, "4,096")]
-)
+@pytest.mark.parametrize(("value", "said"), [(0.00001, "0.00001"), (0.1, "0.1"), (10.0, "10"), (4096, "4,096")])
 def test_values_are_written_out(value: Any, said: str) -> None:
     assert settings.format_slider_value(value) == said
 
@@ -120,6 +105,4 @@ def test_a_run_is_called_by_the_values_that_its_members_have() -> None:
         "8 members · rate 0.01 to 1 · momentum 0.8 and 0.9 · 10 epochs · batch 128 · seed 0"
     )
     decay = EnsembleConfig(members=2, vary="weight_decay=0.0001,0.01")
-    assert settings.summarize_unnamed_settings(decay).endswith(
-        "seed 0 · weight decay 0.0001 and 0.01"
-    )
+    assert settings.summarize_unnamed_settings(decay).endswith("seed 0 · weight decay 0.0001 and 0.01")

@@ -23,10 +23,7 @@ def child() -> Iterator["subprocess.Popen[bytes]"]:
 
 @pytest.mark.parametrize(("word", "ended"), [("1", True), ("0", False), (None, False)])
 def test_its_workers_are_told_to_stop_and_waited_for_only_where_that_is_asked_for(
-    word: str | None,
-    ended: bool,
-    child: "subprocess.Popen[bytes]",
-    monkeypatch: pytest.MonkeyPatch,
+    word: str | None, ended: bool, child: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = config.get_option("server.headless")
     config.set_option("server.headless", True)

@@ -14,18 +14,11 @@ def reading() -> None:
 
     from ensemble.ui.shared.tab import Tab, tab
 
-    said: dict[str, object] = {
-        "before": (tab.inspected_run_id, tab.held_epoch, tab.grid_columns["a"])
-    }
+    said: dict[str, object] = {"before": (tab.inspected_run_id, tab.held_epoch, tab.grid_columns["a"])}
     tab.inspected_run_id, tab.held_epoch = "run-1", ("run-1", 4)
     tab.grid_columns["a"] = 5
     tab.runs_message = "done", "Deleted."
-    said["after"] = (
-        tab.inspected_run_id,
-        tab.held_epoch,
-        tab.grid_columns["a"],
-        tab.grid_columns["b"],
-    )
+    said["after"] = (tab.inspected_run_id, tab.held_epoch, tab.grid_columns["a"], tab.grid_columns["b"])
     said["told"] = Tab.runs_message.pop(), Tab.runs_message.pop()
     del tab.inspected_run_id
     del tab.inspected_run_id  # what is forgotten can be forgotten again

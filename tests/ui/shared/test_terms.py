@@ -16,9 +16,7 @@ def test_every_term_has_plain_words_without_a_term_and_a_view_that_there_is() ->
         assert not ABBREVIATIONS & set(term.plain.split())
         assert term.gloss.endswith(".")
         assert term.view in {"", *VIEWS}
-    assert METRIC_HELP.keys() <= terms.TERMS_BY_NAME.keys(), (
-        "each figure of Inspect has plain words"
-    )
+    assert METRIC_HELP.keys() <= terms.TERMS_BY_NAME.keys(), "each figure of Inspect has plain words"
     assert len({term.plain for term in terms.TERMS}) == len(terms.TERMS)
 
 

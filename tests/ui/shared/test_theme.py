@@ -15,9 +15,7 @@ def test_figures_take_the_colours_that_the_browser_shows(
     assert theme.get_page_palette() == colors
 
 
-def test_a_colour_that_somebody_set_is_taken_and_one_that_nobody_did_is_ours(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_colour_that_somebody_set_is_taken_and_one_that_nobody_did_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     options = {"theme.light.textColor": "#123456"}
     monkeypatch.setattr(st, "get_option", options.get)
     found = theme.get_page_palette()

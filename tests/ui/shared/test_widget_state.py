@@ -77,9 +77,7 @@ def test_a_browser_that_missed_what_was_put_is_told_it_as_the_default() -> None:
         ("words", {}, True),
     ],
 )
-def test_a_value_that_the_widget_cannot_show_is_no_default(
-    held: object, given: dict[str, Any], can: bool
-) -> None:
+def test_a_value_that_the_widget_cannot_show_is_no_default(held: object, given: dict[str, Any], can: bool) -> None:
     assert widget_state.can_hold(held, given) == can
 
 

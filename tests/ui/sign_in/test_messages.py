@@ -57,9 +57,7 @@ def test_what_is_no_message_is_left_for_streamlit_to_refuse() -> None:
     assert is_heard(b"\xff\xff", {})
 
 
-@pytest.mark.parametrize(
-    "said", ["a%0aroot%20signed%20in", "a%0D", "%1b[2J", "%C2%9b2J", "%E2%80%A8x"]
-)
+@pytest.mark.parametrize("said", ["a%0aroot%20signed%20in", "a%0D", "%1b[2J", "%C2%9b2J", "%E2%80%A8x"])
 def test_the_way_back_from_a_provider_carries_no_line_into_the_log(said: str) -> None:
     assert status("/oauth2callback", query_string=f"error={said}".encode()) == 400
     assert status("/oauth2callback", query_string=b"error=access_denied&state=a%20b") == 200
@@ -69,9 +67,9 @@ def test_a_cookie_signs_out_once_however_often_it_is_shown() -> None:
     given = cookies(sub="leaving")
     for _ in range(5):
         status("/auth/logout", given)
-    assert [
-        one.who for one in audit_log.read_audit_log() if one.action == actions.SIGN_OUT_EVENT
-    ] == ["ann@example.org"]
+    assert [one.who for one in audit_log.read_audit_log() if one.action == actions.SIGN_OUT_EVENT] == [
+        "ann@example.org"
+    ]
 
 
 def test_another_sites_link_signs_nobody_out() -> None:

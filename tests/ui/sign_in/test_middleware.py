@@ -23,13 +23,7 @@ from ensemble.ui.sign_in import middleware, provider, visitors
 from ensemble.ui.sign_in.middleware import SignInMiddleware
 
 SECRET, ORIGIN = "k" * 32, "http://testserver"
-CLAIMS = {
-    "email": "ann@example.org",
-    "email_verified": True,
-    "sub": "1",
-    "origin": ORIGIN,
-    "is_logged_in": True,
-}
+CLAIMS = {"email": "ann@example.org", "email_verified": True, "sub": "1", "origin": ORIGIN, "is_logged_in": True}
 PRIVATE = [
     "/media/0a1b.png",
     "/component/x/index.html",
@@ -88,9 +82,7 @@ def scope_of(path: str, given: dict[str, str], headers: list[tuple[str, str]]) -
     }
 
 
-def status(
-    path: str, given: dict[str, str] | None = None, *headers: tuple[str, str], **other: Any
-) -> int:
+def status(path: str, given: dict[str, str] | None = None, *headers: tuple[str, str], **other: Any) -> int:
     """The status of an answer; one that lets nobody in says nothing of what is inside."""
     told: list[Message] = []
 
@@ -108,9 +100,7 @@ def status(
 class Tab:
     """A browser's end of a WebSocket."""
 
-    def __init__(
-        self, given: dict[str, str], words: str = "streamlit", address: str = "192.0.2.1"
-    ) -> None:
+    def __init__(self, given: dict[str, str], words: str = "streamlit", address: str = "192.0.2.1") -> None:
         self._scope = scope_of("/_stcore/stream", given, [("sec-websocket-protocol", words)])
         self._scope |= {"type": "websocket", "client": (address, 50_000)}
         self._to: asyncio.Queue[Message] = asyncio.Queue()
@@ -239,10 +229,7 @@ def test_an_open_tab_is_closed_when_its_person_may_no_longer_come_in(
             if not at_rest:
                 await tab.press()
             assert ForwardMsg.FromString((await tab.told())["bytes"]).auth_redirect.url == "/"
-            assert await tab.told() == {
-                "type": "websocket.close",
-                "code": middleware.CLOSE_CODE_REFUSED,
-            }
+            assert await tab.told() == {"type": "websocket.close", "code": middleware.CLOSE_CODE_REFUSED}
 
     asyncio.run(one_leaves())
 

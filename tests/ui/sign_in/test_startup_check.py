@@ -25,9 +25,7 @@ WHOLE = {
 }
 
 
-def test_a_server_that_others_reach_is_refused_in_a_sentence_without_sign_in(
-    tmp_path: Path,
-) -> None:
+def test_a_server_that_others_reach_is_refused_in_a_sentence_without_sign_in(tmp_path: Path) -> None:
     done = subprocess.run(
         [
             sys.executable,
@@ -92,22 +90,16 @@ def test_what_a_provider_still_needs_is_named_and_no_secret_with_it(
     assert "xxx" not in missing
 
 
-def test_a_broken_file_of_secrets_is_not_taken_for_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_file_of_secrets_is_not_taken_for_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "secrets.toml"
     file.write_text("[auth\n")
     before = st.get_option
-    monkeypatch.setattr(
-        st, "get_option", lambda name: [str(file)] if name == "secrets.files" else before(name)
-    )
+    monkeypatch.setattr(st, "get_option", lambda name: [str(file)] if name == "secrets.files" else before(name))
     assert provider.has_auth_settings()
     assert provider.describe_missing_auth_settings() == provider.UNREADABLE_SECRETS
 
 
-def test_a_shared_server_answers_to_its_name_and_asks_who_comes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_shared_server_answers_to_its_name_and_asks_who_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provider, "read_auth_section", lambda: WHOLE)
     monkeypatch.setattr(visitors._IdentityState, "sharing", AccessMode.ALONE)
     monkeypatch.setattr(visitors._IdentityState, "begun", False)
@@ -128,9 +120,7 @@ def test_a_page_alone_is_not_drawn_for_others(monkeypatch: pytest.MonkeyPatch) -
     """As `streamlit run pages/runs.py --server.address 0.0.0.0` would have it."""
     before, address = st.get_option, "0.0.0.0"
     monkeypatch.setattr(visitors._IdentityState, "begun", False)
-    monkeypatch.setattr(
-        st, "get_option", lambda name: address if name == "server.address" else before(name)
-    )
+    monkeypatch.setattr(st, "get_option", lambda name: address if name == "server.address" else before(name))
     page = AppTest.from_file(str(REPO / "pages" / "runs.py"), default_timeout=240).run()
     assert [one.value[:12] for one in page.error] == ["A page alone"]
     assert not page.title

@@ -29,9 +29,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryUploadedFileManager]
     uploads.reset_upload_records()
 
 
-def hand_in(
-    held: MemoryUploadedFileManager, tab: str, size: int, person: str = "ann", declared: bool = True
-) -> int:
+def hand_in(held: MemoryUploadedFileManager, tab: str, size: int, person: str = "ann", declared: bool = True) -> int:
     """The status of the answer to an upload; what stands behind keeps it, as Streamlit does."""
     told: list[Message] = []
 
@@ -65,9 +63,7 @@ def test_a_person_fills_so_much_memory_and_no_more_with_however_many_tabs(
     assert hand_in(held, "a", MEGA) == 204, "a tab was closed"
 
 
-def test_one_that_does_not_say_how_long_it_is_may_be_as_long_as_any(
-    held: MemoryUploadedFileManager,
-) -> None:
+def test_one_that_does_not_say_how_long_it_is_may_be_as_long_as_any(held: MemoryUploadedFileManager) -> None:
     assert hand_in(held, "a", 1, declared=False) == 413
 
 

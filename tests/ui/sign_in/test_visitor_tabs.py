@@ -27,17 +27,13 @@ async def closing_code(tab: Tab) -> int:
     return int(message["code"])
 
 
-def test_silent_ones_of_one_address_make_room_for_who_comes_from_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_silent_ones_of_one_address_make_room_for_who_comes_from_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visitor_tabs, "MAX_VISITORS", 6)
 
     async def come() -> None:
         async with AsyncExitStack() as stack:
             reads = await stack.enter_async_context(Tab({}, address="192.0.2.7"))
-            silent = [
-                await stack.enter_async_context(Tab({}, address="198.51.100.1")) for _ in range(9)
-            ]
+            silent = [await stack.enter_async_context(Tab({}, address="198.51.100.1")) for _ in range(9)]
             newcomer = await stack.enter_async_context(Tab({}, address="192.0.2.8"))
             assert [await closing_code(tab) for tab in silent[:5]] == [1013] * 5
             assert await is_open(newcomer)
@@ -66,9 +62,7 @@ def test_one_address_has_no_more_than_its_share(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(("speaks", "limit"), [(False, "FIRST_MESSAGE_S"), (True, "IDLE_S")])
-def test_one_that_says_nothing_is_closed(
-    monkeypatch: pytest.MonkeyPatch, speaks: bool, limit: str
-) -> None:
+def test_one_that_says_nothing_is_closed(monkeypatch: pytest.MonkeyPatch, speaks: bool, limit: str) -> None:
     monkeypatch.setattr(middleware, "CHECK_INTERVAL_S", 0.01)
 
     async def come() -> None:
@@ -82,9 +76,7 @@ def test_one_that_says_nothing_is_closed(
     asyncio.run(come())
 
 
-def test_where_files_are_few_half_of_the_tabs_are_for_who_has_signed_in(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_files_are_few_half_of_the_tabs_are_for_who_has_signed_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_files, "raise_open_file_limit", lambda: 256)
     served = open_files.estimate_served_tabs(256)
     assert 1 < visitor_tabs.count_visitor_places() == served // 2
@@ -104,9 +96,7 @@ def test_where_files_are_few_half_of_the_tabs_are_for_who_has_signed_in(
         (None, "", ""),
     ],
 )
-def test_an_address_is_that_of_the_visitor_or_of_nobody(
-    client: Any, forwarded: str, address: str
-) -> None:
+def test_an_address_is_that_of_the_visitor_or_of_nobody(client: Any, forwarded: str, address: str) -> None:
     headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
     scope = {"type": "websocket", "client": client, "headers": headers}
     assert find_visitor_address(scope) == address

@@ -64,9 +64,7 @@ def test_how_often_members_differ_is_counted_pair_by_pair_and_against_the_ensemb
     rows, drawn = run_of(3)
     differ = curve_panels.build_disagreement_panel(rows, 3, 500, log=True)
     voted = [three.argmax(-1) for three in drawn]
-    pairs = [
-        np.mean([hamming_loss(a, b) for a, b in ((x, y), (y, z), (x, z))]) for x, y, z in voted
-    ]
+    pairs = [np.mean([hamming_loss(a, b) for a, b in ((x, y), (y, z), (x, z))]) for x, y, z in voted]
     assert curve(differ, "pairs") == pytest.approx(pairs, rel=1e-4)
     apart = [hamming_loss(three.mean(0).argmax(-1), three[1].argmax(-1)) for three in drawn]
     assert curve(differ, "member 2") == pytest.approx(apart, rel=1e-4)
@@ -91,10 +89,7 @@ def test_one_member_and_a_first_epoch_that_goes_on_have_a_sentence_in_the_pictur
 def test_a_run_that_recorded_no_disagreement_says_so_and_keeps_its_other_pictures() -> None:
     rows, _ = run_of(2)
     older = [{k: v for k, v in row.items() if "disagreement" not in k} for row in rows]
-    assert (
-        curve_panels.build_disagreement_panel(older, 2, 500, True)["note"]
-        == curve_panels.NOT_RECORDED_NOTE
-    )
+    assert curve_panels.build_disagreement_panel(older, 2, 500, True)["note"] == curve_panels.NOT_RECORDED_NOTE
     assert "note" not in curve_panels.build_diversity_panel(older, 2, True)
     # One that was stopped, and went on with this version, has a curve from there.
     differ = curve_panels.build_disagreement_panel([*older, closed(4, 2, 4)[0]], 2, 500, True)

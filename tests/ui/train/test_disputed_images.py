@@ -42,9 +42,7 @@ def test_the_most_divided_votes_come_first_and_open_on_predictions() -> None:
         assert view.digit is not None
         assert [int(vote) for vote in votes] == list(every[view.digit])
         averaged = drawn[:, view.digit].astype(float).mean(0).argmax()
-        assert tile["right"] == (
-            averaged == datasets.load_dataset("digits").test_labels[view.digit]
-        )
+        assert tile["right"] == (averaged == datasets.load_dataset("digits").test_labels[view.digit])
 
 
 def test_many_members_votes_are_counted_under_each_image() -> None:
@@ -102,11 +100,7 @@ def test_a_long_run_of_an_earlier_version_is_read_at_a_few_epochs() -> None:
     rows = [ROWS[0] | {"epoch": number} for number in range(1, 501)]
     for number in (1, 2, 250, 500):
         write_predictions(run.path, number, distributions(4, 500, 10))
-    has = [
-        row["epoch"]
-        for row in disagreement_backfill.fill_missing_disagreement(run, rows)
-        if "disagreement" in row
-    ]
+    has = [row["epoch"] for row in disagreement_backfill.fill_missing_disagreement(run, rows) if "disagreement" in row]
     assert has[0] == 1
     assert has[-1] == 500
     assert 2 not in has

@@ -32,17 +32,11 @@ def epoch(progress: float, accuracy: list[float], whole: float) -> dict[str, Any
     }
 
 
-ROWS = [
-    steps(0.5, 2.0, 1.0, whole=1.2),
-    steps(1.0, 1.0, None, whole=0.6),
-    epoch(1.0, [0.8, 0.9], 0.92),
-]
+ROWS = [steps(0.5, 2.0, 1.0, whole=1.2), steps(1.0, 1.0, None, whole=0.6), epoch(1.0, [0.8, 0.9], 0.92)]
 
 
 def by_name(figure: str) -> dict[tuple[str, str], history.LearningCurve]:
-    return {
-        (curve.series, curve.split): curve for curve in history.build_metric_curves(ROWS, figure)
-    }
+    return {(curve.series, curve.split): curve for curve in history.build_metric_curves(ROWS, figure)}
 
 
 def test_every_member_its_mean_and_the_ensemble_have_a_curve() -> None:
@@ -63,10 +57,7 @@ def test_no_curve_for_what_the_run_did_not_measure() -> None:
 
 
 def test_one_member_is_no_ensemble() -> None:
-    names = {
-        c.series
-        for c in history.build_metric_curves([steps(1, 2.0), epoch(1, [0.9], 0.9)], "accuracy")
-    }
+    names = {c.series for c in history.build_metric_curves([steps(1, 2.0), epoch(1, [0.9], 0.9)], "accuracy")}
     assert names == {"member 1"}
 
 
@@ -92,9 +83,7 @@ def extremes(y: np.ndarray, group: int) -> set[int]:
     kept = set()
     for start in range(0, len(y), group):
         there = [i for i in range(start, min(start + group, len(y))) if not np.isnan(y[i])]
-        kept |= (
-            {min(there, key=lambda i: y[i]), max(there, key=lambda i: y[i])} if there else {start}
-        )
+        kept |= {min(there, key=lambda i: y[i]), max(there, key=lambda i: y[i])} if there else {start}
     return kept | {len(y) - 1}
 
 
@@ -116,9 +105,7 @@ def test_a_thinned_curve_keeps_every_peak(points: int, group: int, gaps: float) 
 def test_points_already_drawn_stay_when_the_curve_grows() -> None:
     y = np.random.default_rng(3).normal(size=180)
     before, after = (
-        history.thin_curve(
-            history.LearningCurve("mean", "train", np.arange(n, dtype=float), y[:n]), 100
-        )
+        history.thin_curve(history.LearningCurve("mean", "train", np.arange(n, dtype=float), y[:n]), 100)
         for n in (150, 180)
     )
     drawn = before.x < 148  # all but the last group, which is not yet whole
@@ -143,9 +130,7 @@ def test_validation_has_curves_where_it_was_measured_and_columns_of_its_own() ->
     }
     rows = [epoch(1.0, [0.8, 0.9], 0.92) | held]
     assert history.build_split_curves(ROWS[-1:], "validation", "loss") == []
-    found = {
-        one.series: one.y.tolist() for one in history.build_split_curves(rows, "validation", "loss")
-    }
+    found = {one.series: one.y.tolist() for one in history.build_split_curves(rows, "validation", "loss")}
     assert found == {"member 1": [0.3], "member 2": [0.5], "mean": [0.4], "ensemble": [0.2]}
     columns = history.tabulate_history(rows)
     assert columns["validation_loss_2"] == [0.5]
@@ -190,17 +175,13 @@ def test_an_epoch_that_not_every_group_has_closed_is_no_headline() -> None:
 def test_the_mean_member_is_that_of_those_who_go_on() -> None:
     rows = [epoch(1.0, [0.5, 0.7, 0.9], 0.9), epoch(2.0, [0.6, 0.8, 0.0], 0.9)]
     rows[1] |= {"set_aside": [2], "test_accuracy": [0.6, 0.8, None]}
-    mean = next(
-        one for one in history.build_split_curves(rows, "test", "accuracy") if one.series == "mean"
-    )
+    mean = next(one for one in history.build_split_curves(rows, "test", "accuracy") if one.series == "mean")
     assert mean.y.tolist() == pytest.approx([0.7, 0.7])
 
 
 def test_an_epoch_that_not_every_group_has_closed_has_no_mean() -> None:
     rows = [epoch(1.0, [0.5, 0.7], 0.9), epoch(2.0, [0.6, 0.0], 0.9)]
     rows[1]["test_accuracy"] = [0.6, None]
-    mean = next(
-        one for one in history.build_split_curves(rows, "test", "accuracy") if one.series == "mean"
-    )
+    mean = next(one for one in history.build_split_curves(rows, "test", "accuracy") if one.series == "mean")
     assert mean.y[0] == pytest.approx(0.6)
     assert np.isnan(mean.y[1])

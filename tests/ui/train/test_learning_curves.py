@@ -18,13 +18,9 @@ def many(members: int) -> list[dict[str, Any]]:
 def test_a_panel_can_be_sent_as_json_and_marks_gaps() -> None:
     panel = curve_panels.build_metric_panel(ROWS, "loss", 500, False, 0.0)
     sent = json.dumps(panel, allow_nan=False)
-    assert [
-        y
-        for line in json.loads(sent)["lines"]
-        if line["who"] == "member 2"
-        for y in line["y"]
-        if y is None
-    ] == [None]
+    assert [y for line in json.loads(sent)["lines"] if line["who"] == "member 2" for y in line["y"] if y is None] == [
+        None
+    ]
 
 
 def test_smoothing_leaves_test_curves_as_measured() -> None:
@@ -42,10 +38,7 @@ def test_many_members_hide_together_and_share_one_hue(members: int, groups: int)
     grouped = {line["group"] for line in panel["lines"] if line["who"].startswith("member")}
     assert len(grouped) == groups
     assert grouped < {entry["group"] for entry in learning_curves.build_curve_legend(members)}
-    hues = {
-        learning_curves.build_curve_style(f"member {m + 1}", members)["color"]
-        for m in range(members)
-    }
+    hues = {learning_curves.build_curve_style(f"member {m + 1}", members)["color"] for m in range(members)}
     assert len(hues) == groups
 
 
@@ -69,33 +62,21 @@ def test_every_line_has_a_style_and_stands_in_the_legend() -> None:
         "train",
         "members' train",
     ]
-    assert [entry["label"] for entry in learning_curves.build_curve_legend(1)] == [
-        "member 1",
-        "test",
-        "train",
-    ]
+    assert [entry["label"] for entry in learning_curves.build_curve_legend(1)] == ["member 1", "test", "train"]
 
 
 @pytest.mark.parametrize("members", [2, 7, 12])
 def test_no_two_entries_of_the_legend_look_alike(members: int) -> None:
     looks = [
-        (
-            entry["color"],
-            entry["width"],
-            entry.get("dashes", ""),
-        )
+        (entry["color"], entry["width"], entry.get("dashes", ""))
         for entry in learning_curves.build_curve_legend(members, validation=True)
         if entry["group"] != "training"  # of the training curves a part
     ]
     assert len(set(looks)) == len(looks)
 
 
-@pytest.mark.parametrize(
-    ("done", "epochs", "end"), [(0.1, 10, 10), (3, 1000, 20), (21, 1000, 40), (900, 1000, 1000)]
-)
-def test_the_epoch_axis_moves_seldom_and_ends_with_the_run(
-    done: float, epochs: int, end: float
-) -> None:
+@pytest.mark.parametrize(("done", "epochs", "end"), [(0.1, 10, 10), (3, 1000, 20), (21, 1000, 40), (900, 1000, 1000)])
+def test_the_epoch_axis_moves_seldom_and_ends_with_the_run(done: float, epochs: int, end: float) -> None:
     assert learning_curves.compute_epoch_axis_end([steps(done, 1.0)], epochs) == end
 
 
@@ -140,15 +121,7 @@ def test_images_held_out_have_one_curve_that_looks_like_no_other(members: int, w
         alone = held[f"validation_{figure}"][0]
         assert (line["who"], line["y"]) == (who, [value if members > 1 else alone])
         assert "validation images dash-dotted" in panel["alt"]
-        assert (
-            "validation"
-            not in curve_panels.build_metric_panel(many(members), figure, 500, False, 0.5)["alt"]
-        )
-    looks = {
-        entry["group"]: entry.get("dashes")
-        for entry in learning_curves.build_curve_legend(members, True)
-    }
+        assert "validation" not in curve_panels.build_metric_panel(many(members), figure, 500, False, 0.5)["alt"]
+    looks = {entry["group"]: entry.get("dashes") for entry in learning_curves.build_curve_legend(members, True)}
     assert list(looks.values()).count(looks["validation"]) == 1
-    assert "validation" not in {
-        entry["group"] for entry in learning_curves.build_curve_legend(members)
-    }
+    assert "validation" not in {entry["group"] for entry in learning_curves.build_curve_legend(members)}

@@ -76,8 +76,7 @@ def test_it_is_waited_for_when_its_turn_has_come_and_the_page_is_drawn(
 
 
 @pytest.mark.parametrize(
-    ("silence", "said"),
-    [(0.0, ""), (30.0, ""), (31.0, " · no news for 31 s"), (150.0, " · no news for 2 min 30 s")],
+    ("silence", "said"), [(0.0, ""), (30.0, ""), (31.0, " · no news for 31 s"), (150.0, " · no news for 2 min 30 s")]
 )
 def test_a_run_that_has_fallen_silent_says_for_how_long(
     silence: float, said: str, monkeypatch: pytest.MonkeyPatch
@@ -110,9 +109,7 @@ def test_a_long_history_is_looked_at_less_often(figures: int, state: str, second
     assert live.compute_refresh_interval(figures, state) == seconds
 
 
-def test_a_run_that_is_gone_on_with_elsewhere_has_its_page_drawn_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_run_that_is_gone_on_with_elsewhere_has_its_page_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.create_run(EnsembleConfig())
     write_status(run.path, replace(run.status, state="stopped"))
     drawn: list[None] = []

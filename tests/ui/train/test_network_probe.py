@@ -27,9 +27,7 @@ def answer(code: str, patience: float = 30.0) -> ProbeResult:
 
 
 def test_an_answer_is_its_last_line_whatever_was_printed_before() -> None:
-    expected = ProbeResult(
-        NetworkCost(7, 12, 2, 3), bfloat16=False, advice=("Mind it.",), layers=(("a", (7,)),)
-    )
+    expected = ProbeResult(NetworkCost(7, 12, 2, 3), bfloat16=False, advice=("Mind it.",), layers=(("a", (7,)),))
     assert answer(f"print('{{}} of mine'); {GOOD}") == expected
     assert not expected.is_pending
 
@@ -49,9 +47,7 @@ def test_a_refusal_is_told_as_it_stands() -> None:
         ("import sys; sys.stdout.buffer.write(bytes(range(256)))", "(exit status 0)"),
     ],
 )
-def test_one_that_ends_the_process_is_a_sentence_with_the_way_to_see_why(
-    code: str, how: str
-) -> None:
+def test_one_that_ends_the_process_is_a_sentence_with_the_way_to_see_why(code: str, how: str) -> None:
     said = answer(code).problem
     assert how in said
     assert said.endswith("`ensemble network leaves:Leaves` shows why.")
@@ -73,9 +69,7 @@ def test_one_that_never_returns_is_ended_with_all_that_it_has_started(tmp_path: 
     assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
 
 
-def test_it_is_asked_anew_once_its_code_has_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_asked_anew_once_its_code_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine").mkdir()
     Path("mine/leaves.py").write_text("a = 1")

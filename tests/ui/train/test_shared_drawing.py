@@ -29,9 +29,7 @@ def test_a_run_that_is_watched_is_read_once_for_all_and_anew_where_a_file_change
     assert loaders.find_watched_run(run.id).name == "another"
 
 
-def test_pictures_are_made_once_for_a_history_and_are_those_of_its_lines(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_pictures_are_made_once_for_a_history_and_are_those_of_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     run, made = runs.create_run(EnsembleConfig(members=2)), []
 
     def build(rows: list[dict[str, Any]], **how: Any) -> Any:

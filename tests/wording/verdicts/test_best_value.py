@@ -5,9 +5,7 @@ from ensemble.analysis.best_value import BestValue, estimate_best_value
 from ensemble.wording.verdicts import best_value as words
 
 
-def found(
-    means: list[float], values: list[float] | None = None, members: int = 3, n: int = 500
-) -> BestValue:
+def found(means: list[float], values: list[float] | None = None, members: int = 3, n: int = 500) -> BestValue:
     """What 500 images tell of values of so many members each, whose seeds differ a little."""
     draw = np.random.default_rng(1)
     own = np.repeat(means, members) + draw.normal(0, 0.0001 * (members > 1), len(means) * members)
@@ -66,9 +64,7 @@ def test_the_headline_names_the_best_range_or_that_there_is_none(
 
 
 def test_one_member_a_value_says_that_seeds_may_order_values_differently() -> None:
-    told = words.describe_best_value_evidence(
-        found([0.5, 0.0, 0.3], members=1), "learning_rate", "test", 1
-    )
+    told = words.describe_best_value_evidence(found([0.5, 0.0, 0.3], members=1), "learning_rate", "test", 1)
     assert "One member for each: other seeds may order the rates differently." in told
     assert "train 3 members for each (9 members)" in told
     assert "over the seeds" not in told
@@ -111,33 +107,23 @@ def test_beside_a_value_that_diverged_nobody_is_sent_beyond_it() -> None:
     told = words.describe_best_value_evidence(left, "learning_rate", "test", 1, tried)
     assert "try above" not in told
     assert "At 1 the loss was no longer a number: try between 0.3 and 1." in told
-    assert "try above" in words.describe_best_value_evidence(
-        left, "learning_rate", "test", 1, tried[:3]
-    )
+    assert "try above" in words.describe_best_value_evidence(left, "learning_rate", "test", 1, tried[:3])
     sure = found([0.0, 0.3, 0.4], [0.1, 0.3, 0.9])
     told = words.describe_best_value_evidence(sure, "momentum", "test", 1, [0.01, 0.1, 0.3, 0.9])
     assert "At 0.01 the loss was no longer a number: try between 0.01 and 0.1." in told
 
 
 def test_the_evidence_says_on_which_images_and_what_it_leaves_open() -> None:
-    told = words.describe_best_value_evidence(
-        found([0.5, 0.0, 0.001, 0.4]), "momentum", "validation", 7
-    )
+    told = words.describe_best_value_evidence(found([0.5, 0.0, 0.001, 0.4]), "momentum", "validation", 7)
     assert "Lowest validation NLL after epoch 7" in told
     assert "on the same 500 images, over the seeds of its members (paired, 5 %," in told
     assert "adjusted for 6 pairs of values)" in told
     assert "not on the test images" in told
-    assert "expect less on new ones" in words.describe_best_value_evidence(
-        found([0.0, 0.1]), "momentum", "test", 1
-    )
+    assert "expect less on new ones" in words.describe_best_value_evidence(found([0.0, 0.1]), "momentum", "test", 1)
 
 
-@pytest.mark.parametrize(
-    ("means", "said"), [([0.0, 0.3, 0.3], "try below"), ([0.3, 0.3, 0.0], "try above")]
-)
-def test_a_best_at_the_end_of_what_was_tried_says_where_to_go_on(
-    means: list[float], said: str
-) -> None:
+@pytest.mark.parametrize(("means", "said"), [([0.0, 0.3, 0.3], "try below"), ([0.3, 0.3, 0.0], "try above")])
+def test_a_best_at_the_end_of_what_was_tried_says_where_to_go_on(means: list[float], said: str) -> None:
     assert said in words.describe_best_value_evidence(found(means), "learning_rate", "test", 1)
     assert words.recommend_next_values(found([0.3, 0.0, 0.3])) == ""
 

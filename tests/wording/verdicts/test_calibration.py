@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.quality.calibration_noise import CalibrationErrorEstimate
-from ensemble.analysis.quality.calibration_test import (
-    CalibrationBinTest,
-    CalibrationTest,
-    calibration_test,
-)
+from ensemble.analysis.quality.calibration_test import CalibrationBinTest, CalibrationTest, calibration_test
 from ensemble.analysis.quality.temperature_scaling import (
     TemperatureComparison,
     apply_temperature,
@@ -43,23 +39,10 @@ FULL = answers((0.995, 9_000, 8_920), (0.75, 1_000, 785))
         (LESS, "Less sure than it could be: 99.20 % sure on average, 99.44 % right."),
         (MORE, "Surer than it should be: 99.0 % sure on average, 96.0 % right."),
         (NONE, "These 500 digits show no difference between confidence and accuracy."),
-        (
-            answers((0.6, 1, 1)),
-            "This one digit shows no difference between confidence and accuracy.",
-        ),
-        (
-            A_BIN,
-            "No difference on average, but of answers that are 60 to 67 % sure only 37 % are "
-            "right.",
-        ),
-        (
-            SURER,
-            "No difference on average, but of answers that are 60 to 67 % sure, 98 % are right.",
-        ),
-        (
-            FULL,
-            "No difference on average, but answers that are 93 to 100 % sure are wrong more often.",
-        ),
+        (answers((0.6, 1, 1)), "This one digit shows no difference between confidence and accuracy."),
+        (A_BIN, "No difference on average, but of answers that are 60 to 67 % sure only 37 % are right."),
+        (SURER, "No difference on average, but of answers that are 60 to 67 % sure, 98 % are right."),
+        (FULL, "No difference on average, but answers that are 93 to 100 % sure are wrong more often."),
     ],
     ids=["less", "more", "none", "one", "a bin", "a bin less sure", "the last bin"],
 )
@@ -71,9 +54,7 @@ def test_a_verdict_is_one_line_that_says_which_way(found: CalibrationTest, said:
 
 
 def test_what_is_not_significant_is_never_called_the_same() -> None:
-    said = words.describe_calibration(NONE, "digit") + words.describe_calibration_evidence(
-        NONE, "digit"
-    )
+    said = words.describe_calibration(NONE, "digit") + words.describe_calibration_evidence(NONE, "digit")
     assert "well calibrated" not in said
     assert "same" not in said
     assert "as often as" not in said
@@ -99,9 +80,7 @@ def test_two_shares_that_differ_never_read_alike() -> None:
 
 
 def test_the_error_stands_beside_what_chance_alone_would_give() -> None:
-    said = words.describe_calibration_error(
-        CalibrationErrorEstimate(500, 0.0312, 0.0, 0.0571, 0.026, 0.0141, 0.0402)
-    )
+    said = words.describe_calibration_error(CalibrationErrorEstimate(500, 0.0312, 0.0, 0.0571, 0.026, 0.0141, 0.0402))
     assert said == (
         "ECE 0.0312 (95 %: 0 to 0.057). A perfectly calibrated ensemble would show 0.0260 by "
         "chance (95 % of draws: 0.014 to 0.040)."
@@ -117,21 +96,15 @@ def too_sure() -> TemperatureComparison:
     return compare_fitted_temperatures(apply_temperature(rows, 0.5), labels)
 
 
-def test_a_temperature_is_praised_only_where_its_interval_excludes_none(
-    too_sure: TemperatureComparison,
-) -> None:
+def test_a_temperature_is_praised_only_where_its_interval_excludes_none(too_sure: TemperatureComparison) -> None:
     said = words.describe_temperature_gain(too_sure, "digit")
     assert 1.7 < too_sure.scaled_average.temperature < 2.3
-    assert said.startswith(
-        "Making it less sure (temperature 1.89) improves calibration: NLL lower by 0.15 nats"
-    )
+    assert said.startswith("Making it less sure (temperature 1.89) improves calibration: NLL lower by 0.15 nats")
     open_ = replace(too_sure, scaled_average=replace(too_sure.scaled_average, saved_low=-0.001))
     assert words.describe_temperature_gain(open_, "digit") == (
         "Making it less sure (temperature 1.89) is not shown to help on these 300 digits."
     )
-    worse = replace(
-        too_sure, scaled_average=replace(too_sure.scaled_average, saved_low=-0.2, saved_high=-0.1)
-    )
+    worse = replace(too_sure, scaled_average=replace(too_sure.scaled_average, saved_low=-0.2, saved_high=-0.1))
     assert "makes the NLL worse: leave it at 1." in words.describe_temperature_gain(worse, "digit")
     assert "falls by −0.20 to −0.10 nats" in words.describe_temperature_evidence(worse, "digit")
 
@@ -143,15 +116,13 @@ def test_a_temperature_at_the_edge_of_what_was_looked_for_is_none(
     edge = replace(too_sure.scaled_average, temperature=temperature)
     said = words.describe_temperature_gain(replace(too_sure, scaled_average=edge), "digit")
     assert said == (
-        f"No temperature from 0.0625 to 16 is best: the NLL goes on falling the {ways} it gets. "
-        "Leave it at 1."
+        f"No temperature from 0.0625 to 16 is best: the NLL goes on falling the {ways} it gets. Leave it at 1."
     )
 
 
 def test_it_is_said_on_which_images_it_was_fitted(too_sure: TemperatureComparison) -> None:
     assert words.describe_temperature_evidence(too_sure, "digit").endswith(
-        "Fitted on one half of the test digits (300), judged on the other 300: figures of all 600 "
-        "differ."
+        "Fitted on one half of the test digits (300), judged on the other 300: figures of all 600 differ."
     )
     apart = replace(too_sure, fitted=90, offered=90, judged=600, halved=False)
     assert words.describe_temperature_evidence(apart, "digit").endswith(

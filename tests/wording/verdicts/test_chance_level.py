@@ -22,12 +22,7 @@ from tests.pages import own_images
 
 
 def ended(
-    shares: list[float | None],
-    whole: float | None,
-    *,
-    state: str = "finished",
-    steps: int = 100,
-    **settings: Any,
+    shares: list[float | None], whole: float | None, *, state: str = "finished", steps: int = 100, **settings: Any
 ) -> Run:
     """A digits run that ended with these accuracies."""
     run = runs.create_run(EnsembleConfig(members=len(shares), **settings))
@@ -69,11 +64,7 @@ def test_chance_ends_where_scipys_interval_leaves_the_most_frequent_class(name: 
 def test_a_run_that_only_guesses_is_no_success(share: float | None, state: str, said: str) -> None:
     run = ended([share], share, state=state)
     assert chance_level.format_chance_state(run, run.state) == said
-    assert (
-        bool(chance_level.describe_chance_level(run))
-        == chance_level.is_run_at_chance(run)
-        == (said != state)
-    )
+    assert bool(chance_level.describe_chance_level(run)) == chance_level.is_run_at_chance(run) == (said != state)
     assert chance_level.format_short_state(run) == ("guesses" if said != state else state)
 
 
@@ -81,9 +72,7 @@ def test_a_run_that_came_in_a_report_is_imported_whatever_its_state_was() -> Non
     run = ended([0.9], 0.9, state="stopped")
     assert chance_level.format_short_state(replace(run, origin="digits-1123-000000")) == "imported"
     guessing = ended([0.0], 0.0)
-    assert (
-        chance_level.format_short_state(replace(guessing, origin="digits-1123-000000")) == "guesses"
-    )
+    assert chance_level.format_short_state(replace(guessing, origin="digits-1123-000000")) == "guesses"
 
 
 def test_what_is_wrong_is_said_with_the_cause_and_a_rate_to_try() -> None:
@@ -98,10 +87,7 @@ def test_what_is_wrong_is_said_with_the_cause_and_a_rate_to_try() -> None:
     [
         ([0.9, 0.91], ""),
         ([0.9, None, 0.098], "Member 3 is at chance level: 9.8 % right, guessing gives 10.2 %."),
-        (
-            [0.1, 0.9, 0.102],
-            "Members 1 and 3 are at chance level: 10.0 % and 10.2 % right, guessing gives 10.2 %.",
-        ),
+        ([0.1, 0.9, 0.102], "Members 1 and 3 are at chance level: 10.0 % and 10.2 % right, guessing gives 10.2 %."),
     ],
 )
 def test_a_single_member_at_chance_is_named(shares: list[float | None], said: str) -> None:
@@ -122,9 +108,7 @@ def test_a_single_member_at_chance_is_named(shares: list[float | None], said: st
         (1.0, 0.99, 0.01),
     ],
 )
-def test_the_rate_to_try_is_a_third_and_no_more_than_worked(
-    rate: float, momentum: float, tried: float
-) -> None:
+def test_the_rate_to_try_is_a_third_and_no_more_than_worked(rate: float, momentum: float, tried: float) -> None:
     config = EnsembleConfig(learning_rate=rate, momentum=momentum)
     assert chance_level.suggest_learning_rate(config, 1000) == pytest.approx(tried)
 
@@ -134,22 +118,12 @@ def test_the_rate_to_try_is_a_third_and_no_more_than_worked(
     [
         (0.1, 1, "It made only 1 step: try more epochs, or smaller batches."),
         (1e-5, 100, "a learning rate too low for so few steps: try 0.1."),
-        (
-            0.1,
-            100,
-            "too high for this momentum, at which relu units die and learn no more: try 0.03.",
-        ),
-        (
-            10.0,
-            1,
-            "too high for this momentum, at which relu units die and learn no more: try 0.1.",
-        ),
+        (0.1, 100, "too high for this momentum, at which relu units die and learn no more: try 0.03."),
+        (10.0, 1, "too high for this momentum, at which relu units die and learn no more: try 0.1."),
     ],
 )
 def test_the_cause_is_the_likely_one(rate: float, steps: int, cause: str) -> None:
-    assert chance_level.explain_chance_level(EnsembleConfig(learning_rate=rate), steps).endswith(
-        cause
-    )
+    assert chance_level.explain_chance_level(EnsembleConfig(learning_rate=rate), steps).endswith(cause)
 
 
 @pytest.mark.parametrize(
@@ -176,20 +150,14 @@ def test_on_colour_no_rate_is_advised_at_which_members_only_guessed(
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
     name = own_images.add()
-    cnn, lenet5 = (
-        EnsembleConfig(dataset=name, network=one, learning_rate=10.0) for one in ("cnn", "lenet5")
-    )
+    cnn, lenet5 = (EnsembleConfig(dataset=name, network=one, learning_rate=10.0) for one in ("cnn", "lenet5"))
     assert chance_level.suggest_learning_rate(cnn, 1000) == 0.05
     assert chance_level.suggest_learning_rate(lenet5, 1000) == 0.1
     assert chance_level.suggest_learning_rate(EnsembleConfig(learning_rate=10.0), 1000) == 0.1
 
 
-@pytest.mark.parametrize(
-    ("n", "right", "at_chance"), [(4, 4, False), (20, 4, False), (500, 50, True)]
-)
-def test_few_images_do_not_show_that_a_run_only_guesses(
-    n: int, right: int, at_chance: bool
-) -> None:
+@pytest.mark.parametrize(("n", "right", "at_chance"), [(4, 4, False), (20, 4, False), (500, 50, True)])
+def test_few_images_do_not_show_that_a_run_only_guesses(n: int, right: int, at_chance: bool) -> None:
     """All of four right is no better than chance might give, and is not said to be chance."""
     entry = replace(ENTRIES["digits"], test_size=n, most_frequent=-(-n // 8))
     assert chance_level.is_chance_accuracy(right / n, entry) is at_chance

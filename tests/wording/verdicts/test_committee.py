@@ -9,9 +9,7 @@ from ensemble.wording.verdicts import committee as words
 from ensemble.wording.verdicts import selection_basis
 
 
-def size(
-    k: int, members: int, outcome: Outcome, examples: int | None = None, count: int | None = None
-) -> SizeVerdict:
+def size(k: int, members: int, outcome: Outcome, examples: int | None = None, count: int | None = None) -> SizeVerdict:
     count = comb(members, k) if count is None else count
     needed = -(-count * 19 // 20)
     return SizeVerdict(k, outcome, count, needed, 0, 0, 0.0002, 0.00083, examples)
@@ -42,18 +40,14 @@ TOO_FEW = size(3, 4, "undecided", 23_871)
             found(2, size(1, 2, "enough"), figure="nll", margin=0.005, share=1.0),
             "If 0.005 nats of NLL may be lost, 1 of 2 members is enough, in all cases.",
         ),
-        (
-            found(4, TOO_FEW),
-            "Too few test digits to say whether 3 of 4 members would do.",
-        ),
+        (found(4, TOO_FEW), "Too few test digits to say whether 3 of 4 members would do."),
         (
             found(64, size(63, 64, "undecided", 241_000), n=10_000),
             "Too few test digits to say whether 63 of 64 members would do.",
         ),
         (
             found(4, size(3, 4, "undecided"), figure="brier", margin=0.002),
-            "Not shown whether 3 of 4 members are enough: up to 0.00083 of the Brier score may be "
-            "lost.",
+            "Not shown whether 3 of 4 members are enough: up to 0.00083 of the Brier score may be lost.",
         ),
         (
             found(2, size(1, 2, "loses")),
@@ -104,9 +98,7 @@ def test_beside_a_gain_that_is_shown_the_verdict_names_what_may_be_lost_first() 
         (-0.002, 1, "1 of them gains 0.2 points at least."),
     ],
 )
-def test_who_loses_nothing_is_not_said_to_lose_less_than_that(
-    bound: float, needed: int, said: str
-) -> None:
+def test_who_loses_nothing_is_not_said_to_lose_less_than_that(bound: float, needed: int, said: str) -> None:
     one = SizeVerdict(1, "enough", 2, needed, needed, 0, 0.0002, bound, None)
     assert words.describe_size_evidence(found(2, one), one, "digit").endswith(said)
 
@@ -120,14 +112,8 @@ def test_drawn_committees_are_said_to_be() -> None:
 
 
 def test_all_members_are_both_of_two_and_named_by_their_number_else() -> None:
-    assert [words.format_all_members(M) for M in (2, 3, 64)] == [
-        "both members",
-        "all 3 members",
-        "all 64 members",
-    ]
-    assert words.explain_member_worth(2).startswith(
-        "Without it: both members against all but this one."
-    )
+    assert [words.format_all_members(M) for M in (2, 3, 64)] == ["both members", "all 3 members", "all 64 members"]
+    assert words.explain_member_worth(2).startswith("Without it: both members against all but this one.")
 
 
 def test_a_committee_is_spoken_of_by_the_numbers_that_people_give() -> None:
@@ -138,11 +124,7 @@ def test_a_committee_is_spoken_of_by_the_numbers_that_people_give() -> None:
 
 
 def test_a_loss_has_its_sign_and_none_has_both() -> None:
-    assert [words.format_signed_loss(value) for value in (0.0123, -0.0123, 0.0)] == [
-        "+0.012",
-        "−0.012",
-        "±0",
-    ]
+    assert [words.format_signed_loss(value) for value in (0.0123, -0.0123, 0.0)] == ["+0.012", "−0.012", "±0"]
 
 
 @pytest.mark.parametrize("held_out", [True, False])

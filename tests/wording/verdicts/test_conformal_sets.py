@@ -23,10 +23,7 @@ def of(covered: int, n: int = 250) -> ConformalCoverage:
     return measure_coverage(sets, np.where(np.arange(n) < covered, 0, 5))
 
 
-@pytest.mark.parametrize(
-    ("kept", "said"),
-    [([4, 9], "{4, 9}"), ([3], "{3}"), ([], "{}"), (range(10), "any of the 10")],
-)
+@pytest.mark.parametrize(("kept", "said"), [([4, 9], "{4, 9}"), ([3], "{3}"), ([], "{}"), (range(10), "any of the 10")])
 def test_a_set_reads_as_a_set(kept: list[int], said: str) -> None:
     row = np.isin(np.arange(10), list(kept))
     assert words.format_class_set(row, DIGIT_NAMES) == said
@@ -34,8 +31,7 @@ def test_a_set_reads_as_a_set(kept: list[int], said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "said"),
-    [(0.2, "80 %"), (0.05, "95 %"), (0.01, "99 %"), (0.005, "99.5 %"), (0.001, "99.9 %")],
+    ("rate", "said"), [(0.2, "80 %"), (0.05, "95 %"), (0.01, "99 %"), (0.005, "99.5 %"), (0.001, "99.9 %")]
 )
 def test_a_level_is_what_the_error_rate_leaves(rate: float, said: str) -> None:
     assert words.format_set_level(rate) == said
@@ -44,13 +40,10 @@ def test_a_level_is_what_the_error_rate_leaves(rate: float, said: str) -> None:
 def test_less_than_promised_is_said_only_beyond_chance() -> None:
     said = words.describe_conformal_sets(MADE, of(240), "digit")
     assert said == (
-        "Lists of 1.96 classes on average hold the right digit 96.0 % of the time (92.8 to "
-        "97.8 %; aim: 95 %)."
+        "Lists of 1.96 classes on average hold the right digit 96.0 % of the time (92.8 to 97.8 %; aim: 95 %)."
     )
     assert "hold the right class" in words.describe_conformal_sets(MADE, of(240), "leaf")
-    assert "promised" not in words.describe_conformal_sets(
-        MADE, of(232), "digit"
-    )  # 92.8 %: up to 95.4 %
+    assert "promised" not in words.describe_conformal_sets(MADE, of(232), "digit")  # 92.8 %: up to 95.4 %
     assert words.describe_conformal_sets(MADE, of(225), "digit").endswith(
         "of the time (85.7 to 93.1 %): less than promised (95 %)."
     )
@@ -98,19 +91,14 @@ def test_empty_sets_are_said_where_there_are_some() -> None:
     sets = np.zeros((4, 10), bool)
     sets[:3, 0] = sets[0, 1] = True
     assert words.summarize_conformal_sets(sets, 3, 0.05, "digit") == (
-        "Lists made to hold the right answer 95 % of the time: 75.0 % do; 1 of 4 name two or more, "
-        "1 none."
+        "Lists made to hold the right answer 95 % of the time: 75.0 % do; 1 of 4 name two or more, 1 none."
     )
-    assert words.summarize_conformal_sets(sets[:3], 3, 0.05, "digit").endswith(
-        "; 1 of 3 name two or more."
-    )
+    assert words.summarize_conformal_sets(sets[:3], 3, 0.05, "digit").endswith("; 1 of 3 name two or more.")
     found = measure_coverage(sets, np.zeros(4, int))
     assert words.explain_set_sizes_chart(found, "digit").startswith(
         "50.0 % of the digits get a list of one class, 25.0 % two or more, 25.0 % none: no class "
     )
-    assert " none" not in words.explain_set_sizes_chart(
-        measure_coverage(sets[:3], np.zeros(3, int)), "digit"
-    )
+    assert " none" not in words.explain_set_sizes_chart(measure_coverage(sets[:3], np.zeros(3, int)), "digit")
 
 
 def test_the_bars_are_the_sets_of_each_size_with_those_that_miss_on_top() -> None:
@@ -133,9 +121,7 @@ def test_sets_that_keep_the_promise_are_called_short_of_it_in_at_most_5_of_100_d
         made = replace(MADE, error_rate=0.05, n=n)
         wrong = [
             "less than promised"
-            in words.describe_conformal_sets(
-                made, replace(of(200), n=judged, covered=int(one)), "digit"
-            )
+            in words.describe_conformal_sets(made, replace(of(200), n=judged, covered=int(one)), "digit")
             for one in covered
         ]
         assert 0 < times[wrong].sum() / 4_000 < 0.05, (n, judged)
@@ -143,16 +129,9 @@ def test_sets_that_keep_the_promise_are_called_short_of_it_in_at_most_5_of_100_d
 
 @pytest.mark.parametrize(
     ("classes", "share", "said"),
-    [
-        ([3], 0.375, "the probability, 37.5 %, says more."),
-        ([3], 0.6, ""),
-        ([3, 5], 0.375, ""),
-        ([], 0.375, ""),
-    ],
+    [([3], 0.375, "the probability, 37.5 %, says more."), ([3], 0.6, ""), ([3, 5], 0.375, ""), ([], 0.375, "")],
 )
-def test_one_class_that_is_not_likely_is_explained(
-    classes: list[int], share: float, said: str
-) -> None:
+def test_one_class_that_is_not_likely_is_explained(classes: list[int], share: float, said: str) -> None:
     row = np.isin(np.arange(10), classes)
     probabilities = np.full(10, (1 - share) / 9)
     probabilities[3] = share

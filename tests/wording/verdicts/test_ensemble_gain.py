@@ -38,9 +38,7 @@ GAINED, LOST, OPEN = found(19.2, 9.4, 29), found(-4.2, -7.4, -1), found(2.5, -3.
         (OPEN, "These 500 digits show no gain in accuracy over the average member."),
     ],
 )
-def test_the_headline_is_one_claim_and_what_is_not_shown_is_not_called_the_same(
-    gained: MeanGain, said: str
-) -> None:
+def test_the_headline_is_one_claim_and_what_is_not_shown_is_not_called_the_same(gained: MeanGain, said: str) -> None:
     assert inspect_words.describe_ensemble_gain(APART, gained, "digit") == said
 
 
@@ -51,13 +49,9 @@ def test_the_headline_fits_one_line_however_many_images_there_are() -> None:
 
 def test_unanimous_members_are_said_to_be() -> None:
     for members, who in ((2, "Both members"), (5, "All five members"), (16, "All 16 members")):
-        alike = evaluate_predictions(
-            distributions(1, 9, 3).repeat(members, axis=0), np.zeros(9, int)
-        )
+        alike = evaluate_predictions(distributions(1, 9, 3).repeat(members, axis=0), np.zeros(9, int))
         told = inspect_words.describe_ensemble_gain(alike, OPEN, "digit")
-        assert (
-            told == f"{who} give the same answer on every digit: together they get no more right."
-        )
+        assert told == f"{who} give the same answer on every digit: together they get no more right."
         assert len(told) <= 90
 
 
@@ -114,15 +108,9 @@ def test_the_best_member_is_not_sold() -> None:
         (
             0.05,
             (-0.2, -0.1),
-            "ECE got worse, 0.0870 to 0.158: averaging 16 members makes it less "
-            "sure than it is right.",
+            "ECE got worse, 0.0870 to 0.158: averaging 16 members makes it less sure than it is right.",
         ),
-        (
-            0.05,
-            (0.1, 0.2),
-            "ECE got worse, 0.0870 to 0.158: averaging 16 members leaves it surer "
-            "than it is right.",
-        ),
+        (0.05, (0.1, 0.2), "ECE got worse, 0.0870 to 0.158: averaging 16 members leaves it surer than it is right."),
         (0.05, (-0.1, 0.2), "ECE got worse, 0.0870 to 0.158."),
         (-0.01, (-0.2, -0.1), ""),
     ],
@@ -130,9 +118,7 @@ def test_the_best_member_is_not_sold() -> None:
 def test_a_calibration_that_got_worse_with_more_members_is_said_to_have(
     low: float, surer: tuple[float, float], said: str
 ) -> None:
-    assert (
-        inspect_words.describe_calibration_loss(EceGain(0.158, 0.087, low, 0.1, *surer), 16) == said
-    )
+    assert inspect_words.describe_calibration_loss(EceGain(0.158, 0.087, low, 0.1, *surer), 16) == said
 
 
 def test_the_spread_of_seeds_is_the_standard_deviation_between_runs() -> None:
@@ -144,9 +130,7 @@ def test_the_spread_of_seeds_is_the_standard_deviation_between_runs() -> None:
         f"{nats:.3f} (0.0700 to 0.0900): mean ± standard deviation."
     )
     for alone in ([], [0.9]):
-        assert inspect_words.describe_interval_scope(alone, alone, 500).endswith(
-            "another seed may differ."
-        )
+        assert inspect_words.describe_interval_scope(alone, alone, 500).endswith("another seed may differ.")
 
 
 def test_without_other_seeds_the_members_tell_what_they_can() -> None:
@@ -190,7 +174,5 @@ def test_the_embedded_digits_are_counted_by_those_who_wrote_them() -> None:
 def test_test_images_that_were_learnt_from_are_said() -> None:
     said = inspect_words.describe_training_copies
     assert said(None, 500, "digit") == said(0, 500, "digit") == ""
-    assert said(1, 500, "digit").startswith(
-        "1 of the 500 digits is a copy of training images: that"
-    )
+    assert said(1, 500, "digit").startswith("1 of the 500 digits is a copy of training images: that")
     assert said(12, 500, "leaf").startswith("12 of the 500 leaves are copies of training images")

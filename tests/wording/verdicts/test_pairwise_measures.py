@@ -17,9 +17,7 @@ from ensemble.wording.verdicts.pairwise_measures import MEASURES
         ("q", 0, 1, np.nan, "Members 1 and 2: not defined, for want of mistakes"),
     ],
 )
-def test_a_cell_says_who_and_what(
-    measure: str, row: int, column: int, value: float, said: str
-) -> None:
+def test_a_cell_says_who_and_what(measure: str, row: int, column: int, value: float, said: str) -> None:
     assert MEASURES[measure].describe_cell(row, column, value, 500, "digit") == said
 
 
@@ -29,6 +27,4 @@ def test_the_farthest_and_the_nearest_pair_are_named_and_two_members_are_one_pai
     said = "Members 1 and 2 differ most (50 digits), 1 and 3 least (10 digits)."
     assert measure.explain_chart(values, 500, "digit") == said
     assert measure.explain_chart(values[:2, :2], 500, "digit") == "The members differ: 50 digits."
-    assert "No pair makes mistakes" in MEASURES["q"].explain_chart(
-        np.full((3, 3), np.nan), 500, "digit"
-    )
+    assert "No pair makes mistakes" in MEASURES["q"].explain_chart(np.full((3, 3), np.nan), 500, "digit")

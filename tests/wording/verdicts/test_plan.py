@@ -23,9 +23,7 @@ def loss(plan: EnsemblePlan, mean: float, low: float, high: float) -> PlanLoss:
 
 
 def choice(*losses: PlanLoss, figure: str = "nll", budget: int = 15) -> PlanChoice:
-    of_best = (
-        PlanEstimate(0.0712, 0.065, 0.078) if figure == "nll" else PlanEstimate(0.9812, 0.97, 0.99)
-    )
+    of_best = PlanEstimate(0.0712, 0.065, 0.078) if figure == "nll" else PlanEstimate(0.9812, 0.97, 0.99)
     second = losses[0] if losses else None
     sure = RequiredSampleSize(40_000, 12, 2.3) if second else None
     return PlanChoice(figure, budget, BEST, of_best, second, sure, 1 + len(losses), losses)
@@ -49,34 +47,24 @@ def test_what_else_may_be_the_best_is_counted_and_never_called_the_same() -> Non
         "−0.0010 to 0.0030), which may be chance. The best is chosen on the validation images, not "
         "on the test images."
     )
-    second = words.describe_other_plans(
-        choice(*reversed(both)), COSTS
-    )  # what it loses is said of the second
+    second = words.describe_other_plans(choice(*reversed(both)), COSTS)  # what it loses is said of the second
     assert second.endswith("2 members for 4 epochs (480,000 img·member, about 1 min 20 s).")
     alone = choice(loss(CHEAP, 0.1, 0.05, 0.2), loss(DEAR, 0.1, 0.05, 0.2))
     assert words.describe_other_plans(alone, COSTS) == (
         "Of the 3 plans within the budget, this one is the best (95 %)."
     )
     dear = choice(loss(EnsemblePlan(2, 9), 0.01, -1, 1))
-    assert words.describe_other_plans(dear, COSTS).endswith(
-        "one of 2 (95 %); none of these costs less."
-    )
-    assert (
-        words.describe_other_plans(choice(), COSTS) == "The budget is too small for any other plan."
-    )
+    assert words.describe_other_plans(dear, COSTS).endswith("one of 2 (95 %); none of these costs less.")
+    assert words.describe_other_plans(choice(), COSTS) == "The budget is too small for any other plan."
 
 
 def test_what_half_the_cost_would_have_come_to_is_one_line() -> None:
     whole = choice(budget=80)
     line = words.describe_half_budget(whole, loss(CHEAP, 0.001, -0.001, 0.003))
-    assert line == (
-        "For half the cost: 2 members for 4 epochs, worse by 0.0010 nats (−0.0010 to 0.0030)."
-    )
+    assert line == ("For half the cost: 2 members for 4 epochs, worse by 0.0010 nats (−0.0010 to 0.0030).")
     assert len(line) <= 90
     assert words.describe_half_budget(whole, loss(BEST, 0, 0, 0)).endswith("the best plan of all.")
-    assert words.describe_half_budget(whole, None).startswith(
-        "Half of the cost is less than one epoch"
-    )
+    assert words.describe_half_budget(whole, None).startswith("Half of the cost is less than one epoch")
 
 
 def test_a_loss_is_said_from_the_side_that_it_is_on() -> None:
@@ -96,8 +84,7 @@ def test_a_loss_is_said_from_the_side_that_it_is_on() -> None:
     [
         (
             RequiredSampleSize(40_000, 12, 2.3),
-            "takes about 40,000 test images or about 4.0 more members "
-            "(3,600,000 img·member, about 10 min).",
+            "takes about 40,000 test images or about 4.0 more members (3,600,000 img·member, about 10 min).",
         ),
         (RequiredSampleSize(40_000, None, 2.3), "takes about 40,000 test images."),
         (RequiredSampleSize(None, None, 2.3), "takes about 2.3 times as many images and members."),
@@ -110,51 +97,34 @@ def test_a_loss_is_said_from_the_side_that_it_is_on() -> None:
 def test_what_it_would_take_to_be_sure_has_its_price(sure: RequiredSampleSize, said: str) -> None:
     assert words.describe_required_effort(sure, COSTS, 10_000, 8, 15).endswith(said)
     second = loss(DEAR, 0.002, -0.001, 0.005)
-    assert words.describe_runner_up(
-        replace(choice(second), sample_size=sure), COSTS, 10_000, 8
-    ).endswith(said)
+    assert words.describe_runner_up(replace(choice(second), sample_size=sure), COSTS, 10_000, 8).endswith(said)
 
 
 def test_a_difference_that_is_shown_needs_no_more() -> None:
     said = words.describe_runner_up(choice(loss(DEAR, 0.002, 0.001, 0.003)), COSTS, 10_000, 8)
-    assert said == (
-        "Second: 1 member for 15 epochs, worse by 0.0020 nats (95 %: 0.0010 to 0.0030)."
-    )
+    assert said == ("Second: 1 member for 15 epochs, worse by 0.0020 nats (95 %: 0.0010 to 0.0030).")
     assert words.describe_runner_up(choice(), COSTS, 10_000, 8) == ""
 
 
 def test_two_plans_are_answered_with_the_better_or_with_neither() -> None:
     sure = RequiredSampleSize(None, None, 2.0)
     shown = PlanComparison("nll", loss(DEAR, 0.01, 0.005, 0.015), 0.08, 0.07, sure, 10_000, 8)
-    assert (
-        words.describe_two_plans(shown, "one", "three")
-        == "Better: three, NLL 0.0700 against 0.0800."
-    )
+    assert words.describe_two_plans(shown, "one", "three") == "Better: three, NLL 0.0700 against 0.0800."
     open_ = replace(shown, loss=loss(DEAR, 0.01, -0.005, 0.015))
-    assert words.describe_two_plans(open_, "one", "three") == (
-        "No difference shown: one NLL 0.0800, three 0.0700."
-    )
+    assert words.describe_two_plans(open_, "one", "three") == ("No difference shown: one NLL 0.0800, three 0.0700.")
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
         (MemberEquivalent(1.7, 1.4, 2.1, 8), "1.7 independent members (95 %: 1.4 to 2.1)"),
-        (
-            MemberEquivalent(6.0, 4.2, math.inf, 8),
-            "6.0 independent members (95 %: 4.2 to more than 8)",
-        ),
+        (MemberEquivalent(6.0, 4.2, math.inf, 8), "6.0 independent members (95 %: 4.2 to more than 8)"),
         (MemberEquivalent(math.inf, math.inf, math.inf, 8), "more than 8 independent members"),
         (MemberEquivalent(0, 0, 0, 8), "less than one independent member"),
-        (
-            MemberEquivalent(0, 0, 1.3, 8),
-            "less than one independent member (95 %: less than 1 to 1.3)",
-        ),
+        (MemberEquivalent(0, 0, 1.3, 8), "less than one independent member (95 %: less than 1 to 1.3)"),
     ],
 )
-def test_what_predictions_are_worth_is_said_up_to_what_is_known(
-    found: MemberEquivalent, said: str
-) -> None:
+def test_what_predictions_are_worth_is_said_up_to_what_is_known(found: MemberEquivalent, said: str) -> None:
     assert words.format_member_equivalent(found) == said
 
 

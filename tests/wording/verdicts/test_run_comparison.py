@@ -16,23 +16,15 @@ def made(won: int, lost: int, saved: float, noise: float = 0.5, n: int = 500) ->
     ("found", "said"),
     [
         (made(31, 12, 0.0), "Of these two, this run gets 19 more digits right than it."),
-        (
-            made(12, 31, 0.2),
-            "Of these two, this run gets 19 fewer digits right than it, but a lower NLL.",
-        ),
+        (made(12, 31, 0.2), "Of these two, this run gets 19 fewer digits right than it, but a lower NLL."),
         (made(31, 12, 0.2), "Of these two, this run gets 19 more digits right than it."),
         (made(9, 5, 0.0), "These 500 digits show no difference from it."),
-        (
-            made(9, 5, -0.2),
-            "Of these two, this run has a higher NLL than it; which is right more often is open.",
-        ),
+        (made(9, 5, -0.2), "Of these two, this run has a higher NLL than it; which is right more often is open."),
         (made(0, 0, 0.0), "Both get the same digits right."),
         (made(0, 0, 0.2), "Both get the same digits right, this run at a lower NLL."),
     ],
 )
-def test_the_headline_says_which_run_is_better_or_that_the_images_cannot_tell(
-    found: PairedGain, said: str
-) -> None:
+def test_the_headline_says_which_run_is_better_or_that_the_images_cannot_tell(found: PairedGain, said: str) -> None:
     assert run_comparison.describe_run_comparison(found, "it", "digit") == said
     assert len(run_comparison.describe_run_comparison(found, "a name of twenty", "digit")) <= 100
 
@@ -43,25 +35,19 @@ def test_two_tests_at_once_are_adjusted_for() -> None:
     assert run_comparison.compute_gain_signs(made(11, 2, 0.0)) == (1, 0)
     assert run_comparison.compute_gain_signs(made(10, 2, 0.0)) == (0, 0)
     assert made(10, 2, 0.0).accuracy_sign == 1
-    assert run_comparison.compute_gain_signs(made(10, 2, 0.2)) == (1, 1), (
-        "the other holds: this one is the last"
-    )
+    assert run_comparison.compute_gain_signs(made(10, 2, 0.2)) == (1, 1), "the other holds: this one is the last"
 
 
 def test_the_evidence_has_the_counts_the_interval_and_what_is_left_open() -> None:
     found = made(9, 5, 0.0)
-    said = run_comparison.describe_comparison_evidence(found, "digit").replace(
-        "\N{NO-BREAK SPACE}", " "
-    )
+    said = run_comparison.describe_comparison_evidence(found, "digit").replace("\N{NO-BREAK SPACE}", " ")
     low, high = round(abs(found.digits_low)), round(found.digits_high)
     assert said.startswith(
         f"9 right only in this run, 5 only in the other, p = 0.85: +4 digits (95 % interval "
         f"−{low} to +{high}); anything from a loss of {low} digits to a gain of {high} digits is "
         "possible. NLL is "
     )
-    assert said.endswith(
-        "Both p are adjusted for two tests (Holm); each interval is for one test alone."
-    )
+    assert said.endswith("Both p are adjusted for two tests (Holm); each interval is for one test alone.")
     assert not run_comparison.describe_comparison_evidence(made(0, 0, 0.0, noise=0), "digit")
     assert "+1 digit (95 %" in run_comparison.describe_comparison_evidence(made(1, 0, 0.0), "digit")
 

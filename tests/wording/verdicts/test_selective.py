@@ -18,10 +18,7 @@ FOUND = ConfidenceThreshold(
         (0.0004, ": more than the 0.04 % that you accept."),
         # One of 50, of which 0.9 % were to be wrong: by chance in 36 of 100 draws.
         (0.009, ": above the 0.9 % that you accept, on too few answers to say that it is more."),
-        (
-            0.019,
-            ": above the 1.9 % that you accept, on too few answers to say that it is more.",
-        ),
+        (0.019, ": above the 1.9 % that you accept, on too few answers to say that it is more."),
         (0.02, ": too few answers to show 2 %."),
         (0.079, ": too few answers to show 7.9 %."),
         (0.08, "."),
@@ -31,13 +28,11 @@ FOUND = ConfidenceThreshold(
 def test_a_rate_is_missed_or_not_shown_or_kept(rate: float, end: str) -> None:
     errs = f"is wrong on 1 of these 50, 2.00 % (1.00 to 8.00 %){end}"
     assert words.describe_selective_answer(FOUND, rate, "the ensemble", "digit") == (
-        f"Answering only where it is at least 90.0 % sure, the ensemble answers 50.0 % of the "
-        f"digits and {errs}"
+        f"Answering only where it is at least 90.0 % sure, the ensemble answers 50.0 % of the digits and {errs}"
     )
     every = replace(FOUND, coverage=1.0)
     assert (
-        words.describe_selective_answer(every, rate, "member 2", "digit")
-        == f"Answering every digit, member 2 {errs}"
+        words.describe_selective_answer(every, rate, "member 2", "digit") == f"Answering every digit, member 2 {errs}"
     )
 
 
@@ -54,6 +49,4 @@ def test_on_which_images_is_said_alike_in_every_sentence(halved: bool) -> None:
     assert words.describe_threshold_images(found, "digit") == where
     none = replace(found, answered=0, coverage=0.0)
     end = "on the other half." if halved else "of the test digits."
-    assert words.describe_selective_answer(none, 0.05, "the ensemble", "digit").endswith(
-        f"answers none {end}"
-    )
+    assert words.describe_selective_answer(none, 0.05, "the ensemble", "digit").endswith(f"answers none {end}")

@@ -35,9 +35,7 @@ class ExtendedSource:
       survey: of the dataset's images.
     """
 
-    def __init__(
-        self, dataset: Dataset, pool: LabelPool, labels: Labels, survey: PictureSurvey
-    ) -> None:
+    def __init__(self, dataset: Dataset, pool: LabelPool, labels: Labels, survey: PictureSurvey) -> None:
         self._dataset, self._images, self._survey = dataset, pool.images, survey
         self._numbers = sorted(labels)
         self.class_names = dataset.class_names
@@ -75,11 +73,7 @@ def describe_added_labels(count: int) -> str:
 
 
 def extend_dataset(
-    dataset: Dataset,
-    pool: LabelPool,
-    labels: Labels,
-    new_name: str = "",
-    progress: Progress | None = None,
+    dataset: Dataset, pool: LabelPool, labels: Labels, new_name: str = "", progress: Progress | None = None
 ) -> custom_registry.CustomDatasetNote:
     """Add the dataset with labelled images of a pool, as one's own under a name of its own.
 
@@ -105,10 +99,7 @@ def extend_dataset(
             f"No image of the pool {pool.name} has a label yet: label some on the screen Labels, "
             "or give a table with --table."
         )
-    if (list(dataset.class_names), list(dataset.image_shape)) != (
-        pool.note.class_names,
-        pool.note.image_shape,
-    ):
+    if (list(dataset.class_names), list(dataset.image_shape)) != (pool.note.class_names, pool.note.image_shape):
         raise DataError(
             f"The pool {pool.name} has other classes or another size than {dataset.name}: it was "
             f"made for {pool.note.dataset}."

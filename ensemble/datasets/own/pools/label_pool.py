@@ -31,12 +31,7 @@ from ensemble.datasets.own.custom_registry import NAME_PATTERN, read_custom_note
 from ensemble.datasets.own.recorded_levels import load_dataset_levels
 from ensemble.datasets.own.request import sanitize_text
 from ensemble.datasets.own.row_writer import RowWriter
-from ensemble.datasets.own.source import (
-    DatasetImageFormat,
-    Pixels,
-    UnreadablePicture,
-    format_name_list,
-)
+from ensemble.datasets.own.source import DatasetImageFormat, Pixels, UnreadablePicture, format_name_list
 from ensemble.datasets.own.sources.encoded import picture_decoding
 from ensemble.datasets.own.sources.encoded.parallel_reading import (
     count_decoder_threads,
@@ -215,9 +210,7 @@ def suggest_pool_name(dataset: str) -> str:
         number += 1
 
 
-def add_label_pool(
-    name: str, source: Path, dataset: Dataset, progress: Progress | None = None
-) -> LabelPool:
+def add_label_pool(name: str, source: Path, dataset: Dataset, progress: Progress | None = None) -> LabelPool:
     """Keep images without labels in the form of a dataset.
 
     Args:
@@ -258,9 +251,7 @@ def add_label_pool(
 
 
 @contextmanager
-def open_temporary_pool(
-    source: Path, dataset: Dataset, progress: Progress | None = None
-) -> Iterator[LabelPool]:
+def open_temporary_pool(source: Path, dataset: Dataset, progress: Progress | None = None) -> Iterator[LabelPool]:
     """A pool that is there within this alone; otherwise as `add_label_pool`."""
     name = "temporary"
     with _convert_disk_errors(name), _open_part_folder(name) as folder:
@@ -322,9 +313,7 @@ def _convert_disk_errors(name: str) -> Iterator[None]:
         ) from error
 
 
-def _write_pool(
-    folder: Path, source: Path, dataset: Dataset, progress: Progress | None
-) -> PoolNote:
+def _write_pool(folder: Path, source: Path, dataset: Dataset, progress: Progress | None) -> PoolNote:
     entry = find_dataset_entry(dataset.name)
     known = {
         checksum_image(images, number): split
@@ -406,9 +395,7 @@ def _iterate_source(
     if not source.is_file():
         raise DataError(f"There is no file or folder {source}: give a folder of pictures.")
     if source.suffix.lower() != ".zip":
-        raise DataError(
-            f"{source.name} is neither a folder, a .zip nor an .npy: give a folder of pictures."
-        )
+        raise DataError(f"{source.name} is neither a folder, a .zip nor an .npy: give a folder of pictures.")
     with tempfile.TemporaryDirectory(PART_SUFFIX, ".unpacked-", folder.parent) as unpacked:
         inner = Path(unpacked) / (re.sub(r"\W+", "_", source.stem)[:60] or "archive")
         with source.open("rb") as content:
@@ -435,9 +422,7 @@ def _iterate_folder(
     if not files:
         raise DataError(f"There is no picture in {root.name}.{walk.format_skipped_hint()}")
     if len(files) > MOST_IMAGES:
-        raise DataError(
-            f"There are {len(files):,} pictures: at most {MOST_IMAGES:,} make a pool; give a part."
-        )
+        raise DataError(f"There are {len(files):,} pictures: at most {MOST_IMAGES:,} make a pool; give a part.")
     form = DatasetImageFormat(*entry.image_shape, resize=True)
     levels = load_dataset_levels(entry.name, entry.fingerprint)
 
@@ -450,10 +435,7 @@ def _iterate_folder(
         except picture_decoding.UnreadablePictureError as error:
             return name, UnreadablePicture(name, str(error))
 
-    with (
-        picture_decoding.silence_pillow_warnings(),
-        ThreadPoolExecutor(count_decoder_threads()) as pool,
-    ):
+    with picture_decoding.silence_pillow_warnings(), ThreadPoolExecutor(count_decoder_threads()) as pool:
         ahead = count_pictures_ahead(entry.bytes_per_image)
         for number, read in enumerate(map_files(read_file, files, pool, ahead)):
             if progress and number % REPORT_EVERY == 0:

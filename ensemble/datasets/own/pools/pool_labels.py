@@ -11,14 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ensemble.datasets.decisions.decision_log import DecisionLog, decisions_folder
-from ensemble.datasets.decisions.label_decision import (
-    NO_CLASS,
-    RELABEL,
-    REMOVE,
-    UNSURE,
-    LabelDecision,
-    checksum_image,
-)
+from ensemble.datasets.decisions.label_decision import NO_CLASS, RELABEL, REMOVE, UNSURE, LabelDecision, checksum_image
 from ensemble.datasets.label_meanings import parse_whole_number
 from ensemble.datasets.own.pools.label_pool import LabelPool
 from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS, CHOSEN_ARM, NO_ARM, RANDOM_ARM
@@ -45,9 +38,7 @@ def open_pool_log(pool: LabelPool) -> DecisionLog:
     return DecisionLog(decisions_folder() / name)
 
 
-def build_pool_decision(
-    pool: LabelPool, number: int, decision: str, label: int, run: str = ""
-) -> LabelDecision:
+def build_pool_decision(pool: LabelPool, number: int, decision: str, label: int, run: str = "") -> LabelDecision:
     """A decision about one image, to be kept.
 
     Args:
@@ -57,9 +48,7 @@ def build_pool_decision(
       label: its class; `NO_CLASS` but of `RELABEL`.
       run: whose members chose it.
     """
-    return LabelDecision(
-        decision, number, checksum_image(pool.images, number), NO_CLASS, label, run
-    )
+    return LabelDecision(decision, number, checksum_image(pool.images, number), NO_CLASS, label, run)
 
 
 def list_pool_decisions(pool: LabelPool) -> tuple[LabelDecision, ...]:
@@ -116,10 +105,7 @@ def format_pool_csv(pool: LabelPool) -> str:
             decision.number,
             decision.image,
             names[decision.number],
-            words.get(
-                (bool(arms.chosen[decision.number]), bool(arms.at_random[decision.number])),
-                BOTH_ARMS,
-            ),
+            words.get((bool(arms.chosen[decision.number]), bool(arms.at_random[decision.number])), BOTH_ARMS),
             "label" if decision.decision == RELABEL else decision.decision,
             "" if decision.new_label == NO_CLASS else pool.note.class_names[decision.new_label],
             time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(decision.at)),
@@ -154,8 +140,7 @@ def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM) -> Labels:
             label = classes.get(cells["label"])
             if label is None:
                 raise DataError(
-                    f"label “{_shorten(cells['label'])}” is none of the classes "
-                    f"{_shorten(', '.join(classes))}"
+                    f"label “{_shorten(cells['label'])}” is none of the classes {_shorten(', '.join(classes))}"
                 )
             if (first := lines.setdefault(number, line)) != line:
                 raise DataError(f"image {number} stands on line {first} too")
@@ -178,13 +163,9 @@ def _iterate_rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
     try:
         text = read_limited_bytes(path, MAX_TABLE_BYTES).decode("utf-8-sig")
     except OSError as error:
-        raise DataError(
-            f"{path.name} cannot be read ({describe_os_error(error)}): give a CSV file."
-        ) from error
+        raise DataError(f"{path.name} cannot be read ({describe_os_error(error)}): give a CSV file.") from error
     except ValueError as error:
-        raise DataError(
-            f"{path.name} is too large, or no text in UTF-8: save it as CSV UTF-8."
-        ) from error
+        raise DataError(f"{path.name} is too large, or no text in UTF-8: save it as CSV UTF-8.") from error
     first, _, _ = text.partition("\n")
     delimiter = max(",;\t", key=first.count)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -212,9 +193,7 @@ def _find_number(cells: Mapping[str, str], places: Mapping[str, int], count: int
     checksum = cells.get("image", "")
     if checksum:
         if checksum not in places:
-            raise DataError(
-                f"no image has the checksum {_shorten(checksum)}: it is of another pool"
-            )
+            raise DataError(f"no image has the checksum {_shorten(checksum)}: it is of another pool")
         return places[checksum]
     number = parse_whole_number(cells.get("number", ""))
     if number is None or not 0 <= number < count:

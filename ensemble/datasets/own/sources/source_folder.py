@@ -59,14 +59,10 @@ def _list_folder(path: Path) -> SourceFolder:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(path / entry.name)
-                elif entry.is_file() and (
-                    not entry.is_symlink() or _leads_within(path / entry.name, path)
-                ):
+                elif entry.is_file() and (not entry.is_symlink() or _leads_within(path / entry.name, path)):
                     files.append(path / entry.name)
     except OSError as error:
-        raise DataError(
-            f"The folder cannot be read ({describe_error_with_path(error)}): give another."
-        ) from error
+        raise DataError(f"The folder cannot be read ({describe_error_with_path(error)}): give another.") from error
     return SourceFolder(path, tuple(files), tuple(folders))
 
 

@@ -20,12 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets import registry
-from ensemble.datasets.own.source import (
-    DatasetImageFormat,
-    PictureSurvey,
-    Pixels,
-    UnreadablePicture,
-)
+from ensemble.datasets.own.source import DatasetImageFormat, PictureSurvey, Pixels, UnreadablePicture
 from ensemble.datasets.own.sources import host_check
 from ensemble.datasets.own.sources.arrays import array_values
 from ensemble.errors import DataError
@@ -49,9 +44,7 @@ class TfdsSource:
 
     def __init__(self, name: str) -> None:
         if not TFDS_NAME_PATTERN.fullmatch(name):
-            raise DataError(
-                f"{name!r:.60} is not a name in TensorFlow Datasets: tfds:beans is one."
-            )
+            raise DataError(f"{name!r:.60} is not a name in TensorFlow Datasets: tfds:beans is one.")
         if (built_in := re.split("[/:]", name)[0]) in registry.ENTRIES:
             raise DataError(
                 f"{built_in} is built in and need not be added: train with `--dataset {built_in}`, "
@@ -61,10 +54,7 @@ class TfdsSource:
         self.groups: dict[str, NDArray[np.int64]] = {}
         builder = prepare_tfds_builder(name)
         self._image, label = find_feature_keys(builder.info.features, name)
-        names = {
-            array_values.parse_split_name(split_name): split_name
-            for split_name in builder.info.splits
-        }
+        names = {array_values.parse_split_name(split_name): split_name for split_name in builder.info.splits}
         if "train" not in names:
             raise DataError(f"{name} has no training images: choose another.")
         labels_by_split, self._parts = dict[str, NDArray[Any]](), dict[str, list[Any]]()
@@ -79,9 +69,7 @@ class TfdsSource:
         if "val" in names:
             into = array_values.assign_validation_split(set(self._parts), self.notes)
             self._parts.setdefault(into, []).extend(self._parts.pop("val"))
-            joined = [
-                self.labels[split_name] for split_name in (into, "val") if split_name in self.labels
-            ]
+            joined = [self.labels[split_name] for split_name in (into, "val") if split_name in self.labels]
             self.labels[into] = np.concatenate(joined)
             del self.labels["val"]
 
@@ -97,9 +85,7 @@ class TfdsSource:
                 survey.grey &= shape[2] == 1
         return survey
 
-    def iterate_pictures(
-        self, split: str, form: DatasetImageFormat
-    ) -> Iterator[Pixels | UnreadablePicture]:
+    def iterate_pictures(self, split: str, form: DatasetImageFormat) -> Iterator[Pixels | UnreadablePicture]:
         """Each picture of a split."""
         for source in self._parts[split]:
             for place in range(len(source)):
@@ -182,8 +168,7 @@ def find_feature_keys(features: Any, name: str) -> tuple[str, str]:
     """The names of the one image and the one label; DataError where it has others."""
     kinds = {"Image": "image", "ClassLabel": "label"}
     keys_by_kind = {
-        kind: [key for key, feature in features.items() if type(feature).__name__ == kind]
-        for kind in kinds
+        kind: [key for key, feature in features.items() if type(feature).__name__ == kind] for kind in kinds
     }
     for kind, usual in kinds.items():
         if usual in keys_by_kind[kind]:

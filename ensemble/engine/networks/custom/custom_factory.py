@@ -69,9 +69,7 @@ def build_custom_module(name: str, factory: Any, classes: int, arithmetic: Arith
     except ConfigError:
         raise
     except (Exception, SystemExit) as error:
-        raise ConfigError(
-            f"The network {name} cannot be created: {describe_custom_code_error(error)}."
-        ) from error
+        raise ConfigError(f"The network {name} cannot be created: {describe_custom_code_error(error)}.") from error
     if nnx_modules.is_nnx_module(module):
         raise build_drawn_module_error(name)
     if not isinstance(module, nn.Module):
@@ -99,14 +97,11 @@ def build_factory_arguments(name: str, factory: Any, classes: int) -> dict[str, 
     parameters = {
         key: parameter
         for key, parameter in nnx_modules.list_parameters(factory).items()
-        if key not in IGNORED_ARGUMENTS
-        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        if key not in IGNORED_ARGUMENTS and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     }
     count_argument = find_class_count_argument(parameters)
     needed = [
-        key
-        for key, parameter in parameters.items()
-        if parameter.default is parameter.empty and key != count_argument
+        key for key, parameter in parameters.items() if parameter.default is parameter.empty and key != count_argument
     ]
     if count_argument is None and len(needed) == 1 and needed[0] in SHORT_COUNT_ARGUMENTS:
         return {needed[0]: classes}
@@ -142,9 +137,7 @@ def set_module_precision(name: str, module: nn.Module, arithmetic: Arithmetic) -
 
 def build_precision_error(name: str, what: str) -> ConfigError:
     """What to say of a network that cannot be told to multiply bfloat16."""
-    return ConfigError(
-        f"{name} has no {what} dtype to set bfloat16 with: give it one, or choose float32."
-    )
+    return ConfigError(f"{name} has no {what} dtype to set bfloat16 with: give it one, or choose float32.")
 
 
 def describe_custom_code_error(error: BaseException) -> str:
@@ -161,8 +154,6 @@ def describe_custom_code_error(error: BaseException) -> str:
         and frame.filename != importlib.__file__
     ]
     where = (
-        f" ({os.path.basename(custom_frames[-1].filename)}, line {custom_frames[-1].lineno})"
-        if custom_frames
-        else ""
+        f" ({os.path.basename(custom_frames[-1].filename)}, line {custom_frames[-1].lineno})" if custom_frames else ""
     )
     return f"{type(error).__name__}: {words}{where}" if words else f"{type(error).__name__}{where}"

@@ -26,10 +26,7 @@ from jax import Array
 from ensemble import architectures
 from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic
 from ensemble.engine.networks.custom import linen_calls
-from ensemble.engine.networks.custom.custom_factory import (
-    build_custom_module,
-    describe_custom_code_error,
-)
+from ensemble.engine.networks.custom.custom_factory import build_custom_module, describe_custom_code_error
 from ensemble.engine.networks.custom.folder_finder import find_modules_in_working_folder
 from ensemble.engine.networks.network import ModuleFactory, Network, join_tree_path
 from ensemble.errors import ConfigError
@@ -73,9 +70,7 @@ def check_custom_network(network: Network) -> None:
     images = jax.ShapeDtypeStruct((batch, *network.image_shape), jnp.float32)
     try:
         _check_call_arguments(network)
-        jax.eval_shape(
-            lambda key: _check_leaves(name, network.init_variables(key)), jax.random.key(0)
-        )
+        jax.eval_shape(lambda key: _check_leaves(name, network.init_variables(key)), jax.random.key(0))
         params = jax.eval_shape(network.init, jax.random.key(0))
         _check_trained(network, params)
         logits = jax.eval_shape(network.apply, params, images)
@@ -156,8 +151,7 @@ def _check_trained(network: Network, params: Any) -> None:
     paths = [join_tree_path(path) for path, _ in jax.tree_util.tree_leaves_with_path(params)]
     if twice := [path for path, count in Counter(paths).items() if count > 1]:
         raise ConfigError(
-            f"The network {name} has two arrays at {twice[0]}, one by a name with “/” in it: "
-            "rename a layer."
+            f"The network {name} has two arrays at {twice[0]}, one by a name with “/” in it: rename a layer."
         )
 
 
@@ -167,8 +161,7 @@ def _check_leaves(name: str, variables: Any) -> None:
         named = all(isinstance(step, jax.tree_util.DictKey) for step in path)
         if not named or not hasattr(leaf, "dtype"):
             raise ConfigError(
-                f"The network {name} carries {where}, which is not a named array: keep only "
-                "arrays in its collections."
+                f"The network {name} carries {where}, which is not a named array: keep only arrays in its collections."
             )
         if jnp.issubdtype(leaf.dtype, jax.dtypes.extended):
             raise ConfigError(

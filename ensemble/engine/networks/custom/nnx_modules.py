@@ -47,9 +47,7 @@ def _is_nnx_class(kind: type) -> bool:
     return package is not None and issubclass(kind, package.Module)
 
 
-def bridge_nnx_factory(
-    factory: Callable[..., Any], arguments: Mapping[str, Any]
-) -> "bridge.ToLinen":
+def bridge_nnx_factory(factory: Callable[..., Any], arguments: Mapping[str, Any]) -> "bridge.ToLinen":
     """The Linen module of what `factory` makes with these arguments."""
     from flax.nnx import bridge
 
@@ -80,9 +78,7 @@ def set_bridged_mode(module: "bridge.ToLinen", train: bool) -> "bridge.ToLinen":
     return module.clone(nnx_class=create)
 
 
-def _create_in_mode(
-    nnx_class: "Callable[..., nnx.Module]", train: bool, *args: Any, **kwargs: Any
-) -> "nnx.Module":
+def _create_in_mode(nnx_class: "Callable[..., nnx.Module]", train: bool, *args: Any, **kwargs: Any) -> "nnx.Module":
     module = nnx_class(*args, **kwargs)
     module.train() if train else module.eval()
     return module
@@ -120,7 +116,4 @@ def number_list_entries(tree: Any) -> Any:
     """The same with the numbers again, as NNX looks for them."""
     if not isinstance(tree, Mapping):
         return tree
-    return {
-        int(name) if name.isdecimal() else name: number_list_entries(value)
-        for name, value in tree.items()
-    }
+    return {int(name) if name.isdecimal() else name: number_list_entries(value) for name, value in tree.items()}

@@ -8,16 +8,7 @@ import numpy as np
 from jax.extend.core import Literal
 
 # What leaves every number as it is.
-MOVES = (
-    "broadcast_in_dim",
-    "convert_element_type",
-    "copy",
-    "expand_dims",
-    "reshape",
-    "rev",
-    "squeeze",
-    "transpose",
-)
+MOVES = ("broadcast_in_dim", "convert_element_type", "copy", "expand_dims", "reshape", "rev", "squeeze", "transpose")
 CALLS = ("pjit", "jit")
 STEPS = ("add", "sub", "mul", "div")
 MAX_CONSTANT_SIZE = 1_000_000  # of means or deviations of every pixel
@@ -57,9 +48,7 @@ def trace_image_range(program: Any, image_shape: Sequence[int]) -> ImageRange | 
     return min(met, key=lambda place: place.spread, default=None)
 
 
-def _follow_program(
-    jaxpr: Any, constants: Sequence[Any], known: dict[Any, Any], met: list[ImageRange]
-) -> list[Any]:
+def _follow_program(jaxpr: Any, constants: Sequence[Any], known: dict[Any, Any], met: list[ImageRange]) -> list[Any]:
     """Carry ranges and constants through a program, as far as they are known.
 
     Args:

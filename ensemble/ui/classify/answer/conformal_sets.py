@@ -17,24 +17,16 @@ MAX_LISTED_SETS = 12  # sets that are listed beside each other
 def show_mark_sets(classified_mark: ClassifiedMark) -> None:
     """The sets of the marks that are read, the rate behind a button, and what is not promised."""
     noun = classified_mark.noun
-    if (
-        all(digit.rejected for digit in classified_mark.reading.digits)
-        or classified_mark.reading.picture_rejection
-    ):
+    if all(digit.rejected for digit in classified_mark.reading.digits) or classified_mark.reading.picture_rejection:
         return
     threshold, set_on = calibrate_mark_sets(classified_mark)
     if threshold is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(
-            escaping.escape_markdown(describe_mark_sets(classified_mark, threshold)),
-            width="content",
-        )
+        st.markdown(escaping.escape_markdown(describe_mark_sets(classified_mark, threshold)), width="content")
         with st.popover("Error rate", type="tertiary"):
             conformal_sets.show_conformal_controls(noun, "classify_sets")
-    st.caption(
-        words.explain_uncalibrated_sets(threshold, noun) or words.explain_lost_promise(noun, set_on)
-    )
+    st.caption(words.explain_uncalibrated_sets(threshold, noun) or words.explain_lost_promise(noun, set_on))
 
 
 def calibrate_mark_sets(classified_mark: ClassifiedMark) -> tuple[ConformalThreshold | None, str]:
@@ -46,9 +38,7 @@ def calibrate_mark_sets(classified_mark: ClassifiedMark) -> tuple[ConformalThres
     try:
         apart = validation_source.find_validation_source(classified_mark.run, classified_mark.epoch)
         predictions = (
-            apart.predictions
-            if apart
-            else loader.load_test_predictions(classified_mark.run, classified_mark.epoch)
+            apart.predictions if apart else loader.load_test_predictions(classified_mark.run, classified_mark.epoch)
         )
     except EnsembleError:  # of this epoch the members are kept, but not what they said
         return None, ""
@@ -58,18 +48,14 @@ def calibrate_mark_sets(classified_mark: ClassifiedMark) -> tuple[ConformalThres
     return fit_conformal_threshold(predictions.averaged, predictions.labels, rate, method), set_on
 
 
-def describe_mark_sets(
-    classified_mark: ClassifiedMark, conformal_threshold: ConformalThreshold
-) -> str:
+def describe_mark_sets(classified_mark: ClassifiedMark, conformal_threshold: ConformalThreshold) -> str:
     """The sets in reading order, or of many marks that of the open one."""
     digits, names = classified_mark.reading.digits, classified_mark.names
     if 1 < len(digits) <= MAX_LISTED_SETS:
         each = ", ".join(
             "?"
             if digit.rejected
-            else words.format_class_set(
-                conformal_threshold.build_sets(digit.probabilities[None])[0], names
-            )
+            else words.format_class_set(conformal_threshold.build_sets(digit.probabilities[None])[0], names)
             for digit in digits
         )
         return (

@@ -31,18 +31,12 @@ def show_false_accept_rate(classifier: Classifier, refuse: float) -> None:
         return
     tried = _remember_measurement(reading_cache.identify_classifier(classifier))
     if not tried:
-        st.fragment(refresh_false_accept_rate, run_every=POLL_INTERVAL_S)(
-            classifier, refuse, itertools.count(), tried
-        )
+        st.fragment(refresh_false_accept_rate, run_every=POLL_INTERVAL_S)(classifier, refuse, itertools.count(), tried)
     elif tried[0]:
         threshold = classifier.compute_rejection_threshold(refuse)
         st.markdown(
-            readings_words.describe_rejection_rate(
-                threshold, classifier.class_names, classifier.noun
-            ),
-            help=readings_words.describe_rejection_sample(
-                threshold, classifier.class_names, classifier.noun
-            ),
+            readings_words.describe_rejection_rate(threshold, classifier.class_names, classifier.noun),
+            help=readings_words.describe_rejection_sample(threshold, classifier.class_names, classifier.noun),
         )
     else:
         st.markdown(readings_words.describe_lookalike_risk(classifier.class_names, classifier.noun))

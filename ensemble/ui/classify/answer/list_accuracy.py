@@ -35,9 +35,7 @@ def show_accuracy_estimate(classifier: Classifier, rows: Sequence[ReadingRow]) -
     except EnsembleError as error:
         st.caption(escaping.escape_markdown(error))
         return
-    statement = AccuracyStatement(
-        fitted, estimate_accuracy(fitted.fit, join_outputs(parts)), classifier.noun
-    )
+    statement = AccuracyStatement(fitted, estimate_accuracy(fitted.fit, join_outputs(parts)), classifier.noun)
     st.markdown(escaping.escape_markdown(statement.sentence))
     if statement.notes:
         with st.expander("What this rests on"):

@@ -6,12 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from ensemble import runs
 from ensemble.recognition.classifier import Classifier
 from ensemble.ui.classify.answer import classified_mark as answer_shown
-from ensemble.ui.classify.answer import (
-    conformal_sets,
-    preparation_stages,
-    reading_cache,
-    reading_summary,
-)
+from ensemble.ui.classify.answer import conformal_sets, preparation_stages, reading_cache, reading_summary
 from ensemble.ui.classify.answer import overrides as answer_overrule
 from ensemble.ui.classify.answer.classified_mark import ClassifiedMark
 from ensemble.ui.classify.details import detail_selection
@@ -22,12 +17,7 @@ from ensemble.wording import escaping
 
 
 def show_picture_answer(
-    run: runs.Run,
-    classifier: Classifier,
-    source: InputPicture,
-    way: str,
-    left: DeltaGenerator,
-    right: DeltaGenerator,
+    run: runs.Run, classifier: Classifier, source: InputPicture, way: str, left: DeltaGenerator, right: DeltaGenerator
 ) -> None:
     """All that is said of a picture.
 
@@ -39,16 +29,12 @@ def show_picture_answer(
       left: where the picture stands.
       right: where the answer stands.
     """
-    overrule, refuse = (
-        answer_overrule.find_overrides(source.id),
-        answer_shown.read_rejection_allowance(),
-    )
+    overrule, refuse = (answer_overrule.find_overrides(source.id), answer_shown.read_rejection_allowance())
     looked = reading_cache.load_prepared_picture(classifier, source, overrule)
     if looked.prepared is None or looked.picture is None:
         with right:
             st.warning(
-                f"{escaping.escape_markdown(source.name)}: "
-                f"{escaping.escape_markdown(looked.problem)}",
+                f"{escaping.escape_markdown(source.name)}: {escaping.escape_markdown(looked.problem)}",
                 icon=":material/broken_image:",
             )
         return
@@ -61,22 +47,14 @@ def show_picture_answer(
             boxes = annotated_picture.build_mark_boxes(prepared, reading, index, classifier, (1, 1))
             drawing_sheet.show_drawing_sheet(boxes, drawing_sheet.read_drawing_serial(), "")
         else:
-            boxes = annotated_picture.build_mark_boxes(
-                prepared, reading, index, classifier, looked.picture.size
-            )
-            annotated_picture.show_annotated_picture(
-                looked.picture, source.key, boxes, overrule, source.id
-            )
+            boxes = annotated_picture.build_mark_boxes(prepared, reading, index, classifier, looked.picture.size)
+            annotated_picture.show_annotated_picture(looked.picture, source.key, boxes, overrule, source.id)
     with right:
         if way != "draw":
             st.caption(escaping.escape_markdown(source.name))
-        reading_summary.show_reading_summary(
-            classifier, prepared, reading, index, source.id, refuse
-        )
+        reading_summary.show_reading_summary(classifier, prepared, reading, index, source.id, refuse)
     key = f"{source.key}-{overrule.cache_key}"
-    classified_mark = ClassifiedMark(
-        run, classifier, prepared, reading, index, source.name, key, refuse
-    )
+    classified_mark = ClassifiedMark(run, classifier, prepared, reading, index, source.name, key, refuse)
     show_open_mark(classified_mark, source.id, right)
 
 

@@ -113,8 +113,7 @@ def show_fit_control(ident: str, chosen: PreparationOverrides) -> None:
             format_func=FIT_LABELS.__getitem__,
             on_change=apply_override_control,
             args=(key, ident, "fit"),
-            help="The middle keeps the picture's proportions; all of it is squeezed to those of "
-            "the training images.",
+            help="The middle keeps the picture's proportions; all of it is squeezed to those of the training images.",
         ),
     )
 
@@ -152,9 +151,7 @@ def show_crop_control(ident: str, chosen: PreparationOverrides) -> None:
     ):
         key = f"classify_{name}_{ident}"
         widget_state.sync_widget_value(key, (low, high))
-        widget_state.draw_widget(
-            st.slider, label, 0, 100, key=key, on_change=apply_crop_sliders, args=(ident,)
-        )
+        widget_state.draw_widget(st.slider, label, 0, 100, key=key, on_change=apply_crop_sliders, args=(ident,))
     st.button(
         "Whole picture",
         key="classify_whole",

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 # A working picture takes up to 12 MB, its stages as much again.
 MAX_PICTURES, MAX_READINGS, MAX_ROWS = 4, 24, 1000
-RELEASED_PICTURE_NOTE = (
-    "This picture was removed to make room for others; its answer is kept. Add it again to open it."
-)
+RELEASED_PICTURE_NOTE = "This picture was removed to make room for others; its answer is kept. Add it again to open it."
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +54,7 @@ def load_prepared_picture(
     if source.content is None:
         return PreparationResult(None, None, RELEASED_PICTURE_NOTE)
     try:
-        return _load_prepared_picture(
-            identify_classifier(classifier), source.key, overrule, classifier, source.content
-        )
+        return _load_prepared_picture(identify_classifier(classifier), source.key, overrule, classifier, source.content)
     except Exception:
         # One picture that the program chokes on must not take the others with it.
         logging.getLogger("ensemble").exception("A picture could not be prepared")
@@ -72,15 +68,11 @@ def _load_prepared_picture(
     return prepare_input_picture(_asked, _content, overrule)
 
 
-def prepare_input_picture(
-    classifier: Classifier, content: bytes, overrule: PreparationOverrides
-) -> PreparationResult:
+def prepare_input_picture(classifier: Classifier, content: bytes, overrule: PreparationOverrides) -> PreparationResult:
     """The picture opened and prepared, without being kept."""
     try:
         picture = classifier.open_picture(content)
-        return PreparationResult(
-            picture, classifier.prepare_picture(picture, overrule.to_choices())
-        )
+        return PreparationResult(picture, classifier.prepare_picture(picture, overrule.to_choices()))
     except ImageError as error:
         return PreparationResult(None, None, str(error))
 
@@ -93,9 +85,7 @@ def read_picture_marks(
     prepared: SegmentedPicture,
 ) -> Reading:
     """What the ensemble says of the picture's marks."""
-    return _read_picture_marks(
-        identify_classifier(classifier), source.key, overrule, refuse, classifier, prepared
-    )
+    return _read_picture_marks(identify_classifier(classifier), source.key, overrule, refuse, classifier, prepared)
 
 
 def identify_classifier(classifier: Classifier) -> str:
@@ -106,12 +96,7 @@ def identify_classifier(classifier: Classifier) -> str:
 
 @st.cache_resource(max_entries=MAX_READINGS, show_spinner=False)
 def _read_picture_marks(
-    who: str,
-    key: str,
-    overrule: PreparationOverrides,
-    refuse: float,
-    _asked: Classifier,
-    _prepared: SegmentedPicture,
+    who: str, key: str, overrule: PreparationOverrides, refuse: float, _asked: Classifier, _prepared: SegmentedPicture
 ) -> Reading:
     return _asked.read_marks(_prepared.marks, refuse)
 
@@ -122,12 +107,7 @@ def read_picture_row(
     """What is said of one of many pictures, of which only the marks are kept."""
     try:
         return _read_picture_row(
-            identify_classifier(classifier),
-            source.key,
-            overrule,
-            refuse,
-            classifier,
-            source.content,
+            identify_classifier(classifier), source.key, overrule, refuse, classifier, source.content
         )
     except PictureReleasedError:
         return ReadingRow("–", "", RELEASED_PICTURE_NOTE)
@@ -142,12 +122,7 @@ class PictureReleasedError(Exception):
 
 @st.cache_resource(max_entries=MAX_ROWS, show_spinner=False)
 def _read_picture_row(
-    who: str,
-    key: str,
-    overrule: PreparationOverrides,
-    refuse: float,
-    _asked: Classifier,
-    _content: bytes | None,
+    who: str, key: str, overrule: PreparationOverrides, refuse: float, _asked: Classifier, _content: bytes | None
 ) -> ReadingRow:
     picture_marks = _load_picture_marks(who, key, overrule, _asked, _content)
     if picture_marks.problem:

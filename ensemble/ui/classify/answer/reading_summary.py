@@ -24,12 +24,7 @@ MAX_LARGE_MARKS, MAX_MEDIUM_MARKS = 8, 30
 
 
 def show_reading_summary(
-    classifier: Classifier,
-    prepared: SegmentedPicture,
-    reading: Reading,
-    index: int,
-    ident: str,
-    refuse: float,
+    classifier: Classifier, prepared: SegmentedPicture, reading: Reading, index: int, ident: str, refuse: float
 ) -> None:
     """What the ensemble says of the picture, or that it would rather not.
 
@@ -54,18 +49,10 @@ def show_reading_summary(
             show_digit_buttons(classifier, prepared, reading, index, ident, "small")
     else:
         many = len(reading.digits)
-        size = (
-            "large"
-            if many <= MAX_LARGE_MARKS
-            else "medium"
-            if many <= MAX_MEDIUM_MARKS
-            else "small"
-        )
+        size = "large" if many <= MAX_LARGE_MARKS else "medium" if many <= MAX_MEDIUM_MARKS else "small"
         show_digit_buttons(classifier, prepared, reading, index, ident, size)
         st.markdown(
-            escaping.escape_markdown(
-                readings_words.describe_reading_certainty(reading, names, classifier.noun)
-            ),
+            escaping.escape_markdown(readings_words.describe_reading_certainty(reading, names, classifier.noun)),
             help=CONFIDENCE_HELP.format(classifier.noun) if many > 1 else None,
         )
         false_accept_rate.show_false_accept_rate(classifier, refuse)
@@ -80,12 +67,7 @@ CONFIDENCE_HELP = (
 
 
 def show_digit_buttons(
-    classifier: Classifier,
-    prepared: SegmentedPicture,
-    reading: Reading,
-    index: int,
-    ident: str,
-    size: str,
+    classifier: Classifier, prepared: SegmentedPicture, reading: Reading, index: int, ident: str, size: str
 ) -> None:
     """The digits as they stand in the picture, each a button."""
     names, mark_count = classifier.class_names, len(reading.digits)
@@ -97,9 +79,7 @@ def show_digit_buttons(
                 "said": readings_words.format_mark_reading(digit, names),
                 "open": place == index,
                 "rejected": digit.rejected,
-                "alt": readings_words.describe_mark_alt_text(
-                    digit, place, mark_count, names, classifier.noun
-                ),
+                "alt": readings_words.describe_mark_alt_text(digit, place, mark_count, names, classifier.noun),
             }
         )
     answers = [button["said"] for line in lines.values() for button in line]

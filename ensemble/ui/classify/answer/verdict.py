@@ -40,9 +40,7 @@ def show_mark_verdict(classified_mark: ClassifiedMark) -> None:
         )
         with st.container(width=230, gap="xsmall"):
             st.subheader(
-                escaping.escape_markdown(
-                    marks_words.format_mark_verdict(digit, names, classified_mark.noun)
-                ),
+                escaping.escape_markdown(marks_words.format_mark_verdict(digit, names, classified_mark.noun)),
                 anchor=False,
             )
             if digit.rejected:
@@ -77,8 +75,7 @@ def show_ood_score(classified_mark: ClassifiedMark) -> None:
     digit, names = classified_mark.digit, classified_mark.names
     st.caption(
         marks_words.describe_ood_score(digit, classified_mark.refuse, names, classified_mark.noun),
-        help=f"{OOD_SCORE_HELP.format(classified_mark.noun)} "
-        f"{marks_words.format_threshold_distance(digit)}.",
+        help=f"{OOD_SCORE_HELP.format(classified_mark.noun)} {marks_words.format_threshold_distance(digit)}.",
     )
 
 
@@ -88,17 +85,11 @@ def render_vote_strip(classified_mark: ClassifiedMark) -> str:
     "" where they are counted instead, in words: with many members or long names.
     """
     mark_predictions = marks_words.build_mark_predictions(classified_mark.digit)
-    if mark_predictions.members == 1 or not images_words.can_list_votes(
-        mark_predictions, classified_mark.names
-    ):
+    if mark_predictions.members == 1 or not images_words.can_list_votes(mark_predictions, classified_mark.names):
         return ""
     votes = "".join(
-        render_member_vote(
-            m, mark_predictions.members, text, against=voted != classified_mark.digit.label
-        )
-        for m, (voted, text) in enumerate(
-            images_words.list_vote_texts(mark_predictions, 0, classified_mark.names)
-        )
+        render_member_vote(m, mark_predictions.members, text, against=voted != classified_mark.digit.label)
+        for m, (voted, text) in enumerate(images_words.list_vote_texts(mark_predictions, 0, classified_mark.names))
     )
     dim = ";opacity:.65" if classified_mark.digit.rejected else ""
     return f'<div style="display:flex;flex-wrap:wrap;gap:4px{dim}">{votes}</div>'

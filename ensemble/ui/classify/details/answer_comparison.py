@@ -38,25 +38,19 @@ def show_answer_comparison(classified_mark: ClassifiedMark) -> None:
     except EnsembleError as error:
         guard.show_error_message(error)
         return
-    other_digit = other_classifier.read_marks(
-        classified_mark.prepared.marks, classified_mark.refuse
-    ).digits[classified_mark.index]
+    other_digit = other_classifier.read_marks(classified_mark.prepared.marks, classified_mark.refuse).digits[
+        classified_mark.index
+    ]
     own_answer = EnsembleAnswer(
-        classified_mark.digit,
-        f"{distinguish_run_name(classified_mark.run, other)}, epoch {classified_mark.epoch}",
+        classified_mark.digit, f"{distinguish_run_name(classified_mark.run, other)}, epoch {classified_mark.epoch}"
     )
     both = (
         own_answer,
-        EnsembleAnswer(
-            other_digit, f"{distinguish_run_name(other, classified_mark.run)}, epoch {epoch}"
-        ),
+        EnsembleAnswer(other_digit, f"{distinguish_run_name(other, classified_mark.run)}, epoch {epoch}"),
     )
     pictures.show_figure_panel(
         plot_two_ensembles(
-            *both,
-            classified_mark.names,
-            f"{classified_mark.title} · {classified_mark.name}",
-            theme.get_page_palette(),
+            *both, classified_mark.names, f"{classified_mark.title} · {classified_mark.name}", theme.get_page_palette()
         ),
         key="classify_compare",
         job=classified_mark.run,
@@ -75,25 +69,17 @@ def show_answer_comparison(classified_mark: ClassifiedMark) -> None:
     )
 
 
-def find_comparable_classifiers(
-    classified_mark: ClassifiedMark,
-) -> dict[str, tuple[runs.Run, list[int]]]:
+def find_comparable_classifiers(classified_mark: ClassifiedMark) -> dict[str, tuple[runs.Run, list[int]]]:
     """Runs whose classes are the same, with the epochs that can be asked; this one's are others."""
     classifiers = {}
     for run in [
         classified_mark.run,
-        *(
-            cached_run
-            for cached_run in loaders.list_cached_runs()
-            if cached_run.id != classified_mark.run.id
-        ),
+        *(cached_run for cached_run in loaders.list_cached_runs() if cached_run.id != classified_mark.run.id),
     ]:
         if tuple(run.data.class_names) != tuple(classified_mark.names):
             continue
         here = classified_mark.epoch if run.id == classified_mark.run.id else None
-        if epochs := [
-            askable_epoch for askable_epoch in list_askable_epochs(run) if askable_epoch != here
-        ]:
+        if epochs := [askable_epoch for askable_epoch in list_askable_epochs(run) if askable_epoch != here]:
             classifiers[run.id] = run, epochs
     return classifiers
 
@@ -127,10 +113,7 @@ def select_other_classifier(
     """Controls for the other run and its epoch; what they say stands in the address."""
     wanted = address.WITH.read()
     # Another run says more than another epoch.
-    usual = next(
-        (run_id for run_id in classifiers if run_id != classified_mark.run.id),
-        classified_mark.run.id,
-    )
+    usual = next((run_id for run_id in classifiers if run_id != classified_mark.run.id), classified_mark.run.id)
     chosen = wanted if wanted in classifiers else usual
     if wanted and wanted != chosen:
         st.caption("That run no longer exists, or knows other classes; another one is shown.")
@@ -200,9 +183,7 @@ def distinguish_run_name(run: runs.Run, other: runs.Run) -> str:
     return format_unique_run_name(run) if alike else format_run_name(run)
 
 
-def describe_answer_comparison(
-    own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str]
-) -> str:
+def describe_answer_comparison(own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str]) -> str:
     """Whether both say the same."""
     first, second = (
         escaping.escape_markdown(marks_words.format_mark_verdict(class_answer.digit, names))

@@ -93,9 +93,7 @@ def show_correction_control(classified_mark: ClassifiedMark, key: str, kept: int
 def find_correction_label(classified_mark: ClassifiedMark) -> int | None:
     """What this mark is kept as; None where it is not."""
     for label in range(len(classified_mark.names)):
-        if corrections.is_correction_intact(
-            corrections.correction_path(classified_mark.image, label)
-        ):
+        if corrections.is_correction_intact(corrections.correction_path(classified_mark.image, label)):
             return label
     return None
 
@@ -110,9 +108,7 @@ def describe_correction(classified_mark: ClassifiedMark, label: int) -> str:
     )
     if right and not classified_mark.digit.rejected:
         about = "is right"
-    what = images_words.format_true_class(
-        classified_mark.names[label], classified_mark.names
-    ).removeprefix("labelled ")
+    what = images_words.format_true_class(classified_mark.names[label], classified_mark.names).removeprefix("labelled ")
     return f"Kept as {what}; the ensemble {about}."
 
 
@@ -123,11 +119,7 @@ def save_chosen_correction(classified_mark: ClassifiedMark, key: str) -> None:
 
 def save_mark_correction(classified_mark: ClassifiedMark, label: int | None) -> None:
     """Keep the mark as `label` and as nothing else; None forgets it."""
-    answer = (
-        "?"
-        if classified_mark.digit.rejected
-        else classified_mark.names[classified_mark.digit.label]
-    )
+    answer = "?" if classified_mark.digit.rejected else classified_mark.names[classified_mark.digit.label]
     try:
         if label is not None:
             corrections.save_correction(
@@ -154,8 +146,7 @@ def show_corrections_download(folder: str) -> None:
             icon=":material/download:",
             key="classify_corrections_zip",
             on_click="ignore",
-            help="images.npz with images (N, H, W, channels) and labels, "
-            "labels.csv, and the pictures by label.",
+            help="images.npz with images (N, H, W, channels) and labels, labels.csv, and the pictures by label.",
         )
 
 

@@ -13,13 +13,7 @@ from ensemble.errors import EnsembleError
 from ensemble.figures import palette, thumbnails
 from ensemble.recognition.nearest_neighbors import NearestNeighbors
 from ensemble.ui.classify.answer.classified_mark import ClassifiedMark
-from ensemble.ui.predictions import (
-    downloads,
-    image_grid,
-    loader,
-    predictions_view,
-    validation_source,
-)
+from ensemble.ui.predictions import downloads, image_grid, loader, predictions_view, validation_source
 from ensemble.ui.predictions import image_dialog as predictions_detail
 from ensemble.ui.shared import guard, loaders, widget_state
 from ensemble.wording import escaping
@@ -40,17 +34,14 @@ def show_nearest_images(classified_mark: ClassifiedMark) -> None:
     nearest_images = find_nearest_images(classified_mark)
     noun = classified_mark.noun
     st.markdown(
-        escaping.escape_markdown(
-            describe_nearest_images(nearest_images, classified_mark.names, noun)
-        ),
+        escaping.escape_markdown(describe_nearest_images(nearest_images, classified_mark.names, noun)),
         help=DISTANCE_HELP,
     )
     image_grid.register_image_grid()(
         data={
             "strip": thumbnails.encode_image_strip(nearest_images.images),
             "image": image_grid.compute_tile_layout(nearest_images.images.shape[1:]),
-            "label": f"{len(nearest_images.numbers)} nearest test {pluralize_noun(noun)}: "
-            "arrow keys move, Enter opens",
+            "label": f"{len(nearest_images.numbers)} nearest test {pluralize_noun(noun)}: arrow keys move, Enter opens",
             "wide": max(map(len, classified_mark.names)) > 1,
             "colors": {"right": palette.RIGHT_COLOR, "wrong": palette.WRONG_COLOR},
             "tiles": [
@@ -64,9 +55,7 @@ def show_nearest_images(classified_mark: ClassifiedMark) -> None:
     )
     st.download_button(
         "Figures (CSV)",
-        lambda: downloads.encode_table_csv(
-            tabulate_nearest_images(nearest_images, classified_mark.names)
-        ),
+        lambda: downloads.encode_table_csv(tabulate_nearest_images(nearest_images, classified_mark.names)),
         f"{classified_mark.file_stem}-nearest.csv",
         "text/csv",
         icon=":material/table:",
@@ -81,11 +70,7 @@ def find_nearest_images(classified_mark: ClassifiedMark) -> NearestNeighbors:
     """The nearest test digits, found once for each mark, run and epoch."""
     image = classified_mark.image
     return _find_nearest_images(
-        classified_mark.run.id,
-        classified_mark.epoch,
-        image.tobytes(),
-        image.shape,
-        classified_mark.classifier,
+        classified_mark.run.id, classified_mark.epoch, image.tobytes(), image.shape, classified_mark.classifier
     )
 
 
@@ -104,9 +89,7 @@ def compute_confusion_mask(nearest_neighbors: NearestNeighbors) -> np.ndarray:
     return np.asarray((nearest_neighbors.votes != nearest_neighbors.labels).any(axis=0))
 
 
-def describe_nearest_images(
-    nearest_neighbors: NearestNeighbors, names: Sequence[str], noun: str
-) -> str:
+def describe_nearest_images(nearest_neighbors: NearestNeighbors, names: Sequence[str], noun: str) -> str:
     """What the nearest are, the most first, and how many of them members get wrong."""
     counts = np.bincount(nearest_neighbors.labels, minlength=len(names))
     order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
@@ -115,14 +98,9 @@ def describe_nearest_images(
         sentence = f"All {K} test {pluralize_noun(noun)} nearest to it are {names[order[0]]}"
     else:
         each = [f"{names[c]} {format_occurrences(int(counts[c]))}" for c in order]
-        sentence = (
-            f"The {K} test {pluralize_noun(noun)} nearest to it are {', '.join(each[:-1])} and "
-            f"{each[-1]}"
-        )
+        sentence = f"The {K} test {pluralize_noun(noun)} nearest to it are {', '.join(each[:-1])} and {each[-1]}"
     if len(nearest_neighbors.votes) == 1:
-        return (
-            f"{sentence}; the one member gets {f'{wrong} of them wrong' if wrong else 'all right'}."
-        )
+        return f"{sentence}; the one member gets {f'{wrong} of them wrong' if wrong else 'all right'}."
     return f"{sentence}; members confuse {f'{wrong} of them' if wrong else 'none of them'}."
 
 
@@ -137,15 +115,12 @@ def build_neighbor_tile(
     """One of them for the grid, as on other screens: what is said of it, and who disagrees."""
     number = int(nearest_neighbors.numbers[place])
     # Only votes are known of it: whoever votes for a class is taken for sure of it.
-    predictions = evaluate_predictions(
-        np.eye(len(names))[nearest_neighbors.votes], nearest_neighbors.labels
-    )
+    predictions = evaluate_predictions(np.eye(len(names))[nearest_neighbors.votes], nearest_neighbors.labels)
     votes = images_words.format_votes(predictions, place, names)
     return image_grid.build_image_tile(predictions, place, names, noun) | {
         "number": number,
         "sure": "confused" if compute_confusion_mask(nearest_neighbors)[place] else "",
-        "alt": f"Test {noun} {number}, which is {names[nearest_neighbors.labels[place]]}; votes: "
-        f"{votes}",
+        "alt": f"Test {noun} {number}, which is {names[nearest_neighbors.labels[place]]}; votes: {votes}",
     }
 
 
@@ -184,9 +159,7 @@ def show_neighbor_detail(classified_mark: ClassifiedMark, numbers: Ints, noun: s
     )
 
 
-def tabulate_nearest_images(
-    nearest_neighbors: NearestNeighbors, names: Sequence[str]
-) -> pd.DataFrame:
+def tabulate_nearest_images(nearest_neighbors: NearestNeighbors, names: Sequence[str]) -> pd.DataFrame:
     """A row for each: its number, label, distance and the members' votes."""
     named = np.asarray(names, object)
     frame = pd.DataFrame(

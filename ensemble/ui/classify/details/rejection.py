@@ -38,17 +38,14 @@ def show_rejection_threshold(classified_mark: ClassifiedMark) -> None:
         st.caption("The rejection threshold is shown here once it is set: see above.")
         return
     with st.spinner(
-        f"Showing {pluralize_noun(noun)} and {marks_words.format_negated_noun(noun)} to the "
-        f"members, once",
+        f"Showing {pluralize_noun(noun)} and {marks_words.format_negated_noun(noun)} to the members, once",
         show_time=True,
     ):
         threshold = classified_mark.classifier.compute_rejection_threshold(classified_mark.refuse)
     dataset_title = classified_mark.run.data.title
     title = f"Rejected or accepted · {classified_mark.source_title}"
     pictures.show_figure_panel(
-        plot_ood_scores(
-            threshold, classified_mark.digit.score, dataset_title, title, theme.get_page_palette()
-        ),
+        plot_ood_scores(threshold, classified_mark.digit.score, dataset_title, title, theme.get_page_palette()),
         key="classify_rejection",
         job=classified_mark.run,
         epoch=classified_mark.epoch,
@@ -72,16 +69,14 @@ def show_rejection_rate_control(classified_mark: ClassifiedMark, noun: str) -> N
     """How many real digits may be rejected; what it says stands in the address."""
     now = round(100 * classified_mark.refuse)
     options = {
-        str(percent): formats.format_percent(percent / 100, figures=2)
-        for percent in sorted({*RATE_CHOICES, now})
+        str(percent): formats.format_percent(percent / 100, figures=2) for percent in sorted({*RATE_CHOICES, now})
     }
     address.select_address_option(
         address.REFUSE,
         f"Real {pluralize_noun(noun)} that may be rejected",
         options,
         str(address.REFUSE.default),
-        help=f"The fewer real ones are rejected, the more {marks_words.format_negated_noun(noun)} "
-        f"pass for one.",
+        help=f"The fewer real ones are rejected, the more {marks_words.format_negated_noun(noun)} pass for one.",
     )
 
 
@@ -90,17 +85,11 @@ def describe_rejection_threshold(threshold: "RejectionThreshold", noun: str) -> 
     coverage = formats.format_percent(threshold.coverage, threshold.judged_count)
     sentence = f"It accepts **{coverage}** of other real {pluralize_noun(noun)}"
     if threshold.coverage:
-        right = (
-            "all"
-            if threshold.accuracy == 1
-            else formats.format_percent(threshold.accuracy, threshold.judged_count)
-        )
+        right = "all" if threshold.accuracy == 1 else formats.format_percent(threshold.accuracy, threshold.judged_count)
         sentence += f" and reads {right} of these right"
     if not threshold.non_digits:
         return f"{sentence}."
-    low, high = (
-        bound(non_digit.share for non_digit in threshold.non_digits) for bound in (min, max)
-    )
+    low, high = (bound(non_digit.share for non_digit in threshold.non_digits) for bound in (min, max))
     rejected = formats.format_percent(low, 500)
     if rejected != formats.format_percent(high, 500):
         rejected = f"{rejected} to {formats.format_percent(high, 500)}"

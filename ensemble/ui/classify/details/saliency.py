@@ -48,15 +48,11 @@ def show_saliency_maps(classified_mark: ClassifiedMark) -> None:
                 alt=f"What covering a place does, {text}",
             )
     if len(members) < classified_mark.members:
-        st.caption(
-            f"The {len(members)} of {classified_mark.members} members whose minds change first."
-        )
+        st.caption(f"The {len(members)} of {classified_mark.members} members whose minds change first.")
     st.markdown(
         "\n".join(
             f"- {escaping.escape_markdown(flip_sentence)}"
-            for flip_sentence in list_flip_sentences(
-                mark_occlusion, classified_mark.digit, classified_mark.names
-            )
+            for flip_sentence in list_flip_sentences(mark_occlusion, classified_mark.digit, classified_mark.names)
         )
     )
     show_saliency_downloads(classified_mark, mark_occlusion, pictures, captions)
@@ -66,11 +62,7 @@ def compute_mark_occlusion(classified_mark: ClassifiedMark) -> Occlusion:
     """What covering does, found once for each mark, run and epoch."""
     image = classified_mark.image
     return _compute_mark_occlusion(
-        classified_mark.run.id,
-        classified_mark.epoch,
-        image.tobytes(),
-        image.shape,
-        classified_mark.classifier,
+        classified_mark.run.id, classified_mark.epoch, image.tobytes(), image.shape, classified_mark.classifier
     )
 
 
@@ -79,9 +71,7 @@ def compute_mark_occlusion(classified_mark: ClassifiedMark) -> Occlusion:
 def _compute_mark_occlusion(
     run_id: str, epoch: int, image: bytes, shape: tuple[int, ...], _classifier: Any
 ) -> Occlusion:
-    occlusion: Occlusion = _classifier.compute_occlusion(
-        np.frombuffer(image, np.uint8).reshape(shape)
-    )
+    occlusion: Occlusion = _classifier.compute_occlusion(np.frombuffer(image, np.uint8).reshape(shape))
     return occlusion
 
 
@@ -96,23 +86,14 @@ def select_mapped_members(occlusion: Occlusion) -> list[int]:
     M = len(occlusion.member_changes)
     if M <= MAX_MEMBER_MAPS:
         return list(range(M))
-    return sorted(
-        sorted(range(M), key=lambda m: compute_flip_patch_side(occlusion, m))[:MAX_MEMBER_MAPS]
-    )
+    return sorted(sorted(range(M), key=lambda m: compute_flip_patch_side(occlusion, m))[:MAX_MEMBER_MAPS])
 
 
 def format_map_caption(occlusion: Occlusion, m: int, classified_mark: ClassifiedMark) -> str:
     """What stands under a member's map: "member 3: 9 → 4"."""
     who = f"member {m + 1}: " if classified_mark.members > 1 else ""
-    class_name, flip = (
-        classified_mark.names[int(classified_mark.digit.votes[m])],
-        occlusion.flips[m],
-    )
-    return (
-        f"{who}{class_name}"
-        if flip is None
-        else f"{who}{class_name} → {classified_mark.names[flip.label]}"
-    )
+    class_name, flip = (classified_mark.names[int(classified_mark.digit.votes[m])], occlusion.flips[m])
+    return f"{who}{class_name}" if flip is None else f"{who}{class_name} → {classified_mark.names[flip.label]}"
 
 
 def describe_prediction_flips(occlusion: Occlusion) -> str:
@@ -152,10 +133,7 @@ def list_flip_sentences(occlusion: Occlusion, digit: "Digit", names: Sequence[st
     alike: dict[str, list[int]] = {}
     for m in range(len(occlusion.flips)):
         alike.setdefault(describe_member_flip(occlusion, m, digit, names), []).append(m)
-    return [
-        f"{format_member_group(members, len(occlusion.flips))} {sentence}"
-        for sentence, members in alike.items()
-    ]
+    return [f"{format_member_group(members, len(occlusion.flips))} {sentence}" for sentence, members in alike.items()]
 
 
 def describe_member_flip(occlusion: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
@@ -194,8 +172,7 @@ def show_saliency_downloads(
 ) -> None:
     """The maps as a picture, and their figures as a table."""
     title = (
-        "What covering a place does · "
-        f"{marks_words.format_mark_class(classified_mark.digit, classified_mark.names)}"
+        f"What covering a place does · {marks_words.format_mark_class(classified_mark.digit, classified_mark.names)}"
     )
     with st.container(horizontal=True, gap="small"):
         st.download_button(

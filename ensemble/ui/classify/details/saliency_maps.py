@@ -37,10 +37,7 @@ def paint_saliency_map(image: Pixels, change: Floats, full: float) -> Pixels:
     Blue where the probability falls, orange where it rises: told apart with any colour vision.
     """
     share = np.clip(np.asarray(change) / full, -1, 1)[..., None]
-    blue, orange = (
-        np.array(palette.parse_hex_color(color))
-        for color in (palette.RIGHT_COLOR, palette.WRONG_COLOR)
-    )
+    blue, orange = (np.array(palette.parse_hex_color(color)) for color in (palette.RIGHT_COLOR, palette.WRONG_COLOR))
     grey = image.mean(axis=-1, keepdims=True)
     below = np.repeat(grey * MARK_BRIGHTNESS, 3, axis=-1)
     above = np.where(share > 0, blue, orange)
@@ -62,22 +59,15 @@ def enlarge_saliency_map(pixels: Pixels, box: Box | None) -> Image.Image:
     return big
 
 
-def draw_saliency_maps(
-    image: Pixels, occlusion: Occlusion, members: Sequence[int]
-) -> list[Image.Image]:
+def draw_saliency_maps(image: Pixels, occlusion: Occlusion, members: Sequence[int]) -> list[Image.Image]:
     """The map averaged over all members, where there are several, then those of some."""
     full = compute_saliency_scale(occlusion)
     several = len(occlusion.member_changes) > 1
     averaged = (
-        [enlarge_saliency_map(paint_saliency_map(image, occlusion.ensemble_change, full), None)]
-        if several
-        else []
+        [enlarge_saliency_map(paint_saliency_map(image, occlusion.ensemble_change, full), None)] if several else []
     )
     return averaged + [
-        enlarge_saliency_map(
-            paint_saliency_map(image, occlusion.member_changes[m], full),
-            find_flip_box(occlusion, m),
-        )
+        enlarge_saliency_map(paint_saliency_map(image, occlusion.member_changes[m], full), find_flip_box(occlusion, m))
         for m in members
     ]
 
@@ -88,16 +78,12 @@ def find_flip_box(occlusion: Occlusion, m: int) -> Box | None:
     return None if flip is None else flip.box
 
 
-def compose_saliency_sheet(
-    pictures: Sequence[Image.Image], captions: Sequence[str], title: str
-) -> bytes:
+def compose_saliency_sheet(pictures: Sequence[Image.Image], captions: Sequence[str], title: str) -> bytes:
     """The maps side by side with their captions as one PNG, white as paper is in either theme."""
     font = ImageFont.load_default(size=12)
     wide = max([pictures[0].width, *(int(font.getlength(text)) for text in captions)]) + GAP_PX
     width = max(wide * len(pictures) + GAP_PX, int(font.getlength(title)) + 2 * GAP_PX)
-    page = Image.new(
-        "RGB", (width, pictures[0].height + 2 * LINE_HEIGHT_PX + 2 * GAP_PX), thumbnails.PAPER
-    )
+    page = Image.new("RGB", (width, pictures[0].height + 2 * LINE_HEIGHT_PX + 2 * GAP_PX), thumbnails.PAPER)
     draw = ImageDraw.Draw(page)
     draw.text((GAP_PX, GAP_PX // 2), title, thumbnails.INK, font)
     for place, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
@@ -111,6 +97,4 @@ def tabulate_saliency(occlusion: Occlusion) -> pd.DataFrame:
     """A row for each place: how far the averaged and each member's probability falls."""
     rows, columns = np.indices(occlusion.ensemble_change.shape).reshape(2, -1)
     each = {f"member_{m + 1}": change.ravel() for m, change in enumerate(occlusion.member_changes)}
-    return pd.DataFrame(
-        {"row": rows, "column": columns, "averaged": occlusion.ensemble_change.ravel(), **each}
-    )
+    return pd.DataFrame({"row": rows, "column": columns, "averaged": occlusion.ensemble_change.ravel(), **each})

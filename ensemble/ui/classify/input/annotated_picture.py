@@ -42,11 +42,7 @@ HTML = """
 
 
 def show_annotated_picture(
-    picture: Picture,
-    key: str,
-    boxes: Sequence[dict[str, Any]],
-    overrule: PreparationOverrides,
-    ident: str,
+    picture: Picture, key: str, boxes: Sequence[dict[str, Any]], overrule: PreparationOverrides, ident: str
 ) -> None:
     """The picture; what lies outside the part that is read is dimmed.
 
@@ -83,11 +79,7 @@ def apply_dragged_crop(ident: str) -> None:
 
 
 def build_mark_boxes(
-    prepared: SegmentedPicture,
-    reading: Reading,
-    index: int,
-    classifier: Classifier,
-    size: tuple[int, int],
+    prepared: SegmentedPicture, reading: Reading, index: int, classifier: Classifier, size: tuple[int, int]
 ) -> list[dict[str, Any]]:
     """Each mark's place in shares of the picture, and what is said of it."""
     wide, high = size
@@ -95,10 +87,7 @@ def build_mark_boxes(
     return [
         {
             "index": place,
-            "place": [
-                round(side / full, 5)
-                for side, full in zip(mark.box, (wide, high, wide, high), strict=True)
-            ],
+            "place": [round(side / full, 5) for side, full in zip(mark.box, (wide, high, wide, high), strict=True)],
             "said": readings_words.format_mark_reading(digit, classifier.class_names),
             "alt": readings_words.describe_mark_alt_text(
                 digit, place, mark_count, classifier.class_names, classifier.noun

@@ -126,16 +126,11 @@ def _start_opening(run: runs.Run, epoch: int) -> ClassifierOpening:
     return opening
 
 
-@st.cache_resource(
-    max_entries=MAX_OPEN_CLASSIFIERS, show_spinner=False, on_release=ClassifierOpening.release
-)
+@st.cache_resource(max_entries=MAX_OPEN_CLASSIFIERS, show_spinner=False, on_release=ClassifierOpening.release)
 def _open_classifier(folder: str, run_id: str, epoch: int) -> ClassifierOpening:
     opening = ClassifierOpening(Future(), Future())
     threading.Thread(
-        target=_open_classifier_in_thread,
-        args=(opening, run_id, epoch),
-        name="members",
-        daemon=True,
+        target=_open_classifier_in_thread, args=(opening, run_id, epoch), name="members", daemon=True
     ).start()
     return opening
 
@@ -166,10 +161,7 @@ def _calibrate_classifier(opening: ClassifierOpening, classifier: Classifier) ->
     try:
         try:
             if problem := calibration_job.wait_for_calibration(
-                classifier.run_id,
-                classifier.epoch,
-                classifier.has_kept_calibration,
-                opening.report,
+                classifier.run_id, classifier.epoch, classifier.has_kept_calibration, opening.report
             ):
                 return problem
         except RunError:  # Where no job can be begun, as on a full disk, it is computed here.
@@ -185,9 +177,7 @@ def _calibrate_classifier(opening: ClassifierOpening, classifier: Classifier) ->
         return BUG_MESSAGE
 
 
-def show_opening_progress(
-    run: runs.Run, epoch: int, handed_in: bool, in_browser: bool = False
-) -> None:
+def show_opening_progress(run: runs.Run, epoch: int, handed_in: bool, in_browser: bool = False) -> None:
     """Says what is waited for, and draws the page anew when it is there.
 
     Args:
@@ -196,9 +186,7 @@ def show_opening_progress(
       handed_in: whether there is a picture that waits for them.
       in_browser: whether they answer in the browser meanwhile.
     """
-    st.fragment(refresh_opening_progress, run_every=POLL_INTERVAL_S)(
-        run, epoch, handed_in, in_browser
-    )
+    st.fragment(refresh_opening_progress, run_every=POLL_INTERVAL_S)(run, epoch, handed_in, in_browser)
 
 
 def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool, in_browser: bool) -> None:
@@ -214,9 +202,7 @@ def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool, in_brow
             return
         then = "Your pictures are read then." if handed_in else "You can continue meanwhile."
         who = formats.format_count(run.config.members, "member")
-        st.caption(
-            f":material/hourglass_top: Loading {who}: up to twenty seconds the first time. {then}"
-        )
+        st.caption(f":material/hourglass_top: Loading {who}: up to twenty seconds the first time. {then}")
 
 
 def show_calibration_progress(run: runs.Run, epoch: int) -> None:

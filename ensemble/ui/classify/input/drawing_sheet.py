@@ -21,10 +21,7 @@ from ensemble.ui.shared.tab import tab
 
 KEY = "classify_sheet"
 DEFAULT_PEN_PX = 18  # pixels: on a digit 200 high about what MNIST's pens are
-MAX_STROKES, MAX_STROKE_NUMBERS = (
-    400,
-    6_000,
-)  # on a sheet, and in one of them: a browser may send anything
+MAX_STROKES, MAX_STROKE_NUMBERS = (400, 6_000)  # on a sheet, and in one of them: a browser may send anything
 SIDE_LIMITS_PX = (60, 1600)
 SUPERSAMPLING = 2  # drawn so many times larger, then made smaller: soft edges
 SCRIPTS = ("boxes.js", "strokes.js", "channel.js", "sheet.js")
@@ -161,9 +158,7 @@ def smooth_stroke_points(flat: Sequence[float]) -> list[Point]:
     curve_points, start = [handles[0]], handles[0]
     for handle, after in itertools.pairwise(handles[1:]):
         end = compute_midpoint(handle, after)
-        curve_points += [
-            evaluate_bezier_curve(start, handle, end, step / 4) for step in (1, 2, 3, 4)
-        ]
+        curve_points += [evaluate_bezier_curve(start, handle, end, step / 4) for step in (1, 2, 3, 4)]
         start = end
     return [*curve_points, handles[-1]]
 
@@ -176,10 +171,7 @@ def compute_midpoint(point: Point, other: Point) -> Point:
 def evaluate_bezier_curve(start: Point, handle: Point, end: Point, at: float) -> Point:
     """The point `at`, 0 to 1, of a quadratic Bézier curve."""
     a, b, c = (1 - at) ** 2, 2 * at * (1 - at), at**2
-    return (
-        a * start[0] + b * handle[0] + c * end[0],
-        a * start[1] + b * handle[1] + c * end[1],
-    )
+    return (a * start[0] + b * handle[0] + c * end[0], a * start[1] + b * handle[1] + c * end[1])
 
 
 @functools.cache

@@ -17,8 +17,7 @@ from ensemble.wording.marks import select_article
 
 NEXT_STEPS = {
     "upload": "Pictures of one digit, or of several side by side; up to 200 at once.",
-    "draw": "Draw one digit or several, as large as the sheet allows. The answer comes when the "
-    "pen rests.",
+    "draw": "Draw one digit or several, as large as the sheet allows. The answer comes when the pen rests.",
     "camera": "Write a digit on plain paper, hold it up, and take the photograph.",
 }
 # Where no pen wrote what the networks have learnt, one picture is one image.
@@ -39,9 +38,7 @@ def show_classify_introduction() -> None:
     )
 
 
-def show_input_instructions(
-    way: str, run: runs.Run, left: DeltaGenerator, right: DeltaGenerator | None
-) -> None:
+def show_input_instructions(way: str, run: runs.Run, left: DeltaGenerator, right: DeltaGenerator | None) -> None:
     """What to do next on this way in, and what will be here.
 
     Args:
@@ -64,9 +61,7 @@ def show_input_instructions(
         st.caption(f"You will see {reads}, how sure it is, and each vote.")
 
 
-def show_unread_picture(
-    way: str, source: InputPicture, left: DeltaGenerator, right: DeltaGenerator
-) -> None:
+def show_unread_picture(way: str, source: InputPicture, left: DeltaGenerator, right: DeltaGenerator) -> None:
     """A picture whose readers are still being opened; the sheet goes on being drawn on."""
     if way == "draw":
         with left:
@@ -78,9 +73,5 @@ def show_unread_picture(
     with left, contextlib.suppress(ImageError):
         if source.content is not None:
             annotated_picture.show_annotated_picture(
-                open_picture(source.content),
-                source.key,
-                [],
-                overrides.find_overrides(source.id),
-                source.id,
+                open_picture(source.content), source.key, [], overrides.find_overrides(source.id), source.id
             )

@@ -31,9 +31,7 @@ def show_missing_members_notice(run: runs.Run) -> None:
     """A run whose members cannot be opened yet, or not any more."""
     if run.active or not runs.list_prediction_epochs(run.id):
         noun = run.data.noun
-        epoch_availability.show_first_epoch_notice(
-            run, f"You can give it {select_article(noun)} {noun}"
-        )
+        epoch_availability.show_first_epoch_notice(run, f"You can give it {select_article(noun)} {noun}")
         return
     st.info(
         f"The members of {escaping.escape_markdown(format_run_name(run))} were not kept, only "

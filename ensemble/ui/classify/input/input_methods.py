@@ -57,19 +57,14 @@ def find_input_picture(way: str) -> InputPicture | None:
     drawn = drawing_sheet.read_sheet_drawing()
     if not drawn.get("strokes"):
         return None
-    return state.create_input_picture(
-        "Your drawing", drawing_sheet.encode_drawing_png(drawn), DRAWING_ID
-    )
+    return state.create_input_picture("Your drawing", drawing_sheet.encode_drawing_png(drawn), DRAWING_ID)
 
 
 def show_picture_uploader(run: runs.Run) -> None:
     """Files, dropped, pasted or browsed to; or test images."""
     noun = run.data.noun
     many = " or many" if run.data.is_mnist_like else ""
-    key, full = (
-        f"classify_upload_{tab.classify_uploader_count}",
-        tab.uploaded_bytes >= MAX_TAB_UPLOAD_BYTES,
-    )
+    key, full = (f"classify_upload_{tab.classify_uploader_count}", tab.uploaded_bytes >= MAX_TAB_UPLOAD_BYTES)
     st.file_uploader(
         "Drop or paste pictures here",
         accept_multiple_files=True,
@@ -83,8 +78,7 @@ def show_picture_uploader(run: runs.Run) -> None:
     )
     if full:
         st.warning(
-            "This tab has uploaded as much as the server holds for it. Reload the page to "
-            "upload more.",
+            "This tab has uploaded as much as the server holds for it. Reload the page to upload more.",
             icon=":material/memory:",
         )
     here = tab_pictures.find_open_picture()
@@ -104,23 +98,15 @@ def show_picture_uploader(run: runs.Run) -> None:
 def add_uploaded_pictures(key: str) -> None:
     """Callback: takes the files out of the uploader, which would show all of them for good."""
     # A browser may send once more what has been taken, before its uploader is gone.
-    sent = [
-        upload
-        for upload in widget_state.get_widget_value(key) or []
-        if isinstance(upload, UploadedFile)
-    ]
+    sent = [upload for upload in widget_state.get_widget_value(key) or [] if isinstance(upload, UploadedFile)]
     files = [upload for upload in sent if upload.file_id not in tab.consumed_upload_ids]
     if not files:
         return
-    tab.consumed_upload_ids = (*tab.consumed_upload_ids, *(file.file_id for file in files))[
-        -MAX_REMEMBERED_UPLOADS:
-    ]
+    tab.consumed_upload_ids = (*tab.consumed_upload_ids, *(file.file_id for file in files))[-MAX_REMEMBERED_UPLOADS:]
     tab.uploaded_bytes += sum(file.size for file in files)
     tab.dropped_picture_count = max(0, len(files) - tab_pictures.MAX_PICTURES)
     few = files[: tab_pictures.MAX_PICTURES]
-    tab_pictures.add_tab_pictures(
-        [state.create_input_picture(upload.name, upload.getvalue()) for upload in few]
-    )
+    tab_pictures.add_tab_pictures([state.create_input_picture(upload.name, upload.getvalue()) for upload in few])
     # A new uploader takes the place of this one, empty.
     tab.classify_uploader_count += 1
 
@@ -138,11 +124,7 @@ def add_pasted_pictures(pasted_pictures: paste.PastedPictures) -> None:
 
 def show_camera_input(noun: str) -> None:
     """A photograph taken here and now."""
-    st.camera_input(
-        f"Hold the {noun} up, large and in good light",
-        key="classify_camera",
-        on_change=keep_photograph,
-    )
+    st.camera_input(f"Hold the {noun} up, large and in good light", key="classify_camera", on_change=keep_photograph)
     if not tab.photograph:
         st.caption(
             "No picture here? Allow the camera in the browser's address bar. Browsers give it to "

@@ -73,15 +73,11 @@ def _load_live_members(
 
 def serve_live_members(members: LiveMembers) -> str:
     """The address from which this tab's browser takes the weights, as it takes pictures."""
-    address: str = runtime.get_instance().media_file_mgr.add(
-        members.payload, "application/octet-stream", COORDINATES
-    )
+    address: str = runtime.get_instance().media_file_mgr.add(members.payload, "application/octet-stream", COORDINATES)
     return address
 
 
-def build_live_rejection(
-    run: runs.Run, classifier: Classifier | None, refuse: float
-) -> dict[str, Any] | None:
+def build_live_rejection(run: runs.Run, classifier: Classifier | None, refuse: float) -> dict[str, Any] | None:
     """What the members reject as the browser takes it; None until the server has found out."""
     if classifier is None or not classifier.is_calibrated:
         return None

@@ -31,9 +31,7 @@ def show_paste_button(on_paste: Callable[[PastedPictures], None]) -> None:
     Args:
       on_paste: called with the pictures' names, "" where they have none, and their bytes.
     """
-    create_paste_component()(
-        key=KEY, width="content", on_pasted_change=lambda: on_paste(read_pasted_pictures())
-    )
+    create_paste_component()(key=KEY, width="content", on_pasted_change=lambda: on_paste(read_pasted_pictures()))
 
 
 def read_pasted_pictures() -> PastedPictures:
@@ -58,8 +56,5 @@ def create_paste_component() -> Any:
     """The component, registered once."""
     folder = Path(__file__).parents[1] / "js"
     return st.components.v2.component(
-        "ensemble_paste",
-        html=HTML,
-        css=(folder / "paste.css").read_text(),
-        js=(folder / "paste.js").read_text(),
+        "ensemble_paste", html=HTML, css=(folder / "paste.css").read_text(), js=(folder / "paste.js").read_text()
     )

@@ -32,33 +32,23 @@ def show_picture_list(classifier: Classifier, refuse: float) -> None:
     if len(sources) < 2:
         return
     complete = len(collect_picture_rows(classifier, refuse, sources)) == len(sources)
-    st.fragment(refresh_picture_list, run_every=None if complete else POLL_INTERVAL_S)(
-        classifier, refuse, complete
-    )
+    st.fragment(refresh_picture_list, run_every=None if complete else POLL_INTERVAL_S)(classifier, refuse, complete)
 
 
-def collect_picture_rows(
-    classifier: Classifier, refuse: float, sources: list[InputPicture]
-) -> dict[str, ReadingRow]:
+def collect_picture_rows(classifier: Classifier, refuse: float, sources: list[InputPicture]) -> dict[str, ReadingRow]:
     """Rows that stand already, by the pictures' ids; reads for a while where some are missing."""
     place = reading_cache.identify_classifier(classifier), refuse
     if tab.rows_source != place:
         tab.rows_source, tab.rows = place, {}
         del tab.rows_reading_start
     kept = tab.rows
-    words = {
-        picture.id: picture.key + answer_overrule.find_overrides(picture.id).cache_key
-        for picture in sources
-    }
+    words = {picture.id: picture.key + answer_overrule.find_overrides(picture.id).cache_key for picture in sources}
     rows = {name: kept[name] for name in words if name in kept and kept[name][0] == words[name]}
     end = time.monotonic() + READING_SLICE_S
     for source in sources:
         if source.id not in rows:
             overrule = answer_overrule.find_overrides(source.id)
-            rows[source.id] = (
-                words[source.id],
-                reading_cache.read_picture_row(classifier, source, overrule, refuse),
-            )
+            rows[source.id] = (words[source.id], reading_cache.read_picture_row(classifier, source, overrule, refuse))
             if time.monotonic() > end:
                 break
     tab.rows = rows
@@ -74,9 +64,7 @@ def refresh_picture_list(classifier: Classifier, refuse: float, complete: bool) 
         sources = tab_pictures.list_tab_pictures()
         rows = collect_picture_rows(classifier, refuse, sources)
         if len(rows) < len(sources):
-            st.progress(
-                len(rows) / len(sources), describe_reading_progress(len(rows), len(sources))
-            )
+            st.progress(len(rows) / len(sources), describe_reading_progress(len(rows), len(sources)))
         elif not complete:
             del tab.rows_reading_start
             st.rerun()
@@ -169,9 +157,4 @@ def show_picture_navigation(here: InputPicture) -> None:
             help="Remove this picture.",
         )
         if many:
-            st.button(
-                "Remove all",
-                key="classify_clear",
-                type="tertiary",
-                on_click=tab_pictures.clear_tab_pictures,
-            )
+            st.button("Remove all", key="classify_clear", type="tertiary", on_click=tab_pictures.clear_tab_pictures)

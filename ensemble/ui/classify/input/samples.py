@@ -16,11 +16,7 @@ from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
 
 STRIDE = 7919  # a prime: one test image after another from all over the test set
-SAMPLE_NUMBER_LENGTH, MARGIN_PX, PIXEL_SCALE = (
-    4,
-    24,
-    4,
-)  # digits of a number, pixels around it, pixels to a pixel
+SAMPLE_NUMBER_LENGTH, MARGIN_PX, PIXEL_SCALE = (4, 24, 4)  # digits of a number, pixels around it, pixels to a pixel
 
 
 def show_sample_buttons(run: runs.Run, first: bool) -> None:
@@ -66,12 +62,8 @@ def open_sample_number(name: str) -> None:
     """Callback: open a paper with a few test digits side by side."""
     dataset = loaders.load_cached_dataset(name)
     numbers = select_next_samples(dataset, SAMPLE_NUMBER_LENGTH)
-    title = (
-        f"Test images {', '.join(map(str, numbers))} of {datasets.find_dataset_info(name).title}"
-    )
-    tab_pictures.add_tab_pictures(
-        [create_sample_picture(title, compose_number_paper(dataset.test_images[numbers]))]
-    )
+    title = f"Test images {', '.join(map(str, numbers))} of {datasets.find_dataset_info(name).title}"
+    tab_pictures.add_tab_pictures([create_sample_picture(title, compose_number_paper(dataset.test_images[numbers]))])
 
 
 def select_next_samples(dataset: Dataset, count: int) -> list[int]:
@@ -84,9 +76,7 @@ def select_next_samples(dataset: Dataset, count: int) -> list[int]:
 def compose_number_paper(images: np.ndarray) -> Image.Image:
     """Test images (K, 28, 28, 1) as dark ink on light paper, side by side."""
     across = images[..., 0].transpose(1, 0, 2).reshape(28, -1)
-    ink = Image.fromarray(across).resize(
-        (across.shape[1] * PIXEL_SCALE, 28 * PIXEL_SCALE), Image.Resampling.BICUBIC
-    )
+    ink = Image.fromarray(across).resize((across.shape[1] * PIXEL_SCALE, 28 * PIXEL_SCALE), Image.Resampling.BICUBIC)
     page = Image.new("RGB", (ink.width + 2 * MARGIN_PX, ink.height + 2 * MARGIN_PX), "#F4F1E8")
     page.paste("#20304F", (MARGIN_PX, MARGIN_PX), ink)
     return page

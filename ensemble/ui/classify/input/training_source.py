@@ -19,8 +19,7 @@ def show_training_source(run: runs.Run) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(
-            f"Learnt from {run.data.train_size:,} small digits by few people: expect mistakes, "
-            "also where it is sure.",
+            f"Learnt from {run.data.train_size:,} small digits by few people: expect mistakes, also where it is sure.",
             width="content",
         )
         if other := find_newest_reader(loaders.list_cached_runs()):

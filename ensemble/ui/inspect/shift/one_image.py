@@ -36,9 +36,7 @@ def show_corrupted_image(shared_epoch: SharedEpoch) -> None:
 def refresh_corrupted_image(shared_epoch: SharedEpoch) -> None:
     """The image, the controls, and the picture over all amounts."""
     with guard_page():
-        number = address.NUMBER.read_within(
-            find_most_disputed_image(shared_epoch), 0, shared_epoch.n - 1
-        )
+        number = address.NUMBER.read_within(find_most_disputed_image(shared_epoch), 0, shared_epoch.n - 1)
         kind = select_corruption(shared_epoch, number)
         try:
             answers = predict_corrupted_image(shared_epoch.run, number, kind.name)
@@ -133,17 +131,11 @@ def select_corruption_amount(kind: Corruption, corruption_answers: CorruptionAns
 
 def update_amount_address(kind: Corruption) -> None:
     """Callback of the slider: the address follows."""
-    address.AMOUNT.set_value(
-        widget_state.get_widget_value(f"stress_amount_{kind.name}"), f"{kind.neutral_amount:g}"
-    )
+    address.AMOUNT.set_value(widget_state.get_widget_value(f"stress_amount_{kind.name}"), f"{kind.neutral_amount:g}")
 
 
 def show_image_at_amount(
-    shared_epoch: SharedEpoch,
-    number: int,
-    corruption_answers: CorruptionAnswers,
-    kind: Corruption,
-    place: int,
+    shared_epoch: SharedEpoch, number: int, corruption_answers: CorruptionAnswers, kind: Corruption, place: int
 ) -> None:
     """The image as the members see it, and what they say of it."""
     predictions, names = corruption_answers.predictions, shared_epoch.class_names
@@ -171,21 +163,13 @@ def show_image_at_amount(
 
 
 def show_corruption_chart(
-    shared_epoch: SharedEpoch,
-    number: int,
-    corruption_answers: CorruptionAnswers,
-    kind: Corruption,
-    place: int,
+    shared_epoch: SharedEpoch, number: int, corruption_answers: CorruptionAnswers, kind: Corruption, place: int
 ) -> None:
     """Everything over the amount, with a line where the slider stands."""
     names = shared_epoch.class_names
-    title = (
-        f"Test {shared_epoch.noun} {number} · {kind.title} · {format_run_name(shared_epoch.run)}"
-    )
+    title = f"Test {shared_epoch.noun} {number} · {kind.title} · {format_run_name(shared_epoch.run)}"
     pictures.show_figure_panel(
-        plot_image_corruption(
-            corruption_answers, kind, place, names, title, theme.get_page_palette()
-        ),
+        plot_image_corruption(corruption_answers, kind, place, names, title, theme.get_page_palette()),
         key="stress_digit",
         job=shared_epoch.run,
         name=f"{shared_epoch.run.id}-{shared_epoch.noun}-{number}-{kind.name}",
@@ -196,17 +180,13 @@ def show_corruption_chart(
     )
 
 
-def describe_correct_range(
-    corruption_answers: CorruptionAnswers, kind: Corruption, noun: str
-) -> str:
+def describe_correct_range(corruption_answers: CorruptionAnswers, kind: Corruption, noun: str) -> str:
     """How far the ensemble stays right, from the image as it is on."""
     right, amounts = corruption_answers.predictions.right, corruption_answers.amounts
     start = amounts.index(kind.neutral_amount)
     who = "The ensemble" if corruption_answers.predictions.members > 1 else "The one member"
     if not right[start]:
-        return (
-            f"{who} gets this {noun} wrong as it is; it is right at {format_correct_count(right)}."
-        )
+        return f"{who} gets this {noun} wrong as it is; it is right at {format_correct_count(right)}."
     low = high = start
     while low and right[low - 1]:
         low -= 1
@@ -216,10 +196,7 @@ def describe_correct_range(
         return f"{who} stays right at every amount."
     if low == high:
         return f"{who} is right on this {noun} as it is, and at no amount next to that."
-    first, last = (
-        format_corruption_amount(kind, amounts[low]),
-        format_corruption_amount(kind, amounts[high]),
-    )
+    first, last = (format_corruption_amount(kind, amounts[low]), format_corruption_amount(kind, amounts[high]))
     return f"{who} stays right from {first} to {last}."
 
 

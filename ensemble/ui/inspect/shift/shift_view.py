@@ -19,9 +19,7 @@ POLL_INTERVAL_S = 1.0
 def show_shift_view(shared_epoch: SharedEpoch) -> None:
     """Draw the view; while the job works, again every second."""
     active = shift.read_stress(shared_epoch.run.id).active
-    st.fragment(refresh_shift_view, run_every=POLL_INTERVAL_S if active else None)(
-        shared_epoch, active
-    )
+    st.fragment(refresh_shift_view, run_every=POLL_INTERVAL_S if active else None)(shared_epoch, active)
 
 
 def refresh_shift_view(shared_epoch: SharedEpoch, was_active: bool) -> None:

@@ -56,9 +56,7 @@ def show_stress_progress(job: StressJob) -> None:
     """How far it is, and the button that stops it."""
     ahead = list_jobs_ahead(job) if job.state == "queued" else []
     job_panel.show_job_progress(
-        job,
-        jobs_words.describe_job_stage(job, ahead, format_stress_progress(job.status)),
-        prefix="stress_",
+        job, jobs_words.describe_job_stage(job, ahead, format_stress_progress(job.status)), prefix="stress_"
     )
 
 
@@ -95,9 +93,7 @@ def show_stress_start(shared_epoch: SharedEpoch, stress: StressState) -> None:
         label += f", {about}" if (about := estimate_stress_duration(shared_epoch.run)) else ""
         help = "It runs in its own process: you can leave this page and come back."
     before = find_stress_placement(stress)
-    choice = placement_control.select_placement(
-        "stress_where", placement_control.SINGLE_TASK_HELP, before
-    )
+    choice = placement_control.select_placement("stress_where", placement_control.SINGLE_TASK_HELP, before)
     st.button(
         label,
         key="stress_start",
@@ -165,9 +161,7 @@ def estimate_stress_duration(run: runs.Run) -> str:
     """About how long it will take, "about 4 min", from how fast the run trained; "" if unknown."""
     if not run.status.img_member_per_s:
         return ""
-    images = (
-        shift.count_measured_images(run.data.test_size, run.data.image_shape) * count_stress_steps()
-    )
+    images = shift.count_measured_images(run.data.test_size, run.data.image_shape) * count_stress_steps()
     seconds = INFERENCE_COST * images * run.config.members / run.status.img_member_per_s
     return f"about {formats.format_duration(round_stress_seconds(START_SECONDS + seconds))}"
 
@@ -178,9 +172,7 @@ def round_stress_seconds(seconds: float) -> float:
     return max(step, step * round(seconds / step))
 
 
-def describe_stress_results(
-    shared_epoch: SharedEpoch, stress: StressState, results: StressResults
-) -> str:
+def describe_stress_results(shared_epoch: SharedEpoch, stress: StressState, results: StressResults) -> str:
     """What the figures below are of, and whether there is something newer."""
     all_of = "all" if results.images >= shared_epoch.n else "the first"
     text = (

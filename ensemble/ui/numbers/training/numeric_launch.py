@@ -83,10 +83,7 @@ def show_reuse_button(run: NumericRun) -> None:
 def show_quick_numbers_button() -> None:
     """The button of the first visit: a table that is here already."""
     launching.show_planned_button(
-        LaunchPlan(
-            (QUICK_EXAMPLE, load_example_table()),
-            "Try it on a table of 442 patients",
-        ),
+        LaunchPlan((QUICK_EXAMPLE, load_example_table()), "Try it on a table of 442 patients"),
         "numbers_quick",
         launch_and_show_numbers,
     )

@@ -8,11 +8,7 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.jobs.queue import list_jobs_ahead
-from ensemble.numeric.numeric_store import (
-    NumericRun,
-    find_numeric_run,
-    resume_numeric_run,
-)
+from ensemble.numeric.numeric_store import NumericRun, find_numeric_run, resume_numeric_run
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.jobs.job_screen import find_displayed_state, forget_jobs
 from ensemble.ui.numbers.training import numeric_settings as settings
@@ -39,9 +35,7 @@ def show_live_numbers(run: NumericRun) -> None:
     if not run.active:
         show_numeric_progress(run)
         return
-    st.fragment(refresh_live_numbers, run_every=REFRESH_INTERVAL_S)(
-        run.id, find_displayed_state(run)
-    )
+    st.fragment(refresh_live_numbers, run_every=REFRESH_INTERVAL_S)(run.id, find_displayed_state(run))
 
 
 def refresh_live_numbers(run_id: str, last_state: str) -> None:
@@ -78,9 +72,7 @@ def load_numeric_history(run: NumericRun) -> list[dict[str, Any]]:
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
-def _read_cached_history(
-    folder: str, version: tuple[int, int], _run_id: str
-) -> list[dict[str, Any]]:
+def _read_cached_history(folder: str, version: tuple[int, int], _run_id: str) -> list[dict[str, Any]]:
     return [line for line in runs.read_history(_run_id) if line["kind"] == "numeric_epoch"]
 
 
@@ -94,12 +86,8 @@ def show_numeric_progress(run: NumericRun) -> None:
         show_error_message(run.message)
         return
     ahead = list_jobs_ahead(run) if run.state == "queued" else []
-    stage = jobs_words.describe_job_stage(
-        run, ahead, f"epoch {run.status.epoch} of {run.status.epochs}"
-    )
-    job_panel.show_job_progress(
-        run, stage, prefix="numeric_", resume=lambda: resume_numeric_run(run.id)
-    )
+    stage = jobs_words.describe_job_stage(run, ahead, f"epoch {run.status.epoch} of {run.status.epochs}")
+    job_panel.show_job_progress(run, stage, prefix="numeric_", resume=lambda: resume_numeric_run(run.id))
     if not run.active:
         job_panel.show_job_ending(run)
 
@@ -124,19 +112,12 @@ def build_numeric_panels(rows: list[dict[str, Any]], unit: str) -> list[list[dic
         {
             **row,
             "test_loss": row.get("test_nll"),
-            **(
-                {"validation_loss": row["validation_nll"]}
-                if row.get("validation_nll") is not None
-                else {}
-            ),
+            **({"validation_loss": row["validation_nll"]} if row.get("validation_nll") is not None else {}),
         }
         for row in rows
     ]
     panels = []
-    for figure, title, axis in (
-        ("loss", "Loss (NLL)", "nats"),
-        ("rmse", "Error (RMSE)", unit or "unit of the target"),
-    ):
+    for figure, title, axis in (("loss", "Loss (NLL)", "nats"), ("rmse", "Error (RMSE)", unit or "unit of the target")):
         curves = [
             *history.build_split_curves(renamed, "train", figure),
             *history.build_split_curves(renamed, "validation", figure)[-1:],

@@ -46,18 +46,13 @@ def show_numeric_setting(name: str) -> None:
     """The widget that fits a setting's type and range; what is set stays for other visits."""
     field, about = NUMERIC_FIELDS[name], dict[str, Any]()
     if name == "learning_rate":
-        steps: tuple[float, ...] = settings.list_logarithmic_steps(
-            field.metadata["low"], field.metadata["high"]
-        )
+        steps: tuple[float, ...] = settings.list_logarithmic_steps(field.metadata["low"], field.metadata["high"])
     else:
         steps = SLIDER_STEPS.get(name) or settings.SLIDER_VALUES.get(name, ())
     if steps:
         about = {"steps": steps, "format_func": settings.format_slider_value}
     draw_field_control(
-        field,
-        format_numeric_key(name),
-        FIELD_LABELS.get(name, settings.format_setting_title(name)),
-        **about,
+        field, format_numeric_key(name), FIELD_LABELS.get(name, settings.format_setting_title(name)), **about
     )
 
 

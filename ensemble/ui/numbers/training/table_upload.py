@@ -23,8 +23,7 @@ from ensemble.wording import escaping
 
 FILE_TYPES = ["csv", "tsv", "txt", "parquet"]
 UPLOAD_HELP = (
-    "A row an example; the first row of a CSV names the columns. What is assumed of it is said "
-    "before training begins."
+    "A row an example; the first row of a CSV names the columns. What is assumed of it is said before training begins."
 )
 MAX_PREPARED_TABLES = 2
 
@@ -70,9 +69,7 @@ def select_table() -> SelectedTable | None:
         return None
     numbers = [column.name for column in table.columns if column.kind == NUMBER]
     if not numbers:
-        st.warning(
-            "It has no column of numbers: there is nothing to predict.", icon=":material/error:"
-        )
+        st.warning("It has no column of numbers: there is nothing to predict.", icon=":material/error:")
         return None
     target = widget_state.draw_widget(
         st.selectbox,
@@ -114,13 +111,7 @@ def select_table() -> SelectedTable | None:
             help="The last rows are tested on and those before them held out; nothing is drawn.",
         )
     return SelectedTable(
-        file.file_id,
-        table,
-        str(target),
-        tuple(left_out),
-        tuple(categories),
-        str(group or ""),
-        bool(in_time_order),
+        file.file_id, table, str(target), tuple(left_out), tuple(categories), str(group or ""), bool(in_time_order)
     )
 
 
@@ -152,14 +143,7 @@ def prepare_selected_table(config: NumericConfig, chosen: SelectedTable) -> Prep
     Kept for a while: sliders that do not change it move without it being made anew.
     """
     return _prepare_table(
-        (
-            chosen.file_id,
-            chosen.target,
-            chosen.leave_out,
-            chosen.categories,
-            chosen.group,
-            chosen.in_time_order,
-        ),
+        (chosen.file_id, chosen.target, chosen.leave_out, chosen.categories, chosen.group, chosen.in_time_order),
         config.split_seed,
         config.test,
         config.validation,

@@ -10,11 +10,7 @@ from ensemble import exchange
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.exchange import Capsule, LabelReadingError, MemberOutputs
-from ensemble.exchange.numeric_files import (
-    NumericPredictions,
-    is_numeric_file,
-    read_numeric_file,
-)
+from ensemble.exchange.numeric_files import NumericPredictions, is_numeric_file, read_numeric_file
 from ensemble.ui.runs.imports import numbers, predictions, report
 from ensemble.ui.shared import address, loaders, widget_state
 from ensemble.ui.shared.guard import guard_page
@@ -84,9 +80,7 @@ def show_import_dialog_body() -> None:
             del tab.import_contents
             return
         labels_key = f"import_labels_{files[0].file_id}"
-        import_files = load_import_files(
-            files, widget_state.get_widget_value(labels_key, None) or ""
-        )
+        import_files = load_import_files(files, widget_state.get_widget_value(labels_key, None) or "")
         names = [file.name for file in files]
         if isinstance(import_files, (str, LabelReadingError)):
             st.warning(escaping.escape_markdown(str(import_files)), icon=":material/error:")
@@ -100,9 +94,7 @@ def show_import_dialog_body() -> None:
         else:
             predictions.show_import_preview(import_files)
             if len(import_files.label_options) > 1:
-                predictions.select_label_reading(
-                    import_files.label_options, import_files.label_reading, labels_key
-                )
+                predictions.select_label_reading(import_files.label_options, import_files.label_reading, labels_key)
             predictions.show_import_form(
                 import_files, names, functools.partial(finish_import, view=VIEW_OF_PREDICTIONS)
             )

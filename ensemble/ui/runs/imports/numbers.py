@@ -15,11 +15,7 @@ from ensemble.ui.shared import guard, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 
-FORM_NAMES = {
-    "normal": "means and spreads",
-    "quantiles": "quantiles",
-    "points": "numbers without a spread",
-}
+FORM_NAMES = {"normal": "means and spreads", "quantiles": "quantiles", "points": "numbers without a spread"}
 
 
 def show_numbers_preview(numbers: NumericPredictions) -> None:
@@ -51,9 +47,7 @@ def show_numbers_form(numbers: NumericPredictions, file: str, then: Callable[[st
             ("Predicts", "import_target", MOST_LETTERS, "price"),
             ("Unit", "import_unit", MAX_UNIT_LENGTH, "EUR"),
         ):
-            widget_state.draw_widget(
-                st.text_input, label, key=key, max_chars=most, placeholder=placeholder
-            )
+            widget_state.draw_widget(st.text_input, label, key=key, max_chars=most, placeholder=placeholder)
         pressed = st.button(
             "Keep it as a run",
             type="primary",

@@ -47,24 +47,13 @@ def show_import_preview(member_outputs: MemberOutputs) -> None:
         formats.format_count(member_outputs.members, "member"),
         formats.format_count(member_outputs.examples, "example"),
         f"{member_outputs.classes:,} classes",
-        *(
-            [formats.format_count(member_outputs.epochs, "epoch")]
-            if member_outputs.epochs > 1
-            else []
-        ),
+        *([formats.format_count(member_outputs.epochs, "epoch")] if member_outputs.epochs > 1 else []),
         "with images" if member_outputs.images is not None else "without images",
     ]
     st.markdown(f"##### {' · '.join(counts)}")
     names = ", ".join(member_outputs.class_names[:MAX_CLASS_NAMES])
-    more = (
-        f" and {member_outputs.classes - MAX_CLASS_NAMES:,} more"
-        if member_outputs.classes > MAX_CLASS_NAMES
-        else ""
-    )
-    text = (
-        f"Averaged, they get {formats.format_percent(right, member_outputs.examples)} right. "
-        "Classes: "
-    )
+    more = f" and {member_outputs.classes - MAX_CLASS_NAMES:,} more" if member_outputs.classes > MAX_CLASS_NAMES else ""
+    text = f"Averaged, they get {formats.format_percent(right, member_outputs.examples)} right. Classes: "
     st.markdown(f"{text}{escaping.escape_markdown(names)}{more}.")
     for note in member_outputs.notes:
         st.caption(escaping.escape_markdown(note))
@@ -96,8 +85,7 @@ def show_import_form(
             "One is called",
             key="import_noun",
             max_chars=MAX_NOUN_LENGTH,
-            placeholder=member_outputs.noun
-            or ("example" if member_outputs.images is None else "image"),
+            placeholder=member_outputs.noun or ("example" if member_outputs.images is None else "image"),
             help="In the singular: leaf, cell, letter.",
         )
         pressed = st.button(

@@ -18,9 +18,7 @@ REPORT_KEEP_CAPTION = (
 )
 
 
-def show_report_runs(
-    capsules: Sequence[Capsule], names: Sequence[str], then: Callable[[Sequence[str]], None]
-) -> None:
+def show_report_runs(capsules: Sequence[Capsule], names: Sequence[str], then: Callable[[Sequence[str]], None]) -> None:
     """What is in the reports, a line a run, and the button that keeps them.
 
     Args:

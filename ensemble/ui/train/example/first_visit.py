@@ -58,8 +58,6 @@ def show_recorded_image_toast(number: int) -> None:
     recorded_predictions = recording.load_recorded_predictions(kept.config.epochs)
     st.toast(
         escaping.escape_markdown(
-            images_words.describe_image_prediction(
-                recorded_predictions, number, kept.data.class_names
-            )
+            images_words.describe_image_prediction(recorded_predictions, number, kept.data.class_names)
         )
     )

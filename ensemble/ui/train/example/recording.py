@@ -14,12 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.predictions import (
-    EnsemblePredictions,
-    evaluate_predictions,
-    filter_examples,
-    sort_examples,
-)
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions, filter_examples, sort_examples
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import registry
@@ -76,17 +71,13 @@ def list_recorded_epochs() -> list[int]:
 def load_recorded_test_set() -> runs.TestSet:
     """The images that it was tested on: those of a dataset that needs no network."""
     cached_dataset = loaders.load_cached_dataset(load_recorded_run().config.dataset)
-    return runs.TestSet(
-        load_recorded_run().data, cached_dataset.test_labels, cached_dataset.test_images
-    )
+    return runs.TestSet(load_recorded_run().data, cached_dataset.test_labels, cached_dataset.test_images)
 
 
 @functools.cache
 def load_recorded_predictions(epoch: int) -> EnsemblePredictions:
     """What its members said after `epoch`, judged; kept for every tab."""
-    return evaluate_predictions(
-        _read_recorded_probabilities()[epoch - 1].copy(), load_recorded_test_set().labels
-    )
+    return evaluate_predictions(_read_recorded_probabilities()[epoch - 1].copy(), load_recorded_test_set().labels)
 
 
 @functools.cache
@@ -110,6 +101,6 @@ def load_member_probabilities(run: runs.Run, epoch: int) -> NDArray[np.floating]
 def find_recorded_disputed_images() -> Ints:
     """The numbers of the images that its members dispute most at the end, the most first."""
     recorded_predictions = load_recorded_predictions(list_recorded_epochs()[-1])
-    return sort_examples(
-        recorded_predictions, filter_examples(recorded_predictions, "split"), "split"
-    )[:DISPUTED_IMAGE_COUNT]
+    return sort_examples(recorded_predictions, filter_examples(recorded_predictions, "split"), "split")[
+        :DISPUTED_IMAGE_COUNT
+    ]

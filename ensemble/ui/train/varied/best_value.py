@@ -63,19 +63,13 @@ def load_epoch_losses(run: runs.Run, ended: dict[str, Any]) -> FinalLosses | Non
     """The losses after an epoch, read once: from its line in the history, and its predictions."""
     what = "validation" if "validation_loss" in ended else "predictions"
     file_version = loaders.get_file_version(run.path / what / f"epoch-{ended['epoch']:04d}.npz")
-    return _load_cached_losses(
-        run.id, ended["epoch"], file_version, run.remaining_members(ended["epoch"]), ended
-    )
+    return _load_cached_losses(run.id, ended["epoch"], file_version, run.remaining_members(ended["epoch"]), ended)
 
 
 # Small: a number an image and member; at most 64 members on 10,000 images, 5 MB.
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _load_cached_losses(
-    run_id: str,
-    epoch: int,
-    file_version: FileVersion,
-    members: tuple[int, ...],
-    _ended: dict[str, Any],
+    run_id: str, epoch: int, file_version: FileVersion, members: tuple[int, ...], _ended: dict[str, Any]
 ) -> FinalLosses | None:
     return load_final_losses(run_id, [_ended])
 
@@ -96,18 +90,14 @@ def _draw_cached_figure(
     return _draw(palette)
 
 
-def show_best_value_figure(
-    run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerator
-) -> None:
+def show_best_value_figure(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerator) -> None:
     """The sentence, and once an epoch has ended the picture."""
     varied_settings = member_settings.collect_varied_settings(run.config)
     values = varied_settings[setting]
     if losses.per_image_loss is None:
         own = tuple(values[m] for m in losses.members)
         above.caption(
-            escaping.escape_markdown(
-                words.describe_lowest_loss(own, losses.loss.tolist(), setting, losses.split)
-            )
+            escaping.escape_markdown(words.describe_lowest_loss(own, losses.loss.tolist(), setting, losses.split))
         )
         if not losses.epoch:  # A picture that changes every second would only flicker.
             return
@@ -115,20 +105,9 @@ def show_best_value_figure(
     else:
         own = tuple(values[m] for m in losses.members)
         best = _compute_cached_best_value(run.id, losses.epoch, own, losses.split, losses)
-        above.markdown(
-            f"#### "
-            f"{escaping.escape_markdown(words.describe_best_value(best, setting, not run.active))}"
-        )
+        above.markdown(f"#### {escaping.escape_markdown(words.describe_best_value(best, setting, not run.active))}")
     figure = build_losses_figure(run, losses, setting, best)
-    place = (
-        run.id,
-        format_run_name(run),
-        losses.epoch,
-        losses.split,
-        setting,
-        losses.members,
-        best is None,
-    )
+    place = (run.id, format_run_name(run), losses.epoch, losses.split, setting, losses.members, best is None)
     pictures.show_figure_panel(
         _draw_cached_figure(place, theme.get_page_palette(), figure.draw),
         key=figure.key,

@@ -31,10 +31,7 @@ def color_curves_by_value(
         return chart
     styles = {**chart["styles"], **build_member_styles(values_by_setting, main, members)}
     most = compute_loss_limit(chart["places"])
-    places = [
-        [clip_loss_axis(group_member_lines(panel), most) for panel in place]
-        for place in chart["places"]
-    ]
+    places = [[clip_loss_axis(group_member_lines(panel), most) for panel in place] for place in chart["places"]]
     return {
         **chart,
         "styles": styles,
@@ -69,9 +66,7 @@ def build_member_styles(
     }
 
 
-def build_value_legend(
-    entries: list[dict[str, Any]], values: Sequence[float], main: str
-) -> list[dict[str, Any]]:
+def build_value_legend(entries: list[dict[str, Any]], values: Sequence[float], main: str) -> list[dict[str, Any]]:
     """The legend with one entry for all members: the bar of colours and what it spans."""
     log = ", log" if member_settings.is_log_scaled(values) else ""
     bar = {
@@ -80,10 +75,7 @@ def build_value_legend(
         "width": LINE_WIDTH,
         "label": f"{len(values)} members · {member_settings.SETTING_SHORT_NAMES[main]} "
         f"{member_settings.format_value_range(values)}{log}",
-        "ramp": [
-            palette.interpolate_ramp_color(place / (COLOR_BAR_SAMPLES - 1))
-            for place in range(COLOR_BAR_SAMPLES)
-        ],
+        "ramp": [palette.interpolate_ramp_color(place / (COLOR_BAR_SAMPLES - 1)) for place in range(COLOR_BAR_SAMPLES)],
     }
     each = [place for place, entry in enumerate(entries) if entry["group"].startswith("member")]
     rest = [entry for place, entry in enumerate(entries) if place not in each]
@@ -120,8 +112,5 @@ def clip_loss_axis(panel: dict[str, Any], most: float | None) -> dict[str, Any]:
 
 def group_member_lines(panel: dict[str, Any]) -> dict[str, Any]:
     """A picture whose members hide together: what tells them apart is the bar of colours."""
-    lines = [
-        {**line, "group": MEMBERS_GROUP} if line["who"].startswith("member") else line
-        for line in panel["lines"]
-    ]
+    lines = [{**line, "group": MEMBERS_GROUP} if line["who"].startswith("member") else line for line in panel["lines"]]
     return {**panel, "lines": lines}

@@ -21,9 +21,7 @@ VARIATION_HELP = (
     "Members with values of their own are trained side by side in one program: one run instead of "
     "one for each value. A member whose loss diverges is stopped; the others go on."
 )
-SPREAD_HELP = (
-    "Log: each value is the same factor above the last. Even: the same step. List: your own."
-)
+SPREAD_HELP = "Log: each value is the same factor above the last. Even: the same step. List: your own."
 # What a setting begins with when it is chosen.
 INITIAL_TEXTS = {
     "learning_rate": "learning_rate=0.01..1:log",
@@ -47,11 +45,7 @@ class VariationForm(NamedTuple):
 
 def list_chosen_variations() -> tuple[str, ...]:
     """The settings that differ from member to member, as the controls stand."""
-    return tuple(
-        words.parse_varied_settings(
-            settings.get_run_setting("vary"), settings.get_run_setting("members")
-        )
-    )
+    return tuple(words.parse_varied_settings(settings.get_run_setting("vary"), settings.get_run_setting("members")))
 
 
 def build_varied_control_arguments(name: str, differ: tuple[str, ...]) -> dict[str, Any]:
@@ -92,9 +86,7 @@ def show_variation_control() -> None:
     ):
         st.caption(f":material/warning: {escaping.escape_markdown(reason)}")
     else:
-        differ = words.parse_varied_settings(
-            settings.get_run_setting("vary"), settings.get_run_setting("members")
-        )
+        differ = words.parse_varied_settings(settings.get_run_setting("vary"), settings.get_run_setting("members"))
         st.caption(escaping.escape_markdown(words.describe_member_values(differ)))
 
 
@@ -120,20 +112,13 @@ def show_variation_values(variation_form: VariationForm) -> None:
         )
         return
     with st.container(horizontal=True, gap="small"):
-        widget_state.draw_widget(
-            st.text_input, "From", key=WIDGET_KEYS["low"], on_change=save_variation_text
-        )
-        widget_state.draw_widget(
-            st.text_input, "To", key=WIDGET_KEYS["high"], on_change=save_variation_text
-        )
+        widget_state.draw_widget(st.text_input, "From", key=WIDGET_KEYS["low"], on_change=save_variation_text)
+        widget_state.draw_widget(st.text_input, "To", key=WIDGET_KEYS["high"], on_change=save_variation_text)
 
 
 def update_varied_setting() -> None:
     """Callback: another setting differs, by values to begin with; or none does."""
-    which, text = (
-        widget_state.get_widget_value(WIDGET_KEYS["which"]),
-        settings.get_run_setting("vary"),
-    )
+    which, text = (widget_state.get_widget_value(WIDGET_KEYS["which"]), settings.get_run_setting("vary"))
     if which == AS_TEXT:
         text = text or f"{INITIAL_TEXTS['learning_rate']} momentum=0.8,0.9"
         widget_state.set_widget_value(WIDGET_KEYS["text"], text)
@@ -144,9 +129,7 @@ def update_varied_setting() -> None:
 
 def save_variation_text() -> None:
     """Callback: the setting's text from what the widgets hold."""
-    held = VariationForm(
-        *(widget_state.get_widget_value(WIDGET_KEYS[part], "") for part in WIDGET_KEYS)
-    )
+    held = VariationForm(*(widget_state.get_widget_value(WIDGET_KEYS[part], "") for part in WIDGET_KEYS))
     if held.which == AS_TEXT:
         text = " ".join(held.text.split())
         widget_state.set_widget_value(WIDGET_KEYS["text"], text)
@@ -165,9 +148,7 @@ def get_variation_form(text: str) -> VariationForm:
         widget_state.get_widget_value(WIDGET_KEYS["which"], NO_VARIATION),
         widget_state.get_widget_value(WIDGET_KEYS["text"], ""),
     )
-    return (
-        VariationForm(AS_TEXT, text=text) if now == (AS_TEXT, text) else parse_variation_text(text)
-    )
+    return VariationForm(AS_TEXT, text=text) if now == (AS_TEXT, text) else parse_variation_text(text)
 
 
 def parse_variation_text(text: str) -> VariationForm:
@@ -190,9 +171,7 @@ def describe_invalid_number(variation_form: VariationForm) -> str:
     if variation_form.which in (NO_VARIATION, AS_TEXT):
         return ""
     for number_text in (
-        variation_form.values.split(", ")
-        if variation_form.how == LIST
-        else (variation_form.low, variation_form.high)
+        variation_form.values.split(", ") if variation_form.how == LIST else (variation_form.low, variation_form.high)
     ):
         try:
             float(number_text)

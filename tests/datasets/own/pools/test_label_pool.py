@@ -121,9 +121,7 @@ def test_pictures_of_digits_show_one_each(tmp_path: Path) -> None:
     assert "pair.png: 2 digits were found in it, where one is taken" in " ".join(pool.note.said)
 
 
-def test_labels_are_applied_as_a_new_version_arm_by_arm(
-    pool: LabelPool, leaves: Dataset, tmp_path: Path
-) -> None:
+def test_labels_are_applied_as_a_new_version_arm_by_arm(pool: LabelPool, leaves: Dataset, tmp_path: Path) -> None:
     batch = LabelBatch("information", "run", 1, 0, chosen=[3, 4, 5], at_random=[5, 9, 11])
     pool_batches.append_batch(pool, batch)
     drawn = pool_batches.list_batches(pool)[0].list_in_drawn_order()
@@ -148,17 +146,10 @@ def test_labels_are_applied_as_a_new_version_arm_by_arm(
         assert (told["extended_from"], told["extended_by"], told["pool"]) == ("leaves", 3, "attic")
     assert [one.name for one in label_pool.list_dataset_pools("leaves_3")] == ["attic"]
     assert "leaves with 4 labelled images of attic" in invoke("apply", "attic", "--as", "all_of_it")
-    assert json.loads(invoke("pools", "--json")) == {
-        "name": "attic",
-        "dataset": "leaves",
-        "images": 30,
-        "labelled": 4,
-    }
+    assert json.loads(invoke("pools", "--json")) == {"name": "attic", "dataset": "leaves", "images": 30, "labelled": 4}
 
 
-def test_labels_outlive_the_pool_and_go_by_its_images(
-    pool: LabelPool, leaves: Dataset, pictures: Path
-) -> None:
+def test_labels_outlive_the_pool_and_go_by_its_images(pool: LabelPool, leaves: Dataset, pictures: Path) -> None:
     decide(pool, 3, RELABEL, 2)
     assert "attic is removed" in invoke("remove", "attic")
     assert label_pool.list_label_pools() == []
@@ -218,9 +209,7 @@ def test_a_table_that_does_not_fit_changes_nothing(pool: LabelPool, tmp_path: Pa
     assert custom_registry.list_custom_datasets() == ("leaves",)
 
 
-def test_who_may_only_look_adds_labels_and_removes_nothing(
-    pool: LabelPool, leaves: Dataset, pictures: Path
-) -> None:
+def test_who_may_only_look_adds_labels_and_removes_nothing(pool: LabelPool, leaves: Dataset, pictures: Path) -> None:
     set_person_source(lambda: Person("eve@example.org", Role.VIEWER))
     try:
         for attempt in (

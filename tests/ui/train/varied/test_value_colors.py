@@ -17,18 +17,13 @@ def chart(members: int, vary: str, rows: list[dict[str, Any]] | None = None) -> 
     rows = rows or many(members)
     made = {
         "styles": {
-            name: learning_curves.build_curve_style(name, members)
-            for name in learning_curves.list_curve_names(members)
+            name: learning_curves.build_curve_style(name, members) for name in learning_curves.list_curve_names(members)
         },
         "legend": learning_curves.build_curve_legend(members),
-        "places": curve_panels.build_curve_panels(
-            rows, members=members, n_test=500, log=True, smoothing=0
-        ),
+        "places": curve_panels.build_curve_panels(rows, members=members, n_test=500, log=True, smoothing=0),
     }
     config = EnsembleConfig(members=members, vary=vary)
-    return value_colors.color_curves_by_value(
-        made, member_settings.collect_varied_settings(config), members
-    )
+    return value_colors.color_curves_by_value(made, member_settings.collect_varied_settings(config), members)
 
 
 @pytest.mark.parametrize("members", [3, 9])
@@ -46,9 +41,7 @@ def test_a_members_name_has_its_value() -> None:
     assert styles["member 2"]["label"] == "member 2 · rate 0.1 · momentum 0.8"
     assert [styles[f"member {m}"]["end"] for m in (1, 2, 3)] == ["0.01", "0.1", "1"]
     assert {
-        styles[f"member {m}"]["end"]
-        for m in range(1, 10)
-        for styles in [chart(9, "momentum=0.5..0.9")["styles"]]
+        styles[f"member {m}"]["end"] for m in range(1, 10) for styles in [chart(9, "momentum=0.5..0.9")["styles"]]
     } == {"members"}
 
 

@@ -88,13 +88,7 @@ def test_several_settings_are_a_text() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "learning_rate=0.01..1:log",
-        "momentum=0.5..0.9",
-        "weight_decay=0,0.1",
-        "learning_rate=0.1 momentum=0.5,0.9",
-    ],
+    ["", "learning_rate=0.01..1:log", "momentum=0.5..0.9", "weight_decay=0,0.1", "learning_rate=0.1 momentum=0.5,0.9"],
 )
 def test_the_settings_of_a_run_fill_the_control_and_stay(text: str) -> None:
     at = shown(text)

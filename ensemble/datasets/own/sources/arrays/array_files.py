@@ -89,18 +89,13 @@ def convert_array_errors(path: Path, name: str = "") -> Iterator[None]:
     except DataError:
         raise
     except OSError as error:
-        raise DataError(
-            f"{what} cannot be read ({describe_error_with_path(error)}): check what is there."
-        ) from error
+        raise DataError(f"{what} cannot be read ({describe_error_with_path(error)}): check what is there.") from error
     except DamagedFileError as error:
         raise DataError(
-            f"{what} cannot be used ({error}): save it with NumPy, as numbers or text, not as "
-            "Python objects."
+            f"{what} cannot be used ({error}): save it with NumPy, as numbers or text, not as Python objects."
         ) from error
     except ZIP_ERRORS as error:
-        raise DataError(
-            f"{what} is damaged, truncated or not an .npz file: save it again."
-        ) from error
+        raise DataError(f"{what} is damaged, truncated or not an .npz file: save it again.") from error
 
 
 def read_exact_bytes(file: IO[bytes], size: int) -> NDArray[np.uint8]:

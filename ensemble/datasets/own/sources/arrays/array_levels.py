@@ -78,9 +78,7 @@ class ArrayLevelSurvey:
             if kind == "byte" and not found.high:  # nothing but black
                 continue
             listing, (_, white) = format_name_list(names), found.levels
-            scale = array_values.choose_byte_scale(
-                listing, found.low, found.high, whole=found.whole
-            )
+            scale = array_values.choose_byte_scale(listing, found.low, found.high, whole=found.whole)
             scales |= dict.fromkeys(names, scale)
             notes.append(
                 f"Numbers of {listing} run from {format_level(found.low)} to "

@@ -73,14 +73,10 @@ class ArraySource:
         every = [name for part in roles.values() for name in part.values()]
         self._headers = {name: arrays.read_header(name) for name in every}
         names_array = roles.pop("").get("names")
-        labels_by_split = {
-            split: arrays.read_array(part["labels"]) for split, part in roles.items()
-        }
+        labels_by_split = {split: arrays.read_array(part["labels"]) for split, part in roles.items()}
         class_names = arrays.read_array(names_array) if names_array else None
         groups_by_split = {
-            split: arrays.read_array(part["groups"])
-            for split, part in roles.items()
-            if "groups" in part
+            split: arrays.read_array(part["groups"]) for split, part in roles.items() if "groups" in part
         }
         self._images = {split: [part["images"]] for split, part in roles.items()}
         self.class_names, self.labels = array_values.map_class_labels(
@@ -97,9 +93,7 @@ class ArraySource:
         """The arrays' shapes; their numbers are read for their range, as far as need be."""
         survey, level_survey = PictureSurvey(), ArrayLevelSurvey()
         for name in (name for names in self._images.values() for name in names):
-            count, height, width, channels = array_values.parse_image_layout(
-                self._headers[name].shape, name
-            )
+            count, height, width, channels = array_values.parse_image_layout(self._headers[name].shape, name)
             survey.sizes[height, width] += int(self._labelled_rows[name].sum())
             survey.grey &= channels == 1
             level_survey.add(name, self._arrays.iterate_blocks(name), count, channels)
@@ -107,9 +101,7 @@ class ArraySource:
         self._ground = survey.levels.ground
         return survey
 
-    def iterate_pictures(
-        self, split: str, form: DatasetImageFormat
-    ) -> Iterator[Pixels | UnreadablePicture]:
+    def iterate_pictures(self, split: str, form: DatasetImageFormat) -> Iterator[Pixels | UnreadablePicture]:
         """Each picture of a split, unpacked a few at a time."""
         for name in self._images[split]:
             shape = array_values.parse_image_layout(self._headers[name].shape, name)[1:]
@@ -118,9 +110,7 @@ class ArraySource:
                 kept = self._labelled_rows[name][first : first + len(block)]
                 first += len(block)
                 for pixels in array_values.scale_to_bytes(block[kept], self._scales.get(name)):
-                    yield array_values.fit_array_to_format(
-                        pixels.reshape(shape), form, self._ground
-                    )
+                    yield array_values.fit_array_to_format(pixels.reshape(shape), form, self._ground)
 
     def _assign_roles(self, names: list[str]) -> dict[str, dict[str, str]]:
         """The arrays of each split by what they are; under "" that of the classes' names."""
@@ -136,13 +126,10 @@ class ArraySource:
         needed = {"images", "labels"}
         if "train" not in splits or any(not needed <= set(roles[split]) for split in splits):
             raise DataError(
-                f"{self._arrays.name} holds {format_name_list(names, 8) or 'nothing'}. "
-                f"{self._arrays.required}"
+                f"{self._arrays.name} holds {format_name_list(names, 8) or 'nothing'}. {self._arrays.required}"
             )
         if left:
-            self.notes.append(
-                f"Arrays of {self._arrays.name} that are not used: {format_name_list(left, 8)}."
-            )
+            self.notes.append(f"Arrays of {self._arrays.name} that are not used: {format_name_list(left, 8)}.")
         return roles
 
     def _number_groups(self, by_split: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.int64]]:

@@ -61,41 +61,31 @@ def map_class_labels(
     """
     if (many := sum(map(len, map(np.atleast_1d, labels_by_split.values())))) > MOST_IMAGES:
         raise DataError(
-            f"{where} has {many:,} labels, but at most {MOST_IMAGES:,} images are accepted: "
-            "add a part of them."
+            f"{where} has {many:,} labels, but at most {MOST_IMAGES:,} images are accepted: add a part of them."
         )
-    flat = {
-        split: _flatten_source_labels(labels, where) for split, labels in labels_by_split.items()
-    }
+    flat = {split: _flatten_source_labels(labels, where) for split, labels in labels_by_split.items()}
     if len({labels.dtype.kind == "U" for labels in flat.values()}) > 1:
         flat = {split: labels.astype(str) for split, labels in flat.items()}  # 0 and "0" are one
-    every: list[int | str] = list(
-        {label for labels in flat.values() for label in np.unique(labels).tolist()}
-    )
+    every: list[int | str] = list({label for labels in flat.values() for label in np.unique(labels).tolist()})
     given = [] if class_names is None else _format_given_names(class_names)
     if notes is not None and _marks_unlabelled(every, given):
         every.remove(UNLABELLED)
         count = sum(int((labels == UNLABELLED).sum()) for labels in flat.values())
         notes.append(f"{count:,} images of {where} have no label (−1) and were left out.")
-    _check_class_count(
-        len(every) if class_names is None or not class_names.size else class_names.size, where
-    )
+    _check_class_count(len(every) if class_names is None or not class_names.size else class_names.size, where)
     if class_names is not None and class_names.size:
         names = given
         order = _order_by_names(every, names, where, notes, labels_as)
     elif labels_as not in ("", "names"):
         raise DataError(
-            f"{where} has no class_names, so that its labels are the names: leave --labels out, or "
-            "give it class_names."
+            f"{where} has no class_names, so that its labels are the names: leave --labels out, or give it class_names."
         )
     else:
         names = sort_class_names(map(str, every))
         are_numbers = all(isinstance(label, int) for label in every)
         order = {int(name) if are_numbers else name: place for place, name in enumerate(names)}
     places = {**order, UNLABELLED: order.get(UNLABELLED, -1)}
-    return format_class_names(names), {
-        split: _index_class_labels(labels, places) for split, labels in flat.items()
-    }
+    return format_class_names(names), {split: _index_class_labels(labels, places) for split, labels in flat.items()}
 
 
 def _format_given_names(class_names: NDArray[np.generic]) -> list[str]:
@@ -120,11 +110,7 @@ def _marks_unlabelled(labels: Sequence[object], names: Sequence[str]) -> bool:
 
 
 def _order_by_names(
-    labels: Sequence[int | str],
-    names: list[str],
-    where: str,
-    notes: list[str] | None,
-    labels_as: str,
+    labels: Sequence[int | str], names: list[str], where: str, notes: list[str] | None, labels_as: str
 ) -> Mapping[int | str, int]:
     """The class of each label: by its name where all are names, else by its position.
 
@@ -143,8 +129,7 @@ def _order_by_names(
             f"class_names from 0, or have that done ({describe_reading_option('from-1')})."
         )
     raise DataError(
-        f"{where} has labels outside its {len(names):,} class_names: number labels "
-        f"from 0 to {len(names) - 1:,}."
+        f"{where} has labels outside its {len(names):,} class_names: number labels from 0 to {len(names) - 1:,}."
     )
 
 
@@ -200,23 +185,18 @@ def parse_image_layout(shape: tuple[int, ...], name: str) -> tuple[int, int, int
     first = shape[1] in (1, 3, 4) if len(shape) == 4 else False
     hint = " (move the channels last: images.transpose(0, 2, 3, 1))" if first else ""
     raise DataError(
-        f"{name} has shape {shape}: images are (N, H, W) or (N, H, W, channels) with 1, 3 or 4 "
-        f"channels{hint}."
+        f"{name} has shape {shape}: images are (N, H, W) or (N, H, W, channels) with 1, 3 or 4 channels{hint}."
     )
 
 
-def fit_array_to_format(
-    pixels: Pixels, form: DatasetImageFormat, ground: str = ""
-) -> Pixels | UnreadablePicture:
+def fit_array_to_format(pixels: Pixels, form: DatasetImageFormat, ground: str = "") -> Pixels | UnreadablePicture:
     """A picture (H, W, 1, 3 or 4) in the form of all, on the ground of all."""
     if pixels.shape == form.shape:
         return pixels
     image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
     try:
         opaque = picture_decoding.normalize_picture(image, levels.PictureLevels(ground=ground))
-        return picture_decoding.fit_image_to_format(
-            picture_decoding.convert_to_channels(opaque, form.channels), form
-        )
+        return picture_decoding.fit_image_to_format(picture_decoding.convert_to_channels(opaque, form.channels), form)
     except picture_decoding.UnreadablePictureError as error:
         return UnreadablePicture("an image of the arrays", str(error))
 
@@ -241,8 +221,7 @@ def _flatten_source_labels(labels: NDArray[np.generic], where: str) -> NDArray[n
         hot = (np.isin(labels, (0, 1))).all() and (labels.sum(axis=1) == 1).all()
         if not hot:
             raise DataError(
-                f"{where} has labels of shape {labels.shape} that are not one-hot: give each image "
-                "one label, (N,)."
+                f"{where} has labels of shape {labels.shape} that are not one-hot: give each image one label, (N,)."
             )
         return labels.argmax(axis=1)
     if labels.ndim != 1 or labels.dtype.kind not in "biufU":
@@ -256,6 +235,4 @@ def _flatten_source_labels(labels: NDArray[np.generic], where: str) -> NDArray[n
 
 def _index_class_labels(labels: NDArray[np.generic], places: Mapping[int | str, int]) -> Labels:
     values, inverse = np.unique(labels, return_inverse=True)
-    return np.array([places[value] for value in values.tolist()], np.int32)[inverse].astype(
-        np.int32
-    )
+    return np.array([places[value] for value in values.tolist()], np.int32)[inverse].astype(np.int32)

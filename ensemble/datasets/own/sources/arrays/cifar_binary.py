@@ -30,9 +30,7 @@ BLOCK = 1000  # records that are read in one go
 MAX_NAMES_BYTES = 2**16
 MAX_NAME = 200  # characters of a class's name that are read
 # Files of the Python version, which are pickles and have no ending, and their archives.
-PICKLED_PATTERN = re.compile(
-    r"data_batch_\d+|test_batch|batches\.meta|cifar-100?-python\.(tar|tar\.gz|tgz)", re.I
-)
+PICKLED_PATTERN = re.compile(r"data_batch_\d+|test_batch|batches\.meta|cifar-100?-python\.(tar|tar\.gz|tgz)", re.I)
 PICKLED_CIFAR100 = {"train", "test", "meta"}
 BINARY_NAME_PATTERN = re.compile(r"data_batch_\d+\.bin|test_batch\.bin", re.I)
 
@@ -59,12 +57,8 @@ class CifarVersion:
 
 
 VERSIONS = (
-    CifarVersion(
-        "CIFAR-10", re.compile(r"data_batch_(\d+)\.bin"), "test_batch.bin", "batches.meta.txt", 1, 5
-    ),
-    CifarVersion(
-        "CIFAR-100", re.compile(r"train()\.bin"), "test.bin", "fine_label_names.txt", 2, 1
-    ),
+    CifarVersion("CIFAR-10", re.compile(r"data_batch_(\d+)\.bin"), "test_batch.bin", "batches.meta.txt", 1, 5),
+    CifarVersion("CIFAR-100", re.compile(r"train()\.bin"), "test.bin", "fine_label_names.txt", 2, 1),
 )
 
 
@@ -86,9 +80,7 @@ class CifarArrays:
         self._files = {"train": _find_training_files(folder, version)}
         if tests := [path for path in folder.files if path.name.lower() == version.test]:
             self._files["test"] = tests
-        self._counts = {
-            path: self._count_records(path) for paths in self._files.values() for path in paths
-        }
+        self._counts = {path: self._count_records(path) for paths in self._files.values() for path in paths}
         self._class_names = _read_class_names(folder, version)
         self.names = [f"{split}_{role}" for split in self._files for role in ("images", "labels")]
         if self._class_names:
@@ -148,9 +140,7 @@ class CifarArrays:
                 f"{self._version.title} has {self._version.batches}."
             )
         if not self._class_names:
-            notes.append(
-                f"The classes are numbers: {self._version.names}, with their names, is not there."
-            )
+            notes.append(f"The classes are numbers: {self._version.names}, with their names, is not there.")
         return notes
 
 
@@ -189,9 +179,7 @@ def check_cifar_file(path: Path) -> None:
 def _find_training_files(folder: SourceFolder, version: CifarVersion) -> list[Path]:
     """The training files in the order of their numbers."""
     found = [
-        (int(match[1] or 0), path)
-        for path in folder.files
-        if (match := version.pattern.fullmatch(path.name.lower()))
+        (int(match[1] or 0), path) for path in folder.files if (match := version.pattern.fullmatch(path.name.lower()))
     ]
     return [path for _, path in sorted(found)]
 
@@ -203,8 +191,7 @@ def _read_class_names(folder: SourceFolder, version: CifarVersion) -> Sequence[s
                 text = read_limited_bytes(path, MAX_NAMES_BYTES).decode("utf-8", "replace")
             except (OSError, ValueError) as error:
                 raise DataError(
-                    f"{path.name} cannot be read ({error}): give one with a class's name in each "
-                    "line, or remove it."
+                    f"{path.name} cannot be read ({error}): give one with a class's name in each line, or remove it."
                 ) from error
             return [line.strip()[:MAX_NAME] for line in text.splitlines() if line.strip()]
     return []

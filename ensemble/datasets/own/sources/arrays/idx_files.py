@@ -14,12 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.idx import UINT8
-from ensemble.datasets.own.source import (
-    DatasetImageFormat,
-    PictureSurvey,
-    Pixels,
-    UnreadablePicture,
-)
+from ensemble.datasets.own.source import DatasetImageFormat, PictureSurvey, Pixels, UnreadablePicture
 from ensemble.datasets.own.sources.arrays import array_values
 from ensemble.datasets.own.sources.arrays.array_files import read_exact_bytes
 from ensemble.datasets.own.sources.arrays.array_levels import ArrayLevelSurvey
@@ -28,9 +23,7 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 
-FILE_PATTERN = re.compile(
-    r".*?(train|t10k|test)[-_.](images|labels)[-_.]idx\d[-_.]ubyte(?:\.gz)?", re.I
-)
+FILE_PATTERN = re.compile(r".*?(train|t10k|test)[-_.](images|labels)[-_.]idx\d[-_.]ubyte(?:\.gz)?", re.I)
 MOST_LABELS = 2**28
 BLOCK = 2**22  # bytes that are unpacked in one go
 Shape = tuple[int, ...]
@@ -60,18 +53,14 @@ class IdxSource:
                 self._shapes[split, what] = shape
         splits = sorted({split for split, _ in self._files}, reverse=True)
         labels_by_split = {split: self._read_split_labels(split) for split in splits}
-        self.class_names, self.labels = array_values.map_class_labels(
-            labels_by_split, None, folder.name
-        )
+        self.class_names, self.labels = array_values.map_class_labels(labels_by_split, None, folder.name)
 
     def survey(self) -> PictureSurvey:
         """The files' shapes, and whether their numbers are those of dark pictures all over."""
         survey, level_survey = PictureSurvey(), ArrayLevelSurvey()
         for split in self.labels:
             shape = self._shapes[split, "images"]
-            count, height, width, channels = array_values.parse_image_layout(
-                shape, f"The {split} file"
-            )
+            count, height, width, channels = array_values.parse_image_layout(shape, f"The {split} file")
             survey.sizes[height, width] += count
             survey.grey &= channels == 1
             name = self._files[split, "images"].name
@@ -80,9 +69,7 @@ class IdxSource:
         self._ground = survey.levels.ground
         return survey
 
-    def iterate_pictures(
-        self, split: str, form: DatasetImageFormat
-    ) -> Iterator[Pixels | UnreadablePicture]:
+    def iterate_pictures(self, split: str, form: DatasetImageFormat) -> Iterator[Pixels | UnreadablePicture]:
         """Each picture of a split, unpacked a few at a time."""
         scale = self._scales.get(self._files[split, "images"].name)
         for block in self._iterate_blocks(split):
@@ -108,8 +95,7 @@ class IdxSource:
         path = self._files[split, "labels"]
         if len(shape) != 1 or shape[0] != images[0] or shape[0] > MOST_LABELS:
             raise DataError(
-                f"{path.name} has shape {shape}, and there are {images[0]:,} {split} images: give "
-                "each one label."
+                f"{path.name} has shape {shape}, and there are {images[0]:,} {split} images: give each one label."
             )
         with open_idx_file(path) as (file, _):
             return read_exact_bytes(file, shape[0])
@@ -125,22 +111,15 @@ def find_idx_files(folder: Path) -> dict[tuple[str, str], Path]:
     try:
         every = sorted(folder.iterdir())
     except OSError as error:
-        raise DataError(
-            f"The folder cannot be read ({describe_error_with_path(error)}): give another."
-        ) from error
+        raise DataError(f"The folder cannot be read ({describe_error_with_path(error)}): give another.") from error
     for path in every:
         match = FILE_PATTERN.fullmatch(path.name)
         if not match or path.name.startswith("."):
             continue
         split = "train" if match[1].lower() == "train" else "test"
         role = split, match[2].lower()
-        if role in files_by_role and files_by_role[role].name.removesuffix(
-            ".gz"
-        ) != path.name.removesuffix(".gz"):
-            raise DataError(
-                f"{files_by_role[role].name} and {path.name} hold the same part: leave one in the "
-                "folder."
-            )
+        if role in files_by_role and files_by_role[role].name.removesuffix(".gz") != path.name.removesuffix(".gz"):
+            raise DataError(f"{files_by_role[role].name} and {path.name} hold the same part: leave one in the folder.")
         files_by_role.setdefault(role, path)
     return files_by_role
 
@@ -163,6 +142,4 @@ def open_idx_file(path: Path) -> Iterator[tuple[IO[bytes], Shape]]:
     except (DamagedFileError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path.name} is damaged or truncated: use another copy.") from error
     except OSError as error:
-        raise DataError(
-            f"{path.name} cannot be read ({describe_error_with_path(error)}): use another."
-        ) from error
+        raise DataError(f"{path.name} cannot be read ({describe_error_with_path(error)}): use another.") from error

@@ -19,10 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.own.source import format_name_list
-from ensemble.datasets.own.sources.arrays import (
-    array_source,
-    array_values,
-)
+from ensemble.datasets.own.sources.arrays import array_source, array_values
 from ensemble.datasets.own.sources.arrays.array_files import MAX_FORTRAN_BYTES, MAX_LABEL_BYTES
 from ensemble.datasets.own.sources.source_folder import SourceFolder
 from ensemble.errors import DataError
@@ -36,11 +33,7 @@ DTYPES: dict[str, "np.dtype[Any]"] = {
     "double": np.dtype("float64"),
     "single": np.dtype("float32"),
     "logical": np.dtype("bool"),
-    **{
-        f"{sign}int{bits}": np.dtype(f"{sign}int{bits}")
-        for sign in ("", "u")
-        for bits in (8, 16, 32, 64)
-    },
+    **{f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
 SVHN_SHAPE = (32, 32, 3)
 HDF5_START = b"MATLAB 7.3"
@@ -80,27 +73,20 @@ class MatArrays:
       DataError: one cannot be read, or does not hold images and labels.
     """
 
-    required = (
-        "A .mat file has to hold X (H, W, channels, N), of whole numbers, and y (N, 1), as SVHN's."
-    )
+    required = "A .mat file has to hold X (H, W, channels, N), of whole numbers, and y (N, 1), as SVHN's."
 
     def __init__(self, files: dict[str, list[Path]], where: Path) -> None:
         self.name, self.notes = where.name, list[str]()
         self.origin = f"MATLAB's arrays in {where.name}"
-        self._parts = {
-            split: [read_mat_part(path, self.required) for path in paths]
-            for split, paths in files.items()
-        }
+        self._parts = {split: [read_mat_part(path, self.required) for path in paths] for split, paths in files.items()}
         self.names = [f"{split}_{role}" for split in self._parts for role in ("images", "labels")]
         for split, parts in self._parts.items():
             if len({(part.shape[1:], part.dtype) for part in parts}) > 1:
                 raise DataError(
-                    f"The {split} images of {self.name} have different shapes or types: leave one "
-                    "file of them."
+                    f"The {split} images of {self.name} have different shapes or types: leave one file of them."
                 )
         self._labels = {
-            split: np.concatenate([_load_labels(part) for part in parts])
-            for split, parts in self._parts.items()
+            split: np.concatenate([_load_labels(part) for part in parts]) for split, parts in self._parts.items()
         }
         self._number_svhn_digits()
         self._note_extra()
@@ -186,9 +172,7 @@ def read_mat_part(path: Path, required: str) -> MatPart:
     return _describe_part(path, images, labels, required)
 
 
-def _choose_variables(
-    path: Path, variables: Sequence[Variable], required: str
-) -> tuple[Variable, Variable]:
+def _choose_variables(path: Path, variables: Sequence[Variable], required: str) -> tuple[Variable, Variable]:
     """The variables that are images and labels, by their names; both hold numbers."""
     found: dict[str, Variable] = {}
     for variable in variables:
@@ -259,8 +243,7 @@ def _convert_mat_errors(path: Path) -> Iterator[None]:
     except Exception as error:  # SciPy raises many kinds where a file is not what it says
         if isinstance(error, OSError) and error.errno:
             raise DataError(
-                f"{path.name} cannot be read ({describe_error_with_path(error)}): check what is "
-                "there."
+                f"{path.name} cannot be read ({describe_error_with_path(error)}): check what is there."
             ) from error
         raise DataError(
             f"{path.name} is damaged, or not a .mat file that SciPy reads: save it again with -v7."

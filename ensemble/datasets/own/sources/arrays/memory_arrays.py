@@ -26,10 +26,7 @@ class MemoryArrays:
         self._arrays, self.names, self.notes = dict(arrays), list(arrays), list[str]()
         for name, array in self._arrays.items():
             if array.dtype.kind not in DTYPE_KINDS:
-                raise DataError(
-                    f"{name} is an array of Python objects: give numbers or text, all images of "
-                    "one size."
-                )
+                raise DataError(f"{name} is an array of Python objects: give numbers or text, all images of one size.")
 
     def read_header(self, name: str) -> ArrayHeader:
         """Type and shape of an array."""

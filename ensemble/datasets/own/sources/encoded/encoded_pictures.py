@@ -7,16 +7,8 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own.source import (
-    DatasetImageFormat,
-    PictureSurvey,
-    Pixels,
-    UnreadablePicture,
-)
-from ensemble.datasets.own.sources.encoded import (
-    picture_decoding,
-    picture_survey,
-)
+from ensemble.datasets.own.source import DatasetImageFormat, PictureSurvey, Pixels, UnreadablePicture
+from ensemble.datasets.own.sources.encoded import picture_decoding, picture_survey
 from ensemble.datasets.own.sources.encoded.parallel_reading import (
     count_decoder_threads,
     count_pictures_ahead,
@@ -54,9 +46,7 @@ class EncodedPictures(Generic[File]):
         pairs = [(file, label) for label, files in by_class.items() for file in files]
         drawn = np.random.PCG64([ORDER_STREAM, seed]).random_raw(len(pairs))
         order = np.argsort(drawn, kind="stable")
-        self.add_ordered_split(
-            split, [pairs[place][0] for place in order], [pairs[place][1] for place in order]
-        )
+        self.add_ordered_split(split, [pairs[place][0] for place in order], [pairs[place][1] for place in order])
 
     def add_ordered_split(self, split: str, files: Sequence[File], labels: Sequence[int]) -> None:
         """Adds a split whose pictures are kept in this order."""
@@ -70,17 +60,12 @@ class EncodedPictures(Generic[File]):
     def survey(self) -> PictureSurvey:
         """The sizes and colours that headers tell, and what is black and white in all pictures."""
         every = [file for files in self.files.values() for file in files]
-        with (
-            picture_decoding.silence_pillow_warnings(),
-            ThreadPoolExecutor(count_decoder_threads()) as pool,
-        ):
+        with picture_decoding.silence_pillow_warnings(), ThreadPoolExecutor(count_decoder_threads()) as pool:
             survey = picture_survey.survey_picture_files(every, pool, self.notes)
         self._levels, survey.tree = survey.levels, self.tree
         return survey
 
-    def iterate_pictures(
-        self, split: str, form: DatasetImageFormat
-    ) -> Iterator[Pixels | UnreadablePicture]:
+    def iterate_pictures(self, split: str, form: DatasetImageFormat) -> Iterator[Pixels | UnreadablePicture]:
         """Each picture of a split, decoded in several threads, some ahead."""
         files = self.files[split]
 
@@ -90,9 +75,6 @@ class EncodedPictures(Generic[File]):
             except picture_decoding.UnreadablePictureError as error:
                 return UnreadablePicture(self.describe_location(file), str(error))
 
-        with (
-            picture_decoding.silence_pillow_warnings(),
-            ThreadPoolExecutor(count_decoder_threads()) as pool,
-        ):
+        with picture_decoding.silence_pillow_warnings(), ThreadPoolExecutor(count_decoder_threads()) as pool:
             ahead = count_pictures_ahead(form.height * form.width * form.channels)
             yield from map_files(read_picture, files, pool, ahead)

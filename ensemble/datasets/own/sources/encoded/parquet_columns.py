@@ -17,8 +17,7 @@ PICTURE_COLUMNS = ("image", "img", "picture", "bytes", "jpg", "png", "pixels", "
 MORE_LABEL_COLUMNS = (*LABEL_COLUMNS, "fine_label", "labels_fine", "digit")
 MAX_METADATA_BYTES = 2**24
 NEEDED = (
-    "a column of encoded pictures (image, with bytes) and one of classes (label) are needed, as "
-    "Hugging Face keeps them"
+    "a column of encoded pictures (image, with bytes) and one of classes (label) are needed, as Hugging Face keeps them"
 )
 
 
@@ -60,18 +59,10 @@ def find_shard_columns(path: Path, schema: pa.Schema) -> ShardColumns:
     candidates = [field for field in candidates if is_class_type(field.type)]
     if not candidates:
         listing = format_name_list(schema.names)
-        raise DataError(
-            f"{path.name} has the columns {listing}, none of which is called label: {NEEDED}."
-        )
+        raise DataError(f"{path.name} has the columns {listing}, none of which is called label: {NEEDED}.")
     labels = candidates[0].name
     groups = next((names[name].name for name in sorted(GROUP_NAMES) if name in names), "")
-    return ShardColumns(
-        pictures[0].name,
-        pa.types.is_struct(pictures[0].type),
-        labels,
-        features.get(labels),
-        groups,
-    )
+    return ShardColumns(pictures[0].name, pa.types.is_struct(pictures[0].type), labels, features.get(labels), groups)
 
 
 def find_rank(name: str, known: Sequence[str]) -> int:
@@ -96,9 +87,7 @@ def is_class_type(kind: pa.DataType) -> bool:
     """Whether a column can hold classes: whole numbers or text."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    return bool(
-        pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    )
+    return bool(pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def parse_features(schema: pa.Schema) -> dict[str, tuple[str, ...]]:

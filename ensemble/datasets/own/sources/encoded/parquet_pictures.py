@@ -16,19 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own.source import (
-    format_class_names,
-    sort_class_names,
-)
+from ensemble.datasets.own.source import format_class_names, sort_class_names
 from ensemble.datasets.own.sources.encoded.encoded_pictures import EncodedPictures
-from ensemble.datasets.own.sources.encoded.parquet_columns import (
-    NEEDED,
-    find_shard_columns,
-)
-from ensemble.datasets.own.sources.encoded.picture_shards import (
-    assign_shard_splits,
-    describe_unlabelled_pictures,
-)
+from ensemble.datasets.own.sources.encoded.parquet_columns import NEEDED, find_shard_columns
+from ensemble.datasets.own.sources.encoded.picture_shards import assign_shard_splits, describe_unlabelled_pictures
 from ensemble.datasets.own.sources.folders.group_table import number_group_names
 from ensemble.datasets.own.sources.folders.split_names import normalize_name
 from ensemble.errors import DataError
@@ -66,10 +57,7 @@ class PictureShard:
                 layout = self._process.read_layout(path)
             self.columns = find_shard_columns(path, layout.schema)
         if self._picture_path() in layout.empty:
-            raise DataError(
-                f"{path.name} holds the paths of pictures, not the pictures: save it with their "
-                "bytes."
-            )
+            raise DataError(f"{path.name} holds the paths of pictures, not the pictures: save it with their bytes.")
         if layout.largest.get(self._picture_path(), 0) > MAX_GROUP_BYTES:
             raise self._refuse_large_groups()
         self.starts = [0, *accumulate(layout.row_groups)]
@@ -87,8 +75,7 @@ class PictureShard:
                 labels.append(names[value])
             else:
                 raise DataError(
-                    f"{self.path.name} has a class {value!r:.40}, but names {len(names):,} from 0 "
-                    "on: use another copy."
+                    f"{self.path.name} has a class {value!r:.40}, but names {len(names):,} from 0 on: use another copy."
                 )
         return labels
 
@@ -162,8 +149,7 @@ class PictureShard:
 
     def _refuse_large_groups(self) -> DataError:
         return DataError(
-            f"{self.path.name} has row groups of more than {MAX_GROUP_BYTES / 2**30:.0f} GB: save "
-            "it with smaller ones."
+            f"{self.path.name} has row groups of more than {MAX_GROUP_BYTES / 2**30:.0f} GB: save it with smaller ones."
         )
 
     @contextmanager
@@ -234,10 +220,7 @@ class ParquetSource(EncodedPictures[ParquetPicture]):
             count = f"{len(ordered)} class{'' if len(ordered) == 1 else 'es'}"
             raise DataError(f"{root.name} holds pictures of {count}, not of 2 or more: {NEEDED}.")
         self.class_names = format_class_names(ordered)
-        self.notes.insert(
-            0,
-            f"Classes are read from the column {columns.labels}, pictures from {columns.pictures}.",
-        )
+        self.notes.insert(0, f"Classes are read from the column {columns.labels}, pictures from {columns.pictures}.")
         numbers = {name: number for number, name in enumerate(ordered)}
         hidden = sum(label is None for each in labels.values() for label in each)
         if hidden:

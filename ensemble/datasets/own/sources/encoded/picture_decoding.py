@@ -62,9 +62,7 @@ SUFFIXES = frozenset(
 MOST_PIXELS = 89_478_485  # Pillow's own limit
 MOST_FILE = 200 * 2**20  # bytes
 SMALL_FILE = 2**20  # bytes up to which a file is read in one go
-LARGE_PICTURE_PIXELS = (
-    2**24
-)  # pixels from which pictures are decoded one at a time: each may take over 1 GB
+LARGE_PICTURE_PIXELS = 2**24  # pixels from which pictures are decoded one at a time: each may take over 1 GB
 LARGE_PICTURE_LOCK = threading.Lock()
 ORIENTATION = 0x0112  # EXIF
 SIDEWAYS_ORIENTATIONS = (5, 6, 7, 8)  # of the orientations: height and width change places
@@ -147,14 +145,10 @@ def _read_jpeg_traits(path: PictureFile) -> PictureTraits | None:
     header = read_jpeg_header(content[:JPEG_HEAD_BYTES])
     if header is None or size > MOST_FILE or header.width * header.height > MOST_PIXELS:
         return None
-    return PictureTraits(
-        (header.height, header.width), header.components == 1, "shallow", clear=False
-    )
+    return PictureTraits((header.height, header.width), header.components == 1, "shallow", clear=False)
 
 
-def read_picture_pixels(
-    path: PictureFile, form: DatasetImageFormat, levels: PictureLevels = STANDARD_LEVELS
-) -> Pixels:
+def read_picture_pixels(path: PictureFile, form: DatasetImageFormat, levels: PictureLevels = STANDARD_LEVELS) -> Pixels:
     """The picture in this form: uint8 (H, W, channels).
 
     Args:
@@ -315,9 +309,7 @@ def fit_image_to_format(image: Image.Image, form: DatasetImageFormat) -> Pixels:
     """
     if (image.height, image.width) != (form.height, form.width):
         if not form.resize:
-            raise UnreadablePictureError(
-                f"it is {image.width}×{image.height} pixels, unlike the others"
-            )
+            raise UnreadablePictureError(f"it is {image.width}×{image.height} pixels, unlike the others")
         image = letterbox_image(image, form)
     return np.asarray(image, np.uint8).reshape(form.shape)
 

@@ -47,9 +47,7 @@ def list_shards(root: Path, ending: str) -> list[Path]:
                 if len(found) > MAX_SHARDS:
                     raise DataError(f"{root.name} holds more than {MAX_SHARDS:,} {ending} files.")
     except OSError as error:
-        raise DataError(
-            f"The folder cannot be read ({describe_error_with_path(error)}): give another."
-        ) from error
+        raise DataError(f"The folder cannot be read ({describe_error_with_path(error)}): give another.") from error
     return sorted(found)
 
 
@@ -99,12 +97,8 @@ def read_class_list(folder: Path) -> list[str]:
         try:
             text = read_limited_bytes(path, MAX_CLASS_LIST_BYTES).decode("utf-8-sig")
         except (OSError, ValueError) as error:
-            raise DataError(
-                f"{name} cannot be read: save it as UTF-8, a class a line, or take it away."
-            ) from error
-        return [
-            normalize_name(" ".join(line.split())) for line in text.splitlines() if line.strip()
-        ]
+            raise DataError(f"{name} cannot be read: save it as UTF-8, a class a line, or take it away.") from error
+        return [normalize_name(" ".join(line.split())) for line in text.splitlines() if line.strip()]
     return []
 
 
@@ -123,8 +117,7 @@ def name_number_classes(
     """
     if not listed and labels_as not in ("", "names"):
         raise DataError(
-            f"There is no list of classes ({CLASS_LISTS[0]}), so that labels are the names: leave "
-            "--labels out."
+            f"There is no list of classes ({CLASS_LISTS[0]}), so that labels are the names: leave --labels out."
         )
     if not listed or not all(re.fullmatch(r"\d{1,9}", label) for label in labels):
         return {label: label for label in labels}, []

@@ -28,9 +28,7 @@ MAX_CLEAR_PICTURES = 512  # transparent ones that are looked at, evenly chosen
 DRAFT_SIDE = 64  # a JPEG's largest number is looked for at this size
 
 
-def survey_picture_files(
-    paths: Sequence[PictureFile], pool: Executor, notes: list[str]
-) -> PictureSurvey:
+def survey_picture_files(paths: Sequence[PictureFile], pool: Executor, notes: list[str]) -> PictureSurvey:
     """Sizes and colours of picture files, and what is black and white in them.
 
     Args:
@@ -98,15 +96,10 @@ def _find_range(paths: Sequence[PictureFile], pool: Executor) -> LevelRange:
     """The range of the numbers of deep pictures, until no other can change the levels."""
 
     def read_range(path: PictureFile) -> LevelRange:
-        with (
-            picture_decoding.open_picture_file(path) as image,
-            picture_decoding.limit_large_decoding(image),
-        ):
+        with picture_decoding.open_picture_file(path) as image, picture_decoding.limit_large_decoding(image):
             return working_image.find_level_range(image)
 
-    return _join_ranges(
-        map_files(_skip_unreadable(read_range), paths, pool, count_pictures_ahead()), None
-    )
+    return _join_ranges(map_files(_skip_unreadable(read_range), paths, pool, count_pictures_ahead()), None)
 
 
 def _find_shallow_range(paths: Sequence[PictureFile], pool: Executor) -> LevelRange:
@@ -129,9 +122,7 @@ def _find_shallow_range(paths: Sequence[PictureFile], pool: Executor) -> LevelRa
     return _join_ranges(ranges, MAX_SMALL_LEVEL)
 
 
-def _skip_unreadable(
-    read: Callable[[PictureFile], LevelRange],
-) -> Callable[[PictureFile], LevelRange]:
+def _skip_unreadable(read: Callable[[PictureFile], LevelRange]) -> Callable[[PictureFile], LevelRange]:
     def read_or_skip(path: PictureFile) -> LevelRange:
         try:
             return read(path)
@@ -159,10 +150,7 @@ def _choose_ground(clear: Sequence[PictureFile], pool: Executor, notes: list[str
     def read_scan(path: PictureFile) -> transparency.GroundScan:
         each = transparency.GroundScan()
         try:
-            with (
-                picture_decoding.open_picture_file(path) as image,
-                picture_decoding.limit_large_decoding(image),
-            ):
+            with picture_decoding.open_picture_file(path) as image, picture_decoding.limit_large_decoding(image):
                 each.add(image)
         except picture_decoding.UnreadablePictureError:
             pass

@@ -35,9 +35,7 @@ JSON_ENDING = ".json"
 JSON_FIELDS = ("label", "cls", "class", "class_name", "target")
 MAX_LABEL_BYTES = 2**12
 MAX_MEMBERS = 10_000_000
-NEEDED = (
-    "a WebDataset has a picture and its class under one key, such as 000.jpg and 000.cls in a .tar"
-)
+NEEDED = "a WebDataset has a picture and its class under one key, such as 000.jpg and 000.cls in a .tar"
 
 
 @dataclass(frozen=True)
@@ -76,9 +74,7 @@ class WebDatasetSource(EncodedPictures[TarPicture]):
       DataError: a file cannot be read, or they are not those of at least two classes.
     """
 
-    def __init__(
-        self, paths: Sequence[Path], root: Path, seed: int = 0, labels_as: str = ""
-    ) -> None:
+    def __init__(self, paths: Sequence[Path], root: Path, seed: int = 0, labels_as: str = "") -> None:
         super().__init__([])
         self.origin = f"WebDataset {Path(os.path.abspath(root)).name}"
         self.groups: dict[str, NDArray[np.int64]] = {}
@@ -106,9 +102,7 @@ class WebDatasetSource(EncodedPictures[TarPicture]):
         self.class_names = format_class_names(ordered)
         self.notes += [*notes, *more]
         if without:
-            self.notes.append(
-                f"{describe_unlabelled_pictures(len(without))}: {format_name_list(without)}."
-            )
+            self.notes.append(f"{describe_unlabelled_pictures(len(without))}: {format_name_list(without)}.")
         numbers = {name: number for number, name in enumerate(ordered)}
         for split in sorted(by_split, reverse=True):
             files: dict[int, list[TarPicture]] = {}
@@ -178,9 +172,7 @@ def open_tar_members(path: Path) -> Iterator[Iterator[tarfile.TarInfo]]:
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise DataError(f"{path.name} is no .tar, or damaged: use another copy.") from error
     except OSError as error:
-        raise DataError(
-            f"{path.name} cannot be read ({describe_error_with_path(error)}): use another."
-        ) from error
+        raise DataError(f"{path.name} cannot be read ({describe_error_with_path(error)}): use another.") from error
 
 
 def _iterate_members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:

@@ -12,30 +12,18 @@ from ensemble.datasets.own.sources.folders.layout_reading import (
     LayoutReading,
     merge_class_files,
 )
-from ensemble.datasets.own.sources.folders.split_folders import (
-    SplitFolder,
-    describe_unlabelled_split,
-    unwrap_split,
-)
-from ensemble.datasets.own.sources.folders.split_names import (
-    UNLABELLED,
-    normalize_name,
-    parse_split_folder,
-)
+from ensemble.datasets.own.sources.folders.split_folders import SplitFolder, describe_unlabelled_split, unwrap_split
+from ensemble.datasets.own.sources.folders.split_names import UNLABELLED, normalize_name, parse_split_folder
 
 
 def read_class_folders(reading: LayoutReading, folders: Sequence[Path]) -> FolderLayout:
     """The layout of folders that are classes, perhaps with splits of their own."""
     if by_split := find_splits_within(reading, folders):
         titles = [SPLIT_TITLES[split] for split in by_split]
-        reading.notes.append(
-            f"Folders within each class are read as splits: {', '.join(titles)} images."
-        )
+        reading.notes.append(f"Folders within each class are read as splits: {', '.join(titles)} images.")
     elif by_split := find_splits_in_names(reading, folders):
         titles = [SPLIT_TITLES[split] for split in by_split]
-        reading.notes.append(
-            f"Names of folders are read as a class and a split: {', '.join(titles)} images."
-        )
+        reading.notes.append(f"Names of folders are read as a class and a split: {', '.join(titles)} images.")
     else:
         by_split, folders = part_beside_classes(reading, folders)
         below = {folder: sorted(reading.list_names(folder)) for folder in folders}
@@ -95,9 +83,7 @@ def find_splits_in_names(reading: LayoutReading, folders: Sequence[Path]) -> dic
     return {split: by_split[split] for split in SPLIT_TITLES if split in by_split}
 
 
-def part_beside_classes(
-    reading: LayoutReading, folders: Sequence[Path]
-) -> tuple[dict[str, ClassFiles], list[Path]]:
+def part_beside_classes(reading: LayoutReading, folders: Sequence[Path]) -> tuple[dict[str, ClassFiles], list[Path]]:
     """Classes, and what lies beside them: a test folder, with classes or without, or a copy.
 
     Returns:
@@ -105,17 +91,13 @@ def part_beside_classes(
     """
     said = {folder: parse_split_folder(folder.name) for folder in folders}
     beside = {
-        folder: name
-        for folder, name in said.items()
-        if name is not None and name.is_plain and name.split != "train"
+        folder: name for folder, name in said.items() if name is not None and name.is_plain and name.split != "train"
     }
     classes = [folder for folder in folders if folder not in beside]
     copies = [folder for folder in classes if _holds_its_neighbors(reading, folder, classes)]
     classes = [folder for folder in classes if folder not in copies]
     for folder in copies:
-        reading.notes.append(
-            f"{folder.name} holds folders as they lie beside it, perhaps a copy: it is left out."
-        )
+        reading.notes.append(f"{folder.name} holds folders as they lie beside it, perhaps a copy: it is left out.")
         reading.tree.add_left_out(folder.name)
     if not beside and copies:
         return {"train": reading.list_class_files(classes)}, classes
@@ -127,9 +109,7 @@ def part_beside_classes(
         inner, pictures = reading.walk.list_folder(unwrap_split(reading, folder))
         labelled = [one for one in inner if fold_class_name(one.name) in known]
         if labelled and name.split != UNLABELLED:
-            merge_class_files(
-                by_split.setdefault(name.split, {}), reading.list_class_files(labelled)
-            )
+            merge_class_files(by_split.setdefault(name.split, {}), reading.list_class_files(labelled))
             reading.notes.append(
                 f"{folder.name} holds classes that lie beside it: it is read as "
                 f"{SPLIT_TITLES[name.split]} images, the others as training images."

@@ -13,10 +13,7 @@ from ensemble.datasets.own.source import format_name_list
 from ensemble.datasets.own.sources.folders.class_folders import read_class_folders
 from ensemble.datasets.own.sources.folders.folder_walk import MAX_DEPTH, FolderWalk
 from ensemble.datasets.own.sources.folders.layout_reading import FolderLayout, LayoutReading
-from ensemble.datasets.own.sources.folders.split_folders import (
-    find_split_folders,
-    read_split_folders,
-)
+from ensemble.datasets.own.sources.folders.split_folders import find_split_folders, read_split_folders
 from ensemble.datasets.own.sources.folders.split_names import parse_split_folder
 
 
@@ -39,9 +36,7 @@ def read_folder_layout(walk: FolderWalk, top: Path | None = None) -> FolderLayou
     if inner := find_only_split_holder(walk, folders):
         layout = read_folder_layout(walk, inner)
         left = format_name_list([folder.name for folder in folders if folder != inner])
-        layout.notes.append(
-            f"Folders besides {inner.name}, which holds splits, are left out: {left}."
-        )
+        layout.notes.append(f"Folders besides {inner.name}, which holds splits, are left out: {left}.")
         return layout
     return read_class_folders(reading, folders)
 
@@ -49,9 +44,7 @@ def read_folder_layout(walk: FolderWalk, top: Path | None = None) -> FolderLayou
 def find_only_split_holder(walk: FolderWalk, folders: Sequence[Path]) -> Path | None:
     """The one of several folders that holds splits; None where none does, or several do."""
     holders = [
-        folder
-        for folder in folders
-        if find_split_folders(LayoutReading(walk, folder), walk.list_folder(folder)[0])
+        folder for folder in folders if find_split_folders(LayoutReading(walk, folder), walk.list_folder(folder)[0])
     ]
     return holders[0] if len(holders) == 1 and len(folders) > 1 else None
 

@@ -13,19 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own.source import (
-    format_class_names,
-    format_name_list,
-    sort_class_names,
-)
+from ensemble.datasets.own.source import format_class_names, format_name_list, sort_class_names
 from ensemble.datasets.own.sources.encoded.encoded_pictures import EncodedPictures
-from ensemble.datasets.own.sources.folders import (
-    folder_layout,
-    folder_walk,
-    group_table,
-    name_layout,
-    table_layout,
-)
+from ensemble.datasets.own.sources.folders import folder_layout, folder_walk, group_table, name_layout, table_layout
 from ensemble.datasets.own.sources.folders.layout_reading import ClassFiles
 from ensemble.datasets.own.sources.folders.split_names import parse_split_folder
 from ensemble.errors import DataError
@@ -53,8 +43,7 @@ class FolderSource(EncodedPictures[Path]):
         layout = (
             name_layout.read_named_layout(self._walk, class_pattern)
             if class_pattern
-            else table_layout.read_table_layout(self._walk)
-            or folder_layout.read_folder_layout(self._walk)
+            else table_layout.read_table_layout(self._walk) or folder_layout.read_folder_layout(self._walk)
         )
         splits, empty = self._check_splits(layout.splits, layout.top)
         names = sort_class_names(name for files in splits.values() for name in files)
@@ -63,17 +52,12 @@ class FolderSource(EncodedPictures[Path]):
         super().__init__([*layout.notes, *self._walk.describe_skipped()], layout.tree)
         self.groups: dict[str, NDArray[np.int64]] = {}
         if empty:
-            self.notes.append(
-                f"Folders without a picture are not used as classes: {format_name_list(empty)}."
-            )
+            self.notes.append(f"Folders without a picture are not used as classes: {format_name_list(empty)}.")
         numbers = {name: number for number, name in enumerate(names)}
         for split, files in splits.items():
             self.add_split(split, {numbers[name]: files[name] for name in sorted(files)}, seed)
         if layout.groups:
-            named = {
-                split: [layout.groups[path] for path in files]
-                for split, files in self.files.items()
-            }
+            named = {split: [layout.groups[path] for path in files] for split, files in self.files.items()}
             self.groups = group_table.number_group_names(named)
         elif table:
             self.groups, left = group_table.number_picture_groups(table, self.files)
@@ -92,8 +76,7 @@ class FolderSource(EncodedPictures[Path]):
         names = [
             name
             for name in skipped
-            if Path(name).name.lower() == group_table.TABLE_NAME
-            and top.is_relative_to((self._walk.root / name).parent)
+            if Path(name).name.lower() == group_table.TABLE_NAME and top.is_relative_to((self._walk.root / name).parent)
         ]
         for name in names:
             skipped.remove(name)
@@ -105,14 +88,10 @@ class FolderSource(EncodedPictures[Path]):
         """A picture's path from the folder on."""
         return self._walk.relative_path(file)
 
-    def _check_splits(
-        self, splits: dict[str, ClassFiles], top: Path
-    ) -> tuple[dict[str, ClassFiles], list[str]]:
+    def _check_splits(self, splits: dict[str, ClassFiles], top: Path) -> tuple[dict[str, ClassFiles], list[str]]:
         every = {name for files in splits.values() for name in files}
         full = {name for files in splits.values() for name, paths in files.items() if paths}
-        flat = bool(full) and all(
-            (said := parse_split_folder(name)) and said.is_plain for name in full
-        )
+        flat = bool(full) and all((said := parse_split_folder(name)) and said.is_plain for name in full)
         if len(full) < 2 or flat:
             count = 0 if flat else len(full)
             where = f"{top} ({format_name_list(sorted(full))})" if flat else f"{top}"
@@ -124,8 +103,5 @@ class FolderSource(EncodedPictures[Path]):
                 + name_layout.propose_class_pattern(self._walk)
                 + self._walk.format_skipped_hint()
             )
-        kept = {
-            split: {name: paths for name, paths in files.items() if paths}
-            for split, files in splits.items()
-        }
+        kept = {split: {name: paths for name, paths in files.items() if paths} for split, files in splits.items()}
         return kept, sorted(every - full)

@@ -27,9 +27,7 @@ class FolderTree:
         """A folder that is a split, and its classes."""
         count = sum(map(len, files.values()))
         twigs = [f"{format_name(each)}: {len(files[each]):,}" for each in list_classes(files)]
-        self._branches.append(
-            (f"{format_name(name)} → {count:,} {title} {format_images(count)}", shorten(twigs))
-        )
+        self._branches.append((f"{format_name(name)} → {count:,} {title} {format_images(count)}", shorten(twigs)))
 
     def add_left_out(self, name: str, count: int = 0) -> None:
         """A folder that is left out, and how many pictures without a class it has."""
@@ -45,8 +43,7 @@ class FolderTree:
                 title = titles[split] if len(splits) > 1 else ""
                 counts[title] = counts.get(title, 0) + len(files.get(name, ()))
             words = [
-                " ".join(filter(None, (f"{count:,}", title, format_images(count))))
-                for title, count in counts.items()
+                " ".join(filter(None, (f"{count:,}", title, format_images(count)))) for title, count in counts.items()
             ]
             self._branches.append((f"{format_name(name)}: {', '.join(words)}", []))
 

@@ -101,14 +101,9 @@ class FolderWalk:
             )
             sentences.append(f"{subject} left out: {format_name_list(self.skipped_files)}.")
         if self.skipped_links:
-            subject = (
-                "1 link is"
-                if len(self.skipped_links) == 1
-                else f"{len(self.skipped_links):,} links are"
-            )
+            subject = "1 link is" if len(self.skipped_links) == 1 else f"{len(self.skipped_links):,} links are"
             sentences.append(
-                f"{subject} not followed, to folders or out of the source: "
-                f"{format_name_list(self.skipped_links)}."
+                f"{subject} not followed, to folders or out of the source: {format_name_list(self.skipped_links)}."
             )
         return sentences
 

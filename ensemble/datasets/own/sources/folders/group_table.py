@@ -79,10 +79,7 @@ def number_picture_groups(
       DataError: as `read_group_table`; a picture has no row; or a name is that of several pictures.
     """
     groups, notes = read_group_table(table)
-    paths = {
-        split: [path.relative_to(table.parent).as_posix() for path in each]
-        for split, each in files.items()
-    }
+    paths = {split: [path.relative_to(table.parent).as_posix() for path in each] for split, each in files.items()}
     full = {path for each in paths.values() for path in each}
     by_name: dict[str, list[str]] = {}
     for path in full:
@@ -119,6 +116,4 @@ def number_group_names(named: Mapping[str, Sequence[str]]) -> dict[str, NDArray[
     """Names of groups as numbers from 0, the same in every split: int64 (N,) of each."""
     names = sorted({name for each in named.values() for name in each})
     numbers = {name: number for number, name in enumerate(names)}
-    return {
-        split: np.array([numbers[name] for name in each], np.int64) for split, each in named.items()
-    }
+    return {split: np.array([numbers[name] for name in each], np.int64) for split, each in named.items()}

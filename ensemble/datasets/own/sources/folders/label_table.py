@@ -10,11 +10,7 @@ from dataclasses import dataclass
 
 from ensemble.datasets.own.source import GROUP_NAMES, format_name_list
 from ensemble.datasets.own.sources.folders.picture_table import FILE_COLUMNS, PictureTable
-from ensemble.datasets.own.sources.folders.split_names import (
-    UNLABELLED,
-    normalize_name,
-    parse_split_folder,
-)
+from ensemble.datasets.own.sources.folders.split_names import UNLABELLED, normalize_name, parse_split_folder
 from ensemble.errors import DataError
 
 LABEL_COLUMNS = (

@@ -87,10 +87,7 @@ class LayoutReading:
         for split, files in by_split.items():
             merge_class_files(splits.setdefault(roles[split], {}), files)
         if forms := [sorted(names) for names in self._spellings.values() if len(names) > 1]:
-            self.notes.append(
-                f"{describe_similar_names(forms)} are spelt in two forms of Unicode: each is one "
-                "class."
-            )
+            self.notes.append(f"{describe_similar_names(forms)} are spelt in two forms of Unicode: each is one class.")
         ordered = sorted(splits.items(), key=lambda item: item[0] != "train")
         return FolderLayout(self.top, dict(ordered), self.notes, self.tree.lines)
 

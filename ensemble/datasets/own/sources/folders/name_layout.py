@@ -9,17 +9,8 @@ from collections import Counter
 
 from ensemble.datasets.own.source import format_name_list
 from ensemble.datasets.own.sources.folders.folder_walk import FolderWalk
-from ensemble.datasets.own.sources.folders.layout_reading import (
-    SPLIT_TITLES,
-    ClassFiles,
-    FolderLayout,
-    LayoutReading,
-)
-from ensemble.datasets.own.sources.folders.split_names import (
-    UNLABELLED,
-    normalize_name,
-    parse_split_location,
-)
+from ensemble.datasets.own.sources.folders.layout_reading import SPLIT_TITLES, ClassFiles, FolderLayout, LayoutReading
+from ensemble.datasets.own.sources.folders.split_names import UNLABELLED, normalize_name, parse_split_location
 from ensemble.errors import ConfigError, DataError
 
 CLASS_MARK = "{class}"
@@ -58,13 +49,10 @@ def read_named_layout(walk: FolderWalk, pattern: str) -> FolderLayout:
             "# for digits and * for anything."
         )
     reading = LayoutReading(walk, walk.root)
-    reading.notes.append(
-        f"Classes are read from the pictures' names by {pattern}, not from folders."
-    )
+    reading.notes.append(f"Classes are read from the pictures' names by {pattern}, not from folders.")
     if strange:
         reading.notes.append(
-            f"{len(strange):,} names do not fit: their pictures are left out "
-            f"({format_name_list(strange)})."
+            f"{len(strange):,} names do not fit: their pictures are left out ({format_name_list(strange)})."
         )
     roles = reading.assign_roles(set(by_split))
     ordered = {split: by_split[split] for split in SPLIT_TITLES if split in by_split}
@@ -83,19 +71,13 @@ def compile_class_pattern(pattern: str) -> re.Pattern[str]:
     """
     parts = re.split(r"(\{class\}|\*+|#+)", pattern)
     wildcards = sum(part[:1] in ("*", "#") for part in parts)
-    if (
-        parts.count(CLASS_MARK) != 1
-        or len(pattern) > MAX_PATTERN_LENGTH
-        or wildcards > MAX_WILDCARDS
-    ):
+    if parts.count(CLASS_MARK) != 1 or len(pattern) > MAX_PATTERN_LENGTH or wildcards > MAX_WILDCARDS:
         raise ConfigError(
             f"{pattern!r:.120} is no pattern of a class in a name: it needs {CLASS_MARK} once, and "
             f"at most {MAX_WILDCARDS} times * (anything) or # (digits), as in {CLASS_MARK}_#."
         )
     meanings = {CLASS_MARK: "(.+)", "*": ".*", "#": r"\d+"}
-    return re.compile(
-        "".join(meanings.get(part) or meanings.get(part[:1]) or re.escape(part) for part in parts)
-    )
+    return re.compile("".join(meanings.get(part) or meanings.get(part[:1]) or re.escape(part) for part in parts))
 
 
 def propose_class_pattern(walk: FolderWalk) -> str:
@@ -104,9 +86,7 @@ def propose_class_pattern(walk: FolderWalk) -> str:
     Where there is a folder of training images, those of the others need not fit.
     """
     pictures = walk.list_pictures(walk.root)
-    learnt = [
-        path for path in pictures if parse_split_location(path.relative_to(walk.root)) == "train"
-    ]
+    learnt = [path for path in pictures if parse_split_location(path.relative_to(walk.root)) == "train"]
     stems = [normalize_name(path.stem) for path in learnt or pictures]
     for pattern in PROPOSED_PATTERNS if stems else ():
         compiled = compile_class_pattern(pattern)

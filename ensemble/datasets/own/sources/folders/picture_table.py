@@ -10,11 +10,7 @@ from pathlib import Path
 from ensemble.errors import DataError
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
-from ensemble.storage.text_encoding import (
-    describe_text_encoding,
-    detect_text_encoding,
-    is_utf8_text,
-)
+from ensemble.storage.text_encoding import describe_text_encoding, detect_text_encoding, is_utf8_text
 
 MAX_TABLE_BYTES = 2**28
 MAX_LINE_CHARACTERS = 100_000
@@ -93,9 +89,7 @@ def read_picture_table(path: Path) -> PictureTable:
         return _parse_json_lines(path, lines, notes)
     first, delimiter = 0, ""
     while first < len(lines) and (
-        not lines[first].strip()
-        or lines[first].startswith("#")
-        or SEPARATOR_LINE.fullmatch(lines[first])
+        not lines[first].strip() or lines[first].startswith("#") or SEPARATOR_LINE.fullmatch(lines[first])
     ):
         if match := SEPARATOR_LINE.fullmatch(lines[first]):
             delimiter = match[1]
@@ -105,9 +99,7 @@ def read_picture_table(path: Path) -> PictureTable:
     delimiter = delimiter or max(",;\t|", key=lines[first].count)
     try:
         # As no path has a line break, a quote that is not closed cannot swallow further lines.
-        header, *rows = [
-            next(csv.reader([line], delimiter=delimiter), []) for line in lines[first:]
-        ]
+        header, *rows = [next(csv.reader([line], delimiter=delimiter), []) for line in lines[first:]]
     except csv.Error as error:
         raise DataError(f"{path.name} is no CSV ({error}): save it again as CSV.") from error
     titles = tuple(title.strip() for title in header)
@@ -118,9 +110,7 @@ def read_picture_table(path: Path) -> PictureTable:
         if not any(cell.strip() for cell in row):
             continue
         if len(row) != len(names):
-            raise DataError(
-                f"Line {number:,} of {path.name} has {len(row)} columns, its head {len(names)}."
-            )
+            raise DataError(f"Line {number:,} of {path.name} has {len(row)} columns, its head {len(names)}.")
         kept.append(row)
         numbers.append(number)
     return PictureTable(path, names, titles, kept, numbers, notes)
@@ -172,11 +162,7 @@ def _parse_json_lines(path: Path, lines: Sequence[str], notes: list[str]) -> Pic
             raise DataError(f"Line {number:,} of {path.name} is no JSON: repair it.") from error
         if not isinstance(values, dict):
             raise DataError(f"Line {number:,} of {path.name} is no JSON object: repair it.")
-        cells = {
-            name.strip(): str(value)
-            for name, value in values.items()
-            if isinstance(value, str | int | float)
-        }
+        cells = {name.strip(): str(value) for name, value in values.items() if isinstance(value, str | int | float)}
         columns |= dict.fromkeys(cells)
         objects.append(cells)
         numbers.append(number)

@@ -60,10 +60,7 @@ def find_split_folders(reading: LayoutReading, folders: Sequence[Path]) -> list[
             return []
         listing = format_name_list([folder.name for folder in folders])
         reading.notes.append(f"{listing} are parts of one set: they are taken together.")
-        return [
-            SplitFolder(inner[folder], "train", name_below(reading, inner[folder]))
-            for folder in folders
-        ]
+        return [SplitFolder(inner[folder], "train", name_below(reading, inner[folder])) for folder in folders]
     if not any(len(below[folder]) > 1 for folder in named):
         return []
     plain = [folder for folder, said in named.items() if said.is_plain]
@@ -79,8 +76,7 @@ def find_split_folders(reading: LayoutReading, folders: Sequence[Path]) -> list[
     if len(plain) > 1 and not same_rest:
         named = {folder: named[folder] for folder in plain}
     splits = [
-        SplitFolder(inner[folder], said.split, name_below(reading, inner[folder]))
-        for folder, said in named.items()
+        SplitFolder(inner[folder], said.split, name_below(reading, inner[folder])) for folder, said in named.items()
     ]
     if alike and {one.split for one in splits} == {"test"} and len(others) == 1:
         only = inner[others[0]]
@@ -88,9 +84,7 @@ def find_split_folders(reading: LayoutReading, folders: Sequence[Path]) -> list[
     return splits
 
 
-def read_split_folders(
-    reading: LayoutReading, splits: list[SplitFolder], folders: Sequence[Path]
-) -> FolderLayout:
+def read_split_folders(reading: LayoutReading, splits: list[SplitFolder], folders: Sequence[Path]) -> FolderLayout:
     """The layout of folders that are splits."""
     used = {one.name.partition("/")[0] for one in splits}
     left = [folder for folder in folders if folder.name not in used]
@@ -114,8 +108,7 @@ def read_split_folders(
         reading.notes.insert(0, f"Folders are read as splits: {', '.join(parts)}.")
     if left:
         reading.notes.append(
-            "Folders besides those of the splits are left out: "
-            f"{format_name_list([folder.name for folder in left])}."
+            f"Folders besides those of the splits are left out: {format_name_list([folder.name for folder in left])}."
         )
     roles = reading.assign_roles(set(by_split))
     for one in kept:
@@ -131,11 +124,7 @@ def read_split_folders(
 def leave_unlabelled(reading: LayoutReading, splits: Iterable[SplitFolder]) -> None:
     """Splits whose pictures have no class that is learnt are left out, and said."""
     learnt = {
-        fold_class_name(name)
-        for one in splits
-        if one.split == "train"
-        for name, paths in one.files.items()
-        if paths
+        fold_class_name(name) for one in splits if one.split == "train" for name, paths in one.files.items() if paths
     }
     for one in splits:
         full = [name for name, paths in one.files.items() if paths]

@@ -14,12 +14,7 @@ from pathlib import Path
 from ensemble.datasets.own.source import format_name_list
 from ensemble.datasets.own.sources.folders.folder_walk import MAX_DEPTH, FolderWalk
 from ensemble.datasets.own.sources.folders.label_table import LabelTable, parse_label_table
-from ensemble.datasets.own.sources.folders.layout_reading import (
-    SPLIT_TITLES,
-    ClassFiles,
-    FolderLayout,
-    LayoutReading,
-)
+from ensemble.datasets.own.sources.folders.layout_reading import SPLIT_TITLES, ClassFiles, FolderLayout, LayoutReading
 from ensemble.datasets.own.sources.folders.picture_table import (
     TABLE_SUFFIXES,
     PictureTable,
@@ -69,11 +64,7 @@ def read_table_layout(walk: FolderWalk) -> FolderLayout | None:
         if not every or has_class_folders(walk, folders):
             return None
         raise DataError(every[0].problem)
-    notes = [
-        f"{one.table.path.name} has no column of classes and is left out."
-        for one in every
-        if not one.labels
-    ]
+    notes = [f"{one.table.path.name} has no column of classes and is left out." for one in every if not one.labels]
     pictures = [*beside, *(path for folder in folders for path in walk.list_pictures(folder))]
     matched = match_rows(walk, top, tables, pictures)
     if not matched.label_of:
@@ -81,8 +72,7 @@ def read_table_layout(walk: FolderWalk) -> FolderLayout | None:
             return None
         name = tables[0].table.path.name
         raise DataError(
-            f"No row of {name} is of a picture in the folder (the first is "
-            f"{matched.missing[0]!r:.120}): {HELP}."
+            f"No row of {name} is of a picture in the folder (the first is {matched.missing[0]!r:.120}): {HELP}."
         )
     for table in tables:
         walk.skipped_files.remove(walk.relative_path(table.table.path))
@@ -127,9 +117,7 @@ def list_table_paths(walk: FolderWalk, folders: Sequence[Path]) -> list[Path]:
     return sorted(found, key=lambda path: (inside[path.parent], path.name))[:MAX_TABLES]
 
 
-def match_rows(
-    walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictures: Sequence[Path]
-) -> _Matched:
+def match_rows(walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictures: Sequence[Path]) -> _Matched:
     """Which picture each row is of.
 
     Raises:
@@ -146,9 +134,7 @@ def match_rows(
         for cell, label, split, group, line in zip(
             cells, label_table.labels, label_table.splits, groups, table.lines, strict=True
         ):
-            path = _find_picture(
-                index, base, normalize_file_path(cell), said.split if said else "", table, line
-            )
+            path = _find_picture(index, base, normalize_file_path(cell), said.split if said else "", table, line)
             if path is None:
                 matched.missing.append(cell)
                 continue
@@ -193,8 +179,7 @@ def describe_tables(tables: Sequence[LabelTable], matched: _Matched, pictures: i
         )
     if left := pictures - len(matched.label_of) - matched.unlabelled:
         sentences.append(
-            f"{left:,} picture{' has' if left == 1 else 's have'} no row: left out, as nothing "
-            "says what they show."
+            f"{left:,} picture{' has' if left == 1 else 's have'} no row: left out, as nothing says what they show."
         )
     return sentences
 
@@ -217,12 +202,7 @@ def _index_pictures(pictures: Sequence[Path], top: Path) -> Mapping[str, list[Pa
 
 
 def _find_picture(
-    index: Mapping[str, list[Path]],
-    base: str,
-    name: str,
-    split: str,
-    table: PictureTable,
-    line: int,
+    index: Mapping[str, list[Path]], base: str, name: str, split: str, table: PictureTable, line: int
 ) -> Path | None:
     """The picture that a row names; DataError where several have the name."""
     name = normalize_name(name)
@@ -237,8 +217,7 @@ def _find_picture(
             counts = Counter(path.suffix for path in found)
             hint = "their endings" if len(counts) == len(found) else "paths"
             raise DataError(
-                f"Line {line:,} of {table.path.name} names {name!r:.120}, of which there are "
-                f"{len(found)}: give {hint}."
+                f"Line {line:,} of {table.path.name} names {name!r:.120}, of which there are {len(found)}: give {hint}."
             )
     return None
 

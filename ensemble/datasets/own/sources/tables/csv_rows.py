@@ -60,8 +60,7 @@ class CsvRows:
                 yield number, next(csv.reader([text], delimiter=self.separator))
             except (csv.Error, StopIteration) as error:
                 raise DataError(
-                    f"{self.path.name} cannot be read in line {number:,} ({error}): save it as "
-                    "CSV again."
+                    f"{self.path.name} cannot be read in line {number:,} ({error}): save it as CSV again."
                 ) from error
 
 
@@ -76,8 +75,7 @@ def _iterate_lines(path: Path) -> Iterator[str]:
                 total += len(line)
                 if total > MAX_BYTES:
                     raise DataError(
-                        f"{path.name} takes more than {MAX_BYTES / 2**30:.0f} GB unpacked: add a "
-                        "part of it."
+                        f"{path.name} takes more than {MAX_BYTES / 2**30:.0f} GB unpacked: add a part of it."
                     )
                 if len(line) > MAX_LINE:
                     raise DataError(
@@ -88,9 +86,7 @@ def _iterate_lines(path: Path) -> Iterator[str]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path.name} is damaged or truncated: use another copy.") from error
     except OSError as error:
-        raise DataError(
-            f"{path.name} cannot be read ({describe_error_with_path(error)}): use another."
-        ) from error
+        raise DataError(f"{path.name} cannot be read ({describe_error_with_path(error)}): use another.") from error
 
 
 def _decode_line(line: bytes) -> str:

@@ -141,9 +141,7 @@ def _makes_square(count: int) -> bool:
     return math.isqrt(count) ** 2 == count or _is_colour(count)
 
 
-def _build_named(
-    shown: Sequence[str], names: Sequence[str], pixels: tuple[int, ...], joined: bool
-) -> PixelColumns:
+def _build_named(shown: Sequence[str], names: Sequence[str], pixels: tuple[int, ...], joined: bool) -> PixelColumns:
     """The columns beside the pixels, by their names."""
     others = [place for place in range(len(names)) if place not in set(pixels)]
     splits = [place for place in others if names[place] in SPLIT_COLUMNS]
@@ -185,9 +183,7 @@ def _order_pixel_names(names: Sequence[str]) -> tuple[tuple[int, ...], bool, boo
         colour = next((word for word in (behind, before) if word in CHANNELS), None)
         group = "" if colour else before + behind
         key = tuple(map(int, re.findall(r"\d+", numbers)))
-        groups.setdefault(f"{len(key)}{group}", []).append(
-            (key, CHANNELS[colour] if colour else 0, place)
-        )
+        groups.setdefault(f"{len(key)}{group}", []).append((key, CHANNELS[colour] if colour else 0, place))
     if not groups:
         return (), False, False
     found = max(groups.values(), key=len)

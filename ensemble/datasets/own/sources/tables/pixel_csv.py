@@ -37,25 +37,20 @@ class PixelArrays:
 
     required = "The table has to hold a label and the pixels of an image in each row."
 
-    def __init__(
-        self, tables: dict[str, PixelTable], where: Path, notes: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, tables: dict[str, PixelTable], where: Path, notes: Sequence[str] = ()) -> None:
         self.name, self.notes = where.name, list(notes)
         self.origin = f"pixels in the table {where.name}"
         self._parts: dict[str, tuple[PixelTable, str]] = {}
         for file_split, table in tables.items():
             if table.columns.label is None:
-                raise DataError(
-                    f"{table.name} has no column of labels: each row needs one beside its pixels."
-                )
+                raise DataError(f"{table.name} has no column of labels: each row needs one beside its pixels.")
             table.read_labels(table.columns.label)
             self.notes += [note for note in table.columns.notes if note not in self.notes]
             for split in table.list_splits():
                 named = split or file_split
                 if named in self._parts:
                     raise DataError(
-                        f"{self._parts[named][0].name} and {table.name} both have {named} images: "
-                        "give one of them."
+                        f"{self._parts[named][0].name} and {table.name} both have {named} images: give one of them."
                     )
                 self._parts[named] = table, split
         every = [label for table in tables.values() for label in table.labels]
@@ -97,9 +92,7 @@ class PixelArrays:
                 return ()
             if not set(table.labels) <= numbers:
                 return ()
-        self.notes.append(
-            f"The labels 0 to 6 are FER2013's emotions: {format_name_list(FER_NAMES, 7)}."
-        )
+        self.notes.append(f"The labels 0 to 6 are FER2013's emotions: {format_name_list(FER_NAMES, 7)}.")
         return FER_NAMES
 
 

@@ -79,9 +79,7 @@ class PixelTable:
             self.label_numbers.append(self.labels.setdefault(name, len(self.labels)))
             self.split_numbers.append(self.splits.setdefault(word, len(self.splits)))
             if len(self.label_numbers) > array_values.MOST_IMAGES:
-                raise DataError(
-                    f"{self.name} has more than {array_values.MOST_IMAGES:,} rows: add a part."
-                )
+                raise DataError(f"{self.name} has more than {array_values.MOST_IMAGES:,} rows: add a part.")
         if not self.label_numbers:
             raise DataError(f"{self.name} has no rows below its header: use another copy.")
 
@@ -121,8 +119,7 @@ class PixelTable:
                 continue
             if len(row) != self.columns.count:
                 raise DataError(
-                    f"{self.name} has {len(row):,} columns in line {number:,}, and "
-                    f"{self.columns.count:,} in the first."
+                    f"{self.name} has {len(row):,} columns in line {number:,}, and {self.columns.count:,} in the first."
                 )
             yield number, row
 
