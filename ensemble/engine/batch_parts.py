@@ -18,69 +18,40 @@ from jax import Array, lax
 from jax.flatten_util import ravel_pytree
 
 from ensemble.engine.draws import random_keys
-from ensemble.engine.draws.augmentation import NO_AUGMENTATION, Augmentation
-from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic
-from ensemble.engine.networks.network import Network, Params
-from ensemble.engine.optimizer import PLAIN_SGD, Hyperparameters, SoftTargets, UpdateRule, apply_gradient_step
-from ensemble.engine.step import MemberState, MemberStepMetrics, SharedHyperparameters, compute_gradients, prepare_batch
+from ensemble.engine.networks.network import Params
+from ensemble.engine.optimizer import Hyperparameters, UpdateRule, apply_gradient_step
+from ensemble.engine.step import (
+    MemberState,
+    MemberStepMetrics,
+    StepInputs,
+    StepSettings,
+    compute_gradients,
+    prepare_batch,
+)
 
 
 def compute_part_gradients(
-    network: Network,
-    parts: int,
-    params: Params,
-    order: Array,
-    key_data: Array,
-    images: Array,
-    labels: Array,
-    common: SharedHyperparameters,
-    step: Array,
-    part: Array,
-    soft_targets: SoftTargets | None = None,
-    *,
-    augmentation: Augmentation = NO_AUGMENTATION,
-    rule: UpdateRule = PLAIN_SGD,
-    arithmetic: Arithmetic = DEFAULT_ARITHMETIC,
+    settings: StepSettings, parts: int, params: Params, inputs: StepInputs, step: Array, part: Array
 ) -> Array:
-    """What one part of step `step`, from 0, of an epoch says of a member.
+    """Compute one part's gradient in step `step`, from 0, of an epoch.
 
     Args:
-      network: what learns; without collections beside its parameters.
-      parts: P, of the batch, which they divide.
-      params: the member's.
-      order: image numbers of every batch of the epoch, int32 (S, B).
-      key_data: the member's key for what is drawn in the epoch, as raw data.
-      images: all training images, uint8 (N, H, W, channels).
-      labels: int32 (N,).
-      common: the run's numbers.
+      settings: what the step is compiled for; its network has no collections besides its parameters.
+      parts: P, the number of parts, which divides the batch size.
+      params: the member's parameters.
+      inputs: what the steps of the epoch read.
       step: which batch.
       part: which of its parts, from 0.
-      soft_targets: what a teacher says of the images, (N, C), where `rule` has one.
-      augmentation: what is done to the images.
-      rule: what the loss has; what moves the member.
-      arithmetic: how the network's sums are done.
 
     Returns:
       The gradient, and behind it the loss, the accuracy and the probabilities of the part's images,
-      in one row of float32: what goes from device to device goes at once.
+      in one row of float32, so that devices exchange one array.
     """
-    size = order.shape[1] // parts
-    rows = lax.dynamic_slice_in_dim(order[step], part * size, size)
-    key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
+    size = inputs.order.shape[1] // parts
+    rows = lax.dynamic_slice_in_dim(inputs.order[step], part * size, size)
+    key = jax.random.fold_in(jax.random.wrap_key_data(inputs.key_data), step)
     key = jax.random.fold_in(jax.random.fold_in(key, random_keys.BATCH_PART), part)
-    batch = prepare_batch(network, rows, key, images, labels, common, soft_targets, augmentation)
-    grads, _, metrics = compute_gradients(
-        network,
-        params,
-        batch.images,
-        batch.labels,
-        batch.key,
-        common.label_smoothing,
-        rule,
-        arithmetic,
-        batch.soft_targets,
-        common.adversarial,
-    )
+    grads, _, metrics = compute_gradients(settings, params, prepare_batch(settings, inputs, rows, key))
     flat, _ = ravel_pytree((grads, metrics))
     return flat
 

@@ -69,6 +69,63 @@ class SharedHyperparameters(NamedTuple):
     adversarial: ArrayLike
 
 
+class StepSettings(NamedTuple):
+    """What a training step is compiled for; another value compiles it again.
+
+    Attributes:
+      network: the network to train.
+      augmentation: how images are augmented.
+      rule: the optimizer and the terms of the loss; by default SGD with momentum, as in the HOWTO.
+      arithmetic: how the network's sums are computed.
+    """
+
+    network: Network
+    augmentation: Augmentation = NO_AUGMENTATION
+    rule: UpdateRule = PLAIN_SGD
+    arithmetic: Arithmetic = DEFAULT_ARITHMETIC
+
+
+@register_serialization
+class StepInputs(NamedTuple):
+    """What the steps of an epoch read besides a member's state, for one member; data to the compiled program.
+
+    Attributes:
+      order: image indices of every batch of the epoch, int32 (S, B).
+      key_data: the member's key for random draws in the epoch, as raw data.
+      hyper: the member's hyperparameters.
+      images: all training images, uint8 (N, H, W, channels).
+      labels: int32 (N,).
+      common: the hyperparameters that all members share.
+      soft_targets: a teacher's predictions for all images, (N, C); None without a teacher.
+    """
+
+    order: Array
+    key_data: Array
+    hyper: Hyperparameters
+    images: Array
+    labels: Array
+    common: SharedHyperparameters
+    soft_targets: SoftTargets | None = None
+
+
+class Batch(NamedTuple):
+    """The data of one update.
+
+    Attributes:
+      images: (B, H, W, channels) in [0, 1], augmented.
+      labels: int (B,).
+      common: the hyperparameters that all members share.
+      key: for the network's random draws; None if it does not draw.
+      soft_targets: a teacher's predictions for these images, (B, C); None without a teacher.
+    """
+
+    images: Array
+    labels: Array
+    common: SharedHyperparameters
+    key: Array | None = None
+    soft_targets: SoftTargets | None = None
+
+
 def create_member_state(network: Network, optimizer: Optimizer, key: Array) -> MemberState:
     """A member before its first step."""
     params = network.init(key)
@@ -163,162 +220,68 @@ def list_parameter_shapes(network: Network) -> dict[str, tuple[int, ...]]:
 
 
 def apply_train_step(
-    network: Network,
-    state: MemberState,
-    images: Array,
-    labels: Array,
-    rate: ArrayLike,
-    hyper: Hyperparameters,
-    key: Array | None = None,
-    label_smoothing: ArrayLike = 0.0,
-    rule: UpdateRule = PLAIN_SGD,
-    arithmetic: Arithmetic = DEFAULT_ARITHMETIC,
-    soft_targets: SoftTargets | None = None,
-    adversarial: ArrayLike = 0.0,
+    settings: StepSettings, state: MemberState, batch: Batch, rate: ArrayLike, hyper: Hyperparameters
 ) -> tuple[MemberState, MemberStepMetrics]:
-    """One update by the mean cross-entropy of one batch, and by a teacher where there is one.
-
-    Args:
-      network: what learns.
-      state: the member.
-      images: (B, H, W, channels) in [0, 1].
-      labels: int (B,).
-      rate: learning rate of this step.
-      hyper: the member's numbers.
-      key: what the network draws from in this step, if it draws.
-      label_smoothing: share of the label that all classes are given alike; where `rule` smooths.
-      rule: what moves the member; as in the HOWTO, SGD with momentum.
-      arithmetic: how the network's sums are done.
-      soft_targets: what a teacher says of these images, where `rule` has one.
-      adversarial: step of adversarial examples, of pixels in [0, 1]; used if `rule` has them.
-    """
-    trained, _ = network.split_params(state.params)
-    grads, after, metrics = compute_gradients(
-        network, state.params, images, labels, key, label_smoothing, rule, arithmetic, soft_targets, adversarial
-    )
+    """Update a member by the gradient of its loss on one batch, at learning rate `rate`."""
+    trained, _ = settings.network.split_params(state.params)
+    grads, after, metrics = compute_gradients(settings, state.params, batch)
     with jax.named_scope("update"):
-        moved, opt_state = apply_gradient_step(rule, grads, state.opt_state, trained, rate, hyper)
+        moved, opt_state = apply_gradient_step(settings.rule, grads, state.opt_state, trained, rate, hyper)
     return MemberState({**moved, **after}, opt_state), metrics
 
 
-def compute_gradients(
-    network: Network,
-    params: Params,
-    images: Array,
-    labels: Array,
-    key: Array | None,
-    label_smoothing: ArrayLike,
-    rule: UpdateRule,
-    arithmetic: Arithmetic,
-    soft_targets: SoftTargets | None,
-    adversarial: ArrayLike,
-) -> tuple[Params, Params, MemberStepMetrics]:
-    """What one batch says of a member: gradients, other collections after it, and metrics.
+def compute_gradients(settings: StepSettings, params: Params, batch: Batch) -> tuple[Params, Params, MemberStepMetrics]:
+    """Compute a member's gradients on one batch, its other collections afterwards, and its metrics.
 
     Metrics and collections are those of the images as given, not of adversarial examples; for
     those the network draws from the same key.
-
-    Args: as of `apply_train_step`, with the member's parameters, as `Network.init` gives them.
     """
+    network, rule = settings.network, settings.rule
     trained, rest = network.split_params(params)
 
     def compute_loss(trained: Params, images: Array) -> tuple[Array, tuple[Array, Array, Params]]:
-        logits, after = network.apply_in_training(trained, rest, images, key, arithmetic)
+        logits, after = network.apply_in_training(trained, rest, images, batch.key, settings.arithmetic)
         with jax.named_scope("loss"):
-            learnt, cross_entropy = compute_training_losses(rule, logits, labels, label_smoothing, soft_targets)
+            smoothing = batch.common.label_smoothing
+            learnt, cross_entropy = compute_training_losses(rule, logits, batch.labels, smoothing, batch.soft_targets)
         return learnt, (cross_entropy, logits, after)
 
-    step = adversarial if rule.has_adversarial_examples else None
-    (loss, logits, after), grads = differentiate_loss(compute_loss, trained, images, step, UNIT_RANGE)
+    step = batch.common.adversarial if rule.has_adversarial_examples else None
+    (loss, logits, after), grads = differentiate_loss(compute_loss, trained, batch.images, step, UNIT_RANGE)
     with jax.named_scope("figures"):
-        accuracy = jnp.mean(jnp.argmax(logits, -1) == labels)
+        accuracy = jnp.mean(jnp.argmax(logits, -1) == batch.labels)
         return grads, after, MemberStepMetrics(loss, accuracy, jax.nn.softmax(logits))
 
 
 def run_epoch_step(
-    network: Network,
-    state: MemberState,
-    order: Array,
-    key_data: Array,
-    hyper: Hyperparameters,
-    images: Array,
-    labels: Array,
-    common: SharedHyperparameters,
-    step: ArrayLike,
-    soft_targets: SoftTargets | None = None,
-    *,
-    augmentation: Augmentation = NO_AUGMENTATION,
-    rule: UpdateRule = PLAIN_SGD,
-    arithmetic: Arithmetic = DEFAULT_ARITHMETIC,
+    settings: StepSettings, state: MemberState, inputs: StepInputs, step: ArrayLike
 ) -> tuple[MemberState, MemberStepMetrics]:
-    """Step `step`, from 0, of an epoch; for the other arguments see `loops.train_steps`.
+    """Run step `step`, from 0, of an epoch."""
+    key = jax.random.fold_in(jax.random.wrap_key_data(inputs.key_data), step)
+    batch = prepare_batch(settings, inputs, inputs.order[step], key)
+    return apply_train_step(settings, state, batch, jnp.asarray(inputs.hyper.rates)[step], inputs.hyper)
 
-    A teacher's targets are of the images as they are, also where these are augmented.
+
+def prepare_batch(settings: StepSettings, inputs: StepInputs, rows: Array, key: Array) -> Batch:
+    """Gather the images `rows`, int32 (B,), and augment them with the step's `key`.
+
+    A teacher's targets are those of the original images, also where these are augmented.
     """
-    key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
-    batch = prepare_batch(network, order[step], key, images, labels, common, soft_targets, augmentation)
-    rate, smoothing = jnp.asarray(hyper.rates)[step], common.label_smoothing
-    return apply_train_step(
-        network,
-        state,
-        batch.images,
-        batch.labels,
-        rate,
-        hyper,
-        batch.key,
-        smoothing,
-        rule,
-        arithmetic,
-        batch.soft_targets,
-        common.adversarial,
-    )
-
-
-class Batch(NamedTuple):
-    """What a step learns from.
-
-    Attributes:
-      images: (B, H, W, channels) in [0, 1], augmented.
-      labels: int (B,).
-      key: what the network draws from; None where it does not draw.
-      soft_targets: a teacher's of these images; None without one.
-    """
-
-    images: Array
-    labels: Array
-    key: Array | None
-    soft_targets: SoftTargets | None
-
-
-def prepare_batch(
-    network: Network,
-    rows: Array,
-    key: Array,
-    images: Array,
-    labels: Array,
-    common: SharedHyperparameters,
-    soft_targets: SoftTargets | None,
-    augmentation: Augmentation,
-) -> Batch:
-    """The images `rows`, int32 (B,), of all training images, as a step is to see them.
-
-    Args: as of `run_epoch_step`; `key` is the step's own.
-    """
+    common, soft_targets = inputs.common, inputs.soft_targets
     with jax.named_scope("batch"):
-        x, y, drawn = scale_to_unit(images[rows]), labels[rows], None
+        x, y, drawn = scale_to_unit(inputs.images[rows]), inputs.labels[rows], None
         if soft_targets is not None:
-            told = soft_targets.probabilities[rows]
-            soft_targets = soft_targets._replace(probabilities=told)
-    if network.is_stochastic or any(augmentation):
-        drawn = jax.random.fold_in(key, random_keys.DROPOUT) if network.is_stochastic else None
+            soft_targets = soft_targets._replace(probabilities=soft_targets.probabilities[rows])
+    if settings.network.is_stochastic or any(settings.augmentation):
+        drawn = jax.random.fold_in(key, random_keys.DROPOUT) if settings.network.is_stochastic else None
         x = augment_images(
             key,
             x,
             common.shift_pixels,
             common.rotation_degrees,
-            augmentation,
-            common.slant_degrees,
-            common.elastic_pixels,
-            common.photo_effects,
+            settings.augmentation,
+            slant_degrees=common.slant_degrees,
+            elastic_pixels=common.elastic_pixels,
+            photo_effects=common.photo_effects,
         )
-    return Batch(x, y, drawn, soft_targets)
+    return Batch(x, y, common, drawn, soft_targets)

@@ -28,7 +28,7 @@ from ensemble.engine.metrics import Evaluation, TrainingMetrics, concatenate_tra
 from ensemble.engine.networks.network import Network
 from ensemble.engine.networks.registry import build_network
 from ensemble.engine.optimizer import Hyperparameters, SoftTargets, build_update_rule, resolve_member_values
-from ensemble.engine.step import MemberState, SharedHyperparameters, create_blank_members, create_members
+from ensemble.engine.step import MemberState, SharedHyperparameters, StepSettings, create_blank_members, create_members
 from ensemble.errors import ConfigError
 from ensemble.machine.bfloat16_plans import Bfloat16Methods
 
@@ -140,21 +140,18 @@ class Trainer:
             execution,
             TrainingSetup(
                 self.layout,
-                self.network,
-                self.augmentation,
-                self.rule,
-                arithmetic,
+                StepSettings(self.network, self.augmentation, self.rule, arithmetic),
                 images,
                 labels,
-                self.steps_per_epoch,
-                config.batch_size,
-                config.has_member_batches,
-                config.has_member_views,
-                self._build_hyperparameters(1),
-                self._build_shared_hyperparameters(),
-                ensembles,
-                self._build_soft_targets(targets, held),
-                streamed,
+                steps=self.steps_per_epoch,
+                batch_size=config.batch_size,
+                has_member_batches=config.has_member_batches,
+                has_member_views=config.has_member_views,
+                hyper=self._build_hyperparameters(1),
+                common=self._build_shared_hyperparameters(),
+                ensembles=ensembles,
+                soft_targets=self._build_soft_targets(targets, held),
+                streamed=streamed,
             ),
         )
         load = self._execution.load_evaluation_data

@@ -18,7 +18,16 @@ from ensemble.engine.draws.batches import sample_epoch_batches
 from ensemble.engine.networks.network import Network
 from ensemble.engine.networks.registry import bind_network
 from ensemble.engine.optimizer import Hyperparameters, UpdateRule
-from ensemble.engine.step import MemberState, MemberStepMetrics, apply_train_step, create_member_state, create_members
+from ensemble.engine.step import (
+    Batch,
+    MemberState,
+    MemberStepMetrics,
+    SharedHyperparameters,
+    StepSettings,
+    apply_train_step,
+    create_member_state,
+    create_members,
+)
 from ensemble.optimizers import SGD
 from ensemble.race import howto
 from tests.conftest import variant
@@ -120,9 +129,9 @@ def take_step(
     member = create_member_state(network, SGD, jax.random.key(1))
     images, labels = few.train_images[:16, ::4, ::4] / np.float32(255), few.train_labels[:16]
     key = jax.random.key(2) if network.is_stochastic else None
-    step = jax.jit(functools.partial(apply_train_step, network, rule=rule))
-    hyper = Hyperparameters(0.1, 0.9, 0.0)
-    return step(member, images, labels, 0.1, hyper, key, adversarial=adversarial)
+    common = SharedHyperparameters(0, 0.0, 0.0, 0.0, 0.0, 0.0, adversarial)
+    step = jax.jit(functools.partial(apply_train_step, StepSettings(network, rule=rule)))
+    return step(member, Batch(images, labels, common, key), 0.1, Hyperparameters(0.1, 0.9, 0.0))
 
 
 def test_dropout_and_batch_statistics_are_those_of_the_clean_images(few, monkeypatch):

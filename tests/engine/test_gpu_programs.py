@@ -3,7 +3,6 @@
 `python -m benchmarks.speed.gpu` runs it on one.
 """
 
-import functools
 from typing import Any, cast
 
 import jax
@@ -12,14 +11,13 @@ import numpy as np
 import pytest
 from jax import export
 
-from ensemble.engine.draws.augmentation import NO_AUGMENTATION
 from ensemble.engine.forms import member_programs
 from ensemble.engine.forms.member_loops import compute_log_probabilities, run_train_steps
 from ensemble.engine.forms.member_programs import choose_execution, choose_training_execution, map_over_lanes
 from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.registry import bind_network
-from ensemble.engine.optimizer import PLAIN_SGD, Hyperparameters
-from ensemble.engine.step import MemberState, SharedHyperparameters, create_blank_members
+from ensemble.engine.optimizer import Hyperparameters
+from ensemble.engine.step import MemberState, SharedHyperparameters, StepInputs, StepSettings, create_blank_members
 from tests.conftest import variant
 
 LANES, STEPS, BATCH, IMAGES, CLASSES = 3, 2, 4, 8, 3
@@ -42,23 +40,25 @@ def shapes_of_training(network: Any) -> Any:
     return members, own, spans, shared
 
 
+def train_member_of(network: Any, arithmetic: Arithmetic) -> Any:
+    settings = StepSettings(network, arithmetic=arithmetic)
+    return lambda state, own, span, shared: run_train_steps(settings, STEPS, state, StepInputs(*own, *shared), *span)
+
+
 @pytest.mark.parametrize("execution", ["patches", "grouped", "scan"])
 @pytest.mark.parametrize(
     ("name", "precision"), [("cnn", "bfloat16"), variant("cnn", "float32"), variant("lenet5", "bfloat16")]
 )
 def test_every_form_is_lowered_for_cuda(name: str, precision: str, execution: str) -> None:
     network, arithmetic = bind_network(name, (12, 12, 1), CLASSES), Arithmetic(execution, precision)
-    steps = functools.partial(
-        run_train_steps, network, STEPS, augmentation=NO_AUGMENTATION, rule=PLAIN_SGD, arithmetic=arithmetic
-    )
-    train = jax.jit(map_over_lanes(steps, execution, shares_first=True))
+    train = jax.jit(map_over_lanes(train_member_of(network, arithmetic), execution, shares_first=True))
     lowered = export.export(train, platforms=["cuda"])(*shapes_of_training(network))
     assert lowered.platforms == ("cuda",)
     convolutions = lowered.mlir_module().count("stablehlo.convolution")
     assert bool(convolutions) == (execution != "patches")
 
-    def evaluate(log_p: Any, *inputs: Any) -> Any:
-        return compute_log_probabilities(network, log_p, *inputs, arithmetic=arithmetic), ()
+    def evaluate(log_p: Any, own: Any, span: Any, shared: Any) -> Any:
+        return compute_log_probabilities(network, log_p, *own, *span, *shared, arithmetic=arithmetic), ()
 
     blocks = np.zeros((2, BATCH, *network.image_shape), np.uint8)
     log_p = np.zeros((LANES, 2, BATCH, CLASSES), np.float32)
@@ -86,7 +86,7 @@ def test_a_gpu_trains_by_patches_as_long_as_they_fit(monkeypatch: pytest.MonkeyP
 def test_members_that_share_an_order_learn_what_they_learn_with_orders_of_their_own() -> None:
     draw = np.random.default_rng(0)
     network = bind_network("cnn", (8, 8, 1), CLASSES)
-    steps = functools.partial(run_train_steps, network, STEPS, arithmetic=Arithmetic("patches", "float32"))
+    steps = train_member_of(network, Arithmetic("patches", "float32"))
     members, (order, keys, hyper), spans, shared = shapes_of_training(network)
     members = jax.tree.map(lambda leaf: np.float32(draw.normal(size=leaf.shape) * 0.1), members)
     order = np.broadcast_to(draw.integers(0, IMAGES, order.shape[1:], np.int32), order.shape)

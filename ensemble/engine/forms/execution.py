@@ -6,14 +6,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ensemble.engine.draws.augmentation import Augmentation
 from ensemble.engine.forms.image_stream import ImageRows, ImageStream
 from ensemble.engine.layout import Layout
 from ensemble.engine.metrics import Evaluation, TrainingMetrics
-from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.network import Network
-from ensemble.engine.optimizer import Hyperparameters, SoftTargets, UpdateRule
-from ensemble.engine.step import SharedHyperparameters
+from ensemble.engine.optimizer import Hyperparameters, SoftTargets
+from ensemble.engine.step import SharedHyperparameters, StepSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,10 +20,7 @@ class TrainingSetup:
 
     Attributes:
       layout: members on devices.
-      network: what learns.
-      augmentation: what is done to the images.
-      rule: what moves members.
-      arithmetic: how sums are done.
+      settings: what a step is compiled for.
       images: uint8 (N, H, W, channels), to learn from.
       labels: int32 (N,).
       steps: S, of an epoch.
@@ -40,10 +35,7 @@ class TrainingSetup:
     """
 
     layout: Layout
-    network: Network
-    augmentation: Augmentation
-    rule: UpdateRule
-    arithmetic: Arithmetic
+    settings: StepSettings
     images: np.ndarray
     labels: np.ndarray
     steps: int
@@ -55,6 +47,11 @@ class TrainingSetup:
     ensembles: int = 1
     soft_targets: SoftTargets | None = None
     streamed: ImageRows | None = None
+
+    @property
+    def network(self) -> Network:
+        """The network to train."""
+        return self.settings.network
 
     @property
     def last_inputs(self) -> tuple[SoftTargets, ...]:

@@ -69,10 +69,13 @@ class LoopedExecution:
 
     def __init__(self, work: TrainingSetup, share: bool = True) -> None:
         self._work, self._plain, self._network = work, work.layout, work.network
-        share = share and is_sequential_execution(work.arithmetic.execution)
+        sequential = is_sequential_execution(work.settings.arithmetic.execution)
+        share = share and sequential
         self._layout = SplitMemberLayout.from_layout(work.layout) if share else work.layout
         self._sharing = SplitMemberSchedule(self._layout) if isinstance(self._layout, SplitMemberLayout) else None
-        self._unmoved = FrozenMembers(self._layout, together=not is_sequential_execution(work.arithmetic.execution))
+        self._unmoved = FrozenMembers(
+            self._layout, together=not is_sequential_execution(work.settings.arithmetic.execution)
+        )
         self.device_count = len(self._layout.devices)
         self.active = np.ones(work.layout.members, bool)
         classes, lanes = work.network.classes, self._layout.lanes
@@ -84,13 +87,10 @@ class LoopedExecution:
         self._blocks = max(1, PROBABILITY_BUFFER_BYTES // (4 * lanes * EVALUATION_BLOCK_SIZE * classes))
         self._train, self._evaluate = build_member_programs(
             self._layout.devices,
-            work.network,
+            work.settings,
             self.max_steps_per_call,
-            work.augmentation,
-            work.rule,
-            work.arithmetic,
             # One after the other each lane reads its own, and one program serves both.
-            shares_order=not (work.has_member_batches or is_sequential_execution(work.arithmetic.execution)),
+            shares_order=not (work.has_member_batches or sequential),
         )
         self._data = self._last = ()
         if stream is None:
@@ -101,7 +101,7 @@ class LoopedExecution:
     def compile(self) -> None:
         """Compile a training step, by a call that takes none."""
         work, blank = self._work, create_blank_epoch(self._work)
-        members = create_blank_members(self._network, work.layout.members, work.rule.optimizer)
+        members = create_blank_members(self._network, work.layout.members, work.settings.rule.optimizer)
         state, nothing = self.put(members), self._layout.occupied_lanes * 0
         if self._sharing:
             state = self._sharing.return_to_first_devices(state)

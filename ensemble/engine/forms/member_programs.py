@@ -9,13 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from ensemble.engine.draws.augmentation import Augmentation
 from ensemble.engine.forms.member_loops import compute_log_probabilities, run_train_steps
 from ensemble.engine.layout import Layout
-from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.compiler_options import choose_compiler_options
 from ensemble.engine.networks.network import Network
-from ensemble.engine.optimizer import UpdateRule
+from ensemble.engine.step import MemberState, StepInputs, StepSettings
 from ensemble.engine.trace_cache import cache_trace
 
 EVALUATION_BLOCK_SIZE = 64  # whole chunks of images (conv_tower.py) in either precision
@@ -59,13 +57,7 @@ def choose_training_execution(network: Network, lanes: int, batch_size: int, dev
 
 @functools.lru_cache(maxsize=256)
 def build_member_programs(
-    devices: tuple[jax.Device, ...],
-    network: Network,
-    rows: int,
-    augmentation: Augmentation,
-    rule: UpdateRule,
-    arithmetic: Arithmetic,
-    shares_order: bool = False,
+    devices: tuple[jax.Device, ...], settings: StepSettings, rows: int, shares_order: bool = False
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Training steps, at most `rows` a call, and evaluation on these devices: (train, evaluate).
 
@@ -73,18 +65,17 @@ def build_member_programs(
     a second Trainer compiles nothing that a first one has.
     """
     layout = Layout(len(devices), devices)
-    steps = functools.partial(
-        run_train_steps, network, rows, augmentation=augmentation, rule=rule, arithmetic=arithmetic
-    )
+    network, arithmetic = settings.network, settings.arithmetic
 
-    def evaluate_member(log_p: Array, *inputs: Any) -> tuple[Array, tuple[()]]:
-        return compute_log_probabilities(network, log_p, *inputs, arithmetic=arithmetic), ()
+    def train_member(state: MemberState, own: Any, span: Any, shared: Any) -> Any:
+        return run_train_steps(settings, rows, state, StepInputs(*own, *shared), *span)
 
-    train, evaluate = (
-        map_over_lanes(steps, arithmetic.execution, shares_first=shares_order),
-        map_over_lanes(evaluate_member, arithmetic.execution),
-    )
-    train = cache_trace("train", train, network, rows, augmentation, rule, arithmetic, shares_order)
+    def evaluate_member(log_p: Array, own: Any, span: Any, shared: Any) -> tuple[Array, tuple[()]]:
+        return compute_log_probabilities(network, log_p, *own, *span, *shared, arithmetic=arithmetic), ()
+
+    train = map_over_lanes(train_member, arithmetic.execution, shares_first=shares_order)
+    evaluate = map_over_lanes(evaluate_member, arithmetic.execution)
+    train = cache_trace("train", train, *settings, rows, shares_order)
     evaluate = cache_trace("evaluate", evaluate, network, arithmetic)
     options = choose_compiler_options(network)
     return (
@@ -94,7 +85,7 @@ def build_member_programs(
 
 
 def map_over_lanes(function: Callable[..., Any], form: str, shares_first: bool = False) -> Callable[..., Any]:
-    """`function(member, *own, start, count, *shared)`, a member and metrics, for every lane.
+    """`function(member, own, (start, count), shared)`, a member and metrics, for every lane.
 
     The result takes (members, own, spans, shared), spans being starts and counts: all but
     `shared` have a leading axis K. A count of 0 costs nothing where lanes run one after the
@@ -108,7 +99,7 @@ def map_over_lanes(function: Callable[..., Any], form: str, shares_first: bool =
         def run_lane(members: Any, args: Any) -> tuple[Any, Any]:
             number, own, span = args
             member = jax.tree.map(lambda leaf: lax.dynamic_index_in_dim(leaf, number, keepdims=False), members)
-            member, metrics = function(member, *own, *span, *shared)
+            member, metrics = function(member, own, span, shared)
             return jax.tree.map(
                 lambda leaf, new: lax.dynamic_update_index_in_dim(leaf, new, number, 0), members, member
             ), metrics
@@ -121,9 +112,7 @@ def map_over_lanes(function: Callable[..., Any], form: str, shares_first: bool =
         axes: list[int | None] = [0] * len(own)
         if shares_first:
             own, axes[0] = (own[0][0], *own[1:]), None
-        return jax.vmap(lambda member, own: function(member, *own, *span, *shared), in_axes=(0, tuple(axes)))(
-            members, own
-        )
+        return jax.vmap(lambda member, own: function(member, own, span, shared), in_axes=(0, tuple(axes)))(members, own)
 
     return scan_lanes if is_sequential_execution(form) else vmap_lanes
 

@@ -14,32 +14,26 @@ import jax
 import numpy as np
 
 from ensemble.engine.batch_parts import apply_mean_gradient, compute_part_gradients
-from ensemble.engine.draws.augmentation import Augmentation
 from ensemble.engine.forms.execution import TrainingSetup
 from ensemble.engine.forms.image_stream import ImageBlocks
 from ensemble.engine.forms.shared_batch_layout import SharedBatchLayout
 from ensemble.engine.forms.stepwise_execution import StepwiseExecution
 from ensemble.engine.layout import Layout
-from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.compiler_options import choose_compiler_options
-from ensemble.engine.networks.network import Network
-from ensemble.engine.optimizer import UpdateRule
-from ensemble.engine.step import MemberState
+from ensemble.engine.step import MemberState, StepSettings
 from ensemble.engine.trace_cache import cache_trace
 
 
 @functools.lru_cache(maxsize=256)
 def build_part_programs(
-    layout: Layout, network: Network, parts: int, augmentation: Augmentation, rule: UpdateRule, arithmetic: Arithmetic
+    layout: Layout, settings: StepSettings, parts: int
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """On each device a part of a member's gradient, and the update by all parts."""
-    compute_part = functools.partial(
-        compute_part_gradients, network, parts, augmentation=augmentation, rule=rule, arithmetic=arithmetic
-    )
-    gradients = cache_trace("part", compute_part, network, parts, augmentation, rule, arithmetic)
-    apply_mean = functools.partial(apply_mean_gradient, rule, network.classes)
-    update = cache_trace("mean", apply_mean, network, parts, rule)
-    options = choose_compiler_options(network)
+    compute_part = functools.partial(compute_part_gradients, settings, parts)
+    gradients = cache_trace("part", compute_part, *settings, parts)
+    apply_mean = functools.partial(apply_mean_gradient, settings.rule, settings.network.classes)
+    update = cache_trace("mean", apply_mean, settings.network, parts, settings.rule)
+    options = choose_compiler_options(settings.network)
     return (
         layout.pmap(gradients, compiler_options=options),
         layout.pmap(update, donate_argnums=0, compiler_options=options),
@@ -61,9 +55,7 @@ class SharedBatchExecution(StepwiseExecution):
         self._shared = SharedBatchLayout.from_layout(work.layout, parts)
         super().__init__(work, self._shared)
         plain = Layout(len(self._shared.devices), self._shared.devices)
-        self._compute_part, self._update = build_part_programs(
-            plain, work.network, parts, work.augmentation, work.rule, work.arithmetic
-        )
+        self._compute_part, self._update = build_part_programs(plain, work.settings, parts)
         copies = self._shared.copies
         # Which part each device computes at each of its turns.
         self._turns = [
@@ -72,14 +64,10 @@ class SharedBatchExecution(StepwiseExecution):
         ]
 
     def _run_lane_step(self, member: MemberState, k: int, epoch: Any, step: int) -> Any:
-        own, _, common, _ = epoch
-        order, key_data, hyper = own[k]
+        inputs = self._build_step_inputs(k, epoch)
         # From the host as it is: laid out by hand it would cost more than the call itself.
         number = np.full(len(self._shared.local_devices), step, np.int32)
-        by_turn = [
-            self._compute_part(member.params, order, key_data, *self._data, common, number, part, *self._last)
-            for part in self._turns
-        ]
+        by_turn = [self._compute_part(member.params, inputs, number, part) for part in self._turns]
         if self._shared.copies > 1:
             jax.block_until_ready(by_turn)
         parts = [
@@ -87,7 +75,7 @@ class SharedBatchExecution(StepwiseExecution):
             for gradients in by_turn
             for copy in range(self._shared.copies)
         ]
-        return self._update(member, hyper, number, *parts)
+        return self._update(member, inputs.hyper, number, *parts)
 
     @property
     def _blocks_per_call(self) -> int:

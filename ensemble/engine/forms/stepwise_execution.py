@@ -15,7 +15,6 @@ import numpy as np
 from jax import Array
 
 from ensemble.engine.call_pacer import CallPacer
-from ensemble.engine.draws.augmentation import Augmentation
 from ensemble.engine.forms.ensembles import MultiEnsembleAccumulator, map_over_ensembles
 from ensemble.engine.forms.execution import EpochInputs, TrainingSetup, create_blank_epoch
 from ensemble.engine.forms.frozen_members import FrozenMembers
@@ -25,8 +24,7 @@ from ensemble.engine.metrics import Evaluation, TrainingMetrics, compute_average
 from ensemble.engine.networks.arithmetic import Arithmetic, scale_to_unit
 from ensemble.engine.networks.compiler_options import choose_compiler_options
 from ensemble.engine.networks.network import Network
-from ensemble.engine.optimizer import UpdateRule
-from ensemble.engine.step import MemberState, create_blank_members, run_epoch_step
+from ensemble.engine.step import MemberState, StepInputs, StepSettings, create_blank_members, run_epoch_step
 from ensemble.engine.trace_cache import cache_trace
 
 EVALUATION_CALL_SIZE = 256  # images of one call of evaluation
@@ -44,13 +42,10 @@ class StepwiseEvaluationData(NamedTuple):
 
 
 @functools.lru_cache(maxsize=256)
-def build_step_program(
-    layout: Layout, network: Network, augmentation: Augmentation, rule: UpdateRule, arithmetic: Arithmetic
-) -> Callable[..., Any]:
+def build_step_program(layout: Layout, settings: StepSettings) -> Callable[..., Any]:
     """One step of one member on each device; made once a process."""
-    step = functools.partial(run_epoch_step, network, augmentation=augmentation, rule=rule, arithmetic=arithmetic)
-    program = cache_trace("step", step, network, augmentation, rule, arithmetic)
-    return layout.pmap(program, donate_argnums=0, compiler_options=choose_compiler_options(network))
+    program = cache_trace("step", functools.partial(run_epoch_step, settings), *settings)
+    return layout.pmap(program, donate_argnums=0, compiler_options=choose_compiler_options(settings.network))
 
 
 @functools.lru_cache(maxsize=256)
@@ -75,10 +70,10 @@ class StepwiseExecution:
         self._work, self._network, self._layout = work, work.network, layout or work.layout
         # Programs do not depend on how many members there are.
         plain = Layout(len(self._layout.devices), self._layout.devices)
-        self._step = build_step_program(plain, work.network, work.augmentation, work.rule, work.arithmetic)
+        self._step = build_step_program(plain, work.settings)
         self._unmoved = FrozenMembers(plain)
         self.active = np.ones(work.layout.members, bool)
-        self._ask = build_prediction_program(plain, work.network, work.arithmetic)
+        self._ask = build_prediction_program(plain, work.network, work.settings.arithmetic)
         self._stream = work.open_stream()
         self._data = self._last = ()
         if self._stream is None:
@@ -94,7 +89,7 @@ class StepwiseExecution:
     def compile(self) -> None:
         """Compile a training step, by one that is thrown away."""
         loaded = self._load_window(self.load_epoch(create_blank_epoch(self._work)), 0, 0)
-        optimizer = self._work.rule.optimizer
+        optimizer = self._work.settings.rule.optimizer
         blank = self.put(create_blank_members(self._network, self._layout.members, optimizer))
         jax.block_until_ready(self._run_lane_step(blank[0], 0, loaded, 0))
 
@@ -209,9 +204,12 @@ class StepwiseExecution:
         jax.block_until_ready(self._predict_lanes(state[:1], judged.blocks[0]))
 
     def _run_lane_step(self, member: MemberState, k: int, epoch: Any, step: int) -> Any:
-        own, _, common, _ = epoch
         number = self._layout.replicate(np.int32(step))
-        return self._step(member, *own[k], *self._data, common, number, *self._last)
+        return self._step(member, self._build_step_inputs(k, epoch), number)
+
+    def _build_step_inputs(self, k: int, epoch: Any) -> StepInputs:
+        own, _, common, _ = epoch
+        return StepInputs(*(*own[k], *self._data, common, *self._last))
 
     @property
     def _blocks_per_call(self) -> int:

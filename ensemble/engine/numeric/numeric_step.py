@@ -5,7 +5,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.typing import ArrayLike
 
 from ensemble.engine.adversarial_training import differentiate_loss
 from ensemble.engine.draws import random_keys
@@ -30,94 +29,82 @@ class NumericStepMetrics(NamedTuple):
     squared_error: Array
 
 
-def apply_numeric_step(
-    network: NumericNetwork,
-    state: MemberState,
-    features: Array,
-    targets: Array,
-    rate: ArrayLike,
-    hyper: Hyperparameters,
-    beta: ArrayLike,
-    key: Array | None,
-    rule: UpdateRule,
-    adversarial: ArrayLike = 0.0,
-) -> tuple[MemberState, NumericStepMetrics]:
-    """One update by the mean loss of one batch.
+@register_serialization
+class NumericStepInputs(NamedTuple):
+    """What the steps of an epoch read besides a member's state, for one member; data to the compiled program.
 
-    Args:
-      network: what learns.
-      state: the member.
-      features: (B, F), standardised.
-      targets: (B,), standardised.
-      rate: learning rate of this step.
-      hyper: the member's numbers.
-      beta: of `compute_beta_nll`.
-      key: what the network draws from in this step, if it draws.
-      rule: what moves the member.
+    Attributes:
+      order: row indices of every batch of the epoch, int32 (S, B).
+      key_data: the member's key for random draws in the epoch, as raw data.
+      hyper: the member's hyperparameters.
+      features: of all training rows, standardized, float32 (N, F).
+      targets: standardized, float32 (N,).
+      beta: as in `compute_beta_nll`.
       adversarial: step of adversarial examples for each feature, (F,), in the standardized unit;
-        used if `rule` has them.
+        used if the update rule has them.
     """
+
+    order: Array
+    key_data: Array
+    hyper: Hyperparameters
+    features: Array
+    targets: Array
+    beta: Array
+    adversarial: Array
+
+
+def run_numeric_step(
+    network: NumericNetwork, rule: UpdateRule, state: MemberState, inputs: NumericStepInputs, step: Array
+) -> tuple[MemberState, NumericStepMetrics]:
+    """Run step `step`, from 0, of an epoch: one update by the mean loss of one batch."""
     trained, rest = network.split_params(state.params)
+    batch, key = inputs.order[step], None
+    targets = inputs.targets[batch]
+    if network.is_stochastic:
+        drawn = jax.random.fold_in(jax.random.wrap_key_data(inputs.key_data), step)
+        key = jax.random.fold_in(drawn, random_keys.DROPOUT)
 
     def compute_loss(trained: Params, features: Array) -> tuple[Array, tuple[Array, Array, Params]]:
         outputs, after = network.apply_in_training(trained, rest, features, key)
         mean, variance = split_outputs(outputs)
-        learnt = compute_beta_nll(mean, variance, targets, beta).mean()
+        learnt = compute_beta_nll(mean, variance, targets, inputs.beta).mean()
         nll = compute_gaussian_nll(mean, variance, targets).mean()
         return learnt, (nll, ((targets - mean) ** 2).mean(), after)
 
-    step = adversarial if rule.has_adversarial_examples else None
-    (nll, squared, after), grads = differentiate_loss(compute_loss, trained, features, step)
-    moved, opt_state = apply_gradient_step(rule, grads, state.opt_state, trained, rate, hyper)
+    attack = inputs.adversarial if rule.has_adversarial_examples else None
+    (nll, squared, after), grads = differentiate_loss(compute_loss, trained, inputs.features[batch], attack)
+    rate = jnp.asarray(inputs.hyper.rates)[step]
+    moved, opt_state = apply_gradient_step(rule, grads, state.opt_state, trained, rate, inputs.hyper)
     return MemberState({**moved, **after}, opt_state), NumericStepMetrics(nll, squared)
 
 
 def run_numeric_steps(
     network: NumericNetwork,
-    rows: int,
     rule: UpdateRule,
+    rows: int,
     state: MemberState,
-    order: Array,
-    key_data: Array,
-    hyper: Hyperparameters,
+    inputs: NumericStepInputs,
     start: Array,
     count: Array,
-    features: Array,
-    targets: Array,
-    beta: Array,
-    adversarial: Array,
 ) -> tuple[MemberState, NumericStepMetrics]:
-    """Some steps of an epoch, one after the other on the device.
+    """Run some steps of an epoch, one after the other on the device.
 
     `count` is data: one compiled program serves any number of steps up to `rows`; of the metrics
     (rows,) the first `count` are filled.
 
     Args:
-      network: what learns.
+      network: the network to train; recompiles.
+      rule: the optimizer and the terms of the loss; recompiles.
       rows: the most steps of a call.
-      rule: what moves the member; recompiles.
       state: the member.
-      order: numbers of the rows of every batch of the epoch, int32 (S, B).
-      key_data: the member's key for what is drawn in the epoch, as raw data.
-      hyper: the member's numbers.
-      start: the first step to do, counted from 0 in the epoch.
-      count: how many steps to do.
-      features: of all training rows, float32 (N, F).
-      targets: float32 (N,).
-      beta: of `compute_beta_nll`.
-      adversarial: of `apply_numeric_step`.
+      inputs: what the steps of the epoch read.
+      start: the first step, counted from 0 in the epoch.
+      count: how many steps.
     """
 
     def run_step(step: Array, carry: tuple[MemberState, NumericStepMetrics]) -> tuple[MemberState, NumericStepMetrics]:
         state, metrics = carry
-        drawn = None
-        if network.is_stochastic:
-            key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
-            drawn = jax.random.fold_in(key, random_keys.DROPOUT)
-        batch, rate = order[step], jnp.asarray(hyper.rates)[step]
-        state, new = apply_numeric_step(
-            network, state, features[batch], targets[batch], rate, hyper, beta, drawn, rule, adversarial
-        )
+        state, new = run_numeric_step(network, rule, state, inputs, step)
         row = step - start
         return state, jax.tree.map(lambda old, value: old.at[row].set(value), metrics, new)
 

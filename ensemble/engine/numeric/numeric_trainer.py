@@ -16,7 +16,7 @@ from ensemble.engine.forms.member_programs import map_over_lanes, split_into_blo
 from ensemble.engine.layout import Layout, choose_devices
 from ensemble.engine.networks.compiler_options import choose_compiler_options
 from ensemble.engine.numeric.numeric_networks import NumericNetwork, bind_numeric_network
-from ensemble.engine.numeric.numeric_step import predict_blocks, run_numeric_steps
+from ensemble.engine.numeric.numeric_step import NumericStepInputs, predict_blocks, run_numeric_steps
 from ensemble.engine.optimizer import Hyperparameters, UpdateRule
 from ensemble.engine.step import MemberState, create_blank_members, create_members
 from ensemble.engine.trace_cache import cache_trace
@@ -230,8 +230,11 @@ def _build_numeric_programs(
     """
     layout = Layout(len(devices), devices)
     form = "scan" if jax.default_backend() == "cpu" else "grouped"
-    steps = functools.partial(run_numeric_steps, network, rows, rule)
-    train = cache_trace("numeric_train", map_over_lanes(steps, form), network, rows, rule, form)
+
+    def train_member(state: MemberState, own: Any, span: Any, shared: Any) -> Any:
+        return run_numeric_steps(network, rule, rows, state, NumericStepInputs(*own, *shared), *span)
+
+    train = cache_trace("numeric_train", map_over_lanes(train_member, form), network, rows, rule, form)
 
     def predict_lanes(params: Any, blocks: Any) -> Any:
         return jax.lax.map(lambda member: predict_blocks(network, member, blocks), params)
