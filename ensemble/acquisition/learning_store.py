@@ -60,7 +60,43 @@ class LearningStore(JobStore[LearningExperiment, LearningConfig, LearningConfig]
 
 
 LEARNING_STORE = LearningStore()
-create_learning, find_learning = LEARNING_STORE.create, LEARNING_STORE.find
-list_learnings, launch_learning = LEARNING_STORE.list_jobs, LEARNING_STORE.launch
-resume_learning, requeue_learning = LEARNING_STORE.resume, LEARNING_STORE.requeue
-delete_learning = LEARNING_STORE.delete
+
+
+def create_learning(config: LearningConfig, placement: Placement | None = None) -> LearningExperiment:
+    """Create an experiment that nothing works on yet; see `JobStore.create`."""
+    return LEARNING_STORE.create(config, placement)
+
+
+def launch_learning(config: LearningConfig, placement: Placement | None = None) -> LearningExperiment:
+    """Create an experiment and start its worker."""
+    return LEARNING_STORE.launch(config, placement)
+
+
+def find_learning(experiment_id: str) -> LearningExperiment:
+    """Find the experiment with this id.
+
+    Raises:
+      UnknownRunError: it does not exist, or is of another kind.
+      RunError: its files cannot be read.
+    """
+    return LEARNING_STORE.find(experiment_id)
+
+
+def list_learnings() -> list[LearningExperiment]:
+    """List all readable experiments, newest first."""
+    return LEARNING_STORE.list_jobs()
+
+
+def resume_learning(experiment_id: str) -> LearningExperiment:
+    """Start a worker on an experiment that has trainings left."""
+    return LEARNING_STORE.resume(experiment_id)
+
+
+def requeue_learning(experiment_id: str) -> LearningExperiment:
+    """Set an experiment with trainings left to `queued`, without a worker."""
+    return LEARNING_STORE.requeue(experiment_id)
+
+
+def delete_learning(experiment_id: str) -> None:
+    """Delete an experiment and all its files; see `JobStore.delete`."""
+    LEARNING_STORE.delete(experiment_id)

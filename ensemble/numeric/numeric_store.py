@@ -197,7 +197,38 @@ def list_numeric_member_names(run: NumericRun, epoch: int | None = None) -> Sequ
 
 
 NUMERIC_STORE = NumericStore()
-find_numeric_run, list_numeric_runs = NUMERIC_STORE.find, NUMERIC_STORE.list_jobs
-delete_numeric_run, stop_numeric_run = NUMERIC_STORE.delete, NUMERIC_STORE.request_stop
-requeue_numeric_run, resume_numeric_run = NUMERIC_STORE.requeue, NUMERIC_STORE.resume
-list_unreadable_numeric_runs = NUMERIC_STORE.list_unreadable
+
+
+def find_numeric_run(run_id: str) -> NumericRun:
+    """Find the run that predicts numbers with this id.
+
+    Raises:
+      UnknownRunError: it does not exist, or is of another kind.
+      RunError: its files cannot be read.
+    """
+    return NUMERIC_STORE.find(run_id)
+
+
+def list_numeric_runs() -> list[NumericRun]:
+    """List all readable runs that predict numbers, newest first."""
+    return NUMERIC_STORE.list_jobs()
+
+
+def list_unreadable_numeric_runs() -> dict[str, str]:
+    """List the runs that cannot be read: name and reason."""
+    return NUMERIC_STORE.list_unreadable()
+
+
+def resume_numeric_run(run_id: str) -> NumericRun:
+    """Resume a run from its checkpoint; see `JobStore.resume`."""
+    return NUMERIC_STORE.resume(run_id)
+
+
+def requeue_numeric_run(run_id: str) -> NumericRun:
+    """Set a run that can be resumed to `queued`, without a worker."""
+    return NUMERIC_STORE.requeue(run_id)
+
+
+def stop_numeric_run(run_id: str) -> bool:
+    """Ask a run's worker to stop; whether it has one."""
+    return NUMERIC_STORE.request_stop(run_id)

@@ -70,10 +70,51 @@ class RegressionStore(JobStore[Regression, LbfgsConfig, LbfgsConfig]):
 
 
 REGRESSION_STORE = RegressionStore()
-create_regression, find_regression = REGRESSION_STORE.create, REGRESSION_STORE.find
-list_regressions, list_unreadable_regressions = (REGRESSION_STORE.list_jobs, REGRESSION_STORE.list_unreadable)
-launch_regression, follow_regression = REGRESSION_STORE.launch, REGRESSION_STORE.requeue
-stop_regression, delete_regression = REGRESSION_STORE.request_stop, REGRESSION_STORE.delete
+
+
+def create_regression(config: LbfgsConfig, placement: Placement | None = None) -> Regression:
+    """Create a regression that nothing works on yet; see `JobStore.create`."""
+    return REGRESSION_STORE.create(config, placement)
+
+
+def launch_regression(config: LbfgsConfig, placement: Placement | None = None) -> Regression:
+    """Create a regression and start its worker."""
+    return REGRESSION_STORE.launch(config, placement)
+
+
+def find_regression(regression_id: str) -> Regression:
+    """Find the regression with this id.
+
+    Raises:
+      UnknownRunError: it does not exist, or is of another kind.
+      RunError: its files cannot be read.
+    """
+    return REGRESSION_STORE.find(regression_id)
+
+
+def list_regressions() -> list[Regression]:
+    """List all readable regressions, newest first."""
+    return REGRESSION_STORE.list_jobs()
+
+
+def list_unreadable_regressions() -> dict[str, str]:
+    """List the regressions that cannot be read: name and reason."""
+    return REGRESSION_STORE.list_unreadable()
+
+
+def follow_regression(regression_id: str) -> Regression:
+    """Queue a worker that follows a regression's task on its cluster."""
+    return REGRESSION_STORE.requeue(regression_id)
+
+
+def stop_regression(regression_id: str) -> bool:
+    """Ask a regression's worker to stop; whether it has one."""
+    return REGRESSION_STORE.request_stop(regression_id)
+
+
+def delete_regression(regression_id: str) -> None:
+    """Delete a regression and all its files; see `JobStore.delete`."""
+    REGRESSION_STORE.delete(regression_id)
 
 
 def find_any_regression(solve_id: str) -> Regression | None:

@@ -352,7 +352,63 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
 
 
 RUN_STORE = RunStore()
-create_run, find_run, delete_run = RUN_STORE.create, RUN_STORE.find, RUN_STORE.delete
-list_runs, list_unreadable_runs = RUN_STORE.list_jobs, RUN_STORE.list_unreadable
-launch_run, resume_run, requeue_run = RUN_STORE.launch, RUN_STORE.resume, RUN_STORE.requeue
-request_run_stop, keep_warm_worker = RUN_STORE.request_stop, RUN_STORE.keep_warm_worker
+
+
+def create_run(
+    config: EnsembleConfig,
+    placement: Placement | None = None,
+    tags: Iterable[str] = (),
+    start: StartWeights | None = None,
+) -> Run:
+    """Create a run that nothing works on yet; see `RunStore.create`."""
+    return RUN_STORE.create(config, placement, tags, start)
+
+
+def launch_run(config: EnsembleConfig, placement: Placement | None = None, start: StartWeights | None = None) -> Run:
+    """Create a run and start its worker; see `RunStore.launch`."""
+    return RUN_STORE.launch(config, placement, start)
+
+
+def find_run(run_id: str) -> Run:
+    """Find the run with this id.
+
+    Raises:
+      UnknownRunError: it does not exist, or is of another kind.
+      RunError: its files cannot be read.
+    """
+    return RUN_STORE.find(run_id)
+
+
+def list_runs() -> list[Run]:
+    """List all readable runs, newest first."""
+    return RUN_STORE.list_jobs()
+
+
+def list_unreadable_runs() -> dict[str, str]:
+    """List the folders that look like runs and cannot be read: name and reason."""
+    return RUN_STORE.list_unreadable()
+
+
+def resume_run(run_id: str, placement: NewPlacement = KEEP_PLACEMENT) -> Run:
+    """Resume a run from its checkpoint; see `RunStore.resume`."""
+    return RUN_STORE.resume(run_id, placement)
+
+
+def requeue_run(run_id: str, on: str = "", placement: NewPlacement = KEEP_PLACEMENT) -> Run:
+    """Set a run that can be resumed to `queued`, without a worker; see `RunStore.requeue`."""
+    return RUN_STORE.requeue(run_id, on, placement)
+
+
+def request_run_stop(run_id: str) -> bool:
+    """Ask a run's worker to stop; see `RunStore.request_stop`."""
+    return RUN_STORE.request_stop(run_id)
+
+
+def delete_run(run_id: str) -> None:
+    """Delete a run and all its files; see `JobStore.delete`."""
+    RUN_STORE.delete(run_id)
+
+
+def keep_warm_worker(likely: EnsembleConfig | None = None) -> None:
+    """Keep a process ready for the next run; see `RunStore.keep_warm_worker`."""
+    RUN_STORE.keep_warm_worker(likely)

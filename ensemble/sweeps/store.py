@@ -88,7 +88,53 @@ class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
 
 
 SWEEP_STORE = SweepStore()
-create_sweep, find_sweep, delete_sweep = SWEEP_STORE.create, SWEEP_STORE.find, SWEEP_STORE.delete
-list_sweeps, list_unreadable_sweeps = SWEEP_STORE.list_jobs, SWEEP_STORE.list_unreadable
-launch_sweep, resume_sweep, requeue_sweep = (SWEEP_STORE.launch, SWEEP_STORE.resume, SWEEP_STORE.requeue)
-request_sweep_stop = SWEEP_STORE.request_stop
+
+
+def create_sweep(config: SweepConfig, placement: Placement | None = None) -> Sweep:
+    """Create a sweep that nothing works on yet; see `JobStore.create`."""
+    return SWEEP_STORE.create(config, placement)
+
+
+def launch_sweep(config: SweepConfig, placement: Placement | None = None) -> Sweep:
+    """Create a sweep and start its worker."""
+    return SWEEP_STORE.launch(config, placement)
+
+
+def find_sweep(sweep_id: str) -> Sweep:
+    """Find the sweep with this id.
+
+    Raises:
+      UnknownRunError: it does not exist, or is of another kind.
+      RunError: its files cannot be read.
+    """
+    return SWEEP_STORE.find(sweep_id)
+
+
+def list_sweeps() -> list[Sweep]:
+    """List all readable sweeps, newest first."""
+    return SWEEP_STORE.list_jobs()
+
+
+def list_unreadable_sweeps() -> dict[str, str]:
+    """List the sweeps that cannot be read: name and reason."""
+    return SWEEP_STORE.list_unreadable()
+
+
+def resume_sweep(sweep_id: str) -> Sweep:
+    """Start a worker on a sweep that has ended and has trials left."""
+    return SWEEP_STORE.resume(sweep_id)
+
+
+def requeue_sweep(sweep_id: str) -> Sweep:
+    """Set a sweep with trials left to `queued`, without a worker; see `JobStore.requeue`."""
+    return SWEEP_STORE.requeue(sweep_id)
+
+
+def request_sweep_stop(sweep_id: str) -> bool:
+    """Ask a sweep's worker to stop; whether it has one."""
+    return SWEEP_STORE.request_stop(sweep_id)
+
+
+def delete_sweep(sweep_id: str) -> None:
+    """Delete a sweep, but not the runs of its trials; see `JobStore.delete`."""
+    SWEEP_STORE.delete(sweep_id)

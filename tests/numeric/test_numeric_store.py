@@ -22,9 +22,9 @@ from ensemble.numeric.numeric_predictions import (
 )
 from ensemble.numeric.numeric_status import NumericStatus, build_numeric_epoch_line, build_numeric_status_fields
 from ensemble.numeric.numeric_store import (
+    NUMERIC_STORE,
     NumericRun,
     NumericTask,
-    delete_numeric_run,
     find_numeric_run,
     list_numeric_runs,
     list_unreadable_numeric_runs,
@@ -91,7 +91,7 @@ def test_it_is_listed_named_and_deleted_and_no_run_of_classes(run: NumericRun) -
     assert rename_numeric_run(run.id, "other").name == "other"
     write_run_note(run.id, "noted")
     assert find_numeric_run(run.id).note == "noted"
-    delete_numeric_run(run.id)
+    NUMERIC_STORE.delete(run.id)
     assert list_numeric_runs() == []
 
 
