@@ -67,7 +67,6 @@ def every_measure(run_id: str) -> dict[str, Any]:
     timed("swing", lambda: find_swing_votes(predictions))
     timed("disagreement", lambda: diversity.disagreement_matrix(predictions.votes))
     timed("mean KL", lambda: diversity.mean_kl_divergence(kept))
-    timed("KL to the ensemble", lambda: diversity.kl_divergence_to_ensemble(kept, predictions.averaged))
     timed("Q-statistic", lambda: diversity.q_statistic(rights))
     timed("double fault", lambda: diversity.double_fault(rights))
     timed("decomposition", lambda: diversity.nll_decomposition(kept, labels))

@@ -60,7 +60,6 @@ def measures(probabilities: np.ndarray, labels: np.ndarray) -> Iterator[tuple[st
     yield "uncertainty", lambda: measure_uncertainty(predictions)
     yield "disagreement", lambda: diversity.disagreement_matrix(predictions.votes)
     yield "mean KL", lambda: diversity.mean_kl_divergence(probabilities)
-    yield ("KL to the ensemble", lambda: diversity.kl_divergence_to_ensemble(probabilities, predictions.averaged))
     yield "Q-statistic", lambda: diversity.q_statistic(predictions.votes == labels)
     yield "decomposition", lambda: diversity.nll_decomposition(probabilities, labels)
     yield "swing", lambda: (find_swing_votes(predictions), find_correct_minorities(predictions))

@@ -17,7 +17,6 @@ from ensemble.analysis.numeric.numeric_comparison import adjust_comparisons, com
 from ensemble.analysis.numeric.numeric_diagnosis import (
     compare_with_mean_member,
     compute_target_scores,
-    find_harmful_member,
     find_suspect_targets,
     leave_out_members,
     measure_mean_error,
@@ -57,9 +56,9 @@ def interval_of_rmse_gain(kind: str, setting: Setting, rng: np.random.Generator)
 def harmful_member(kind: str, setting: Setting, rng: np.random.Generator) -> Told:
     """A member does harm: wrong unless it is the first, and that one is really worse."""
     ensemble = _draw_members(setting, rng, 10 * setting.loss)
-    found = find_harmful_member(leave_out_members(ensemble, draw_noise(kind, setting.n, rng)))
-    claimed = found is not None
-    return Told(claimed, claimed and not (setting.loss and found is not None and not found.member))
+    found = min(leave_out_members(ensemble, draw_noise(kind, setting.n, rng)), key=lambda each: each.ratio.ratio)
+    claimed = found.ratio.high < 1
+    return Told(claimed, claimed and not (setting.loss and not found.member))
 
 
 def better_numbers(kind: str, setting: Setting, rng: np.random.Generator) -> Told:

@@ -9,7 +9,7 @@ from ensemble.engine.metrics import Evaluation, TrainingMetrics
 from ensemble.engine.networks.network import Network
 from ensemble.engine.networks.registry import build_network
 from ensemble.engine.predict import predict_probabilities, sample_probabilities
-from ensemble.engine.step import MemberState, create_blank_members, list_parameter_shapes
+from ensemble.engine.step import MemberState, create_blank_members
 from ensemble.engine.trainer import Trainer
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "compute_activations",
     "count_steps_per_epoch",
     "create_blank_members",
-    "list_parameter_shapes",
     "predict_probabilities",
     "sample_probabilities",
 ]

@@ -41,15 +41,6 @@ class TrainingMetrics:
     active: np.ndarray | None = None
     by_ensemble: "tuple[TrainingMetrics, ...]" = ()
 
-    def find_first_divergence(self) -> tuple[int, int] | None:
-        """(step, member) of the first loss that is not finite, both counted from 0.
-
-        Of the members that were given steps: who diverged has no loss.
-        """
-        lost = ~np.isfinite(self.loss.T)
-        bad = np.argwhere(lost if self.active is None else lost & self.active)
-        return (int(bad[0, 0]), int(bad[0, 1])) if len(bad) else None
-
 
 @dataclass(frozen=True)
 class Evaluation:

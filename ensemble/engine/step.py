@@ -214,11 +214,6 @@ def create_blank_members(network: Network, members: int, optimizer: Optimizer = 
     return jax.tree.map(lambda leaf: np.zeros((members, *leaf.shape), leaf.dtype), shapes)
 
 
-def list_parameter_shapes(network: Network) -> dict[str, tuple[int, ...]]:
-    """The shape of each of a member's arrays, by its path: `Conv_0/kernel`, `batch_stats/…`."""
-    return {path: leaf.shape for path, leaf in network.shapes.items()}
-
-
 def apply_train_step(
     settings: StepSettings, state: MemberState, batch: Batch, rate: ArrayLike, hyper: Hyperparameters
 ) -> tuple[MemberState, MemberStepMetrics]:

@@ -16,7 +16,6 @@ from ensemble.sweeps.store import (
     find_sweep,
     launch_sweep,
     list_sweeps,
-    list_unreadable_sweeps,
     request_sweep_stop,
     resume_sweep,
 )
@@ -36,7 +35,6 @@ __all__ = [
     "find_sweep",
     "launch_sweep",
     "list_sweeps",
-    "list_unreadable_sweeps",
     "read_trials",
     "request_sweep_stop",
     "resume_sweep",

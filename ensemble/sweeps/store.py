@@ -115,11 +115,6 @@ def list_sweeps() -> list[Sweep]:
     return SWEEP_STORE.list_jobs()
 
 
-def list_unreadable_sweeps() -> dict[str, str]:
-    """List the sweeps that cannot be read: name and reason."""
-    return SWEEP_STORE.list_unreadable()
-
-
 def resume_sweep(sweep_id: str) -> Sweep:
     """Start a worker on a sweep that has ended and has trials left."""
     return SWEEP_STORE.resume(sweep_id)

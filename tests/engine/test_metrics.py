@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ensemble.engine.layout import Layout
-from ensemble.engine.metrics import TrainingMetrics, build_average_metrics
+from ensemble.engine.metrics import build_average_metrics
 
 
 @pytest.mark.parametrize("device_count", [1, 2, 8])
@@ -55,10 +55,3 @@ def test_a_probability_of_zero_has_a_finite_loss():
     assert np.isfinite(nll[0])
     assert nll[0] > 80
     assert accuracy[0] == 0
-
-
-def test_the_first_divergence_is_the_earliest_step():
-    loss = np.ones((3, 5))
-    loss[2, 3], loss[0, 4] = np.inf, np.nan
-    assert TrainingMetrics(loss, loss, None, None).find_first_divergence() == (3, 2)
-    assert TrainingMetrics(np.ones((3, 5)), loss, None, None).find_first_divergence() is None

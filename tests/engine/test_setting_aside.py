@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ensemble.datasets import Dataset
-from ensemble.engine import Trainer, TrainingMetrics
+from ensemble.engine import Trainer
 from tests.engine.conftest import devices, small_config
 
 # One after the other, shared by two devices; side by side; and a step a call.
@@ -53,7 +53,6 @@ def test_the_ensemble_is_that_of_the_others_though_the_lost_one_holds_no_numbers
     state = with_a_lost_one(some, 1)
     some.freeze_members([1])
     state, figures = some.train(state, 1, 2, 3)
-    assert figures.find_first_divergence() is None
     # The other two, trained by themselves.
     two = Trainer(some.config, few, devices(2), execution=form, numbers=[0, 2])
     _, wanted = two.train(two.train(two.start(), 1, 0, 2)[0], 1, 2, 3)
@@ -66,14 +65,6 @@ def test_the_ensemble_is_that_of_the_others_though_the_lost_one_holds_no_numbers
     assert judged.ensemble_accuracy == (mean.argmax(-1) == few.test_labels).mean()
 
 
-def test_who_diverges_after_another_was_set_aside_is_told():
-    loss = np.ones((3, 4))
-    loss[0], loss[2, 1:] = np.nan, np.inf
-    active = np.array([False, True, True])
-    assert TrainingMetrics(loss, loss, None, None, active).find_first_divergence() == (1, 2)
-    assert TrainingMetrics(loss, loss, None, None).find_first_divergence() == (0, 0)
-
-
 def test_where_all_are_set_aside_there_is_no_figure(few):
     none = trainer(few, "scan")
     state = none.start()
@@ -84,4 +75,3 @@ def test_where_all_are_set_aside_there_is_no_figure(few):
     judged = none.evaluate(state)
     for found in (figures.loss, figures.ensemble_nll, judged.loss, judged.ensemble_nll):
         assert np.isnan(found).all()
-    assert figures.find_first_divergence() is None

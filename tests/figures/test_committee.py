@@ -78,7 +78,7 @@ def test_what_is_expected_of_more_members_is_dashed_with_its_band_and_told_apart
     np.testing.assert_allclose(dashed.y, [measured[-1], *law.mean])
     np.testing.assert_allclose(traces(chart, "expected, low")[0].y, law.low)
     np.testing.assert_allclose(traces(chart, "expected, high")[0].y, law.high)
-    best = [committees.best_committee_of_size(judged, size) for size in (1, 2, 3, 4)]
+    best = [(1,), (0, 1), (0, 1, 2), (0, 1, 2, 3)]
     rows = committee_figure.tabulate_committee_sizes(judged, best)
     assert rows["best_by_nll"].tolist()[3] == "1 2 3 4"
     assert rows["what"].tolist() == ["measured"] * 4 + ["expected, not measured"] * 4

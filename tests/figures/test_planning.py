@@ -5,13 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from ensemble.analysis.planning.equivalents import MemberEquivalent, likelihood_curve
 from ensemble.analysis.planning.plan_choice import choose_best_plan
 from ensemble.analysis.planning.plan_grid import EnsemblePlan
 from ensemble.figures.palette import Palette
-from ensemble.figures.planning import equivalents, plan_heatmap, plan_losses
+from ensemble.figures.planning import plan_heatmap, plan_losses
 from ensemble.planning.plan_costs import PlanCosts
-from tests.analysis.planning.populations import learning
 from tests.analysis.planning.test_plan_losses import drawn
 from tests.figures.test_inspect import traces
 
@@ -90,16 +88,3 @@ def test_the_intervals_of_losses_are_drawn_to_their_ends(palette: Palette) -> No
         assert (low, high) == (pytest.approx(100 * one.low), pytest.approx(100 * one.high))
         assert kind == ("shown to be worse" if one.low > 0 else "not shown to be worse")
     assert plan_losses.describe_plan_losses_chart(choice).startswith("What 5 plans lose")
-
-
-def test_candidates_stand_on_the_curve_of_members_at_what_they_are_worth(palette: Palette) -> None:
-    labels = np.random.default_rng(0).integers(4, size=60)
-    known = likelihood_curve(learning(3, labels, 1, 0)[0], labels)
-    candidates = {"snapshots <b>": (-0.3, MemberEquivalent(1.7, 1.2, math.inf, 3))}
-    chart = equivalents.plot_member_equivalents(known, candidates, "title", palette)
-    np.testing.assert_allclose(chart.data[0].y, known.mean)
-    mark = chart.data[1]
-    assert (mark.x[0], mark.y[0]) == (1.7, -0.3)
-    assert mark.x[0] + mark.error_x.array[0] == pytest.approx(3.5)
-    assert "<b>" not in mark.name
-    assert equivalents.tabulate_member_equivalents(candidates)["members"].tolist() == [1.7]

@@ -15,8 +15,9 @@ import ensemble
 from ensemble import datasets
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality.conformal import fit_conformal_threshold
-from ensemble.cli.results.predict import predict_picture
+from ensemble.cli.results.predict import read_picture
 from ensemble.recognition.classifier import open_classifier
+from ensemble.recognition.reading_fields import serialize_reading
 from ensemble.runs import Run
 from tests.serving.server_process import Server, write_npy
 
@@ -95,7 +96,8 @@ def test_a_picture_is_read_as_predict_reads_it(server: Server, served_run: Run, 
     answer = server.ask("/predict?members=true", body, kind)
     assert answer.status == 200, answer.body
     found = answer.json
-    expected = predict_picture(open_classifier(served_run.id), PICTURE, 0.03)
+    classifier = open_classifier(served_run.id)
+    expected = serialize_reading(classifier, *read_picture(classifier, PICTURE, 0.03))
     assert len(found["digits"]) == 3
     for digit in found["digits"]:
         assert digit.pop("entropy") > 0

@@ -68,31 +68,6 @@ def mean_kl_divergence(probabilities: Floats) -> NDArray[np.float64]:
     return np.maximum(apart / probabilities.shape[1], 0.0)
 
 
-def kl_divergence_to_ensemble(probabilities: Floats, averaged: Floats) -> NDArray[np.float64]:
-    """The mean Kullback-Leibler divergence of each member's distributions from the ensemble's.
-
-    1/N Σ_n Σ_c p_m ln(p_m / p̄). Its mean over members is the mean mutual information. A
-    probability below `scores.TINY` counts as that in the logarithm.
-
-    Args:
-      probabilities: (M, N, C), each row of C a distribution.
-      averaged: (N, C), its mean over members.
-
-    Returns:
-      (M,), in nats, in [0, ln M].
-
-    Source: S. Kullback and R. A. Leibler (1951); as the members' diversity, T. Abe and others,
-    "Deep ensembles work, but are they necessary?", NeurIPS 2022.
-    """
-    divergences = np.zeros(len(probabilities))
-    for rows in iterate_blocks(len(averaged), averaged.shape[1], SUM_BLOCK_SIZE >> 3):
-        logs = np.log(np.maximum(averaged[rows], MIN_PROBABILITY))
-        for number, member in enumerate(probabilities):
-            own = member[rows].astype(np.float64)
-            divergences[number] += np.vdot(own, np.log(np.maximum(own, MIN_PROBABILITY)) - logs)
-    return np.maximum(divergences / len(averaged), 0.0)
-
-
 def q_statistic(right: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Yule's Q of two members' being right: (ad − bc) / (ad + bc).
 

@@ -286,15 +286,6 @@ def leave_out_members(ensemble: NumericEnsemble, targets: Doubles, groups: Group
     ]
 
 
-def find_harmful_member(left_out: list[LeftOutMember]) -> LeftOutMember | None:
-    """Return the member without which the ensemble is significantly better; None if there is none.
-
-    The intervals hold for all M members together, so at most 5 % of such claims are wrong.
-    """
-    best = min(left_out, key=lambda each: each.ratio.ratio, default=None)
-    return best if best is not None and best.ratio.high < 1 else None
-
-
 def find_suspect_targets(scores: Doubles, groups: Groups | None = None) -> Ints:
     """Find targets that lie further from their prediction than normal noise explains.
 

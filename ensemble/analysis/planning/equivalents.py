@@ -44,11 +44,6 @@ class MemberEquivalent:
     high: float
     members: int
 
-    @property
-    def exceeds_members(self) -> bool:
-        """Whether they do better than all members that there are."""
-        return math.isinf(self.value)
-
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodCurve:
@@ -150,81 +145,14 @@ def likelihood_curve(members: Floats, labels: Ints, seed: int = 0) -> Likelihood
     return LikelihoodCurve(M, np.array(sizes), likelihood, tuple(chosen), np.array(of_each))
 
 
-def deep_ensemble_equivalent(members: Floats, labels: Ints, candidate: Floats, seed: int = 0) -> MemberEquivalent:
-    """How many independent members some predictions are worth.
-
-    As many as it takes to reach their calibrated log-likelihood, between sizes by a straight
-    line. The interval is a bootstrap over the examples (with the temperatures as they are), in
-    which two more things are drawn: the members, who could have been others, and the candidate,
-    which another training would have made as much better or worse as an ensemble of the size
-    that it is held against. With one member nothing is known of either.
-
-    Args:
-      members: (M, N, C), independent ones, each row of C a distribution; M at most 64.
-      labels: (N,), class numbers in [0, C).
-      candidate: (N, C), the predictions in question, on the same examples.
-      seed: of all draws.
-
-    Raises:
-      ValueError: the shapes do not fit together, or there are fewer than two examples.
-
-    Source: A. Ashukha and others, ICLR 2020, section 4.1 (the score); B. Efron and R. Tibshirani,
-    "An Introduction to the Bootstrap" (1993), ch. 13.
-    """
-    return equivalent_of_predictions(likelihood_curve(members, labels, seed), labels, candidate, seed)
-
-
-def equivalent_of_predictions(
-    curve: LikelihoodCurve, labels: Ints, candidate: Floats, seed: int = 0
-) -> MemberEquivalent:
-    """As `deep_ensemble_equivalent`, against a curve that is known already.
-
-    Args:
-      curve: of the members, on the same examples.
-      labels: (N,).
-      candidate: (N, C).
-      seed: of the bootstrap.
-
-    Raises:
-      ValueError: the shapes do not fit together.
-    """
-    if candidate.ndim != 2 or not len(candidate) == len(labels) == curve.likelihood.shape[1]:
-        raise ValueError(f"{candidate.shape} are not predictions (N, C) of the same examples.")
-    return equivalent_of_likelihood(curve, calibrated_log_likelihood(candidate, labels), 1, seed)
-
-
-def equivalent_of_likelihood(curve: LikelihoodCurve, its: Doubles, trainings: int, seed: int) -> MemberEquivalent:
-    """As `equivalent_of_predictions`, of a calibrated log-likelihood averaged over trainings.
-
-    Args:
-      curve: of the members, on the same examples.
-      its: (N,), in nats.
-      trainings: K, whose draws cancel.
-      seed: of the bootstrap.
-    """
-    M, draws, N = curve.members, np.random.default_rng(seed), len(its)
-    value = interpolate_size(curve.sizes, curve.mean, float(its.mean()))
-    # What a candidate of each size would be apart from the curve by: both drew their members.
-    apart = np.array([curve.member_spread(size) * math.sqrt(1 / M + 1 / (trainings * size)) for size in curve.sizes])
-    values, equivalents = np.vstack([curve.likelihood, its[None]]), list[float]()
-    for _ in range(RESAMPLES // RESAMPLE_BATCH):
-        weights = np.stack([np.bincount(draws.integers(N, size=N), minlength=N) for _ in range(RESAMPLE_BATCH)])
-        means = values @ weights.T / N
-        if M > 1:
-            means[:-1] -= np.outer(apart, draws.standard_t(M - 1, size=RESAMPLE_BATCH))
-        equivalents += [interpolate_size(curve.sizes, sample[:-1], sample[-1]) for sample in means.T]
-    tail = (1 - LEVEL) / 2
-    # Of infinities no mean can be taken: an end is one of the values.
-    low, high = np.quantile(equivalents, [tail, 1 - tail], method="inverted_cdf")
-    return MemberEquivalent(value, min(float(low), value), max(float(high), value), M)
-
-
 def equivalent_of_trainings(curve: LikelihoodCurve, labels: Ints, trainings: Floats, seed: int = 0) -> MemberEquivalent:
-    """How many independent members the mean of K trainings of the same thing is worth.
+    """Compute how many independent members the predictions of K trainings are worth.
 
-    As `equivalent_of_predictions`, but the calibrated log-likelihood is the mean over K trainings,
-    whose draws cancel: an ensemble that a member makes by itself has been made by every member of
-    a run. With one training it is the same.
+    As many as it takes to reach their mean calibrated log-likelihood, linear between sizes. The
+    interval is a bootstrap over the examples (with fixed temperatures) that also draws the members,
+    who could have been others, and the candidate, which another training would have made as much
+    better or worse as an ensemble of the size that it is compared with; the draws of K trainings
+    cancel. With one member the variance of neither is known.
 
     Args:
       curve: what independent members come to, on the same examples.
@@ -236,13 +164,30 @@ def equivalent_of_trainings(curve: LikelihoodCurve, labels: Ints, trainings: Flo
       ValueError: the shapes do not fit together.
 
     Source: A. Ashukha and others, "Pitfalls of in-domain uncertainty estimation and ensembling in
-    deep learning", ICLR 2020, section 4.1.
+    deep learning", ICLR 2020, section 4.1 (the score); B. Efron and R. Tibshirani, "An Introduction
+    to the Bootstrap" (1993), ch. 13.
     """
     N = curve.likelihood.shape[1]
     if trainings.ndim != 3 or not trainings.shape[1] == len(labels) == N or not len(trainings):
         raise ValueError(f"{trainings.shape} are not predictions (K, N, C) of the same examples.")
     its = np.mean([calibrated_log_likelihood(training, labels) for training in trainings], axis=0)
-    return equivalent_of_likelihood(curve, its, len(trainings), seed)
+    M, draws = curve.members, np.random.default_rng(seed)
+    value = interpolate_size(curve.sizes, curve.mean, float(its.mean()))
+    # What a candidate of each size would be apart from the curve by: both drew their members.
+    apart = np.array(
+        [curve.member_spread(size) * math.sqrt(1 / M + 1 / (len(trainings) * size)) for size in curve.sizes]
+    )
+    values, equivalents = np.vstack([curve.likelihood, its[None]]), list[float]()
+    for _ in range(RESAMPLES // RESAMPLE_BATCH):
+        weights = np.stack([np.bincount(draws.integers(N, size=N), minlength=N) for _ in range(RESAMPLE_BATCH)])
+        means = values @ weights.T / N
+        if M > 1:
+            means[:-1] -= np.outer(apart, draws.standard_t(M - 1, size=RESAMPLE_BATCH))
+        equivalents += [interpolate_size(curve.sizes, sample[:-1], sample[-1]) for sample in means.T]
+    tail = (1 - LEVEL) / 2
+    # Of infinities no mean can be taken: an end is one of the values.
+    low, high = np.quantile(equivalents, [tail, 1 - tail], method="inverted_cdf")
+    return MemberEquivalent(value, min(float(low), value), max(float(high), value), M)
 
 
 def interpolate_size(sizes: NDArray[np.int64], mean: Doubles, wanted: float) -> float:

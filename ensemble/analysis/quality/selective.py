@@ -33,11 +33,6 @@ class RiskCoverage:
     aurc: float
     aurc_best: float
 
-    @property
-    def excess_aurc(self) -> float:
-        """What the confidence's order costs: `aurc` − `aurc_best`, 0 where it is perfect."""
-        return self.aurc - self.aurc_best
-
 
 @dataclass(frozen=True)
 class ConfidenceThreshold:

@@ -91,15 +91,6 @@ def predict_pictures(
             yield path, error
 
 
-def predict_picture(classifier: Classifier, content: bytes, refuse: float) -> dict[str, Any]:
-    """What is read in one file, as `serialize_reading` has it.
-
-    Raises:
-      ImageError: it is no picture that can be read.
-    """
-    return serialize_reading(classifier, *read_picture(classifier, content, refuse))
-
-
 def read_picture(classifier: Classifier, content: bytes, refuse: float) -> tuple[SegmentedPicture, Reading]:
     """The marks of one file, and what is read in them.
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints, average_probabilities, most_likely_classes
@@ -157,10 +156,3 @@ def build_member_paths(probability_path: ProbabilityPath, what: str, names: Sequ
 def format_path_position(at: int, what: str) -> str:
     """A place in words: "Epoch 3", "3 members"."""
     return f"Epoch {at}" if what == "epoch" else formats.format_count(int(at), "member")
-
-
-def tabulate_probability_path(probability_path: ProbabilityPath, what: str, names: Sequence[str]) -> pd.DataFrame:
-    """A row a place: the averaged probability of every class."""
-    frame = pd.DataFrame(probability_path.averaged, columns=list(names))
-    frame.insert(0, "epoch" if what == "epoch" else "members", probability_path.positions)
-    return frame

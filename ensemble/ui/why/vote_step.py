@@ -9,7 +9,6 @@ from ensemble.wording import disagreement_steps, escaping
 from ensemble.wording import images as images_words
 
 MAX_CLASS_BUTTONS = 12  # classes that have a button each; of more one is looked for in a list
-VOTES_WITHOUT_GUESS = -1  # the votes, without an answer of one's own
 
 
 def show_vote_step(selected_image: SelectedImage) -> None:

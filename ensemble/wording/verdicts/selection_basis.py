@@ -16,12 +16,6 @@ def describe_selection_basis(best_on: str) -> str:
     return CHOSEN_ON_VALIDATION if best_on == "validation" else CHOSEN_ON_TEST
 
 
-def format_selection_sentence(best_on: str) -> str:
-    """The same as a sentence of its own."""
-    words = describe_selection_basis(best_on)
-    return f"{words[0].upper()}{words[1:]}."
-
-
 def describe_epoch_choice(epoch: int, last: int, usual: int, on_validation: bool) -> str:
     """On what the shown epoch was chosen, and what one picked by hand asks of its reader.
 

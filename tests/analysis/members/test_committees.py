@@ -8,7 +8,6 @@ from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
 
 from ensemble.analysis.members.committees import (
     CommitteeEvaluation,
-    best_committee_of_size,
     best_committees_by_size,
     committee_curve,
     evaluate_committees,
@@ -155,7 +154,7 @@ def test_one_member() -> None:
     assert_is_brute_force(judged, probabilities, labels)
     assert member_contributions(judged).nll.tolist() == [0]
     assert committee_curve(judged, "nll").mean.tolist() == judged.nll.tolist()
-    assert best_committee_of_size(judged, 1) == (0,)
+    assert best_committees_by_size(probabilities, labels) == [(0,)]
 
 
 @pytest.mark.parametrize("classes", [1, 2])
@@ -209,28 +208,22 @@ def test_curve_is_the_mean_and_the_range_of_each_size(figure: str) -> None:
         assert (found.low[row], found.high[row]) == (values.min(), values.max())
 
 
-def test_no_such_figure_or_size() -> None:
+def test_no_such_figure() -> None:
     judged = evaluate_committees(distributions(2, 10, 3), np.zeros(10, int))
     with pytest.raises(ValueError, match="none of accuracy, nll"):
         committee_curve(judged, "loss")
-    with pytest.raises(ValueError, match="choose 1 to 2"):
-        best_committee_of_size(judged, 3)
 
 
 def test_best_of_size_has_the_least_loss_of_its_size() -> None:
     probabilities = distributions(6, 200, 10)
     labels = labels_for(probabilities)
-    judged = evaluate_committees(probabilities, labels)
 
     def loss(subset: tuple[int, ...]) -> float:
         said = average_probabilities(probabilities[list(subset)])
         return float(-np.log(said[np.arange(200), labels]).mean())
 
-    for size in range(1, 7):
-        assert best_committee_of_size(judged, size) == min(combinations(range(6), size), key=loss)
-    # The same without all other figures: a hundredth of the work.
     assert best_committees_by_size(probabilities, labels) == [
-        best_committee_of_size(judged, size) for size in range(1, 7)
+        min(combinations(range(6), size), key=loss) for size in range(1, 7)
     ]
 
 

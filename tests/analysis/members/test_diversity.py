@@ -9,13 +9,11 @@ from scipy.special import rel_entr
 from ensemble.analysis.members.diversity import (
     disagreement_matrix,
     double_fault,
-    kl_divergence_to_ensemble,
     mean_kl_divergence,
     nll_decomposition,
     oracle_accuracy,
     q_statistic,
 )
-from ensemble.analysis.members.uncertainty import measure_uncertainty
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.analysis.quality.proper_scores import log_loss
@@ -92,19 +90,6 @@ def test_rows_that_are_rounded_take_no_divergence_below_nothing() -> None:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_divergence_from_the_ensemble_agrees_with_scipy(case: Case) -> None:
-    """Where the average is 0 so is every member: no floor is felt."""
-    probabilities = case[0].astype(float)
-    averaged = average_probabilities(probabilities)
-    found = kl_divergence_to_ensemble(probabilities, averaged)
-    expected = rel_entr(probabilities, averaged).sum(axis=2).mean(axis=1)
-    np.testing.assert_allclose(found, expected, atol=1e-9)
-    assert (found <= math.log(len(found)) + 1e-6).all()
-    information = measure_uncertainty(evaluate_predictions(*case)).information
-    assert found.mean() == pytest.approx(information.mean(), abs=1e-6)
-
-
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_ensembles_loss_is_the_members_less_their_diversity(case: Case) -> None:
     probabilities, labels = case
     found = nll_decomposition(probabilities, labels)
@@ -128,7 +113,6 @@ def test_one_opinion_has_no_diversity(name: str) -> None:
     made = evaluate_predictions(*CASES[name])
     assert not disagreement_matrix(made.votes).any()
     np.testing.assert_allclose(mean_kl_divergence(made.probabilities), 0, atol=1e-12)
-    np.testing.assert_allclose(kl_divergence_to_ensemble(made.probabilities, made.averaged), 0, atol=1e-12)
 
 
 def test_diversity_in_closed_form() -> None:

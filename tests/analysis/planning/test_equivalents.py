@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.planning.equivalents import (
+    MemberEquivalent,
     calibrated_log_likelihood,
-    deep_ensemble_equivalent,
-    equivalent_of_predictions,
+    equivalent_of_trainings,
     interpolate_size,
     likelihood_curve,
 )
@@ -24,12 +24,16 @@ def members(M: int, seed: int = 0) -> np.ndarray:
     return learning(M, LABELS, 1, seed)[0]
 
 
+def worth_of(some: np.ndarray, candidate: np.ndarray) -> MemberEquivalent:
+    return equivalent_of_trainings(likelihood_curve(some, LABELS), LABELS, candidate[None])
+
+
 def test_k_independent_members_are_worth_k() -> None:
     pools = [members(22, seed) for seed in range(2)]
     known = [likelihood_curve(pool[:6], LABELS) for pool in pools]
     for k in (1, 2, 3, 4):
         found = [
-            equivalent_of_predictions(one, LABELS, average_probabilities(pool[start : start + k]))
+            equivalent_of_trainings(one, LABELS, average_probabilities(pool[start : start + k])[None])
             for one, pool in zip(known, pools, strict=True)
             for start in (6, 10, 14, 18)
         ]
@@ -51,21 +55,20 @@ def test_all_committees_of_a_size_together_are_worth_exactly_that_size() -> None
 def test_a_temperature_changes_nothing_of_what_predictions_are_worth() -> None:
     drawn = members(6)
     candidate = average_probabilities(drawn[4:])
-    as_it_is = deep_ensemble_equivalent(drawn[:4], LABELS, candidate)
-    bolder = deep_ensemble_equivalent(drawn[:4], LABELS, apply_temperature(candidate, 0.5))
+    as_it_is = worth_of(drawn[:4], candidate)
+    bolder = worth_of(drawn[:4], apply_temperature(candidate, 0.5))
     assert bolder.value == pytest.approx(as_it_is.value, rel=1e-3)
     assert 1 < as_it_is.value < 4
 
 
 def test_what_is_beyond_all_members_or_below_one_is_said_to_be() -> None:
     drawn = members(20)
-    better = deep_ensemble_equivalent(drawn[:2], LABELS, average_probabilities(drawn[2:]))
-    assert better.exceeds_members
+    better = worth_of(drawn[:2], average_probabilities(drawn[2:]))
+    assert math.isinf(better.value)
     assert math.isinf(better.high)
     assert better.members == 2
-    worse = deep_ensemble_equivalent(drawn[:2], LABELS, np.full((len(LABELS), 4), 0.25))
+    worse = worth_of(drawn[:2], np.full((len(LABELS), 4), 0.25))
     assert (worse.value, worse.low, worse.high) == (0, 0, 0)
-    assert not worse.exceeds_members
 
 
 def test_between_sizes_it_is_a_straight_line_and_the_first_crossing_counts() -> None:
@@ -95,6 +98,6 @@ def test_the_log_likelihood_is_at_a_temperature_that_the_other_half_gave() -> No
 def test_shapes_that_do_not_fit_are_refused() -> None:
     drawn = members(2)
     with pytest.raises(ValueError, match="same examples"):
-        deep_ensemble_equivalent(drawn, LABELS, drawn[0][1:])
+        worth_of(drawn, drawn[0][1:])
     with pytest.raises(ValueError, match="not"):
-        deep_ensemble_equivalent(drawn[0], LABELS, drawn[0])
+        worth_of(drawn[0], drawn[0])

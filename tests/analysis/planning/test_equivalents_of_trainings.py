@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ensemble.analysis.planning.equivalents import equivalent_of_predictions, equivalent_of_trainings, likelihood_curve
+from ensemble.analysis.planning.equivalents import equivalent_of_trainings, likelihood_curve
 from ensemble.analysis.quality.averaging import average_probabilities
 from tests.analysis.planning.populations import learning
 
@@ -33,9 +33,8 @@ def test_one_training_is_worth_what_it_is_alone_and_more_are_known_better() -> N
     pool = learning(16, LABELS, 1, 0)[0]
     known = likelihood_curve(pool[:6], LABELS)
     each = np.stack([average_probabilities(pool[start : start + 2]) for start in range(6, 16, 2)])
-    assert equivalent_of_trainings(known, LABELS, each[:1]) == equivalent_of_predictions(known, LABELS, each[0])
     together = equivalent_of_trainings(known, LABELS, each)
-    alone = [equivalent_of_predictions(known, LABELS, one) for one in each]
+    alone = [equivalent_of_trainings(known, LABELS, one[None]) for one in each]
     assert together.high - together.low < np.median([one.high - one.low for one in alone])
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.neural_network import MLPClassifier
 
 from ensemble import datasets
-from ensemble.analysis.planning.equivalents import MemberEquivalent, equivalent_of_predictions, likelihood_curve
+from ensemble.analysis.planning.equivalents import MemberEquivalent, equivalent_of_trainings, likelihood_curve
 from ensemble.analysis.quality.averaging import average_probabilities
 
 NETWORKS, KNOWN, TRIED, SPLITS = 24, 8, (1, 2, 3), 16
@@ -36,7 +36,7 @@ def test_k_networks_trained_on_digits_are_worth_k_others(pytestconfig):
         known = likelihood_curve(made[who[:KNOWN]], truth)
         for k in TRIED:
             found[k].append(
-                equivalent_of_predictions(known, truth, average_probabilities(made[who[KNOWN : KNOWN + k]]))
+                equivalent_of_trainings(known, truth, average_probabilities(made[who[KNOWN : KNOWN + k]])[None])
             )
     for k, each in found.items():
         values = [min(max(one.value, 1.0), KNOWN) for one in each]
