@@ -15,7 +15,7 @@ class CheapEnsembleWorth:
     """What one kind of cheaper ensemble is worth.
 
     Attributes:
-      kind: as `Cheaper.kind`.
+      kind: as `CheapEnsemble.kind`.
       epochs: that it is made of.
       networks: how many networks answer each image.
       equivalent: how many independent members it is worth.

@@ -87,7 +87,7 @@ class Scheduler(ExecutionTarget):
       queue: this user's tasks by id, those that ended minutes ago included.
       check: see that the cluster has what is asked for; ConfigError where it has not.
       submit: hand in commands, each as a task that is put back until its command has ended; as
-        `submission.submit`.
+        `submit_slurm_tasks`.
       cancel: end tasks by their ids: a waiting one at once, a working one after it was asked.
       end_word: of a task's log and the word for its end in the queue: a more exact one, if any.
       log_file: where what a task prints goes, of the folder of a job's tasks and the task's id.

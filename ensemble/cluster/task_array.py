@@ -119,7 +119,7 @@ class TaskArray:
       name: what they are called there. One of another name is none of ours, and never to be
         cancelled: another cluster, another time or the job that this one's folder was copied from
         may have had the same id.
-      known: what was last noted of tasks that were submitted before; one without an id is found by
+      tasks_by_number: what was last noted of tasks that were submitted before; one without an id is found by
         its name, which it then shares with no other.
       sure: how often in a row it has to be said that a task has ended.
 

@@ -219,7 +219,7 @@ def _negate_estimate(crossed_mean: CrossedMean) -> CrossedMean:
 
 
 def _largest_deviation(values: np.ndarray, other_values: np.ndarray) -> float:
-    """The largest distance of a difference from their mean, as `paired.moments` takes it."""
+    """The largest distance of a difference from their mean, as `compute_moments` takes it."""
     apart = values.mean(axis=0) - other_values.mean(axis=0)
     return float(np.abs(apart - apart.mean()).max())
 

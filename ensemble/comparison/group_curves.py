@@ -49,7 +49,7 @@ class GroupCurves:
     Attributes:
       group: the runs.
       lines: of each run that has the figure; of "members" one a member.
-      x: (P,), where the mean stands: everywhere that a line has a point, thinned to POINTS.
+      x: (P,), where the mean stands: everywhere that a line has a point, thinned to `MAX_MEAN_POINTS`.
       mean: (P,), the mean over the runs that have come so far; of "members" that of the runs'
         mean members.
       low: (P,), the lower edge of the band; NaN where fewer than two runs have come so far.

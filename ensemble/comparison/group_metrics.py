@@ -59,7 +59,7 @@ class MetricEstimate:
 
 
 def compute_run_metrics(run: Run, run_measures: RunMeasures | None) -> dict[str, float | None]:
-    """The figures of one run by the names of METRICS; None where they are not known.
+    """The figures of one run by the names of `COMPARISON_METRICS`; None where they are not known.
 
     Args:
       run: the run.
@@ -78,11 +78,11 @@ def compute_run_metrics(run: Run, run_measures: RunMeasures | None) -> dict[str,
 
 
 def compute_group_metrics(runs: Sequence[tuple[Run, RunMeasures | None]]) -> dict[str, MetricEstimate]:
-    """The figures of a group of K runs, all on the same images, by the names of METRICS.
+    """The figures of a group of K runs, all on the same images, by the names of `COMPARISON_METRICS`.
 
     Of one run the interval is over the images: Wilson's of a share, else that of a mean
-    (`paired.mean_interval`). Of several it is over seeds and images
-    (`estimate_crossed_mean.crossed`); of ECE, seconds and speed, which are no means over images,
+    (`mean_interval`). Of several it is over seeds and images
+    (`estimate_crossed_mean`); of ECE, seconds and speed, which are no means over images,
     over seeds alone (Student's), and of one run there is none.
 
     Args:

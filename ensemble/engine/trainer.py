@@ -178,7 +178,7 @@ class Trainer:
             return begun.result() if begun else begin()
 
     def _create_execution(self, form: str, work: TrainingSetup) -> Execution:
-        """What runs the members: a form of EXECUTIONS, or what learns batches in parts."""
+        """What runs the members: a form of `EXECUTIONS` in member_programs.py, or what learns batches in parts."""
         parts = self.config.batch_parts
         if parts == 1:
             return (StepwiseExecution if form == "stepwise" else LoopedExecution)(work)

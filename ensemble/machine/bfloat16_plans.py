@@ -32,8 +32,8 @@ class Bfloat16Methods:
     """How products are done where bfloat16 is asked for.
 
     Attributes:
-      convolutions: one of CONVOLUTIONS.
-      dense: one of DENSE.
+      convolutions: one of `CONVOLUTION_METHODS`.
+      dense: one of `DENSE_METHODS`.
     """
 
     convolutions: str

@@ -29,7 +29,7 @@ XLA_CPU_FLAGS = {
     # XLA of JAX 0.10 and 0.11 has the older way; one without it takes no notice of the option.
     "xla_backend_optimization_level": "1",
     "xla_backend_extra_options": "xla_cpu_disable_new_fusion_emitters,xla_cpu_disable_loop_unrolling",
-    # Leaves the convolution's barriers (`materialized`, engine/networks/cpu_products.py) standing:
+    # Leaves the convolution's barriers (`materialize_arrays`, engine/networks/cpu_products.py) standing:
     # else what lies before one is computed again inside every loop after it.
     "xla_disable_hlo_passes": "cse_barrier_expander",
 }

@@ -1,7 +1,7 @@
 """How many members one program trains faster than several, one after the other.
 
 Runs that differ in numbers of their members alone may be trained side by side (see
-`runs.training.packed`). That is faster
+`runs.training.packed_training`). That is faster
 
 - on an accelerator, where lanes run side by side, and a few small networks leave it idle;
 - on a CPU, where lanes run one after the other on each core, if a run has fewer members than there

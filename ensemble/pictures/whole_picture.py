@@ -65,7 +65,7 @@ def crop_picture(picture: Picture, choices: PictureOptions, form: NetworkInputFo
     taken out of the middle; else all of it is, and drawn together where its proportions are others.
 
     Args:
-      picture: from `opening.open_picture`.
+      picture: from `open_picture`.
       choices: what a person overrules.
       form: of the dataset that the networks have learnt.
     """

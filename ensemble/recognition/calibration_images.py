@@ -50,7 +50,7 @@ class CalibrationSource:
 
     @classmethod
     def from_holdout(cls, dataset: str, held: HoldoutSettings) -> "CalibrationSource":
-        """Of a run by its settings; where it holds out fewer than FEWEST, the test images serve."""
+        """Images of a run by its settings: the test images if it holds out fewer than `MIN_HELD_OUT_IMAGES`."""
         own = find_dataset_entry(dataset).fingerprint
         source = cls(dataset, held.validation, held.seed, own)
         return source if len(source.held_out_indices) >= MIN_HELD_OUT_IMAGES else cls(dataset, fingerprint=own)

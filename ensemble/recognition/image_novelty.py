@@ -112,7 +112,7 @@ class KnownImages:
           images: uint8 (N, H, W, channels).
           probabilities: (M, N, C), what the members make of them.
 
-        Source: as `novelty.Known.measures`, here the nearest one alone; predictive entropy of an
+        Source: as `KnownDigits.compute_measures`, here of the nearest one alone; predictive entropy of an
         ensemble: B. Lakshminarayanan, A. Pritzel and C. Blundell, "Simple and scalable predictive
         uncertainty estimation using deep ensembles", NeurIPS 2017; one covariance for all classes
         as K. Lee and others, "A simple unified framework for detecting out-of-distribution samples

@@ -3,8 +3,8 @@
     from ensemble.report import write_report
     write_report(["digits-0412"], Path("digits.html"))
 
-Data to sections (`single`, `several`, `views/`), sections to elements (`elements`), elements to a
-page (`template`); nothing but `writing` writes. See docs/report.md.
+`single_run`, `run_comparison` and `ensemble.views` turn data into sections, `elements` turns sections into HTML
+elements, and `template` puts these on a page. Only `report_file` writes files. See docs/report.md.
 """
 
 from ensemble.report.report_file import WrittenReport, find_reported_runs, render_report, write_report

@@ -1,10 +1,10 @@
 """Runs: their folders, the processes that train them, and what they have written so far.
 
     from ensemble import runs
-    runs.list_runs()                    every run, the newest first; find(id) is one of them
-    runs.launch(EnsembleConfig(...))    make one and start its worker; request_stop, resume
-    runs.read_history(id)               what was measured as it trained
-    runs.read_predictions(id, epoch)    float32 (members, examples, classes) of test_set(run)
+    runs.list_runs()                      every run, the newest first; `find_run` finds one
+    runs.launch_run(EnsembleConfig(...))  create one and start its worker; `request_run_stop`, `resume_run`
+    runs.read_history(id)                 what was measured as it trained
+    runs.read_run_predictions(id, epoch)  float32 (members, examples, classes) of `load_test_set`
 
 Every worker imports this before it trains; what asks a run's members about pictures is in
 `ensemble.recognition`, with all that pictures need.

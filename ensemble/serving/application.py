@@ -47,7 +47,7 @@ Result = TypeVar("Result")
 
 
 class PredictionService:
-    """Answers requests by a served ensemble; used in one event loop, from `start` to `stop`.
+    """Answers requests by a served ensemble; used in one event loop, within `run_service`.
 
     Args:
       served: whose members answer.

@@ -58,7 +58,7 @@ class StressResults:
       images: how many.
       members: M.
       side: the images' shorter side in pixels, which the amounts go by.
-      clean: the figures of `analysis.shifts.measure` on the images as they are, once known.
+      clean: the figures of `compute_shift_metrics` on the images as they are, once known.
       steps: one a corruption and amount: `kind`, `amount`, and those figures.
       ood: one a set of out-of-distribution images: `key`, `title`, `images`, and by `ensemble`
         and `members` how well the entropy tells them from the dataset's own: see
@@ -127,7 +127,7 @@ class StressState:
 
     @property
     def state(self) -> str:
-        """The job's state: "none" before the first, `failed` where it died."""
+        """The job's state: "none" before the first, "failed" if it died."""
         return self.job.state if self.job else "none"
 
     @property

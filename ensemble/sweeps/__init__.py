@@ -1,9 +1,11 @@
 """Sweeps: many runs that differ in a few settings, searched by Optuna for the best of them.
 
-from ensemble import sweeps
-sweeps.launch(SweepConfig(...))     make one and start its workers; request_stop, resume
-sweeps.trials_of(sweep)             every trial, with its run; best(sweep), pareto(sweep)
-sweeps.enlarge(id, 12)              twelve trials more
+    from ensemble import sweeps
+    sweeps.launch_sweep(SweepConfig(...))  create one and start its workers; `request_sweep_stop`, `resume_sweep`
+    sweeps.read_trials(sweep)              every trial, with its run; `find_best_trial`, `find_pareto_trials`
+    sweeps.enlarge_sweep(id, 12)           add twelve trials
+
+Every trial is a run of `ensemble.runs`.
 """
 
 from ensemble.sweeps.enlargement import enlarge_sweep

@@ -73,7 +73,7 @@ def select_members_greedily(probabilities: NDArray[np.floating], size: int, agai
     It is chosen on these examples, so on others it will do worse than here.
 
     Args:
-      probabilities: (P, N), what each of P candidates gave the label, from `scores.at_label`.
+      probabilities: (P, N), what each of P candidates gave the label, from `label_probability`.
       size: how many to choose.
       again: whether one may be chosen more than once: with replacement.
 

@@ -40,7 +40,7 @@ class TrialStopRequest(StopRequest):
 
     Args:
       run: the trial's.
-      sweep_stop: whether the sweep is to stop.
+      outer: whether the sweep is to stop.
 
     Attributes:
       sweep_stop: as given.

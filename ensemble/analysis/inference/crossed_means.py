@@ -79,10 +79,10 @@ def estimate_crossed_mean(
       values: (K, N), a figure of each run on each example.
       other_values: (L, N), of other runs on the same examples; None to estimate the mean of ours.
       bound: how far a figure can be from 0: the variance of the examples counts two more, one as
-        far above the mean and one as far below, as `paired.moments_interval` does. 0 for none.
+        far above the mean and one as far below, as `moments_interval` does. 0 for none.
       level: two-sided, in (0, 1).
       run_variances: of each side, where they are known from elsewhere than these runs: from
-        members (`estimate_member_variance`), or from other runs.
+        members (`estimate_member_variances`), or from other runs.
 
     Raises:
       ValueError: there is no run or no example, or the two are of different examples.

@@ -16,7 +16,7 @@ Doubles = NDArray[np.float64]
 
 P_HALVINGS = 40  # of a p: what is left is below 1e-12
 HALVINGS = 60  # of an interval of 2: what is left is below the rounding of a double
-# An interval of one draw x of a normal distribution is x ± |x| · SINGLE / (error of both ends).
+# An interval of one draw x of a normal distribution is x ± |x| · `SINGLE_VALUE_FACTOR` / (error of both ends).
 SINGLE_VALUE_FACTOR = float(np.sqrt(2 / (np.pi * np.e)))
 MIN_SKEWNESS = 1e-9  # skewness below which Hall's curve is the straight line that it bends
 

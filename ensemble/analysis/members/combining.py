@@ -50,7 +50,7 @@ class CombinationComparison:
       majority: the class that most members vote for; its probabilities are vote shares.
       weighted: the mean with `weights`.
       weights: (M,), at least 0, they sum to 1; fitted on none of what is judged.
-      judged: (N,), where the quality is of the example: one half, as `split_halves.halves` made it,
+      judged: (N,), where the quality is of the example: one half, as `split_halves` made it,
         or all where the weights were fitted on examples of their own.
       fitted: how many examples the weights were fitted on.
     """
@@ -87,7 +87,7 @@ class CombinationComparison:
 def geometric_mean_probabilities(probabilities: Floats) -> NDArray[np.float64]:
     """The geometric mean over members, normalised: p_c ∝ Π_m p_mc^(1/M).
 
-    The mean of the members' logits, after a softmax. A probability below `scores.TINY` counts
+    The mean of the members' logits, after a softmax. A probability below `MIN_PROBABILITY` counts
     as that, so that one member's 0 is not a veto of unbounded weight.
 
     Args:

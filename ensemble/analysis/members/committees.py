@@ -121,7 +121,7 @@ def evaluate_committees(
     Args:
       probabilities: (M, N, C), each row of C a distribution; M at most 256.
       labels: (N,), class numbers in [0, C).
-      seed: of the draw, see `list_subset_masks.subsets`.
+      seed: of the draw, see `list_subset_masks`.
       threads: how many work at it; None for one a processor. It does not change the figures.
       groups: (N,), numbers from 0, of examples that belong together, so that each group counts as
         one draw; None where all are independent.

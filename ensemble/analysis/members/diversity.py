@@ -44,7 +44,7 @@ def disagreement_matrix(votes: Ints) -> NDArray[np.float64]:
 def mean_kl_divergence(probabilities: Floats) -> NDArray[np.float64]:
     """The mean Kullback-Leibler divergence of one member's distributions from another's.
 
-    Row r, column c: 1/N Σ_n Σ_k p_r ln(p_r / p_c). A probability below `scores.TINY` counts as
+    Row r, column c: 1/N Σ_n Σ_k p_r ln(p_r / p_c). A probability below `MIN_PROBABILITY` counts as
     that in the logarithm, so that what one member says and the other holds impossible costs
     much, but not everything.
 
@@ -110,7 +110,7 @@ def nll_decomposition(probabilities: Floats, labels: Ints) -> NllDecomposition:
     """The ensemble's loss as its members' mean loss less their diversity, exactly.
 
     diversity = 1/N Σ_n 1/M Σ_m ln(p̄_y / p_m,y), computed on its own and not as a difference;
-    by Jensen's inequality it is at least 0. Every probability below `scores.TINY` counts as
+    by Jensen's inequality it is at least 0. Every probability below `MIN_PROBABILITY` counts as
     that, in all three alike, so that the equation holds also where a member says 0.
 
     Args:

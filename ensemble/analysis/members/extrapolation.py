@@ -51,8 +51,8 @@ class Extrapolation:
 def extrapolate_committee_curve(judged: CommitteeEvaluation, figure: str) -> Extrapolation | None:
     """What is expected of up to twice as many members; None where nothing can be said.
 
-    Nothing is said of other figures than FIGURES, from fewer than FEWEST members or EXAMPLES
-    examples, and of more than 64 members. With fewer than FREE members c is 1.
+    Only `EXTRAPOLATED_METRICS` are extrapolated, from at least `MIN_MEMBERS` members and `MIN_EXAMPLES`
+    examples, and to at most 64 members. With fewer than `MIN_MEMBERS_FREE_POWER` members c is 1.
 
     The interval is of the change from M to k members, with the figure of the M as it is on these
     examples. Four parts are added as variances: the jackknife of that change over the members,

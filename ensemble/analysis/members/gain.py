@@ -137,7 +137,7 @@ def paired_gain(
 ) -> PairedGain:
     """What one classifier is better by than another, from how each did on each example.
 
-    The interval of the digits is `paired.difference_interval`, widened to hold 0 where
+    The interval of the digits is that of `difference_interval`, widened to hold 0 where
     McNemar's exact p is 0.05 or more; where p is less it never holds 0: the two agree. Where
     examples belong together, both are of the mean over groups (`collapse_groups`). The interval and
     the p of the NLL count half a mistake more of the surer one (unseen_mistakes.py).

@@ -18,11 +18,11 @@ def fit_member_weights(probabilities: Floats, labels: Ints) -> NDArray[np.float6
     probability, averaged over the examples, is its next weight. Two such steps tell where
     they lead, and a leap that way is kept if it lowers the NLL. The NLL is convex in the
     weights and no further above its least than the largest growth of a weight in a step, less
-    1: it ends when that is within CLOSE (1e-6 nats), or after ROUNDS (5,000). Members that
+    1: it ends when that is within `NLL_TOLERANCE` (1e-6 nats), or after `MAX_ROUNDS` (5,000). Members that
     say the same get the same weight.
 
     Args:
-      probabilities: (M, N, C), each row of C a distribution; below `scores.TINY` counts as it.
+      probabilities: (M, N, C), each row of C a distribution; less than `MIN_PROBABILITY` counts as it.
       labels: (N,), class numbers in [0, C).
 
     Returns:

@@ -20,7 +20,7 @@ Masks = NDArray[np.uint64] | NDArray[np.object_]
 def list_subset_masks(members: int, seed: int = 0) -> Masks:
     """The subsets of M members that are looked at, by rising size, then by rising mask.
 
-    Up to EXACT_UP_TO members these are all 2^M − 1 that are not empty. Above it, all of sizes
+    Up to `MAX_MEMBERS_EXACT` members these are all 2^M − 1 that are not empty. Above it, all of sizes
     1, M − 1 and M, and of each other size `count_subsets_of_size` different ones, each equally
     likely: a mean over those of one size estimates the mean over all of that size without bias.
 
@@ -48,7 +48,7 @@ def count_subsets_of_size(members: int, size: int) -> int:
 
 
 def max_drawn_subsets(members: int) -> int:
-    """How many subsets of a size are drawn at random, of more than EXACT_UP_TO members."""
+    """How many subsets of a size are drawn at random, of more than `MAX_MEMBERS_EXACT` members."""
     return min(MAX_DRAWN_OF_SIZE, MAX_DRAWN_TOTAL // (members - 3))
 
 

@@ -110,7 +110,7 @@ def find_sufficient_size(
     Args:
       judged: the committees.
       figure: by which loss: "accuracy", "nll" or "brier".
-      margin: the loss that is accepted, above 0; None for that of MARGINS.
+      margin: the loss that is accepted, above 0; None for that of `DEFAULT_MARGINS`.
       share: in (0, 1].
 
     Raises:

@@ -47,7 +47,7 @@ class CommitteeScores:
 
 
 def list_committee_sizes(members: int) -> tuple[int, ...]:
-    """The sizes that are looked at: all of up to 16 members, of more those of SIZES, and M."""
+    """The sizes that are looked at: all of up to 16 members, of more those of `SELECTED_SIZES`, and M."""
     if members <= MAX_MEMBERS_ALL_SIZES:
         return tuple(range(1, members + 1))
     return (*(size for size in SELECTED_SIZES if size < members), members)
@@ -56,8 +56,8 @@ def list_committee_sizes(members: int) -> tuple[int, ...]:
 def list_committees(members: int, seed: int = 0) -> list[Subset]:
     """The committees that are looked at, in lexicographic order; every member is in as many.
 
-    Up to EXACT_UP_TO members all. Of more, of each size the M windows along each of a few
-    circles in which the members stand by chance: about DRAWN, each of them as likely as any
+    Up to `MAX_MEMBERS_EXACT` members all. Of more, of each size the M windows along each of a few
+    circles in which the members stand by chance: about `DRAWN_PER_SIZE`, each of them as likely as any
     other of its size, so that a mean over them estimates the mean over all without bias. All of
     sizes 1, M − 1 and M.
 

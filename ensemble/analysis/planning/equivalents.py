@@ -117,7 +117,7 @@ def calibrated_log_likelihood(probabilities: Floats, labels: Ints) -> Doubles:
 def likelihood_curve(members: Floats, labels: Ints, seed: int = 0) -> LikelihoodCurve:
     """What committees of independent members come to, by their size.
 
-    Of each size COMMITTEES at most are looked at, drawn by chance where there are more.
+    At most `MAX_COMMITTEES_PER_SIZE` of each size are evaluated, drawn at random if there are more.
 
     Args:
       members: (M, N, C), independent ones, each row of C a distribution; M at most 64.

@@ -65,7 +65,7 @@ def select_possible_plans(plans: Sequence[EnsemblePlan], figure: str) -> list[En
     """Those of some plans that can be the best of them.
 
     Of NLL only the largest committee of each epoch can: after the same epoch a smaller one has
-    more on average (Jensen, see `compute_plan_losses.losses`). Of accuracy any can.
+    more on average (Jensen, see `compute_plan_losses`). Of accuracy any can.
     """
     if figure != "nll":
         return list(plans)

@@ -110,8 +110,7 @@ def compute_plan_losses(
       ValueError: there is no such plan, or the examples are not as many.
 
     Source: J. C. Hsu, "Multiple Comparisons: Theory and Methods" (1996), ch. 4 (comparisons with
-    the best); the intervals are those of `paired.moments_interval`, with Student's t for the
-    members.
+    the best); the intervals are those of `moments_interval`, with Student's t for the members.
     """
     other_grid = plan_grid if other is None else other
     if other_grid.n != plan_grid.n:

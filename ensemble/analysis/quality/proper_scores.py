@@ -10,24 +10,24 @@ MIN_PROBABILITY = float(np.finfo(np.float32).tiny)  # the least normal number th
 
 
 def label_probability(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
-    """The probability of what each example is, at least TINY so that it has a logarithm.
+    """The probability of what each example is, at least `MIN_PROBABILITY` so that it has a logarithm.
 
-    Probabilities are stored as float32, where very small ones are rounded to 0; TINY
-    (1.2e-38) stands for them, and no example costs more than 87.3 nats.
+    Probabilities are stored as float32, where very small ones are rounded to 0;
+    `MIN_PROBABILITY` (1.2e-38) replaces them, and no example costs more than 87.3 nats.
 
     Args:
       probabilities: (..., N, C).
       labels: (N,), class numbers in [0, C).
 
     Returns:
-      (..., N), in [TINY, 1].
+      (..., N), in [`MIN_PROBABILITY`, 1].
     """
     chosen = probabilities[..., np.arange(len(labels)), labels]
     return np.maximum(chosen.astype(np.float64), MIN_PROBABILITY)
 
 
 def log_loss(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
-    """The negative log-likelihood of each example, −ln p(label); a p below TINY counts as TINY.
+    """The negative log-likelihood of each example, −ln p(label), with p at least `MIN_PROBABILITY`.
 
     Args:
       probabilities: (..., N, C).

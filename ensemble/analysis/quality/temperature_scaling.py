@@ -54,7 +54,7 @@ class TemperatureResult:
     def improves_nll(self) -> bool:
         """Whether it saves NLL, and more than chance: said in vain in at most 5 % of draws.
 
-        Never of fewer than LEAST examples. With labels drawn from the probabilities it was said
+        Never with fewer than `MIN_JUDGED_EXAMPLES` examples. With labels drawn from the probabilities it was said
         in 0 to 3.5 % of draws, with 25 to 5,000 judged and 0 to 1,000 errors.
         """
         return self.quality.n >= MIN_JUDGED_EXAMPLES and self.saved_low > MIN_NLL_DIFFERENCE
@@ -88,7 +88,7 @@ def apply_temperature(probabilities: Floats, temperature: float) -> NDArray[np.f
     """Distributions at another temperature: p_c^(1/T) / Σ_k p_k^(1/T).
 
     The softmax of logits divided by T, for any logits that give these probabilities; a p below
-    `scores.TINY` counts as that. Which class is the likeliest stays as it is.
+    `MIN_PROBABILITY` counts as that. Which class is the likeliest stays as it is.
 
     Args:
       probabilities: (..., C), each row a distribution.

@@ -1,7 +1,7 @@
 """Kubernetes: a manifest of the pods that train a run, a group each, and of its dashboard.
 
-    from ensemble.cluster.kubernetes import KubernetesConfig, Training, manifest
-    print(manifest(KubernetesConfig(name="digits", …), Training(run_id, 4, words)))
+    from ensemble.cluster.kubernetes import KubernetesConfig, TrainingSpec, render_manifest
+    print(render_manifest(KubernetesConfig(name="digits", …), TrainingSpec(run_id, 4, words)))
 
 Nothing here talks to a cluster: `kubectl apply` does, with what is printed.
 """

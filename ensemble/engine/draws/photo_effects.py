@@ -49,7 +49,7 @@ def apply_photo_effects(key: Array, images: Array, amount: ArrayLike) -> Array:
 
 
 def change_stroke_width(images: Array, pixels: Array) -> Array:
-    """Grey dilation by up to one pixel, or by negative numbers erosion by up to THINNER of one.
+    """Grey dilation by up to one pixel, or by negative numbers erosion by up to `MAX_EROSION` of one.
 
     A share of a pixel is that share of the way to the dilated, or eroded, image: see P. Soille,
     "Morphological Image Analysis", chapter 3, for these of grey images, over 3×3 pixels here.

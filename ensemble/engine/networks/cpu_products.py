@@ -79,7 +79,7 @@ class ProductMethod(NamedTuple):
 
 @functools.cache
 def choose_product_method(channels: int, precision: str) -> ProductMethod:
-    """How to multiply with so many input channels, in a precision of FACTORS."""
+    """How to multiply with so many input channels, in a precision of `FACTOR_ROUNDING`."""
     factor = FACTOR_ROUNDING[precision]
     if channels > 1 and precision != "bfloat16":
         # What is rounded before the transforms, and what in the products after them.

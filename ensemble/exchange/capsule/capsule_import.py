@@ -42,7 +42,7 @@ def import_capsule(capsule: Capsule, name: str = "") -> runs.Run:
     can resume it: a report holds no checkpoints.
 
     Args:
-      capsule: from `reading.read`.
+      capsule: from `read_report_capsules`.
       name: for people, at most 80 characters; "" for the name it has in the report.
 
     Raises:

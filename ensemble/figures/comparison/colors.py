@@ -17,7 +17,7 @@ def assign_group_colors(count: int) -> list[str]:
 
 
 def interpolate_scale_color(share: float) -> str:
-    """A colour of SCALE, by how far along it is in [0, 1]."""
+    """A color of `SCALE_COLORS`, by how far along it is in [0, 1]."""
     at = min(max(share, 0.0), 1.0) * (len(SCALE_COLORS) - 1)
     below = min(int(at), len(SCALE_COLORS) - 2)
     return mix_colors(SCALE_COLORS[below], SCALE_COLORS[below + 1], at - below)
@@ -46,5 +46,5 @@ def compute_axis_position(column: AxisColumn, value: Value) -> float | None:
 
 
 def build_color_scale() -> list[tuple[float, str]]:
-    """SCALE as a figure takes it."""
+    """`SCALE_COLORS` as a figure takes it."""
     return [(at / (len(SCALE_COLORS) - 1), color) for at, color in enumerate(SCALE_COLORS)]

@@ -33,7 +33,7 @@ def compute_setting_importances(config: SweepConfig, trials: Sequence[Trial], go
       goal: one of its objectives.
 
     Returns:
-      Shares that sum to 1; {} where there are fewer than FEWEST complete trials, or all came to
+      Shares that sum to 1; {} where there are fewer than `MIN_TRIALS` complete trials, or all came to
       the same.
     """
     complete, values = _list_complete_values(config, trials, goal)

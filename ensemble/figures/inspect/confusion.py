@@ -60,7 +60,7 @@ def plot_confusion_matrix(
 ) -> "go.Figure":
     """Squares with their counts: rows are what it is, columns what the ensemble says.
 
-    Of more than MOST classes those that are most taken for one another.
+    Of more than `MAX_CLASSES` classes those that are most taken for one another.
 
     Squares of a scatter, for Streamlit tells of points that are chosen, but not of a heat
     map's cells.

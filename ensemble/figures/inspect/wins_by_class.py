@@ -48,7 +48,7 @@ def plot_wins_by_class(
 ) -> "go.Figure":
     """Bars of what was won up, and of what was lost down, one pair a class.
 
-    Of more than MOST classes those with the most of both.
+    Of more than `MAX_CLASSES` classes those with the most of both.
 
     Args:
       counts: (C,) won and (C,) lost.

@@ -25,7 +25,7 @@ class TaskRecord:
     Attributes:
       name: what it is called among the scheduler's, one of its kind.
       id: the scheduler's word for it; "" while it is being submitted.
-      asked: what the job asks for, as `JobStatus.asked` has it.
+      asked: what the job asks for, as `JobStatus.job_request` returns it.
       settings: what the scheduler was asked for.
       state, node, reason, word: as of a `TaskStatus`; the node is kept where it waits again.
     """

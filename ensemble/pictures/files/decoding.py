@@ -87,7 +87,7 @@ def open_decoded_picture(content: bytes) -> Iterator[DecodedPicture]:
 
     Raises:
       ImageError: it cannot be read, or would take more than `MAX_MEMORY_BYTES` bytes, or takes
-        longer than `timing.SECONDS`: looked at with each block that is read, and with each strip
+        longer than `MAX_OPEN_SECONDS`: looked at with each block that is read, and with each strip
         after that.
     """
     if len(content) > MAX_BYTES:

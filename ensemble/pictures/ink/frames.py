@@ -1,6 +1,6 @@
 """Frames: the box of a form around what is written into it, taken out although ink touches it.
 
-`ruled_lines` finds lines that run through a picture, `specks` and `clutter` what stands by itself.
+`ruled_lines` finds lines that run through a picture, `specks` and `segmentation.clutter` find what touches no digit.
 A box that a digit touches or crosses is one piece of ink with it. It is told by its outline: seen
 from each of four sides, its nearest ink lies on one straight line, and is thin there. No digit has
 four such sides, but those of seven bars, whose bars are broad; and there is other ink inside.

@@ -17,11 +17,8 @@ STRIPS = 32
 MAX_TILT = 0.14  # tangent of the largest tilt: 8 degrees
 MAX_BEND = 2.0  # pixels, at a length of 1000, that a line may leave the course of its last strips
 MIN_PEAK_NOISE_RATIO = 4.0  # deviations of a strip's profile that a line stands out by
-FULL_SPAN_SHARE, PARTIAL_SPAN_SHARE, MIN_SIMILAR_LINES = (
-    0.9,
-    0.55,
-    4,
-)  # share of the side that a line spans; that ALIKE of them span
+FULL_SPAN_SHARE = 0.9  # share of the side that a single line spans
+PARTIAL_SPAN_SHARE, MIN_SIMILAR_LINES = 0.55, 4  # share that each of so many similar lines spans
 MAX_PEAKS_PER_STRIP = 90  # peaks of a strip that are followed, the highest ones
 MIN_STRIP_SHARE = 0.6  # share of the strips between its ends in which a line is seen
 

@@ -21,7 +21,7 @@ MAX_PATHS = 6
 class CutPath(NamedTuple):
     """A way through a piece of ink, in cells."""
 
-    columns: NDArray[np.intp]  # (ROWS,): what lies left of it is one side
+    columns: NDArray[np.intp]  # (CELL_ROWS,): what lies left of it is one side
     ink: int  # cells of ink crossed
 
 
@@ -29,7 +29,7 @@ def find_cut_paths(ink: NDArray[np.bool_]) -> list[CutPath]:
     """The ways from above to below that cross little ink, the least first, at most `MAX_PATHS`.
 
     Args:
-      ink: bool (ROWS, w).
+      ink: bool (CELL_ROWS, w).
     """
     width = ink.shape[1]
     middles = np.arange(EDGE_CELLS, width - EDGE_CELLS, 2)
@@ -54,16 +54,16 @@ def compute_path_costs(
     """The least cost of arriving at each cell of the last row, and the steps that lead there.
 
     Args:
-      ink: bool (ROWS, w).
+      ink: bool (CELL_ROWS, w).
       middles: (n,) columns around which a path each is looked for.
 
     Returns:
-      costs (n, 2·DRIFT + 1) and steps (ROWS, n, 2·DRIFT + 1): -1, 0 or 1 column in the row above.
+      costs (n, 2·MAX_DRIFT + 1) and steps (CELL_ROWS, n, 2·MAX_DRIFT + 1): -1, 0 or 1 column in the row above.
     """
     cost = np.full((CELL_ROWS, ink.shape[1] + 2 * MAX_DRIFT), 1000, np.float32)
     cost[:, MAX_DRIFT + EDGE_CELLS // 2 : -MAX_DRIFT - EDGE_CELLS // 2] = ink[:, EDGE_CELLS // 2 : -(EDGE_CELLS // 2)]
     window = np.arange(2 * MAX_DRIFT + 1)
-    here = cost[:, middles[:, None] + window]  # (ROWS, n, window)
+    here = cost[:, middles[:, None] + window]  # (CELL_ROWS, n, window)
     here += (0.1 * SIDESTEP_COST * np.abs(window - MAX_DRIFT)).astype(np.float32)
     total = here[0]
     steps = np.zeros(here.shape, np.int8)
@@ -79,7 +79,7 @@ def compute_path_costs(
 
 
 def trace_path_columns(steps: NDArray[np.int8], k: int, end: int) -> NDArray[np.intp]:
-    """The columns (ROWS,) in the window of path `k`, back from where it ends."""
+    """The columns (CELL_ROWS,) in the window of path `k`, back from where it ends."""
     columns = np.empty(CELL_ROWS, np.intp)
     for row in range(CELL_ROWS - 1, -1, -1):
         columns[row] = end

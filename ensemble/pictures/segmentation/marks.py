@@ -73,7 +73,7 @@ def find_marks(
     Args:
       ink: of the working picture, or of what was cropped from it.
       scale: pixels of the original for one of the working picture.
-      decide: as `touching.split` takes it.
+      decide: as `split_touching_digits` takes it.
     """
     components = find_connected_components(ink.mask, ink.stroke)
     notes = list(describe_surroundings(ink))

@@ -101,7 +101,7 @@ def find_best_cut(
 
 
 def scale_to_cells(cut: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """The ink scaled to a height of `CELL_ROWS` cells: bool (ROWS, w)."""
+    """The ink scaled to a height of `CELL_ROWS` cells: bool (CELL_ROWS, w)."""
     height, width = cut.shape
     size = (max(1, round(width * CELL_ROWS / height)), CELL_ROWS)
     resampling = Image.Resampling.BOX if height > CELL_ROWS else Image.Resampling.BICUBIC
@@ -114,7 +114,7 @@ def compute_cut_features(ink: NDArray[np.bool_], path: CutPath, stroke: float) -
     Two ones hardly ever touch, but the strokes of a U, a V or a roof do.
 
     Args:
-      ink: bool (ROWS, w).
+      ink: bool (CELL_ROWS, w).
       path: a way through it.
       stroke: width of strokes in cells.
     """

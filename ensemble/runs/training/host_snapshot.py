@@ -14,7 +14,7 @@ class HostSnapshot:
 
     Args:
       trainer: whose.
-      select_state: the members, on their devices.
+      state: the members, on their devices.
     """
 
     def __init__(self, trainer: Trainer, state: Any) -> None:

@@ -151,7 +151,7 @@ def read_header(file: BinaryIO, *, bfloat16: bool = False) -> ArrayHeader:
 
     Raises:
       DamagedFileError: there is none, or one of an array that is no numbers; the message is
-        PICKLED where they are Python objects.
+        `PICKLED_MESSAGE` if they are Python objects.
     """
     version = file.read(8).removeprefix(b"\x93NUMPY")
     if version not in HEADER_LENGTH_FORMATS:

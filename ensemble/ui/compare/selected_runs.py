@@ -25,7 +25,7 @@ class SelectedRuns:
     """The runs that an address stands for.
 
     Attributes:
-      runs: at most MOST of them; newest first where a tag or a sweep names them.
+      runs: at most `MAX_RUNS` of them; newest first where a tag or a sweep names them.
       missing: ids in the address that are no runs, or none that can be read.
       omitted_count: how many more there are than are compared.
       common_trait: what they have in common in words, "" where they were named one by one.

@@ -44,7 +44,7 @@ def tabulate_runs(
 
     Args:
       listed_runs: the runs.
-      columns: of COLUMNS; the id comes with them.
+      columns: of `RUN_COLUMNS`; the id comes with them.
       baselines: the ids of runs that are one.
       ece: of those of which it is known, by id.
     """

@@ -1,8 +1,8 @@
 """What one browser tab remembers beyond its address and the values of its widgets.
 
-Everything stands once, with its type, in `Tab`: `tab.tried` reads it, `tab.tried = …`
-writes it, and `del tab.tried` forgets it. It is lost when the tab is closed or reloaded:
-what a refresh is to keep belongs into the address.
+Everything stands once, with its type, in `Tab`: `tab.tried_image_count` reads it,
+`tab.tried_image_count = …` writes it, and `del tab.tried_image_count` forgets it. It is lost when the
+tab is closed or reloaded: what must survive a refresh belongs in the address.
 """
 
 from __future__ import annotations

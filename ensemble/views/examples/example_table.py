@@ -24,7 +24,7 @@ def tabulate_examples(
     Columns: number, what `details` say of it (its name, and more), label, ensemble (names of
     classes), right, confidence, the share of pairs of members that disagree, the mutual
     information in nats, each member's vote, the averaged probability of each class; of more than
-    MOST of these, the likeliest classes with theirs.
+    `MAX_PROBABILITIES` of these, the likeliest classes with theirs.
     """
     named = np.asarray(names, object)
     known = details.take(numbers)
@@ -50,7 +50,7 @@ def tabulate_examples(
 def tabulate_likeliest_classes(
     predictions: EnsemblePredictions, numbers: Ints, named: NDArray[np.object_]
 ) -> dict[str, Any]:
-    """Columns of the LISTED likeliest classes of each image, and their averaged probabilities."""
+    """Columns of the `LISTED_CLASSES` likeliest classes of each image, and their averaged probabilities."""
     likeliest = np.empty((len(numbers), min(LISTED_CLASSES, len(named))), np.int64)
     for rows in iterate_blocks(len(numbers), len(named)):
         part = predictions.averaged[numbers[rows]]

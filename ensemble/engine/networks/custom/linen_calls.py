@@ -1,7 +1,7 @@
 """Calling a Linen module, whether or not it tells training from evaluation.
 
-A module's `__call__` takes images, and may take a word that says which pass it is:
-`apply_for_training`, `training` or `is_training`, else `deterministic`, which says the opposite.
+A module's `__call__` takes images, and may take an argument for training or evaluation:
+`train`, `training` or `is_training`, else `deterministic`, which says the opposite.
 One that stands for an NNX module is set to its pass (nnx_modules.py).
 """
 
