@@ -109,9 +109,8 @@ def check_image_size(name: str, height: int, width: int) -> None:
     if architecture and min(height, width) < architecture.min_image_side:
         least = architecture.min_image_side
         raise ConfigError(
-            f"{architecture.title} needs images of at least {least}×{least} pixels, but these have "
-            f"{height}×{width}: choose another network (MLP takes any size), or use larger "
-            "images."
+            f"{architecture.title} needs images of at least {least}×{least} pixels, but these have {height}×{width}: "
+            "choose another network (MLP takes any size), or use larger images."
         )
 
 

@@ -73,9 +73,8 @@ def determine_access_mode(start: ServerStart) -> AccessMode:
         return _determine_proxy_mode(start, bool(listed))
     if start.headers:
         raise ConfigError(
-            "Anybody can send a header: server.trustedUserHeaders are trusted only with "
-            f"{OPEN_VARIABLE}=1, which declares that a proxy in front of this server sets them "
-            "itself."
+            f"Anybody can send a header: server.trustedUserHeaders are trusted only with {OPEN_VARIABLE}=1, "
+            "which declares that a proxy in front of this server sets them itself."
         )
     here = is_loopback_address(start.address) and os.environ.get(SHARE_VARIABLE, "0") in ("", "0")
     if here and not start.foreign_host and not start.provider and not allow_list.has_allow_list():
@@ -124,8 +123,7 @@ def _determine_proxy_mode(start: ServerStart, listed: bool) -> AccessMode:
         return AccessMode.SIGN_IN
     raise ConfigError(
         f"{allow_list.LIST_VARIABLE} says who may sign in, but nothing identifies visitors: "
-        "name the proxy's header in server.trustedUserHeaders, or configure a provider "
-        "(docs/serving.md)."
+        "name the proxy's header in server.trustedUserHeaders, or configure a provider (docs/serving.md)."
     )
 
 

@@ -172,8 +172,8 @@ def _read_table(table: Any) -> RawTable:
     frame = pd.DataFrame(table) if isinstance(table, Mapping) else table
     if not isinstance(frame, pd.DataFrame):
         raise DataError(
-            f"table is a {type(table).__name__}: give a DataFrame, columns by name, or the path of "
-            "a CSV or Parquet file."
+            f"table is a {type(table).__name__}: "
+            "give a DataFrame, columns by name, or the path of a CSV or Parquet file."
         )
     frame = frame.rename(columns=str)
     with TemporaryDirectory() as folder:

@@ -69,9 +69,8 @@ FOLLOW_SECONDS = 0.5
     "--distributed",
     is_flag=True,
     help=(
-        "Train one run on the devices of several hosts, one process on each: start the same "
-        "command on every host, under Slurm with srun --kill-on-bad-exit=1; or once, with "
-        "--on."
+        "Train one run on the devices of several hosts, one process on each: "
+        "start the same command on every host, under Slurm with srun --kill-on-bad-exit=1; or once, with --on."
     ),
 )
 def run_train_command(
@@ -223,9 +222,8 @@ def check_distributed_config(chosen: dict[str, Any], nodes: int | None = None) -
     devices = config.devices or config.members
     if (most := min(config.members, devices)) < nodes:
         raise ConfigError(
-            f"{nodes} nodes would share {formats.format_count(config.members, 'member')} on "
-            f"{formats.format_count(devices, 'device')}, and each takes at least one: ask for "
-            f"--nodes {most}."
+            f"{nodes} nodes would share {formats.format_count(config.members, 'member')} "
+            f"on {formats.format_count(devices, 'device')}, and each takes at least one: ask for --nodes {most}."
             if most > 1
             else "A member is trained on one node: leave --distributed out."
         )

@@ -158,8 +158,8 @@ class EnsembleConfig(Settings):
     )
     teacher: str = declare_setting(
         "",
-        "Distillation: the run whose averaged probabilities the members learn from, beside the "
-        "labels; none by default.",
+        "Distillation: the run whose averaged probabilities the members learn from, "
+        "beside the labels; none by default.",
         form=RUN_ID_FORM,
     )
     distil_temperature: float = declare_setting(

@@ -61,8 +61,7 @@ def describe_unwritable_folder(entry: DatasetEntry, folder: Path, error: OSError
     where = error.filename or folder
     return (
         f"{entry.title} cannot be saved in {folder} ({error.strerror or error}: {where}): "
-        "point ENSEMBLE_DATA at a folder that you can write to, and prepare it again; "
-        f"{FALLBACK_HINT}."
+        f"point ENSEMBLE_DATA at a folder that you can write to, and prepare it again; {FALLBACK_HINT}."
     )
 
 

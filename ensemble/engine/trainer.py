@@ -185,8 +185,7 @@ class Trainer:
         if collections := self.network.collections:
             raise ConfigError(
                 f"batch_parts is {parts}, but the network {self.network.name} carries "
-                f"{collections[0]} from step to step, which parts of a batch would each change: "
-                "choose batch_parts 1."
+                f"{collections[0]} from step to step, which parts of a batch would each change: choose batch_parts 1."
             )
         return SharedBatchExecution(work, parts)
 

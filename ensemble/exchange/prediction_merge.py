@@ -172,8 +172,8 @@ def align_examples(files: list[NamedFilePredictions]) -> list[NamedFilePredictio
         if there is not None and there != wanted:
             if file.predictions.reorder is None or set(there) != set(wanted):
                 raise PredictionsError(
-                    f"{file.name}: its examples have other names than in {first.name}: give every "
-                    "file the same examples."
+                    f"{file.name}: its examples have other names than in {first.name}: "
+                    "give every file the same examples."
                 )
             places = {name: place for place, name in enumerate(there)}
             order = np.array([places[name] for name in wanted])

@@ -133,8 +133,8 @@ def check_temperature(export_format: ExportFormat, temperature: Temperature) -> 
         )
     if not export_format.averages:
         raise ConfigError(
-            f"{export_format.name} holds no averaged probabilities: leave the temperature out, or "
-            "take onnx or stablehlo."
+            f"{export_format.name} holds no averaged probabilities: "
+            "leave the temperature out, or take onnx or stablehlo."
         )
 
 

@@ -48,11 +48,10 @@ def iterate_sections(content: EnsembleContent, by_numpy: bool) -> Iterator[str]:
     height, width, channels = run.data.image_shape
     colour = "grey" if channels == 1 else "red, green and blue"
     yield (
-        f"`images.npy` is an array (N, {height}, {width}, {channels}) from 0 to 255, or of floats "
-        f"from 0 to 1, {colour}. `predict.py` prepares it as the training images: {PREPARATION}; "
-        "it refuses any other range. Each line shows the class, its probability and how many "
-        "members vote for it. `--out answers.npy` writes every member's probabilities, (members, "
-        "N, classes)."
+        f"`images.npy` is an array (N, {height}, {width}, {channels}) from 0 to 255, or of floats from 0 to 1, "
+        f"{colour}. `predict.py` prepares it as the training images: {PREPARATION}; it refuses any other range. "
+        "Each line shows the class, its probability and how many members vote for it. "
+        "`--out answers.npy` writes every member's probabilities, (members, N, classes)."
     )
     yield "## Data"
     yield (

@@ -42,11 +42,8 @@ def render_class_examples(images: Pixels, name: str) -> str:
     escaped_name = escape_html_letters(shorten_class_name(name))
     few = max(images.shape[1:3]) <= EXAMPLE_SIZE
     style = PICTURE_STYLE % (compute_strip_width(images), "pixelated" if few else "auto")
-    return (
-        f'<div><div style="{NAME_STYLE}">{escaped_name}</div>'
-        f'<img style="{style}" src="{encode_example_strip(images)}" alt="Examples of '
-        f'{escaped_name}"></div>'
-    )
+    strip = f'<img style="{style}" src="{encode_example_strip(images)}" alt="Examples of {escaped_name}">'
+    return f'<div><div style="{NAME_STYLE}">{escaped_name}</div>{strip}</div>'
 
 
 def escape_html_letters(text: str) -> str:

@@ -107,9 +107,8 @@ def start_fetch(name: str) -> FetchJob:
         raise
     except OSError as error:
         raise StorageError(
-            f"Nothing can be saved in {data_folder()} ({error.strerror}): free some room, or "
-            "point ENSEMBLE_DATA at a folder that you can write to. You can use digits "
-            "meanwhile."
+            f"Nothing can be saved in {data_folder()} ({error.strerror}): "
+            "free some room, or point ENSEMBLE_DATA at a folder that you can write to. You can use digits meanwhile."
         ) from error
     return job
 

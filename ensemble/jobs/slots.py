@@ -115,9 +115,8 @@ def _lock_slot_files(files: Sequence[Path]) -> ExitStack | None:
                 lock = try_lock(file)
             except OSError as error:
                 raise StorageError(
-                    f"The queue of this machine's jobs cannot be read: {file} cannot be locked "
-                    f"({error.strerror}). Free some space there, or delete it while no job is "
-                    "running."
+                    f"The queue of this machine's jobs cannot be read: {file} cannot be locked ({error.strerror}). "
+                    "Free some space there, or delete it while no job is running."
                 ) from error
             if lock is None:
                 return None

@@ -79,8 +79,7 @@ class PageElements:
                 return render_listing_html(part)
             case CopyableText():
                 return (
-                    f"<figure "
-                    f'class="copied"><figcaption>{escape_html_text(part.label)}</figcaption>'
+                    f'<figure class="copied"><figcaption>{escape_html_text(part.label)}</figcaption>'
                     f'<pre tabindex="0">{escape_html_text(part.text)}</pre></figure>'
                 )
         return ""
@@ -110,11 +109,9 @@ class PageElements:
         sees = render_sentence_html(figure.explanation) if figure.markdown else escape_html_text(figure.explanation)
         high = figure_height_px(figure_spec)
         return (
-            f'<figure class="drawn"{"" if is_visible else " hidden"}><figcaption>{sees}'
-            "</figcaption>"
+            f'<figure class="drawn"{"" if is_visible else " hidden"}><figcaption>{sees}</figcaption>'
             f'<div class="plot" role="img" aria-label="{escape_html_attribute(figure.alt)}" '
-            f'data-figure="{number}"'
-            f' style="min-height:{high}px"></div></figure>'
+            f'data-figure="{number}" style="min-height:{high}px"></div></figure>'
         )
 
 
@@ -153,8 +150,7 @@ def render_table_html(part: Table) -> str:
     body = "".join(render_row_html(values) for values in frame.itertuples(index=False, name=None))
     caption = escape_html_text(part.caption)
     inner = (
-        f'<div class="wide" role="region" aria-label="{escape_html_attribute(part.caption)}" '
-        f'tabindex="0">'
+        f'<div class="wide" role="region" aria-label="{escape_html_attribute(part.caption)}" tabindex="0">'
         f"<table>{'' if part.folded else f'<caption>{caption}</caption>'}"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     ) + (f'<p class="note">{escape_html_text(part.note)}</p>' if part.note else "")

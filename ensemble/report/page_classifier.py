@@ -232,9 +232,8 @@ def build_page_rejection(run: runs.Run, classifier: Classifier, refuse: float) -
         measure,
         threshold,
         describe_mark_rejection(run.data.class_names, noun),
-        f"Judged here by {SIGN_NAMES[measure]} alone: {share} of real {pluralize_noun(noun)} look "
-        f"as strange. In the program, Classify compares it with {pluralize_noun(noun)} of training "
-        "as well.",
+        f"Judged here by {SIGN_NAMES[measure]} alone: {share} of real {pluralize_noun(noun)} look as strange. "
+        f"In the program, Classify compares it with {pluralize_noun(noun)} of training as well.",
     )
 
 

@@ -105,8 +105,8 @@ def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[NumericR
         return [runs.find_run(run_id) for run_id in ids]
     if len(ids) > 1:
         raise PredictionsError(
-            f"The run “{numeric_runs[0].id}” predicts numbers, and a report of several runs is of "
-            "classes: name it alone."
+            f"The run “{numeric_runs[0].id}” predicts numbers, "
+            "and a report of several runs is of classes: name it alone."
         )
     return numeric_runs
 

@@ -22,9 +22,8 @@ OPTION_PATTERN = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 DATA_HINT = 'The data are inside: <a href="#inside">what this file can do</a>.'
 HOLDINGS_HINT = 'Below: <a href="#inside">what this file holds</a>.'
 IMPORT_HINT = (
-    "With the program, <code>ensemble import FILE.html</code>, or Import… on its page Runs, makes "
-    "a run of them again, every figure equal: to look at it with other settings, or beside runs "
-    "of your own."
+    "With the program, <code>ensemble import FILE.html</code>, or Import… on its page Runs, "
+    "makes a run of them again, every figure equal: to look at it with other settings, or beside runs of your own."
 )
 # Text in the colours of right and wrong, as dark or light as text has to be.
 VERDICT_TEXT_COLORS = {"light": ("#00629B", "#A84A0B"), "dark": ("#58B4F0", "#F59A5C")}

@@ -36,8 +36,7 @@ def read_epoch_arrays(folder: Path, what: str, epoch: int, expected: Mapping[str
     except OSError as error:
         raise RunError(
             f"The {format_epoch_file_kind(what)} of epoch {epoch} of the run “{folder.name}” "
-            f"cannot be read ({error.strerror}): check {what}/{path.name} in its folder, or "
-            "choose another epoch."
+            f"cannot be read ({error.strerror}): check {what}/{path.name} in its folder, or choose another epoch."
         ) from error
 
 

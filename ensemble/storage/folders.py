@@ -123,8 +123,7 @@ def lock_folders() -> list[Path]:
         return usable_folders
     raise StorageError(
         f"There is no folder for the queue of this machine's jobs: {_temporary_folder()} is "
-        "another user's or cannot be written, nor can your cache folder. Point XDG_CACHE_HOME "
-        "at a folder of your own."
+        "another user's or cannot be written, nor can your cache folder. Point XDG_CACHE_HOME at a folder of your own."
     )
 
 

@@ -92,8 +92,7 @@ def _open_database(address: str) -> RDBStorage:
     except (SQLAlchemyError, ValueError):
         raise RunError(
             f"{STORAGE_VARIABLE} is not the address of a database: write it as "
-            "postgresql+psycopg://user:password@host:5432/name, with %40 for @, %2F for / and "
-            "%3A for : in a password."
+            "postgresql+psycopg://user:password@host:5432/name, with %40 for @, %2F for / and %3A for : in a password."
         ) from None  # What refused it quotes it, password and all.
     return dispose_when_unused(RDBStorage(address, engine_kwargs={"pool_pre_ping": True}))
 

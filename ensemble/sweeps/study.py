@@ -97,9 +97,8 @@ class SweepStudy:
             while not lock.try_acquire():
                 if time.monotonic() > end:
                     raise RunError(
-                        f"Another worker of the sweep “{self._id}” has locked its trials for "
-                        f"{LOCK_TIMEOUT_S / 60:.0f} minutes: end that process, then resume the "
-                        "sweep."
+                        f"Another worker of the sweep “{self._id}” has locked "
+                        f"its trials for {LOCK_TIMEOUT_S / 60:.0f} minutes: end that process, then resume the sweep."
                     )
                 time.sleep(LOCK_POLL_INTERVAL_S)
         self._lock = lock

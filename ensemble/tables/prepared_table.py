@@ -156,9 +156,8 @@ def prepare_table(
     if validation_share and not len(parts.validation):
         notes.insert(
             0,
-            f"Validation is off, because {validation_share:.0%} of "
-            f"{len(kept) - len(parts.test):,} rows are fewer than {FEWEST_VALIDATION_ROWS}: the "
-            "last epoch is used.",
+            f"Validation is off, because {validation_share:.0%} of {len(kept) - len(parts.test):,} rows "
+            f"are fewer than {FEWEST_VALIDATION_ROWS}: the last epoch is used.",
         )
     if groups is not None:
         count = int(groups.max()) + 1

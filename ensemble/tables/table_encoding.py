@@ -197,9 +197,8 @@ def fit_table_encoding(table: RawTable, choice: ColumnChoice, training_rows: NDA
     count = len(encoding.feature_names)
     if count > MOST_FEATURES or count * table.rows > MOST_ENCODED_CELLS:
         raise DataError(
-            f"{table.name} gives {count:,} columns for {table.rows:,} rows once it is encoded, and "
-            f"at most {MOST_FEATURES:,} columns and {MOST_ENCODED_CELLS:,} cells are taken: leave "
-            "columns out."
+            f"{table.name} gives {count:,} columns for {table.rows:,} rows once it is encoded, "
+            f"and at most {MOST_FEATURES:,} columns and {MOST_ENCODED_CELLS:,} cells are taken: leave columns out."
         )
     return encoding
 

@@ -282,9 +282,8 @@ def explain_committee_costs(
         parts.append("This run did not measure how long predicting takes.")
     if beyond:
         parts.append(
-            f"{EXPECTED_LABEL.capitalize()}: fitted to the curve as a + b · "
-            f"k^(−{beyond.power:.2f}); in brackets the 95 % interval of the change, by jackknife "
-            "over members and images."
+            f"{EXPECTED_LABEL.capitalize()}: fitted to the curve as a + b · k^(−{beyond.power:.2f}); "
+            "in brackets the 95 % interval of the change, by jackknife over members and images."
         )
     elif name in ("accuracy", "ece"):
         parts.append(

@@ -64,8 +64,8 @@ def has_too_few_images(epoch: EvaluatedEpoch) -> bool:
 def explain_too_few_images(epoch: EvaluatedEpoch) -> Paragraph:
     """Why there are no thresholds and no sets."""
     return Paragraph(
-        f"With fewer than {MIN_EXAMPLES_TO_HALVE} {pluralize_noun(epoch.noun)} there is nothing to "
-        f"find a threshold on.",
+        f"With fewer than {MIN_EXAMPLES_TO_HALVE} {pluralize_noun(epoch.noun)} "
+        "there is nothing to find a threshold on.",
         "unavailable",
         icon=":material/grid_off:",
     )

@@ -118,8 +118,8 @@ def describe_uncertainty_rank(
     if share > 0.99:  # a percentage would round to all of them
         more = int((measures.information > mine).sum())
         return (
-            f"On only {more:,} of {len(ensemble_predictions.labels):,} {pluralize_noun(noun)} do "
-            "the members differ more."
+            f"On only {more:,} of {len(ensemble_predictions.labels):,} "
+            f"{pluralize_noun(noun)} do the members differ more."
         )
     percentage = formats.format_percent(share, places=0)
     return f"The members differ here more than on {percentage} of all {pluralize_noun(noun)}."

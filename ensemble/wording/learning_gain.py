@@ -20,8 +20,7 @@ def describe_learning_answer(curves: LearningCurves, config: LearningConfig) -> 
     if gain is None:
         return (
             f"{formats.format_count(curves.complete, 'seed')} of {config.seeds:,} "
-            f"{'has' if curves.complete == 1 else 'have'} all rounds: two are needed for a first "
-            "difference."
+            f"{'has' if curves.complete == 1 else 'have'} all rounds: two are needed for a first difference."
         )
     interval = format_point_ends(gain.area)
     over = f"over {formats.format_count(gain.seeds, 'seed')}"
@@ -54,11 +53,10 @@ def describe_learning_basis(curves: LearningCurves, config: LearningConfig, noun
     counts = curves.label_counts
     images = formats.format_count(curves.images, f"test {noun}")
     return (
-        f"Accuracy of the ensemble on {images}: the arm that chooses by {config.by} less the "
-        f"random arm, on average along the curve from {counts[0]:,} to {counts[-1]:,} labels (the "
-        "area between the curves). Each seed has the same first labels, network and epochs in both "
-        "arms. The intervals (95 %) are for other seeds and other test images; the area's alone "
-        "decides."
+        f"Accuracy of the ensemble on {images}: the arm that chooses by {config.by} less the random arm, "
+        f"on average along the curve from {counts[0]:,} to {counts[-1]:,} labels (the area between the curves). "
+        "Each seed has the same first labels, network and epochs in both arms. "
+        "The intervals (95 %) are for other seeds and other test images; the area's alone decides."
     )
 
 

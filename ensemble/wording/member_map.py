@@ -287,7 +287,6 @@ def tabulate_pairs(found: MemberMap) -> pd.DataFrame:
 
 
 SOURCE_NOTE = (
-    "Distances are the square roots of the shares of {images} answered differently, drawn by "
-    "classical scaling (Torgerson 1952); the limits are those of Fort, Hu and Lakshminarayanan "
-    "(2019)."
+    "Distances are the square roots of the shares of {images} answered differently, "
+    "drawn by classical scaling (Torgerson 1952); the limits are those of Fort, Hu and Lakshminarayanan (2019)."
 )

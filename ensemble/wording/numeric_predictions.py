@@ -112,10 +112,9 @@ def describe_variance_parts(evaluation: NumericEvaluation) -> str:
         spread = format_significant(math.sqrt(evaluation.epistemic))
         what = "medians" if evaluation.form == "quantiles" else "numbers"
         return (
-            f"The members’ {what} differ by {spread} (root of the mean variance): that is their "
-            "disagreement (epistemic); how much of the rest is noise (aleatoric) is not told by "
-            f"{evaluation.form if evaluation.form == 'quantiles' else 'numbers alone'}. "
-            f"{SPLIT_LIMIT}"
+            f"The members’ {what} differ by {spread} (root of the mean variance): "
+            "that is their disagreement (epistemic); how much of the rest is noise (aleatoric) "
+            f"is not told by {evaluation.form if evaluation.form == 'quantiles' else 'numbers alone'}. {SPLIT_LIMIT}"
         )
     total = evaluation.aleatoric + evaluation.epistemic
     share = formats.format_percent(evaluation.epistemic / total, figures=2)

@@ -42,8 +42,8 @@ def list_run_member_evidence(found: RunMemberMap) -> list[str]:
         places = formats.count_percent_decimals(found.n)
         apart, low, high = (100 * value for value in (found.between - found.within, *found.difference))
         lines.append(
-            f"The difference is {apart:+.{places}f} points ({low:.{places}f} to {high:.{places}f})"
-            " of disagreement.".replace("-", "−")
+            f"The difference is {apart:+.{places}f} points "
+            f"({low:.{places}f} to {high:.{places}f}) of disagreement.".replace("-", "−")
         )
     lines.append(
         f"On {formats.format_count(found.n, f'test {found.noun}')}, of these members; intervals are for other {images}."
@@ -80,9 +80,8 @@ def explain_run_map(found: RunMemberMap) -> str:
 def describe_run_map_alt(found: RunMemberMap) -> str:
     """The picture in words."""
     return (
-        f"{formats.format_count(len(found.owner), 'member')} of "
-        f"{formats.format_count(len(found.runs), 'run')} as points, the nearer the more alike "
-        "their answers"
+        f"{formats.format_count(len(found.owner), 'member')} "
+        f"of {formats.format_count(len(found.runs), 'run')} as points, the nearer the more alike their answers"
     )
 
 

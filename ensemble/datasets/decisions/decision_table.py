@@ -170,9 +170,8 @@ def _iterate_table_rows(path: Path) -> Iterator[tuple[int, Cells]]:
         if missing or not {"number", "image"} & set(header):
             wanted = ", ".join(missing) or "number or image"
             raise DataError(
-                f"{path.name} has no column {wanted}: its first line has to name split, number, "
-                "image, label, decision and new_label, as the file that `ensemble data decisions` "
-                "writes."
+                f"{path.name} has no column {wanted}: its first line has to name split, number, image, "
+                "label, decision and new_label, as the file that `ensemble data decisions` writes."
             )
         for row in rows:
             if any(cell.strip() for cell in row):

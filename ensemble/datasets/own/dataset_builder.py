@@ -220,9 +220,8 @@ def _draw_test_groups(
             "others, leave the groups out, or give a test set (test_images, test_labels)."
         )
     return tests, [
-        f"There are no test images: {len(np.unique(groups[tests])):,} of {count:,} whole groups "
-        f"({100 * tests.mean():.0f} % of the images), drawn with seed {how.seed}, become the test "
-        "set."
+        f"There are no test images: {len(np.unique(groups[tests])):,} of {count:,} "
+        f"whole groups ({100 * tests.mean():.0f} % of the images), drawn with seed {how.seed}, become the test set."
     ]
 
 

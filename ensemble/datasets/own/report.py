@@ -71,9 +71,8 @@ def describe_dataset_anomalies(
     if copies and (nearly := int(copies.in_training.sum()) - duplicates) > 0:
         are = "image is a copy" if nearly == 1 else "images are copies"
         sentences.append(
-            f"{nearly:,} {'more ' if duplicates else ''}test {are} of training images that differ "
-            "by little more than being saved again: accuracy on the test set will look better than "
-            "it is."
+            f"{nearly:,} {'more ' if duplicates else ''}test {are} of training images "
+            "that differ by little more than being saved again: accuracy on the test set will look better than it is."
         )
     if copies and copies.copies:
         are = "image is a copy" if copies.copies == 1 else "images are copies"

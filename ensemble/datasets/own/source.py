@@ -62,9 +62,8 @@ class DatasetImageFormat:
         if not self.resize:
             return f"All are {self.width}×{self.height} pixels, {colour}, and stay unchanged."
         return (
-            f"Each is resized to fit within {self.width}×{self.height}, {colour}: with "
-            "antialiasing, in its proportions, the rest filled with the median colour of its "
-            "edge."
+            f"Each is resized to fit within {self.width}×{self.height}, {colour}: "
+            "with antialiasing, in its proportions, the rest filled with the median colour of its edge."
         )
 
 

@@ -122,14 +122,12 @@ def convert_staging_errors(name: str) -> Iterator[None]:
     except ConnectionError:  # not the disk: a pipe that takes the progress was closed
         raise
     except OSError as error:
-        full = error.errno in FULL_ERRNOS
+        if error.errno in FULL_ERRNOS:
+            raise StorageError(describe_full_staging_disk(name)) from error
+        folder = custom_registry.custom_datasets_folder()
         raise StorageError(
-            describe_full_staging_disk(name)
-            if full
-            else f"The dataset {name} cannot be saved in "
-            f"{custom_registry.custom_datasets_folder()} "
-            f"({describe_os_error(error)}): point ENSEMBLE_DATA at a folder that you can write "
-            "to, and add it again."
+            f"The dataset {name} cannot be saved in {folder} ({describe_os_error(error)}): "
+            "point ENSEMBLE_DATA at a folder that you can write to, and add it again."
         ) from error
 
 

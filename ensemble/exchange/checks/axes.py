@@ -106,8 +106,8 @@ def _describe_shape_mismatch(kind: str, shape: tuple[int, ...], examples: int) -
         case (1, _) | (2, 1):
             fix = ".T" if len(shape) == 2 else "[:, None]"
             return (
-                f"{text}, with the {examples:,} examples on axis {place}: give (examples, classes) "
-                f"or {AXIS_ORDER}" + (f", as {kind}{fix} may be." if len(shape) == 2 else ".")
+                f"{text}, with the {examples:,} examples on axis {place}: "
+                f"give (examples, classes) or {AXIS_ORDER}" + (f", as {kind}{fix} may be." if len(shape) == 2 else ".")
             )
         case 3, 0:
             fix = f"{kind}.transpose(1, 0, 2)"

@@ -39,9 +39,8 @@ def decode_one_hot(labels: NDArray[Any]) -> NDArray[Any]:
     fine = ((labels == 0) | (labels == 1)).all(axis=1) & (labels.sum(axis=1) == 1)
     if not fine.all():
         raise PredictionsError(
-            f"`labels` has the shape {labels.shape} and its row {int(np.argmin(fine))} is not "
-            f"one 1 and otherwise 0: {LABEL_HINT}, such as labels.argmax(axis=1) if that is "
-            "what is meant."
+            f"`labels` has the shape {labels.shape} and its row {int(np.argmin(fine))} is not one 1 and otherwise 0: "
+            f"{LABEL_HINT}, such as labels.argmax(axis=1) if that is what is meant."
         )
     return labels.argmax(axis=1)
 

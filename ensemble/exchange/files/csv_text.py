@@ -23,8 +23,8 @@ COMMENT = "#"
 SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 DELIMITERS = ",;\t|"
 UNREADABLE_TEXT = (
-    "it is neither .npz, Parquet nor a table whose first row names its columns: save it as one of "
-    "them, a table in UTF-8."
+    "it is neither .npz, Parquet nor a table whose first row names its columns: "
+    "save it as one of them, a table in UTF-8."
 )
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 

@@ -198,9 +198,8 @@ def _describe_csv_error(message: str, text: CsvText) -> str:
         place = int(match[1])  # among all columns of the file, from 0
         name = text.names[place] if place < len(text.names) else match[1]
         return (
-            f"its column “{name:.60}” has “{match[3]:.40}” in line "
-            f"{int(match[2]) + text.first_line}: give a number there, or name the columns of "
-            "classes p_0, p_1 …."
+            f"its column “{name:.60}” has “{match[3]:.40}” in line {int(match[2]) + text.first_line}: "
+            "give a number there, or name the columns of classes p_0, p_1 …."
         )
     if match := WIDTH_ERROR.search(message):
         return (

@@ -203,8 +203,7 @@ def describe_estimated_steps(steps: Sequence[EstimatedStep], noun: str) -> str:
     shown = [step for step in changed if not step.refused]
     held = sum(step.range[0] <= step.accuracy <= step.range[1] for step in refused)
     sentences.append(
-        f"For {len(refused)} of the {formats.format_count(len(changed), 'corruption')} a check "
-        "fails"
+        f"For {len(refused)} of the {formats.format_count(len(changed), 'corruption')} a check fails"
         + (f"; the range of lower trust holds the accuracy of {held} of them" if refused else "")
         + (
             f"; for the other {'one' if len(shown) == 1 else len(shown)} the estimates are at most "

@@ -186,10 +186,9 @@ def build_committee_band(committee_curve: CommitteeCurve, scale: float) -> list[
 def build_committee_mean(committee_curve: CommitteeCurve, name: str, n: int, palette: Palette) -> dict[str, Any]:
     """The mean over the committees of each size."""
     hovers = [
-        f"{formats.format_count(int(size), 'member')}: {format_committee_metric(middle, name, n)} "
-        f"on average, "
-        f"{format_committee_metric(low, name, n)} to {format_committee_metric(high, name, n)}<br>"
-        f"{formats.format_count(int(count), 'committee')}"
+        f"{formats.format_count(int(size), 'member')}: "
+        f"{format_committee_metric(middle, name, n)} on average, {format_committee_metric(low, name, n)} "
+        f"to {format_committee_metric(high, name, n)}<br>{formats.format_count(int(count), 'committee')}"
         for size, middle, low, high, count in zip(
             committee_curve.size,
             committee_curve.mean,

@@ -69,8 +69,7 @@ def describe_set_sizes_chart(conformal_coverage: ConformalCoverage, noun: str) -
         listing += f", {rest:,} of more"
     return (
         f"Sizes of {conformal_coverage.n:,} sets: {listing}; "
-        f"{formats.format_percent(conformal_coverage.coverage, conformal_coverage.n)} "
-        f"hold the {noun}"
+        f"{formats.format_percent(conformal_coverage.coverage, conformal_coverage.n)} hold the {noun}"
     )
 
 

@@ -39,8 +39,8 @@ def plot_loss_decomposition(
     mode = "lines+markers" if len(decomposition_by_epoch) <= MAX_MARKED_EPOCHS else "lines"
     hovers = [
         f"Epoch {epoch}: diversity {formats.format_significant(parts.diversity)} nats, "
-        f"{formats.format_percent(parts.diversity / (parts.mean_member_nll or 1), places=0)} of "
-        "the average member's NLL"
+        f"{formats.format_percent(parts.diversity / (parts.mean_member_nll or 1), places=0)} "
+        "of the average member's NLL"
         for epoch, parts in decomposition_by_epoch.items()
     ]
     each = [

@@ -110,8 +110,8 @@ def describe_ood_separation(ood_set: dict[str, Any], noun: str) -> str:
         return sentence + "Below 50, it is surer of what it has never seen."
     passing, alone = (formats.format_percent(metrics["fpr95"], 500) for metrics in (whole, member))
     return sentence + (
-        f"If 95 % of the known are to pass, {passing} of the out-of-distribution images pass too, "
-        f"with one member {alone}."
+        "If 95 % of the known are to pass, "
+        f"{passing} of the out-of-distribution images pass too, with one member {alone}."
     )
 
 

@@ -197,11 +197,9 @@ def build_threshold_marker(confidence_threshold: ConfidenceThreshold, palette: P
             "width": 4,
         },
         "hovertext": [
-            f"At least {formats.format_confidence_threshold(confidence_threshold.threshold)} "
-            "sure: answers "
-            f"{formats.format_percent(confidence_threshold.coverage, confidence_threshold.n)}, "
-            "errs in "
-            f"{formats.format_percent(confidence_threshold.error, places=2)}"
+            f"At least {formats.format_confidence_threshold(confidence_threshold.threshold)} sure: "
+            f"answers {formats.format_percent(confidence_threshold.coverage, confidence_threshold.n)}, "
+            f"errs in {formats.format_percent(confidence_threshold.error, places=2)}"
         ],
         "hoverinfo": "text",
     }

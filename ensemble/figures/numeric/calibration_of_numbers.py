@@ -43,8 +43,7 @@ def plot_pit_histogram(histogram: PitHistogram, title: str, palette: Palette) ->
             hoverinfo="text",
             hovertext=[
                 f"{formats.format_count(int(counts[b]), 'target')} between "
-                f"{formats.format_percent_range(edges[b], edges[b + 1])} of what is predicted; "
-                f"{name}"
+                f"{formats.format_percent_range(edges[b], edges[b + 1])} of what is predicted; {name}"
                 for b in bins
             ],
         )
@@ -65,9 +64,8 @@ def describe_pit_chart(histogram: PitHistogram) -> str:
     """The picture in words."""
     counts = ", ".join(f"{count:,}" for count in histogram.counts)
     return (
-        f"Targets in {len(histogram.counts)} even bins of what is predicted, from its low end to "
-        f"its high end: {counts}; chance leaves all between {histogram.low:,.0f} and "
-        f"{histogram.high:,.0f}"
+        f"Targets in {len(histogram.counts)} even bins of what is predicted, from its low end to its high end: "
+        f"{counts}; chance leaves all between {histogram.low:,.0f} and {histogram.high:,.0f}"
     )
 
 

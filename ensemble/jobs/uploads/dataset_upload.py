@@ -110,8 +110,7 @@ def receive_upload(content: BinaryIO, request: UploadRequest) -> UploadJob:
         shutil.rmtree(folder, ignore_errors=True)
         raise StorageError(
             f"The upload cannot be saved in {uploads_folder()} ({describe_os_error(error)}): "
-            f"{describe_remedy(error)}, or point ENSEMBLE_DATA at a folder that you can write "
-            "to."
+            f"{describe_remedy(error)}, or point ENSEMBLE_DATA at a folder that you can write to."
         ) from error
 
 

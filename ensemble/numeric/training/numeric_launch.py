@@ -77,8 +77,8 @@ def require_numeric_config(run: NumericRun) -> NumericConfig:
     """The settings that a run was trained with here; RunError of one that was trained elsewhere."""
     if run.settings is None:
         raise RunError(
-            f"The run “{run.id}” was trained elsewhere: only its predictions are here. Train one "
-            "here to ask its members."
+            f"The run “{run.id}” was trained elsewhere: "
+            "only its predictions are here. Train one here to ask its members."
         )
     return run.settings
 

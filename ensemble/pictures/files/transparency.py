@@ -108,8 +108,7 @@ class GroundScan:
             return ["Transparent pictures are in light ink: they are put on black."]
         if self.ground == MIXED:
             return [
-                f"Of {self.seen:,} transparent pictures that were looked at, {self.light:,} are in "
-                "light colours: a picture of which nothing would be seen on white is put on black, "
-                "the others on white."
+                f"Of {self.seen:,} transparent pictures that were looked at, {self.light:,} are in light colours: "
+                "a picture of which nothing would be seen on white is put on black, the others on white."
             ]
         return []

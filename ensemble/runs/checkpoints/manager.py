@@ -122,9 +122,8 @@ class Checkpoints:
             return find_checksum_damage(self._folder / str(place))
         except OSError as error:
             raise RunError(
-                f"Checkpoint {place} of the run “{self._run_folder.name}” cannot be read "
-                f"({error.strerror}). Nothing was changed: make {error.filename} readable, then "
-                "try again."
+                f"Checkpoint {place} of the run “{self._run_folder.name}” cannot be read ({error.strerror}). "
+                f"Nothing was changed: make {error.filename} readable, then try again."
             ) from error
 
     def _read_checkpoint(self, place: int, like: Progress) -> Progress | None:

@@ -156,9 +156,8 @@ def check_group_folders(run: Run, groups: Sequence[Group]) -> None:
             ) from error
         except (OSError, ValueError) as error:
             raise RunError(
-                f"{group.title} of the run “{run.id}” cannot be identified ({error}): put "
-                f"{place}/{GROUP_FILE} back, or delete the folder and resume the run, which "
-                "trains that group again."
+                f"{group.title} of the run “{run.id}” cannot be identified ({error}): put {place}/{GROUP_FILE} back, "
+                "or delete the folder and resume the run, which trains that group again."
             ) from error
         if owner != GroupOwner(
             compute_run_fingerprint(run), group.number, group.group_count, group.first_member, group.member_count

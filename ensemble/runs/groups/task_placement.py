@@ -33,9 +33,8 @@ def create_group_tasks(run: Run) -> GroupTaskControl:
     backend = create_scheduler_backend(placement, run.path / GROUPS_FOLDER)
     if (group_count := require_training_config(run).groups) > 1 and backend.config.nodes > 1:
         raise ConfigError(
-            f"The run “{run.id}” has {group_count} groups, each of which takes one node: put "
-            '"nodes": 1 '
-            "into its placement.json, and resume it."
+            f"The run “{run.id}” has {group_count} groups, each of which takes one node: "
+            'put "nodes": 1 into its placement.json, and resume it.'
         )
     return create_scheduler_tasks(run, backend)
 

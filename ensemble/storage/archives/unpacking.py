@@ -134,9 +134,8 @@ def _check_free_space(folder: Path, nbytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if nbytes + RESERVED_BYTES > free:
         raise StorageError(
-            f"Unpacked, the archive takes {nbytes / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are "
-            "free where datasets are stored: free some space, or point ENSEMBLE_DATA at "
-            "another disk."
+            f"Unpacked, the archive takes {nbytes / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free where "
+            "datasets are stored: free some space, or point ENSEMBLE_DATA at another disk."
         )
 
 

@@ -97,8 +97,7 @@ def show_grouping_control(every: tuple[runs.Run, ...]) -> None:
             width=240,
             placeholder="Everything but the seed",
             help="Runs with the same values in these settings form a group, whatever else differs: "
-            "one curve with its band, one column. With none, runs that differ in the seed alone "
-            "do.",
+            "one curve with its band, one column. With none, runs that differ in the seed alone do.",
         )
 
 

@@ -51,9 +51,8 @@ def show_dataset_uploader() -> None:
             **rights.build_control_arguments(
                 Action.ADD_DATA,
                 disabled=full,
-                help="It is opened by a process of its own, and kept on this server for a day at "
-                "most unless you add it. Larger ones: `ensemble data add` on its "
-                "machine.",
+                help="It is opened by a process of its own, and kept on this server for a day at most "
+                "unless you add it. Larger ones: `ensemble data add` on its machine.",
             ),
         )
         if full:

@@ -77,9 +77,8 @@ def show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
         **DELTA_STYLES[gained.nll_sign],
         help=format_term_help(
             "NLL",
-            f"{METRIC_HELP['NLL']} Below it: how far that is from the average member's, the 95 % "
-            "interval on the same images. Averaging never raises it above their mean; the question "
-            "is how much lower it is.",
+            f"{METRIC_HELP['NLL']} Below it: how far that is from the average member's, the 95 % interval "
+            "on the same images. Averaging never raises it above their mean; the question is how much lower it is.",
             is_plain_wording_on(),
         ),
     )

@@ -108,10 +108,9 @@ def show_no_comparable_run(shared_epoch: SharedEpoch) -> None:
     )
     if shared_epoch.run.training_config is None:
         st.info(
-            f"There is no other run on the same {escaping.escape_markdown(same)} in the same "
-            "order. Import another model's predictions of them, and they can be compared here; "
-            "`ensemble export` writes the test images of a run that was trained "
-            "here.",
+            f"There is no other run on the same {escaping.escape_markdown(same)} in the same order. "
+            "Import another model's predictions of them, and they can be compared here; "
+            "`ensemble export` writes the test images of a run that was trained here.",
             icon=":material/compare_arrows:",
         )
         st.page_link("pages/runs.py", label="Import another", icon=":material/arrow_forward:")

@@ -128,8 +128,8 @@ def show_members_answer(queue: PoolQueue, number: int) -> None:
         st.toggle,
         "Show what the members say",
         key=f"labels_answer_{number}",
-        help="Labels that follow the members teach them nothing, and make them look better than "
-        "they are. Decide first.",
+        help="Labels that follow the members teach them nothing, "
+        "and make them look better than they are. Decide first.",
     ):
         said = words.describe_members_answer(answer[1], batch.members, queue.class_names[answer[0]])
         st.caption(escaping.escape_markdown(said))

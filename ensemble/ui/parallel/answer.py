@@ -100,9 +100,8 @@ def describe_speedup_interval(bought: Speedup) -> str:
     if not math.isfinite(bought.high):
         return ""
     return (
-        f" Its 95 % interval is {format_speedup(bought.low)} to {format_speedup(bought.high)}, "
-        "over these iterations. Another measurement may differ, for example if the machine is "
-        "busy."
+        f" Its 95 % interval is {format_speedup(bought.low)} to {format_speedup(bought.high)}, over these iterations. "
+        "Another measurement may differ, for example if the machine is busy."
     )
 
 

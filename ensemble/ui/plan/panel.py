@@ -83,9 +83,8 @@ def show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_cho
         table=lambda: plan_heatmap.tabulate_plans(maps.test, plan_choice, costs),
         sees="The bluer, the better. Each cell is the mean over all committees of that size after "
         "that epoch; along a dotted line training costs the same share of the whole run.",
-        help="Thick frame: the best plan that the budget (the thick line) pays for. Thin frames: "
-        "with it, the plans one of which is the best (95 %). By NLL a smaller committee of "
-        "the same epoch never is.",
+        help="Thick frame: the best plan that the budget (the thick line) pays for. Thin frames: with it, "
+        "the plans one of which is the best (95 %). By NLL a smaller committee of the same epoch never is.",
     )
 
 
@@ -112,7 +111,6 @@ def show_plan_details(run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_cho
         table=lambda: plan_heatmap.tabulate_plans(maps.test, plan_choice, costs),
         sees="Each plan that can be the best for the budget against this one, on the same images; "
         "right of 0 it is worse. The intervals hold all together (95 %).",
-        help="They count both that other test images would be drawn and that other members would "
-        f"be trained. Of many plans the {intervals.MAX_PLANS} that lose least are drawn; the table "
-        "has all.",
+        help="They count both that other test images would be drawn and that other members would be trained. "
+        f"Of many plans the {intervals.MAX_PLANS} that lose least are drawn; the table has all.",
     )

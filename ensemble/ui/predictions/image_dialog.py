@@ -126,8 +126,8 @@ def show_image_probabilities(image_dialog_context: ImageDialogContext, number: i
         ""
         if len(names) <= probability_bars.MAX_CLASSES
         else (
-            f"The {probability_bars.MAX_CLASSES} likeliest of {len(names):,} classes, with what it "
-            f"is; the file has all. "
+            f"The {probability_bars.MAX_CLASSES} likeliest of {len(names):,} classes, "
+            "with what it is; the file has all. "
         )
     )
     dots = "Bars: the averaged probabilities. Dots: each member's own." if predictions.members > 1 else ""

@@ -53,9 +53,8 @@ CLOSED_TAB_TTL_S = 10
 RESERVED_FILES = 32  # open files: for pages, and for `forget_closed_tabs`
 WEBSOCKET_PATH = "/_stcore/stream"
 FEW_FILES_MESSAGE = (
-    "The system allows this server {limit:,} open files, enough for about {tabs:,} browser tabs "
-    "at once: for more, raise the limit (`ulimit -Hn`, or the service's own setting) and start it "
-    "again."
+    "The system allows this server {limit:,} open files, enough for about {tabs:,} browser tabs at once: "
+    "for more, raise the limit (`ulimit -Hn`, or the service's own setting) and start it again."
 )
 TOO_FEW_FILES_MESSAGE = (
     "The system allows this server {limit:,} open files, too few for its pages to open: raise the "

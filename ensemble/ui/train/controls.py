@@ -121,8 +121,8 @@ def show_other_settings() -> None:
                 show_other_setting(name)
         if not found:
             st.caption(
-                f"No setting is about “{escaping.escape_markdown(sought)}”: try another word, such "
-                "as seed, rate or shift."
+                f"No setting is about “{escaping.escape_markdown(sought)}”: "
+                "try another word, such as seed, rate or shift."
             )
 
 

@@ -209,8 +209,7 @@ def show_pareto_front(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
         alt=f"{title}: {len(front)} of {len(complete)} trials on the front",
         table=lambda: tabulate_trials(sweep, complete),
         sees=f"**{formats.format_count(len(front), 'trial')}** of {len(complete):,} "
-        f"{'is' if len(front) == 1 else 'are'} beaten by no other in every objective at once. "
-        f"Better is {better}.",
+        f"{'is' if len(front) == 1 else 'are'} beaten by no other in every objective at once. Better is {better}.",
     )
 
 

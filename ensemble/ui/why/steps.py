@@ -44,11 +44,8 @@ def show_why_steps(shared_epoch: SharedEpoch) -> None:
         st.caption(f"Step {step} of {len(STEPS)}", width="content")
         follows = STEPS[step].title if step < len(STEPS) else "Start again"
         show_step_button(follows, "Right", step % len(STEPS) + 1)
-    st.caption(
-        f"{escaping.escape_markdown(shared_epoch.noun.capitalize())} {number} · epoch "
-        f"{shared_epoch.epoch} · "
-        f"{STEPS[step - 1].title}"
-    )
+    noun = escaping.escape_markdown(shared_epoch.noun.capitalize())
+    st.caption(f"{noun} {number} · epoch {shared_epoch.epoch} · {STEPS[step - 1].title}")
     with st.container(key=f"why_step_{step}"):
         STEPS[step - 1].show(selected_image)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

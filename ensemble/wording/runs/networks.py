@@ -74,9 +74,8 @@ def format_memory(held: float) -> str:
 def describe_memory_excess(needed: float, there: float) -> str:
     """A run that this machine cannot hold, and what to do."""
     return (
-        f"It would take about {format_memory(needed)} of memory, more than the "
-        f"{format_memory(there)} here: choose fewer members, a smaller batch, or a narrower "
-        "network."
+        f"It would take about {format_memory(needed)} of memory, more than the {format_memory(there)} here: "
+        "choose fewer members, a smaller batch, or a narrower network."
     )
 
 

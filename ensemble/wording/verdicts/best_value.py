@@ -95,10 +95,8 @@ def describe_best_value_evidence(
     if best_value.pair_count:
         seeds = "" if best_value.over == OVER_IMAGES else ", over the seeds of its members"
         sentences.append(
-            f"Each other value is compared with it on the same "
-            f"{formats.format_count(best_value.n, 'image')}{seeds} "
-            f"(paired, 5 %, adjusted for {formats.format_count(best_value.pair_count, 'pair')} of "
-            "values)."
+            f"Each other value is compared with it on the same {formats.format_count(best_value.n, 'image')}{seeds} "
+            f"(paired, 5 %, adjusted for {formats.format_count(best_value.pair_count, 'pair')} of values)."
         )
         if best_value.over == OVER_IMAGES:
             sentences.append(recommend_more_members(len(best_value.values), setting))

@@ -97,13 +97,9 @@ def describe_lead(group_difference: GroupDifference, noun: str) -> str:
     )
     nll = f"{format_signed(-group_difference.nll_high)} to {format_signed(-group_difference.nll_low)}"
     return (
-        f"The ensemble has {formats.format_image_difference(group_difference.digits, noun)} right "
-        "of "
-        f"{group_difference.n:,} (95 %: "
-        f"{ends}; {format_p_value(group_difference.adjusted_p)}), NLL "
-        f"{format_signed(-group_difference.nll)} (95 %: "
-        f"{nll}; "
-        f"{format_p_value(group_difference.adjusted_nll_p)})."
+        f"The ensemble has {formats.format_image_difference(group_difference.digits, noun)} "
+        f"right of {group_difference.n:,} (95 %: {ends}; {format_p_value(group_difference.adjusted_p)}), "
+        f"NLL {format_signed(-group_difference.nll)} (95 %: {nll}; {format_p_value(group_difference.adjusted_nll_p)})."
     )
 
 

@@ -73,13 +73,9 @@ def describe_calibration_evidence(calibration_test: CalibrationTest, noun: str) 
     worst_bin, p = calibration_test.worst_bin
     says, right = format_confidence_and_accuracy(worst_bin)
     return (
-        f"{formats.format_percent_range(worst_bin.low, worst_bin.high)}: {says} sure on average, "
-        f"{right} "
-        f"right, "
-        f"{formats.format_count(worst_bin.n, noun)}, z = {format_z_score(worst_bin.z)}, "
-        f"{format_p_value(p)} "
-        f"after Holm's correction for {formats.format_count(len(calibration_test.bins), 'bin')}. "
-        f"All: {whole}."
+        f"{formats.format_percent_range(worst_bin.low, worst_bin.high)}: {says} sure on average, {right} right, "
+        f"{formats.format_count(worst_bin.n, noun)}, z = {format_z_score(worst_bin.z)}, {format_p_value(p)} "
+        f"after Holm's correction for {formats.format_count(len(calibration_test.bins), 'bin')}. All: {whole}."
     )
 
 
@@ -88,10 +84,9 @@ def format_calibration_test(calibration_bin_test: CalibrationBinTest, noun: str)
     groups = calibration_bin_test.groups
     how = "exact, Poisson binomial" if groups is None else f"over {groups:,} groups"
     return (
-        f"z = {format_z_score(calibration_bin_test.z)}, {format_p_value(calibration_bin_test.p)} "
-        f"({how}), "
-        f"{formats.format_count(calibration_bin_test.n, noun)}: {calibration_bin_test.right:,} "
-        f"right, {calibration_bin_test.expected:,.1f} expected"
+        f"z = {format_z_score(calibration_bin_test.z)}, {format_p_value(calibration_bin_test.p)} ({how}), "
+        f"{formats.format_count(calibration_bin_test.n, noun)}: "
+        f"{calibration_bin_test.right:,} right, {calibration_bin_test.expected:,.1f} expected"
     )
 
 

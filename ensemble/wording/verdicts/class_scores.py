@@ -92,8 +92,7 @@ def describe_lowest_group(lowest: LowestGroup, noun: str) -> str:
     ends = formats.format_percent_range(lowest.low, lowest.high, places=1)
     return (
         f"{begin} ({lowest.right:,} of {n:,}; {ends} for all {lowest.groups:,} groups of at least "
-        f"{formats.format_count(lowest.least, noun)} at once, {format_p_value(lowest.p)} after "
-        f"correction for them)."
+        f"{formats.format_count(lowest.least, noun)} at once, {format_p_value(lowest.p)} after correction for them)."
     )
 
 
@@ -139,11 +138,10 @@ def explain_class_table(noun: str) -> str:
     """How to read `tabulate_class_scores`."""
     images = pluralize_noun(noun)
     return (
-        f"Right: the share of the class's {images} that the ensemble gets right (recall); its "
-        "interval holds for all classes at once. Precision: of what is said to be of the class, "
-        "the share that is. F1: the harmonic mean of both. Says more often by: the mean "
-        f"probability given to the class less the share of {images} that are of it, in percentage "
-        "points."
+        f"Right: the share of the class's {images} that the ensemble gets right (recall); "
+        "its interval holds for all classes at once. Precision: of what is said to be of the class, the share that is. "
+        "F1: the harmonic mean of both. Says more often by: "
+        f"the mean probability given to the class less the share of {images} that are of it, in percentage points."
     )
 
 

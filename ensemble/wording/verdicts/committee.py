@@ -46,9 +46,8 @@ def describe_enough_members(sufficient_size: SufficientSize, noun: str) -> str:
         verb = "is" if sufficient_size.size == 1 else "are"
         cases = "all" if sufficient_size.share == 1 else formats.format_percent(sufficient_size.share, figures=2)
         return (
-            f"If {margin} may be lost, {sufficient_size.size} of {M} members {verb} enough, in "
-            f"{cases} "
-            f"{'cases' if sufficient_size.share == 1 else 'of cases'}."
+            f"If {margin} may be lost, {sufficient_size.size} of {M} members {verb} enough, "
+            f"in {cases} {'cases' if sufficient_size.share == 1 else 'of cases'}."
         )
     failed = sufficient_size.sizes[0]
     if failed.outcome == "loses":

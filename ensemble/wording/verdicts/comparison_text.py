@@ -121,8 +121,7 @@ def describe_comparison_basis(comparison_table: ComparisonTable) -> str:
     text = " ".join(filter(None, [f"95 % intervals {many}.", digits]))
     if comparison_table.tests:
         text += (
-            f" Each p is adjusted for all {comparison_table.tests} tests (Holm); “no difference "
-            "shown” does not mean equal. The baseline is taken to be chosen before the results "
-            "were seen."
+            f" Each p is adjusted for all {comparison_table.tests} tests (Holm); “no difference shown” does not "
+            "mean equal. The baseline is taken to be chosen before the results were seen."
         )
     return text

@@ -163,9 +163,8 @@ def explain_set_sizes_chart(conformal_coverage: ConformalCoverage, noun: str) ->
     """What to see in the picture."""
     n = conformal_coverage.n
     text = (
-        f"{formats.format_percent(conformal_coverage.singleton_count / n, n)} of the "
-        f"{pluralize_noun(noun)} "
-        f"get a list of one class"
+        f"{formats.format_percent(conformal_coverage.singleton_count / n, n)} "
+        f"of the {pluralize_noun(noun)} get a list of one class"
     )
     several = n - conformal_coverage.singleton_count - conformal_coverage.empty_count
     text += f", {formats.format_percent(several / n, n)} two or more"

@@ -69,10 +69,9 @@ def describe_verdict_basis(comparison: TeacherComparison, noun: str) -> str:
         for who, judged in (("student", comparison.student), ("teacher", comparison.teacher))
     )
     return (
-        f"On the same {formats.format_count(comparison.gain.n, f'test {noun}')}, {epochs}. Both "
-        "claims together are wrong at most 5 % of the time. They are of these two trained runs: "
-        "another seed of either may come out otherwise, and what is not shown is not shown to be "
-        "equal."
+        f"On the same {formats.format_count(comparison.gain.n, f'test {noun}')}, {epochs}. "
+        "Both claims together are wrong at most 5 % of the time. They are of these two trained runs: "
+        "another seed of either may come out otherwise, and what is not shown is not shown to be equal."
     )
 
 

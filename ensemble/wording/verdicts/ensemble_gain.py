@@ -176,12 +176,9 @@ def describe_interval_scope(
     ends = [formats.format_significant(end) for end in (min(nlls), max(nlls))]
     return (
         f"{text}: {len(accuracies):,} runs that differ in the seed alone get "
-        f"{formats.format_percent(statistics.fmean(accuracies), n)} ± "
-        f"{formats.format_significant(points, 2)} "
-        f"({shares[0].removesuffix(' %')} to {shares[1]}), NLL "
-        f"{formats.format_significant(statistics.fmean(nlls))} ± "
-        f"{formats.format_significant(statistics.stdev(nlls), 2)} ({ends[0]} to {ends[1]}): mean ± "
-        "standard deviation."
+        f"{formats.format_percent(statistics.fmean(accuracies), n)} ± {formats.format_significant(points, 2)} "
+        f"({shares[0].removesuffix(' %')} to {shares[1]}), NLL {formats.format_significant(statistics.fmean(nlls))} ± "
+        f"{formats.format_significant(statistics.stdev(nlls), 2)} ({ends[0]} to {ends[1]}): mean ± standard deviation."
     )
 
 

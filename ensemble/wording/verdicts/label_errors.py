@@ -122,10 +122,9 @@ def explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
 def caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
     """What the images are, and in which order."""
     return (
-        f"{formats.format_count(count, noun)} whose label the ensemble contradicts or whose doubt "
-        f"is at least {formats.format_percent(QUEUE_DOUBT, places=0)}, the most doubtful first. "
-        "Below each: what the ensemble says, and the label; the doubt; how many members vote for "
-        "the label."
+        f"{formats.format_count(count, noun)} whose label the ensemble contradicts "
+        f"or whose doubt is at least {formats.format_percent(QUEUE_DOUBT, places=0)}, the most doubtful first. "
+        "Below each: what the ensemble says, and the label; the doubt; how many members vote for the label."
     )
 
 

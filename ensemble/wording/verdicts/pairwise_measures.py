@@ -86,9 +86,8 @@ class PairwiseMeasure:
         third, fourth = sorted((int(low[0]) + 1, int(low[1]) + 1))
         return (
             f"Members {first} and {second} {self.most_phrase} most "
-            f"({self.format_in_sentence(float(apart[high]), n, noun)}), {third} and {fourth} "
-            f"{self.least_phrase} "
-            f"({self.format_in_sentence(float(apart[low]), n, noun)})."
+            f"({self.format_in_sentence(float(apart[high]), n, noun)}), "
+            f"{third} and {fourth} {self.least_phrase} ({self.format_in_sentence(float(apart[low]), n, noun)})."
         )
 
     def format_in_sentence(self, value: float, n: int, noun: str) -> str:

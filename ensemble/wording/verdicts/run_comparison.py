@@ -99,9 +99,8 @@ def describe_seed_evidence(seeds: SeedComparison | None, noun: str) -> str:
     nll = f"{format_signed(-difference.nll_high)} to {format_signed(-difference.nll_low)}"
     return (
         f"Over {len(seeds.runs)} and {len(seeds.other_runs)} seeds: "
-        f"{formats.format_image_difference(difference.digits, noun)} ({ends}), {accuracy_p}; NLL "
-        f"{format_signed(-difference.nll)} ({nll}), {nll_p}: intervals and p for new seeds and "
-        "images."
+        f"{formats.format_image_difference(difference.digits, noun)} ({ends}), {accuracy_p}; "
+        f"NLL {format_signed(-difference.nll)} ({nll}), {nll_p}: intervals and p for new seeds and images."
     )
 
 
@@ -129,12 +128,9 @@ def describe_comparison_evidence(paired_gain: PairedGain, noun: str) -> str:
     open_ = "" if accuracy < SIGNIFICANCE_LEVEL else describe_undecided_gain(paired_gain, noun)
     return (
         f"{paired_gain.won:,} right only in this run, {paired_gain.lost:,} only in the other, "
-        f"{format_p_value(float(accuracy))}: "
-        f"{formats.format_image_difference(paired_gain.digits, noun)} "
-        f"{format_gain_interval(paired_gain)}{open_}. NLL is "
-        f"{format_nll_change(paired_gain)}, {format_p_value(float(nll))}. Both p are adjusted for "
-        "two "
-        "tests (Holm); each interval is for one test alone."
+        f"{format_p_value(float(accuracy))}: {formats.format_image_difference(paired_gain.digits, noun)} "
+        f"{format_gain_interval(paired_gain)}{open_}. NLL is {format_nll_change(paired_gain)}, "
+        f"{format_p_value(float(nll))}. Both p are adjusted for two tests (Holm); each interval is for one test alone."
     )
 
 

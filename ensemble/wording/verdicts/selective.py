@@ -12,8 +12,7 @@ def describe_threshold_images(confidence_threshold: ConfidenceThreshold, noun: s
     if confidence_threshold.halved:
         return (
             f"Thresholds are set on one half of the test set ({confidence_threshold.fitted:,}); "
-            f"answers and mistakes are counted on the other ({confidence_threshold.n:,}), where "
-            "more may be wrong"
+            f"answers and mistakes are counted on the other ({confidence_threshold.n:,}), where more may be wrong"
         )
     return (
         f"Thresholds are set on the {confidence_threshold.fitted:,} validation "
@@ -51,10 +50,9 @@ def describe_selective_answer(confidence_threshold: ConfidenceThreshold, rate: f
         return f"Answering every {noun}, {who} {errs}."
     sure = formats.format_confidence_threshold(confidence_threshold.threshold)
     return (
-        f"Answering only where it is at least {sure} sure, {who} answers "
-        f"{formats.format_percent(confidence_threshold.coverage, confidence_threshold.n)} of the "
-        f"{pluralize_noun(noun)} and "
-        f"{errs}."
+        f"Answering only where it is at least {sure} sure, "
+        f"{who} answers {formats.format_percent(confidence_threshold.coverage, confidence_threshold.n)} "
+        f"of the {pluralize_noun(noun)} and {errs}."
     )
 
 
@@ -109,10 +107,7 @@ def tabulate_selective_metrics(
 def explain_selective_table(curve: RiskCoverage, confidence_threshold: ConfidenceThreshold, who: str, noun: str) -> str:
     """What the columns of `tabulate_selective_metrics` are, and on what they were counted."""
     return (
-        "AURC: the area under the curve, the mean share of wrong answers over all coverages. Were "
-        f"every wrong {noun} the least sure, {who}'s would be "
-        f"{formats.format_significant(curve.aurc_best)}. "
-        f"{describe_threshold_images(confidence_threshold, noun)}; "
-        f"in brackets the 95 % "
-        "interval."
+        "AURC: the area under the curve, the mean share of wrong answers over all coverages. "
+        f"Were every wrong {noun} the least sure, {who}'s would be {formats.format_significant(curve.aurc_best)}. "
+        f"{describe_threshold_images(confidence_threshold, noun)}; in brackets the 95 % interval."
     )

@@ -308,8 +308,7 @@ def _convert_disk_errors(name: str) -> Iterator[None]:
     except OSError as error:
         raise StorageError(
             f"The pool {name} cannot be saved in {pools_folder()} ({describe_os_error(error)}): "
-            "free some space, or point ENSEMBLE_DATA at a folder that you can write to, and add "
-            "it again."
+            "free some space, or point ENSEMBLE_DATA at a folder that you can write to, and add it again."
         ) from error
 
 

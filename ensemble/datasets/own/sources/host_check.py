@@ -58,8 +58,7 @@ def check_host_answers(url: str, name: str) -> None:
         raise DataError(
             f"{name} has to be downloaded from {urlsplit(url).hostname}, which does not answer: "
             "check your network, and HTTPS_PROXY behind a proxy; or where there is a network run "
-            f"`tfds build {name} --file_format=array_record`, and point TFDS_DATA_DIR here at the "
-            "folder that it made."
+            f"`tfds build {name} --file_format=array_record`, and point TFDS_DATA_DIR here at the folder that it made."
         )
 
 

@@ -65,9 +65,8 @@ def describe_bounded_outputs(network: Network) -> str:
     if low >= -1 - SUM_TOLERANCE and high <= 1 + SUM_TOLERANCE:
         bounds = "0 and 1" if low >= 0 else "−1 and 1"
         return (
-            f"It gives numbers between {bounds} whatever its parameters are, and a softmax is "
-            "taken of them: it learns slowly and is never sure. Let a dense layer without an "
-            "activation be its last."
+            f"It gives numbers between {bounds} whatever its parameters are, and a softmax is taken of them: "
+            "it learns slowly and is never sure. Let a dense layer without an activation be its last."
         )
     return ""
 

@@ -192,7 +192,6 @@ def show_saliency_downloads(
             icon=":material/table:",
             key="classify_saliency_csv",
             on_click="ignore",
-            help=f"A row for each of the {occlusion.ensemble_change.size} places: how far the "
-            f"probabilities of {pluralize_noun(classified_mark.noun)} said fall when it is "
-            "covered.",
+            help=f"A row for each of the {occlusion.ensemble_change.size} places: how far the probabilities "
+            f"of {pluralize_noun(classified_mark.noun)} said fall when it is covered.",
         )

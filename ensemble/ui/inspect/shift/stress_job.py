@@ -147,12 +147,9 @@ def describe_stress_job(shared_epoch: SharedEpoch) -> str:
     most = shift.count_measured_images(shared_epoch.n, shared_epoch.dataset.image_shape)
     some = f"all {shared_epoch.n:,}" if most == shared_epoch.n else f"the first {most:,}"
     return (
-        "An ensemble that is good on its own test set may fail on "
-        f"{pluralize_noun(shared_epoch.noun)} "
-        "that look a "
-        f"little different, and should then at least be unsure. This turns, shifts, blurs, fades "
-        f"and adds noise to {some} test {pluralize_noun(shared_epoch.noun)}, in "
-        f"{count_stress_steps() - MIN_OOD_SETS - 1} steps, "
+        f"An ensemble that is good on its own test set may fail on {pluralize_noun(shared_epoch.noun)} that look "
+        "a little different, and should then at least be unsure. This turns, shifts, blurs, fades and adds noise to "
+        f"{some} test {pluralize_noun(shared_epoch.noun)}, in {count_stress_steps() - MIN_OOD_SETS - 1} steps, "
         "and asks every member each time; then it shows them images that belong to no class."
     )
 

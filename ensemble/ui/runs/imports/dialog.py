@@ -22,11 +22,10 @@ from ensemble.wording import escaping
 VIEW_OF_PREDICTIONS = "calibration"
 FILE_TYPES = ["npz", "csv", "parquet", "html", "htm"]
 ACCEPTED_FILES_HELP = (
-    "A report (`.html`) that was saved of runs, with their data in it. Or predictions, one file "
-    "for all members, or one a member: `.npz` with `probabilities` or `logits` of shape (members, "
-    "examples, classes) and `labels` from 0; images, class and member names if you have them. Or "
-    "predicted numbers, in one file: `mean` and `std` of shape (members, examples) and `targets`. "
-    "CSV and Parquet too."
+    "A report (`.html`) that was saved of runs, with their data in it. Or predictions, one file for all members, "
+    "or one a member: `.npz` with `probabilities` or `logits` of shape (members, examples, classes) "
+    "and `labels` from 0; images, class and member names if you have them. Or predicted numbers, in one file: "
+    "`mean` and `std` of shape (members, examples) and `targets`. CSV and Parquet too."
 )
 
 
@@ -40,9 +39,8 @@ def show_import_button() -> None:
         on_click=open_import_dialog,
         **rights.build_control_arguments(
             Action.IMPORT,
-            help="A report that somebody sent you; or predictions of an ensemble "
-            "that was trained elsewhere: with PyTorch, Keras, scikit-learn, anything that can save "
-            "an array.",
+            help="A report that somebody sent you; or predictions of an ensemble that was trained elsewhere: "
+            "with PyTorch, Keras, scikit-learn, anything that can save an array.",
         ),
     )
     if tab.import_dialog_open:

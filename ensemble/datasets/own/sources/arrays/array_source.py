@@ -137,9 +137,8 @@ class ArraySource:
         for split, groups in by_split.items():
             if groups.shape != self.labels[split].shape or groups.dtype.kind not in "iuU":
                 raise DataError(
-                    f"{self._arrays.name} has groups of shape {groups.shape} for "
-                    f"{len(self.labels[split]):,} {split} images: give each one, as a whole "
-                    "number or text."
+                    f"{self._arrays.name} has groups of shape {groups.shape} "
+                    f"for {len(self.labels[split]):,} {split} images: give each one, as a whole number or text."
                 )
         if len({groups.dtype.kind == "U" for groups in by_split.values()}) > 1:
             raise DataError(

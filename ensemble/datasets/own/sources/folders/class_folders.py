@@ -37,8 +37,7 @@ def read_class_folders(reading: LayoutReading, folders: Sequence[Path]) -> Folde
             count = f"{len(holding):,} classes hold" if len(holding) > 1 else "1 class holds"
             reading.notes.append(
                 f"{count} folders ({format_name_list([holding[0].name])}: "
-                f"{format_name_list(below[holding[0]])}): the pictures within a class are taken "
-                "together."
+                f"{format_name_list(below[holding[0]])}): the pictures within a class are taken together."
             )
     roles = reading.assign_roles(set(by_split))
     reading.tree.add_classes(by_split, {split: SPLIT_TITLES[role] for split, role in roles.items()})

@@ -144,8 +144,7 @@ def match_rows(walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictur
             if matched.label_of.setdefault(path, label) != label:
                 raise DataError(
                     f"Line {line:,} of {table.path.name} gives {walk.relative_path(path)!r:.120} "
-                    f"the class “{label:.60}”, and another row “{matched.label_of[path]:.60}”: "
-                    "keep one of them."
+                    f"the class “{label:.60}”, and another row “{matched.label_of[path]:.60}”: keep one of them."
                 )
             if group:
                 matched.groups[path] = group
@@ -173,9 +172,8 @@ def describe_tables(tables: Sequence[LabelTable], matched: _Matched, pictures: i
         sentences.append(f"{matched.unlabelled:,} {rows} without a class and left out.")
     if matched.missing:
         sentences.append(
-            f"{len(matched.missing):,} row{' is' if len(matched.missing) == 1 else 's are'} of no "
-            "picture that is there: "
-            f"{format_name_list(matched.missing)}."
+            f"{len(matched.missing):,} row{' is' if len(matched.missing) == 1 else 's are'} "
+            f"of no picture that is there: {format_name_list(matched.missing)}."
         )
     if left := pictures - len(matched.label_of) - matched.unlabelled:
         sentences.append(

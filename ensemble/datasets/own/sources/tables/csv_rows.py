@@ -79,8 +79,8 @@ def _iterate_lines(path: Path) -> Iterator[str]:
                     )
                 if len(line) > MAX_LINE:
                     raise DataError(
-                        f"{path.name} has a line of more than {MAX_LINE / 2**20:.0f} MB: give each "
-                        "image a line of its own."
+                        f"{path.name} has a line of more than {MAX_LINE / 2**20:.0f} MB: "
+                        "give each image a line of its own."
                     )
                 yield _decode_line(line)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -101,9 +101,8 @@ def open_pixel_file(path: Path) -> PixelArrays:
     table = find_pixel_table(path)
     if table is None:
         raise DataError(
-            f"{path.name} is not a table of pixels: it has to have a column label and one for each "
-            "pixel (label, pixel0, pixel1, …). For a table of labels beside images, give their "
-            "folder."
+            f"{path.name} is not a table of pixels: it has to have a column label and one for each pixel "
+            "(label, pixel0, pixel1, …). For a table of labels beside images, give their folder."
         )
     return PixelArrays({"train": table}, path)
 
