@@ -32,7 +32,7 @@ from ensemble.wording.verdicts import chance_level
 
 ENSEMBLE_SENTENCE = "A deep ensemble: {count} that answer as one, by the average of their probabilities."
 SINGLE_MEMBER_SENTENCE = "With one member there is no agreement, combining or committee to report."
-SEVERAL_MEMBER_VIEWS = ("agreement", "member_map", "committee", "combining")  # of one member there are none of these
+SEVERAL_MEMBER_VIEWS = [name for name, view in VIEWS.items() if view.needs_several]
 
 
 def build_run_content(run: runs.Run) -> ReportContent:

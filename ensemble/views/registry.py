@@ -16,6 +16,9 @@ class RegisteredView:
     Attributes:
       name: its word.
       title: the same for people, and its heading in a report.
+      question: the group of Inspect's controls that it has a control in; "" if another view shows it.
+      label: its title on that control, where the heading is too long; "" for the title.
+      needs_several: whether it compares members, so that one member has none.
       page_break: whether its section begins a new page on paper.
       package: where its module is.
       prefix: stands before its word in the names of its module and function.
@@ -23,6 +26,9 @@ class RegisteredView:
 
     name: str
     title: str
+    question: str = ""
+    label: str = ""
+    needs_several: bool = False
     page_break: bool = True
     package: str = "ensemble.views"
     prefix: str = ""
@@ -38,6 +44,7 @@ class RegisteredView:
         return build
 
 
+BETTER, TRUST, ROBUST = "Better?", "Trust?", "Robust?"
 TEACHER_VIEW = "distillation"  # of runs alone that learnt from another
 MEMBER_VIEWS = "ensemble.views.members"
 # In the order in which a report has them.
@@ -47,18 +54,18 @@ VIEWS = {
         RegisteredView("answer", "Result", page_break=False),
         RegisteredView("loss_by_value", "Loss by value", page_break=False),
         RegisteredView("disputed", "Most disputed", package="ensemble.views.examples"),
-        RegisteredView("agreement", "Agreement", package=MEMBER_VIEWS),
-        RegisteredView("member_map", "Where members stand", package="ensemble.views.examples"),
-        RegisteredView("committee", "Committee"),
-        RegisteredView("combining", "Combining", package=MEMBER_VIEWS),
-        RegisteredView("uncertainty", "Uncertainty"),
+        RegisteredView("agreement", "Agreement", BETTER, needs_several=True, package=MEMBER_VIEWS),
+        RegisteredView("member_map", "Where members stand", needs_several=True, package="ensemble.views.examples"),
+        RegisteredView("committee", "Committee", BETTER, needs_several=True),
+        RegisteredView("combining", "Combining", BETTER, needs_several=True, package=MEMBER_VIEWS),
+        RegisteredView("uncertainty", "Uncertainty", TRUST),
         RegisteredView("confusion", "Class by class"),
         RegisteredView("labels", "Labels in doubt", package="ensemble.views.examples"),
-        RegisteredView("calibration", "Calibration"),
-        RegisteredView("selective", "Answering only where it is sure"),
+        RegisteredView("calibration", "Calibration", TRUST),
+        RegisteredView("selective", "Answering only where it is sure", TRUST, "Selective"),
         RegisteredView("conformal", "Answering with a set"),
-        RegisteredView("shift", "Shift"),
-        RegisteredView(TEACHER_VIEW, "Against its teacher", page_break=False, package=MEMBER_VIEWS),
+        RegisteredView("shift", "Shift", ROBUST),
+        RegisteredView(TEACHER_VIEW, "Against its teacher", BETTER, page_break=False, package=MEMBER_VIEWS),
     )
 }
 

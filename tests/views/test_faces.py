@@ -13,8 +13,9 @@ import ensemble
 from ensemble.cli.program import main
 from ensemble.report import render_report
 from ensemble.runs import Run
+from ensemble.ui.inspect import views as screen
 from ensemble.views.evaluated_epoch import evaluate_epoch
-from ensemble.views.registry import NUMERIC_VIEWS, VIEWS
+from ensemble.views.registry import NUMERIC_VIEWS, TEACHER_VIEW, VIEWS
 from ensemble.views.summary import summarize_view
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
@@ -22,24 +23,18 @@ from tests.pages.stressed import measured
 from tests.report.pages import Page
 
 REPO = Path(__file__).resolve().parents[2]
-# Where Inspect shows a view: its words in the address; None if another screen or test has it.
-SCREENS: dict[str, dict[str, str] | None] = {
-    "answer": {"view": "agreement"},
-    "loss_by_value": None,  # Train shows it
-    "disputed": None,  # Train shows them
-    "agreement": {"view": "agreement"},
-    "member_map": {"view": "agreement", "picture": "map"},
-    "committee": {"view": "committee"},
-    "combining": {"view": "combining"},
-    "uncertainty": {"view": "uncertainty"},
-    "confusion": {"view": "uncertainty", "picture": "confusion"},
-    "labels": {"view": "uncertainty", "picture": "labels"},
-    "calibration": {"view": "calibration"},
-    "selective": {"view": "selective"},
-    "conformal": {"view": "selective", "mode": "sets"},
-    "shift": {"view": "shift"},
-    "distillation": None,  # of a run with a teacher: tests/pages/test_distillation.py
-}
+
+
+def locate_screen(name: str) -> dict[str, str] | None:
+    """Where Inspect shows a view: its words in the address; None if another screen or test has it."""
+    if name in screen.COMMAND_VIEWS:
+        view, parameter, word = screen.COMMAND_VIEWS[name]
+        return {"view": view} | (parameter.build_query(word) if parameter else {})
+    # A view of a run with a teacher: tests/pages/test_distillation.py; others without a control are on Train.
+    return {"view": name} if VIEWS[name].question and name != TEACHER_VIEW else None
+
+
+SCREENS = {name: locate_screen(name) for name in VIEWS}
 
 
 @pytest.fixture
@@ -92,22 +87,55 @@ def test_the_screen_says_what_the_command_says(run: Run, name: str) -> None:
             assert table.note in screen
 
 
-def test_every_list_of_views_is_that_of_the_registry() -> None:
-    """Help, documents and the table above: a view that is added is missing nowhere."""
-    assert list(SCREENS) == list(VIEWS)
-    shown = CliRunner().invoke(main, ["inspect", "--help"]).output
-    lists = {
-        "inspect --help": (shown.split("run of classes:")[1].split("Views of")[0], VIEWS),
-        "inspect --help, numbers": (shown.split("predicts numbers:")[1], NUMERIC_VIEWS),
+def read_words(text: str, start: str, end: str) -> list[str]:
+    """The words in backticks between two places of a text."""
+    return re.findall(r"`(\w+)`", text.split(start, 1)[1].split(end, 1)[0])
+
+
+def test_views_that_have_no_control_of_their_own_are_within_another_or_on_train() -> None:
+    assert {name for name, view in VIEWS.items() if not view.question} == {
+        *screen.COMMAND_VIEWS,
+        "loss_by_value",
+        "disputed",
     }
-    for page, end in (("python.md", "`figures` are"), ("command-line.md", "A run that predicts")):
-        text = (REPO / "docs" / page).read_text().split("The views are `answer`")[1]
-        lists[page] = (f"`answer`{text.split(end)[0]}", VIEWS)
-    numbers = (REPO / "docs" / "python.md").read_text().split("of the page Numbers:")[1]
-    lists["python.md, numbers"] = (numbers.split("; a view")[0], NUMERIC_VIEWS)
-    for where, (text, views) in lists.items():
-        words = re.findall(r"\w+", text)
-        assert [name for name in views if name not in words] == [], where
+    assert {view for view, _, _ in screen.COMMAND_VIEWS.values()} <= set(screen.VIEWS)
+    assert set(screen.VIEWS) - set(VIEWS) == {"compare", "digit"} <= set(screen.PAGE_ONLY_VIEWS)
+
+
+@pytest.mark.parametrize(
+    ("page", "start", "end", "views"),
+    [
+        ("command-line.md", "one its answer, evidence and tables.", "A run that predicts", VIEWS),
+        ("command-line.md", "\nA run that predicts [numbers](#numbers) has", "instead", NUMERIC_VIEWS),
+        ("python.md", "\nThe views are", "`figures` are", VIEWS),
+        ("python.md", "The views are those of the page Numbers:", "; a view", NUMERIC_VIEWS),
+        ("screens/inspect.md", "| `view` |", "\n", screen.VIEWS),
+    ],
+)
+def test_documents_list_the_views_of_the_registry(page: str, start: str, end: str, views: dict[str, Any]) -> None:
+    words = read_words((REPO / "docs" / page).read_text(), start, end)
+    assert [word for word in words if word in views] == list(views), page
+    assert set(words) - set(views) <= {"pair"}, page
+
+
+def test_the_page_on_reports_lists_every_view() -> None:
+    other_words = {
+        "answer": "the verdict with its evidence",
+        "confusion": "confusion matrix",
+        "selective": "selective answers",
+        "conformal": "conformal sets",
+    }
+    page = (REPO / "docs" / "report.md").read_text().split("## What is in it")[1].split("\n## ")[0]
+    text = " ".join(page.split()).lower()
+    words = {name: other_words.get(name, view.title.lower()) for name, view in VIEWS.items()}
+    assert {name: word for name, word in words.items() if word not in text} == {}
+
+
+def test_the_help_lists_the_views_of_the_registry() -> None:
+    shown = CliRunner().invoke(main, ["inspect", "--help"]).output
+    _, of_classes, of_numbers = re.split(r"Views of a run[^:]*:", shown)
+    for text, views in ((of_classes, VIEWS), (of_numbers, NUMERIC_VIEWS)):
+        assert re.findall(r"\w+", text)[: len(views)] == list(views)
 
 
 def test_a_choice_is_answered_alike_by_a_control_a_command_and_a_notebook(run: Run) -> None:

@@ -11,23 +11,29 @@ from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.render import render_view
 from ensemble.ui.shared import address, widget_state
 from ensemble.ui.train.example.recording import is_recorded_run
-from ensemble.views.registry import TEACHER_VIEW
+from ensemble.views.registry import BETTER, ROBUST, TEACHER_VIEW, TRUST
 from ensemble.views.registry import VIEWS as VIEWS_OF_ALL_FACES
 from ensemble.views.selective import has_too_few_images
 from ensemble.wording import escaping
 
-# By the question that they answer: the word in the address, and the label on the screen.
-GROUPS = {
-    "Better?": {
-        "agreement": "Agreement",
-        "committee": "Committee",
-        "combining": "Combining",
-        "distillation": "Against its teacher",
-        "compare": "Compare runs",
-    },
-    "Trust?": {"uncertainty": "Uncertainty", "calibration": "Calibration", "selective": "Selective"},
-    "Robust?": {"shift": "Shift", "digit": "One image"},
-}
+# What only the page shows, by the question that it answers.
+PAGE_ONLY_LABELS = {BETTER: {"compare": "Compare runs"}, ROBUST: {"digit": "One image"}}
+
+
+def group_views() -> dict[str, dict[str, str]]:
+    """The views of the registry that have a control, then the page's own.
+
+    Returns:
+      By question, the word in the address and the label on the screen.
+    """
+    groups: dict[str, dict[str, str]] = {question: {} for question in (BETTER, TRUST, ROBUST)}
+    for view in VIEWS_OF_ALL_FACES.values():
+        if view.question:
+            groups[view.question][view.name] = view.label or view.title
+    return {question: views | PAGE_ONLY_LABELS.get(question, {}) for question, views in groups.items()}
+
+
+GROUPS = group_views()
 VIEWS = {word: label for views in GROUPS.values() for word, label in views.items()}
 DEFAULT_VIEW = next(iter(VIEWS))
 
@@ -38,11 +44,10 @@ PAGE_ONLY_VIEWS = {
     "compare": ("run_comparison", "show_run_comparison"),
 }
 # Views under one name on the screen: what chooses between them in the address.
-AGREEMENT_PICTURES = {"pairs": "Pairs and votes", "map": "Where members stand"}
+AGREEMENT_PICTURES = {"pairs": "Pairs and votes", "map": VIEWS_OF_ALL_FACES["member_map"].title}
 UNCERTAINTY_PICTURES = {
     "scatter": "Aleatoric and epistemic",
-    "confusion": "Class by class",
-    "labels": "Labels in doubt",
+    **{name: VIEWS_OF_ALL_FACES[name].title for name in ("confusion", "labels")},
 }
 SELECTIVE_MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 
