@@ -81,7 +81,7 @@ class BudgetWorker:
         """All that is compared, trained: the ensemble first.
 
         Raises:
-          StoppedError: a run was stopped; the same again goes on with it.
+          RunStoppedError: a run was stopped; the same command resumes it.
           RunError: a run failed, or diverged at every rate.
           NotPreparedError: the dataset is not on this machine.
         """

@@ -74,7 +74,7 @@ def read_prepared_dataset(folder: Path, entry: DatasetEntry) -> Dataset:
 
     Raises:
       FileNotFoundError: it has not been prepared.
-      TornError: it is not whole; preparing again mends it.
+      IncompleteDatasetError: it is not whole; preparing it again repairs it.
     """
     note = read_prepared_note(folder, entry)
     try:
@@ -100,7 +100,7 @@ def read_prepared_note(folder: Path, entry: DatasetEntry) -> dict[str, Any]:
 
     Raises:
       FileNotFoundError: neither note nor array is there.
-      TornError: one of them is missing, or they do not fit together.
+      IncompleteDatasetError: one of them is missing, or they do not fit together.
     """
     array, note = prepared_array_path(folder, entry.name), prepared_note_path(folder, entry.name)
     if not note.is_file():

@@ -122,7 +122,7 @@ def is_process_alive(pid: int, ticks: int | None) -> bool:
 
     Args:
       pid: its number.
-      ticks: its `read_start_ticks`; None if they are not known: then its number alone counts.
+      ticks: when it started, from `read_start_ticks`; None if that is not known: then its number alone counts.
     """
     try:
         process = psutil.Process(pid)

@@ -77,7 +77,7 @@ class WorkerMark(TypedDict):
     Attributes:
       host: its machine.
       boot: which of the machine's starts; see `read_boot_id`.
-      oom_kills: `count_oom_kills` as the process began.
+      oom_kills: what `count_oom_kills` returned when the process started.
       deaths: of the workers before it, since one came to an end, the last one last.
     """
 

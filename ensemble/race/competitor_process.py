@@ -54,7 +54,7 @@ class CompetitorProcess:
         self._child.communicate()
 
     def send_request(self, **request: Any) -> None:
-        """Send a request, which `receive_answer` answers; GoneError where the process has ended."""
+        """Send a request, which `receive_answer` answers; CompetitorLostError where the process has ended."""
         assert self._child.stdin
         try:
             self._child.stdin.write(json.dumps(request).encode() + b"\n")
@@ -65,8 +65,8 @@ class CompetitorProcess:
         """The answer, once it is there.
 
         Raises:
-          GoneError: there will be none.
-          StoppedError: the race is to stop.
+          CompetitorLostError: there will be none.
+          RaceStoppedError: the race is to stop.
         """
         assert self._child.stdout
         end = time.monotonic() + ANSWER_TIMEOUT_S

@@ -89,7 +89,7 @@ def list_label_readings(
     """Every way to read labels as classes, by its name in `label_meanings.LABEL_READINGS`.
 
     Args:
-      labels: (N,), whole numbers or text, none of them `find_unlabelled`.
+      labels: (N,), whole numbers or text, all of them labels; see `find_unlabelled`.
       classes: C.
       names: of the classes, or None: text needs them.
 

@@ -42,7 +42,7 @@ def merge_epoch(run: Run, groups: Sequence[Group], lines: Sequence[Line], status
       The run's line of the epoch.
 
     Raises:
-      NotThereError: a group's file is missing.
+      MissingEpochFileError: a group's file is missing.
       RunError: one is damaged, or of other members.
     """
     epoch = lines[0]["epoch"]

@@ -37,8 +37,8 @@ def train_packed_runs(
     Whatever goes wrong is written into the runs' status; a bug is raised as well, after that.
 
     Args:
-      run_ids: runs in state `queued`, none of which has a checkpoint, that `can_share_program` a
-        program.
+      run_ids: runs in state `queued` without checkpoints that can share a program; see
+        `can_share_program`.
       reports: of each, called with each new status.
       stops: of each, asked whether to stop it.
       ended: told of each run as it ends, while others may go on.
