@@ -31,7 +31,7 @@ from ensemble.cli.results.distil import serialize_teacher_comparison
 from ensemble.cli.stress_and_regression import summarize_regression, summarize_stress
 from ensemble.cli.sweep import summarize_sweep
 from ensemble.cli.train import summarize_run
-from ensemble.cluster.array_scripts import ArrayConfig
+from ensemble.cluster.array_script import ArrayConfig
 from ensemble.cluster.kubernetes import KubernetesConfig
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.config import EnsembleConfig
@@ -89,12 +89,12 @@ SETTINGS_COMMANDS: list[tuple[type[Settings], str]] = [
     (PreparationSettings, "data"),
     (LearningConfig, "label"),
     (KubernetesConfig, "manifest"),
-    (ArrayConfig, "manifest --for pbs"),
+    (ArrayConfig, "manifest --for array"),
 ]
 # The pages of those whose options stand on pages of their own.
 OPTION_PAGES = {
     "manifest": "kubernetes.md",
-    "manifest --for pbs": "schedulers.md",
+    "manifest --for array": "schedulers.md",
     "train --task regression": "tables.md",
 }
 # Settings that are said by something else than an option of their name.

@@ -13,11 +13,10 @@ import click
 
 from ensemble import architectures
 from ensemble.cli.options import Command, add_settings_options, build_setting_option
-from ensemble.cluster.array_scripts import RENDERERS, ArrayConfig, ArrayTask
-from ensemble.cluster.kubernetes import KubernetesConfig, TrainingSpec
-from ensemble.cluster.kubernetes import render_manifest as as_manifest
+from ensemble.cluster.array_script import ArrayConfig, render_array_script
+from ensemble.cluster.kubernetes import KubernetesConfig, TrainingSpec, render_manifest
 from ensemble.cluster.kubernetes.training import SUBMISSION_VARIABLE
-from ensemble.cluster.schedulers import EXTERNAL_TARGETS, HTCONDOR, KUBERNETES
+from ensemble.cluster.schedulers import ARRAY, EXTERNAL_TARGETS, KUBERNETES
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import RUN_ID, RUN_ID_LENGTH
@@ -39,11 +38,10 @@ FIELD_METAVARS = {
 }
 
 
-# What is asked of any of the places, a field an option.
+# What can be asked of any of the places, a field an option.
 PLACEMENT_FIELDS = tuple(
     dict.fromkeys(field.name for kind in (KubernetesConfig, ArrayConfig) for field in dataclasses.fields(kind))
 )
-NOT_ASKED_OF = {HTCONDOR.name: {"time", "queue"}}  # which has neither
 
 
 def add_array_options(command: Command) -> Command:
@@ -77,9 +75,9 @@ def _build_kubernetes_option(field: "dataclasses.Field[Any]") -> Callable[[Comma
 @click.option(
     "--for",
     "place",
-    type=click.Choice(list(EXTERNAL_TARGETS)),
+    type=click.Choice([KUBERNETES.name, ARRAY.name]),
     default=KUBERNETES.name,
-    help="What is to start the tasks.",
+    help="What starts the tasks: Kubernetes, or any scheduler as an array.",
 )
 @add_settings_options(EnsembleConfig)
 @add_kubernetes_options
@@ -88,9 +86,9 @@ def _build_kubernetes_option(field: "dataclasses.Field[Any]") -> Callable[[Comma
 def run_manifest_command(place: str, run_id: str | None, **chosen: Any) -> None:
     """Print what trains an ensemble on Kubernetes, and its dashboard, for kubectl apply -f -.
 
-    One pod a group of members, which go on where they were if their node is lost. Nothing is
-    started here, and no cluster is asked. With --for pbs, lsf or htcondor it is the script of an
-    array, a task a group.
+    Each group of members is a pod, which continues from its checkpoint if its node is lost. Nothing
+    is started here, and no cluster is asked. With --for array it prints a Bash script with one task
+    per group, for PBS, LSF, HTCondor and other schedulers.
     """
     settings = {name: value for name, value in chosen.items() if value not in (None, ())}
     placement = {name: settings.pop(name) for name in PLACEMENT_FIELDS if name in settings}
@@ -100,30 +98,28 @@ def run_manifest_command(place: str, run_id: str | None, **chosen: Any) -> None:
     words = tuple(format_config_options(config))
     if place == KUBERNETES.name:
         pods = KubernetesConfig(**placement)
-        manifest = as_manifest(pods, TrainingSpec(run_id, config.groups, words, join_allowed_networks()))
+        text = render_manifest(pods, TrainingSpec(run_id, config.groups, words, join_allowed_networks()))
     else:
         command = build_python_command("work-pod", "--for", place, run_id, *words)
-        task = ArrayTask(run_id, config.groups, command, collect_array_environment())
-        manifest = RENDERERS[place](ArrayConfig(**placement), task)
-    click.echo(manifest, nl=False)
+        environment = collect_array_environment()
+        text = render_array_script(ArrayConfig(**placement), run_id, config.groups, command, environment)
+    click.echo(text, nl=False)
 
 
 def check_placement_options(place: str, placement: Mapping[str, Any]) -> None:
-    """See that what is asked of a place is what it can be asked for, and all that it has to be.
+    """Check that the place has all options that are given, and that none is missing.
 
     Raises:
-      UsageError: it is not.
+      UsageError: one is missing, or of another place.
     """
-    kind = KubernetesConfig if place == KUBERNETES.name else ArrayConfig
-    known = {field.name for field in dataclasses.fields(kind)} - NOT_ASKED_OF.get(place, set())
-    flags = {name: f"--{name.replace('_', '-')}" for name in PLACEMENT_FIELDS}
+    is_kubernetes = place == KUBERNETES.name
+    known = [field.name for field in dataclasses.fields(KubernetesConfig if is_kubernetes else ArrayConfig)]
     for name in placement:
         if name not in known:
-            raise click.UsageError(f"{flags[name]} does not go with --for {place}: leave it out.")
-    if place == KUBERNETES.name:
-        for name in REQUIRED_FIELD_METAVARS:
-            if name not in placement:
-                raise click.UsageError(f"Missing option '{flags[name]}'.")
+            raise click.UsageError(f"--{name.replace('_', '-')} does not go with --for {place}: leave it out.")
+    for name in REQUIRED_FIELD_METAVARS if is_kubernetes else ():
+        if name not in placement:
+            raise click.UsageError(f"Missing option '--{name.replace('_', '-')}'.")
 
 
 def join_allowed_networks() -> str:
@@ -136,14 +132,14 @@ def join_allowed_networks() -> str:
 
 
 def collect_array_environment() -> dict[str, str]:
-    """The variables of this program that the tasks of an array are given."""
+    """Return the variables of this program that the tasks of an array are given."""
     networks = join_allowed_networks()
     own = {architectures.NETWORKS_VARIABLE: networks} if networks else {}
     return {**own, "ENSEMBLE_RUNS": str(runs_folder()), "ENSEMBLE_DATA": str(data_folder())}
 
 
 def resolve_run_id(run_id: str | None, config: EnsembleConfig) -> str:
-    """The id that the run is to have, which its pods make it under.
+    """Return the id of the run, under which its first task creates it.
 
     Raises:
       ConfigError: what was given is no id of a run.
@@ -164,20 +160,19 @@ def resolve_run_id(run_id: str | None, config: EnsembleConfig) -> str:
 @click.argument("run_id", metavar="RUN")
 @add_settings_options(EnsembleConfig)
 def run_work_pod_command(place: str, run_id: str, **chosen: Any) -> None:
-    """Be a pod of the Job of `run_manifest_command`: train the group of its completion index."""
-    from ensemble.runs.groups import pod
+    """Be a task of what `run_manifest_command` prints: train the group of its index."""
+    from ensemble.runs.groups.array_task import execute_array_task
 
     index = os.environ.get(COMPLETION_INDEX_VARIABLE, "")
     if not re.fullmatch("[0-9]{1,4}", index):
         raise ConfigError(
             f"{COMPLETION_INDEX_VARIABLE} is {index!r:.60}: it has to be the number of a group, "
             "from 0. Kubernetes sets it in the pods of a Job whose completionMode is Indexed, and "
-            "the scripts of arrays do, as manifest prints them."
+            "so does the script that manifest prints."
         )
     config = build_pod_config({name: value for name, value in chosen.items() if value is not None})
     submission = os.environ.get(SUBMISSION_VARIABLE, "")
-    run_id = resolve_run_id(run_id, config)
-    sys.exit(pod.execute_pod(run_id, config, int(index), submission, place))
+    sys.exit(execute_array_task(resolve_run_id(run_id, config), config, int(index), submission, place))
 
 
 def build_pod_config(chosen: dict[str, Any]) -> EnsembleConfig:

@@ -74,6 +74,17 @@ class ExecutionTarget:
 
 
 @dataclass(frozen=True)
+class ExternalTarget(ExecutionTarget):
+    """A place that starts tasks without being asked from here.
+
+    Attributes:
+      resubmit: how a person has its tasks started again.
+    """
+
+    resubmit: str = "submit its script again"
+
+
+@dataclass(frozen=True)
 class Scheduler(ExecutionTarget):
     """A place that takes tasks from here.
 

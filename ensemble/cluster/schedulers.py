@@ -1,7 +1,7 @@
 """The places that there are beside this machine, by their words: a new scheduler is added here."""
 
 from ensemble.cluster import slurm, slurm_submission
-from ensemble.cluster.scheduler import ExecutionTarget, Scheduler
+from ensemble.cluster.scheduler import ExecutionTarget, ExternalTarget, Scheduler
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.errors import ClusterError
 
@@ -19,16 +19,13 @@ SLURM = Scheduler(
     end_word=slurm.read_slurm_end_word,
     log_file=slurm_submission.locate_slurm_log,
 )
-# Its tasks are pods, which begin and end without being asked from here.
-KUBERNETES = ExecutionTarget("kubernetes", "Kubernetes")
-
-# Their tasks are arrays that a person hands in.
-PBS = ExecutionTarget("pbs", "PBS")
-LSF = ExecutionTarget("lsf", "LSF")
-HTCONDOR = ExecutionTarget("htcondor", "HTCondor")
+KUBERNETES = ExternalTarget("kubernetes", "Kubernetes", "delete its Job and apply the manifest again")
+ARRAY = ExternalTarget("array", "the scheduler")
+# Runs of earlier versions name their scheduler.
+EARLIER_TARGETS = (ExternalTarget("pbs", "PBS"), ExternalTarget("lsf", "LSF"), ExternalTarget("htcondor", "HTCondor"))
 
 # Places that start tasks without being asked from here.
-EXTERNAL_TARGETS = {target.name: target for target in (KUBERNETES, PBS, LSF, HTCONDOR)}
+EXTERNAL_TARGETS = {target.name: target for target in (KUBERNETES, ARRAY, *EARLIER_TARGETS)}
 SCHEDULERS = {scheduler.name: scheduler for scheduler in (SLURM,)}
 EXECUTION_TARGETS: dict[str, ExecutionTarget] = {**SCHEDULERS, **EXTERNAL_TARGETS}
 

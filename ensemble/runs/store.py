@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ensemble.access import Action, check_permission
-from ensemble.cluster.schedulers import EXTERNAL_TARGETS, KUBERNETES
+from ensemble.cluster.schedulers import EXTERNAL_TARGETS
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
 from ensemble.datasets.record import parse_dataset_record
@@ -277,16 +277,14 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
         Raises:
           AccessError: it is somebody else's, or whoever asks has enough of them.
           RunError: it is active, finished, or would diverge again; or cannot be written; or goes
-            on where pods are made for it, and nowhere else.
+            on only where its scheduler starts its tasks.
         """
         place = read_place_name(self.find(job_id).path)
         if place in EXTERNAL_TARGETS and on != place:
-            again = "submit its script again."
-            if place == KUBERNETES.name:
-                again = "delete its Job and apply the manifest again."
+            target = EXTERNAL_TARGETS[place]
             raise RunError(
-                f"The run “{job_id}” is trained on {EXTERNAL_TARGETS[place].title} and cannot be "
-                f"resumed here: {again} Training then continues from its checkpoint."
+                f"The run “{job_id}” is trained by {target.title} and cannot be resumed here: {target.resubmit}. "
+                "Training then continues from its checkpoint."
             )
 
         def change_placement(run: Run) -> None:

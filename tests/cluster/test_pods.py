@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ensemble import runs
+from ensemble.runs.groups.array_task import EXIT_DONE, EXIT_FAILED, EXIT_RESTART, execute_array_task
 from ensemble.runs.groups.group import list_run_groups
-from ensemble.runs.groups.pod import EXIT_DONE, EXIT_FAILED, EXIT_RESTART, execute_pod
-from tests.runs.pods import CONFIG, RUN, ended, pod, soon
+from tests.runs.pods import CONFIG, ON, RUN, ended, pod, soon
 from tests.workers import wait_until
 
 Start = Callable[[int], "subprocess.Popen[str]"]
@@ -55,8 +55,8 @@ def test_a_pod_whose_node_is_drained_goes_on_to_the_bits_of_one_process(start: S
 
 def test_a_pod_whose_group_fails_ends_what_merges_so_that_both_are_begun_anew():
     # No pod has a dataset that nobody has prepared.
-    assert execute_pod(RUN, replace(CONFIG, dataset="mnist"), 0, "first") == EXIT_FAILED
+    assert execute_array_task(RUN, replace(CONFIG, dataset="mnist"), 0, "first", ON) == EXIT_FAILED
     run = runs.find_run(RUN)
     assert "prepare mnist" in list_run_groups(run)[0].message
     assert run.status.state == "stopped"
-    assert "starts it again" in run.message
+    assert "coordinator was told to end" in run.message

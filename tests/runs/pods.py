@@ -8,10 +8,9 @@ from collections.abc import Callable
 
 from ensemble.cli.kubernetes import format_config_options
 from ensemble.config import EnsembleConfig
-from ensemble.jobs.placement import Placement
 from tests.workers import PATIENCE_SECONDS
 
-RUN, ON = "digits-try", Placement("kubernetes")
+RUN, ON = "digits-try", "kubernetes"
 CONFIG = EnsembleConfig(
     members=4, groups=2, network="logistic", epochs=20, batch_size=1, learning_rate=0.001, devices=1
 )

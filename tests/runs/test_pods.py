@@ -1,4 +1,4 @@
-"""Pods of a run on Kubernetes: what one makes, refuses and waits for."""
+"""Tasks of a run that a scheduler starts: what each creates, refuses and waits for."""
 
 import signal
 import time
@@ -11,15 +11,21 @@ from click.testing import CliRunner, Result
 from ensemble import runs
 from ensemble.cli.kubernetes import format_config_options
 from ensemble.cli.program import main
+from ensemble.cluster.schedulers import KUBERNETES
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.status import write_status
 from ensemble.jobs.worker import create_stop_request
 from ensemble.runs.groups import external_tasks
+from ensemble.runs.groups.array_task import (
+    EXIT_DIVERGED,
+    EXIT_DONE,
+    EXIT_RESTART,
+    execute_array_task,
+    take_up_run,
+    wait_for_run,
+)
 from ensemble.runs.groups.group import list_run_groups
-from ensemble.runs.groups.pod import EXIT_DIVERGED, EXIT_DONE, EXIT_RESTART, execute_pod
-from ensemble.runs.groups.shared_creation import create_run_once, take_up_submission
-from ensemble.storage.file_lock import is_locked
 from tests.runs.pods import CONFIG, ON, RUN, soon
 from tests.workers import PATIENCE_SECONDS, held_by_a_worker, wait_until
 
@@ -36,40 +42,51 @@ def set_states(run: runs.Run, *states: str) -> None:
 
 
 def test_what_merges_ends_alone_where_its_node_is_drained():
-    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
+    run = take_up_run(RUN, CONFIG, ON, "first")
     stop = create_stop_request(run)
     with ThreadPoolExecutor(1) as threads:
         told = threads.submit(wait_until, run, lambda run: "2 of 2 groups wait" in run.message)
         told.add_done_callback(lambda _: signal.raise_signal(signal.SIGTERM))
         found = runs.execute_run(RUN, stop=stop)
     assert found.state == "stopped"
-    assert "Kubernetes starts it again" in found.message
+    assert "If Kubernetes does not start it again, delete its Job" in found.message
     assert not list(run.path.rglob(STOP_FILE))  # Nobody asked for the run to be stopped.
 
 
-def test_pods_that_race_make_one_run():
-    with ThreadPoolExecutor(8) as threads:
-        made = list(threads.map(lambda _: take_up_submission(create_run_once(RUN, CONFIG, ON), "first"), range(24)))
-    assert {run.id for run in made} == {RUN}
-    assert [run.id for run in runs.list_runs()] == [RUN]
-    [folder] = made[0].path.parent.iterdir()  # Nothing that was made beside it is left.
-    assert [group.path.exists() for group in list_run_groups(runs.find_run(folder.name))] == [True, True]
+def test_the_first_task_creates_the_run_and_the_others_wait_for_it(runs_of_one_test):
+    beside = runs_of_one_test / f".new-{RUN}"  # The first was killed while it wrote.
+    beside.mkdir(parents=True)
+    (beside / "status.json").write_text("{")
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(wait_for_run, RUN, CONFIG, ON, "first")
+        time.sleep(0.3)
+        assert not waiting.done()
+        run = take_up_run(RUN, CONFIG, ON, "first")
+        assert waiting.result(timeout=PATIENCE_SECONDS).id == run.id == RUN
+        set_states(run, "stopped", "stopped", "stopped")
+        waiting = threads.submit(wait_for_run, RUN, CONFIG, ON, "second")
+        time.sleep(0.3)
+        assert not waiting.done()
+        take_up_run(RUN, CONFIG, ON, "second")
+        waiting.result(timeout=PATIENCE_SECONDS)
+    assert [path.name for path in runs_of_one_test.iterdir()] == [RUN]
+    assert [group.path.exists() for group in list_run_groups(run)] == [True, True]
 
 
 @pytest.mark.parametrize("other", [{"seed": 1}, {"groups": 1}, {"learning_rate": 0.051}])
 def test_another_run_under_the_id_is_refused_and_stays_as_it_is(other):
-    run = create_run_once(RUN, CONFIG, ON)
+    run = take_up_run(RUN, CONFIG, ON, "earlier")
     result = called("0", *format_config_options(replace(CONFIG, **other)))
     assert result.exit_code == 2
     assert result.stderr.startswith(f"Error: A run “{RUN}” with other settings")
     assert runs.find_run(RUN).config == run.config == CONFIG
-    assert not (run.path / "groups").exists()
+    assert "earlier" in (run.path / "groups" / "submission.json").read_text()
 
 
 def test_a_run_of_this_machine_is_not_taken_for_one_of_pods():
     run = runs.create_run(CONFIG)
     with pytest.raises(ConfigError, match="another placement"):
-        create_run_once(run.id, CONFIG, ON)
+        take_up_run(run.id, CONFIG, ON, "first")
 
 
 def test_a_folder_that_is_no_run_is_left_alone(runs_of_one_test):
@@ -96,23 +113,23 @@ def test_a_pod_that_nobody_could_mend_ends_with_status_2(index, words, said):
 
 
 def test_a_stop_stands_until_the_manifest_is_applied_again():
-    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
+    run = take_up_run(RUN, CONFIG, ON, "first")
     set_states(run, "stopped", "stopped", "queued")
     for folder in (run.path, *(group.path for group in list_run_groups(run))):
         (folder / STOP_FILE).touch()
     # Kubernetes begins pods of the same Job anew, as after a lost node: at once at their end.
-    assert [execute_pod(RUN, CONFIG, index, "first") for index in (0, 1)] == [EXIT_DONE, EXIT_DONE]
+    assert [execute_array_task(RUN, CONFIG, index, "first", ON) for index in (0, 1)] == [EXIT_DONE, EXIT_DONE]
     assert runs.find_run(RUN).state == "stopped"
-    run = take_up_submission(run, "second")
+    run = take_up_run(RUN, CONFIG, ON, "second")
     assert run.state == "queued"
     assert not list(run.path.rglob(STOP_FILE))
 
 
 def test_a_submission_waits_until_the_pods_of_the_one_before_have_ended():
-    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
+    run = take_up_run(RUN, CONFIG, ON, "first")
     with ThreadPoolExecutor(1) as threads:
         with held_by_a_worker(run.path):
-            taken = threads.submit(take_up_submission, run, "second")
+            taken = threads.submit(take_up_run, RUN, CONFIG, ON, "second")
             time.sleep(0.3)
             assert not taken.done()
             set_states(run, "stopped", "stopped", "stopped")
@@ -122,19 +139,18 @@ def test_a_submission_waits_until_the_pods_of_the_one_before_have_ended():
 # The signal may come while a file is being read, which is then left to the collector.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-def test_a_pod_that_is_told_to_end_while_it_waits_does_so_at_once():
-    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
-    lock = run.path / "groups" / "submission.lock"
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_task_that_is_told_to_end_while_it_waits_does_so_at_once(index, capsys):
+    run = take_up_run(RUN, CONFIG, ON, "first")
     with held_by_a_worker(run.path), ThreadPoolExecutor(1) as threads:
-        told = threads.submit(soon, lambda: bool(is_locked(lock)))
+        told = threads.submit(soon, lambda: "aiting for" in capsys.readouterr().out)
         told.add_done_callback(lambda _: signal.raise_signal(signal.SIGTERM))
         with pytest.raises(SystemExit, match=str(EXIT_RESTART)):
-            execute_pod(RUN, CONFIG, 0, "second")
-    assert not is_locked(lock)
+            execute_array_task(RUN, CONFIG, index, "second", ON)
 
 
 def test_what_merges_passes_a_stop_on_and_waits_for_no_pod_that_is_not_there():
-    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
+    run = take_up_run(RUN, CONFIG, ON, "first")
     with ThreadPoolExecutor(1) as threads:
         told = threads.submit(wait_until, run, lambda run: "2 of 2 groups wait" in run.message)
         told.add_done_callback(lambda _: runs.request_run_stop(RUN))
@@ -143,18 +159,16 @@ def test_what_merges_passes_a_stop_on_and_waits_for_no_pod_that_is_not_there():
 
 
 def test_a_group_that_failed_is_waited_for_until_nobody_would_begin_it_any_more(monkeypatch):
-    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
+    run = take_up_run(RUN, CONFIG, ON, "first")
     set_states(run, "queued", "failed", "stopped")
-    tasks = external_tasks.ExternalTasks(run, "Kubernetes")
+    tasks = external_tasks.ExternalTasks(run, KUBERNETES)
     assert [task.state for task in tasks.poll_tasks().values()] == ["waiting", "waiting"]
     monkeypatch.setattr(external_tasks, "TASK_LOST_SECONDS", -1.0)
     assert [task.state for task in tasks.poll_tasks().values()] == ["ended", "waiting"]
-    set_states(run, "queued", "finished", "diverged")
-    assert [task.state for task in tasks.poll_tasks().values()] == ["ended", "ended"]
 
 
 def test_a_run_of_pods_is_resumed_by_pods_alone():
-    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
+    run = take_up_run(RUN, CONFIG, ON, "first")
     set_states(run, "stopped", "stopped", "stopped")
     with pytest.raises(RunError, match="apply the manifest again"):
         runs.resume_run(RUN)
@@ -166,7 +180,7 @@ def test_a_run_of_pods_is_resumed_by_pods_alone():
 
 @pytest.mark.parametrize(("state", "status"), [("finished", EXIT_DONE), ("diverged", EXIT_DIVERGED)])
 def test_a_run_at_its_end_is_left_there(state, status):
-    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
+    run = take_up_run(RUN, CONFIG, ON, "first")
     set_states(run, state, state, state)
-    assert execute_pod(RUN, CONFIG, 1, "second") == status
+    assert execute_array_task(RUN, CONFIG, 0, "second", ON) == status
     assert runs.find_run(RUN).state == state

@@ -1,89 +1,80 @@
-"""Tasks of groups that somebody else starts, and starts again: the pods of a Kubernetes Job.
+"""Tasks of groups that another program starts, and starts again: pods of Kubernetes, tasks of an array.
 
-They do not end with the process that follows them, which may be started again as each of them may.
+They do not end with the process that follows them, which may be restarted as each of them may.
 """
 
 import os
 import time
 from collections.abc import Mapping, Sequence
 
-from ensemble.cluster.schedulers import KUBERNETES
+from ensemble.cluster.scheduler import ExternalTarget
 from ensemble.jobs.job import is_stop_requested
 from ensemble.jobs.outcome import Outcome
 from ensemble.runs.groups.coordinator import ENDED_STATES, GroupCoordinator
 from ensemble.runs.groups.group import Group, list_run_groups
 from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor
+from ensemble.runs.groups.takeover import compute_silence
 from ensemble.runs.groups.tasks import TaskStatus
 from ensemble.runs.groups.worker_variables import PARENT_VARIABLE
 from ensemble.runs.store import Run
 
-# A group that failed or went silent is started again within minutes, if at all: Kubernetes waits
-# six at most between tries. One that was told to end may wait for a node as long as that takes.
+# A failed group is started again within minutes, if at all: Kubernetes waits six at most between
+# tries. One that was told to end may wait for a node for any time.
 TASK_LOST_SECONDS = 3600.0
 
 
 class ExternalTasks:
-    """Tasks that begin and end without being asked from here; all that is known of them is files.
+    """Tasks that begin and end without being asked from here; only the groups' files tell of them.
 
     Args:
       run: whose groups they train.
-      place: what people call where they are.
+      place: who starts them.
     """
 
-    def __init__(self, run: Run, place: str) -> None:
-        self.place_title, self.memory = place, 0
-        self._run = run
-        self._since = dict.fromkeys(range(1, len(list_run_groups(run)) + 1), time.monotonic())
-        self._taken_back = False
+    def __init__(self, run: Run, place: ExternalTarget) -> None:
+        self.place_title, self.memory, self.resubmit = place.title, 0, place.resubmit
+        self._run, self._began = run, time.monotonic()
+        self._canceled = False
         self._hearing = HeartbeatMonitor()
 
     def start_tasks(self, groups: Sequence[Group]) -> None:
-        """Expect them from now on: nothing here could start them."""
-        self._since |= {group.number: time.monotonic() for group in groups}
+        """Do nothing: only the scheduler starts tasks."""
 
     def poll_tasks(self) -> Mapping[int, TaskStatus]:
-        """How they stand, as the groups' own files say."""
+        """Return how they stand according to the groups' own files."""
         groups = list_run_groups(self._run)
         self._hearing.update(groups)
         return {group.number: self._build_task_status(group) for group in groups}
 
     def find_ended_groups(self) -> Sequence[int]:
-        """None: nobody but the groups' own files tells of their tasks."""
+        """Return none: the scheduler does not report the end of a task."""
         return ()
 
     def cancel_waiting(self) -> None:
-        """Expect no more: whichever begins after this ends at once, as it is told to stop."""
-        self._taken_back = True
+        """Expect no more tasks: one that begins after this ends at once, because the run is to stop."""
+        self._canceled = True
 
     def kill_task(self, group: Group) -> None:
-        """Nothing: they are the scheduler's own."""
+        """Do nothing: only the scheduler ends tasks."""
 
     def _build_task_status(self, group: Group) -> TaskStatus:
         if self._hearing.is_alive(group):
-            self._since[group.number] = time.monotonic()
             return TaskStatus("running", node=group.status.host)
-        over = group.status.state in ("finished", "diverged")
-        silent = time.monotonic() - self._since[group.number] > TASK_LOST_SECONDS
-        lost = silent and group.state == "failed"
-        return TaskStatus("ended" if over or lost or self._taken_back else "waiting")
+        silence = min(compute_silence(group), time.monotonic() - self._began)
+        lost = group.status.state == "failed" and silence > TASK_LOST_SECONDS
+        return TaskStatus("ended" if lost or self._canceled else "waiting")
 
 
-def describe_restart(place: str) -> str:
-    """What brings a process back that merges groups, and was told to end."""
-    if place == KUBERNETES.title:
-        return f"{place} starts it again, unless its Job was deleted: then apply the manifest again to continue."
-    return f"Where {place} does not start it again, submit its script again to continue."
+class TaskCoordinator(GroupCoordinator):
+    """Coordinates a run from within one of its tasks, because nobody follows it from outside.
 
-
-class ExternalTaskCoordinator(GroupCoordinator):
-    """Merges what such tasks write, and passes a person's Stop on.
-
-    A signal is for this process alone: the tasks have their own.
+    Its tasks are there or wait; only a lost one is submitted again. A signal, or the end of its own
+    task, ends this process alone; the next coordinator continues with what it leaves.
     """
 
     def _start_missing_tasks(self) -> None:
         # Whoever trains a group writes its status: one may be beginning just now.
-        self._tasks.start_tasks(self._groups)
+        self._hearing.update(self._groups)
 
     def _poll_groups(self) -> bool:
         return super()._poll_groups() or self._is_only_process_stopping
@@ -92,30 +83,6 @@ class ExternalTaskCoordinator(GroupCoordinator):
         if is_stop_requested(self._run) or self._merger.is_over or self._has_diverged_group:
             super()._stop_groups()
 
-    def _build_outcome(self) -> Outcome:
-        if self._is_only_process_stopping and not self._merger.is_over:
-            return Outcome(
-                "stopped",
-                f"The process that merges the groups was told to end. {describe_restart(self._tasks.place_title)}",
-            )
-        return super()._build_outcome()
-
-    @property
-    def _is_only_process_stopping(self) -> bool:
-        """Whether this process is to end, and no other."""
-        return self._stop() and not is_stop_requested(self._run)
-
-
-class TaskCoordinator(ExternalTaskCoordinator):
-    """Coordinates a run from within a task of it, where nobody follows it from outside.
-
-    Its tasks are there, or wait: only one that is lost is submitted again. When its own task ends,
-    the next goes on with what this leaves.
-    """
-
-    def _start_missing_tasks(self) -> None:
-        self._hearing.update(self._groups)
-
     def _is_group_over(self, group: Group, tasks: Mapping[int, TaskStatus]) -> bool:
         # The task that this is part of ends after this has.
         ended = (*ENDED_STATES, "stopped") if self._stopping else ENDED_STATES
@@ -123,11 +90,36 @@ class TaskCoordinator(ExternalTaskCoordinator):
 
     def _build_outcome(self) -> Outcome:
         if self._is_only_process_stopping and not self._merger.is_over:
-            return Outcome(self._compute_state(), "")
+            return self._build_left_outcome()
         return super()._build_outcome()
+
+    def _build_left_outcome(self) -> Outcome:
+        """Leave the run as it is to the next task."""
+        return Outcome(self._compute_state(), "")
 
     @property
     def _is_only_process_stopping(self) -> bool:
+        """Whether this process is to end, and no other."""
         parent = int(os.environ.get(PARENT_VARIABLE) or 0)
         gone = bool(parent) and os.getppid() != parent
         return (gone or self._stop()) and not is_stop_requested(self._run)
+
+
+class ArrayCoordinator(TaskCoordinator):
+    """Coordinates a run from within the first of its tasks, all of which the scheduler restarts.
+
+    Args:
+      tasks: those of the run.
+    """
+
+    _tasks: ExternalTasks
+
+    def _is_group_over(self, group: Group, tasks: Mapping[int, TaskStatus]) -> bool:
+        return GroupCoordinator._is_group_over(self, group, tasks)  # A failed group is waited for.
+
+    def _build_left_outcome(self) -> Outcome:
+        return Outcome(
+            "stopped",
+            f"The run's coordinator was told to end. If {self._tasks.place_title} does not start it again, "
+            f"{self._tasks.resubmit}.",
+        )

@@ -2,7 +2,7 @@
 
 import os
 
-from ensemble.cluster.schedulers import EXECUTION_TARGETS, SCHEDULERS
+from ensemble.cluster.schedulers import EXTERNAL_TARGETS
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs import slots
 from ensemble.jobs.placement import create_scheduler_backend, read_placement
@@ -28,8 +28,8 @@ def create_group_tasks(run: Run) -> GroupTaskControl:
         ) from error
     if placement is None:
         return create_local_tasks(run, slots.list_cards(), list_usable_cores())
-    if placement.on not in SCHEDULERS:
-        return ExternalTasks(run, EXECUTION_TARGETS[placement.on].title)
+    if placement.on in EXTERNAL_TARGETS:
+        return ExternalTasks(run, EXTERNAL_TARGETS[placement.on])
     backend = create_scheduler_backend(placement, run.path / GROUPS_FOLDER)
     if (group_count := require_training_config(run).groups) > 1 and backend.config.nodes > 1:
         raise ConfigError(
