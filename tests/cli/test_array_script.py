@@ -163,7 +163,7 @@ def assert_same_bits_as_one_process(config: EnsembleConfig) -> None:
     environment = {**os.environ, "JAX_NUM_CPU_DEVICES": str(config.groups)}
     words = [sys.executable, "-m", "ensemble", "train", *format_config_options(alone)]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True)
-    other = json.loads(done.stdout.splitlines()[-1])["id"]
+    other = json.loads(done.stdout.splitlines()[-1])["run_id"]
     there, here = (runs.read_run_predictions(run_id, config.epochs) for run_id in (RUN, other))
     np.testing.assert_array_equal(there, here)
 
