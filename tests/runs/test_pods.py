@@ -102,6 +102,7 @@ def test_a_folder_that_is_no_run_is_left_alone(runs_of_one_test):
         ("", [], "JOB_COMPLETION_INDEX is ''"),
         ("-1", [], "from 0"),
         ("2", [], "the run has 2 groups"),
+        ("2", ["--for", "lsf"], "the run has 2 groups"),  # as scripts of earlier versions call it
         ("0", ["--groups", "0"], "give the number"),
         ("0", ["--members", "3"], "at most 1"),
     ],

@@ -93,9 +93,10 @@ def take_up_run(run_id: str, config: EnsembleConfig, on: str, submission: str) -
         return run
     with change_job_files(run.path):
         groups = create_group_folders(run)
-        while before is not None and (run := find_run(run_id)).active:
-            print(f"The run “{run_id}” still has a worker from an earlier submission: waiting for it to end.")
-            time.sleep(10 * POLL_SECONDS)
+        if before is not None and run.active:
+            print(f"Waiting for the worker of an earlier submission of the run “{run_id}” to end.", flush=True)
+            while (run := find_run(run_id)).active:
+                time.sleep(POLL_SECONDS)
         if run.state in RESUMABLE:
             requeue_run(run_id, on=on)
         for group in groups:
