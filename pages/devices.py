@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble.ui.devices import host_users, job_queue, machine_info, partitions, race
+from ensemble.ui.devices import host_users, job_queue, machine_info, partitions
 from ensemble.ui.shared import navigation
 
 
@@ -10,7 +10,7 @@ def show_devices_page() -> None:
     with st.container(gap="xsmall", key="job_queue"):
         job_queue.show_job_queue()
     machine_info.show_machine_header()
-    race.show_race()
+    machine_info.show_training_speed()
     with st.container(width=560):
         machine_info.show_member_distribution_panel()
     partitions.show_cluster()

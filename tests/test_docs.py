@@ -39,8 +39,6 @@ from ensemble.config.numeric_config import NumericConfig
 from ensemble.datasets.own.request import PreparationSettings
 from ensemble.pictures.files.picture import open_picture
 from ensemble.pictures.preparation import prepare_picture
-from ensemble.race import Race
-from ensemble.race.settings import RaceConfig
 from ensemble.recognition.picture_reading import Digit, Reading
 from ensemble.regression import LbfgsConfig
 from ensemble.settings import Settings, list_setting_choices, list_setting_fields
@@ -85,7 +83,6 @@ SETTINGS_COMMANDS: list[tuple[type[Settings], str]] = [
     (SlurmConfig, "train"),
     (SweepConfig, "sweep"),
     (LbfgsConfig, "lbfgs"),
-    (RaceConfig, "race"),
     (PreparationSettings, "data"),
     (LearningConfig, "label"),
     (KubernetesConfig, "manifest"),
@@ -461,11 +458,6 @@ def test_every_field_of_a_comparison_is_documented() -> None:
         assert list_unnamed_fields(group, "compare") == set()
         assert list_unnamed_fields(group["figures"], "compare") == set()
         assert list_unnamed_fields(group["figures"]["accuracy"], "compare") == set()
-
-
-def test_every_field_of_a_race_is_documented() -> None:
-    found = {field.name: None for field in dataclasses.fields(Race)}
-    assert list_unnamed_fields(found, "race") == set()
 
 
 @pytest.mark.long

@@ -40,7 +40,6 @@ FLOORS = (
     "runs",
     "regression",
     "numeric",
-    "race",
     "shift",
     "sweeps",
     "recognition",

@@ -68,7 +68,7 @@ STEPS: dict[str, tuple[str, set[str]]] = {
     ),
     "a worker": ("import ensemble.runs.training.session, ensemble.jobs.warm_worker_main", {"tensorflow_datasets"}),
     "other jobs": (
-        "import ensemble.shift.stress_worker, ensemble.race.race_runner\nimport ensemble.regression.regression_runner",
+        "import ensemble.shift.stress_worker\nimport ensemble.regression.regression_runner",
         {"tensorflow_datasets"},
     ),
 }

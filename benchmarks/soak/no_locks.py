@@ -56,7 +56,6 @@ def try_without_locks(place: Place, rng: random.Random, count: int) -> list[Row]
             ("stress", finished),
             ("launch",),
             ("lbfgs",),
-            ("race",),
         )
         for words in itertools.islice(itertools.cycle(commands), count):
             error = rng.choice(ERRORS)

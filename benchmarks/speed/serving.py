@@ -104,7 +104,7 @@ def build_plain_pass(network: Any, way: str) -> Any:
         from ensemble.engine import predict_probabilities
 
         return lambda params, images: predict_probabilities(network, params, images).mean(axis=0)
-    from ensemble.race.howto import CNN
+    from benchmarks.speed.howto_loop import CNN
 
     module = CNN()
 

@@ -27,14 +27,14 @@ Tree = Any
 
 def by_the_howto(file: Path) -> None:
     """Losses (epochs, S, M) of the HOWTO's loop at each rate, in order and reversed, to a file."""
+    from benchmarks.speed import howto_loop
     from ensemble import datasets
-    from ensemble.race import howto
 
-    digits, in_order = datasets.load_dataset("digits"), howto.permute_epoch
+    digits, in_order = datasets.load_dataset("digits"), howto_loop.permute_epoch
 
     def losses(rate: float, step: int) -> np.ndarray:
-        howto.permute_epoch = lambda *drawn: in_order(*drawn)[:, ::step]
-        return howto.train_on_one_device(
+        howto_loop.permute_epoch = lambda *drawn: in_order(*drawn)[:, ::step]
+        return howto_loop.train_on_one_device(
             digits.train_images,
             digits.train_labels,
             members=max(MEMBERS),
@@ -71,10 +71,10 @@ def gradients(rate: float) -> dict[str, list[float]]:
     import jax
     import optax
 
+    from benchmarks.speed import howto_loop
     from ensemble import datasets
     from ensemble.engine.networks.arithmetic import Arithmetic
     from ensemble.engine.networks.registry import bind_network
-    from ensemble.race import howto
 
     digits = datasets.load_dataset("digits")
     images, labels = digits.train_images.astype(np.float32) / 255, digits.train_labels
@@ -87,14 +87,14 @@ def gradients(rate: float) -> dict[str, list[float]]:
         return jax.jit(jax.grad(loss))
 
     cnn = bind_network("cnn", (28, 28, 1), 10)
-    stock = derivative(lambda params, x: howto.CNN().apply({"params": params}, x))
+    stock = derivative(lambda params, x: howto_loop.CNN().apply({"params": params}, x))
     engine_gradient = derivative(functools.partial(cnn.apply, arithmetic=Arithmetic("tower")))
-    rng, keys = howto.split_howto_keys(0, max(MEMBERS))
-    state = howto.create_train_state(keys[0], rate, 0.9)
+    rng, keys = howto_loop.split_howto_keys(0, max(MEMBERS))
+    state = howto_loop.create_train_state(keys[0], rate, 0.9)
     errors: dict[str, list[float]] = {"engine": [], "stock": []}
     for _ in range(EPOCHS):
         rng, input_rng = jax.random.split(rng)
-        for batch in np.asarray(howto.permute_epoch(input_rng, len(images), 128)):
+        for batch in np.asarray(howto_loop.permute_epoch(input_rng, len(images), 128)):
             x, y = images[batch], labels[batch]
             with jax.enable_x64(True):
                 exact = stock(jax.tree.map(np.float64, state.params), x.astype(np.float64), y)

@@ -79,14 +79,14 @@ def plain(name: str, members: int, clock: str, _: str | None) -> None:
     import numpy as np
     import optax
 
+    from benchmarks.speed import howto_loop
     from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC
     from ensemble.engine.networks.custom import linen_calls
     from ensemble.engine.networks.registry import bind_network
-    from ensemble.race import howto
 
     data = images_of(name)
     module = (
-        howto.CNN()
+        howto_loop.CNN()
         if name == "cnn"
         else bind_network(name, SHAPES[name], CLASSES).create_module(CLASSES, 0, DEFAULT_ARITHMETIC)
     )

@@ -47,8 +47,6 @@ COMMAND_MODULES = {
     "numbers": "results.numbers",
     "devices": "machine",
     "bench": "machine",
-    "race": "machine",
-    "race-competitor": "machine",
 }
 # Listed under a heading of their own: what to train, by what it costs (docs/budget.md).
 SIZE_COMMANDS = ("plan", "budget", "worth", "distil")

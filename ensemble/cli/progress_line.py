@@ -6,7 +6,6 @@ import time
 from ensemble.acquisition.learning_status import LearningStatus
 from ensemble.cli.output import write_stderr
 from ensemble.numeric.numeric_status import NumericStatus
-from ensemble.race import RaceStatus
 from ensemble.regression import RegressionStatus
 from ensemble.runs import Status
 from ensemble.shift import StressStatus
@@ -59,13 +58,7 @@ class ProgressLine:
         """Say how far an experiment with labels is."""
         self._show_job(status, f"{status.done:,} of {status.trainings:,} trainings")
 
-    def show_race(self, status: RaceStatus) -> None:
-        """Say how far a race is."""
-        self._show_job(status, "")
-
-    def _show_job(
-        self, status: StressStatus | RegressionStatus | RaceStatus | SweepStatus | LearningStatus, done: str
-    ) -> None:
+    def _show_job(self, status: StressStatus | RegressionStatus | SweepStatus | LearningStatus, done: str) -> None:
         left = f"{formats.format_duration(status.seconds_left)} left" if status.seconds_left else ""
         words = filter(None, (status.state, done, status.message, left))
         self._write_line(" · ".join(words), urgent=status.state not in status.kind.active_states[1:])

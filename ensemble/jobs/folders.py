@@ -27,7 +27,7 @@ from ensemble.storage.disk_errors import (
     describe_remedy,
 )
 from ensemble.storage.file_lock import supports_locks
-from ensemble.storage.folders import data_folder, runs_folder
+from ensemble.storage.folders import runs_folder
 from ensemble.storage.plain_files import read_text_beginning
 from ensemble.storage.records.field_checks import parse_dataclass, unexpected_value_error
 
@@ -282,13 +282,3 @@ def read_run_name(folder: Path) -> str:
     except OSError:  # Whatever it is, it is no name.
         name = ""
     return name[:MAX_NAME_LENGTH].strip() or folder.name
-
-
-def machine_folder() -> Path:
-    """Where everything that was measured of this machine lies."""
-    return data_folder() / "machine"
-
-
-def race_folder() -> Path:
-    """Where the race that was asked for last has its files: there is one at a time."""
-    return machine_folder() / "job"

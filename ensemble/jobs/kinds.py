@@ -221,28 +221,6 @@ REGRESSION = JobKind(
     unfollowed_entry=UNFOLLOWED_JOB,
     stop_tasks_entry=STOP_UNFOLLOWED_JOB,
 )
-RACE = JobKind(
-    name="race",
-    title="Measuring this machine",
-    working_state="racing",
-    command="work-race",
-    subfolder="",
-    config_kind=None,
-    progress_field="progress",
-    total_field="",
-    resumable=(),
-    resume_advice="start it again",
-    activity="the measuring",
-    kept_clause="results of earlier races are kept",
-    death_clause="The process exited unexpectedly",
-    death_advice="Results of earlier races are kept; start it again.",
-    memory_advice="race with fewer members",
-    stop_help="Results of earlier races are kept.",
-    stopping_help="Within a second",
-    work_entry="ensemble.race.commands:run_queued_race",
-    unfollowed_entry=UNFOLLOWED_JOB,
-    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
-)
 FETCH = JobKind(
     name="fetch",
     title="Fetching a dataset",
@@ -379,4 +357,4 @@ NUMERIC = JobKind(
     ended_states=("finished", "stopped", "diverged", "failed", IMPORTED),
 )
 
-KINDS = (TRAINING, GROUP, STRESS, REGRESSION, RACE, FETCH, UPLOAD, SWEEP, CALIBRATION, NUMERIC, LEARNING)
+KINDS = (TRAINING, GROUP, STRESS, REGRESSION, FETCH, UPLOAD, SWEEP, CALIBRATION, NUMERIC, LEARNING)

@@ -19,13 +19,12 @@ from ensemble.jobs.folders import (
     build_unreadable_error,
     change_job_files,
     find_run_folder,
-    race_folder,
     read_kind_and_settings,
     read_run_name,
     require_locks,
 )
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE, Job, clear_stop_request
-from ensemble.jobs.kinds import GROUP, KINDS, RACE, STRESS, TRAINING, JobKind
+from ensemble.jobs.kinds import GROUP, KINDS, STRESS, TRAINING, JobKind
 from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
 from ensemble.jobs.slots import SlotLease
 from ensemble.jobs.status import JobStatus
@@ -38,7 +37,6 @@ AnyJob = TypeVar("AnyJob", bound=Job | None)
 
 POLL_SECONDS = 0.3
 REPORT_INTERVAL_S = 3.0  # between two words on who is waited for
-RACE_JOB_NAME = "the measuring of this machine"
 
 
 @dataclass(frozen=True)
@@ -215,12 +213,10 @@ def prepare_requeue(folder: Path, busy: str, read: Callable[[], AnyJob]) -> Iter
 
 
 def iterate_jobs() -> Iterator[QueuedJob]:
-    """The jobs of all runs, trials among them, and the race; none that cannot be read."""
+    """Iterate over the jobs of all runs, trials among them, leaving out those that cannot be read."""
     job_lists, _ = _job_index.list_items()
     for jobs in job_lists:
         yield from jobs
-    if race := _read_queued_job(RACE, "race", RACE_JOB_NAME, race_folder(), 0):
-        yield race
 
 
 def _read_run_jobs(name: str) -> list[QueuedJob]:

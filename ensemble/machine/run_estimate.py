@@ -24,7 +24,7 @@ STARTUP_SECONDS = 8.0  # process, imports, compiling
 
 @dataclass(frozen=True)
 class PastRun:
-    """What an earlier run tells.
+    """The speed of an earlier run, or of a measurement by `ensemble bench`.
 
     Attributes:
       devices: how many devices it ran on.
@@ -45,7 +45,7 @@ class PastRun:
 
 @dataclass(frozen=True)
 class TimeEstimate:
-    """Seconds a run will take, and who says so: "runs", "race", or nobody: "guess"."""
+    """Seconds a run will take, and where that comes from: "runs", "bench" or "guess"."""
 
     seconds: float
     source: str
@@ -60,7 +60,7 @@ def estimate_training_time(
     cores: int,
     host: str,
     past: list[PastRun],
-    raced: float | None = None,
+    bench: PastRun | None = None,
     work: float = HOWTO_FLOPS,
 ) -> TimeEstimate:
     """How long `config` will take.
@@ -74,23 +74,29 @@ def estimate_training_time(
       host: this machine.
       past: earlier runs, newest first; only those on as many devices of this machine, in the
         same precision and of the same network, count.
-      raced: its speed as the last race on these devices found it, for images of `HOWTO_FLOPS`; it
-        counts where no run does.
+      bench: the speed that `ensemble bench` measured; it counts under the same conditions, if no
+        run does.
       work: operations of a forward pass for one image. Runs with as much work count first, then
         any, their speed brought to this work.
     """
-    network = (str(config.network), config.width)
-    alike = (devices, host, config.precision, network)
-    comparable_runs = [run for run in past if (run.devices, run.host, run.precision, run.network) == alike]
+    alike = (devices, host, config.precision, (str(config.network), config.width))
+
+    def is_comparable(run: PastRun) -> bool:
+        return (run.devices, run.host, run.precision, run.network) == alike
+
+    comparable_runs = [run for run in past if is_comparable(run)]
     same = [run for run in comparable_runs if run.work == work] or comparable_runs
     rates = [run.rate * run.work / work for run in same][:3]
-    rough = estimate_rough_rate(config, platform, work) * (cores if platform == "cpu" else devices)
-    raced = raced * HOWTO_FLOPS / work if raced and network == HOWTO_NETWORK else None
-    rate = sorted(rates)[len(rates) // 2] if rates else raced or rough
+    source = "runs"
+    if not rates and bench and is_comparable(bench):
+        rates, source = [bench.rate * bench.work / work], "bench"
+    elif not rates:
+        rates = [estimate_rough_rate(config, platform, work) * (cores if platform == "cpu" else devices)]
+        source = "guess"
+    rate = sorted(rates)[len(rates) // 2]
     steps = max(1, train_size // config.batch_size)
     images = config.epochs * steps * config.batch_size * config.members
-    told_by = "runs" if rates else "race" if raced else "guess"
-    return TimeEstimate(STARTUP_SECONDS + images / rate, told_by)
+    return TimeEstimate(STARTUP_SECONDS + images / rate, source)
 
 
 def estimate_rough_rate(config: EnsembleConfig, platform: str, work: float) -> float:

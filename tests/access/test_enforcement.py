@@ -19,7 +19,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets.own import custom_registry, staging
 from ensemble.errors import AccessError
 from ensemble.jobs import dataset_fetch
-from ensemble.jobs.folders import create_run_folder, race_folder
+from ensemble.jobs.folders import create_run_folder
 from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.launch import start_command_process
 from ensemble.jobs.placement import Placement, write_placement
@@ -27,7 +27,6 @@ from ensemble.jobs.store import JobStore
 from ensemble.jobs.uploads import dataset_upload
 from ensemble.jobs.uploads.upload_request import UploadRequest
 from ensemble.pictures import corrections
-from ensemble.race.commands import build_default_race, queue_race
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.store import REGRESSION_STORE, create_regression, delete_regression
 from ensemble.runs.annotations import baseline, names, notes, tags
@@ -65,7 +64,6 @@ BEGINNINGS: dict[str, Callable[[], object]] = {
     "launch a run": lambda: runs.launch_run(SMALL),
     "begin a regression": lambda: create_regression(LbfgsConfig()),
     "begin a sweep": lambda: sweeps.create_sweep(SweepConfig(base=HELD_OUT)),
-    "measure the machine": lambda: queue_race(build_default_race()),
     "take predictions in": lambda: create_run_folder("import", 0.0).__enter__(),
     "fetch a dataset": lambda: dataset_fetch.start_fetch("mnist"),
     "hand images in": lambda: dataset_upload.receive_upload(io.BytesIO(b""), UploadRequest("a.zip")),
@@ -84,7 +82,6 @@ def test_a_viewer_begins_nothing_and_leaves_nothing_behind(what: str) -> None:
         BEGINNINGS[what]()
     assert {path.name for path in runs_folder().glob("*")} <= {audit_log.LOG_FILE}
     assert not dataset_upload.uploads_folder().exists()
-    assert not (race_folder() / "status.json").exists()
 
 
 CHANGES: dict[str, Callable[[str], object]] = {

@@ -1,8 +1,11 @@
 """The command line, as a person calls it."""
 
+import errno
 import functools
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,6 +21,7 @@ from ensemble import datasets, regression, runs
 from ensemble.cli.program import main
 from ensemble.cli.results.predict import format_prediction_line
 from ensemble.config import EnsembleConfig
+from ensemble.machine.bench_result import read_bench_results
 from ensemble.machine.machine_info import read_machine_info
 from ensemble.wording.escaping import escape_terminal_text
 from tests.conftest import variant
@@ -225,11 +229,12 @@ def test_devices_are_named():
 
 # It measures the HOWTO's network; one that is compiled in a moment has its figures alike.
 @pytest.mark.parametrize(("network", "forward"), [("mlp", 477_600), variant("cnn", 9_287_680)])
-def test_bench_prints_both_rates_and_the_share_of_the_product(network, forward, monkeypatch):
+def test_bench_prints_both_rates_and_the_share_of_the_product(network, forward, monkeypatch, tmp_path):
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
     config = functools.partial(EnsembleConfig, network=network)
     monkeypatch.setattr("ensemble.cli.machine.EnsembleConfig", config)
     # The share is of what was measured, of whatever size: a small one takes no second.
-    monkeypatch.setattr("ensemble.race.training_speed.PRODUCT_SIZE", 384)
+    monkeypatch.setattr("ensemble.engine.training_speed.PRODUCT_SIZE", 384)
     words = ["--members", "2", "--batch-size", "128", "--dataset", "digits", "--seconds", "0.2"]
     words += ["--devices", "2", "--precision", "bfloat16", "--json"]
     found = json.loads(call("bench", *words).stdout)
@@ -251,6 +256,30 @@ def test_bench_prints_both_rates_and_the_share_of_the_product(network, forward, 
     share = operations * speed / product
     rounded = 0.001 + 0.06e9 / product * share  # GFLOP/s have one place: few where others work too
     assert found["share_of_matrix_product"] == pytest.approx(share, abs=rounded)
+    (stored,) = read_bench_results(socket.gethostname())
+    assert stored.rates == {name: found[f"img_member_per_s_{name}"] for name in ("float32", "bfloat16")}
+    assert (stored.network, stored.work, stored.devices, stored.platform) == (
+        network,
+        forward,
+        2,
+        jax.default_backend(),
+    )
+
+
+# Of what `ensemble bench` measures, as much as it uses itself.
+FAKE_SPEED = {"img_member_per_s_float32": 2.0, "img_member_per_s_bfloat16": 1.0, "bfloat16_emulated": False}
+
+
+def test_bench_reports_that_its_result_cannot_be_stored(monkeypatch):
+    monkeypatch.setattr("ensemble.engine.training_speed.measure_training_speed", lambda config, seconds: FAKE_SPEED)
+
+    def refuse(result):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("ensemble.cli.machine.write_bench_result", refuse)
+    done = call("bench", "--dataset", "digits", "--json")
+    assert (done.exit_code, json.loads(done.stdout)) == (0, FAKE_SPEED)
+    assert done.stderr.startswith("Could not store the result in ")
 
 
 @pytest.mark.long

@@ -12,11 +12,11 @@ import jax
 import numpy as np
 import pytest
 
+from benchmarks.speed import howto_loop
 from ensemble import datasets
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import Dataset
 from ensemble.engine import Trainer
-from ensemble.race import howto
 
 # For what the engine is compared with: compiled in half the time, and not by the same LLVM passes.
 plainly_compiled = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": "0"})
@@ -55,7 +55,7 @@ def train_epochs(trainer: Trainer, epochs: int, cut: int | None = None) -> tuple
 @plainly_compiled
 def stock(params: Any, images: Any) -> Any:
     """Logits of Flax's own layers with these parameters."""
-    return howto.CNN().apply({"params": params}, images)
+    return howto_loop.CNN().apply({"params": params}, images)
 
 
 def small_config(**changes: object) -> EnsembleConfig:

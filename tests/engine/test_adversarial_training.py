@@ -9,6 +9,7 @@ import numpy as np
 import optax
 import pytest
 
+from benchmarks.speed import howto_loop
 from ensemble import architectures
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import Dataset
@@ -29,7 +30,6 @@ from ensemble.engine.step import (
     create_members,
 )
 from ensemble.optimizers import SGD
-from ensemble.race import howto
 from tests.conftest import variant
 from tests.engine.conftest import compiled, devices, plainly_compiled, small_config
 from tests.engine.networks import modules
@@ -54,7 +54,7 @@ def train_plainly(network: Network, settings: EnsembleConfig, data: Dataset) -> 
 
     def apply(params, x):
         if settings.network == "cnn":  # Flax's own layers, not the engine's convolutions
-            return howto.CNN().apply({"params": params}, x)
+            return howto_loop.CNN().apply({"params": params}, x)
         return network.apply(params, x)
 
     def compute_loss(params, x, y):

@@ -9,6 +9,7 @@ import numpy as np
 import optax
 import pytest
 
+from benchmarks.speed import howto_loop
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import Dataset
 from ensemble.datasets.partition.split import select_validation_indices
@@ -16,7 +17,6 @@ from ensemble.engine import Trainer
 from ensemble.engine.draws.batches import sample_epoch_batches
 from ensemble.engine.optimizer import SoftTargets, UpdateRule, compute_training_losses
 from ensemble.engine.step import create_members
-from ensemble.race import howto
 from tests.engine.conftest import devices, plainly_compiled, small_config, train_epochs
 
 STEPS = 4
@@ -54,7 +54,7 @@ def learn_plainly(settings: EnsembleConfig, trainer: Trainer, data: Dataset, tar
     @plainly_compiled
     @functools.partial(jax.grad, has_aux=True)
     def slope(params, x, y, q):
-        logits = howto.CNN().apply({"params": params}, x)
+        logits = howto_loop.CNN().apply({"params": params}, x)
         return loss_by_hand(logits, y, q, settings.distil_temperature, settings.distil_alpha)
 
     for m in range(settings.members):

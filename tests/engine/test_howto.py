@@ -6,9 +6,9 @@ On 96 of `digits`, to be quick; `python -m benchmarks.training.equality` compare
 import numpy as np
 import pytest
 
+from benchmarks.speed import howto_loop
 from ensemble.config import EnsembleConfig
 from ensemble.engine import Trainer
-from ensemble.race import howto
 from tests.conftest import variant
 from tests.engine.conftest import devices, train_epochs
 
@@ -20,7 +20,7 @@ BATCH = 16
 
 @pytest.fixture(scope="module")
 def reference(few, pytestconfig):
-    losses, states = howto.train_on_one_device(
+    losses, states = howto_loop.train_on_one_device(
         few.train_images,
         few.train_labels,
         members=8 if pytestconfig.getoption("--all") else 3,

@@ -13,14 +13,7 @@ from ensemble.analysis.quality import selective as choices
 from ensemble.analysis.quality.calibration import reliability_bins
 from ensemble.analysis.quality.coverage import evaluate_conformal_sets
 from ensemble.datasets.registry import DIGIT_NAMES
-from ensemble.figures import (
-    mark_probabilities,
-    ood_scores,
-    probability_bars,
-    race_throughput,
-    regression_charts,
-    two_ensembles,
-)
+from ensemble.figures import mark_probabilities, ood_scores, probability_bars, regression_charts, two_ensembles
 from ensemble.figures.inspect import (
     calibration,
     combining,
@@ -44,7 +37,6 @@ from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwi
 from tests.figures.test_doubts import PARTS, matrix_of, scores
 from tests.figures.test_inspect import compared, predictions
 from tests.figures.test_measured import asked, curve, trace
-from tests.race.test_race import RACE
 from tests.ui.marks import THRESHOLD, voting
 
 MADE = predictions(4, lean=1.0)
@@ -88,7 +80,6 @@ FIGURES: dict[str, Callable[[Palette], Any]] = {
     "errors": lambda p: regression_charts.plot_regression_errors(SOLVED, 40, "title", p),
     "step times": lambda p: regression_charts.plot_step_times(SOLVED, 40, "title", p),
     "scaling": lambda p: regression_charts.plot_device_scaling(SOLVED, 2, "title", p),
-    "speeds": lambda p: race_throughput.plot_race_throughput(RACE, "title", p),
     "two answers": lambda p: two_ensembles.plot_two_ensembles(*SIDES, DIGIT_NAMES, "title", p),
     "verdict": lambda p: mark_probabilities.plot_mark_probabilities(SIDES[0].digit, DIGIT_NAMES, "title", p),
 }

@@ -1,6 +1,5 @@
-"""Figures of what was measured: under corruption, of regressions and of races."""
+"""Figures of what was measured: under corruption and of regressions."""
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -8,15 +7,14 @@ import pytest
 
 from ensemble.analysis.members.uncertainty import measure_uncertainty
 from ensemble.analysis.predictions import evaluate_predictions
-from ensemble.figures import race_throughput, regression_charts
+from ensemble.figures import regression_charts
 from ensemble.figures.inspect import image_corruption, shift
 from ensemble.figures.inspect.image_corruption import CorruptionAnswers
-from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors
+from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors
 from ensemble.regression import RegressionTraces, SolveTrace
 from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.shift_metrics import compute_shift_metrics
 from tests.analysis.draws import distributions
-from tests.race.test_race import RACE
 
 NAMES = tuple("0123456789")
 LABELS = np.arange(60) % 10
@@ -117,24 +115,3 @@ def test_a_log_axis_has_ticks_within_what_is_drawn() -> None:
     assert len([tick for tick in ticks["tickvals"] if 0.2 <= tick <= 3.0]) == 4
     assert regression_charts.build_decade_axis(np.array([1e-6, 1.0]))["dtick"] == 1
     assert regression_charts.build_decade_axis(np.array([0.0, np.nan]))["type"] == "log"
-
-
-def test_every_competitors_speed_is_drawn_and_named_beside_its_line(palette: Palette) -> None:
-    chart = race_throughput.plot_race_throughput(RACE, "title", palette)
-    drawn = {line.name: dict(zip(line.x, line.y, strict=True)) for line in chart.data}
-    assert drawn == {
-        "this engine": RACE.rates["float32"],
-        "the HOWTO's loop": RACE.rates["howto"],
-        "one after another": RACE.rates["one_by_one"],
-    }
-    colors = {line.name: line.line.color for line in chart.data}
-    assert colors["this engine"] == palette.ink
-    assert colors["the HOWTO's loop"] == colors["one after another"] == MUTED_COLOR
-    named = {text.text: text.font.color for text in chart.layout.annotations}
-    assert named == colors
-
-
-def test_labels_do_not_lie_on_each_other() -> None:
-    moved = race_throughput.space_out_labels([10.0, 12.0, 100.0, 101.0])
-    assert all(high - low >= race_throughput.LABEL_HEIGHT for low, high in itertools.pairwise(moved))
-    assert (moved[0], moved[2]) == (10.0, 100.0)

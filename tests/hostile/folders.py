@@ -13,13 +13,13 @@ from tests.recorded.recording import Recording, unpack
 
 
 def recorded(folder: Path) -> Recording:
-    """Runs, regressions and a race as an earlier version left them, and all else that is read."""
+    """Runs, regressions and measured speeds as an earlier version left them, and all else that is read."""
     found = unpack(folder)
     solve = found.runs / found.ids["solve"]
     shutil.copytree(solve, solve.with_name(f"{solve.name[:-1]}9"))
     machine = {"platform": "cpu", "devices": [{"id": 0, "kind": "cpu"}], "cores": 2}
     put(found.data / "devices.json", {"answer": machine, "for": collect_probe_circumstances()})
-    status = json.loads((found.data / "machine" / "job" / "status.json").read_text())
+    status = json.loads((solve / "status.json").read_text())
     fetch = {**status, "state": "stopped", "fraction": 0.25}
     put(found.data / "fetching" / "mnist.json", fetch)
     nothing = zlib.crc32(bytes(70_000))

@@ -15,7 +15,7 @@ SAMPLE, SEED = 12, 20
 
 
 def small(path: str) -> bool:
-    """Whether a file says something in words: of a run, a regression, a race, a dataset."""
+    """Whether a file says something in words: of a run, a regression, a measured speed, a dataset."""
     return not path.endswith(".npz") and "checkpoints" not in path
 
 

@@ -9,18 +9,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ensemble.cluster import QueueEntry
 from ensemble.errors import ClusterError
 from ensemble.jobs import worker
+from ensemble.jobs.job import Job
+from ensemble.jobs.kinds import REGRESSION, JobKind
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.placement import Placement, write_placement
 from ensemble.jobs.remote import follower, task_process
-from ensemble.jobs.status import StatusWriter, is_process_alive, write_status
-from ensemble.race.status import RaceJob, RaceStatus
+from ensemble.jobs.status import JobStatus, StatusWriter, is_process_alive, write_status
 from ensemble.storage.atomic_files import read_json, write_json
 
 REPO = Path(__file__).resolve().parents[2]
@@ -109,16 +110,36 @@ def _state(task: dict[str, Any]) -> tuple[Any, str, str]:
     return ("running" if is_process_alive(task["pid"], None) else "ended", "", "node7")
 
 
-class CountStatus(RaceStatus):
+COUNTING = replace(REGRESSION, name="counting", working_state="counting", progress_field="progress", total_field="")
+
+
+@dataclass(frozen=True)
+class CountStatus(JobStatus):
     """Of a job that counts; one with `once` is asked for with its folder, for good."""
+
+    kind: ClassVar[JobKind] = COUNTING
+
+    settings: dict[str, Any] = field(default_factory=dict)
+    progress: float = 0.0
 
     @property
     def job_request(self) -> dict[str, Any]:
         """What it is to count."""
-        return {} if "once" in self.settings else super().job_request
+        return {} if "once" in self.settings else {"settings": self.settings}
 
 
-def counting(folder: Path, **settings: Any) -> RaceJob:
+@dataclass(frozen=True)
+class CountJob(Job):
+    """A job that counts, as it stood when it was read."""
+
+    status: CountStatus
+    id: str
+    path: Path
+    name: str = "counting"
+    kind: JobKind = COUNTING
+
+
+def counting(folder: Path, **settings: Any) -> CountJob:
     """A job that counts `steps`, placed on the cluster; `dies` where it ends without a word."""
     folder.mkdir(parents=True, exist_ok=True)
     now = time.time()
@@ -127,9 +148,9 @@ def counting(folder: Path, **settings: Any) -> RaceJob:
     return read(folder)
 
 
-def read(folder: Path) -> RaceJob:
+def read(folder: Path) -> CountJob:
     """The job as it stands."""
-    return RaceJob(CountStatus.from_dict(read_json(folder / "status.json")), id=folder.name, path=folder)
+    return CountJob(CountStatus.from_dict(read_json(folder / "status.json")), id=folder.name, path=folder)
 
 
 def counted(folder: Path) -> list[int]:
@@ -142,7 +163,7 @@ def work(folder: Path, report: worker.ReportStatus = lambda status: None) -> dic
     """Be the job's worker: its task on the cluster, or who follows that; returns its last words."""
     job = read(folder)
 
-    def count(status: StatusWriter[RaceStatus], stop: StopRequest) -> Outcome:
+    def count(status: StatusWriter[CountStatus], stop: StopRequest) -> Outcome:
         steps = job.status.settings["steps"]
         for number in range(len(counted(folder)), steps):
             if stop():
@@ -152,7 +173,7 @@ def work(folder: Path, report: worker.ReportStatus = lambda status: None) -> dic
                 os._exit(9)
             with (folder / "counted").open("a") as file:
                 file.write(f"{number},")
-            status.update(state="racing", message=f"At {number}.", progress=number / steps)
+            status.update(state="counting", message=f"At {number}.", progress=number / steps)
             time.sleep(NAP)
         return Outcome("finished", f"Counted {steps}.")
 

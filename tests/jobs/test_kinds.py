@@ -13,7 +13,6 @@ from ensemble.jobs.kinds import KINDS, JobKind, load_entry_point
 from ensemble.jobs.status import JobStatus
 from ensemble.jobs.uploads.dataset_upload import UploadStatus
 from ensemble.numeric.numeric_status import NumericStatus
-from ensemble.race import RaceStatus
 from ensemble.recognition.calibration_job import CalibrationStatus
 from ensemble.regression import RegressionStatus
 from ensemble.runs import Status
@@ -27,7 +26,6 @@ STATUSES = (
     GroupStatus,
     StressStatus,
     RegressionStatus,
-    RaceStatus,
     FetchStatus,
     UploadStatus,
     CalibrationStatus,

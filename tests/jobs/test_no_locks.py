@@ -14,8 +14,6 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs.status import write_status
 from ensemble.jobs.store import StoredJob
-from ensemble.race.commands import build_default_race, start_race
-from ensemble.race.status import read_race_job
 from ensemble.regression import LbfgsConfig
 from ensemble.runs.checkpoints.folders import CHECKPOINTS_FOLDER
 from ensemble.shift.commands import start_stress
@@ -92,13 +90,3 @@ def test_no_run_is_measured_under_shift_on_a_disk_that_knows_no_locks(monkeypatc
     with pytest.raises(RunError, match=NOT_BEGUN):
         start_stress(run.id)
     assert sorted(run.path.rglob("*")) == before
-
-
-def test_this_machine_is_not_measured_where_the_data_folder_knows_no_locks(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
-    lose_locks(monkeypatch)
-    with pytest.raises(RunError, match="Point ENSEMBLE_DATA at a folder on a disk that has locks"):
-        start_race(build_default_race())
-    assert read_race_job() is None

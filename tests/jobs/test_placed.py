@@ -14,14 +14,10 @@ from ensemble.errors import RunError
 from ensemble.jobs.placement import Placement, read_placement, write_placement
 from ensemble.jobs.queue import list_blocking_jobs, list_jobs_ahead, list_queued_jobs
 from ensemble.jobs.status import write_status
-from ensemble.race import RaceConfig, queue_race, read_race_job
-from ensemble.race.results import read_race, read_races, write_race
 from ensemble.regression import LbfgsConfig, create_regression
 from ensemble.shift.status import StressStatus, stress_folder
-from ensemble.ui.devices import race_results
 from ensemble.ui.inspect.shift import stress_job
 from ensemble.wording.jobs import describe_job_stage
-from tests.race.test_race import RACE
 from tests.workers import at_work_here
 
 THERE = Placement("slurm", {"partition": "gpu"})
@@ -32,33 +28,16 @@ def data_of_one_test(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
 
 
-def test_a_regression_and_a_race_on_a_cluster_hold_nobody_up_here() -> None:
+def test_a_regression_on_a_cluster_holds_nobody_up_here() -> None:
     solve = create_regression(LbfgsConfig(), THERE)
-    race = queue_race(RaceConfig(), THERE)
-    assert (solve.is_placed, race.is_placed) == (True, True)
-    assert read_placement(solve.path) == read_placement(race.path) == THERE
+    assert solve.is_placed
+    assert read_placement(solve.path) == THERE
     assert (list_queued_jobs(), list_blocking_jobs()) == ([], [])
     here = create_regression(LbfgsConfig())
     assert [one.id for one in list_queued_jobs()] == [here.id]
 
 
-def test_the_next_race_is_here_again_where_no_place_is_said() -> None:
-    before = queue_race(RaceConfig(), THERE)
-    write_status(before.path, replace(before.status, state="finished"))
-    assert not queue_race(RaceConfig()).is_placed
-    assert [one.id for one in list_queued_jobs()] == ["race"]
-
-
-def test_a_race_in_a_task_is_no_measure_of_this_machine_even_on_it() -> None:
-    here = replace(RACE, host=socket.gethostname())
-    there = replace(here, created=RACE.created + 60, on="slurm")
-    names = [write_race(one).name for one in (here, there)]
-    assert [read_race(name).on for name in names] == ["", "slurm"]
-    assert read_races() == [here, there]
-    assert race_results.list_machine_races() == [here]
-
-
-@pytest.mark.parametrize("command", [["stress", "digits-0101-000000"], ["lbfgs"], ["race"]])
+@pytest.mark.parametrize("command", [["stress", "digits-0101-000000"], ["lbfgs"]])
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
@@ -79,7 +58,6 @@ def test_a_place_that_cannot_be_is_said_before_anything_is_made(
     ended = CliRunner().invoke(main, [*command, *words])
     assert (ended.exit_code, ended.stderr.splitlines()[-1]) == (status, says)
     assert not list(runs_of_one_test.glob("*"))
-    assert read_race_job() is None
 
 
 def test_only_a_regression_that_was_left_behind_on_a_cluster_is_followed_again() -> None:

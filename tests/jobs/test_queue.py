@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from ensemble import race, regression, runs
+from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
-from ensemble.jobs.kinds import RACE, REGRESSION, STRESS, TRAINING
+from ensemble.jobs.kinds import REGRESSION, STRESS, TRAINING
 from ensemble.jobs.queue import (
     acquire_worker_lock,
     list_active_run_jobs,
@@ -19,7 +19,6 @@ from ensemble.jobs.queue import (
     list_queued_jobs,
 )
 from ensemble.jobs.status import write_status
-from ensemble.race import RaceConfig
 from ensemble.regression import LbfgsConfig
 from ensemble.shift import StressStatus
 from ensemble.shift.status import stress_folder
@@ -41,19 +40,18 @@ def measured(run: runs.Run) -> None:
 def test_all_kinds_stand_in_one_line_in_the_order_they_came() -> None:
     first = regression.create_regression(LbfgsConfig(devices=2))
     second = runs.create_run(EnsembleConfig(devices=1))
-    third = race.queue_race(RaceConfig())
-    fourth = runs.create_run(EnsembleConfig())
-    write_status(fourth.path, replace(fourth.status, state="finished"))
-    measured(fourth)
+    third = runs.create_run(EnsembleConfig())
+    write_status(third.path, replace(third.status, state="finished"))
+    measured(third)
     line = list_queued_jobs()
-    assert [job.kind for job in line] == [REGRESSION, TRAINING, RACE, STRESS]
-    assert [job.id for job in line] == [first.id, second.id, "race", fourth.id]
-    assert [job.devices for job in line] == [2, 1, 0, 0]
-    assert [job.share for job in line] == [0.0, 0.0, 0.0, 0.5]
+    assert [job.kind for job in line] == [REGRESSION, TRAINING, STRESS]
+    assert [job.id for job in line] == [first.id, second.id, third.id]
+    assert [job.devices for job in line] == [2, 1, 0]
+    assert [job.share for job in line] == [0.0, 0.0, 0.5]
     assert line[0].name == first.name
-    assert [job.id for job in list_jobs_ahead(third)] == [first.id, second.id]
+    assert [job.id for job in list_jobs_ahead(line[2])] == [first.id, second.id]
     assert list_blocking_jobs() == line
-    assert [job.kind for job in list_active_run_jobs(fourth.path)] == [STRESS]
+    assert [job.kind for job in list_active_run_jobs(third.path)] == [STRESS]
     assert list_active_run_jobs(second.path)[0].kind is TRAINING
 
 

@@ -84,7 +84,7 @@ def wait_until(condition: Callable[[], object]) -> None:
 def killed_follower(folder: Path) -> None:
     """Let a follower of its own begin, and kill it once the task is at work."""
     child = subprocess.Popen([sys.executable, "-m", "tests.jobs.local_cluster", "follow", str(folder)], cwd=REPO)
-    wait_until(lambda: read(folder).status.state == "racing")
+    wait_until(lambda: read(folder).status.state == "counting")
     child.kill()
     child.wait()
     assert read(folder).has_died
@@ -105,8 +105,8 @@ def test_it_takes_no_turn_here_and_its_worker_tells_what_the_task_says(folder: P
     assert ended["pid"] == os.getpid()
     states = [status.state for status in told]
     assert (states[0], told[0].message) == ("queued", "Queued on Slurm (no node is free).")
-    assert states == sorted(states, key=["queued", "starting", "racing", "finished"].index)
-    assert "racing" in states
+    assert states == sorted(states, key=["queued", "starting", "counting", "finished"].index)
+    assert "counting" in states
     task = read_json(folder / "task" / "status.json")
     assert (task["state"], task["pid"] != os.getpid()) == ("finished", True)
     noted = task_record.read_task_record(folder)
@@ -185,7 +185,7 @@ def test_a_task_that_dies_is_said_with_what_it_printed_last(folder: Path, capfd:
     assert ended["state"] == "failed"
     assert ended["message"] == (
         "Its task 1 on node7 exited unexpectedly: it was killed, or asked for too little "
-        "memory or time. Results of earlier races are kept."
+        "memory or time. What was measured so far is kept."
     )
     assert "Out of memory." in capfd.readouterr().err
     assert counted(folder) == [0, 1, 2]

@@ -30,7 +30,6 @@ from ensemble.jobs.kinds import (
     KINDS,
     LEARNING,
     NUMERIC,
-    RACE,
     REGRESSION,
     STRESS,
     SWEEP,
@@ -46,9 +45,6 @@ from ensemble.machine import jax_environment
 from ensemble.machine.python_command import build_python_command
 from ensemble.numeric.numeric_store import find_numeric_run
 from ensemble.numeric.training.numeric_launch import launch_numeric_run
-from ensemble.race.commands import start_race
-from ensemble.race.settings import RaceConfig
-from ensemble.race.status import read_race_job
 from ensemble.recognition.calibration_job import read_calibration_job, start_calibration
 from ensemble.regression import regression_samples
 from ensemble.regression.settings import LbfgsConfig
@@ -119,11 +115,6 @@ def solve() -> Job:
     return wait_for_job(lambda: regression.find_regression(job.id))
 
 
-def race() -> Job:
-    start_race(RaceConfig(members_up_to=1, rounds=1, slice_seconds=0.01))
-    return wait_for_job(read_race_job)
-
-
 def fetch() -> Job:
     dataset_fetch.start_fetch("digits")
     return wait_for_job(lambda: dataset_fetch.read_fetch_job("digits"))
@@ -169,7 +160,6 @@ WORK: dict[JobKind, Callable[[], Job]] = {
     GROUP: train_group,
     STRESS: measure_shift,
     REGRESSION: solve,
-    RACE: race,
     FETCH: fetch,
     UPLOAD: read_upload,
     SWEEP: search,

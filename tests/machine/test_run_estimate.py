@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,8 +19,8 @@ CONFIG = EnsembleConfig(members=4, epochs=10, batch_size=100)
 HERE = {"platform": "cpu", "devices": 2, "cores": 2, "host": "here"}
 
 
-def guess(past: list[PastRun], config: EnsembleConfig = CONFIG, raced: float | None = None) -> tuple[float, str]:
-    found = estimate_training_time(config, 1050, past=past, raced=raced, **HERE)  # type: ignore[arg-type]
+def guess(past: list[PastRun], config: EnsembleConfig = CONFIG, bench: PastRun | None = None) -> tuple[float, str]:
+    found = estimate_training_time(config, 1050, past=past, bench=bench, **HERE)  # type: ignore[arg-type]
     return found.seconds - STARTUP_SECONDS, found.source
 
 
@@ -41,12 +42,24 @@ def test_a_batch_larger_than_the_data_is_still_a_step() -> None:
     assert guess([PastRun(2, 1000.0, "here")], big)[0] == pytest.approx(2.0)
 
 
-def test_a_race_tells_where_no_run_of_that_precision_does() -> None:
+def test_a_bench_counts_if_no_run_of_that_precision_does() -> None:
     half = EnsembleConfig(members=4, epochs=10, batch_size=100, precision="bfloat16")
     other = [PastRun(2, 1000.0, "here")]
-    assert guess(other, half, 8000.0) == (pytest.approx(40_000 / 8000), "race")
+    bench = PastRun(2, 8000.0, "here", "bfloat16")
+    assert guess(other, half, bench) == (pytest.approx(40_000 / 8000), "bench")
     own = [*other, PastRun(2, 5000.0, "here", "bfloat16")]
-    assert guess(own, half, 8000.0) == (pytest.approx(40_000 / 5000), "runs")
+    assert guess(own, half, bench) == (pytest.approx(40_000 / 5000), "runs")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"devices": 1}, {"host": "elsewhere"}, {"precision": "bfloat16"}, {"network": ("mlp", 0)}]
+)
+def test_a_bench_of_something_else_does_not_count(changes: dict[str, Any]) -> None:
+    assert guess([], bench=replace(PastRun(2, 8000.0, "here"), **changes))[1] == "guess"
+
+
+def test_a_bench_on_larger_images_counts_by_its_operations() -> None:
+    assert guess([], bench=PastRun(2, 2000.0, "here", work=4 * HOWTO_FLOPS)) == (pytest.approx(40_000 / 8000), "bench")
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
-"""Devices: before anything is measured, while it is, and with what was found."""
+"""Devices: before a speed is measured, and after."""
 
 import json
 import os
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,18 +14,11 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.jobs.job import is_stop_requested
-from ensemble.race import Race, build_default_race, queue_race, read_race_job
-from ensemble.race.race_runner import estimate_race_seconds
-from ensemble.race.results import write_race
-from ensemble.race.status import race_folder
-from ensemble.ui.devices import machine_info, race_results
+from ensemble.jobs.queue import list_queued_jobs
+from ensemble.machine.bench_result import BenchResult, write_bench_result
+from ensemble.ui.devices import bench_results, machine_info
 from ensemble.ui.shared import loaders
-from ensemble.ui.train.launch import round_duration
-from ensemble.wording import escaping, formats
-from ensemble.wording import jobs as jobs_words
-from ensemble.wording.run_names import format_run_name
-from tests.race.test_race import RACE, TINY
+from tests.machine.test_bench_result import BENCH
 from tests.workers import at_work_here
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -59,25 +51,15 @@ def said(at: AppTest) -> str:
     return " ".join(str(one.value) for one in (*at.markdown, *at.caption, *at.warning, *at.error))
 
 
-def racing(**status: Any) -> None:
-    """A race that a process is at: this one."""
-    job = queue_race(TINY)
-    mine = {"host": socket.gethostname()} if "pid" in status else at_work_here(job.path)
-    known = {"state": "racing", **mine}
-    changed = replace(job.status, **{**known, **status}, updated=time.time())
-    (race_folder() / "status.json").write_text(json.dumps(asdict(changed)))
+def measured(**changes: Any) -> BenchResult:
+    result = replace(BENCH, **{"host": socket.gethostname(), "created": time.time(), **changes})
+    write_bench_result(result)
+    return result
 
 
-def measured() -> Race:
-    race = replace(RACE, host=socket.gethostname(), created=time.time())
-    write_race(race)
-    return race
-
-
-def test_the_first_visit_says_what_will_be_here_and_offers_to_measure(page: Open) -> None:
+def test_the_first_visit_names_the_command_that_measures(page: Open) -> None:
     at = page()
-    assert "How fast does this machine train an ensemble?" in said(at)
-    assert button(at, "race_measure").label.startswith("Measure this machine, about ")
+    assert "To measure it, run `ensemble bench`" in said(at)
     assert "Nothing is running or queued" in said(at)
     assert at.metric[0].value.isdigit(), "processor cores"
     at.session_state["members_per_device"] = True
@@ -86,87 +68,36 @@ def test_the_first_visit_says_what_will_be_here_and_offers_to_measure(page: Open
     assert "8 members on " in said(at)
 
 
-def test_what_was_measured_is_answered_drawn_and_used(page: Open) -> None:
-    race = measured()
-    write_race(replace(race, host="another machine", created=race.created + 60))
+def test_what_was_measured_last_on_this_machine_is_shown(page: Open) -> None:
+    result = measured()
+    measured(host="another machine", created=result.created + 60, rates={"float32": 9.0, "bfloat16": 9.0})
     at = page()
-    assert "from M = 2 on (2.1 times as fast at M = 4)" in said(at)
-    (chart,) = at.get("plotly_chart")
-    spec = json.loads(chart.proto.spec)
-    drawn = {trace["name"]: trace["y"] for trace in spec["data"]}
-    assert drawn["this engine"] == list(race.rates["float32"].values())
-    labels = [one["text"] for one in spec["layout"]["annotations"]]
-    assert sorted(labels) == sorted(drawn)
-    assert button(at, "race_measure").label.startswith("Measure again")
-    assert race_results.find_latest_race() == race, "that of another machine is another's"
-
-
-def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open) -> None:
-    racing(message="Round 1 of 3, 2 members: the HOWTO's loop.", progress=0.4, seconds_left=65.0)
-    waits = runs.create_run(EnsembleConfig())
-    at = page()
-    text = at.get("progress")[0].proto.text
-    assert text == "Round 1 of 3, 2 members: the HOWTO's loop · 1 min 5 s left"
-    assert button(at, "race_measure") is None
-    assert "racing · 40 %" in said(at)
-    assert "queued, 1 job before it" in said(at)
-    assert escaping.escape_markdown(format_run_name(waits)) in [link.proto.label for link in at.get("page_link")]
-    button(at, "race_stop").click().run()
-    assert is_stop_requested(read_race_job())
-    assert button(at, "race_stopping").disabled
-
-
-def test_one_that_was_killed_says_so_and_can_be_started_again(page: Open) -> None:
-    racing(pid=2**22 + 1)
-    at = page()
-    assert "was killed" in at.error[0].value
-    assert button(at, "race_measure")
+    assert "2,000 img·member/s in float32 and 4,000 img·member/s in bfloat16 (4 members on 2 devices" in said(at)
+    assert [one.value for one in at.metric if one.label == "bfloat16"] == ["2.0× float32"]
+    assert bench_results.find_latest_bench() == result
+    measured(created=result.created + 120, rates={"float32": 3000.0, "bfloat16": 3000.0})
+    assert "3,000 img·member/s in float32" in said(at.run())
 
 
 def test_train_tells_what_bfloat16_is_worth_and_how_long_it_takes(page: Open) -> None:
-    race = measured()
-    twice = {M: 2 * rate for M, rate in race.rates["float32"].items()}
-    devices = max(1, int(os.environ.get("JAX_NUM_CPU_DEVICES", "1")))
-    write_race(replace(race, created=race.created + 1, devices=devices, rates={**race.rates, "bfloat16": twice}))
+    measured(devices=max(1, int(os.environ.get("JAX_NUM_CPU_DEVICES", "1"))))
     at = page("train")
     at.session_state["more"] = True
     at.run()
     assert "bfloat16 is 2.0 times as fast as float32 here." in said(at)
     at.selectbox("set_precision").select("bfloat16").run()
-    assert "from the speed measured on Devices" in said(at)
+    assert "time estimated from “ensemble bench”" in said(at)
 
 
-def test_the_time_left_of_a_race_runs_on_between_its_words(page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    racing(message="Round 1.", progress=0.4, seconds_left=65.0)
-    job = read_race_job()
-    assert job
-    later = SimpleNamespace(time=lambda: job.status.updated + 20)
-    monkeypatch.setattr(jobs_words, "time", later)
-    assert page().get("progress")[0].proto.text == "Round 1 · 45 s left"
-
-
-def test_one_that_was_stopped_says_so_and_can_be_started_again(page: Open) -> None:
-    racing(state="stopped", message="Stopped by hand.")
-    at = page()
-    assert [one.value for one in at.info] == ["Stopped by hand."]
-    assert button(at, "race_measure")
-
-
-def test_the_last_race_tells_how_long_the_next_takes_where_they_are_alike(page: Open) -> None:
-    usual = build_default_race()
-    race = replace(measured(), seconds=4000.0)
-    write_race(replace(race, created=race.created + 1))
-    guessed = formats.format_duration(round_duration(sum(estimate_race_seconds(usual).values())))
-    assert button(page(), "race_measure").label == f"Measure again, about {guessed}"
-    write_race(replace(race, created=race.created + 2, settings=usual.as_dict()))
-    assert button(page(), "race_measure").label == "Measure again, about 1 h 10 min"
-
-
-def test_a_speed_that_was_reached_with_other_results_is_not_named() -> None:
-    race = measured()
-    assert machine_info.find_measured_throughput(2) == race.rates["float32"][2]
-    write_race(replace(race, created=race.created + 1, differences={"float32": 0.5}))
-    assert machine_info.find_measured_throughput(2) is None
+@pytest.mark.parametrize("state", ["queued", "racing", "finished", "of a later version"])
+def test_a_race_that_an_earlier_version_left_holds_nobody_up(page: Open, tmp_path: Path, state: str) -> None:
+    folder = tmp_path / "data" / "machine" / "job"
+    folder.mkdir(parents=True)
+    job = {"state": state, "queued": 1.0, "updated": time.time(), **at_work_here(folder)}
+    (folder / "status.json").write_text(json.dumps({**job, "settings": {"rounds": 3}, "progress": 0.5, "race": ""}))
+    assert list_queued_jobs() == []
+    assert "Nothing is running or queued" in said(page())
+    page("train")
 
 
 def test_up_to_eight_devices_are_listed() -> None:

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, regression, sweeps
 from ensemble.datasets import registry
-from ensemble.race.results import write_race
+from ensemble.machine.bench_result import write_bench_result
 from ensemble.regression import LbfgsConfig
 from ensemble.runs import Run
 from ensemble.runs.annotations.notes import write_run_note
@@ -20,11 +20,11 @@ from ensemble.ui.inspect.views import VIEWS
 from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.address import QueryParameter
+from tests.machine.test_bench_result import BENCH
 from tests.pages import stressed
 from tests.pages.ensembles import trained
 from tests.pages.hostile import LINK, NAME, WORDS, holes, literal
 from tests.pages.predictions_screen import opened
-from tests.race.test_race import RACE
 
 REPO = Path(__file__).resolve().parents[2]
 PAGES = sorted(path.stem for path in (REPO / "pages").glob("*.py"))
@@ -132,10 +132,9 @@ def test_names_of_classes_stay_text_among_the_predictions(sure: float, hostile_c
     sound(opened(run, "predictions", show="wrong", class_=3, digit=3), WORDS)
 
 
-def test_what_a_race_says_of_its_machine_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_bench_result_names_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
-    said = {"processor": WORDS, "absent": {"howto": WORDS, "bfloat16": WORDS}}
-    write_race(dataclasses.replace(RACE, host=os.uname().nodename, created=time.time(), **said))
+    write_bench_result(dataclasses.replace(BENCH, host=os.uname().nodename, dataset=WORDS))
     sound(opened(page="devices"), WORDS)
 
 

@@ -1,9 +1,8 @@
 """Launch: what stands beside the button, and what a press, or two in a row, does."""
 
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,13 +10,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import race, regression, runs
+from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import dataset_fetch
 from ensemble.jobs.dataset_fetch import FetchStatus
 from ensemble.jobs.queue import list_jobs_ahead, list_queued_jobs
 from ensemble.jobs.status import write_status
-from ensemble.race.status import race_folder
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.store import REGRESSION_STORE
 from ensemble.runs.store import RUN_STORE
@@ -29,7 +27,6 @@ from ensemble.ui.parallel import settings as parallel_settings
 from ensemble.ui.shared import loaders, settings
 from ensemble.wording.run_names import format_run_name
 from tests.pages.ensembles import trained
-from tests.race.test_race import TINY
 from tests.workers import at_work_here
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -83,13 +80,6 @@ def beside(at: AppTest) -> str:
 def at_work(state: str = "training", **status: Any) -> runs.Run:
     """A run that this process is at, as far as anybody can see."""
     return trained(done=1, state=state, working=True, **status)
-
-
-def racing(state: str) -> None:
-    """A race in `state`, which this process is at."""
-    job = race.queue_race(TINY)
-    mine = {"state": state, **at_work_here(job.path)}
-    (race_folder() / "status.json").write_text(json.dumps(asdict(replace(job.status, **mine))))
 
 
 @pytest.mark.usefixtures("nobody_trains")
@@ -158,11 +148,10 @@ def measuring() -> Any:
         ([at_work], ""),
         ([solving], ""),
         ([measuring], ""),
-        ([lambda: racing("racing")], ""),
         ([at_work, at_work], " and 1 more"),
-        ([measuring, at_work, solving, lambda: racing("queued")], " and 3 more"),
+        ([measuring, at_work, solving], " and 2 more"),
     ],
-    ids=["nobody", "a run", "a regression", "a measuring", "a race", "two runs", "one of each"],
+    ids=["nobody", "a run", "a regression", "a measuring", "two runs", "one of each"],
 )
 def test_launch_says_what_comes_first_whatever_kind_it_is_of(
     page: Open, screen: str, work: list[Callable[[], Any]], more: str

@@ -70,8 +70,8 @@ def test_a_screen_opens_it(recording: Recording, name: str, page: str) -> None:
     assert address(at, "run") == ids[name]
     assert address(at, "solve") == ids["solve"]
     assert "cannot be read" not in said(at)
-    # The race, the run and the regression are drawn.
-    assert len(at.get("plotly_chart")) == {"devices": 1, "inspect": 2, "parallel": 3}.get(page, 0)
+    # The run and the regression are drawn.
+    assert len(at.get("plotly_chart")) == {"inspect": 2, "parallel": 3}.get(page, 0)
 
 
 @pytest.mark.parametrize("view", VIEWS)

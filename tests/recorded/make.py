@@ -26,7 +26,6 @@ from tests.recorded.recording import ARCHIVE, ARRAYS, DEVICES, FACTS, arrays, fa
 CONFIG = {"members": 2, "batch_size": 128, "learning_rate": 0.05}
 KEPT = 16_000  # so many numbers of each of a member's arrays stay
 SOLVE = "--samples 100 --features 8 --classes 2 --iterations 5 --history 1"
-RACE = "--dataset digits --members-from 2 --members-up-to 2 --rounds 1 --slice-seconds 0.05 --batch-size 128 --emulated"
 
 
 def main(folder: Path) -> None:
@@ -53,7 +52,7 @@ def main(folder: Path) -> None:
 
 
 def record() -> dict[str, str]:
-    """Train, measure, solve and race; the ids of what lies among the runs."""
+    """Train, measure and solve; the ids of what lies among the runs."""
     prune_members()
     finished = runs.execute_run(runs.create_run(EnsembleConfig(**CONFIG, epochs=2)).id)
     runs.rename_run(finished.id, "Recorded & finished")
@@ -67,7 +66,6 @@ def record() -> dict[str, str]:
     assert runs.execute_run(stopped.id, stop_after_an_epoch, synchronous=True).state == "stopped"
     program("stress", finished.id, "--limit", "40")
     program("lbfgs", *SOLVE.split())
-    program("race", *RACE.split())
     (solve,) = regression.list_regressions()
     return {"finished": finished.id, "stopped": stopped.id, "solve": solve.id}
 
@@ -105,7 +103,7 @@ def pruned(leaf: np.ndarray) -> np.ndarray:
 
 
 def pack(root: Path, folder: Path) -> None:
-    """The runs and the race in one archive, with nothing in it of who made it."""
+    """Pack the runs and the data folder into one archive, with nothing in it of who made it."""
     shutil.rmtree(root / "data" / "synthetic", ignore_errors=True)  # drawn anew where missing
     name_host(root, "a-machine")
     for path in root.glob("[rd]*/**/*"):

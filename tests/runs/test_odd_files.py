@@ -18,18 +18,17 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs.dataset_fetch import FetchStatus
 from ensemble.jobs.queue import list_blocking_jobs, list_queued_jobs
-from ensemble.race.status import RaceStatus
 from ensemble.regression import LbfgsConfig, RegressionStatus
 from ensemble.runs import Status
 from ensemble.runs.annotations.notes import read_run_note
 from ensemble.runs.training.session import _choose_run_devices
 from ensemble.shift import StressStatus
 
-KINDS = [Status, RegressionStatus, RaceStatus, StressStatus, FetchStatus]
+KINDS = [Status, RegressionStatus, StressStatus, FetchStatus]
 # No field of any status may be one of these.
 NOWHERE: list[Any] = [True, [[1]], 10**400, float("inf"), "\ud800"]
 SWITCHES = {"machine_fault"}
-WORDS = {"state", "message", "host", "platform", "best_on", "race"}
+WORDS = {"state", "message", "host", "platform", "best_on"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from ensemble import datasets, regression, runs, shift
 from ensemble.cli.program import main
-from ensemble.race import read_race_job, read_races
+from ensemble.jobs.queue import list_queued_jobs
+from ensemble.machine.bench_result import find_bench_speed, read_bench_results
 from tests.recorded.recording import ARRAYS, FACTS, HERE, Recording, arrays, digests, facts, machine, resume, unpack
 
 # The same training for other instructions (xla_cpu_max_isa of AVX and SSE4_2) was up to 2e-6 off.
@@ -104,11 +105,13 @@ def check_solve(solve_id: str) -> None:
 
 
 def check_race() -> None:
-    """The race is there, and so is the job that ran it."""
-    assert read_race_job().state == "finished"
-    (race,) = read_races()
-    assert set(race.rates) == {"float32", "bfloat16", "howto", "one_by_one"}
-    assert all(list(rates) == [2] for rates in race.rates.values())
+    """Its speeds count as those of `ensemble bench`; its job, of a kind that is gone, is not listed."""
+    (result,) = read_bench_results("a-machine")
+    assert (result.members, set(result.rates)) == (2, {"float32", "bfloat16"})
+    found = find_bench_speed([result], "float32", 4, result.devices)
+    assert found is not None
+    assert found.rate == result.rates["float32"]
+    assert list_queued_jobs() == []
 
 
 def test_the_stopped_one_goes_on_to_what_it_would_have_become(recording: Recording, two_devices_a_worker: None) -> None:

@@ -105,7 +105,6 @@ SIZES: list[tuple[str, dict[str, str]]] = [
     (r"stress ", {"--limit": "40"}),
     (r"lbfgs .*--dataset", {"--iterations": "2"}),
     (r"lbfgs ", {"--iterations": "2", "--samples": "400", "--features": "20"}),
-    (r"race", {"--rounds": "1", "--slice-seconds": "0.1", "--members-up-to": "1"}),
     (r"bench ", {"--seconds": "0.2", "--members": "2"}),
     (
         r"label learn --dataset",

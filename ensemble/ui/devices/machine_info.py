@@ -1,17 +1,22 @@
-"""What there is to train on, and how members would be spread over it."""
+"""What there is to train on, and how fast it trains, and how members would be spread over it."""
 
 import streamlit as st
 
 from ensemble.config.batch_sharing import count_devices_per_member
 from ensemble.machine.machine_info import read_machine_info as this_machine
 from ensemble.machine.run_estimate import describe_members_per_device
-from ensemble.ui.devices import probe, race_results
+from ensemble.ui.devices import bench_results, probe
 from ensemble.ui.shared import server, settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import escaping, formats
-from ensemble.wording.race import format_ratio
+from ensemble.wording.bench import describe_bench_result
+from ensemble.wording.runs.regression import format_ratio
 
 MEMBERS_KEY = "devices_members"
+THROUGHPUT_HELP = (
+    "img·member/s: training images per second, times the members that learn from them. "
+    "`ensemble bench` measures it again."
+)
 MAX_LISTED_DEVICES = 8  # devices: more are said, not listed
 
 
@@ -57,13 +62,23 @@ def refresh_machine_header(was_waiting: bool) -> None:
 
 
 def describe_bfloat16_speed(platform: str) -> str:
-    """Its speed: as it was measured, else whether there are units for it."""
-    race = race_results.find_latest_race()
-    if race and (gain := race.bfloat16_gain):
+    """Return its speed as measured, else whether the processor has units for it."""
+    bench = bench_results.find_latest_bench()
+    if bench and (gain := bench.bfloat16_gain):
         return f"{format_ratio(gain).removesuffix(' times')}× float32"
     if platform in ("", "cpu") and not this_machine().fast_bfloat16:
         return "emulated, a little slower"
     return "not measured yet"
+
+
+def show_training_speed() -> None:
+    """Show what `ensemble bench` last measured here, or how to measure it."""
+    if bench := bench_results.find_latest_bench():
+        st.markdown(
+            f"**Training speed:** {escaping.escape_markdown(describe_bench_result(bench))}", help=THROUGHPUT_HELP
+        )
+    else:
+        st.caption("Training speed not measured yet. To measure it, run `ensemble bench`; Train then estimates better.")
 
 
 def show_member_distribution_panel() -> None:
@@ -75,7 +90,7 @@ def show_member_distribution_panel() -> None:
 
 
 def show_member_distribution() -> None:
-    """For a number of members: how many each device has, and what speed was measured."""
+    """Show how many members each device has, for a chosen number of members."""
     held = widget_state.get_widget_value(settings.format_setting_key("members"), settings.RUN_FIELDS["members"].default)
     members = draw_field_control(
         settings.RUN_FIELDS["members"],
@@ -89,8 +104,6 @@ def show_member_distribution() -> None:
         st.markdown(describe_member_distribution(members, here.devices))
         if lines := list_members_by_device(members, here.devices):
             st.caption(lines)
-    if rate := find_measured_throughput(members):
-        st.caption(f"Measured here: about {formats.format_throughput(rate)} in float32.")
 
 
 def describe_member_distribution(members: int, devices: int) -> str:
@@ -121,9 +134,3 @@ def list_members_by_device(members: int, devices: int) -> str:
 def format_member_range(first: int, last: int) -> str:
     """Members in words: "member 3", "members 1–2"."""
     return f"member {first}" if first == last else f"members {first}–{last}"
-
-
-def find_measured_throughput(members: int) -> float | None:
-    """This engine's speed in float32 with about so many members, as the last race found it."""
-    race = race_results.find_latest_race()
-    return race.find_rate("float32", members) if race and race.agrees_with_howto("float32") else None

@@ -17,6 +17,7 @@ from ensemble.datasets.registry import find_dataset_entry
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import list_blocking_jobs, list_queued_jobs
+from ensemble.machine import bench_result
 from ensemble.machine.group_count import choose_group_count
 from ensemble.machine.machine_info import read_machine_info
 from ensemble.machine.network_cost import NetworkCost
@@ -26,8 +27,8 @@ from ensemble.machine.run_estimate import (
     estimate_memory_bytes,
     estimate_training_time,
 )
+from ensemble.ui.devices import bench_results, probe
 from ensemble.ui.devices import placement_control as places
-from ensemble.ui.devices import probe, race_results
 from ensemble.ui.frame import disk_quota
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
@@ -41,7 +42,7 @@ from ensemble.wording.runs import networks as networks_words
 
 ESTIMATE_SOURCES = {
     "runs": "estimated from earlier runs",
-    "race": "estimated from the speed measured on Devices",
+    "bench": "estimated from “ensemble bench”",
     "guess": "a rough guess, no run to go by yet",
 }
 SEED_COUNTS = (1, 3, 5)
@@ -107,7 +108,7 @@ def plan_local_launch(
         cores=here.cores,
         host=socket.gethostname(),
         past=list_past_speeds(info, cost, here.devices),
-        raced=find_raced_speed(config, devices),
+        bench=find_bench_speed(config, devices),
         work=cost.flops,
     )
     on = formats.format_count(devices, "device")
@@ -182,12 +183,9 @@ def count_image_pixels(data: DatasetInfo | DatasetEntry) -> int:
     return data.image_shape[0] * data.image_shape[1]
 
 
-def find_raced_speed(config: EnsembleConfig, devices: int) -> float | None:
-    """The speed that the last race found for such a run; None where it had other devices."""
-    race = race_results.find_latest_race()
-    if race is None or race.devices != devices or not race.agrees_with_howto(config.precision):
-        return None
-    return race.find_rate(config.precision, config.members)
+def find_bench_speed(config: EnsembleConfig, devices: int) -> PastRun | None:
+    """Return the speed that `ensemble bench` measured on as many devices of this machine, if it did."""
+    return bench_result.find_bench_speed(bench_results.list_bench_results(), config.precision, config.members, devices)
 
 
 def show_seed_count() -> None:

@@ -5,9 +5,9 @@ import streamlit as st
 from ensemble.datasets import registry
 from ensemble.machine import bfloat16_plans
 from ensemble.machine.machine_info import read_machine_info as this_machine
-from ensemble.ui.devices import probe, race_results
+from ensemble.ui.devices import bench_results, probe
 from ensemble.ui.shared import settings
-from ensemble.wording import race as devices_words
+from ensemble.wording import bench as bench_words
 
 FLOAT32_LABEL = "float32, usual"
 
@@ -16,14 +16,13 @@ def show_precision_control() -> None:
     """The choice; below it the speed-up as measured, or why there is none."""
     here = probe.get_device_probe().inventory
     platform = here.platform if here else ""
-    circumstances = (race_results.find_latest_race(), platform, this_machine().fast_bfloat16, _find_product_plan())
-    words = {"float32": FLOAT32_LABEL, "bfloat16": devices_words.label_bfloat16_choice(*circumstances)}
+    circumstances = (bench_results.find_latest_bench(), platform, this_machine().fast_bfloat16, _find_product_plan())
+    words = {"float32": FLOAT32_LABEL, "bfloat16": bench_words.label_bfloat16_choice(*circumstances)}
     settings.select_run_setting("precision", format_func=words.__getitem__)
-    if bfloat16_support := devices_words.describe_bfloat16_support(*circumstances):
+    if bfloat16_support := bench_words.describe_bfloat16_support(*circumstances):
         st.caption(bfloat16_support)
     elif here:
-        st.caption("What it is worth on this machine is not measured yet.")
-        st.page_link("pages/devices.py", label="Measure it on Devices", icon=":material/timer:")
+        st.caption("Not measured on this machine yet. To measure it, run `ensemble bench`.")
 
 
 def _find_product_plan() -> bfloat16_plans.Bfloat16Plan | None:

@@ -17,7 +17,7 @@ from ensemble.sweeps import SweepConfig
 from ensemble.sweeps.search_space import Axis, Value, ValueList, build_grid
 from ensemble.ui.devices.probe import DeviceInventory
 from ensemble.ui.train import network_control
-from ensemble.ui.train.launch import find_raced_speed, list_past_speeds
+from ensemble.ui.train.launch import find_bench_speed, list_past_speeds
 
 SAMPLED_TRIALS = 24  # trials that stand for all
 OVERHEAD_SECONDS = 1.0  # of each training of a trial, beside it
@@ -25,7 +25,7 @@ OVERHEAD_SECONDS = 1.0  # of each training of a trial, beside it
 
 @dataclass(frozen=True)
 class SweepDuration:
-    """How long, and by what: "runs", "race" or "guess", as `machine.run_estimate` has it.
+    """How long, and by what: "runs", "bench" or "guess", as `machine.run_estimate` has it.
 
     Attributes:
       seconds: of all trainings of all trials, as if none were ended early.
@@ -113,7 +113,7 @@ def estimate_trial_duration(config: EnsembleConfig, here: DeviceInventory) -> Sw
         cores=here.cores,
         host=socket.gethostname(),
         past=past,
-        raced=find_raced_speed(config, devices),
+        bench=find_bench_speed(config, devices),
         work=cost.flops,
     )
     return SweepDuration(max(0.0, training_time.seconds - STARTUP_SECONDS), training_time.source)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from flax import linen as nn
 
+from benchmarks.speed import howto_loop
 from ensemble.engine.draws import random_keys
 from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic, scale_to_unit
 from ensemble.engine.networks.registry import bind_network
 from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import create_members
-from ensemble.race import howto
 from tests.conftest import variant
 from tests.engine.conftest import plainly_compiled, stock
 from tests.networks import CNN
@@ -21,7 +21,7 @@ def test_first_parameters_are_those_of_stock_layers():
     key = jax.random.key(7)
     # As `init` draws them, without the forward pass that it throws away.
     image = jax.ShapeDtypeStruct((1, 28, 28, 1), np.float32)
-    wanted = howto.CNN().lazy_init(key, image)["params"]
+    wanted = howto_loop.CNN().lazy_init(key, image)["params"]
     jax.tree.map(np.testing.assert_array_equal, jax.jit(CNN.init)(key), wanted)
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import optax
 import pytest
 
+from benchmarks.speed.howto_loop import permute_epoch, split_howto_keys
 from ensemble.datasets import Dataset
 from ensemble.engine import Trainer, compute_activations, predict_probabilities
 from ensemble.engine.draws import random_keys
 from ensemble.engine.forward_pass import ForwardPass
 from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC
 from ensemble.engine.networks.custom import linen_calls
-from ensemble.race.howto import permute_epoch, split_howto_keys
 from tests.conftest import variant
 from tests.engine.conftest import devices, plainly_compiled, small_config, train_epochs
 from tests.engine.networks import modules

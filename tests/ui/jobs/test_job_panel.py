@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import race, regression, runs
+from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import dataset_fetch
 from ensemble.jobs.job import STOP_FILE, Job, clear_stop_request
 from ensemble.jobs.kinds import TRAINING
-from ensemble.race import RaceConfig
 from ensemble.regression import LbfgsConfig
 from ensemble.shift import StressStatus
 from ensemble.shift.status import StressJob, stress_folder
@@ -34,7 +33,6 @@ MADE: dict[str, Callable[[], Job]] = {
     "training": lambda: runs.create_run(EnsembleConfig()),
     "stress": stress,
     "regression": lambda: regression.create_regression(LbfgsConfig()),
-    "race": lambda: race.queue_race(RaceConfig()),
     "fetch": lambda: dataset_fetch.create_fetch_job("mnist"),
 }
 

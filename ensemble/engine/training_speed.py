@@ -10,9 +10,9 @@ from typing import Any
 
 from ensemble import datasets
 from ensemble.config import PRECISIONS, EnsembleConfig
+from ensemble.engine.matrix_product import MatrixProduct
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.machine.machine_info import read_machine_info
-from ensemble.race.matrix_product import MatrixProduct
 
 MEASURED_CALLS = 5
 CALL_SECONDS = 2.0

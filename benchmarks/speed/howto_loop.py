@@ -1,7 +1,8 @@
 """The training loop of Flax's HOWTO "Ensembling on multiple devices": reference and rival.
 
-Tests hold the engine to its numbers, and the race on Devices to its speed. Model, key chain,
-optimiser and remainder rule are the HOWTO's
+Tests compare the engine's numbers with its numbers, `python -m benchmarks.speed` and
+`python -m benchmarks.speed.members` their speeds. Model, key chain, optimizer and remainder
+rule are the HOWTO's
 (flax.readthedocs.io/en/v0.6.11/guides/ensembling.html and examples/mnist of
 google/flax at 7e9bb761). Two things differ, and neither changes a member's numbers:
 the number of members is an argument, and `apply_model` hands back every member's loss
@@ -22,8 +23,6 @@ from flax import jax_utils
 from flax import linen as nn
 from flax.training.train_state import TrainState
 from jax import Array
-
-THREADS_PER_DEVICE = 4  # of XLA's pool: with fewer, devices that wait can starve the others
 
 StepResult = tuple[Any, Array, Array]
 PmappedFunctions = tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]
