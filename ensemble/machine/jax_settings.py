@@ -172,8 +172,7 @@ def _set_variable(name: str, value: str) -> None:
 def restore_user_environment() -> dict[str, str]:
     """The environment without what was set here: what a person has said, for other processes.
 
-    The server reads pictures with one device per core; a regression's worker wants another
-    number, and the race's rivals none of this program's flags.
+    The server reads pictures with one device per core; a regression's worker wants another number.
     """
     environment = dict(os.environ)
     for name, (value, before) in _variables_set.items():

@@ -19,7 +19,7 @@ PATIENCE = START_SECONDS * 1000  # ms
 OF_THE_RUN = ("train", "predictions", "inspect", "why", "classify")
 PAGES = (*OF_THE_RUN, "compare", "tune", "parallel", "devices", "data", "runs")
 # What starts work of minutes, or saves a file, is not pressed.
-UNPRESSED = re.compile("Launch|Train|Measure|Save|CSV|PNG|Fetch|Race|Stop|Resume|Delete|Report", re.I)
+UNPRESSED = re.compile("Launch|Train|Measure|Save|CSV|PNG|Fetch|Stop|Resume|Delete|Report", re.I)
 MAX_PRESSES = 2  # a page
 
 

@@ -1,4 +1,4 @@
-"""What there is to train on, and how fast it trains, and how members would be spread over it."""
+"""The devices, the measured training speed, and how members are spread over the devices."""
 
 import streamlit as st
 
