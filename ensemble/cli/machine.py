@@ -68,6 +68,9 @@ def run_bench_command(as_json: bool, dataset: str | None, seconds: float, **chos
 
     The result is stored in the data folder. Train bases its time estimate on it until there are runs.
     """
+    from ensemble.machine.jax_settings import prepare_jax
+
+    prepare_jax()  # before the engine imports JAX, which reads the number of devices then
     from ensemble.engine.training_speed import EMULATED_NOTE, measure_training_speed
 
     name = dataset or ("mnist" if datasets.is_dataset_prepared("mnist") else "digits")

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 PRODUCTS_PER_CALL = 4
@@ -21,8 +22,6 @@ class MatrixProduct:
     """
 
     def __init__(self, devices: Sequence[Any], size: int) -> None:
-        import jax
-
         def multiply_chain(a: Any, b: Any) -> Any:
             for _ in range(PRODUCTS_PER_CALL):
                 b = a @ b

@@ -10,8 +10,11 @@ from typing import Any
 
 from ensemble import datasets
 from ensemble.config import PRECISIONS, EnsembleConfig
+from ensemble.engine.forms.bfloat16_planning import remeasure_bfloat16_plan
+from ensemble.engine.forms.member_programs import choose_execution
 from ensemble.engine.matrix_product import MatrixProduct
-from ensemble.machine.jax_settings import prepare_jax
+from ensemble.engine.networks.registry import build_network
+from ensemble.engine.trainer import Trainer
 from ensemble.machine.machine_info import read_machine_info
 
 MEASURED_CALLS = 5
@@ -37,11 +40,6 @@ def measure_training_speed(config: EnsembleConfig, seconds: float = MEASURED_CAL
       what of it the training's operations per image make, in [0, 1]; `bfloat16_emulated`; and
       what it ran on.
     """
-    prepare_jax()
-    from ensemble.engine import Trainer, build_network
-    from ensemble.engine.forms.bfloat16_planning import remeasure_bfloat16_plan
-    from ensemble.engine.forms.member_programs import choose_execution
-
     digits = datasets.load_dataset(config.dataset)
     main_precision, *others = sorted(PRECISIONS, key=lambda name: name != config.precision)
     network = build_network(config, digits.train_images.shape[1:], len(digits.class_names))

@@ -266,6 +266,21 @@ def test_bench_prints_both_rates_and_the_share_of_the_product(network, forward, 
     )
 
 
+def test_bench_sets_the_number_of_devices_before_jax_is_imported():
+    code = (
+        "import sys\n"
+        "from ensemble.cli.program import main\n"
+        "from ensemble.machine import jax_settings\n"
+        "def prepare():\n"
+        "    print('jax' in sys.modules)\n"
+        "    sys.exit()\n"
+        "jax_settings.prepare_jax = prepare\n"
+        "main(['bench', '--dataset', 'digits'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 # Of what `ensemble bench` measures, as much as it uses itself.
 FAKE_SPEED = {"img_member_per_s_float32": 2.0, "img_member_per_s_bfloat16": 1.0, "bfloat16_emulated": False}
 

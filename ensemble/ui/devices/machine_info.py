@@ -78,7 +78,7 @@ def show_training_speed() -> None:
             f"**Training speed:** {escaping.escape_markdown(describe_bench_result(bench))}", help=THROUGHPUT_HELP
         )
     else:
-        st.caption("Training speed not measured yet. To measure it, run `ensemble bench`; Train then estimates better.")
+        st.caption("Training speed not measured yet. Run `ensemble bench`, and Train estimates the time from it.")
 
 
 def show_member_distribution_panel() -> None:
