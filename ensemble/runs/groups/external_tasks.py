@@ -106,11 +106,7 @@ class TaskCoordinator(GroupCoordinator):
 
 
 class ArrayCoordinator(TaskCoordinator):
-    """Coordinates a run from within the first of its tasks, all of which the scheduler restarts.
-
-    Args:
-      tasks: those of the run.
-    """
+    """Coordinates a run from within the first of its tasks, all of which the scheduler restarts."""
 
     _tasks: ExternalTasks
 
