@@ -74,22 +74,16 @@ def write_audit_entry(action: Action | str, subject: str, person: Person | None 
         _append_audit_row(runs_folder(), (json.dumps(line) + "\n").encode())
 
 
-def read_audit_log(since: float = 0.0, who: str = "") -> Iterator[AuditEntry]:
-    """The lines there are, oldest first, without those that are torn or odd.
-
-    Args:
-      since: unix seconds; what was before is left out.
-      who: an address; "" for everybody's.
+def read_audit_log() -> Iterator[AuditEntry]:
+    """Yield the entries, oldest first, without lines that are torn or malformed.
 
     Raises:
-      OSError: the log is there and cannot be read.
+      OSError: the log exists but cannot be read.
     """
     for name in (OLDER_LOG_FILE, LOG_FILE):
         for row in _read_audit_rows(runs_folder() / name):
             with contextlib.suppress(ValueError):
-                entry = parse_dataclass(AuditEntry, parse_json(row))
-                if entry.time >= since and (not who or entry.who == who.strip().lower()):
-                    yield entry
+                yield parse_dataclass(AuditEntry, parse_json(row))
 
 
 def _is_flooding(event: str, subject: str, person: Person) -> bool:

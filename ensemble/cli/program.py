@@ -43,7 +43,6 @@ COMMAND_MODULES = {
     "inspect": "results.inspect",
     "runs": "runs",
     "network": "network",
-    "audit": "results.audit",
     "numbers": "results.numbers",
     "devices": "machine",
     "bench": "machine",

@@ -25,7 +25,11 @@ def show_audit_log() -> None:
         st.dataframe(
             tabulate_audit_entries(list(reversed(last))), hide_index=True, key="audit", alt="Who did what, newest first"
         )
-        st.caption(escaping.escape_markdown(f"The last {len(last):,} lines; all of them: ensemble audit."))
+        st.caption(
+            escaping.escape_markdown(
+                f"The last {len(last):,} entries. The file {audit_log.LOG_FILE} in the runs folder has all of them."
+            )
+        )
 
 
 def tabulate_audit_entries(entries: list[AuditEntry]) -> dict[str, list[str]]:
