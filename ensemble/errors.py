@@ -8,7 +8,6 @@ EnsembleError
 │   └── StorageError       a full disk, a folder that cannot be written
 ├── ImageError             a picture cannot be opened
 ├── PredictionsError       predictions made elsewhere cannot be taken, or written
-├── HostsError             the processes of one program on several hosts do not find each other
 ├── AccessError            whoever asks may not do this, or has done so too often
 ├── ClusterError           a cluster's scheduler does not answer, or does not take the work
 └── RunError               a run cannot be found, read, started or changed
@@ -58,12 +57,6 @@ class ImageError(EnsembleError):
 
 class PredictionsError(EnsembleError):
     """Predictions made elsewhere cannot be taken as they are, or not be written."""
-
-
-class HostsError(EnsembleError):
-    """The processes of one program on several hosts do not find each other, or what they share."""
-
-    exit_code = 75  # for now: started again, they may
 
 
 class AccessError(EnsembleError):

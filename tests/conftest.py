@@ -57,7 +57,6 @@ LONG = (
     "browser/test_whole_way",
     "browser/test_tune",
     "browser/test_app",
-    "cluster/test_distributed",
     "services/test_storages",
     "cluster/test_runs",
     "cluster/test_sweeps",

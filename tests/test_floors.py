@@ -33,7 +33,6 @@ FLOORS = (
     "tables",
     "config",
     "machine",
-    "hosts",
     "engine",
     "cluster",
     "jobs",

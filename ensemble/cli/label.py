@@ -16,7 +16,7 @@ from ensemble.analysis.acquisition.image_choice import STRATEGIES
 from ensemble.cli.data import format_batch_size_option
 from ensemble.cli.options import EPOCH_OPTION, Command, add_settings_options, build_setting_option
 from ensemble.cli.output import exit_with_result, print_line
-from ensemble.cli.placement import add_one_node_options, parse_placement_options, summarize_task
+from ensemble.cli.placement import add_placement_options, parse_placement_options, summarize_task
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.own.pools.label_pool import LabelPool
@@ -248,7 +248,7 @@ def add_learning_options(command: Command) -> Command:
 @run_label_command.command(name="learn")
 @add_learning_options
 @add_settings_options(EnsembleConfig)
-@add_one_node_options
+@add_placement_options
 @click.option("--resume", "resume_id", metavar="ID", help="Resume a stopped experiment.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
 def run_label_learn_command(resume_id: str | None, as_json: bool, **chosen: Any) -> None:

@@ -1,6 +1,5 @@
 """Options that say where a job runs: `--on slurm`, and what a task there asks for."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,31 +25,25 @@ ON_OPTION = click.option(
 )
 
 
-def add_placement_options(command: Command, without: str = "") -> Command:
+def add_placement_options(command: Command) -> Command:
     """Gives a click command `--on`, and one option for each thing that a task may ask for."""
-    for name, field in reversed(TASK_FIELDS.items()):
-        command = command if name == without else build_setting_option(field)(command)
+    for field in reversed(TASK_FIELDS.values()):
+        command = build_setting_option(field)(command)
     return ON_OPTION(command)
 
 
-def add_one_node_options(command: Command) -> Command:
-    """As `add_placement_options`, for a job that is one task on one node: without `--nodes`."""
-    return add_placement_options(command, without="nodes")
-
-
-def parse_placement_options(chosen: dict[str, Any], see: Callable[[int], None] | None = None) -> Placement | None:
-    """Where a job is to run, each of its tasks on one node unless `see` allows more.
+def parse_placement_options(chosen: dict[str, Any]) -> Placement | None:
+    """Where a job is to run.
 
     Args:
       chosen: the values of a command's options, by name; None if one was left out. What says
         where is taken out of them.
-      see: called with how many nodes its one task has; raises where that cannot be.
 
     Returns:
       None where that is this machine.
 
     Raises:
-      UsageError: an option of a cluster without --on, or several nodes.
+      UsageError: an option of a cluster without --on.
       ClusterError: the scheduler is not here, or does not answer.
       ConfigError: what it is asked for is out of range, or the cluster has it not.
     """
@@ -59,14 +52,7 @@ def parse_placement_options(chosen: dict[str, Any], see: Callable[[int], None] |
         _refuse_task_settings(task_settings)
         return None
     scheduler = SCHEDULERS[on]
-    config = replace(scheduler.settings.from_toml(), **({} if see else {"nodes": 1}) | task_settings)
-    if see:
-        see(config.nodes)
-    elif config.nodes > 1:
-        raise click.UsageError(
-            "A group takes one node: ask for more --groups instead of --nodes, or use "
-            "--distributed for one program on several nodes."
-        )
+    config = replace(scheduler.settings.from_toml(), **task_settings)
     scheduler.check(config)
     return Placement(on, config.as_dict())
 
@@ -89,16 +75,10 @@ def parse_resumed_placement(chosen: dict[str, Any], before: Placement | None) ->
     if before and on == before.on and not task_settings:
         return KEEP_PLACEMENT
     scheduler = SCHEDULERS[on]
-    if before and on == before.on:
-        base, nodes = scheduler.settings.from_dict(before.settings), None
-    else:
-        base, nodes = scheduler.settings.from_toml(), {"nodes": 1}
-    config = replace(base, **(nodes or {}) | task_settings)
-    if (config.nodes > 1) != (base.nodes > 1 and nodes is None):
-        raise click.UsageError(
-            "A run in groups has one node for each, one that was launched with --distributed "
-            "several: leave out --nodes."
-        )
+    base = (
+        scheduler.settings.from_dict(before.settings) if before and on == before.on else scheduler.settings.from_toml()
+    )
+    config = replace(base, **task_settings)
     scheduler.check(config)
     return Placement(on, config.as_dict())
 

@@ -9,7 +9,7 @@ import numpy as np
 from ensemble import regression, runs, shift
 from ensemble.cli.options import add_settings_options
 from ensemble.cli.output import exit_with_result
-from ensemble.cli.placement import add_one_node_options, parse_placement_options, summarize_task
+from ensemble.cli.placement import add_placement_options, parse_placement_options, summarize_task
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.regression import LbfgsConfig, Regression, SolveTrace, read_regression_traces
 from ensemble.regression.pmap_choice import load_pmap_choice
@@ -38,7 +38,7 @@ STEP_METRICS = (
 @click.command(name="stress")
 @click.argument("run_id", metavar="RUN")
 @click.option("--limit", type=click.IntRange(1), help=("Number of test images to use, from the first; by default all."))
-@add_one_node_options
+@add_placement_options
 def run_stress_command(run_id: str, limit: int | None, **chosen: Any) -> None:
     """Measure a run under distribution shift; the last line on stdout is one JSON object."""
     shift.queue_stress(run_id, limit, parse_placement_options(chosen))
@@ -84,7 +84,7 @@ def summarize_stress(stress_state: StressState) -> dict[str, Any]:
 
 @click.command(name="lbfgs")
 @add_settings_options(LbfgsConfig)
-@add_one_node_options
+@add_placement_options
 @click.option("--follow", metavar="RUN", help="Continue following one on a cluster.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
 def run_lbfgs_command(follow: str | None, as_json: bool, **chosen: Any) -> None:

@@ -10,7 +10,7 @@ import click
 from ensemble import architectures, sweeps
 from ensemble.cli.options import Command, add_settings_options, build_setting_option
 from ensemble.cli.output import exit_with_result, print_line
-from ensemble.cli.placement import add_one_node_options, parse_placement_options
+from ensemble.cli.placement import add_placement_options, parse_placement_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.train import summarize_run
 from ensemble.config import EnsembleConfig
@@ -59,7 +59,7 @@ def add_sweep_options(command: Command) -> Command:
 @click.argument("sweep_id", metavar="[SWEEP]", required=False)
 @add_sweep_options
 @add_settings_options(EnsembleConfig)
-@add_one_node_options
+@add_placement_options
 @click.option("--resume", "resume_id", metavar="SWEEP", help="Resume a stopped sweep.")
 @click.option("--enlarge", "enlarge_id", metavar="SWEEP", help=("Add --trials more trials to a sweep and resume it."))
 @click.option(

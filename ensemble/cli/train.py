@@ -2,12 +2,11 @@
 
 import sys
 import time
-from functools import partial
 from typing import Any
 
 import click
 
-from ensemble import architectures, hosts, runs
+from ensemble import architectures, runs
 from ensemble.cli.options import add_settings_options
 from ensemble.cli.output import EXIT_STATUSES, exit_with_result, print_line
 from ensemble.cli.placement import (
@@ -29,7 +28,7 @@ from ensemble.cli.train_numbers import (
 from ensemble.cluster.schedulers import SCHEDULERS
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.partition.batch_size import check_batch_setting
-from ensemble.errors import ConfigError, RunError
+from ensemble.errors import ConfigError
 from ensemble.jobs.network_probe import ask_own_network
 from ensemble.jobs.placement import KEEP_PLACEMENT, Placement, read_place_name
 from ensemble.jobs.remote.task_record import find_placement
@@ -65,57 +64,37 @@ FOLLOW_SECONDS = 0.5
     type=click.Path(dir_okay=False),
     help="Weights to start from: an .npz or .safetensors of arrays by the network's names.",
 )
-@click.option(
-    "--distributed",
-    is_flag=True,
-    help=(
-        "Train one run on the devices of several hosts, one process on each: "
-        "start the same command on every host, under Slurm with srun --kill-on-bad-exit=1; or once, with --on."
-    ),
-)
 def run_train_command(
-    resume: str | None,
-    tags: tuple[str, ...],
-    start_from: str | None,
-    distributed: bool,
-    task: str | None,
-    **chosen: Any,
+    resume: str | None, tags: tuple[str, ...], start_from: str | None, task: str | None, **chosen: Any
 ) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value not in (None, ())}
-    beside = {"tag": tags, "from": start_from, "distributed": distributed}
+    beside = {"tag": tags, "from": start_from}
     if resume and is_numeric_run_id(resume):
         resume_numbers(resume, chosen | {name: True for name, given in beside.items() if given})
     check_task_options(task, chosen, [name for name, given in beside.items() if given])
     if task == REGRESSION:
         train_numbers(chosen, resume)
-    if resume:
-        run = resume_run(resume, chosen, distributed, bool(tags or start_from))
-    else:
-        run = train_new_run(chosen, tags, start_from, distributed)
+    more = bool(tags or start_from)
+    run = resume_run(resume, chosen, more) if resume else train_new_run(chosen, tags, start_from)
     if sentence := describe_best_epoch(run):
         print_line(sentence, err=True)
     sentence = " ".join(filter(None, (run.message, chance_level.describe_chance_level(run))))
     exit_with_result(run.state, sentence, summarize_run(run))
 
 
-def resume_run(run_id: str, chosen: dict[str, Any], distributed: bool, more: bool) -> runs.Run:
+def resume_run(run_id: str, chosen: dict[str, Any], more: bool) -> runs.Run:
     """A stopped run, gone on with to its end, or one on a cluster, followed to that.
 
     Args:
       run_id: which.
       chosen: the values of the command's options: those that say where it goes on, and no others.
-      distributed: whether this is one of several processes.
       more: whether other options were given.
     """
     if more or set(chosen) - PLACEMENT_OPTIONS:
         raise click.UsageError(
             "--resume uses the run's own settings: leave out the other options but those that say where it goes on."
         )
-    if distributed:
-        if chosen:
-            raise click.UsageError("--resume with --distributed goes on here: leave out the rest.")
-        return train_distributed_run(run_id, {})
     before = runs.find_run(run_id)
     place = parse_resumed_placement(chosen, find_placement(before.path))
     if place == KEEP_PLACEMENT and is_followed_elsewhere(before):
@@ -123,22 +102,12 @@ def resume_run(run_id: str, chosen: dict[str, Any], distributed: bool, more: boo
     return execute_run_here(runs.requeue_run(run_id, placement=place))
 
 
-def train_new_run(chosen: dict[str, Any], tags: tuple[str, ...], start_from: str | None, distributed: bool) -> runs.Run:
+def train_new_run(chosen: dict[str, Any], tags: tuple[str, ...], start_from: str | None) -> runs.Run:
     """A new run, once it has ended."""
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
-    see = partial(check_distributed_config, chosen) if distributed else None
-    place = parse_placement_options(chosen, see)
-    if distributed and not place:
-        return train_distributed_run(None, chosen, tags, start_from)
+    place = parse_placement_options(chosen)
     return execute_run_here(create_checked_run(chosen, place, tags, start_from))
-
-
-def train_or_resume_run(
-    resume: str | None, chosen: dict[str, Any], tags: tuple[str, ...] = (), start_from: str | None = None
-) -> runs.Run:
-    """The run, new or gone on with, once it has ended."""
-    return execute_run_here(runs.requeue_run(resume) if resume else create_checked_run(chosen, None, tags, start_from))
 
 
 def execute_run_here(run: runs.Run) -> runs.Run:
@@ -177,56 +146,12 @@ def create_checked_run(
     own = ask_own_network(config)
     for note in (*own.notes, *own.advice):
         print_line(note, err=True)
-    is_trained_here = place is None and hosts.get_process_group() is None
-    if is_trained_here and (excess := find_memory_excess(config, own.cost)):
+    if place is None and (excess := find_memory_excess(config, own.cost)):
         raise ConfigError(networks_words.describe_memory_excess(*excess))
     start = load_start_weights(start_from, config) if start_from else None
     for note in start.notes if start else ():
         print_line(note, err=True)
     return runs.create_run(config, place, tags, start)
-
-
-def train_distributed_run(
-    resume: str | None, chosen: dict[str, Any], tags: tuple[str, ...] = (), start_from: str | None = None
-) -> runs.Run:
-    """`train_or_resume_run` as one of several processes; those that only follow end here."""
-    check_distributed_config(chosen)
-    if resume and runs.find_run(resume).in_groups:
-        raise RunError(f"The run “{resume}” has tasks, which are separate programs: resume it without --distributed.")
-    with hosts.join_process_group() as company:
-        if company is None:
-            return train_or_resume_run(resume, chosen, tags, start_from)
-        # Its modules start JAX, which is told of the others by now.
-        from ensemble.runs.training.distributed import train_across_hosts
-
-        outcome, run = train_across_hosts(company, lambda: train_or_resume_run(resume, chosen, tags, start_from))
-    if run is None:
-        sys.exit(EXIT_STATUSES.get(outcome.state, 1))
-    return run
-
-
-def check_distributed_config(chosen: dict[str, Any], nodes: int | None = None) -> None:
-    """See that one program on several hosts, on so many nodes, can train what was chosen.
-
-    Raises:
-      UsageError: they are to be in groups, or on one node.
-      ConfigError: a node would have none of them.
-    """
-    config = EnsembleConfig(**chosen)
-    if config.groups != 1:
-        raise click.UsageError("--distributed trains all members in one program: leave out --groups.")
-    if nodes is None:
-        return
-    if nodes == 1:
-        raise click.UsageError("--distributed takes several nodes: give their number with --nodes.")
-    devices = config.devices or config.members
-    if (most := min(config.members, devices)) < nodes:
-        raise ConfigError(
-            f"{nodes} nodes would share {formats.format_count(config.members, 'member')} "
-            f"on {formats.format_count(devices, 'device')}, and each takes at least one: ask for --nodes {most}."
-            if most > 1
-            else "A member is trained on one node: leave --distributed out."
-        )
 
 
 def describe_best_epoch(run: runs.Run) -> str:

@@ -11,6 +11,7 @@ from ensemble.errors import ConfigError
 from ensemble.settings import SETTINGS_FILE_NAME, Settings, declare_setting, read_settings_file
 
 LATER_FIELDS = ("constraint", "gres", "qos")
+REMOVED_FIELDS = ("nodes",)  # in what earlier versions recorded; a task now has one node
 MAX_SETUP_LINES, MAX_LINE_LENGTH = 50, 1000
 NAME_FORM = (r"(?!-)[\w.,@+-]{0,100}", "a name of letters, digits and . , @ + _ -")
 
@@ -33,16 +34,11 @@ class SlurmConfig(Settings):
     time: int = declare_setting(
         60, "Minutes that a task may run; the work continues in another task.", low=2, high=525_600
     )
-    nodes: int = declare_setting(1, "Nodes of a task; more than one only with --distributed.", low=1, high=1024)
-    gpus: int = declare_setting(0, "GPUs of a task on each of its nodes.", low=0, high=64)
-    cpus: int = declare_setting(
-        0, "CPUs of a task on each of its nodes; 0: as many as Slurm assigns.", low=0, high=1024
-    )
-    memory: int = declare_setting(
-        0, "GB of memory of a task on each of its nodes; 0: as much as Slurm assigns.", low=0, high=65_536
-    )
+    gpus: int = declare_setting(0, "GPUs of a task.", low=0, high=64)
+    cpus: int = declare_setting(0, "CPUs of a task; 0: as many as Slurm assigns.", low=0, high=1024)
+    memory: int = declare_setting(0, "GB of memory of a task; 0: as much as Slurm assigns.", low=0, high=65_536)
     constraint: str = declare_setting("", "Features that a node must have, as sbatch takes them.", form=EXPRESSION_FORM)
-    gres: str = declare_setting("", "Generic resources of a task on each of its nodes, as gpu:a100:2.", form=GRES_FORM)
+    gres: str = declare_setting("", "Generic resources of a task, as gpu:a100:2.", form=GRES_FORM)
     qos: str = declare_setting("", "Slurm's quality of service; your default if left out.", form=NAME_FORM)
     setup: tuple[str, ...] = ()
 
@@ -66,8 +62,8 @@ class SlurmConfig(Settings):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """From `as_dict`'s form; lines in it are not taken: whoever submits reads one's own."""
-        return super().from_dict({name: values[name] for name in values if name != "setup"})
+        """From `as_dict`'s form, also an earlier version's; set-up lines in it are ignored."""
+        return super().from_dict({name: values[name] for name in drop_removed_fields(values) if name != "setup"})
 
     @classmethod
     def from_toml(cls) -> Self:
@@ -78,6 +74,7 @@ class SlurmConfig(Settings):
         """
         values = read_settings_table(cls.TABLE) or {}
         try:
+            _check_node_count(values)
             lines = parse_setup_lines(values.get("setup", ()))
             config = cls.from_dict(values)
         except ConfigError as error:
@@ -96,6 +93,19 @@ def read_settings_table(name: str = SlurmConfig.TABLE) -> dict[str, Any] | None:
     if values is not None and not isinstance(values, dict):
         raise ConfigError(f"In {SETTINGS_FILE_NAME}, {name} has to be a table, [{name}]: correct it.")
     return values
+
+
+def drop_removed_fields(values: dict[str, Any]) -> dict[str, Any]:
+    """Recorded settings without those that this version no longer has."""
+    return {name: value for name, value in values.items() if name not in REMOVED_FIELDS}
+
+
+def _check_node_count(values: dict[str, Any]) -> None:
+    if (nodes := values.get("nodes", 1)) != 1:
+        raise ConfigError(
+            f"nodes is {nodes!r:.60}, but a task has one node. Remove the line, and use --groups to train on "
+            "several nodes."
+        )
 
 
 def parse_setup_lines(lines: Any) -> tuple[str, ...]:

@@ -71,7 +71,6 @@ def submit_slurm_tasks(
     config: SlurmConfig,
     name: str,
     environment: Mapping[str, str],
-    nodes: int | None = None,
     program: Sequence[str] = PROGRAM,
     logs: Sequence[Path] | None = None,
 ) -> list[str]:
@@ -84,8 +83,6 @@ def submit_slurm_tasks(
       config: what each task asks for.
       name: what Slurm's lists call them.
       environment: variables that the commands need, over those that are passed on anyway.
-      nodes: of each task, if not `config.nodes`; on several the command is started on each, by
-        srun, and all of them start again when one is lost.
       program: what the words follow.
       logs: for each command a file at whose end goes what it writes, if not the task's log.
 
@@ -99,18 +96,17 @@ def submit_slurm_tasks(
     """
     check_slurm_config(config)
     create_private_folder(folder)
-    nodes = nodes or config.nodes
     variables = {**collect_passed_variables(), **environment}
     tasks = [
-        Command([*program, *words], variables, nodes, folder, log)
+        Command([*program, *words], variables, log)
         for words, log in zip(commands, logs or repeat(None, len(commands)), strict=True)
     ]
     setup = config.setup or SlurmConfig.from_toml().setup
-    parameters = build_submitit_parameters(config, name, nodes, setup)
+    parameters = build_submitit_parameters(config, name, setup)
     ids: list[str] = []
     try:
         for at in range(0, len(tasks), MAX_ARRAY_SIZE):
-            ids += _submit_task_array(tasks[at : at + MAX_ARRAY_SIZE], folder, parameters, alone=nodes > 1)
+            ids += _submit_task_array(tasks[at : at + MAX_ARRAY_SIZE], folder, parameters)
     except ClusterError:
         slurm.cancel_slurm_tasks(ids)
         raise
@@ -135,10 +131,6 @@ def check_slurm_config(config: SlurmConfig) -> None:
     chosen = [there[name] for name in wanted] or [partition for partition in there.values() if partition.default]
     if not chosen:
         raise ConfigError(f"This cluster has no default partition: choose one of {', '.join(there)}.")
-    if config.nodes > (most := max(partition.nodes for partition in chosen)):
-        raise ConfigError(
-            f"The partition {chosen[0].name} has {most:,} nodes, but {config.nodes:,} are asked for: ask for fewer."
-        )
     longest = max(partition.minutes or math.inf for partition in chosen)
     if config.time > longest:
         raise ConfigError(
@@ -158,20 +150,18 @@ def collect_passed_variables() -> dict[str, str]:
     return {**own, "ENSEMBLE_RUNS": str(runs_folder()), "ENSEMBLE_DATA": str(data_folder())}
 
 
-def build_submitit_parameters(config: SlurmConfig, name: str, nodes: int, setup: Sequence[str]) -> dict[str, Any]:
+def build_submitit_parameters(config: SlurmConfig, name: str, setup: Sequence[str]) -> dict[str, Any]:
     """What submitit is asked for, in its words."""
-    warning = min(WARNING_SECONDS, config.time * 15)
-    more: dict[str, Any] = {"requeue": True}
     parameters: dict[str, Any] = {
         "job_name": name,
         "time": config.time,
-        "nodes": nodes,
+        "nodes": 1,
         "ntasks_per_node": 1,
-        "signal_delay_s": warning,
+        "signal_delay_s": min(WARNING_SECONDS, config.time * 15),
         "stderr_to_stdout": True,
         "srun_args": ["--input=none"],
         "setup": [*setup, *SAFE_PATH_LINES],
-        "additional_parameters": more,
+        "additional_parameters": {"requeue": True},
     }
     for setting in ("partition", "account", "constraint", "gres", "qos"):
         if value := getattr(config, setting):
@@ -184,21 +174,15 @@ def build_submitit_parameters(config: SlurmConfig, name: str, nodes: int, setup:
         parameters["cpus_per_task"] = config.cpus
         # From 22.05 on srun does not take it from the task that it is started in.
         parameters["srun_args"].append(f"--cpus-per-task={config.cpus}")
-    if nodes > 1:  # The task itself starts a step on each of its nodes.
-        parameters["use_srun"] = False
-        more["signal"] = f"B:USR2@{warning}"
     return parameters
 
 
-def _submit_task_array(tasks: Sequence[Command], folder: Path, parameters: dict[str, Any], alone: bool) -> list[str]:
+def _submit_task_array(tasks: Sequence[Command], folder: Path, parameters: dict[str, Any]) -> list[str]:
     """The ids of tasks in one array; ClusterError where Slurm refuses them."""
     from submitit import SlurmExecutor  # imported only where something is submitted
     from submitit.core.utils import FailedJobError, FailedSubmissionError
 
     python = shlex.join(PYTHON_COMMAND)
-    if alone:
-        # In a shell's place: the warning then reaches the task, not the shell that waits for it.
-        python = f"exec {python}"
     # An array is submitted by an executor of submitit's own class, whatever this one is.
     setattr(SlurmExecutor, ID_READER, staticmethod(read_submitted_id))
     executor = SlurmExecutor(folder, max_num_timeout=MAX_TIMEOUTS, python=python)

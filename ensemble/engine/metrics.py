@@ -15,7 +15,6 @@ import numpy as np
 from jax import Array, lax
 
 from ensemble.engine.layout import AXIS, Layout
-from ensemble.hosts.process_group import guard_current_collective
 
 
 @dataclass(frozen=True)
@@ -155,8 +154,7 @@ def build_average_metrics(layout: Layout) -> Callable[..., tuple[np.ndarray, np.
     ) -> tuple[np.ndarray, np.ndarray]:
         weights = compute_member_weights(tuple((every if active is None else active).tolist()))
         jax.block_until_ready(probabilities)
-        with guard_current_collective():
-            nll, accuracy = jax.block_until_ready(compiled(weights, probabilities, labels))
+        nll, accuracy = jax.block_until_ready(compiled(weights, probabilities, labels))
         # Every device has both; nll[0] would be a program to compile.
         return np.asarray(nll.addressable_data(0))[0], np.asarray(accuracy.addressable_data(0))[0]
 
@@ -172,19 +170,10 @@ def _build_average_program(devices: tuple[jax.Device, ...]) -> Callable[..., tup
         shape = (-1,) + (1,) * (probabilities.ndim - 1)
         probabilities = probabilities[..., : labels.shape[-1], :]
         kept = jnp.where(weight.reshape(shape) > 0, probabilities, 0)
-        mean = mean_of_all(jnp.tensordot(weight, kept, 1, precision="highest"), AXIS)
+        mean = lax.pmean(jnp.tensordot(weight, kept, 1, precision="highest"), AXIS)
         return compute_nll_and_accuracy(mean, labels)
 
-    layout = Layout(len(devices), devices)
-    # Between processes gloo adds in an order of its own.
-    mean_of_all = lax.pmean if layout.is_single_process or devices[0].platform != "cpu" else _reduce_mean_in_order
-    return layout.pmap_over_processes(average_members)
-
-
-def _reduce_mean_in_order(value: Array, axis: str) -> Array:
-    """`lax.pmean` to the same bits as on CPU devices of one process, which add one by one."""
-    every = lax.all_gather(value, axis)
-    return functools.reduce(jnp.add, every) / len(every)
+    return Layout(len(devices), devices).pmap(average_members)
 
 
 def compute_nll_and_accuracy(probabilities: Array, labels: Array) -> tuple[Array, Array]:

@@ -121,8 +121,8 @@ class Trainer:
         self.layout = Layout.over_devices(len(self.numbers), devices or choose_devices(config.devices))
         held = select_validation_indices(config, dataset)
         every, held_labels, streamed = images, labels[held], None
-        local = self.layout.local_devices
-        if local and exceeds_device_memory(images.nbytes, len(local), local[0]):
+        used = self.layout.devices
+        if exceeds_device_memory(images.nbytes, len(used), used[0]):
             rows = np.delete(np.arange(len(images)), held)
             streamed, images, labels = ImageRows(every, rows), every[rows[:1]], labels[rows]
         elif len(held):
@@ -131,9 +131,7 @@ class Trainer:
         self.size = len(labels)
         self.steps_per_epoch = batches.count_steps_per_epoch(self.size, config.batch_size, len(held), config.folds)
         self.augmentation = Augmentation.from_config(config)
-        execution = execution or choose_training_execution(
-            self.network, self.layout.lanes, config.batch_size, next(iter(self.layout.local_devices), None)
-        )
+        execution = execution or choose_training_execution(self.network, self.layout.lanes, config.batch_size, used[0])
         arithmetic = choose_arithmetic(config, execution, self.network, products)
         self.products = extract_bfloat16_methods(arithmetic)
         self._execution = self._create_execution(

@@ -4,7 +4,7 @@ A placed job takes no slot of this machine. A process here follows what it runs 
 the only writer of its status.
 """
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -49,16 +49,6 @@ def read_place_name(folder: Path) -> str:
     return placement.on if placement else ""
 
 
-def read_node_count(folder: Path) -> int:
-    """How many nodes a task of the job in `folder` has, which then are one program; 1 here."""
-    try:
-        placement = read_placement(folder)
-    except (OSError, ValueError):
-        return 1
-    nodes = placement.settings.get("nodes") if placement else None
-    return nodes if isinstance(nodes, int) else 1
-
-
 def read_placement(folder: Path) -> Placement | None:
     """Where the job in `folder` runs; None if that is this machine.
 
@@ -74,13 +64,12 @@ def read_placement(folder: Path) -> Placement | None:
     return placement
 
 
-def create_scheduler_backend(placement: Placement, folder: Path, nodes: int | None = None) -> SchedulerBackend:
+def create_scheduler_backend(placement: Placement, folder: Path) -> SchedulerBackend:
     """Who runs the tasks of a placed job.
 
     Args:
       placement: where it is to run, and with what.
       folder: of the job's tasks, on a disk that the nodes share.
-      nodes: of each task, if not as the placement says.
 
     Raises:
       ClusterError: it is for a place that takes no tasks from here.
@@ -88,5 +77,4 @@ def create_scheduler_backend(placement: Placement, folder: Path, nodes: int | No
     """
     scheduler = find_scheduler(placement.on)
     config = scheduler.settings.from_dict(placement.settings)
-    config = config if nodes is None else replace(config, nodes=nodes)
     return SchedulerBackend(scheduler, config, folder / scheduler.name)

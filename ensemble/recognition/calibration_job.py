@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble import hosts
 from ensemble.errors import EnsembleError, RunError
 from ensemble.jobs import worker
 from ensemble.jobs.job import Job
@@ -156,8 +155,6 @@ def calibrate_finished_run(run_id: str) -> None:
     Not where others wait for this machine: then it begins when Classify is opened. What is amiss
     is said there, too: the run itself is done.
     """
-    if hosts.is_distributed_requested():
-        return  # Its process is one of several, each on a host of its own.
     if os.environ.get(SWITCH_VARIABLE) == "0":
         return
     with contextlib.suppress(EnsembleError):

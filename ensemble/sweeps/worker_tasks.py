@@ -35,7 +35,7 @@ class WorkerTasks:
             raise RunError(f"The sweep “{sweep.id}” is on no cluster: launch it again.")
         ids = filter(None, map(str, record.get("ids", [])))
         self._array = TaskArray(
-            create_scheduler_backend(placement, sweep.path, nodes=1),
+            create_scheduler_backend(placement, sweep.path),
             sweep.id,
             {number: TaskStatus("running", task_id) for number, task_id in enumerate(ids, 1)},
         )

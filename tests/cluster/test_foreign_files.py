@@ -83,7 +83,6 @@ def test_odd_words_of_tasks_are_no_tasks_or_harmless_ones(text: str, run) -> Non
         ("gpus", -1),
         ("memory", 1.5),
         ("cpus", [1]),
-        ("nodes", None),
         ("partition", 7),
     ],
 )

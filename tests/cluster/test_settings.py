@@ -63,7 +63,12 @@ def test_the_table_is_the_default_and_its_lines_stay_out_of_a_jobs_folder(here) 
         (
             "[slurm]\nqueue = 'x'",
             "In ensemble.toml, table [slurm]: No such setting: queue. There "
-            "are: account, constraint, cpus, gpus, gres, memory, nodes, partition, qos, time.",
+            "are: account, constraint, cpus, gpus, gres, memory, partition, qos, time.",
+        ),
+        (
+            "[slurm]\nnodes = 4",
+            "In ensemble.toml, table [slurm]: nodes is 4, but a task has one node. Remove the line, and "
+            "use --groups to train on several nodes.",
         ),
         (
             "[slurm]\nsetup = 'module load cuda'",
@@ -82,3 +87,9 @@ def test_what_is_wrong_is_said_in_one_sentence(here, text: str, says: str) -> No
     (here / "ensemble.toml").write_text(text)
     with pytest.raises(ConfigError, match=f"^{re.escape(says)}"):
         SlurmConfig.from_toml()
+
+
+def test_one_node_in_the_file_and_any_number_in_an_earlier_record_are_read(here) -> None:
+    (here / "ensemble.toml").write_text("[slurm]\nnodes = 1\ntime = 30\n")
+    assert SlurmConfig.from_toml() == SlurmConfig(time=30)
+    assert SlurmConfig.from_dict({"nodes": 4, "time": 30}) == SlurmConfig(time=30)

@@ -135,20 +135,17 @@ def test_a_task_waits_for_a_reason_and_one_is_named_where_it_works(slurm, tmp_pa
 def test_a_task_is_warned_a_quarter_of_its_time_before_its_end_but_two_minutes_at_most(
     minutes: int, seconds: int
 ) -> None:
-    one, several = (build_submitit_parameters(SlurmConfig(time=minutes), "a run", nodes, ()) for nodes in (1, 2))
-    assert one["signal_delay_s"] == several["signal_delay_s"] == seconds
-    # Of several nodes the task itself starts the steps, and its shell is to be warned.
-    assert several["additional_parameters"] == {"requeue": True, "signal": f"B:USR2@{seconds}"}
-    assert one["additional_parameters"] == {"requeue": True}
-    assert (several["use_srun"], "use_srun" in one) == (False, False)
+    parameters = build_submitit_parameters(SlurmConfig(time=minutes), "a run", ())
+    assert parameters["signal_delay_s"] == seconds
+    assert parameters["additional_parameters"] == {"requeue": True}
 
 
 def test_of_slurm_only_that_is_asked_for_which_is_set() -> None:
-    usual = build_submitit_parameters(SlurmConfig(time=30), "a run", 1, ())
+    usual = build_submitit_parameters(SlurmConfig(time=30), "a run", ())
     assert not {"partition", "account", "gpus_per_node", "mem", "cpus_per_task"} & set(usual)
     assert usual["srun_args"] == ["--input=none"]
     config = SlurmConfig(partition="long", account="us", time=30, gpus=2, memory=16, cpus=3)
-    asked = build_submitit_parameters(config, "a run", 1, ("module load one",))
+    asked = build_submitit_parameters(config, "a run", ("module load one",))
     wanted = {
         "partition": "long",
         "account": "us",
@@ -172,9 +169,6 @@ def test_of_slurm_only_that_is_asked_for_which_is_set() -> None:
         ({"time": 30}, ""),
         ({"time": 31}, "The partition short gives a task 30 minutes at most"),
         ({"partition": "short,long", "time": 9_000}, ""),
-        ({"nodes": 2}, ""),
-        ({"nodes": 3}, "The partition short has 2 nodes, but 3 are asked for"),
-        ({"partition": "long", "nodes": 3}, ""),
         ({"partition": "long,gone"}, "no partition gone: choose one of short, long"),
     ],
 )
@@ -215,8 +209,6 @@ def test_a_partition_that_is_not_there_is_said_and_nothing_is_left(slurm, tmp_pa
     with pytest.raises(ConfigError) as refused:
         submit_slurm_tasks([["runs"]], tmp_path / "tasks", asked, "a run", {})
     assert str(refused.value) == "This cluster has no partition gpu: choose one of main."
-    with pytest.raises(ConfigError, match="has 3 nodes, but 4 are asked for"):
-        check_slurm_config(SlurmConfig(nodes=4))
     assert not (tmp_path / "tasks").exists()
 
 
@@ -245,7 +237,7 @@ def test_options_win_over_variables_of_sbatch_and_what_is_left_to_these_is_said(
 
 def test_features_resources_and_quality_of_service_are_asked_for_as_slurm_takes_them() -> None:
     config = SlurmConfig(constraint="[a100|v100]&ib*2", gres="gpu:a100:2,lscratch:10", qos="long")
-    asked = build_submitit_parameters(config, "a run", 1, ())
+    asked = build_submitit_parameters(config, "a run", ())
     assert asked["constraint"] == "[a100|v100]&ib*2"
     assert (asked["gres"], asked["qos"]) == ("gpu:a100:2,lscratch:10", "long")
     for wrong in ({"constraint": "a; rm"}, {"gres": "$(x)"}, {"qos": "-x"}, {"gres": "a\nb"}):

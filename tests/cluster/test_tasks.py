@@ -85,12 +85,6 @@ def test_at_the_end_what_waits_is_taken_back_also_what_slurm_has_put_back(run, s
     [
         (["--time", "5"], 2, "Error: --time goes with --on slurm: add it."),
         (
-            ["--on", "slurm", "--nodes", "2"],
-            2,
-            "Error: A group takes one node: ask for more --groups instead of --nodes, or use "
-            "--distributed for one program on several nodes.",
-        ),
-        (
             ["--on", "slurm"],
             1,
             "Error: There is no Slurm on this machine (sinfo cannot be run): start this on a machine of the cluster.",

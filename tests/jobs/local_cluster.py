@@ -180,7 +180,7 @@ def work(folder: Path, report: worker.ReportStatus = lambda status: None) -> dic
     return asdict(worker.execute_job(job, count, report).status)
 
 
-def backend_for(placement: Placement, folder: Path, nodes: int) -> LocalCluster:
+def backend_for(placement: Placement, folder: Path) -> LocalCluster:
     """It, for the job in whose `folder` its task's files are."""
     return LocalCluster(folder.parent)
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,17 @@ def test_a_worker_that_was_killed_is_followed_by_one_that_finds_the_task(folder:
     assert work(folder)["state"] == "finished"
     assert len(LocalCluster(folder).tasks()) == 1
     assert (before < 40, counted(folder)) == (True, list(range(40)))
+
+
+def test_a_task_that_an_earlier_version_submitted_for_one_node_is_found(folder: Path) -> None:
+    counting(folder, steps=40)
+    killed_follower(folder)
+    record = task_record.read_task_record(folder)
+    assert record is not None
+    task_record.write_task_record(folder, replace(record, settings={**record.settings, "nodes": 1}))
+    counting(folder, steps=40)
+    assert work(folder)["state"] == "finished"
+    assert len(LocalCluster(folder).tasks()) == 1
 
 
 def test_a_task_that_does_something_else_is_ended_before_another_begins(folder: Path) -> None:

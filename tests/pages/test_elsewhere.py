@@ -17,7 +17,7 @@ from ensemble.regression.store import REGRESSION_STORE
 from ensemble.ui.devices import placement_control, schedulers
 
 SINFO = "long*|up|infinite|idle|3|0/12/0/12|64000|(null)|gpu:0|"
-ASKED = {"partition": "long", "account": "", "time": 30, "nodes": 1, "gpus": 0, "cpus": 0, "memory": 0}
+ASKED = {"partition": "long", "account": "", "time": 30, "gpus": 0, "cpus": 0, "memory": 0}
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def partitions(working_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (working_folder / name).write_text(f"#!/bin/sh\ncat <<'E'\n{said}\nE\n")
         (working_folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{working_folder}:{os.environ['PATH']}")
-    (working_folder / "ensemble.toml").write_text("[slurm]\ntime = 30\nnodes = 4\n")
+    (working_folder / "ensemble.toml").write_text("[slurm]\ntime = 30\n")
 
 
 def drawn(page: Callable[[], None]) -> AppTest:

@@ -102,7 +102,7 @@ def test_a_partition_is_chosen_with_what_is_free_and_what_is_asked_goes_with_the
 ) -> None:
     commands_of("\n".join(SINFO))
     monkeypatch.chdir(tmp_path)
-    Path("ensemble.toml").write_text("[slurm]\nnodes = 4\n")  # for --distributed
+    Path("ensemble.toml").write_text("[slurm]\nnodes = 1\n")  # of an earlier version
     started: list[runs.Run] = []
     monkeypatch.setattr(RUN_STORE, "start_worker", started.append)
     at = train()
@@ -121,7 +121,7 @@ def test_a_partition_is_chosen_with_what_is_free_and_what_is_asked_goes_with_the
     assert placed.on == "slurm"
     assert placed.settings["partition"] == "long"
     assert placed.settings["time"] == 90
-    assert placed.settings["nodes"] == 1
+    assert "nodes" not in placed.settings
     assert run.training_config is not None
     assert run.training_config.groups == 2
 
@@ -161,7 +161,7 @@ def test_a_sweep_is_launched_where_that_was_chosen(
 ) -> None:
     commands_of("\n".join(SINFO))
     monkeypatch.chdir(tmp_path)
-    Path("ensemble.toml").write_text("[slurm]\nnodes = 4\ntime = 20\n")
+    Path("ensemble.toml").write_text("[slurm]\ntime = 20\n")
     monkeypatch.setenv(STORAGE_VARIABLE, "journal")
     started: list[sweeps.Sweep] = []
     monkeypatch.setattr(SWEEP_STORE, "start_worker", started.append)
@@ -175,7 +175,7 @@ def test_a_sweep_is_launched_where_that_was_chosen(
     placed = read_placement(sweep.path)
     assert placed is not None
     assert (placed.on, placed.settings["partition"]) == ("slurm", "short")
-    assert (placed.settings["time"], placed.settings["nodes"]) == (20, 1)
+    assert placed.settings["time"] == 20
 
 
 def test_what_does_not_fit_is_said_beside_launch(train: Train, commands_of: Callable[..., None]) -> None:

@@ -30,7 +30,7 @@ def test_a_run_goes_on_multiplying_as_it_began(tmp_path, monkeypatch):
             had.append(products)
             super().__init__(*asked, products=products, **more)
 
-    monkeypatch.setattr(session.TrainingSession.__init__, "__defaults__", (Watched,))
+    monkeypatch.setattr(session, "Trainer", Watched)
     made = runs.create_run(CONFIG)
     asked: list[runs.Status] = []
 

@@ -139,7 +139,7 @@ def _time_methods(ways: dict[str, Callable[..., Array]], first: int, shapes: Any
 
     Gradients are taken by all arrays of these shapes from number `first` on.
     """
-    devices = tuple(jax.local_devices())  # Those of this host.
+    devices = tuple(jax.local_devices())
     layout = Layout(len(devices), devices)
     draw = np.random.default_rng(0)
     arrays = [jnp.asarray(np.broadcast_to(draw.random(shape, np.float32), (len(devices), *shape))) for shape in shapes]

@@ -40,7 +40,7 @@ def choose_execution(network: Network) -> str:
     return "scan" if network.is_fast_in_loops else "stepwise"
 
 
-def choose_training_execution(network: Network, lanes: int, batch_size: int, device: jax.Device | None) -> str:
+def choose_training_execution(network: Network, lanes: int, batch_size: int, device: jax.Device) -> str:
     """What is fastest for so many members on each device, and leaves it room.
 
     Patches are kept for the gradients: where they would take much of a device's memory, members
@@ -49,8 +49,7 @@ def choose_training_execution(network: Network, lanes: int, batch_size: int, dev
     execution = choose_execution(network)
     if execution != "patches":
         return execution
-    stats = device.memory_stats() if device else None
-    memory = (stats or {}).get("bytes_limit", USUAL_DEVICE_BYTES)
+    memory = (device.memory_stats() or {}).get("bytes_limit", USUAL_DEVICE_BYTES)
     patch_bytes = 4 * lanes * batch_size * network.patch_numbers
     return execution if patch_bytes <= PATCH_MEMORY_SHARE * memory else "grouped"
 

@@ -66,7 +66,7 @@ class SharedBatchExecution(StepwiseExecution):
     def _run_lane_step(self, member: MemberState, k: int, epoch: Any, step: int) -> Any:
         inputs = self._build_step_inputs(k, epoch)
         # From the host as it is: laid out by hand it would cost more than the call itself.
-        number = np.full(len(self._shared.local_devices), step, np.int32)
+        number = np.full(len(self._shared.devices), step, np.int32)
         by_turn = [self._compute_part(member.params, inputs, number, part) for part in self._turns]
         if self._shared.copies > 1:
             jax.block_until_ready(by_turn)

@@ -24,10 +24,7 @@ class SharedBatchLayout(Layout):
     def from_layout(cls, layout: Layout, parts: int) -> "SharedBatchLayout":
         """The layout with so many copies as parts can be shared among, one where nobody idles."""
         devices = (*layout.devices, *layout.idle)
-        here = jax.process_index()
-        # Gradients go from device to device by this machine's memory.
-        is_local = all(device.process_index == here for device in devices)
-        copies = count_devices_per_member(layout.members, len(devices), parts) if is_local else 1
+        copies = count_devices_per_member(layout.members, len(devices), parts)
         if copies == 1:
             return cls(layout.members, layout.devices, layout.idle)
         used = layout.members * copies

@@ -1,6 +1,5 @@
 """Where members live whose number the devices do not divide: a layout without surplus lanes."""
 
-import jax
 import numpy as np
 
 from ensemble.engine.layout import Layout
@@ -20,11 +19,8 @@ class SplitMemberLayout(Layout):
     def from_layout(cls, layout: Layout) -> Layout:
         """The layout over its idle devices too, or itself where there is nothing to share."""
         devices = (*layout.devices, *layout.idle)
-        here = jax.process_index()
         if layout.members <= len(devices) or layout.members % len(devices) == 0:
             return layout
-        if any(device.process_index != here for device in devices):
-            return layout  # A member's numbers go from device to device by this machine's memory.
         return cls(layout.members, devices)
 
     @property

@@ -106,7 +106,7 @@ class StepwiseExecution:
         """The inverse of `put`, of a state or a part of each lane."""
 
         def join_lanes(*lanes: Any) -> np.ndarray:
-            whole = np.stack([self._layout.fetch_rows(lane) for lane in lanes], axis=1)  # (D, K, …)
+            whole = np.stack([np.asarray(lane) for lane in lanes], axis=1)  # (D, K, …)
             return whole.reshape(-1, *whole.shape[2:])[self._layout.member_lanes]
 
         return jax.tree.map(join_lanes, *state)

@@ -186,5 +186,5 @@ def follow_placed_job(
         ) from error
     if placement is None:
         raise RunError("This job's placement has been removed meanwhile: start it again.")
-    backend = create_scheduler_backend(placement, job.path / TASK_FOLDER, nodes=1)
+    backend = create_scheduler_backend(placement, job.path / TASK_FOLDER)
     return TaskFollower(job, status, stop, report, backend, placement).follow_task()

@@ -7,6 +7,7 @@ import sys
 import time
 from typing import Any
 
+from ensemble.cluster.settings import drop_removed_fields
 from ensemble.cluster.task_array import SchedulerBackend, TaskArray, TaskStatus
 from ensemble.errors import ClusterError, RunError
 from ensemble.jobs.job import STATUS_FILE, STOP_FILE, Job, clear_stop_request
@@ -65,7 +66,8 @@ class TaskSubmission:
         clear_stop_request(self._folder)
         # One that has said its last word may be seen to work for a while yet.
         if left and left.state != "ended":
-            same = (left.asked, left.settings) == (job_request, self._settings)
+            settings = (drop_removed_fields(left.settings), drop_removed_fields(self._settings))
+            same = left.asked == job_request and settings[0] == settings[1]
             self._tasks = self._create_task_array(left)
             if self._tasks.find_alive():
                 if same:

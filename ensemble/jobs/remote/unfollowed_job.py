@@ -63,7 +63,7 @@ def _find_task(job: Job) -> TaskArray | None:
         record, placement = read_task_record(job.path), read_placement(job.path)
         if record is None or placement is None or placement.on not in SCHEDULERS:
             return None
-        backend = create_scheduler_backend(placement, job.path / TASK_FOLDER, nodes=1)
+        backend = create_scheduler_backend(placement, job.path / TASK_FOLDER)
     except (OSError, ValueError, ClusterError, ConfigError):
         return None
     return TaskArray(backend, record.name, {ONLY_TASK: record.task_status}, sure=1)

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ensemble.errors import RunError
-from ensemble.hosts.process_group import get_process_group
 from ensemble.runs.checkpoints.folders import CHECKPOINTS_FOLDER, list_checkpoint_ticks
 from ensemble.runs.training.progress import Progress
 from ensemble.storage.checksums import find_checksum_damage, has_checksums, write_checksums
@@ -54,12 +53,7 @@ class Checkpoints:
         import orbax.checkpoint as ocp
 
         self._remove_partial_writes()
-        alone = _build_single_process_options()
-        if alone:  # Orbax makes the folder only together with the others.
-            self._folder.mkdir(exist_ok=True)
-        options = ocp.CheckpointManagerOptions(
-            preservation_policy=self._retention, enable_async_checkpointing=False, create=not alone, **alone
-        )
+        options = ocp.CheckpointManagerOptions(preservation_policy=self._retention, enable_async_checkpointing=False)
         return ocp.CheckpointManager(self._folder, options=options)
 
     def __enter__(self) -> "Checkpoints":
@@ -132,7 +126,7 @@ class Checkpoints:
 
         folder, wanted = self._folder / str(place), like.as_tree()
         try:
-            with ocp.StandardCheckpointer(**_build_single_process_options()) as reader:
+            with ocp.StandardCheckpointer() as reader:
                 # Orbax's own complaint leaves tasks behind that complain as well.
                 fits = _read_stored_shape(reader, folder / ORBAX_ITEM) == like.loss.shape
                 tree = reader.restore(folder / ORBAX_ITEM, wanted) if fits else None
@@ -187,19 +181,6 @@ class LastTwoAndBest:
         """Whether to keep each of them, which are in the order of their ticks."""
         wanted = {self.best, *(checkpoint.step for checkpoint in checkpoints[-2:])}
         return [checkpoint.step in wanted for checkpoint in checkpoints]
-
-
-def _build_single_process_options() -> dict[str, Any]:
-    """Options that have orbax wait for none of the other processes of a program; {} for one."""
-    if get_process_group() is None:
-        return {}
-    import orbax.checkpoint as ocp
-
-    return {
-        "multiprocessing_options": ocp.options.MultiprocessingOptions(
-            primary_host=0, active_processes={0}, barrier_sync_key_prefix="checkpoints"
-        )
-    }
 
 
 def _check_disk_space(folder: Path, size: int) -> None:

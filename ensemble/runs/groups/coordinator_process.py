@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 
 from ensemble.errors import EnsembleError
-from ensemble.hosts.distributed_session import DISTRIBUTED_VARIABLE
 from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import LOCK_FILE, STOP_FILE, is_stop_requested
 from ensemble.jobs.launch import build_worker_environment
@@ -77,15 +76,13 @@ class CoordinatorProcess:
 
     def _start_child(self, run: Run) -> None:
         print("Nobody follows the run any more: this task coordinates it.", flush=True)
-        environment = build_worker_environment()
-        environment.pop(DISTRIBUTED_VARIABLE, None)
         with change_job_files(run.path, action=None), open_plain_append(run.path / "log.txt") as log:
             self._child = subprocess.Popen(
                 build_python_command(run.kind.command, run.id),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**environment, PARENT_VARIABLE: str(os.getpid())},
+                env={**build_worker_environment(), PARENT_VARIABLE: str(os.getpid())},
             )
 
     def _wait_for_others(self) -> None:

@@ -3,13 +3,13 @@
 import os
 
 from ensemble.cluster.schedulers import EXTERNAL_TARGETS
-from ensemble.errors import ConfigError, RunError
+from ensemble.errors import RunError
 from ensemble.jobs import slots
 from ensemble.jobs.placement import create_scheduler_backend, read_placement
 from ensemble.runs.groups.external_tasks import ExternalTasks
 from ensemble.runs.groups.group import GROUPS_FOLDER
 from ensemble.runs.groups.tasks import GroupTaskControl, create_local_tasks, create_scheduler_tasks
-from ensemble.runs.store import Run, require_training_config
+from ensemble.runs.store import Run
 
 
 def create_group_tasks(run: Run) -> GroupTaskControl:
@@ -31,11 +31,6 @@ def create_group_tasks(run: Run) -> GroupTaskControl:
     if placement.on in EXTERNAL_TARGETS:
         return ExternalTasks(run, EXTERNAL_TARGETS[placement.on])
     backend = create_scheduler_backend(placement, run.path / GROUPS_FOLDER)
-    if (group_count := require_training_config(run).groups) > 1 and backend.config.nodes > 1:
-        raise ConfigError(
-            f"The run “{run.id}” has {group_count} groups, each of which takes one node: "
-            'put "nodes": 1 into its placement.json, and resume it.'
-        )
     return create_scheduler_tasks(run, backend)
 
 

@@ -1,18 +1,14 @@
-"""The task of one group: it trains its members, and knows nothing of the others.
-
-A run that is one group may have a task on several nodes: then this is one of its processes there.
-"""
+"""The task of one group: it trains its members, and knows nothing of the others."""
 
 import os
 import time
 from contextlib import ExitStack
 
-from ensemble import hosts
 from ensemble.cluster.schedulers import SCHEDULERS
 from ensemble.jobs import worker
 from ensemble.jobs.job import LOCK_FILE, STOP_FILE
 from ensemble.jobs.outcome import Outcome, StopRequest
-from ensemble.jobs.placement import read_node_count, read_place_name
+from ensemble.jobs.placement import read_place_name
 from ensemble.jobs.status import StatusWriter
 from ensemble.runs.groups.coordinator_process import CoordinatorProcess
 from ensemble.runs.groups.group import Group, GroupStatus, find_group
@@ -49,20 +45,6 @@ def execute_group(name: str) -> None:
       RunError: the group's folder is missing, or belongs to another run.
     """
     pin_to_cores()
-    if read_node_count(find_group(name).path.parents[1]) == 1:
-        _execute_group_here(name)
-        return
-    with hosts.join_process_group() as company:
-        if company is None:
-            _execute_group_here(name)
-            return
-        # Its modules start JAX, which is told of the others by now.
-        from ensemble.runs.training.distributed import train_across_hosts
-
-        train_across_hosts(company, lambda: _execute_group_here(name))
-
-
-def _execute_group_here(name: str) -> Group:
     group = find_group(name)
     notice_sent = False
     while is_locked(group.path / LOCK_FILE) or has_remote_heartbeat(group):
@@ -74,7 +56,7 @@ def _execute_group_here(name: str) -> Group:
     group = find_group(name)
     if group.status.state == "finished":
         print(f"{group.title} is already trained.", flush=True)
-        return group
+        return
 
     def train_group(status: StatusWriter[GroupStatus], stop: StopRequest) -> Outcome:
         status.update(state="starting", message="", started=time.time())
@@ -86,7 +68,6 @@ def _execute_group_here(name: str) -> Group:
         if read_place_name(group.path.parents[1]) in SCHEDULERS:
             held.enter_context(CoordinatorProcess(group, lambda: stop.signalled))
         worker.execute_job(group, train_group, lambda status: None, stop)
-    return find_group(name)
 
 
 def pin_to_cores() -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from ensemble import hosts
 from ensemble.engine import Evaluation, Trainer, TrainingMetrics
 from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome, limit_stop_checks
 from ensemble.jobs.status import StatusWriter
@@ -118,7 +117,7 @@ class RunRecorder:
         used: Line = {"used": self._trainer.device_count, "members_per_device": layout.lanes, **beside}
         if products := self._trainer.products:
             used["products"] = asdict(products)
-        devices = {**read_device_info(), **used, **layout.process_counts}
+        devices = {**read_device_info(), **used}
         self._writer.submit(lambda: write_json(self.run.path / "devices.json", devices))
 
     def record_compile_time(self, seconds: float, sharing: int = 1) -> None:
@@ -199,8 +198,8 @@ class RunRecorder:
             return None
         self._writer.drain()  # What is averaged is read from the disk.
         status, config = self._status.status, self._config
-        if config.swa_epochs and self.run.has_all_members and not hosts.get_process_group():
-            weight_averages.save_weight_average(self.run)  # elsewhere whoever first asks makes it
+        if config.swa_epochs and self.run.has_all_members:
+            weight_averages.save_weight_average(self.run)
         if config.folds and self.run.has_all_members:
             self._update_status(message=fold_predictions.PROGRESS_MESSAGE)
             if not fold_predictions.save_fold_predictions(self.run, self.stop):

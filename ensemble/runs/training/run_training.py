@@ -1,17 +1,13 @@
-"""A stretch of training by this process, and by the others of its program where it has some."""
+"""Train a run, or one group of a run, in this process."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ensemble import hosts
 from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.status import Status
 from ensemble.runs.store import Run
-
-if TYPE_CHECKING:
-    from ensemble.runs.training.session import TrainingSession
 
 
 def train_run(
@@ -28,8 +24,7 @@ def train_run(
       status: the hold on its status.json.
       stop: asked between compiled calls.
       report: called with each new status.
-      synchronous: whether what is recorded is written before training goes on; always so where
-        several processes are one program.
+      synchronous: whether records are written before training continues.
     """
     prepare_jax()
     from ensemble.runs.training.run_recorder import TrainingTask
@@ -38,19 +33,7 @@ def train_run(
 
     if not prepare_teacher_targets(run, stop):
         return STOPPED_OUTCOME
-    if (company := hosts.get_process_group()) is None:
-        alone = TrainingTask(run, status, stop, report, in_background=not synchronous)
-        with TrainingSession([alone]) as session:
-            return _train_single_run(session)
-    from ensemble.runs.training.distributed import LeaderTrainer, announce_run
-
-    announce_run(company, run, status)
-    task = TrainingTask(run, status, lambda: stop() or company.stop_requested, report)
-    with TrainingSession([task], LeaderTrainer) as session:
-        return _train_single_run(session)
-
-
-def _train_single_run(session: "TrainingSession") -> Outcome:
-    """How the only run of a session ended."""
-    (end,) = session.train_runs()
-    return end.outcome
+    task = TrainingTask(run, status, stop, report, in_background=not synchronous)
+    with TrainingSession([task]) as session:
+        (end,) = session.train_runs()
+        return end.outcome

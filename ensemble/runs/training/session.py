@@ -11,7 +11,6 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ensemble import hosts
 from ensemble.config import MIN_GROUP_MEMBERS, member_values
 from ensemble.engine import CallPacer, Trainer, choose_devices
 from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome, run_to_outcome
@@ -47,13 +46,12 @@ class TrainingSession:
     Args:
       tasks: the runs. Several differ in nothing but `member_values.VARIABLE_SETTINGS`, and none has
         begun.
-      trainer: makes what trains, of settings, images and devices.
     """
 
-    def __init__(self, tasks: Sequence[TrainingTask], trainer: Callable[..., Trainer] = Trainer) -> None:
+    def __init__(self, tasks: Sequence[TrainingTask]) -> None:
         runs = [task.run for task in tasks]
         first, together = runs[0], _combine_run_members(runs) if len(runs) > 1 else {}
-        self._trainer = trainer(
+        self._trainer = Trainer(
             require_training_config(first),
             load_run_dataset(first),
             _choose_run_devices(first),
@@ -203,11 +201,7 @@ def _choose_run_devices(run: Run) -> list[Any]:
 
     Each has two members of a group or more: one alone on its device may round otherwise.
     """
-    most = (
-        None
-        if run.has_all_members or hosts.get_process_group()
-        else max(1, len(run.member_numbers) // MIN_GROUP_MEMBERS)
-    )
+    most = None if run.has_all_members else max(1, len(run.member_numbers) // MIN_GROUP_MEMBERS)
     try:
         used = parse_dataclass(DevicesFile, read_json(run.path / "devices.json")).used
     except (OSError, ValueError):

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ensemble import datasets, hosts
+from ensemble import datasets
 from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
 from ensemble.jobs import worker
@@ -37,33 +37,15 @@ def execute_run(
         whoever stops it by what is reported. Else a thread writes it, and training waits for no
         slow disk.
     """
-    if hosts.is_distributed_requested() and hosts.get_process_group() is None:
-        with hosts.join_process_group() as company:
-            if company:
-                # Its modules start JAX, which is told of the others by now.
-                from ensemble.runs.training.distributed import train_across_hosts
-
-                train_across_hosts(company, lambda: _execute_run_here(run_id, report, stop, turn, synchronous))
-                return find_run(run_id)
-    return _execute_run_here(run_id, report, stop, turn, synchronous)
-
-
-def _execute_run_here(
-    run_id: str, report: ReportStatus, stop: StopRequest | None, turn: bool, synchronous: bool
-) -> Run:
     run = find_run(run_id)
-    begin = (
-        _coordinate_groups
-        if run.in_groups and not hosts.get_process_group()
-        else partial(_start_run_training, synchronous=synchronous)
-    )
+    begin = _coordinate_groups if run.in_groups else partial(_start_run_training, synchronous=synchronous)
     worker.execute_job(
         run,
         lambda status, stop: begin(run, status, stop, report),
         report,
         stop,
         require_training_config(run).devices,
-        turn=turn and hosts.get_process_group() is None,
+        turn=turn,
     )
     return find_run(run_id)
 

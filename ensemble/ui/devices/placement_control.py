@@ -90,9 +90,7 @@ def build_placement(choice: str, before: Placement | None = None, **requests: An
     if choice == THIS_MACHINE:
         return None
     scheduler = parse_choice_scheduler(choice)
-    config = dataclasses.replace(
-        scheduler.settings.from_toml(), partition=parse_choice_partition(choice), nodes=1, **requests
-    )
+    config = dataclasses.replace(scheduler.settings.from_toml(), partition=parse_choice_partition(choice), **requests)
     return Placement(scheduler.name, config.as_dict())
 
 
