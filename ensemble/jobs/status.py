@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import psutil
 
 from ensemble.jobs.kinds import JobKind
-from ensemble.jobs.worker_death import forget_crash
 from ensemble.storage.atomic_files import DISK_FULL, overwrite_json, write_json
 from ensemble.storage.records.field_checks import Count, MetricValue, Pid, Time, parse_dataclass, unexpected_value_error
 
@@ -210,15 +209,6 @@ class StatusWriter(Generic[AnyStatus]):
         """Have these fields changed when the status is written next, by `update` or as it lives."""
         with self._lock:
             self._status = dataclasses.replace(self._status, **changes)
-
-    def write_final(self, **changes: Any) -> None:
-        """`update`, after which nobody writes any more: whatever thread would waits for the end.
-
-        For a process that is about to end while its other threads are still running.
-        """
-        self._lock.acquire()
-        self._write_changes(changes)
-        forget_crash(self._file.parent)
 
     def _write_changes(self, changes: dict[str, Any]) -> None:
         changes = {"updated": time.time(), "seconds_left": self._compute_seconds_left(), **changes}

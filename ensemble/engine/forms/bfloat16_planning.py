@@ -18,7 +18,6 @@ import numpy as np
 from jax import Array, lax
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine.forms.member_programs import choose_execution
 from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.conv_tower import apply_conv_tower
@@ -45,11 +44,6 @@ def choose_bfloat16_methods(network: Network) -> Bfloat16Methods:
         return EMULATED_METHODS
     plan = load_bfloat16_plan(_build_plan_key(network))
     return (plan or remeasure_bfloat16_plan(network)).methods
-
-
-def choose_run_bfloat16_methods(config: EnsembleConfig, network: Network) -> Bfloat16Methods | None:
-    """How a run is to multiply that begins now; None if there is nothing to choose."""
-    return extract_bfloat16_methods(choose_arithmetic(config, choose_execution(network), network))
 
 
 def extract_bfloat16_methods(arithmetic: Arithmetic) -> Bfloat16Methods | None:
