@@ -42,30 +42,30 @@ def show_inspect_run(run: runs.Run) -> None:
     show_inspect_epoch(shared_epoch, first, chosen)
 
 
-def show_inspect_epoch(shared_epoch: SharedEpoch, first: bool, chosen: EpochSelection | None = None) -> None:
+def show_inspect_epoch(shared: SharedEpoch, first: bool, chosen: EpochSelection | None = None) -> None:
     """The answer, the views and the one that is chosen.
 
     Args:
-      shared_epoch: the run's epoch.
+      shared: the run's epoch.
       first: whether nothing of this run stands on the screen yet.
       chosen: the epoch of a run that may go on; None of one that was recorded.
     """
     with st.container(gap="xxsmall", key="inspect"):
-        places = inspect_answer.show_inspect_answer(shared_epoch)
+        places = inspect_answer.show_inspect_answer(shared)
         if chosen:
-            epoch_selection.watch_newer_epochs(shared_epoch.run, chosen)
+            epoch_selection.watch_newer_epochs(shared.run, chosen)
         # With another epoch the picture comes first; at first these must not push it down.
         if first:
-            inspect_answer.show_answer_metrics(shared_epoch, places)
-        view = inspect_views.select_inspect_view(shared_epoch.run)
+            inspect_answer.show_answer_metrics(shared, places)
+        view = inspect_views.select_inspect_view(shared.run)
         images.reset_image_lists()
         with st.container(key="view"):
-            inspect_views.show_inspect_view(view, shared_epoch)
-    images.show_open_image(shared_epoch)
+            inspect_views.show_inspect_view(view, shared)
+    images.show_open_image(shared)
     if not first:
-        inspect_answer.show_answer_metrics(shared_epoch, places)
-    inspect_answer.complete_inspect_answer(shared_epoch, places)
-    tab.inspected_run_id = shared_epoch.run.id
+        inspect_answer.show_answer_metrics(shared, places)
+    inspect_answer.complete_inspect_answer(shared, places)
+    tab.inspected_run_id = shared.run.id
 
 
 navigation.draw_page("inspect", show_inspect_page)

@@ -43,14 +43,14 @@ def show_labels_run(run: runs.Run) -> None:
     epoch_selection.watch_newer_epochs(run, chosen)
 
 
-def show_labels_epoch(shared_epoch: SharedEpoch, split: str = "test") -> None:
+def show_labels_epoch(shared: SharedEpoch, split: str = "test") -> None:
     """The queue of one epoch: of its test images, or its training images."""
     with st.container(key="labels"):
         if split == "training":
-            queue = label_queue.build_training_queue(shared_epoch)
+            queue = label_queue.build_training_queue(shared)
         else:
-            queue = label_queue.build_test_queue(shared_epoch)
-        queue_panel.show_label_queue(queue, shared_epoch)
+            queue = label_queue.build_test_queue(shared)
+        queue_panel.show_label_queue(queue, shared)
 
 
 def select_shown_split(run: runs.Run) -> str:

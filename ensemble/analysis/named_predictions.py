@@ -30,7 +30,7 @@ class NamedPredictions(EnsemblePredictions):
     @classmethod
     def from_predictions(
         cls,
-        ensemble_predictions: EnsemblePredictions,
+        predictions: EnsemblePredictions,
         class_names: Sequence[str] | None = None,
         member_names: Sequence[str] | None = None,
         noun: str = "example",
@@ -41,11 +41,11 @@ class NamedPredictions(EnsemblePredictions):
         Raises:
           ValueError: there are fewer or more names than classes or members.
         """
-        C = ensemble_predictions.averaged.shape[1]
+        C = predictions.averaged.shape[1]
         classes = _check_names(class_names, [str(c) for c in range(C)], "class")
-        members = _check_names(member_names, [f"member {m + 1}" for m in range(ensemble_predictions.members)], "member")
+        members = _check_names(member_names, [f"member {m + 1}" for m in range(predictions.members)], "member")
         words: dict[str, Any] = {"class_names": classes, "member_names": members}
-        fields = {name: getattr(ensemble_predictions, name) for name in EnsemblePredictions.__dataclass_fields__}
+        fields = {name: getattr(predictions, name) for name in EnsemblePredictions.__dataclass_fields__}
         return cls(**fields, **words, noun=noun, source=source)
 
 

@@ -114,13 +114,11 @@ def evaluate_predictions(probabilities: Floats, labels: Ints, groups: Ints | Non
     return ensemble_predictions
 
 
-def filter_examples(
-    ensemble_predictions: EnsemblePredictions, show: str = "all", label: int | None = None
-) -> NDArray[np.int64]:
+def filter_examples(predictions: EnsemblePredictions, show: str = "all", label: int | None = None) -> NDArray[np.int64]:
     """The numbers of the examples to show, rising.
 
     Args:
-      ensemble_predictions: the predictions.
+      predictions: the predictions.
       show: "all", "wrong" (the ensemble errs) or "split" (not all members vote the same).
       label: only examples of this class; None for every class.
 
@@ -129,21 +127,19 @@ def filter_examples(
     """
     if show not in EXAMPLE_FILTERS:
         raise ValueError(f"{show!r} is none of {', '.join(EXAMPLE_FILTERS)}.")
-    kept = {
-        "all": np.ones(len(ensemble_predictions.labels), bool),
-        "wrong": ~ensemble_predictions.right,
-        "split": ensemble_predictions.split,
-    }[show]
-    return np.flatnonzero(kept if label is None else kept & (ensemble_predictions.labels == label))
+    kept = {"all": np.ones(len(predictions.labels), bool), "wrong": ~predictions.right, "split": predictions.split}[
+        show
+    ]
+    return np.flatnonzero(kept if label is None else kept & (predictions.labels == label))
 
 
 def sort_examples(
-    ensemble_predictions: EnsemblePredictions, numbers: Ints, order: str = "unsure", sizes: Ints | None = None
+    predictions: EnsemblePredictions, numbers: Ints, order: str = "unsure", sizes: Ints | None = None
 ) -> Ints:
     """`numbers` in another order; examples that are equal in it stay in their own.
 
     Args:
-      ensemble_predictions: the predictions.
+      predictions: the predictions.
       numbers: (K,), examples to order, rising.
       order: "unsure" (least confident first), "sure" (most confident first), "split" (most
         divided votes first, then those whose probabilities differ most), "united" (the
@@ -160,9 +156,9 @@ def sort_examples(
     if order == "sets":
         if sizes is None:
             raise ValueError("The order by sets needs their sizes.")
-        return numbers[np.lexsort((ensemble_predictions.confidence[numbers], -sizes[numbers]))]
+        return numbers[np.lexsort((predictions.confidence[numbers], -sizes[numbers]))]
     sign = 1 if order in ("unsure", "united") else -1
     if order in ("unsure", "sure"):
-        return numbers[np.argsort(sign * ensemble_predictions.confidence[numbers], kind="stable")]
-    keys = (sign * ensemble_predictions.information[numbers], sign * ensemble_predictions.disagreement[numbers])
+        return numbers[np.argsort(sign * predictions.confidence[numbers], kind="stable")]
+    keys = (sign * predictions.information[numbers], sign * predictions.disagreement[numbers])
     return numbers[np.lexsort(keys)]

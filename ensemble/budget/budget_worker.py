@@ -165,6 +165,6 @@ class BudgetWorker:
         return [run for run in reversed(list_runs()) if self._budget.id in run.tags]
 
 
-def _rate_sort_key(rate_trial: RateTrial) -> tuple[bool, float]:
+def _rate_sort_key(trial: RateTrial) -> tuple[bool, float]:
     """The lowest NLL first; what diverged last."""
-    return rate_trial.validation_nll is None, rate_trial.validation_nll or 0.0
+    return trial.validation_nll is None, trial.validation_nll or 0.0

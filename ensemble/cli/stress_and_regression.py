@@ -49,13 +49,13 @@ def run_stress_command(run_id: str, limit: int | None, **chosen: Any) -> None:
     exit_with_result(stress_state.state, stress_state.message, result)
 
 
-def summarize_stress(stress_state: StressState) -> dict[str, Any]:
+def summarize_stress(state: StressState) -> dict[str, Any]:
     """The figures that a script wants, ready for JSON; results.json has them all.
 
     `steps` begins with the test images as they are, of kind null; `outside` says how well the
     ensemble's entropy tells out-of-distribution images, and a single member's on average.
     """
-    results = stress_state.results
+    results = state.results
     if results is None:
         return {}
     clean = [{"kind": None, "amount": None, **results.clean}] if results.clean else []

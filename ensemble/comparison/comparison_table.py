@@ -225,16 +225,14 @@ def _compare_with_baseline(measured_group: _MeasuredGroup, base: _MeasuredGroup 
     return compute_group_difference(measured_group.measures, base.measures)
 
 
-def _build_group_column(
-    measured_group: _MeasuredGroup, group_difference: GroupDifference | None, why: str
-) -> GroupColumn:
+def _build_group_column(measured_group: _MeasuredGroup, difference: GroupDifference | None, why: str) -> GroupColumn:
     return GroupColumn(
         measured_group.group,
         tuple(run_measures.run_id for run_measures in measured_group.measures),
         tuple(run_measures.epoch for run_measures in measured_group.measures),
         frozenset(run_measures.chosen for run_measures in measured_group.measures),
         compute_group_metrics(measured_group.runs),
-        group_difference,
+        difference,
         why,
     )
 

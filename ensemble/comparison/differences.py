@@ -214,8 +214,8 @@ def _members_p_value(
     return estimate_crossed_mean(differences, bound=bound, run_variances=variances).p
 
 
-def _negate_estimate(crossed_mean: CrossedMean) -> CrossedMean:
-    return replace(crossed_mean, mean=-crossed_mean.mean, low=-crossed_mean.high, high=-crossed_mean.low)
+def _negate_estimate(mean: CrossedMean) -> CrossedMean:
+    return replace(mean, mean=-mean.mean, low=-mean.high, high=-mean.low)
 
 
 def _largest_deviation(values: np.ndarray, other_values: np.ndarray) -> float:

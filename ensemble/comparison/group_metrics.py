@@ -58,19 +58,19 @@ class MetricEstimate:
     runs: int = 0
 
 
-def compute_run_metrics(run: Run, run_measures: RunMeasures | None) -> dict[str, float | None]:
+def compute_run_metrics(run: Run, measures: RunMeasures | None) -> dict[str, float | None]:
     """The figures of one run by the names of `COMPARISON_METRICS`; None where they are not known.
 
     Args:
       run: the run.
-      run_measures: of its predictions; None where they cannot be had.
+      measures: of its predictions; None where they cannot be had.
     """
     metrics: dict[str, float | None] = dict.fromkeys(metric.name for metric in COMPARISON_METRICS)
-    if run_measures is not None:
-        metrics |= {metric.name: run_measures.value(metric) for metric in MAIN_METRICS}
-        metrics["member_accuracy"] = float(run_measures.share.mean())
-        if _has_several_members(run, run_measures):
-            metrics["gain"] = float((run_measures.right - run_measures.share).sum())
+    if measures is not None:
+        metrics |= {metric.name: measures.value(metric) for metric in MAIN_METRICS}
+        metrics["member_accuracy"] = float(measures.share.mean())
+        if _has_several_members(run, measures):
+            metrics["gain"] = float((measures.right - measures.share).sum())
     if run.training_config is not None and run.status.seconds:
         metrics["seconds"] = run.status.seconds
         metrics["img_member_per_s"] = run.status.img_member_per_s
@@ -126,9 +126,9 @@ def compute_image_metrics(group_measures: tuple[RunMeasures, ...], several: bool
     return metrics
 
 
-def _has_several_members(run: Run, run_measures: RunMeasures) -> bool:
+def _has_several_members(run: Run, measures: RunMeasures) -> bool:
     """Whether a run is of several members, without those that were set aside by then."""
-    return len(run.remaining_members(run_measures.epoch)) > 1
+    return len(run.remaining_members(measures.epoch)) > 1
 
 
 def _estimate_over_seeds(metric: Metric, values: Sequence[float | None]) -> MetricEstimate:
@@ -143,12 +143,10 @@ def _estimate_over_seeds(metric: Metric, values: Sequence[float | None]) -> Metr
     return MetricEstimate(float(np.mean(measured_values)), *ends, OVER_SEEDS, len(measured_values))
 
 
-def _scale_estimate(metric_estimate: MetricEstimate, n: int) -> MetricEstimate:
+def _scale_estimate(estimate: MetricEstimate, n: int) -> MetricEstimate:
     """A figure of one image as that of N."""
-    value, low, high = (
-        None if end is None else n * end for end in (metric_estimate.value, metric_estimate.low, metric_estimate.high)
-    )
-    return replace(metric_estimate, value=value, low=low, high=high)
+    value, low, high = (None if end is None else n * end for end in (estimate.value, estimate.low, estimate.high))
+    return replace(estimate, value=value, low=low, high=high)
 
 
 def _estimate_share(each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]", groups: Groups | None) -> MetricEstimate:

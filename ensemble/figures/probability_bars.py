@@ -37,12 +37,12 @@ LEGEND = {
 
 
 def plot_probability_bars(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str], title: str, palette: Palette
+    predictions: EnsemblePredictions, number: int, names: Sequence[str], title: str, palette: Palette
 ) -> "go.Figure":
     """The chart: a row for each class, from 0 to 100 %; of many for the likeliest.
 
     Args:
-      ensemble_predictions: the predictions.
+      predictions: the predictions.
       number: the image's number.
       names: the classes' names.
       title: what stands over it, so that a saved picture says what it shows.
@@ -50,11 +50,11 @@ def plot_probability_bars(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    kept = select_likeliest_classes(ensemble_predictions, number)
+    kept = select_likeliest_classes(predictions, number)
     names = [escaping.escape_plotly_text(names[c]) for c in kept]
-    traces = [build_averaged_bars(ensemble_predictions, number, names, kept)]
-    if ensemble_predictions.members > 1:
-        traces += build_member_dots(ensemble_predictions, number, names, kept, palette)
+    traces = [build_averaged_bars(predictions, number, names, kept)]
+    if predictions.members > 1:
+        traces += build_member_dots(predictions, number, names, kept, palette)
     rows = list(range(len(names)))
     worded = chart_style.build_chart_layout(title, 0, palette)  # whose it is stands below, where a phone has room
     top = worded["margin"]["t"]
@@ -63,12 +63,12 @@ def plot_probability_bars(
         title=worded["title"],
         height=ROW_HEIGHT * len(names) + 80 + top,
         margin={"l": 8, "r": 70, "t": top, "b": 80},
-        showlegend=1 < ensemble_predictions.members <= len(MEMBER_HUES),
+        showlegend=1 < predictions.members <= len(MEMBER_HUES),
         legend=LEGEND,
         bargap=0.28,
         hovermode="closest",
         dragmode=False,
-        annotations=build_probability_labels(ensemble_predictions, number, kept),
+        annotations=build_probability_labels(predictions, number, kept),
         template=chart_style.build_plotly_template(palette),
     )
     chart.update_xaxes(
@@ -76,7 +76,7 @@ def plot_probability_bars(
     )
     chart.update_yaxes(
         tickvals=rows,
-        ticktext=label_class_rows(ensemble_predictions, number, names, kept),
+        ticktext=label_class_rows(predictions, number, names, kept),
         autorange="reversed",
         fixedrange=True,
         showgrid=False,
@@ -95,9 +95,9 @@ def build_chart_toolbar(title: str) -> dict[str, Any]:
     }
 
 
-def select_likeliest_classes(ensemble_predictions: EnsemblePredictions, number: int, most: int = MAX_CLASSES) -> Ints:
+def select_likeliest_classes(predictions: EnsemblePredictions, number: int, most: int = MAX_CLASSES) -> Ints:
     """The classes that have a row: all in their order, or the likeliest first and what it is."""
-    averaged, label = ensemble_predictions.averaged[number], ensemble_predictions.labels[number]
+    averaged, label = predictions.averaged[number], predictions.labels[number]
     if len(averaged) <= most:
         return np.arange(len(averaged))
     order = np.argsort(-averaged, kind="stable")[:most]
@@ -105,19 +105,19 @@ def select_likeliest_classes(ensemble_predictions: EnsemblePredictions, number: 
 
 
 def build_averaged_bars(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str], kept: Ints
+    predictions: EnsemblePredictions, number: int, names: Sequence[str], kept: Ints
 ) -> dict[str, Any]:
     """The averaged probabilities; the class said is blue when right and orange when wrong."""
-    answer_row = int(np.flatnonzero(kept == ensemble_predictions.said[number])[0])
+    answer_row = int(np.flatnonzero(kept == predictions.said[number])[0])
     colors = [MUTED_COLOR] * len(names)
-    colors[answer_row] = RIGHT_COLOR if ensemble_predictions.right[number] else WRONG_COLOR
-    who = "The ensemble" if ensemble_predictions.members > 1 else "It"
+    colors[answer_row] = RIGHT_COLOR if predictions.right[number] else WRONG_COLOR
+    who = "The ensemble" if predictions.members > 1 else "It"
     hover = [
         f"{who} gives {name} {formats.format_probability(p)}"
-        for name, p in zip(names, ensemble_predictions.averaged[number, kept], strict=True)
+        for name, p in zip(names, predictions.averaged[number, kept], strict=True)
     ]
     return {
-        "x": ensemble_predictions.averaged[number, kept],
+        "x": predictions.averaged[number, kept],
         "y": list(range(len(names))),
         "orientation": "h",
         "marker": {"color": colors, "opacity": [1.0 if c == answer_row else 0.55 for c in range(len(names))]},
@@ -129,36 +129,34 @@ def build_averaged_bars(
 
 
 def build_member_dots(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str], kept: Ints, palette: Palette
+    predictions: EnsemblePredictions, number: int, names: Sequence[str], kept: Ints, palette: Palette
 ) -> list[dict[str, Any]]:
     """Each member's probabilities, one below the other within a row so that none hides."""
-    offsets = np.linspace(-0.3, 0.3, ensemble_predictions.members)
+    offsets = np.linspace(-0.3, 0.3, predictions.members)
     return [
         {
-            "x": ensemble_predictions.probabilities[m, number, kept],
+            "x": predictions.probabilities[m, number, kept],
             "y": np.arange(len(names)) + offsets[m],
             "mode": "markers",
             "name": str(m + 1),
             "cliponaxis": False,
             "marker": {
-                "color": member_color(m, ensemble_predictions.members),
-                "size": 7 if ensemble_predictions.members < 12 else 5,
-                "opacity": max(0.7, member_opacity(ensemble_predictions.members)),
+                "color": member_color(m, predictions.members),
+                "size": 7 if predictions.members < 12 else 5,
+                "opacity": max(0.7, member_opacity(predictions.members)),
                 "line": {"color": palette.ground, "width": 1},
             },
             "hovertext": [
                 f"Member {m + 1} gives {name} {formats.format_probability(p)}"
-                for name, p in zip(names, ensemble_predictions.probabilities[m, number, kept], strict=True)
+                for name, p in zip(names, predictions.probabilities[m, number, kept], strict=True)
             ],
             "hoverinfo": "text",
         }
-        for m in range(ensemble_predictions.members)
+        for m in range(predictions.members)
     ]
 
 
-def build_probability_labels(
-    ensemble_predictions: EnsemblePredictions, number: int, kept: Ints
-) -> list[dict[str, Any]]:
+def build_probability_labels(predictions: EnsemblePredictions, number: int, kept: Ints) -> list[dict[str, Any]]:
     """The averaged probabilities as figures on the right."""
     return [
         {
@@ -171,22 +169,17 @@ def build_probability_labels(
             "text": formats.format_probability(p) if p >= 0.0005 else "–",
             "font": {"size": 12},
         }
-        for row, p in enumerate(ensemble_predictions.averaged[number, kept])
+        for row, p in enumerate(predictions.averaged[number, kept])
     ]
 
 
-def label_class_rows(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str], kept: Ints
-) -> list[str]:
+def label_class_rows(predictions: EnsemblePredictions, number: int, names: Sequence[str], kept: Ints) -> list[str]:
     """The rows' names; what it is, and what the ensemble says, in words."""
     texts = []
     for row, name in zip(kept, names, strict=True):
         marks = [
             word
-            for word, true in (
-                ("says", row == ensemble_predictions.said[number]),
-                ("is", row == ensemble_predictions.labels[number]),
-            )
+            for word, true in (("says", row == predictions.said[number]), ("is", row == predictions.labels[number]))
             if true
         ]
         text = "says and is " if len(marks) == 2 else f"{marks[0]} " if marks else ""
@@ -194,10 +187,8 @@ def label_class_rows(
     return texts
 
 
-def describe_probability_chart(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
+def describe_probability_chart(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
     """The chart in words: the likeliest classes, then each of a few members' own."""
-    likeliest = np.argsort(-ensemble_predictions.averaged[number], kind="stable")[:3]
-    text = ", ".join(
-        f"{names[c]} {formats.format_probability(ensemble_predictions.averaged[number, c])}" for c in likeliest
-    )
+    likeliest = np.argsort(-predictions.averaged[number], kind="stable")[:3]
+    text = ", ".join(f"{names[c]} {formats.format_probability(predictions.averaged[number, c])}" for c in likeliest)
     return f"Averaged probabilities, likeliest first: {text}"

@@ -79,20 +79,20 @@ def encode_enlarged_image(image: Pixels, room: int) -> bytes:
 
 
 def render_image_sheet(
-    images: Pixels, ensemble_predictions: EnsemblePredictions, numbers: Ints, names: Sequence[str], title: str
+    images: Pixels, predictions: EnsemblePredictions, numbers: Ints, names: Sequence[str], title: str
 ) -> bytes:
     """The images on screen as one PNG, with number, verdict, confidence and votes under each.
 
     Args:
       images: (K, H, W, channels).
-      ensemble_predictions: the predictions.
+      predictions: the predictions.
       numbers: the images' numbers, K of them.
       names: the classes' names.
       title: the line on top.
     """
     long = max(map(len, names)) > 1
     wide = THUMBNAIL_SIZE + GAP + (40 if long else 0)
-    lines = 4 if images_words.can_list_votes(ensemble_predictions, names) else 3 + images_words.MAX_VOTE_LINES
+    lines = 4 if images_words.can_list_votes(predictions, names) else 3 + images_words.MAX_VOTE_LINES
     high = THUMBNAIL_SIZE + lines * LINE_HEIGHT + GAP
     columns = max(1, min(COLUMNS, len(numbers)))
     rows = -(-len(numbers) // columns)
@@ -107,25 +107,25 @@ def render_image_sheet(
         across, down = compute_display_size(images.shape[1:], THUMBNAIL_SIZE)
         big = shrink_picture(images[place], THUMBNAIL_SIZE).resize((across, down), Image.Resampling.NEAREST)
         page.paste(big, (corner[0] + (THUMBNAIL_SIZE - across) // 2, corner[1] + (THUMBNAIL_SIZE - down) // 2))
-        colour = RIGHT_COLOR if ensemble_predictions.right[number] else WRONG_COLOR
+        colour = RIGHT_COLOR if predictions.right[number] else WRONG_COLOR
         under = corner[1] + THUMBNAIL_SIZE
         draw.rectangle([corner[0], under, corner[0] + THUMBNAIL_SIZE - 1, under + 2], colour)
-        for index, text in enumerate(list_sheet_captions(ensemble_predictions, number, names)):
+        for index, text in enumerate(list_sheet_captions(predictions, number, names)):
             draw.text((corner[0], under + 4 + index * LINE_HEIGHT), text, INK, font)
     return encode_picture_png(page)
 
 
-def list_sheet_captions(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
+def list_sheet_captions(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
     """The lines under an image of the sheet, in letters that every font has."""
-    class_name = names[ensemble_predictions.said[number]]
-    wrong = "" if ensemble_predictions.right[number] else f"is {names[ensemble_predictions.labels[number]]}"
+    class_name = names[predictions.said[number]]
+    wrong = "" if predictions.right[number] else f"is {names[predictions.labels[number]]}"
     lines = [f"#{number}", f"{class_name} {wrong or 'right'}"]
-    lines.append(formats.format_probability(ensemble_predictions.confidence[number]))
-    if ensemble_predictions.members > 1:
-        counted = not images_words.can_list_votes(ensemble_predictions, names)
+    lines.append(formats.format_probability(predictions.confidence[number]))
+    if predictions.members > 1:
+        counted = not images_words.can_list_votes(predictions, names)
         lines += (
-            images_words.format_vote_lines(ensemble_predictions, number, names)
+            images_words.format_vote_lines(predictions, number, names)
             if counted
-            else [images_words.format_votes(ensemble_predictions, number, names)]
+            else [images_words.format_votes(predictions, number, names)]
         )
     return lines

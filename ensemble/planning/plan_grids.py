@@ -134,13 +134,13 @@ def _file_stamp(path: Path) -> tuple[int, int]:
     return stat.st_mtime_ns, stat.st_size
 
 
-def _pack_scores(committee_scores: CommitteeScores) -> Arrays:
+def _pack_scores(scores: CommitteeScores) -> Arrays:
     return {
-        "sizes": committee_scores.sizes,
-        "right": committee_scores.right,
-        "nll": committee_scores.nll,
-        "member_right": committee_scores.member_right,
-        "member_nll": committee_scores.member_nll,
+        "sizes": scores.sizes,
+        "right": scores.right,
+        "nll": scores.nll,
+        "member_right": scores.member_right,
+        "member_nll": scores.member_nll,
     }
 
 

@@ -115,9 +115,9 @@ class PageElements:
         )
 
 
-def figure_height_px(figure_spec: FigureSpec) -> int:
+def figure_height_px(figure: FigureSpec) -> int:
     """The pixels that a figure needs, so that nothing moves when it is drawn."""
-    return round(figure_spec["figure"].get("layout", {}).get("height") or 450)
+    return round(figure["figure"].get("layout", {}).get("height") or 450)
 
 
 def escape_html_text(text: Any) -> str:

@@ -97,16 +97,11 @@ def list_member_sources(run: runs.Run) -> list[dict[str, Any]]:
     return list(sources) if isinstance(sources, list) else []
 
 
-def _serialize_member_source(selected_member: SelectedMember) -> dict[str, Any]:
+def _serialize_member_source(member: SelectedMember) -> dict[str, Any]:
     """Where a member came from; its number counts from 1, as people say it."""
-    settings = runs.require_training_config(selected_member.run)
-    own = {name: values[selected_member.member] for name, values in settings.member_values.items()}
-    return {
-        "run_id": selected_member.run.id,
-        "member": selected_member.member + 1,
-        "epoch": selected_member.epoch,
-        "settings": own,
-    }
+    settings = runs.require_training_config(member.run)
+    own = {name: values[member.member] for name, values in settings.member_values.items()}
+    return {"run_id": member.run.id, "member": member.member + 1, "epoch": member.epoch, "settings": own}
 
 
 def _build_history_line(chosen: list[SelectedMember], labels: NDArray[Any], held_labels: NDArray[Any]) -> Line:

@@ -135,20 +135,20 @@ def _has_same_network(run: runs.Run, model: runs.Run) -> bool:
     return (mine.network, mine.width) == (its.network, its.width)
 
 
-def _read_selected_member(member_candidate: MemberCandidate) -> SelectedMember:
+def _read_selected_member(candidate: MemberCandidate) -> SelectedMember:
     lines = [
         line
-        for line in runs.read_history(member_candidate.run.id)
-        if line["kind"] == "epoch" and line["epoch"] == member_candidate.epoch
+        for line in runs.read_history(candidate.run.id)
+        if line["kind"] == "epoch" and line["epoch"] == candidate.epoch
     ]
     return SelectedMember(
-        member_candidate.run,
-        member_candidate.member,
-        member_candidate.epoch,
-        _slice_member_tree(read_parameters(member_candidate.run.id, member_candidate.epoch), member_candidate.member),
-        runs.read_run_predictions(member_candidate.run.id, member_candidate.epoch)[member_candidate.member],
-        runs.read_validation_predictions(member_candidate.run.id, member_candidate.epoch)[member_candidate.member],
-        {name: lines[-1][name][member_candidate.member] for name in ("train_loss", "train_accuracy")},
+        candidate.run,
+        candidate.member,
+        candidate.epoch,
+        _slice_member_tree(read_parameters(candidate.run.id, candidate.epoch), candidate.member),
+        runs.read_run_predictions(candidate.run.id, candidate.epoch)[candidate.member],
+        runs.read_validation_predictions(candidate.run.id, candidate.epoch)[candidate.member],
+        {name: lines[-1][name][candidate.member] for name in ("train_loss", "train_accuracy")},
     )
 
 

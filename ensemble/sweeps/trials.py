@@ -97,39 +97,39 @@ def _dominates_point(other: list[float], mine: list[float]) -> bool:
     return other != mine and all(value <= two for value, two in zip(other, mine, strict=True))
 
 
-def _build_trial(frozen_trial: "FrozenTrial", queued: float) -> Trial:
+def _build_trial(trial: "FrozenTrial", queued: float) -> Trial:
     from ensemble.sweeps.study import list_trial_run_ids
 
-    notes = frozen_trial.user_attrs
+    notes = trial.user_attrs
     run_ids = list_trial_run_ids(notes)
-    params = frozen_trial.params or frozen_trial.system_attrs.get("fixed_params", {})
-    state = _read_trial_state(frozen_trial, queued)
+    params = trial.params or trial.system_attrs.get("fixed_params", {})
+    state = _read_trial_state(trial, queued)
     return Trial(
-        number=frozen_trial.number,
+        number=trial.number,
         state=state,
         params=dict(params),
-        values=tuple(frozen_trial.values or ()) if state == "complete" else (),
+        values=tuple(trial.values or ()) if state == "complete" else (),
         run_id=run_ids[0] if run_ids else "",
-        started_at=frozen_trial.datetime_start.timestamp() if frozen_trial.datetime_start else None,
-        ended_at=frozen_trial.datetime_complete.timestamp() if frozen_trial.datetime_complete else None,
+        started_at=trial.datetime_start.timestamp() if trial.datetime_start else None,
+        ended_at=trial.datetime_complete.timestamp() if trial.datetime_complete else None,
         message=str(notes.get("message", "")) if state in ("pruned", "failed") else "",
-        epochs=dict(frozen_trial.intermediate_values),
+        epochs=dict(trial.intermediate_values),
         repeat_run_ids=run_ids[1:],
     )
 
 
-def _read_trial_state(frozen_trial: "FrozenTrial", queued: float) -> str:
+def _read_trial_state(trial: "FrozenTrial", queued: float) -> str:
     from ensemble.sweeps.claims import has_trial_worker, read_trial_run
     from ensemble.sweeps.study import has_trial_failed
 
-    if has_trial_failed(frozen_trial, queued):
+    if has_trial_failed(trial, queued):
         return "failed"
-    word = frozen_trial.state.name.lower()
+    word = trial.state.name.lower()
     if word == "running":
         try:
-            return "running" if has_trial_worker(frozen_trial, read_trial_run(frozen_trial)) else "waiting"
+            return "running" if has_trial_worker(trial, read_trial_run(trial)) else "waiting"
         except RunError:
             return "waiting"
-    if word == "pruned" and frozen_trial.user_attrs.get("failed"):
+    if word == "pruned" and trial.user_attrs.get("failed"):
         return "failed"
     return {"fail": "failed"}.get(word, word)

@@ -195,8 +195,8 @@ class SweepLeader:
         tasks.cancel_waiting()
         return self._stop_workers()
 
-    def _train_claim(self, trial_claim: TrialClaim) -> Outcome | None:
-        for run in train_claimed_trials(self._sweep, self._archive, trial_claim, self._stop):
+    def _train_claim(self, claim: TrialClaim) -> Outcome | None:
+        for run in train_claimed_trials(self._sweep, self._archive, claim, self._stop):
             self._failures = self._failures + 1 if run.state == "failed" else 0
             if self._failures >= MAX_CONSECUTIVE_FAILURES:
                 break

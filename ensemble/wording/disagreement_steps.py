@@ -34,16 +34,16 @@ def format_first_question(members: int, noun: str) -> str:
     return f"What is this {noun}? Choose, then see what {who}."
 
 
-def describe_vote_split(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
+def describe_vote_split(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
     """The first step: how the votes fall."""
-    tally = ensemble_predictions.tallies[number]
+    tally = predictions.tallies[number]
     order = np.argsort(-tally, kind="stable")
     first, second = (shorten_quoted_class(names[c]) for c in order[:2])
-    if ensemble_predictions.members == 1:
+    if predictions.members == 1:
         return f"One member says {first}: alone, it has nobody to disagree with."
-    if not ensemble_predictions.split[number]:
-        return f"All {ensemble_predictions.members} members say {first}: they agree about this one."
-    rest = ensemble_predictions.members - int(tally[order[0]] + tally[order[1]])
+    if not predictions.split[number]:
+        return f"All {predictions.members} members say {first}: they agree about this one."
+    rest = predictions.members - int(tally[order[0]] + tally[order[1]])
     most, next_most = (in_letters(int(tally[c])) for c in order[:2])
     if not rest:
         return f"The members split: {most} for {first}, {next_most} for {second}."
@@ -55,59 +55,57 @@ def describe_vote_split(ensemble_predictions: EnsemblePredictions, number: int, 
     return f"{split}, {in_letters(rest)} for others."
 
 
-def describe_own_guess(
-    ensemble_predictions: EnsemblePredictions, number: int, guess: int | None, names: Sequence[str]
-) -> str:
+def describe_own_guess(predictions: EnsemblePredictions, number: int, guess: int | None, names: Sequence[str]) -> str:
     """Below the votes: what it is, and how the person's own answer stands to the members'."""
-    label = int(ensemble_predictions.labels[number])
+    label = int(predictions.labels[number])
     text = f"It is {images_words.format_true_class(names[label], names)}."
     if guess is None:
         return text
-    count = int(ensemble_predictions.tallies[number][guess])
+    count = int(predictions.tallies[number][guess])
     as_who = f"as {formats.format_count(count, 'member')} did" if count else "as no member did"
     return f"You said {names[guess]}, {as_who}. {text}"
 
 
-def describe_averaging(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
+def describe_averaging(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
     """The second step: what averaging makes of the votes."""
     answer, sure = (
-        shorten_quoted_class(names[ensemble_predictions.said[number]]),
-        formats.format_probability(ensemble_predictions.confidence[number]),
+        shorten_quoted_class(names[predictions.said[number]]),
+        formats.format_probability(predictions.confidence[number]),
     )
-    if ensemble_predictions.members == 1:
+    if predictions.members == 1:
         return f"One member alone is its own average: {answer} with {sure}."
-    top = np.sort(ensemble_predictions.tallies[number])[-2:]
+    top = np.sort(predictions.tallies[number])[-2:]
     if top[0] == top[1]:
         return f"The votes tie; averaged by how sure each member is, it is {answer} ({sure})."
-    voted, _ = majority_vote(ensemble_predictions.tallies[[number]], ensemble_predictions.averaged[[number]])
-    if voted[0] != ensemble_predictions.said[number]:
+    voted, _ = majority_vote(predictions.tallies[[number]], predictions.averaged[[number]])
+    if voted[0] != predictions.said[number]:
         most = shorten_quoted_class(names[voted[0]])
         return f"Most vote {most}; averaged by how sure each is, it is {answer} ({sure})."
     return f"Averaged, {answer} has {sure}: a member that is surer counts for more."
 
 
-def explain_averaging(ensemble_qualities: EnsembleQualities, n: int, plain: bool) -> str:
+def explain_averaging(qualities: EnsembleQualities, n: int, plain: bool) -> str:
     """Below it: why probabilities are averaged, and neither votes nor accuracies."""
-    ensemble_share = formats.format_percent(ensemble_qualities.ensemble.accuracy, n)
-    if len(ensemble_qualities.members) == 1:
+    ensemble_share = formats.format_percent(qualities.ensemble.accuracy, n)
+    if len(qualities.members) == 1:
         return f"It gets {ensemble_share} of all right. With more members their probabilities are averaged."
-    mean_share = formats.format_percent(ensemble_qualities.mean.accuracy, n)
+    mean_share = formats.format_percent(qualities.mean.accuracy, n)
     nll = terms.format_term("NLL", plain)
     return (
         "A vote counts the same at 51 % as at 99 %; an average of probabilities keeps how sure "
         "each member is. And the mean of the members’ accuracies (a mistake that has been in "
         f"print) describes one member, not the ensemble: here {mean_share} against "
         f"{ensemble_share}, and the {nll} falls from "
-        f"{formats.format_significant(ensemble_qualities.mean.nll)} to "
-        f"{formats.format_significant(ensemble_qualities.ensemble.nll)}."
+        f"{formats.format_significant(qualities.mean.nll)} to "
+        f"{formats.format_significant(qualities.ensemble.nll)}."
     )
 
 
 def describe_uncertainty_rank(
-    ensemble_predictions: EnsemblePredictions, measures: UncertaintyMeasures, number: int, noun: str
+    predictions: EnsemblePredictions, measures: UncertaintyMeasures, number: int, noun: str
 ) -> str:
     """The third step: where the image stands among all by what the members differ in."""
-    if ensemble_predictions.members == 1:
+    if predictions.members == 1:
         return f"One member alone cannot tell an unclear {noun} from an unfamiliar one."
     mine = measures.information[number]
     if not mine:
@@ -117,10 +115,7 @@ def describe_uncertainty_rank(
     share = float((measures.information < mine).mean())
     if share > 0.99:  # a percentage would round to all of them
         more = int((measures.information > mine).sum())
-        return (
-            f"On only {more:,} of {len(ensemble_predictions.labels):,} "
-            f"{pluralize_noun(noun)} do the members differ more."
-        )
+        return f"On only {more:,} of {len(predictions.labels):,} {pluralize_noun(noun)} do the members differ more."
     percentage = formats.format_percent(share, places=0)
     return f"The members differ here more than on {percentage} of all {pluralize_noun(noun)}."
 

@@ -62,7 +62,7 @@ def told(run_id: str) -> None:
         answer_comparison.st.markdown(
             answer_comparison.describe_answer_comparison(sides[one], sides[other], mark.names)
         )
-    saliency.compute_mark_occlusion = lambda classified_mark: covered((3, 7), (5, 1), *(None,) * 9)
+    saliency.compute_mark_occlusion = lambda mark: covered((3, 7), (5, 1), *(None,) * 9)
     saliency.show_saliency_maps(mark)
 
 

@@ -92,7 +92,7 @@ def mean_p_value(values: NDArray[np.float64]) -> float:
     return min(1.0, 2 * high)
 
 
-def moments_interval(difference_moments: DifferenceMoments, alpha: float, bounded: bool = False) -> tuple[Any, Any]:
+def moments_interval(moments: DifferenceMoments, alpha: float, bounded: bool = False) -> tuple[Any, Any]:
     """(low, high) of a mean, each of which is on the wrong side with probability `alpha`.
 
     The variance counts two examples more, one as far below the mean and one as far above it as
@@ -102,7 +102,7 @@ def moments_interval(difference_moments: DifferenceMoments, alpha: float, bounde
     spread but that its size is a draw of it: the interval is Machol's, and always holds 0.
 
     Args:
-      difference_moments: the moments; arrays (S,) give arrays.
+      moments: the moments; arrays (S,) give arrays.
       alpha: in (0, 0.5), the error of each end.
       bounded: whether `largest` is a bound of the differences rather than the largest seen.
 
@@ -114,23 +114,22 @@ def moments_interval(difference_moments: DifferenceMoments, alpha: float, bounde
     observations", IEEE Transactions on Information Theory 33 (1987), 373-382.
     `benchmarks.verdicts` simulates how often they are wrong.
     """
-    if difference_moments.n == 1 and not bounded:
-        alone = np.asarray(difference_moments.mean, np.float64)
+    if moments.n == 1 and not bounded:
+        alone = np.asarray(moments.mean, np.float64)
         size = max(1.0, SINGLE_VALUE_FACTOR / (2 * alpha)) * np.abs(alone)
         return alone - size, alone + size
-    z = -NormalDist().inv_cdf(alpha) if bounded else float(-stdtrit(difference_moments.n - 1, alpha))
+    z = -NormalDist().inv_cdf(alpha) if bounded else float(-stdtrit(moments.n - 1, alpha))
     mean, variance, largest = (
-        np.asarray(value, np.float64)
-        for value in (difference_moments.mean, difference_moments.variance, difference_moments.largest)
+        np.asarray(value, np.float64) for value in (moments.mean, moments.variance, moments.largest)
     )
-    half = z * np.sqrt((variance + 2 * largest * largest / difference_moments.n) / difference_moments.n)
+    half = z * np.sqrt((variance + 2 * largest * largest / moments.n) / moments.n)
     low, high = mean - half, mean + half
     if bounded:
         return low, high
-    error = np.sqrt(variance / difference_moments.n)
+    error = np.sqrt(variance / moments.n)
     return (
-        np.fmin(low, mean - error * _hall_quantile(difference_moments, z)),
-        np.fmax(high, mean - error * _hall_quantile(difference_moments, -z)),
+        np.fmin(low, mean - error * _hall_quantile(moments, z)),
+        np.fmax(high, mean - error * _hall_quantile(moments, -z)),
     )
 
 
@@ -194,14 +193,14 @@ def _tango_score(won: Doubles, lost: Doubles, n: int, difference: Doubles) -> Do
         return np.where(apart == 0, 0.0, apart / spread)
 
 
-def _hall_quantile(difference_moments: DifferenceMoments, z: float) -> Doubles:
+def _hall_quantile(moments: DifferenceMoments, z: float) -> Doubles:
     """Where Hall's transformed t is z: the t that a lopsided sample of N has in its place.
 
     NaN where the sample is so lopsided that there is none; all differences equal: 0.
     """
-    variance, third = (np.asarray(difference_moments.variance, float), np.asarray(difference_moments.third, float))
+    variance, third = (np.asarray(moments.variance, float), np.asarray(moments.third, float))
     with np.errstate(divide="ignore", invalid="ignore"):
-        skewness = np.where(variance > 0, third / variance**1.5, 0.0) / np.sqrt(difference_moments.n)
+        skewness = np.where(variance > 0, third / variance**1.5, 0.0) / np.sqrt(moments.n)
         straight = np.abs(skewness) < MIN_SKEWNESS
         bent = 3 / skewness * (np.cbrt(1 + skewness * (z - skewness / 6)) - 1)
     return np.where(straight, z, bent)

@@ -71,41 +71,37 @@ class MemberFaults:
         return bool(self.guessing or self.doubles or (self.removal and self.removal.is_better))
 
 
-def find_member_faults(
-    ensemble_predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
-) -> MemberFaults:
+def find_member_faults(predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None) -> MemberFaults:
     """What is wrong with single members of an ensemble.
 
     Args:
-      ensemble_predictions: what is judged.
+      predictions: what is judged.
       fit: the same members on other, held-out examples, to pick the member on that is left out;
-        None: on one half of `ensemble_predictions`, and the other half judges it.
+        None: on one half of `predictions`, and the other half judges it.
 
     Raises:
       ValueError: `fit` is of other members.
     """
     return MemberFaults(
-        find_guessing_members(ensemble_predictions),
-        find_double_members(ensemble_predictions),
-        judge_member_removal(ensemble_predictions, fit),
+        find_guessing_members(predictions), find_double_members(predictions), judge_member_removal(predictions, fit)
     )
 
 
-def find_guessing_members(ensemble_predictions: EnsemblePredictions) -> tuple[int, ...]:
+def find_guessing_members(predictions: EnsemblePredictions) -> tuple[int, ...]:
     """Return the members, from 0, that only guess, if other members show that more is possible.
 
     A member guesses if its votes are at chance level (`is_at_chance`). If all members do, none
     is named: then the whole ensemble guesses.
     """
-    labels, groups = ensemble_predictions.labels, ensemble_predictions.groups
-    members = ensemble_predictions.members
+    labels, groups = predictions.labels, predictions.groups
+    members = predictions.members
     guessing = tuple(
-        m for m, votes in enumerate(ensemble_predictions.votes) if is_at_chance(votes, labels, groups, tests=members)
+        m for m, votes in enumerate(predictions.votes) if is_at_chance(votes, labels, groups, tests=members)
     )
     return guessing if len(guessing) < members else ()
 
 
-def find_double_members(ensemble_predictions: EnsemblePredictions) -> tuple[tuple[int, ...], ...]:
+def find_double_members(predictions: EnsemblePredictions) -> tuple[tuple[int, ...], ...]:
     """Return groups of members, from 0, whose probabilities are the same except for rounding.
 
     Members that were trained from one seed, or a file that was given twice: they count as one. Few
@@ -113,23 +109,23 @@ def find_double_members(ensemble_predictions: EnsemblePredictions) -> tuple[tupl
     more different answers than classes.
     """
     groups: list[list[int]] = []
-    for member, probabilities in enumerate(ensemble_predictions.probabilities):
+    for member, probabilities in enumerate(predictions.probabilities):
         for group in groups:
-            if _is_double(ensemble_predictions.probabilities[group[0]], probabilities):
+            if _is_double(predictions.probabilities[group[0]], probabilities):
                 group.append(member)
                 break
         else:
             groups.append([member])
-    classes = ensemble_predictions.probabilities.shape[2]
+    classes = predictions.probabilities.shape[2]
     return tuple(
         tuple(group)
         for group in groups
-        if len(group) > 1 and len(np.unique(ensemble_predictions.probabilities[group[0]], axis=0)) > classes
+        if len(group) > 1 and len(np.unique(predictions.probabilities[group[0]], axis=0)) > classes
     )
 
 
 def judge_member_removal(
-    ensemble_predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
+    predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
 ) -> MemberRemoval | None:
     """What leaving out the member does that the ensemble's NLL is lowest without.
 
@@ -137,29 +133,29 @@ def judge_member_removal(
     whose hypothesis was there beforehand.
 
     Args:
-      ensemble_predictions: what is judged.
-      fit: the same members on other examples, to pick on; None: one half of `ensemble_predictions`.
+      predictions: what is judged.
+      fit: the same members on other examples, to pick on; None: one half of `predictions`.
 
     Raises:
       ValueError: `fit` is of other members.
     """
-    if fit is not None and fit.members != ensemble_predictions.members:
-        raise ValueError(f"{fit.members} members were held out for, and {ensemble_predictions.members} are judged.")
-    if ensemble_predictions.members == 1 or (fit is None and len(ensemble_predictions.labels) < MIN_EXAMPLES_TO_HALVE):
+    if fit is not None and fit.members != predictions.members:
+        raise ValueError(f"{fit.members} members were held out for, and {predictions.members} are judged.")
+    if predictions.members == 1 or (fit is None and len(predictions.labels) < MIN_EXAMPLES_TO_HALVE):
         return None
-    groups = ensemble_predictions.groups
+    groups = predictions.groups
     if fit is None:
-        fitted, judged = split_halves(ensemble_predictions.labels, groups)
-        picked, labels = (ensemble_predictions.probabilities[:, fitted], ensemble_predictions.labels[fitted])
+        fitted, judged = split_halves(predictions.labels, groups)
+        picked, labels = (predictions.probabilities[:, fitted], predictions.labels[fitted])
     else:
-        judged = np.ones(len(ensemble_predictions.labels), bool)
+        judged = np.ones(len(predictions.labels), bool)
         picked, labels = fit.probabilities, fit.labels
     known = picked[:, np.arange(len(labels)), labels].astype(np.float64)
-    without = (known.sum(axis=0) - known) / (ensemble_predictions.members - 1)
+    without = (known.sum(axis=0) - known) / (predictions.members - 1)
     nll = -np.log(np.maximum(without, MIN_PROBABILITY)).mean(axis=1)
     member = int(nll.argmin())
-    truth, whole = ensemble_predictions.labels[judged], ensemble_predictions.averaged[judged]
-    others = _average_without(ensemble_predictions.probabilities[:, judged], member)
+    truth, whole = predictions.labels[judged], predictions.averaged[judged]
+    others = _average_without(predictions.probabilities[:, judged], member)
     return MemberRemoval(
         member,
         compute_gain(others, whole, truth, select_groups(groups, judged)),

@@ -134,48 +134,43 @@ def majority_vote(tallies: Ints, averaged: Floats) -> tuple[NDArray[np.int64], N
 
 
 def compare_combining_rules(
-    ensemble_predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
+    predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
 ) -> CombinationComparison:
     """All four ways, judged on examples that nothing was fitted on.
 
     Args:
-      ensemble_predictions: what is judged.
+      predictions: what is judged.
       fit: what the weights are fitted on, the same members' on other examples; None: one half
-        of `ensemble_predictions`, and every quality is of the other.
+        of `predictions`, and every quality is of the other.
 
     Raises:
       ValueError: there are fewer than two examples, or `fit` is of other members.
     """
     if fit is None:
-        fitted, judged = split_halves(ensemble_predictions.labels, ensemble_predictions.groups)
+        fitted, judged = split_halves(predictions.labels, predictions.groups)
         label_probabilities = [
-            label_probability(member, ensemble_predictions.labels)[fitted]
-            for member in ensemble_predictions.probabilities
+            label_probability(member, predictions.labels)[fitted] for member in predictions.probabilities
         ]
     else:
-        judged = np.ones(len(ensemble_predictions.labels), bool)
+        judged = np.ones(len(predictions.labels), bool)
         label_probabilities = [label_probability(member, fit.labels) for member in fit.probabilities]
-    groups = select_groups(ensemble_predictions.groups, judged)
+    groups = select_groups(predictions.groups, judged)
     mixture_weights = fit_mixture_weights(np.stack(label_probabilities))
 
     def evaluate_majority() -> CombinationResult:
-        answers, shares = majority_vote(ensemble_predictions.tallies, ensemble_predictions.averaged)
-        metrics = _majority_vote_quality(shares[judged], answers[judged], ensemble_predictions.labels[judged], groups)
-        return _compare_with_mean(ensemble_predictions, judged, shares, answers, metrics)
+        answers, shares = majority_vote(predictions.tallies, predictions.averaged)
+        metrics = _majority_vote_quality(shares[judged], answers[judged], predictions.labels[judged], groups)
+        return _compare_with_mean(predictions, judged, shares, answers, metrics)
 
     def evaluate_distributions(distributions: Floats) -> CombinationResult:
-        metrics = measure_quality(distributions[judged], ensemble_predictions.labels[judged], groups)
-        return _compare_with_mean(
-            ensemble_predictions, judged, distributions, most_likely_classes(distributions), metrics
-        )
+        metrics = measure_quality(distributions[judged], predictions.labels[judged], groups)
+        return _compare_with_mean(predictions, judged, distributions, most_likely_classes(distributions), metrics)
 
     return CombinationComparison(
-        arithmetic=evaluate_distributions(ensemble_predictions.averaged),
-        geometric=evaluate_distributions(geometric_mean_probabilities(ensemble_predictions.probabilities)),
+        arithmetic=evaluate_distributions(predictions.averaged),
+        geometric=evaluate_distributions(geometric_mean_probabilities(predictions.probabilities)),
         majority=evaluate_majority(),
-        weighted=evaluate_distributions(
-            _weighted_mean_probabilities(ensemble_predictions.probabilities, mixture_weights)
-        ),
+        weighted=evaluate_distributions(_weighted_mean_probabilities(predictions.probabilities, mixture_weights)),
         weights=mixture_weights,
         judged=judged,
         fitted=len(label_probabilities[0]),
@@ -191,26 +186,19 @@ def _weighted_mean_probabilities(probabilities: Floats, weight: NDArray[np.float
 
 
 def _compare_with_mean(
-    ensemble_predictions: EnsemblePredictions,
-    judged: NDArray[np.bool_],
-    distributions: Floats,
-    answers: Ints,
-    metrics: Quality,
+    predictions: EnsemblePredictions, judged: NDArray[np.bool_], distributions: Floats, answers: Ints, metrics: Quality
 ) -> CombinationResult:
     """One way beside the arithmetic mean, paired example by example."""
-    labels = ensemble_predictions.labels[judged]
-    saved = (
-        log_loss(ensemble_predictions.averaged, ensemble_predictions.labels)
-        - log_loss(distributions, ensemble_predictions.labels)
-    )[judged]
+    labels = predictions.labels[judged]
+    saved = (log_loss(predictions.averaged, predictions.labels) - log_loss(distributions, predictions.labels))[judged]
     gain = paired_gain(
         answers[judged] == labels,
-        ensemble_predictions.right[judged],
+        predictions.right[judged],
         saved,
-        select_groups(ensemble_predictions.groups, judged),
-        estimate_mistake_nll(distributions[judged]) - estimate_mistake_nll(ensemble_predictions.averaged[judged]),
+        select_groups(predictions.groups, judged),
+        estimate_mistake_nll(distributions[judged]) - estimate_mistake_nll(predictions.averaged[judged]),
     )
-    return CombinationResult(metrics, answers, np.flatnonzero(answers != ensemble_predictions.said), gain)
+    return CombinationResult(metrics, answers, np.flatnonzero(answers != predictions.said), gain)
 
 
 def _majority_vote_quality(shares: Floats, answers: Ints, labels: Ints, groups: Ints | None) -> Quality:

@@ -46,7 +46,7 @@ class EceGain:
         return int(self.overconfidence_low > 0) - int(self.overconfidence_high < 0)
 
 
-def estimate_ece_gain(ensemble_predictions: EnsemblePredictions, seed: int = 0) -> EceGain:
+def estimate_ece_gain(predictions: EnsemblePredictions, seed: int = 0) -> EceGain:
     """The ensemble's ECE against its members', by paired bootstrap.
 
     Each resample is of the same examples for all, of whole groups where some belong together. An
@@ -58,19 +58,17 @@ def estimate_ece_gain(ensemble_predictions: EnsemblePredictions, seed: int = 0) 
     in up to 15 %.
 
     Args:
-      ensemble_predictions: the predictions.
+      predictions: the predictions.
       seed: of the bootstrap's draws.
 
     Source: A. C. Davison and D. V. Hinkley, "Bootstrap methods and their application", 1997,
     ch. 5 (percentile and basic intervals).
     """
     members = [
-        (probabilities.max(axis=-1), votes == ensemble_predictions.labels)
-        for probabilities, votes in zip(ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True)
+        (probabilities.max(axis=-1), votes == predictions.labels)
+        for probabilities, votes in zip(predictions.probabilities, predictions.votes, strict=True)
     ]
-    return estimate_ece_difference(
-        ensemble_predictions.confidence, ensemble_predictions.right, members, ensemble_predictions.groups, seed
-    )
+    return estimate_ece_difference(predictions.confidence, predictions.right, members, predictions.groups, seed)
 
 
 def estimate_ece_difference(

@@ -183,7 +183,7 @@ def paired_gain(
     )
 
 
-def gain_over_mean_member(ensemble_predictions: EnsemblePredictions) -> MeanGain:
+def gain_over_mean_member(predictions: EnsemblePredictions) -> MeanGain:
     """What the ensemble is better by than a member drawn at random, on the same examples.
 
     That is the mean of its gains over each member, so no member is picked by how it did here,
@@ -192,16 +192,14 @@ def gain_over_mean_member(ensemble_predictions: EnsemblePredictions) -> MeanGain
     −ln of a mean is at most the mean of −ln (Jensen), so only its size is a finding, and its
     interval does not reach below 0.
     """
-    right = ensemble_predictions.votes == ensemble_predictions.labels
+    right = predictions.votes == predictions.labels
     share = right.mean(axis=0)
-    digits = ensemble_predictions.right - share
-    members = sum(log_loss(member, ensemble_predictions.labels) for member in ensemble_predictions.probabilities)
-    saved = members / ensemble_predictions.members - log_loss(
-        ensemble_predictions.averaged, ensemble_predictions.labels
-    )
+    digits = predictions.right - share
+    members = sum(log_loss(member, predictions.labels) for member in predictions.probabilities)
+    saved = members / predictions.members - log_loss(predictions.averaged, predictions.labels)
     saved[np.abs(saved) < ROUNDING] = 0.0  # members that say the same save nothing
-    n = len(ensemble_predictions.labels)
-    groups = ensemble_predictions.groups
+    n = len(predictions.labels)
+    groups = predictions.groups
     low, high = grouped_mean_interval(digits, groups, LEVEL, bound=1.0)
     nll_low, nll_high = grouped_mean_interval(saved, groups, LEVEL)
     return MeanGain(
@@ -212,17 +210,17 @@ def gain_over_mean_member(ensemble_predictions: EnsemblePredictions) -> MeanGain
         float(saved.mean()),
         max(nll_low, 0.0),
         nll_high,
-        won=float((1 - share)[ensemble_predictions.right].sum()),
-        lost=float(share[~ensemble_predictions.right].sum()),
+        won=float((1 - share)[predictions.right].sum()),
+        lost=float(share[~predictions.right].sum()),
     )
 
 
-def find_best_member(ensemble_predictions: EnsemblePredictions) -> tuple[int, int]:
+def find_best_member(predictions: EnsemblePredictions) -> tuple[int, int]:
     """(member, right): the member that has the most examples right, the first of equal ones.
 
     The best on these very examples: on new ones expect less of it.
     """
-    hits = (ensemble_predictions.votes == ensemble_predictions.labels).sum(axis=1)
+    hits = (predictions.votes == predictions.labels).sum(axis=1)
     member = int(hits.argmax())
     return member, int(hits[member])
 

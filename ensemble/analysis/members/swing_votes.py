@@ -8,11 +8,11 @@ from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Ints, average_probabilities, most_likely_classes
 
 
-def find_swing_votes(ensemble_predictions: EnsemblePredictions) -> NDArray[np.bool_]:
+def find_swing_votes(predictions: EnsemblePredictions) -> NDArray[np.bool_]:
     """Where the average of all members but one says another class than that of all.
 
     Args:
-      ensemble_predictions: the predictions.
+      predictions: the predictions.
 
     Returns:
       (M, N), True where the verdict hangs on that member. One alone decides nothing: False.
@@ -20,28 +20,24 @@ def find_swing_votes(ensemble_predictions: EnsemblePredictions) -> NDArray[np.bo
     Source: J. F. Banzhaf, "Weighted voting doesn't work: a mathematical analysis", Rutgers Law
     Review 19 (1965), 317-343, whose swing voters these are, with averaged probabilities.
     """
-    is_swing = np.zeros(ensemble_predictions.votes.shape, bool)
-    if ensemble_predictions.members > 1:
-        M, N, C = ensemble_predictions.probabilities.shape
+    is_swing = np.zeros(predictions.votes.shape, bool)
+    if predictions.members > 1:
+        M, N, C = predictions.probabilities.shape
         for rows in iterate_blocks(N, M * C):
-            part = ensemble_predictions.probabilities[:, rows]
+            part = predictions.probabilities[:, rows]
             for member in range(M):
                 others = np.delete(part, member, axis=0)
-                is_swing[member, rows] = (
-                    most_likely_classes(average_probabilities(others)) != ensemble_predictions.said[rows]
-                )
+                is_swing[member, rows] = most_likely_classes(average_probabilities(others)) != predictions.said[rows]
     return is_swing
 
 
-def find_correct_minorities(ensemble_predictions: EnsemblePredictions) -> Ints:
+def find_correct_minorities(predictions: EnsemblePredictions) -> Ints:
     """The examples that the ensemble has wrong and at least one member right, rising.
 
     Args:
-      ensemble_predictions: the predictions.
+      predictions: the predictions.
 
     Returns:
       (K,), their numbers; those where most members were right and still overruled come too.
     """
-    return np.flatnonzero(
-        ~ensemble_predictions.right & (ensemble_predictions.votes == ensemble_predictions.labels).any(axis=0)
-    )
+    return np.flatnonzero(~predictions.right & (predictions.votes == predictions.labels).any(axis=0))

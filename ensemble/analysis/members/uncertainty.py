@@ -30,7 +30,7 @@ class UncertaintyMeasures:
     vote_margin: NDArray[np.float64]
 
 
-def measure_uncertainty(ensemble_predictions: EnsemblePredictions) -> UncertaintyMeasures:
+def measure_uncertainty(predictions: EnsemblePredictions) -> UncertaintyMeasures:
     """All measures of uncertainty, all in double precision.
 
     With p̄ = 1/M Σ_m p_m and H(p) = −Σ_c p_c ln p_c (0 ln 0 = 0): predictive = H(p̄), expected
@@ -42,13 +42,13 @@ def measure_uncertainty(ensemble_predictions: EnsemblePredictions) -> Uncertaint
     "Decomposition of uncertainty in Bayesian deep learning", ICML 2018, for the parts; L. C.
     Freeman, "Elementary applied statistics", 1965, for the variation ratio.
     """
-    first, second = _top_two_votes(ensemble_predictions.tallies)
+    first, second = _top_two_votes(predictions.tallies)
     return UncertaintyMeasures(
-        predictive=entropy(ensemble_predictions.averaged),
-        expected=expected_entropy(ensemble_predictions.probabilities),
-        information=ensemble_predictions.information,
-        variation_ratio=1 - first / ensemble_predictions.members,
-        vote_margin=(first - second) / ensemble_predictions.members,
+        predictive=entropy(predictions.averaged),
+        expected=expected_entropy(predictions.probabilities),
+        information=predictions.information,
+        variation_ratio=1 - first / predictions.members,
+        vote_margin=(first - second) / predictions.members,
     )
 
 

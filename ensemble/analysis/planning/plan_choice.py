@@ -55,10 +55,10 @@ class PlanChoice:
         )
 
 
-def rank_plans(plan_grid: PlanGrid, plans: Sequence[EnsemblePlan], figure: str) -> list[EnsemblePlan]:
+def rank_plans(grid: PlanGrid, plans: Sequence[EnsemblePlan], figure: str) -> list[EnsemblePlan]:
     """Plans by their figure, the best first, of equal ones the cheaper."""
     sign = 1 if LOWER_IS_BETTER[figure] else -1
-    return sorted(plans, key=lambda plan: (sign * plan_grid.mean(plan, figure), plan.cost))
+    return sorted(plans, key=lambda plan: (sign * grid.mean(plan, figure), plan.cost))
 
 
 def select_possible_plans(plans: Sequence[EnsemblePlan], figure: str) -> list[EnsemblePlan]:
@@ -76,13 +76,11 @@ def select_possible_plans(plans: Sequence[EnsemblePlan], figure: str) -> list[En
     return [plan for plan in plans if plan.members == most[plan.epochs]]
 
 
-def choose_best_plan(
-    plan_grid: PlanGrid, budget: int, figure: str = "nll", by: PlanGrid | None = None
-) -> PlanChoice | None:
+def choose_best_plan(grid: PlanGrid, budget: int, figure: str = "nll", by: PlanGrid | None = None) -> PlanChoice | None:
     """The best plan for a budget.
 
     Args:
-      plan_grid: the map on the examples that are reported.
+      grid: the map on the examples that are reported.
       budget: passes of one member over the training images: members times epochs.
       figure: "nll" or "accuracy".
       by: the map of the same run on the examples to choose by; None to choose on the reported
@@ -91,19 +89,19 @@ def choose_best_plan(
     Returns:
       None where it pays for no plan of the map.
     """
-    paid = [plan for plan in plan_grid.plans if plan.cost <= budget]
+    paid = [plan for plan in grid.plans if plan.cost <= budget]
     if not paid:
         return None
-    best = rank_plans(by or plan_grid, paid, figure)[0]
+    best = rank_plans(by or grid, paid, figure)[0]
     possible_plans = [plan for plan in select_possible_plans(paid, figure) if plan != best]
-    second = compute_plan_losses(plan_grid, rank_plans(by or plan_grid, possible_plans, figure)[:1], best, figure)
+    second = compute_plan_losses(grid, rank_plans(by or grid, possible_plans, figure)[:1], best, figure)
     return PlanChoice(
         figure,
         budget,
         best,
-        estimate_plan(plan_grid, best, figure),
+        estimate_plan(grid, best, figure),
         second[0] if second else None,
-        required_sample_size(second[0], plan_grid.n, plan_grid.members) if second else None,
+        required_sample_size(second[0], grid.n, grid.members) if second else None,
         len(paid),
-        tuple(compute_plan_losses(plan_grid, possible_plans, best, figure)),
+        tuple(compute_plan_losses(grid, possible_plans, best, figure)),
     )

@@ -60,31 +60,27 @@ class PlanEstimate:
     high: float
 
 
-def estimate_plan(plan_grid: PlanGrid, plan: EnsemblePlan, figure: str) -> PlanEstimate:
+def estimate_plan(grid: PlanGrid, plan: EnsemblePlan, figure: str) -> PlanEstimate:
     """What a plan comes to, and how surely: over draws of examples and of members.
 
     Args:
-      plan_grid: the map.
+      grid: the map.
       plan: one of its plans.
       figure: "nll" or "accuracy".
 
     Raises:
       ValueError: there is no such plan.
     """
-    values = plan_grid.example_scores(plan, figure)
-    share, df = _member_variance([plan_grid.member_influence(plan, figure)])
-    low, high = _plan_mean_interval(values, share, df, LEVEL, figure, plan_grid.groups)
+    values = grid.example_scores(plan, figure)
+    share, df = _member_variance([grid.member_influence(plan, figure)])
+    low, high = _plan_mean_interval(values, share, df, LEVEL, figure, grid.groups)
     if figure == "accuracy":
         high = min(high, 1.0)
     return PlanEstimate(float(values.mean()), max(0.0, low), high)
 
 
 def compute_plan_losses(
-    plan_grid: PlanGrid,
-    plans: Sequence[EnsemblePlan],
-    against: EnsemblePlan,
-    figure: str,
-    other: PlanGrid | None = None,
+    grid: PlanGrid, plans: Sequence[EnsemblePlan], against: EnsemblePlan, figure: str, other: PlanGrid | None = None
 ) -> list[PlanLoss]:
     """What each of S plans loses against one, paired on the same examples.
 
@@ -99,7 +95,7 @@ def compute_plan_losses(
     committee smaller than the one it is held against, of the same epoch, is certainly worse.
 
     Args:
-      plan_grid: the map of the plans.
+      grid: the map of the plans.
       plans: S of them; may be none.
       against: the other plan.
       figure: "nll" or "accuracy".
@@ -112,14 +108,14 @@ def compute_plan_losses(
     Source: J. C. Hsu, "Multiple Comparisons: Theory and Methods" (1996), ch. 4 (comparisons with
     the best); the intervals are those of `moments_interval`, with Student's t for the members.
     """
-    other_grid = plan_grid if other is None else other
-    if other_grid.n != plan_grid.n:
-        raise ValueError(f"Plans on {plan_grid.n:,} and on {other_grid.n:,} examples are not paired.")
+    other_grid = grid if other is None else other
+    if other_grid.n != grid.n:
+        raise ValueError(f"Plans on {grid.n:,} and on {other_grid.n:,} examples are not paired.")
     sign = 1 if LOWER_IS_BETTER[figure] else -1
     reference, its_members = (other_grid.example_scores(against, figure), other_grid.member_influence(against, figure))
     level = 1 - (1 - LEVEL) / max(1, len(plans))
     every = [
-        _compute_plan_loss(plan_grid, plan, against, figure, sign, reference, its_members, other is not None, level)
+        _compute_plan_loss(grid, plan, against, figure, sign, reference, its_members, other is not None, level)
         for plan in plans
     ]
     return every if other is not None or figure != "nll" else _apply_jensen_bounds(every)
@@ -143,7 +139,7 @@ def _apply_jensen_bounds(every: Sequence[PlanLoss]) -> list[PlanLoss]:
 
 
 def _compute_plan_loss(
-    plan_grid: PlanGrid,
+    grid: PlanGrid,
     plan: EnsemblePlan,
     against: EnsemblePlan,
     figure: str,
@@ -153,10 +149,10 @@ def _compute_plan_loss(
     apart: bool,
     level: float,
 ) -> PlanLoss:
-    values = sign * (plan_grid.example_scores(plan, figure) - reference)
-    plan_influence = plan_grid.member_influence(plan, figure)
+    values = sign * (grid.example_scores(plan, figure) - reference)
+    plan_influence = grid.member_influence(plan, figure)
     share, df = _member_variance([plan_influence, its_members] if apart else [plan_influence - its_members])
-    groups = plan_grid.groups
+    groups = grid.groups
     low, high = _plan_mean_interval(values, share, df, level, figure, groups)
     draws = values if groups is None else collapse_groups(values, groups)
     by_examples = float(draws.var()) / len(draws)

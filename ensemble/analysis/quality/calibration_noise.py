@@ -98,11 +98,9 @@ def estimate_calibration_error(
     )
 
 
-def estimate_ensemble_calibration_error(ensemble_predictions: EnsemblePredictions) -> CalibrationErrorEstimate:
+def estimate_ensemble_calibration_error(predictions: EnsemblePredictions) -> CalibrationErrorEstimate:
     """The ensemble's ECE, its interval, and what chance alone gives."""
-    return estimate_calibration_error(
-        ensemble_predictions.confidence, ensemble_predictions.right, groups=ensemble_predictions.groups
-    )
+    return estimate_calibration_error(predictions.confidence, predictions.right, groups=predictions.groups)
 
 
 def simulate_chance_calibration_errors(

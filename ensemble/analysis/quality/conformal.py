@@ -180,9 +180,9 @@ def _sort_descending(averaged: Floats) -> tuple[NDArray[np.float64], NDArray[np.
     return falling, ahead
 
 
-def _nonconformity_scores(conformal_threshold: ConformalThreshold, averaged: Floats, labels: Ints) -> Floats:
+def _nonconformity_scores(threshold: ConformalThreshold, averaged: Floats, labels: Ints) -> Floats:
     """How ill each example's label fits it, (n,)."""
-    if conformal_threshold.method == "lac":
+    if threshold.method == "lac":
         return 1 - averaged[np.arange(len(labels)), labels]
     own, place = averaged[np.arange(len(labels)), labels], np.empty(len(labels), np.int64)
     summed = np.empty(len(labels))
@@ -192,4 +192,4 @@ def _nonconformity_scores(conformal_threshold: ConformalThreshold, averaged: Flo
         lower = level & (np.arange(part.shape[1]) < labels[rows, None])
         place[rows] = (part > own[rows, None]).sum(axis=1) + lower.sum(axis=1)
         summed[rows] = _sort_descending(part)[1][np.arange(len(part)), place[rows]]
-    return summed + conformal_threshold.penalty_at(place + 1)
+    return summed + threshold.penalty_at(place + 1)

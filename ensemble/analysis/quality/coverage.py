@@ -64,7 +64,7 @@ class ConformalCoverage:
         return int(self.sizes[0])
 
 
-def coverage_p_value(conformal_threshold: ConformalThreshold, conformal_coverage: ConformalCoverage) -> float:
+def coverage_p_value(threshold: ConformalThreshold, coverage: ConformalCoverage) -> float:
     """How often so few of the sets, or fewer, hold the label where the promise is kept.
 
     Both draws count, that of the calibration examples and that of these: the number covered is
@@ -77,12 +77,12 @@ def coverage_p_value(conformal_threshold: ConformalThreshold, conformal_coverage
 
     Source: V. Vovk, "Conditional validity of inductive conformal predictors", ACML 2012.
     """
-    if not conformal_threshold.has_enough_examples:
+    if not threshold.has_enough_examples:
         return 1.0
-    worth = conformal_coverage.worth
-    fitted, judged = (max(1, round(worth * conformal_threshold.n)), round(worth * conformal_coverage.n))
-    covered = round(conformal_coverage.coverage * judged)
-    k = min(fitted, conformal_rank(fitted, conformal_threshold.error_rate))
+    worth = coverage.worth
+    fitted, judged = (max(1, round(worth * threshold.n)), round(worth * coverage.n))
+    covered = round(coverage.coverage * judged)
+    k = min(fitted, conformal_rank(fitted, threshold.error_rate))
     return float(betabinom.cdf(covered, judged, k, fitted + 1 - k))
 
 

@@ -124,15 +124,14 @@ def mean_quality(members: Sequence[Quality]) -> Quality:
     return Quality(examples, low, high, values)
 
 
-def measure_qualities(ensemble_predictions: EnsemblePredictions) -> EnsembleQualities:
+def measure_qualities(predictions: EnsemblePredictions) -> EnsembleQualities:
     """The quality of the ensemble, of each member, and the members' mean."""
     members = tuple(
-        measure_quality(member, ensemble_predictions.labels, ensemble_predictions.groups)
-        for member in ensemble_predictions.probabilities
+        measure_quality(member, predictions.labels, predictions.groups) for member in predictions.probabilities
     )
     mean = mean_quality(members)
-    if ensemble_predictions.groups is not None:  # as wide as a member's there
+    if predictions.groups is not None:  # as wide as a member's there
         ends = np.mean([(member.low, member.high) for member in members], axis=0)
         mean = replace(mean, low=float(ends[0]), high=float(ends[1]))
-    ensemble = measure_quality(ensemble_predictions.averaged, ensemble_predictions.labels, ensemble_predictions.groups)
+    ensemble = measure_quality(predictions.averaged, predictions.labels, predictions.groups)
     return EnsembleQualities(ensemble, members, mean)

@@ -87,18 +87,18 @@ def serialize_standings(competitor_results: list[CompetitorResult]) -> dict[str,
     return {"competitors": [_serialize_standing(result) for result in competitor_results]}
 
 
-def _serialize_standing(competitor_result: CompetitorResult) -> dict[str, Any]:
-    competitor = competitor_result.competitor
+def _serialize_standing(result: CompetitorResult) -> dict[str, Any]:
+    competitor = result.competitor
     return {
         "same": list(competitor.names),
-        "members": competitor_result.members,
+        "members": result.members,
         "width": competitor.width,
-        "parameters": competitor_result.cost.parameters,
-        "flops": competitor_result.members * competitor_result.cost.flops,
-        "seconds": competitor_result.seconds,
+        "parameters": result.cost.parameters,
+        "flops": result.members * result.cost.flops,
+        "seconds": result.seconds,
         "learning_rate": competitor.rate,
         "tried": [dataclasses.asdict(rate) for rate in competitor.rate_trials],
         "run_ids": [run.id for run in competitor.runs],
-        "figures": {name: serialize_metric(figure) for name, figure in competitor_result.metrics.items()},
-        "ensemble_ahead": serialize_difference(competitor_result.advantage),
+        "figures": {name: serialize_metric(figure) for name, figure in result.metrics.items()},
+        "ensemble_ahead": serialize_difference(result.advantage),
     }

@@ -93,15 +93,15 @@ def find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> li
     return list(runs_by_id.values())
 
 
-def serialize_comparison(comparison_table: ComparisonTable, by: Sequence[str]) -> dict[str, Any]:
+def serialize_comparison(table: ComparisonTable, by: Sequence[str]) -> dict[str, Any]:
     """What is compared, ready for JSON; docs/command-line.md says what each name is."""
     return {
         "by": list(by) or None,
-        "baseline": comparison_table.baseline,
-        "tests": comparison_table.tests,
-        "note": comparison_table.note,
-        "warnings": list(comparison_table.warnings),
-        "groups": [serialize_comparison_group(column) for column in comparison_table.columns],
+        "baseline": table.baseline,
+        "tests": table.tests,
+        "note": table.note,
+        "warnings": list(table.warnings),
+        "groups": [serialize_comparison_group(column) for column in table.columns],
     }
 
 
@@ -133,29 +133,29 @@ def serialize_metric(figure: MetricEstimate) -> dict[str, Any]:
     return {"value": figure.value, "low": figure.low, "high": figure.high, "over": figure.over, "runs": figure.runs}
 
 
-def serialize_difference(group_difference: GroupDifference | None) -> dict[str, Any] | None:
+def serialize_difference(difference: GroupDifference | None) -> dict[str, Any] | None:
     """A difference to the baseline; None if there is none."""
-    if group_difference is None:
+    if difference is None:
         return None
     return {
-        "examples": group_difference.n,
-        "won": group_difference.won,
-        "lost": group_difference.lost,
-        "digits": group_difference.digits,
-        "digits_low": group_difference.digits_low,
-        "digits_high": group_difference.digits_high,
-        "p": group_difference.p,
-        "p_adjusted": group_difference.adjusted_p,
-        "nll_saved": group_difference.nll,
-        "nll_saved_low": group_difference.nll_low,
-        "nll_saved_high": group_difference.nll_high,
-        "nll_p": group_difference.nll_p,
-        "nll_p_adjusted": group_difference.adjusted_nll_p,
-        "over": group_difference.over,
-        "settings_p": group_difference.settings_p,
-        "settings_p_adjusted": group_difference.adjusted_settings_p,
-        "settings_nll_p": group_difference.settings_nll_p,
-        "settings_nll_p_adjusted": group_difference.adjusted_settings_nll_p,
+        "examples": difference.n,
+        "won": difference.won,
+        "lost": difference.lost,
+        "digits": difference.digits,
+        "digits_low": difference.digits_low,
+        "digits_high": difference.digits_high,
+        "p": difference.p,
+        "p_adjusted": difference.adjusted_p,
+        "nll_saved": difference.nll,
+        "nll_saved_low": difference.nll_low,
+        "nll_saved_high": difference.nll_high,
+        "nll_p": difference.nll_p,
+        "nll_p_adjusted": difference.adjusted_nll_p,
+        "over": difference.over,
+        "settings_p": difference.settings_p,
+        "settings_p_adjusted": difference.adjusted_settings_p,
+        "settings_nll_p": difference.settings_nll_p,
+        "settings_nll_p_adjusted": difference.adjusted_settings_nll_p,
     }
 
 

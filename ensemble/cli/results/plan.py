@@ -68,19 +68,19 @@ def run_plan_command(
             print_line(line)
 
 
-def serialize_plan_choice(plan_choice: PlanChoice, maps: PlanGrids, costs: PlanCosts) -> dict[str, Any]:
+def serialize_plan_choice(choice: PlanChoice, maps: PlanGrids, costs: PlanCosts) -> dict[str, Any]:
     """The choice and the whole map, ready for JSON."""
     grid = maps.test
     return {
-        "figure": plan_choice.metric,
+        "figure": choice.metric,
         "chosen_on": maps.selection_split,
-        "budget": costs.training_work(EnsemblePlan(1, plan_choice.budget)),
-        "paid": plan_choice.affordable_plans,
-        "best": {**serialize_plan(plan_choice.best, costs), **vars(plan_choice.best_estimate)},
-        "candidates": [serialize_plan(candidate, costs) for candidate in plan_choice.candidates],
-        "runner_up": serialize_plan_loss(plan_choice.runner_up) if plan_choice.runner_up else None,
-        "to_be_sure": vars(plan_choice.sample_size) if plan_choice.sample_size else None,
-        "losses": [serialize_plan_loss(loss) for loss in plan_choice.losses],
+        "budget": costs.training_work(EnsemblePlan(1, choice.budget)),
+        "paid": choice.affordable_plans,
+        "best": {**serialize_plan(choice.best, costs), **vars(choice.best_estimate)},
+        "candidates": [serialize_plan(candidate, costs) for candidate in choice.candidates],
+        "runner_up": serialize_plan_loss(choice.runner_up) if choice.runner_up else None,
+        "to_be_sure": vars(choice.sample_size) if choice.sample_size else None,
+        "losses": [serialize_plan_loss(loss) for loss in choice.losses],
         "n": grid.n,
         "exact": grid.exact,
         "map": [
@@ -90,12 +90,12 @@ def serialize_plan_choice(plan_choice: PlanChoice, maps: PlanGrids, costs: PlanC
     }
 
 
-def serialize_plan(ensemble_plan: EnsemblePlan, costs: PlanCosts) -> dict[str, Any]:
+def serialize_plan(plan: EnsemblePlan, costs: PlanCosts) -> dict[str, Any]:
     """A plan and what it costs."""
-    seconds = costs.training_seconds(ensemble_plan)
+    seconds = costs.training_seconds(plan)
     return {
-        "members": ensemble_plan.members,
-        "epochs": ensemble_plan.epochs,
-        "img_member": costs.training_work(ensemble_plan),
+        "members": plan.members,
+        "epochs": plan.epochs,
+        "img_member": costs.training_work(plan),
         "seconds": None if seconds is None else round(seconds, 3),
     }

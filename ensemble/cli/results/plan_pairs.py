@@ -71,12 +71,12 @@ def serialize_plan_pair(two: PlanComparison) -> dict[str, Any]:
     }
 
 
-def serialize_plan_loss(plan_loss: PlanLoss) -> dict[str, Any]:
+def serialize_plan_loss(loss: PlanLoss) -> dict[str, Any]:
     """What a plan loses, with its interval."""
     return {
-        "members": plan_loss.plan.members,
-        "epochs": plan_loss.plan.epochs,
-        "loss": plan_loss.mean,
-        "low": plan_loss.low,
-        "high": plan_loss.high,
+        "members": loss.plan.members,
+        "epochs": loss.plan.epochs,
+        "loss": loss.mean,
+        "low": loss.low,
+        "high": loss.high,
     }

@@ -41,28 +41,24 @@ def run_worth_command(run_id: str, against: str | None, passes: int, as_json: bo
         print_line(f"Note: {note}", err=True)
 
 
-def serialize_worths(cheap_ensemble_worths: CheapEnsembleWorths) -> dict[str, Any]:
+def serialize_worths(worths: CheapEnsembleWorths) -> dict[str, Any]:
     """What was found, ready for JSON."""
     return {
-        "against": cheap_ensemble_worths.against,
-        "members": cheap_ensemble_worths.members,
-        "trainings": cheap_ensemble_worths.trainings,
-        "varied": cheap_ensemble_worths.varied,
-        "left_out": list(cheap_ensemble_worths.left_out),
-        "rows": [_serialize_worth(row) for row in cheap_ensemble_worths.rows],
+        "against": worths.against,
+        "members": worths.members,
+        "trainings": worths.trainings,
+        "varied": worths.varied,
+        "left_out": list(worths.left_out),
+        "rows": [_serialize_worth(row) for row in worths.rows],
     }
 
 
-def _serialize_worth(cheap_ensemble_worth: CheapEnsembleWorth) -> dict[str, Any]:
-    ends = {
-        "worth": cheap_ensemble_worth.equivalent.value,
-        "low": cheap_ensemble_worth.equivalent.low,
-        "high": cheap_ensemble_worth.equivalent.high,
-    }
+def _serialize_worth(worth: CheapEnsembleWorth) -> dict[str, Any]:
+    ends = {"worth": worth.equivalent.value, "low": worth.equivalent.low, "high": worth.equivalent.high}
     return {
-        "kind": cheap_ensemble_worth.kind,
-        "epochs": list(cheap_ensemble_worth.epochs),
-        "asked": cheap_ensemble_worth.networks,
+        "kind": worth.kind,
+        "epochs": list(worth.epochs),
+        "asked": worth.networks,
         # JSON knows no infinity: more than all members that there are.
         **{name: None if math.isinf(end) else end for name, end in ends.items()},
     }

@@ -83,12 +83,10 @@ class AxisColumn:
         return formats.format_significant(value, 4) if self.is_metric else str(format_setting_value(self.name, value))
 
 
-def list_run_columns(run_points: RunPoints) -> list[AxisColumn]:
+def list_run_columns(points: RunPoints) -> list[AxisColumn]:
     """What is known of the runs, settings first; without what is known of none."""
-    n = min((row.run.data.test_size for row in run_points.rows), default=10_000)
-    every = [
-        build_axis_column(axis, [row.cells.get(axis.name) for row in run_points.rows], n) for axis in run_points.axes
-    ]
+    n = min((row.run.data.test_size for row in points.rows), default=10_000)
+    every = [build_axis_column(axis, [row.cells.get(axis.name) for row in points.rows], n) for axis in points.axes]
     return [column for column in every if column.known_values]
 
 

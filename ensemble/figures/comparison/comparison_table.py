@@ -35,38 +35,38 @@ INTERVAL_SCOPES = {
 }
 
 
-def tabulate_comparison(comparison_table: ComparisonTable, differ: bool) -> pd.DataFrame:
+def tabulate_comparison(table: ComparisonTable, differ: bool) -> pd.DataFrame:
     """A row a setting or figure, a column a group; all of it text.
 
     Args:
-      comparison_table: the groups beside each other.
+      table: the groups beside each other.
       differ: whether settings that are the same in all of them are left out; they come last.
     """
-    rows = {"Runs": [f"{len(column.group.runs):,}" for column in comparison_table.columns]}
-    rows |= format_setting_rows(comparison_table, True)
+    rows = {"Runs": [f"{len(column.group.runs):,}" for column in table.columns]}
+    rows |= format_setting_rows(table, True)
     for metric in COMPARISON_METRICS:
         texts = [
             format_metric_with_interval(metric, column.metrics[metric.name], count_test_images(column))
-            for column in comparison_table.columns
+            for column in table.columns
         ]
         if any(text != "–" for text in texts):
             rows[METRIC_TITLES.get(metric.name, metric.title)] = texts
-    if comparison_table.baseline and len(comparison_table.columns) > 1:
+    if table.baseline and len(table.columns) > 1:
         rows |= {
-            label: [format_baseline_cell(column, say) for column in comparison_table.columns]
+            label: [format_baseline_cell(column, say) for column in table.columns]
             for label, say in DIFFERENCE_ROWS.items()
         }
     if not differ:
-        rows |= format_setting_rows(comparison_table, False)
-    titles = [column.group.title for column in comparison_table.columns]
+        rows |= format_setting_rows(table, False)
+    titles = [column.group.title for column in table.columns]
     return pd.DataFrame.from_dict(rows, orient="index", columns=titles).reset_index(names=NAME_COLUMN)
 
 
-def format_setting_rows(comparison_table: ComparisonTable, differ: bool) -> dict[str, list[str]]:
+def format_setting_rows(table: ComparisonTable, differ: bool) -> dict[str, list[str]]:
     """The settings that differ, or those that do not; none that nobody has set."""
     return {
         setting.label.capitalize(): [text or "–" for text in setting.texts]
-        for setting in comparison_table.settings
+        for setting in table.settings
         if setting.differs == differ and any(setting.texts)
     }
 
@@ -166,9 +166,9 @@ DIFFERENCE_ROWS: dict[str, Callable[[GroupDifference], str]] = {
 }
 
 
-def describe_baseline_comparison(comparison_table: ComparisonTable) -> str:
+def describe_baseline_comparison(table: ComparisonTable) -> str:
     """What the table shows of accuracy and of NLL, in a sentence; "" without a baseline."""
-    differences = [column.difference for column in comparison_table.columns if column.difference]
+    differences = [column.difference for column in table.columns if column.difference]
     if not differences:
         return ""
     signs = [(d.settings_accuracy_sign, d.settings_nll_sign) for d in differences]
@@ -185,11 +185,11 @@ def describe_baseline_comparison(comparison_table: ComparisonTable) -> str:
     )
 
 
-def describe_seed_limit(comparison_table: ComparisonTable) -> str:
+def describe_seed_limit(table: ComparisonTable) -> str:
     """That a difference is shown of these runs and not of their settings; "" where none is."""
     of_runs_alone = [
         column.difference
-        for column in comparison_table.columns
+        for column in table.columns
         if (d := column.difference)
         and ((d.accuracy_sign and not d.settings_accuracy_sign) or (d.nll_sign and not d.settings_nll_sign))
     ]
@@ -211,31 +211,31 @@ def format_better_and_worse(signs: Sequence[int]) -> str:
     return ", ".join(parts) or "with no difference shown"
 
 
-def describe_table_basis(comparison_table: ComparisonTable) -> str:
+def describe_table_basis(table: ComparisonTable) -> str:
     """What the figures and tests hold for."""
-    over = {column.difference.over for column in comparison_table.columns if column.difference}
-    over |= {figure.over for column in comparison_table.columns for figure in column.metrics.values()}
-    sentences = [comparison_table.note]
+    over = {column.difference.over for column in table.columns if column.difference}
+    over |= {figure.over for column in table.columns for figure in column.metrics.values()}
+    sentences = [table.note]
     if over - {""}:
         parts = "; ".join(words for name, words in INTERVAL_SCOPES.items() if name in over)
         sentences.append(f"Intervals are 95 %, each of one figure alone: {parts}.")
-    sentences.append(describe_compared_digits_caution(comparison_table.datasets))
-    if comparison_table.tests:
+    sentences.append(describe_compared_digits_caution(table.datasets))
+    if table.tests:
         sentences.append(
-            f"Every p is adjusted for all {comparison_table.tests} tests (Holm): that one of them "
+            f"Every p is adjusted for all {table.tests} tests (Holm): that one of them "
             "errs by luck has a chance of at most 5 %. “Not shown” does not mean equal."
         )
         sentences.append(BASELINE_NOTE)
     return " ".join(filter(None, sentences))
 
 
-def tabulate_comparison_values(comparison_table: ComparisonTable) -> pd.DataFrame:
+def tabulate_comparison_values(table: ComparisonTable) -> pd.DataFrame:
     """The same for a program: a row a group and figure, with value, ends and what they hold for."""
     rows: list[dict[str, Any]] = []
-    for column in comparison_table.columns:
+    for column in table.columns:
         place = {"group": column.group.title, "runs": " ".join(run.id for run in column.group.runs)}
-        for setting, texts in ((setting, setting.texts) for setting in comparison_table.settings):
-            text = texts[comparison_table.columns.index(column)]
+        for setting, texts in ((setting, setting.texts) for setting in table.settings):
+            text = texts[table.columns.index(column)]
             rows.append({**place, "kind": "setting", "name": setting.name, "text": text})
         for name, figure in column.metrics.items():
             rows.append(

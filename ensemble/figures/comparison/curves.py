@@ -101,14 +101,14 @@ def build_value_scaling(what: str, wrong: bool) -> Any:
     return (lambda y: 100 * (1 - y)) if wrong else (lambda y: 100 * y)
 
 
-def build_group_band(group_curves: GroupCurves, hue: str, scaled: Any) -> list[dict[str, Any]]:
+def build_group_band(curves: GroupCurves, hue: str, scaled: Any) -> list[dict[str, Any]]:
     """The band of a group, in pieces where it has gaps; nothing where it has none."""
-    known = np.isfinite(group_curves.low) & np.isfinite(group_curves.high)
+    known = np.isfinite(curves.low) & np.isfinite(curves.high)
     red, green, blue = parse_hex_color(hue)
     traces = []
     for piece in find_gapless_slices(known):
-        x = np.concatenate([group_curves.x[piece], group_curves.x[piece][::-1]])
-        y = np.concatenate([scaled(group_curves.high[piece]), scaled(group_curves.low[piece])[::-1]])
+        x = np.concatenate([curves.x[piece], curves.x[piece][::-1]])
+        y = np.concatenate([scaled(curves.high[piece]), scaled(curves.low[piece])[::-1]])
         traces.append(
             {
                 "x": round_line_values(x),
@@ -119,7 +119,7 @@ def build_group_band(group_curves: GroupCurves, hue: str, scaled: Any) -> list[d
                 "fillcolor": f"rgba({red}, {green}, {blue}, 0.16)",
                 "hoverinfo": "skip",
                 "showlegend": False,
-                "legendgroup": group_curves.group.key,
+                "legendgroup": curves.group.key,
             }
         )
     return traces
@@ -131,9 +131,7 @@ def find_gapless_slices(known: Any) -> list[slice]:
     return [slice(int(a), int(b)) for a, b in edges.reshape(-1, 2) if b - a > 1]
 
 
-def build_run_line(
-    line: RunLine, hue: str, split: str, most: int, scaled: Any, group_curves: GroupCurves
-) -> dict[str, Any]:
+def build_run_line(line: RunLine, hue: str, split: str, most: int, scaled: Any, curves: GroupCurves) -> dict[str, Any]:
     """One run's, or one member's, line."""
     kept = chart_style.select_drawn_points(len(line.x), most)
     who = f", {line.who}" if line.who.startswith("member ") else ""
@@ -142,23 +140,23 @@ def build_run_line(
         "opacity": 0.45,
         "name": escaping.escape_plotly_text(f"{line.name}{who}, {split}"),
         "showlegend": False,
-        "legendgroup": group_curves.group.key,
+        "legendgroup": curves.group.key,
     }
 
 
 def build_group_mean(
-    group_curves: GroupCurves, hue: str, split: str, scaled: Any, in_legend: bool, few: bool
+    curves: GroupCurves, hue: str, split: str, scaled: Any, in_legend: bool, few: bool
 ) -> dict[str, Any]:
     """The mean of a group: bold, and by name in the legend, where there are few."""
-    title = escaping.escape_plotly_text(group_curves.group.title)
-    count_text = f" (mean of {group_curves.runs})" if group_curves.runs > 1 else ""
-    hover = f"<b>{escaping.escape_plotly_template(group_curves.group.title)}{count_text}</b>, {split}"
-    return build_line_points(group_curves.x, scaled(group_curves.mean)) | {
+    title = escaping.escape_plotly_text(curves.group.title)
+    count_text = f" (mean of {curves.runs})" if curves.runs > 1 else ""
+    hover = f"<b>{escaping.escape_plotly_template(curves.group.title)}{count_text}</b>, {split}"
+    return build_line_points(curves.x, scaled(curves.mean)) | {
         "line": {"color": hue, "width": 3 if few else 1.5, "dash": DASHES[split]},
         "name": f"{title}{count_text}",
         "opacity": 1 if few else 0.75,
         "showlegend": in_legend,
-        "legendgroup": group_curves.group.key,
+        "legendgroup": curves.group.key,
         "hovertemplate": f"{hover}<br>%{{x:.4~g}}: %{{y:.4~g}}<extra></extra>",
     }
 
@@ -192,12 +190,10 @@ def tabulate_group_curves(of_splits: CurvesBySplit, what: str, x: str) -> pd.Dat
 
 
 def build_line_frame(
-    group_curves: GroupCurves, split: str, run: str, who: str, x: str, what: str, places: Doubles, y: Doubles
+    curves: GroupCurves, split: str, run: str, who: str, x: str, what: str, places: Doubles, y: Doubles
 ) -> pd.DataFrame:
     """The points of one line."""
-    return pd.DataFrame(
-        {"group": group_curves.group.title, "run": run, "curve": who, "split": split, x: places, what: y}
-    )
+    return pd.DataFrame({"group": curves.group.title, "run": run, "curve": who, "split": split, x: places, what: y})
 
 
 MAX_HEADLINE_LETTERS = 90  # letters of a headline
@@ -236,11 +232,11 @@ def describe_best_group(each: Sequence[GroupCurves], what: str, split: str, goin
     return f"{'So far t' if going else 'T'}{text}", f"{word.capitalize()}: {title}. Next: {next_}."
 
 
-def format_group_value(what: str, end: float, group_curves: GroupCurves) -> str:
+def format_group_value(what: str, end: float, curves: GroupCurves) -> str:
     """A figure of a group as people read it."""
     if what == "loss":
         return formats.format_significant(end)
-    return formats.format_percent(end, group_curves.group.runs[0].data.test_size)
+    return formats.format_percent(end, curves.group.runs[0].data.test_size)
 
 
 def explain_group_curves_chart(

@@ -19,17 +19,11 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def compute_reliability_diagrams(
-    ensemble_predictions: EnsemblePredictions,
-) -> tuple[ReliabilityBins, list[ReliabilityBins]]:
+def compute_reliability_diagrams(predictions: EnsemblePredictions) -> tuple[ReliabilityBins, list[ReliabilityBins]]:
     """The reliability diagram of the ensemble, and of each member; of one member none."""
-    each = (
-        zip(ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True)
-        if ensemble_predictions.members > 1
-        else ()
-    )
-    members = [reliability_bins(prediction_confidence(p), votes == ensemble_predictions.labels) for p, votes in each]
-    return reliability_bins(ensemble_predictions.confidence, ensemble_predictions.right), members
+    each = zip(predictions.probabilities, predictions.votes, strict=True) if predictions.members > 1 else ()
+    members = [reliability_bins(prediction_confidence(p), votes == predictions.labels) for p, votes in each]
+    return reliability_bins(predictions.confidence, predictions.right), members
 
 
 def plot_reliability_diagram(

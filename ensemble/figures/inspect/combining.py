@@ -29,20 +29,17 @@ def list_combinations(combined: CombinationComparison) -> dict[str, CombinationR
 
 
 def compare_rules_and_members(
-    ensemble_predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
+    predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
 ) -> tuple[CombinationComparison, list[Quality]]:
     """The four ways, and each member alone on the examples that they are judged on.
 
     Args:
-      ensemble_predictions: what is judged.
+      predictions: what is judged.
       fit: what the weights are fitted on; see `combining.compare_combining_rules`.
     """
-    combined = combining.compare_combining_rules(ensemble_predictions, fit)
+    combined = combining.compare_combining_rules(predictions, fit)
     half = combined.judged
-    return combined, [
-        measure_quality(member[half], ensemble_predictions.labels[half])
-        for member in ensemble_predictions.probabilities
-    ]
+    return combined, [measure_quality(member[half], predictions.labels[half]) for member in predictions.probabilities]
 
 
 def format_combination_metric(value: float, name: str, n: int) -> str:

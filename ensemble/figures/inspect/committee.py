@@ -119,12 +119,10 @@ def add_margin_band(chart: "go.Figure", enough: SufficientSize, whole: float, pa
     )
 
 
-def build_expected_curve(
-    committee_curve: CommitteeCurve, beyond: Extrapolation, palette: Palette
-) -> list[dict[str, Any]]:
+def build_expected_curve(curve: CommitteeCurve, beyond: Extrapolation, palette: Palette) -> list[dict[str, Any]]:
     """What is expected of more members than there are: dashed, with its interval."""
-    size = np.concatenate([committee_curve.size[-1:], beyond.size])
-    middle = np.concatenate([committee_curve.mean[-1:], beyond.mean])
+    size = np.concatenate([curve.size[-1:], beyond.size])
+    middle = np.concatenate([curve.mean[-1:], beyond.mean])
     hovers = [
         f"{formats.format_count(int(k), 'member')}: {formats.format_significant(value)}, "
         f"{EXPECTED_LABEL}<br>95 %: "
@@ -162,46 +160,29 @@ def compute_size_range(last: int) -> list[float]:
     return [1 - room, last + room]
 
 
-def build_committee_band(committee_curve: CommitteeCurve, scale: float) -> list[dict[str, Any]]:
+def build_committee_band(curve: CommitteeCurve, scale: float) -> list[dict[str, Any]]:
     """From the worst to the best committee of each size."""
-    line = {
-        "x": committee_curve.size,
-        "mode": "lines",
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-        "legendgroup": "band",
-    }
+    line = {"x": curve.size, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "legendgroup": "band"}
     return [
-        {**line, "y": scale * committee_curve.low, "showlegend": False, "name": "lowest"},
-        {
-            **line,
-            "y": scale * committee_curve.high,
-            "fill": "tonexty",
-            "name": "best to worst",
-            "fillcolor": build_band_color(),
-        },
+        {**line, "y": scale * curve.low, "showlegend": False, "name": "lowest"},
+        {**line, "y": scale * curve.high, "fill": "tonexty", "name": "best to worst", "fillcolor": build_band_color()},
     ]
 
 
-def build_committee_mean(committee_curve: CommitteeCurve, name: str, n: int, palette: Palette) -> dict[str, Any]:
+def build_committee_mean(curve: CommitteeCurve, name: str, n: int, palette: Palette) -> dict[str, Any]:
     """The mean over the committees of each size."""
     hovers = [
         f"{formats.format_count(int(size), 'member')}: "
         f"{format_committee_metric(middle, name, n)} on average, {format_committee_metric(low, name, n)} "
         f"to {format_committee_metric(high, name, n)}<br>{formats.format_count(int(count), 'committee')}"
         for size, middle, low, high, count in zip(
-            committee_curve.size,
-            committee_curve.mean,
-            committee_curve.low,
-            committee_curve.high,
-            committee_curve.count,
-            strict=True,
+            curve.size, curve.mean, curve.low, curve.high, curve.count, strict=True
         )
     ]
     return {
-        "x": committee_curve.size,
-        "y": (100 if name == "accuracy" else 1) * committee_curve.mean,
-        "mode": "lines+markers" if len(committee_curve.size) <= 16 else "lines",
+        "x": curve.size,
+        "y": (100 if name == "accuracy" else 1) * curve.mean,
+        "mode": "lines+markers" if len(curve.size) <= 16 else "lines",
         "marker": {"size": 7},
         "line": chart_style.style_ensemble_line(palette),
         "name": "mean of the committees",
@@ -229,12 +210,9 @@ def build_lone_member_dots(judged: CommitteeEvaluation, name: str, palette: Pale
     ]
 
 
-def describe_committee_chart(committee_curve: CommitteeCurve, name: str, n: int) -> str:
+def describe_committee_chart(curve: CommitteeCurve, name: str, n: int) -> str:
     """The picture in words."""
-    first, last = (
-        format_committee_metric(committee_curve.mean[0], name, n),
-        format_committee_metric(committee_curve.mean[-1], name, n),
-    )
+    first, last = (format_committee_metric(curve.mean[0], name, n), format_committee_metric(curve.mean[-1], name, n))
     return f"Mean {METRIC_NAMES[name]} over the committee's size, from {first} to {last}"
 
 
@@ -276,11 +254,11 @@ METRIC_GLOSSES = {
 }
 
 
-def explain_committee_chart(judged: CommitteeEvaluation, committee_curve: CommitteeCurve, name: str) -> str:
+def explain_committee_chart(judged: CommitteeEvaluation, curve: CommitteeCurve, name: str) -> str:
     """What to see in the curve of one figure."""
     first, last = (
-        format_committee_metric(committee_curve.mean[0], name, judged.n),
-        format_committee_metric(committee_curve.mean[-1], name, judged.n),
+        format_committee_metric(curve.mean[0], name, judged.n),
+        format_committee_metric(curve.mean[-1], name, judged.n),
     )
     return (
         f"{METRIC_NAMES[name]} ({METRIC_GLOSSES[name]}) goes from {first} for a single member, on "

@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 MAX_LISTED_SIZES = 12  # sizes in the picture's words
 
 
-def plot_set_sizes(conformal_coverage: ConformalCoverage, noun: str, title: str, palette: Palette) -> "go.Figure":
+def plot_set_sizes(coverage: ConformalCoverage, noun: str, title: str, palette: Palette) -> "go.Figure":
     """A bar for each size: the sets that hold the label below, those that miss it on top.
 
     Args:
-      conformal_coverage: the sets on the half that judges them.
+      coverage: the sets on the half that judges them.
       noun: what one example is called.
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    sizes = np.arange(len(conformal_coverage.sizes))
-    missed = conformal_coverage.sizes - conformal_coverage.sizes_covered
+    sizes = np.arange(len(coverage.sizes))
+    missed = coverage.sizes - coverage.sizes_covered
     chart = go.Figure()
     for name, counts, color in (
-        (f"✓ holds the {noun}", conformal_coverage.sizes_covered, RIGHT_COLOR),
+        (f"✓ holds the {noun}", coverage.sizes_covered, RIGHT_COLOR),
         (f"✗ misses the {noun}", missed, WRONG_COLOR),
     ):
         chart.add_bar(
@@ -47,8 +47,8 @@ def plot_set_sizes(conformal_coverage: ConformalCoverage, noun: str, title: str,
             ],
         )
     chart.update_layout(chart_style.build_chart_layout(title, 360, palette, barmode="stack", bargap=0.15))
-    last = int(np.flatnonzero(conformal_coverage.sizes).max(initial=1))
-    first = 0 if conformal_coverage.empty_count else 1
+    last = int(np.flatnonzero(coverage.sizes).max(initial=1))
+    first = 0 if coverage.empty_count else 1
     chart.update_xaxes(
         title="classes in the set", dtick=1 if last <= 30 else None, range=[first - 0.6, last + 0.6], fixedrange=True
     )
@@ -61,24 +61,20 @@ def format_set_size(size: int) -> str:
     return "no class" if not size else "1 class" if size == 1 else f"{size} classes"
 
 
-def describe_set_sizes_chart(conformal_coverage: ConformalCoverage, noun: str) -> str:
+def describe_set_sizes_chart(coverage: ConformalCoverage, noun: str) -> str:
     """The picture in words."""
-    counted = [(size, count) for size, count in enumerate(conformal_coverage.sizes.tolist()) if count]
+    counted = [(size, count) for size, count in enumerate(coverage.sizes.tolist()) if count]
     listing = ", ".join(f"{count:,} of {format_set_size(size)}" for size, count in counted[:MAX_LISTED_SIZES])
     if rest := sum(count for _, count in counted[MAX_LISTED_SIZES:]):
         listing += f", {rest:,} of more"
     return (
-        f"Sizes of {conformal_coverage.n:,} sets: {listing}; "
-        f"{formats.format_percent(conformal_coverage.coverage, conformal_coverage.n)} hold the {noun}"
+        f"Sizes of {coverage.n:,} sets: {listing}; "
+        f"{formats.format_percent(coverage.coverage, coverage.n)} hold the {noun}"
     )
 
 
-def tabulate_set_sizes(conformal_coverage: ConformalCoverage) -> pd.DataFrame:
+def tabulate_set_sizes(coverage: ConformalCoverage) -> pd.DataFrame:
     """A row for each size: how many sets have it, and how many of these hold the label."""
     return pd.DataFrame(
-        {
-            "classes": np.arange(len(conformal_coverage.sizes)),
-            "sets": conformal_coverage.sizes,
-            "hold_the_label": conformal_coverage.sizes_covered,
-        }
+        {"classes": np.arange(len(coverage.sizes)), "sets": coverage.sizes, "hold_the_label": coverage.sizes_covered}
     )

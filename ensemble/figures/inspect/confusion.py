@@ -23,10 +23,10 @@ Matrix = NDArray[np.int64]
 Cell = tuple[int, int]  # what it is, what the ensemble says
 
 
-def compute_confusion_matrix(ensemble_predictions: EnsemblePredictions) -> Matrix:
+def compute_confusion_matrix(predictions: EnsemblePredictions) -> Matrix:
     """(C, C): how many images of the row's class the ensemble says are of the column's."""
-    classes = ensemble_predictions.averaged.shape[1]
-    cells = np.bincount(ensemble_predictions.labels * classes + ensemble_predictions.said, minlength=classes**2)
+    classes = predictions.averaged.shape[1]
+    cells = np.bincount(predictions.labels * classes + predictions.said, minlength=classes**2)
     return cells.reshape(classes, classes)
 
 

@@ -21,27 +21,27 @@ DecompositionByEpoch = dict[int, NllDecomposition]
 
 
 def plot_loss_decomposition(
-    decomposition_by_epoch: DecompositionByEpoch, current_epoch: int, title: str, palette: Palette
+    decomposition: DecompositionByEpoch, current_epoch: int, title: str, palette: Palette
 ) -> "go.Figure":
     """Two lines and the band between them; a dotted line where the shown epoch is.
 
     Args:
-      decomposition_by_epoch: the parts of the loss by epoch, rising.
+      decomposition: the parts of the loss by epoch, rising.
       current_epoch: the epoch that is shown.
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    epochs = list(decomposition_by_epoch)
-    mean = [parts.mean_member_nll for parts in decomposition_by_epoch.values()]
-    whole = [parts.ensemble_nll for parts in decomposition_by_epoch.values()]
-    mode = "lines+markers" if len(decomposition_by_epoch) <= MAX_MARKED_EPOCHS else "lines"
+    epochs = list(decomposition)
+    mean = [parts.mean_member_nll for parts in decomposition.values()]
+    whole = [parts.ensemble_nll for parts in decomposition.values()]
+    mode = "lines+markers" if len(decomposition) <= MAX_MARKED_EPOCHS else "lines"
     hovers = [
         f"Epoch {epoch}: diversity {formats.format_significant(parts.diversity)} nats, "
         f"{formats.format_percent(parts.diversity / (parts.mean_member_nll or 1), places=0)} "
         "of the average member's NLL"
-        for epoch, parts in decomposition_by_epoch.items()
+        for epoch, parts in decomposition.items()
     ]
     each = [
         f"Epoch {epoch}: NLL of the average member {formats.format_significant(nll)} nats"
@@ -70,9 +70,9 @@ def plot_loss_decomposition(
     return chart
 
 
-def tabulate_loss_decomposition(decomposition_by_epoch: DecompositionByEpoch) -> pd.DataFrame:
+def tabulate_loss_decomposition(decomposition: DecompositionByEpoch) -> pd.DataFrame:
     """A row an epoch."""
-    return pd.DataFrame([{"epoch": epoch, **vars(parts)} for epoch, parts in decomposition_by_epoch.items()])
+    return pd.DataFrame([{"epoch": epoch, **vars(parts)} for epoch, parts in decomposition.items()])
 
 
 def explain_decomposition_chart(here: NllDecomposition) -> str:

@@ -49,17 +49,12 @@ class CorruptionAnswers:
 
 
 def plot_image_corruption(
-    corruption_answers: CorruptionAnswers,
-    kind: Corruption,
-    place: int,
-    names: Sequence[str],
-    title: str,
-    palette: Palette,
+    answers: CorruptionAnswers, kind: Corruption, place: int, names: Sequence[str], title: str, palette: Palette
 ) -> "go.Figure":
     """The three pictures, with a line where the slider stands.
 
     Args:
-      corruption_answers: the answers.
+      answers: the answers.
       kind: the corruption.
       place: the slider's place among the amounts.
       names: the classes' names.
@@ -69,9 +64,9 @@ def plot_image_corruption(
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
     names = [escaping.escape_plotly_text(name) for name in names]
-    who = list_answer_rows(corruption_answers)
+    who = list_answer_rows(answers)
     heights = [170, ROW_HEIGHT * len(who) + 8, 120]
-    label = names[int(corruption_answers.predictions.labels[0])]
+    label = names[int(answers.predictions.labels[0])]
     chart = make_subplots(
         3,
         1,
@@ -80,20 +75,20 @@ def plot_image_corruption(
         vertical_spacing=0.09,
         subplot_titles=[f"probability of “{label}”", "what they say", "uncertainty (nats)"],
     )
-    for trace in build_label_probability_lines(corruption_answers, kind, palette):
+    for trace in build_label_probability_lines(answers, kind, palette):
         chart.add_scatter(**trace, row=1, col=1)
-    chart.add_heatmap(**build_answer_cells(corruption_answers, kind, names, who, palette), row=2, col=1)
-    for trace in build_uncertainty_lines(corruption_answers, kind, palette):
+    chart.add_heatmap(**build_answer_cells(answers, kind, names, who, palette), row=2, col=1)
+    for trace in build_uncertainty_lines(answers, kind, palette):
         chart.add_scatter(**trace, row=3, col=1)
-    here, line = (corruption_answers.amounts[place], {"color": palette.ink, "width": 1, "dash": "dot"})
+    here, line = (answers.amounts[place], {"color": palette.ink, "width": 1, "dash": "dot"})
     for row in (1, 3):
         chart.add_vline(here, line=line, row=row, col=1)
-    low, high = compute_amount_span([here], corruption_answers.amounts)
+    low, high = compute_amount_span([here], answers.amounts)
     # Around the cells: a line through them would hide the letters.
     chart.add_vrect(low, high, line={"color": palette.ink, "width": 2}, row=2, col=1)
     chart.update_layout(**build_panel_layout(title, sum(heights) + 200, palette))
-    backwards = corruption_answers.amounts[0] > corruption_answers.amounts[-1]
-    span = compute_amount_span(corruption_answers.amounts, corruption_answers.amounts)
+    backwards = answers.amounts[0] > answers.amounts[-1]
+    span = compute_amount_span(answers.amounts, answers.amounts)
     chart.update_xaxes(range=span[::-1] if backwards else span, fixedrange=True)
     chart.update_xaxes(title=kind.measure, nticks=12, row=3, col=1)
     chart.update_yaxes(fixedrange=True, automargin=True)
@@ -110,27 +105,27 @@ def compute_amount_span(some: Sequence[float], amounts: Sequence[float]) -> list
     return [min(some) - half, max(some) + half]
 
 
-def list_answer_rows(corruption_answers: CorruptionAnswers) -> list[str]:
+def list_answer_rows(answers: CorruptionAnswers) -> list[str]:
     """Who has a row of what they say: the ensemble, then each of a few members."""
-    M = corruption_answers.predictions.members
+    M = answers.predictions.members
     if M == 1:
         return ["the one member"]
     return ["ensemble", *(figures_lines.format_member_name(m) for m in range(M if M <= MAX_MEMBER_ROWS else 0))]
 
 
 def build_label_probability_lines(
-    corruption_answers: CorruptionAnswers, kind: Corruption, palette: Palette
+    answers: CorruptionAnswers, kind: Corruption, palette: Palette
 ) -> list[dict[str, Any]]:
     """The label's probability by each member and on average, as lines."""
-    predictions, label = (corruption_answers.predictions, int(corruption_answers.predictions.labels[0]))
-    xs, M = list(corruption_answers.amounts), predictions.members
+    predictions, label = (answers.predictions, int(answers.predictions.labels[0]))
+    xs, M = list(answers.amounts), predictions.members
     thin = (
         figures_lines.build_member_lines(
             [xs] * M,
             [predictions.probabilities[m, :, label] for m in range(M)],
             [
                 format_probability_hovers(
-                    corruption_answers,
+                    answers,
                     kind,
                     figures_lines.format_member_name(m).capitalize(),
                     predictions.probabilities[m, :, label],
@@ -152,33 +147,31 @@ def build_label_probability_lines(
             "line": figures_lines.style_ensemble_line(palette),
             "hoverinfo": "text",
             "hovertext": format_probability_hovers(
-                corruption_answers, kind, f"The {who.removeprefix('the ')}", predictions.averaged[:, label]
+                answers, kind, f"The {who.removeprefix('the ')}", predictions.averaged[:, label]
             ),
         },
     ]
 
 
-def format_probability_hovers(
-    corruption_answers: CorruptionAnswers, kind: Corruption, who: str, values: np.ndarray
-) -> list[str]:
+def format_probability_hovers(answers: CorruptionAnswers, kind: Corruption, who: str, values: np.ndarray) -> list[str]:
     """What is said at each amount of a line."""
     return [
         f"{who} at {format_corruption_amount(kind, x)}: {formats.format_probability(float(p))}"
-        for x, p in zip(corruption_answers.amounts, values, strict=True)
+        for x, p in zip(answers.amounts, values, strict=True)
     ]
 
 
 def build_answer_cells(
-    corruption_answers: CorruptionAnswers, kind: Corruption, names: Sequence[str], who: Sequence[str], palette: Palette
+    answers: CorruptionAnswers, kind: Corruption, names: Sequence[str], who: Sequence[str], palette: Palette
 ) -> dict[str, Any]:
     """What each says at each amount: a cell with the class, blue where right, orange where not."""
-    predictions = corruption_answers.predictions
+    predictions = answers.predictions
     votes = np.vstack([predictions.said[None], predictions.votes])[: len(who)]
     right = votes == predictions.labels[None]
     fills = [mix_colors(palette.ground, color, 0.4) for color in (WRONG_COLOR, RIGHT_COLOR)]
-    short = max(map(len, names)) == 1 and len(corruption_answers.amounts) <= MAX_LETTERED_AMOUNTS
+    short = max(map(len, names)) == 1 and len(answers.amounts) <= MAX_LETTERED_AMOUNTS
     return {
-        "x": list(corruption_answers.amounts),
+        "x": list(answers.amounts),
         "y": list(who),
         "z": right.astype(int),
         "zmin": 0,
@@ -194,23 +187,21 @@ def build_answer_cells(
         "hovertext": [
             [
                 f"{voter.capitalize()} at {format_corruption_amount(kind, x)}: {'✓' if good else '✗'} {names[vote]}"
-                for x, vote, good in zip(corruption_answers.amounts, row, goods, strict=True)
+                for x, vote, good in zip(answers.amounts, row, goods, strict=True)
             ]
             for voter, row, goods in zip(who, votes, right, strict=True)
         ],
     }
 
 
-def build_uncertainty_lines(
-    corruption_answers: CorruptionAnswers, kind: Corruption, palette: Palette
-) -> list[dict[str, Any]]:
+def build_uncertainty_lines(answers: CorruptionAnswers, kind: Corruption, palette: Palette) -> list[dict[str, Any]]:
     """Entropy, and the part of it that is the members' disagreement, as lines."""
-    lines = [("entropy: all uncertainty", corruption_answers.uncertainty.predictive, "solid")]
-    if corruption_answers.predictions.members > 1:
-        lines.append(("mutual information: disagreement", corruption_answers.uncertainty.information, "dash"))
+    lines = [("entropy: all uncertainty", answers.uncertainty.predictive, "solid")]
+    if answers.predictions.members > 1:
+        lines.append(("mutual information: disagreement", answers.uncertainty.information, "dash"))
     return [
         {
-            "x": list(corruption_answers.amounts),
+            "x": list(answers.amounts),
             "y": values,
             "mode": "lines",
             "name": name,
@@ -218,30 +209,23 @@ def build_uncertainty_lines(
             "hoverinfo": "text",
             "hovertext": [
                 f"{name.split(':')[0].capitalize()} at {format_corruption_amount(kind, x)}: {y:.3f} nats"
-                for x, y in zip(corruption_answers.amounts, values, strict=True)
+                for x, y in zip(answers.amounts, values, strict=True)
             ],
         }
         for name, values, dash in lines
     ]
 
 
-def describe_image_corruption_chart(
-    corruption_answers: CorruptionAnswers, kind: Corruption, names: Sequence[str]
-) -> str:
+def describe_image_corruption_chart(answers: CorruptionAnswers, kind: Corruption, names: Sequence[str]) -> str:
     """The picture in words: where the ensemble is right."""
-    right = [
-        x for x, good in zip(corruption_answers.amounts, corruption_answers.predictions.right, strict=True) if good
-    ]
-    label = names[int(corruption_answers.predictions.labels[0])]
-    who = "the ensemble" if corruption_answers.predictions.members > 1 else "the one member"
+    right = [x for x, good in zip(answers.amounts, answers.predictions.right, strict=True) if good]
+    label = names[int(answers.predictions.labels[0])]
+    who = "the ensemble" if answers.predictions.members > 1 else "the one member"
     if not right:
-        return (
-            f"{kind.title}: {who} says {label} at no amount from "
-            f"{format_amount_range(corruption_answers.amounts, kind)}"
-        )
+        return f"{kind.title}: {who} says {label} at no amount from {format_amount_range(answers.amounts, kind)}"
     return (
         f"{kind.title}: {who} says {label} at {len(right)} of "
-        f"{len(corruption_answers.amounts)} amounts, from {format_amount_range(right, kind)}"
+        f"{len(answers.amounts)} amounts, from {format_amount_range(right, kind)}"
     )
 
 
@@ -250,20 +234,18 @@ def format_amount_range(amounts: Sequence[float], kind: Corruption) -> str:
     return f"{format_corruption_amount(kind, amounts[0])} to {format_corruption_amount(kind, amounts[-1])}"
 
 
-def tabulate_image_corruption(
-    corruption_answers: CorruptionAnswers, kind: Corruption, names: Sequence[str]
-) -> pd.DataFrame:
+def tabulate_image_corruption(answers: CorruptionAnswers, kind: Corruption, names: Sequence[str]) -> pd.DataFrame:
     """A row for each amount: what the ensemble and each member say, and the label's probability."""
-    predictions, label = (corruption_answers.predictions, int(corruption_answers.predictions.labels[0]))
+    predictions, label = (answers.predictions, int(answers.predictions.labels[0]))
     named = np.asarray(names, object)
     columns: dict[str, Any] = {
         "corruption": kind.name,
-        "amount": corruption_answers.amounts,
+        "amount": answers.amounts,
         "label": names[label],
         "ensemble": named[predictions.said],
         "p_label": predictions.averaged[:, label],
-        "entropy_nats": corruption_answers.uncertainty.predictive,
-        "mutual_information_nats": corruption_answers.uncertainty.information,
+        "entropy_nats": answers.uncertainty.predictive,
+        "mutual_information_nats": answers.uncertainty.information,
     }
     for m in range(predictions.members):
         columns[f"member_{m + 1}"] = named[predictions.votes[m]]

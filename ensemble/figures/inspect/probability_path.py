@@ -55,29 +55,29 @@ def trace_over_epochs(rows: dict[int, Floats], label: int) -> ProbabilityPath:
     return ProbabilityPath(np.array(list(rows)), whole, own, label)
 
 
-def trace_over_members(ensemble_predictions: EnsemblePredictions, number: int) -> ProbabilityPath:
+def trace_over_members(predictions: EnsemblePredictions, number: int) -> ProbabilityPath:
     """An image with the first member, the first two, up to all of them."""
-    M, label = ensemble_predictions.members, int(ensemble_predictions.labels[number])
-    probabilities = ensemble_predictions.probabilities[:, [number]]
+    M, label = predictions.members, int(predictions.labels[number])
+    probabilities = predictions.probabilities[:, [number]]
     whole = np.concatenate([average_probabilities(probabilities[: k + 1]) for k in range(M)])
     own = np.full((M, M), np.nan)
     own[np.arange(M), np.arange(M)] = probabilities[:, 0, label]
     return ProbabilityPath(np.arange(1, M + 1), whole, own, label)
 
 
-def select_traced_classes(probability_path: ProbabilityPath) -> list[int]:
+def select_traced_classes(curve: ProbabilityPath) -> list[int]:
     """The classes that have a line: what it is first, then the likeliest anywhere."""
-    order = np.argsort(-probability_path.averaged.max(axis=0), kind="stable")
-    return [probability_path.label, *[int(c) for c in order if c != probability_path.label][: MAX_CLASSES - 1]]
+    order = np.argsort(-curve.averaged.max(axis=0), kind="stable")
+    return [curve.label, *[int(c) for c in order if c != curve.label][: MAX_CLASSES - 1]]
 
 
 def plot_probability_path(
-    probability_path: ProbabilityPath, what: str, names: Sequence[str], title: str, palette: Palette
+    curve: ProbabilityPath, what: str, names: Sequence[str], title: str, palette: Palette
 ) -> "go.Figure":
     """A bold line for what it is, thinner ones for its rivals, the members' own thin below.
 
     Args:
-      probability_path: what is said of the image.
+      curve: what is said of the image.
       what: what the places are, for the axis: "epoch", "member".
       names: the classes' names.
       title: what stands over it, so that a saved picture says what it shows.
@@ -86,55 +86,49 @@ def plot_probability_path(
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     names = [escaping.escape_plotly_text(name) for name in names]
-    whole = [
-        build_class_path(probability_path, c, what, names, palette) for c in select_traced_classes(probability_path)
-    ]
-    chart = go.Figure([go.Scatter(trace) for trace in (*build_member_paths(probability_path, what, names), *whole)])
+    whole = [build_class_path(curve, c, what, names, palette) for c in select_traced_classes(curve)]
+    chart = go.Figure([go.Scatter(trace) for trace in (*build_member_paths(curve, what, names), *whole)])
     chart.update_layout(**chart_style.build_chart_layout(title, 380, palette))
     axis = {"epoch": "epochs", "member": "members that are averaged"}[what]
     # A word such as 1.5 epochs says nothing.
-    step = max(1, -(-len(probability_path.positions) // 10))
-    chart.update_xaxes(title=axis, fixedrange=True, tick0=int(probability_path.positions[0]), dtick=step)
+    step = max(1, -(-len(curve.positions) // 10))
+    chart.update_xaxes(title=axis, fixedrange=True, tick0=int(curve.positions[0]), dtick=step)
     chart.update_yaxes(title="probability", range=[-0.03, 1.03], fixedrange=True, **chart_style.build_percent_ticks())
     return chart
 
 
 def build_class_path(
-    probability_path: ProbabilityPath, c: int, what: str, names: Sequence[str], palette: Palette
+    curve: ProbabilityPath, c: int, what: str, names: Sequence[str], palette: Palette
 ) -> dict[str, Any]:
     """The ensemble's probability of one class."""
-    is_label = c == probability_path.label
+    is_label = c == curve.label
     line = (
         chart_style.style_ensemble_line(palette)
         if is_label
-        else {
-            "color": MUTED_COLOR,
-            "width": 2,
-            "dash": "dot" if c == select_traced_classes(probability_path)[-1] else "dash",
-        }
+        else {"color": MUTED_COLOR, "width": 2, "dash": "dot" if c == select_traced_classes(curve)[-1] else "dash"}
     )
     return {
-        "x": probability_path.positions,
-        "y": probability_path.averaged[:, c],
+        "x": curve.positions,
+        "y": curve.averaged[:, c],
         "mode": "lines+markers",
         "line": line,
         "name": f"ensemble: {names[c]}{', the label' if is_label else ''}",
         "cliponaxis": False,
         "hovertext": [
             f"{format_path_position(at, what)}: the ensemble gives {names[c]} {formats.format_probability(p)}"
-            for at, p in zip(probability_path.positions, probability_path.averaged[:, c], strict=True)
+            for at, p in zip(curve.positions, curve.averaged[:, c], strict=True)
         ],
         "hoverinfo": "text",
     }
 
 
-def build_member_paths(probability_path: ProbabilityPath, what: str, names: Sequence[str]) -> list[dict[str, Any]]:
+def build_member_paths(curve: ProbabilityPath, what: str, names: Sequence[str]) -> list[dict[str, Any]]:
     """Each member's own probability of what it is; of one member that is the ensemble's."""
-    M = probability_path.members.shape[1]
+    M = curve.members.shape[1]
     return [
         {
-            "x": probability_path.positions,
-            "y": probability_path.members[:, m],
+            "x": curve.positions,
+            "y": curve.members[:, m],
             "opacity": member_opacity(M),
             "mode": "lines+markers" if what == "epoch" else "markers",
             "showlegend": False,
@@ -144,8 +138,8 @@ def build_member_paths(probability_path: ProbabilityPath, what: str, names: Sequ
             "hoverinfo": "text",
             "cliponaxis": False,
             "hovertext": [
-                f"Member {m + 1} gives {names[probability_path.label]} {formats.format_probability(p)}"
-                for p in probability_path.members[:, m]
+                f"Member {m + 1} gives {names[curve.label]} {formats.format_probability(p)}"
+                for p in curve.members[:, m]
             ],
         }
         for m in range(M)

@@ -25,19 +25,13 @@ MAX_POINTS = 12_000  # of all curves together
 NEGLIGIBLE_RISK = 0.03  # of the largest risk: what the eye does not tell from none
 
 
-def compute_risk_coverage_curves(ensemble_predictions: EnsemblePredictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
+def compute_risk_coverage_curves(predictions: EnsemblePredictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
     """Risk by coverage of the ensemble and of each member, in the points that are drawn."""
-    each = (
-        zip(ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True)
-        if ensemble_predictions.members > 1
-        else ()
-    )
-    most = max(100, min(chart_style.MAX_LINE_POINTS, MAX_POINTS // (ensemble_predictions.members + 1)))
-    whole = selective.risk_coverage(ensemble_predictions.confidence, ensemble_predictions.right)
+    each = zip(predictions.probabilities, predictions.votes, strict=True) if predictions.members > 1 else ()
+    most = max(100, min(chart_style.MAX_LINE_POINTS, MAX_POINTS // (predictions.members + 1)))
+    whole = selective.risk_coverage(predictions.confidence, predictions.right)
     return thin_risk_coverage(whole, most), [
-        thin_risk_coverage(
-            selective.risk_coverage(prediction_confidence(p), votes == ensemble_predictions.labels), most
-        )
+        thin_risk_coverage(selective.risk_coverage(prediction_confidence(p), votes == predictions.labels), most)
         for p, votes in each
     ]
 
@@ -49,41 +43,35 @@ def thin_risk_coverage(curve: RiskCoverage, most: int) -> RiskCoverage:
 
 
 def choose_error_thresholds(
-    ensemble_predictions: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None = None
+    predictions: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None = None
 ) -> list[ConfidenceThreshold]:
     """The threshold for an error rate and what comes of it: the ensemble's, then each member's.
 
     Args:
-      ensemble_predictions: what it is judged on.
+      predictions: what it is judged on.
       rate: the share of wrong answers that is accepted, in [0, 1].
       fit: the same members' predictions of other examples, to find it on; None: it is found on
-        one half of `ensemble_predictions` and judged on the other.
+        one half of `predictions` and judged on the other.
     """
-    held = list_confidences(fit) if fit else [None] * (ensemble_predictions.members + 1)
+    held = list_confidences(fit) if fit else [None] * (predictions.members + 1)
     return [
-        selective.fit_confidence_threshold(
-            sure, right, ensemble_predictions.labels, rate, apart, ensemble_predictions.groups
-        )
-        for (sure, right), apart in zip(list_confidences(ensemble_predictions), held, strict=False)
+        selective.fit_confidence_threshold(sure, right, predictions.labels, rate, apart, predictions.groups)
+        for (sure, right), apart in zip(list_confidences(predictions), held, strict=False)
     ]
 
 
-def list_confidences(ensemble_predictions: EnsemblePredictions) -> list[AnswerConfidences]:
+def list_confidences(predictions: EnsemblePredictions) -> list[AnswerConfidences]:
     """How sure and where right: the ensemble, then each member where there are several."""
-    each = (
-        zip(ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True)
-        if ensemble_predictions.members > 1
-        else ()
-    )
-    members = [(prediction_confidence(p), votes == ensemble_predictions.labels) for p, votes in each]
-    return [(ensemble_predictions.confidence, ensemble_predictions.right), *members]
+    each = zip(predictions.probabilities, predictions.votes, strict=True) if predictions.members > 1 else ()
+    members = [(prediction_confidence(p), votes == predictions.labels) for p, votes in each]
+    return [(predictions.confidence, predictions.right), *members]
 
 
 def plot_risk_coverage(
     ensemble: RiskCoverage,
     members: Sequence[RiskCoverage],
     rate: float,
-    confidence_threshold: ConfidenceThreshold,
+    threshold: ConfidenceThreshold,
     title: str,
     palette: Palette,
 ) -> "go.Figure":
@@ -93,7 +81,7 @@ def plot_risk_coverage(
       ensemble: the ensemble's curve.
       members: each member's; of one member none.
       rate: the error rate that is accepted.
-      confidence_threshold: the threshold for it, and where it puts the ensemble.
+      threshold: the threshold for it, and where it puts the ensemble.
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
     """
@@ -113,8 +101,8 @@ def plot_risk_coverage(
         text=f"accepted: {formats.format_percent(rate, figures=2)}",
         font={"color": palette.ink, "size": 12},
     )
-    if confidence_threshold.answered:
-        chart.add_scatter(**build_threshold_marker(confidence_threshold, palette))
+    if threshold.answered:
+        chart.add_scatter(**build_threshold_marker(threshold, palette))
     chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
     # The largest risk, but for that of the very surest few.
     top = max(
@@ -180,34 +168,34 @@ def format_risk_hovers(curve: RiskCoverage, who: str) -> list[str]:
     ]
 
 
-def build_threshold_marker(confidence_threshold: ConfidenceThreshold, palette: Palette) -> dict[str, Any]:
+def build_threshold_marker(threshold: ConfidenceThreshold, palette: Palette) -> dict[str, Any]:
     """Where the threshold puts the ensemble on what it is judged on, with its interval."""
     return {
-        "x": [100 * confidence_threshold.coverage],
-        "y": [100 * confidence_threshold.error],
+        "x": [100 * threshold.coverage],
+        "y": [100 * threshold.error],
         "mode": "markers",
-        "name": f"with the threshold, {'other half' if confidence_threshold.halved else 'found on validation'}",
+        "name": f"with the threshold, {'other half' if threshold.halved else 'found on validation'}",
         "cliponaxis": False,
         "marker": {"symbol": "circle-open", "size": 14, "color": palette.ink, "line": {"width": 2}},
         "error_y": {
-            "array": [100 * (confidence_threshold.high - confidence_threshold.error)],
+            "array": [100 * (threshold.high - threshold.error)],
             "symmetric": False,
-            "arrayminus": [100 * (confidence_threshold.error - confidence_threshold.low)],
+            "arrayminus": [100 * (threshold.error - threshold.low)],
             "thickness": 1,
             "width": 4,
         },
         "hovertext": [
-            f"At least {formats.format_confidence_threshold(confidence_threshold.threshold)} sure: "
-            f"answers {formats.format_percent(confidence_threshold.coverage, confidence_threshold.n)}, "
-            f"errs in {formats.format_percent(confidence_threshold.error, places=2)}"
+            f"At least {formats.format_confidence_threshold(threshold.threshold)} sure: "
+            f"answers {formats.format_percent(threshold.coverage, threshold.n)}, "
+            f"errs in {formats.format_percent(threshold.error, places=2)}"
         ],
         "hoverinfo": "text",
     }
 
 
-def mark_image_coverage(chart: "go.Figure", ensemble_predictions: EnsemblePredictions, number: int, noun: str) -> None:
+def mark_image_coverage(chart: "go.Figure", predictions: EnsemblePredictions, number: int, noun: str) -> None:
     """Mark how many are answered by the time that one image is."""
-    share = float((ensemble_predictions.confidence >= ensemble_predictions.confidence[number]).mean())
+    share = float((predictions.confidence >= predictions.confidence[number]).mean())
     chart.add_vline(
         100 * share,
         line={"color": MUTED_COLOR, "width": 1.5, "dash": "dot"},

@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 MAX_POINTS = 1_500  # points that a browser draws and lets one choose from without a wait
 
 
-def select_drawn_images(ensemble_predictions: EnsemblePredictions, measures: UncertaintyMeasures) -> Ints:
+def select_drawn_images(predictions: EnsemblePredictions, measures: UncertaintyMeasures) -> Ints:
     """The images to draw: every wrong one, and of the right ones the surest thinned out."""
-    wrong, right = (np.flatnonzero(~ensemble_predictions.right), np.flatnonzero(ensemble_predictions.right))
+    wrong, right = (np.flatnonzero(~predictions.right), np.flatnonzero(predictions.right))
     by_doubt = right[np.argsort(-measures.predictive[right], kind="stable")]
     room = max(MAX_POINTS - len(wrong), MAX_POINTS // 2)
     if len(by_doubt) <= room:
-        return np.arange(len(ensemble_predictions.labels))
+        return np.arange(len(predictions.labels))
     unsure, sure = by_doubt[: room // 2], by_doubt[room // 2 :]
-    return np.concatenate([wrong, unsure, sure[:: compute_thinning_factor(ensemble_predictions)]])
+    return np.concatenate([wrong, unsure, sure[:: compute_thinning_factor(predictions)]])
 
 
-def compute_thinning_factor(ensemble_predictions: EnsemblePredictions) -> int:
+def compute_thinning_factor(predictions: EnsemblePredictions) -> int:
     """Of how many sure images one is drawn."""
-    wrong = int((~ensemble_predictions.right).sum())
+    wrong = int((~predictions.right).sum())
     room = max(MAX_POINTS - wrong, MAX_POINTS // 2)
-    return -(-(len(ensemble_predictions.labels) - wrong - room // 2) // (room - room // 2))
+    return -(-(len(predictions.labels) - wrong - room // 2) // (room - room // 2))
 
 
 def plot_uncertainty_scatter(
-    ensemble_predictions: EnsemblePredictions,
+    predictions: EnsemblePredictions,
     measures: UncertaintyMeasures,
     drawn: Ints,
     names: Sequence[str],
@@ -50,7 +50,7 @@ def plot_uncertainty_scatter(
     """Right ones as blue circles, wrong ones as orange crosses over them.
 
     Args:
-      ensemble_predictions: the predictions.
+      predictions: the predictions.
       measures: how unsure the ensemble is of each image.
       drawn: the numbers of the images that are drawn.
       names: the classes' names, C of them.
@@ -63,8 +63,8 @@ def plot_uncertainty_scatter(
     names = [escaping.escape_plotly_text(name) for name in names]
     traces = []
     for name, kept, mark in (
-        ("right", ensemble_predictions.right, {"color": RIGHT_COLOR, "symbol": "circle", "opacity": 0.6}),
-        ("wrong", ~ensemble_predictions.right, {"color": WRONG_COLOR, "symbol": "x", "opacity": 0.9}),
+        ("right", predictions.right, {"color": RIGHT_COLOR, "symbol": "circle", "opacity": 0.6}),
+        ("wrong", ~predictions.right, {"color": WRONG_COLOR, "symbol": "x", "opacity": 0.9}),
     ):
         numbers = drawn[kept[drawn]]
         traces.append(
@@ -75,7 +75,7 @@ def plot_uncertainty_scatter(
                 name=f"{name} {int(kept.sum()):,}",
                 marker={"size": 7, **mark},
                 customdata=[
-                    [int(number), names[ensemble_predictions.said[number]], names[ensemble_predictions.labels[number]]]
+                    [int(number), names[predictions.said[number]], names[predictions.labels[number]]]
                     for number in numbers
                 ],
                 hovertemplate=build_hover_template(noun),
@@ -103,11 +103,9 @@ UNCERTAINTY_GLOSS = (
 )
 
 
-def explain_uncertainty_chart(
-    ensemble_predictions: EnsemblePredictions, measures: UncertaintyMeasures, noun: str
-) -> str:
+def explain_uncertainty_chart(predictions: EnsemblePredictions, measures: UncertaintyMeasures, noun: str) -> str:
     """Whether the wrong ones stand apart from the right ones."""
-    right = ensemble_predictions.right
+    right = predictions.right
     if right.all():
         return f"The ensemble gets every {noun} right: no cross stands here."
     if not right.any():

@@ -31,18 +31,18 @@ def compute_cell_edges(values: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.concatenate([[values[0] - 0.5], between, [values[-1] + 0.5]])
 
 
-def compute_plan_shades(plan_grid: PlanGrid, figure: str) -> NDArray[np.float64]:
+def compute_plan_shades(grid: PlanGrid, figure: str) -> NDArray[np.float64]:
     """(K, E), from 0 for the worst plan to 1 for the best; of NLL by its logarithm."""
-    means = plan_grid.means[figure].T
+    means = grid.means[figure].T
     better = -np.log(np.maximum(means, 1e-12)) if LOWER_IS_BETTER[figure] else means
     width = float(np.ptp(better))
     shade: NDArray[np.float64] = (better - better.min()) / width if width else np.ones_like(better)
     return shade
 
 
-def trace_equal_cost(plan_grid: PlanGrid, passes: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def trace_equal_cost(grid: PlanGrid, passes: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(x, y), where members times epochs is `passes`, within the map; none where it is outside."""
-    across, up = compute_cell_edges(plan_grid.epochs), compute_cell_edges(plan_grid.sizes)
+    across, up = compute_cell_edges(grid.epochs), compute_cell_edges(grid.sizes)
     left, right = max(across[0], passes / up[-1]), min(across[-1], passes / up[0])
     if left >= right:
         return np.empty(0), np.empty(0)
@@ -51,12 +51,12 @@ def trace_equal_cost(plan_grid: PlanGrid, passes: float) -> tuple[NDArray[np.flo
 
 
 def plot_plan_heatmap(
-    plan_grid: PlanGrid, choice: PlanChoice | None, costs: PlanCosts, name: str, title: str, palette: Palette
+    grid: PlanGrid, choice: PlanChoice | None, costs: PlanCosts, name: str, title: str, palette: Palette
 ) -> "go.Figure":
     """The map by one figure: bluer is better; the best plan and the candidates are framed.
 
     Args:
-      plan_grid: the map.
+      grid: the map.
       choice: for the budget that is drawn; None for no plan.
       costs: what plans cost.
       name: "nll" or "accuracy".
@@ -65,14 +65,14 @@ def plot_plan_heatmap(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    chart = go.Figure([go.Heatmap(build_plan_cells(plan_grid, costs, name, palette))])
-    most = plan_grid.plans[-1].cost
+    chart = go.Figure([go.Heatmap(build_plan_cells(grid, costs, name, palette))])
+    most = grid.plans[-1].cost
     for share in COST_SHARES:
-        x, y = trace_equal_cost(plan_grid, share * most)
+        x, y = trace_equal_cost(grid, share * most)
         if not len(x) or share * most < 1:
             continue
         share_text = formats.format_percent(share, figures=2)
-        unlabeled_points = find_unlabeled_points(plan_grid, name, x, y)
+        unlabeled_points = find_unlabeled_points(grid, name, x, y)
         chart.add_scatter(
             x=x,
             y=np.where(unlabeled_points, y, np.nan),
@@ -95,53 +95,51 @@ def plot_plan_heatmap(
             xshift=3,
         )
     if choice:
-        for trace in build_plan_legend(plan_grid, choice, palette):
+        for trace in build_plan_legend(grid, choice, palette):
             chart.add_trace(go.Scatter(trace))
         for plan in choice.candidates:
-            chart.add_shape(build_plan_frame(plan_grid, plan, plan == choice.best, palette))
+            chart.add_shape(build_plan_frame(grid, plan, plan == choice.best, palette))
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette), margin_r=48)
     chart.update_xaxes(
-        title="epochs", fixedrange=True, range=compute_axis_ends(plan_grid.epochs), **build_plan_ticks(plan_grid.epochs)
+        title="epochs", fixedrange=True, range=compute_axis_ends(grid.epochs), **build_plan_ticks(grid.epochs)
     )
     chart.update_yaxes(
         title="members",
         fixedrange=True,
-        range=compute_axis_ends(plan_grid.sizes),
+        range=compute_axis_ends(grid.sizes),
         showgrid=False,
         automargin=True,
-        **build_plan_ticks(plan_grid.sizes),
+        **build_plan_ticks(grid.sizes),
     )
     return chart
 
 
 def find_unlabeled_points(
-    plan_grid: PlanGrid, name: str, x: NDArray[np.float64], y: NDArray[np.float64]
+    grid: PlanGrid, name: str, x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
     """(P,), where a line that passes these points crosses no figure of a cell.
 
     Args:
-      plan_grid: the map.
+      grid: the map.
       name: "nll" or "accuracy".
       x: (P,) epochs.
       y: (P,) members.
     """
-    if plan_grid.means[name].size > MAX_LABELED_CELLS:
+    if grid.means[name].size > MAX_LABELED_CELLS:
         return np.ones(len(x), bool)
     # A figure is about 35 by 14 pixels of a map of 900 by 220; on a phone as wide as its cell.
-    wide = np.clip(0.025 * len(plan_grid.epochs), 0.1, 0.4)
-    high = np.clip(0.03 * len(plan_grid.sizes), 0.1, 0.3)
-    across = np.abs(x[:, None] - plan_grid.epochs).min(axis=1) < wide
-    up = np.abs(y[:, None] - plan_grid.sizes).min(axis=1) < high
+    wide = np.clip(0.025 * len(grid.epochs), 0.1, 0.4)
+    high = np.clip(0.03 * len(grid.sizes), 0.1, 0.3)
+    across = np.abs(x[:, None] - grid.epochs).min(axis=1) < wide
+    up = np.abs(y[:, None] - grid.sizes).min(axis=1) < high
     is_clear: NDArray[np.bool_] = ~(across & up)
     return is_clear
 
 
-def build_plan_cells(plan_grid: PlanGrid, costs: PlanCosts, name: str, palette: Palette) -> dict[str, Any]:
+def build_plan_cells(grid: PlanGrid, costs: PlanCosts, name: str, palette: Palette) -> dict[str, Any]:
     """The coloured cells, with their figures where there are few."""
-    rows = [[EnsemblePlan(int(m), int(e)) for e in plan_grid.epochs] for m in plan_grid.sizes]
-    cell_labels = [
-        [words.format_plan_metric(name, plan_grid.mean(plan, name), plan_grid.n) for plan in row] for row in rows
-    ]
+    rows = [[EnsemblePlan(int(m), int(e)) for e in grid.epochs] for m in grid.sizes]
+    cell_labels = [[words.format_plan_metric(name, grid.mean(plan, name), grid.n) for plan in row] for row in rows]
     hovers = [
         [
             f"{words.format_plan(plan)}<br>{words.METRIC_NAMES[name]} {text}<br>{words.format_budget(costs, plan.cost)}"
@@ -149,11 +147,11 @@ def build_plan_cells(plan_grid: PlanGrid, costs: PlanCosts, name: str, palette: 
         ]
         for row, texts in zip(rows, cell_labels, strict=True)
     ]
-    few = plan_grid.means[name].size <= MAX_LABELED_CELLS
+    few = grid.means[name].size <= MAX_LABELED_CELLS
     return {
-        "x": compute_cell_edges(plan_grid.epochs),
-        "y": compute_cell_edges(plan_grid.sizes),
-        "z": compute_plan_shades(plan_grid, name),
+        "x": compute_cell_edges(grid.epochs),
+        "y": compute_cell_edges(grid.sizes),
+        "z": compute_plan_shades(grid, name),
         "colorscale": palette.heatmap_scale,
         "showscale": False,
         "hoverinfo": "text",
@@ -168,11 +166,11 @@ def build_plan_cells(plan_grid: PlanGrid, costs: PlanCosts, name: str, palette: 
     }
 
 
-def build_plan_legend(plan_grid: PlanGrid, choice: PlanChoice, palette: Palette) -> list[dict[str, Any]]:
+def build_plan_legend(grid: PlanGrid, choice: PlanChoice, palette: Palette) -> list[dict[str, Any]]:
     """The budget as a line, and what the frames mean, for the legend."""
     # Where all plans are paid for there is no line to draw.
-    paid = choice.budget >= plan_grid.plans[-1].cost
-    x, y = trace_equal_cost(plan_grid, math.inf if paid else choice.budget + 0.5)
+    paid = choice.budget >= grid.plans[-1].cost
+    x, y = trace_equal_cost(grid, math.inf if paid else choice.budget + 0.5)
     line = {
         "x": x,
         "y": y,
@@ -195,10 +193,10 @@ def build_plan_legend(plan_grid: PlanGrid, choice: PlanChoice, palette: Palette)
     return [*([line] if len(x) else []), *framed]
 
 
-def build_plan_frame(plan_grid: PlanGrid, plan: EnsemblePlan, best: bool, palette: Palette) -> dict[str, Any]:
+def build_plan_frame(grid: PlanGrid, plan: EnsemblePlan, best: bool, palette: Palette) -> dict[str, Any]:
     """The frame around a plan's cell."""
-    epoch, row = plan_grid.locate(plan)
-    across, up = compute_cell_edges(plan_grid.epochs), compute_cell_edges(plan_grid.sizes)
+    epoch, row = grid.locate(plan)
+    across, up = compute_cell_edges(grid.epochs), compute_cell_edges(grid.sizes)
     return {
         "type": "rect",
         "x0": across[epoch],
@@ -222,20 +220,19 @@ def build_plan_ticks(values: NDArray[np.int64]) -> dict[str, Any]:
     return {"tickvals": ticks.tolist(), "ticktext": [f"{value:,}" for value in ticks]}
 
 
-def describe_plan_heatmap_chart(plan_grid: PlanGrid, choice: PlanChoice | None, name: str) -> str:
+def describe_plan_heatmap_chart(grid: PlanGrid, choice: PlanChoice | None, name: str) -> str:
     """The picture in words."""
     low, high = (
-        words.format_plan_metric(name, float(mean), plan_grid.n)
-        for mean in (plan_grid.means[name].min(), plan_grid.means[name].max())
+        words.format_plan_metric(name, float(mean), grid.n) for mean in (grid.means[name].min(), grid.means[name].max())
     )
     best = f"; best for the budget: {words.format_plan(choice.best)}" if choice else ""
     return (
-        f"{words.METRIC_NAMES[name]} by members (up to {plan_grid.members}) and epochs (up to "
-        f"{plan_grid.epochs[-1]}), from {low} to {high}{best}"
+        f"{words.METRIC_NAMES[name]} by members (up to {grid.members}) and epochs (up to "
+        f"{grid.epochs[-1]}), from {low} to {high}{best}"
     )
 
 
-def tabulate_plans(plan_grid: PlanGrid, choice: PlanChoice | None, costs: PlanCosts) -> pd.DataFrame:
+def tabulate_plans(grid: PlanGrid, choice: PlanChoice | None, costs: PlanCosts) -> pd.DataFrame:
     """Every plan: what it costs, what it comes to, and what it loses against the best.
 
     The last three columns are of the plans that can be the best for the budget, in the unit of
@@ -245,7 +242,7 @@ def tabulate_plans(plan_grid: PlanGrid, choice: PlanChoice | None, costs: PlanCo
     if choice:
         nothing = {"mean": 0.0, "low": 0.0, "high": 0.0}
     rows = []
-    for plan in plan_grid.plans:
+    for plan in grid.plans:
         plan_loss = lost.get(plan)
         own = (
             {"mean": plan_loss.mean, "low": plan_loss.low, "high": plan_loss.high}
@@ -259,7 +256,7 @@ def tabulate_plans(plan_grid: PlanGrid, choice: PlanChoice | None, costs: PlanCo
                 "epochs": plan.epochs,
                 "img_member": costs.training_work(plan),
                 "seconds": math.nan if seconds is None else seconds,
-                **{name: plan_grid.mean(plan, name) for name in PLAN_METRICS},
+                **{name: grid.mean(plan, name) for name in PLAN_METRICS},
                 "loss": own["mean"],
                 "loss_low_95": own["low"],
                 "loss_high_95": own["high"],

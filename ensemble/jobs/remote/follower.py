@@ -93,17 +93,17 @@ class TaskFollower:
             self._beat = task_status.updated, time.monotonic()
         return task_status
 
-    def _has_ended(self, job_status: JobStatus) -> bool:
+    def _has_ended(self, status: JobStatus) -> bool:
         # One that stops unasked was told to make room, and may be put back into the queue.
-        was_requested = job_status.state != "stopped" or bool(self._task.stopped_at)
-        return was_requested and job_status.state in self._job.kind.ended_states
+        was_requested = status.state != "stopped" or bool(self._task.stopped_at)
+        return was_requested and status.state in self._job.kind.ended_states
 
-    def _copy_outcome(self, job_status: JobStatus) -> Outcome:
+    def _copy_outcome(self, status: JobStatus) -> Outcome:
         """As the task said it, with all the figures of its last words."""
-        self._status.update(**{**mirror_status_fields(job_status), "state": self._status.status.state})
-        return Outcome(job_status.state, job_status.message)
+        self._status.update(**{**mirror_status_fields(status), "state": self._status.status.state})
+        return Outcome(status.state, status.message)
 
-    def _build_lost_outcome(self, job_status: JobStatus | None) -> Outcome | None:
+    def _build_lost_outcome(self, status: JobStatus | None) -> Outcome | None:
         """How it ended, where the task has without the last word that one would wait for."""
         now, stopped, ended = time.monotonic(), self._task.stopped_at, self._task.ended_at
         name = f"its task {self._task.record.id}"
@@ -111,7 +111,7 @@ class TaskFollower:
             return Outcome("stopped", f"Stopped. {self._where} did not say whether {name} has ended: check there.")
         if ended is None:
             return None
-        if self._task.cancelled and job_status is None:
+        if self._task.cancelled and status is None:
             return Outcome("stopped", f"Stopped while queued on {self._where}.")
         if now - ended < GRACE_SECONDS:
             return None
@@ -121,9 +121,9 @@ class TaskFollower:
             return Outcome("stopped", f"Its task was cancelled in {self._where}. {kept}")
         if sentence := describe_task_end(word, self._where, self._task.memory):
             return Outcome("failed", f"{sentence[0].upper()}{sentence[1:]} {kept}")
-        if job_status and job_status.state == "stopped":
+        if status and status.state == "stopped":
             return Outcome("stopped", f"{self._where} ended {name} early: it was cancelled there. {kept}")
-        if job_status is None:
+        if status is None:
             return Outcome(
                 "failed",
                 f"{self._where} ended {name} before it started: it was cancelled, or could not "
@@ -135,17 +135,17 @@ class TaskFollower:
             f"killed, or asked for too little memory or time. {kept}",
         )
 
-    def _build_status_fields(self, job_status: JobStatus | None) -> dict[str, Any]:
+    def _build_status_fields(self, status: JobStatus | None) -> dict[str, Any]:
         """What the job's status is to say now."""
         state = self._task.record.state
-        if job_status and job_status.state in self._job.kind.active_states:
+        if status and status.state in self._job.kind.active_states:
             # A node that died is noticed late, and its task is put back: its last words are old.
             fresh = time.monotonic() - self._beat[1] < 3 * HEARTBEAT_SECONDS
             if fresh or state != "waiting":
-                fields = mirror_status_fields(job_status)
+                fields = mirror_status_fields(status)
                 paused = self._task.record.reason if state == "running" else ""
                 return {**fields, "message": f"Its task is {paused}."} if paused else fields
-        elif job_status is None and state != "waiting":
+        elif status is None and state != "waiting":
             return {"state": "starting", "message": f"Its task is starting{self._node_suffix}."}
         why = f" ({self._task.record.reason})" if self._task.record.reason else ""
         message = f"Queued on {self._where}{why}. {self._task.refusal}".rstrip()
@@ -162,11 +162,11 @@ class TaskFollower:
             self._report(self._status.status)
 
 
-def mirror_status_fields(job_status: JobStatus) -> dict[str, Any]:
+def mirror_status_fields(status: JobStatus) -> dict[str, Any]:
     """What a task's status says of the job: all but who wrote it."""
-    names = (field.name for field in dataclasses.fields(job_status) if field.name not in WRITER_FIELDS)
-    values = {name: getattr(job_status, name) for name in names}
-    return {**values, "state": "starting" if job_status.state == "queued" else job_status.state}
+    names = (field.name for field in dataclasses.fields(status) if field.name not in WRITER_FIELDS)
+    values = {name: getattr(status, name) for name in names}
+    return {**values, "state": "starting" if status.state == "queued" else status.state}
 
 
 def follow_placed_job(

@@ -87,12 +87,12 @@ def open_picture(content: bytes, levels: PictureLevels = STANDARD_LEVELS) -> Pic
     return Picture(np.asarray(working), scale, size, decoded_picture.format, notes)
 
 
-def describe_extra_frames(decoded_picture: DecodedPicture) -> tuple[str, ...]:
+def describe_extra_frames(picture: DecodedPicture) -> tuple[str, ...]:
     """A sentence on the frames or pages that are not looked at, if there are any."""
-    if decoded_picture.frames < 2:
+    if picture.frames < 2:
         return ()
-    unit = "pages" if decoded_picture.format == "TIFF" else "frames"
-    some = "more than 1,000" if decoded_picture.frames >= MAX_FRAMES else str(decoded_picture.frames)
+    unit = "pages" if picture.format == "TIFF" else "frames"
+    some = "more than 1,000" if picture.frames >= MAX_FRAMES else str(picture.frames)
     return (f"First of {some} {unit}.",)
 
 

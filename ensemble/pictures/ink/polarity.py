@@ -97,15 +97,15 @@ def find_drawing_polarity(toned: NDArray[np.uint8], ink: str) -> PolarityCandida
     return PolarityCandidate(light, 0, ground, np.zeros((1, 1), bool), 1.0)
 
 
-def is_filled_shape(small: Grey, polarity_candidate: PolarityCandidate, ground: Grey) -> bool:
+def is_filled_shape(small: Grey, candidate: PolarityCandidate, ground: Grey) -> bool:
     """Whether somewhere the widest square's own paper is as dark as ink: it fits into a shape.
 
     What is left there is the shape without the square. Tables and shadows look the same here:
     `is_ink_outline` tells them apart, but for what noise on bare paper makes of them.
     """
-    if polarity_candidate.score < MIN_SHAPE_SCORE or polarity_candidate.mask.all():
+    if candidate.score < MIN_SHAPE_SCORE or candidate.mask.all():
         return False
-    ink, paper = (np.median(small[polarity_candidate.mask]), np.median(small[~polarity_candidate.mask]))
+    ink, paper = (np.median(small[candidate.mask]), np.median(small[~candidate.mask]))
     return bool((np.abs(ground - ink) < SAME_INK_DISTANCE * abs(paper - ink)).any())
 
 

@@ -45,12 +45,12 @@ def encode_run_lengths(mask: NDArray[np.bool_]) -> RunLengths:
     return RunLengths(rows + top, changes[::2] - rows * width, changes[1::2] - rows * width)
 
 
-def label_run_components(run_lengths: RunLengths) -> tuple[int, NDArray[np.int32]]:
+def label_run_components(lengths: RunLengths) -> tuple[int, NDArray[np.int32]]:
     """The number of connected components, and that of each run, (R,), from 0; corners connect."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    rows, starts, ends = run_lengths
+    rows, starts, ends = lengths
     count = len(rows)
     if not count:
         return 0, np.zeros(0, np.int32)
@@ -65,10 +65,10 @@ def label_run_components(run_lengths: RunLengths) -> tuple[int, NDArray[np.int32
     return connected_components(links, directed=False)
 
 
-def paint_run_lengths(run_lengths: RunLengths, box: tuple[int, int, int, int]) -> NDArray[np.bool_]:
+def paint_run_lengths(lengths: RunLengths, box: tuple[int, int, int, int]) -> NDArray[np.bool_]:
     """A mask of the box's size; all runs have to lie in the box (left, top, right, bottom)."""
     left, top, right, bottom = box
     steps = np.zeros((bottom - top, right - left + 1), np.int8)
-    steps[run_lengths.rows - top, run_lengths.starts - left] = 1
-    steps[run_lengths.rows - top, run_lengths.ends - left] -= 1
+    steps[lengths.rows - top, lengths.starts - left] = 1
+    steps[lengths.rows - top, lengths.ends - left] -= 1
     return np.cumsum(steps[:, :-1], axis=1, dtype=np.int8).view(bool)

@@ -144,13 +144,13 @@ class RunRecorder:
         return outcome
 
     def record_epoch(
-        self, judged: Mapping[str, Evaluation], host_snapshot: HostSnapshot, seconds: float, sharing: int = 1
+        self, judged: Mapping[str, Evaluation], snapshot: HostSnapshot, seconds: float, sharing: int = 1
     ) -> Outcome | None:
         """Write down an epoch whose steps are done; how the run ended where it did by that.
 
         Args:
           judged: its members, by split.
-          host_snapshot: the members as they are.
+          snapshot: the members as they are.
           seconds: that judging took for all runs.
           sharing: how many these are.
         """
@@ -167,30 +167,30 @@ class RunRecorder:
         line = convert_to_json({**line, **differ, **self._clock.summarize_now(progress.seconds)})
         summary = build_epoch_status_fields(self._status.status, line)
         best = summary.get("best_epoch") or self._status.status.best_epoch or epoch
-        self._write_parameters(epoch, best, host_snapshot.select_params(self.own_members))
+        self._write_parameters(epoch, best, snapshot.select_params(self.own_members))
         self._append_line(line)
         progress.close_epoch()
         self._update_status(**summary, **self._build_progress_fields())
         last = is_training_over(self._status.status, self._config, epoch)
         if last or best == epoch or self._is_checkpoint_old:
-            self.save_checkpoint(host_snapshot)
+            self.save_checkpoint(snapshot)
         # The others write as much.
         self._clock.record_epoch_end(seconds + sharing * (time.perf_counter() - began))
         return None
 
-    def save_checkpoint(self, host_snapshot: HostSnapshot) -> None:
+    def save_checkpoint(self, snapshot: HostSnapshot) -> None:
         """Keep this place as a checkpoint."""
         best = self._status.status.best_epoch
         whole = self.progress.steps_per_epoch + 1  # ticks of an epoch
-        state, size = self._keep_arrays(host_snapshot.select_state(self.own_members))
+        state, size = self._keep_arrays(snapshot.select_state(self.own_members))
         place = self.progress.copy_with_state(state)
         self._writer.submit(lambda: self._checkpoints.save(place, best and best * whole), size)
         self._saved = time.monotonic()
 
-    def save_checkpoint_if_old(self, host_snapshot: HostSnapshot) -> None:
+    def save_checkpoint_if_old(self, snapshot: HostSnapshot) -> None:
         """Keep this place where the last that was kept is old."""
         if self._is_checkpoint_old:
-            self.save_checkpoint(host_snapshot)
+            self.save_checkpoint(snapshot)
 
     def finish_if_over(self) -> Outcome | None:
         """How the run ended, where all that it is to learn is learnt."""

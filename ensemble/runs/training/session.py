@@ -110,10 +110,10 @@ class TrainingSession:
         each = metrics.by_ensemble or (metrics,)
         host_snapshot = HostSnapshot(self._trainer, self._state)
 
-        def write_steps(run_recorder: RunRecorder) -> Outcome | None:
-            if outcome := run_recorder.record_steps(each[run_recorder.place], count, seconds, sharing):
+        def write_steps(recorder: RunRecorder) -> Outcome | None:
+            if outcome := recorder.record_steps(each[recorder.place], count, seconds, sharing):
                 return outcome
-            run_recorder.save_checkpoint_if_old(host_snapshot)
+            recorder.save_checkpoint_if_old(host_snapshot)
             return None
 
         return self._apply_to_runs(write_steps)
@@ -131,12 +131,11 @@ class TrainingSession:
         seconds, sharing = time.perf_counter() - began, len(live)
         host_snapshot = HostSnapshot(self._trainer, self._state)
 
-        def write_epoch(run_recorder: RunRecorder) -> Outcome | None:
+        def write_epoch(recorder: RunRecorder) -> Outcome | None:
             own = {
-                split: (evaluation.by_ensemble or (evaluation,))[run_recorder.place]
-                for split, evaluation in judged.items()
+                split: (evaluation.by_ensemble or (evaluation,))[recorder.place] for split, evaluation in judged.items()
             }
-            return run_recorder.record_epoch(own, host_snapshot, seconds, sharing)
+            return recorder.record_epoch(own, host_snapshot, seconds, sharing)
 
         return self._apply_to_runs(write_epoch if judged else lambda recorder: None)
 
@@ -144,10 +143,10 @@ class TrainingSession:
         """Keep the place of those that are to stop."""
         host_snapshot = HostSnapshot(self._trainer, self._state)
 
-        def save_if_stopped(run_recorder: RunRecorder) -> Outcome | None:
-            if not run_recorder.stop():
+        def save_if_stopped(recorder: RunRecorder) -> Outcome | None:
+            if not recorder.stop():
                 return None
-            run_recorder.save_checkpoint(host_snapshot)
+            recorder.save_checkpoint(host_snapshot)
             return STOPPED_OUTCOME
 
         return self._apply_to_runs(save_if_stopped)

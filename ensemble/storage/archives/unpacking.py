@@ -162,18 +162,18 @@ def _write_planned_files(archive: zipfile.ZipFile, plan: UnpackPlan, folder: Pat
             progress(done / plan.nbytes if plan.nbytes else 1.0, f"Unpacking: {number + 1:,} files")
 
 
-def _read_entry_pieces(archive: zipfile.ZipFile, planned_file: PlannedFile) -> Iterator[bytes]:
+def _read_entry_pieces(archive: zipfile.ZipFile, file: PlannedFile) -> Iterator[bytes]:
     """A file's bytes, piece by piece."""
     try:
-        with archive.open(planned_file.info) as source:
+        with archive.open(file.info) as source:
             while piece := source.read(CHUNK):
                 yield piece
     except (*ZIP_ERRORS, NotImplementedError) as error:
-        raise _damaged_entry_error(planned_file) from error
+        raise _damaged_entry_error(file) from error
 
 
-def _damaged_entry_error(planned_file: PlannedFile) -> DataError:
+def _damaged_entry_error(file: PlannedFile) -> DataError:
     return DataError(
-        f"{planned_file.quoted_name} in the archive is damaged, or its size is not what the "
+        f"{file.quoted_name} in the archive is damaged, or its size is not what the "
         f"archive says: {REPACK_ADVICE}, and upload all of it."
     )

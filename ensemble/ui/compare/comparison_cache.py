@@ -36,25 +36,25 @@ def compute_run_columns(every: Sequence[runs.Run]) -> list[AxisColumn]:
 
 
 def compute_shared_comparison(
-    what: str, runs_fingerprint: RunsFingerprint, by: RunsFingerprint, make: Callable[[], Result]
+    what: str, fingerprint: RunsFingerprint, by: RunsFingerprint, make: Callable[[], Result]
 ) -> Result:
     """What `make` makes, made once for each state of the runs.
 
     Args:
       what: its name.
-      runs_fingerprint: the state of the runs, from `compute_runs_fingerprint`.
+      fingerprint: the state of the runs, from `compute_runs_fingerprint`.
       by: what else it follows from, small and hashable.
       make: makes it.
     """
-    wait = st.spinner("Reading the runs …") if len(runs_fingerprint) > MANY_RUNS else contextlib.nullcontext()
+    wait = st.spinner("Reading the runs …") if len(fingerprint) > MANY_RUNS else contextlib.nullcontext()
     with wait:  # It says so only where it takes more than a moment.
-        result: Result = _compute_shared_comparison(what, runs_fingerprint, by, make)
+        result: Result = _compute_shared_comparison(what, fingerprint, by, make)
     return result
 
 
 # The largest, curves of the members of 50 runs as a figure, take some megabytes.
 @st.cache_resource(max_entries=24, show_spinner=False)
 def _compute_shared_comparison(
-    what: str, runs_fingerprint: RunsFingerprint, by: RunsFingerprint, _make: Callable[[], Any]
+    what: str, fingerprint: RunsFingerprint, by: RunsFingerprint, _make: Callable[[], Any]
 ) -> Any:
     return _make()

@@ -80,13 +80,13 @@ def describe_upload_split(preview: UploadPreview) -> str:
     return f"{sentence} {escaping.escape_markdown(note.prepared)}"
 
 
-def show_unreadable_files(upload_findings: UploadFindings) -> None:
+def show_unreadable_files(findings: UploadFindings) -> None:
     """Which files cannot be read, for who wants to mend them."""
-    if upload_findings.unreadable:
-        with st.expander(f"{formats.format_count(upload_findings.unreadable_count, 'file')} that cannot be read"):
-            for name in upload_findings.unreadable:
+    if findings.unreadable:
+        with st.expander(f"{formats.format_count(findings.unreadable_count, 'file')} that cannot be read"):
+            for name in findings.unreadable:
                 st.text(name)
-            if (more := upload_findings.unreadable_count - len(upload_findings.unreadable)) > 0:
+            if (more := findings.unreadable_count - len(findings.unreadable)) > 0:
                 st.caption(f"And {more:,} more.")
 
 

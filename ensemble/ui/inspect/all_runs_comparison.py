@@ -36,41 +36,36 @@ class RunGain:
     gain: PairedGain
 
 
-def measure_gain_over_run(shared_epoch: SharedEpoch, other: runs.Run, epoch: int) -> PairedGain:
+def measure_gain_over_run(shared: SharedEpoch, other: runs.Run, epoch: int) -> PairedGain:
     """What the epoch that is shown is better by than another run's; computed once.
 
     Raises:
       EnsembleError: the other's predictions cannot be read.
     """
     path = other.path / "predictions" / f"epoch-{epoch:04d}.npz"
-    return shared_epoch.measure(compute_gain_over_run, other.id, epoch, loaders.get_file_version(path))
+    return shared.measure(compute_gain_over_run, other.id, epoch, loaders.get_file_version(path))
 
 
 def compute_gain_over_run(
-    ensemble_predictions: EnsemblePredictions, other: str, epoch: int, version: tuple[int, int]
+    predictions: EnsemblePredictions, other: str, epoch: int, version: tuple[int, int]
 ) -> PairedGain:
     """What these predictions are better by than those of another run's epoch."""
     other_predictions = loader.load_test_predictions(runs.find_run(other), epoch)
-    return compute_gain(
-        ensemble_predictions.averaged,
-        other_predictions.averaged,
-        ensemble_predictions.labels,
-        ensemble_predictions.groups,
-    )
+    return compute_gain(predictions.averaged, other_predictions.averaged, predictions.labels, predictions.groups)
 
 
-def show_comparison_with_all(shared_epoch: SharedEpoch, other_runs: Sequence[runs.Run]) -> None:
+def show_comparison_with_all(shared: SharedEpoch, other_runs: Sequence[runs.Run]) -> None:
     """A row for each of the newest runs at its usual epoch, with p adjusted for all of them."""
     run_gains, unread = [], []
     with st.spinner("Comparing with every run …"):
         for other in other_runs[:MAX_RUNS]:
             try:
                 epoch, _ = select_compared_epoch(other)
-                run_gains.append(RunGain(format_run_name(other), measure_gain_over_run(shared_epoch, other, epoch)))
+                run_gains.append(RunGain(format_run_name(other), measure_gain_over_run(shared, other, epoch)))
             except (EnsembleError, IndexError):
                 unread.append(format_run_name(other))
     if run_gains:
-        st.dataframe(tabulate_run_gains(run_gains, shared_epoch.noun), hide_index=True, key="compare_all")
+        st.dataframe(tabulate_run_gains(run_gains, shared.noun), hide_index=True, key="compare_all")
     st.caption(describe_multiple_tests(len(run_gains), len(other_runs), len(unread)))
 
 

@@ -46,48 +46,46 @@ class AnswerPlaces:
     metrics: DeltaGenerator
 
 
-def show_inspect_answer(shared_epoch: SharedEpoch) -> AnswerPlaces:
+def show_inspect_answer(shared: SharedEpoch) -> AnswerPlaces:
     """Draw both verdicts and a line of evidence; returns the places of what comes later."""
-    for claim, evidence in list_epoch_member_faults(shared_epoch):
+    for claim, evidence in list_epoch_member_faults(shared):
         text = f"**{escape_markdown(claim)}**  \n{apply_plain_wording(escape_markdown(evidence))}"
         st.warning(text, icon=":material/person_alert:")
-    st.markdown(f"#### {describe_answer_headline(shared_epoch)}")
+    st.markdown(f"#### {describe_answer_headline(shared)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         with st.container(gap="xxsmall", key="verdicts"):
             place = st.empty()
             # Its end is remembered, so that it does not come and go with each press.
             rest = (
-                tab.sufficient_member_texts.get(build_verdict_key(shared_epoch), JUDGING_NOTE)
-                if can_count_committees(shared_epoch)
+                tab.sufficient_member_texts.get(build_verdict_key(shared), JUDGING_NOTE)
+                if can_count_committees(shared)
                 else ""
             )
-            if shared_epoch.members > MAX_MEMBERS_EXACT:
+            if shared.members > MAX_MEMBERS_EXACT:
                 rest = COMMITTEE_HINT
             with place:
                 st.markdown(rest)
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                if shared_epoch.members > 1:
-                    gained = shared_epoch.measure(gain_over_mean_member)
-                    gain_evidence = inspect_words.summarize_gain_evidence(
-                        shared_epoch.predictions, gained, shared_epoch.noun
-                    )
+                if shared.members > 1:
+                    gained = shared.measure(gain_over_mean_member)
+                    gain_evidence = inspect_words.summarize_gain_evidence(shared.predictions, gained, shared.noun)
                     st.caption(apply_plain_wording(gain_evidence), width="content")
                 behind = st.popover("Figures", type="tertiary", key="behind")
-        controls.show_predictions_epoch_slider(shared_epoch.epochs, shared_epoch.epoch, shared_epoch.run)
+        controls.show_predictions_epoch_slider(shared.epochs, shared.epoch, shared.run)
     with behind:
         metrics = st.container(horizontal=True, gap="medium", key="figures")
         inner = st.container(key="behind_figures")
     return AnswerPlaces(place, inner, metrics)
 
 
-def build_answer_key(shared_epoch: SharedEpoch) -> tuple[Any, ...]:
+def build_answer_key(shared: SharedEpoch) -> tuple[Any, ...]:
     """What the sentence is of."""
-    return shared_epoch.run.id, shared_epoch.epoch, shared_epoch.version
+    return shared.run.id, shared.epoch, shared.version
 
 
-def build_verdict_key(shared_epoch: SharedEpoch) -> tuple[Any, ...]:
+def build_verdict_key(shared: SharedEpoch) -> tuple[Any, ...]:
     """What the end of the sentence is of: also of the margin that is accepted, and of whom."""
-    return *build_answer_key(shared_epoch), *read_accepted_margin()
+    return *build_answer_key(shared), *read_accepted_margin()
 
 
 def read_accepted_margin() -> tuple[float, float]:
@@ -96,58 +94,58 @@ def read_accepted_margin() -> tuple[float, float]:
     return MARGIN_VALUES["accuracy"][margin], SHARES[share]
 
 
-def can_count_committees(shared_epoch: SharedEpoch) -> bool:
+def can_count_committees(shared: SharedEpoch) -> bool:
     """Whether all committees can be counted while one waits."""
-    return 1 < shared_epoch.members <= MAX_MEMBERS_EXACT
+    return 1 < shared.members <= MAX_MEMBERS_EXACT
 
 
-def complete_inspect_answer(shared_epoch: SharedEpoch, places: AnswerPlaces) -> None:
+def complete_inspect_answer(shared: SharedEpoch, places: AnswerPlaces) -> None:
     """Complete the answer with how many members are enough: after all else is drawn."""
-    if not can_count_committees(shared_epoch):
+    if not can_count_committees(shared):
         return
-    sufficient_size = decide_enough_members(shared_epoch, "accuracy", *read_accepted_margin())
-    rest = committee_words.describe_enough_members(sufficient_size, shared_epoch.noun)
-    tab.sufficient_member_texts = {build_verdict_key(shared_epoch): rest}
+    sufficient_size = decide_enough_members(shared, "accuracy", *read_accepted_margin())
+    rest = committee_words.describe_enough_members(sufficient_size, shared.noun)
+    tab.sufficient_member_texts = {build_verdict_key(shared): rest}
     with places.enough_members:
         st.markdown(rest)
 
 
-def show_answer_metrics(shared_epoch: SharedEpoch, places: AnswerPlaces) -> None:
+def show_answer_metrics(shared: SharedEpoch, places: AnswerPlaces) -> None:
     """Draw the figures in their two places."""
     with places.metrics:
-        show_inspect_metrics(shared_epoch)
+        show_inspect_metrics(shared)
     with places.details:
-        show_answer_details(shared_epoch)
+        show_answer_details(shared)
 
 
-def show_answer_details(shared_epoch: SharedEpoch) -> None:
+def show_answer_details(shared: SharedEpoch) -> None:
     """What the verdict rests on, what got worse with more members, and all figures."""
-    st.caption("\n\n".join(map(apply_plain_wording, list_answer_evidence(shared_epoch))))
-    show_quality_table(shared_epoch, shared_epoch.measure(measure_qualities))
+    st.caption("\n\n".join(map(apply_plain_wording, list_answer_evidence(shared))))
+    show_quality_table(shared, shared.measure(measure_qualities))
 
 
-def show_quality_table(shared_epoch: SharedEpoch, ensemble_qualities: EnsembleQualities) -> None:
+def show_quality_table(shared: SharedEpoch, qualities: EnsembleQualities) -> None:
     """Every figure of the ensemble, the average member and each member; and as a file."""
     columns = {
         name: st.column_config.NumberColumn(
             choose_term_heading(name),
             help=format_term_help(name, text, is_plain_wording_on()),
-            format=select_column_format(name, shared_epoch.n),
+            format=select_column_format(name, shared.n),
             width="small",
         )
-        for name, text in (METRIC_HELP | {"ECE": describe_ece_metric(shared_epoch)} | INTERVAL_HELP).items()
+        for name, text in (METRIC_HELP | {"ECE": describe_ece_metric(shared)} | INTERVAL_HELP).items()
     }
     st.dataframe(
-        tabulate_qualities(ensemble_qualities),
+        tabulate_qualities(qualities),
         column_config=columns,
         hide_index=True,
         key="inspect_figures",
-        height=min(38 * (shared_epoch.members + 3), 300),
+        height=min(38 * (shared.members + 3), 300),
     )
     st.download_button(
         "Figures (CSV)",
-        lambda: downloads.encode_table_csv(inspect_words.tabulate_exact_metrics(ensemble_qualities)),
-        f"{shared_epoch.file_stem}-quality.csv",
+        lambda: downloads.encode_table_csv(inspect_words.tabulate_exact_metrics(qualities)),
+        f"{shared.file_stem}-quality.csv",
         "text/csv",
         icon=":material/table:",
         key="inspect_figures_csv",
@@ -160,9 +158,9 @@ def select_column_format(name: str, n: int) -> str:
     return formats.build_percent_format(n) if name in {"accuracy", *INTERVAL_HELP} else "%.4f"
 
 
-def tabulate_qualities(ensemble_qualities: EnsembleQualities) -> pd.DataFrame:
+def tabulate_qualities(qualities: EnsembleQualities) -> pd.DataFrame:
     """The figures to look at: percentages of accuracy and both ends of its interval."""
-    exact = inspect_words.tabulate_exact_metrics(ensemble_qualities).rename(
+    exact = inspect_words.tabulate_exact_metrics(qualities).rename(
         columns=dict(zip(INTERVAL_COLUMNS, INTERVAL_HELP, strict=True))
     )
     exact[["accuracy", *INTERVAL_HELP]] *= 100

@@ -19,7 +19,7 @@ def reset_image_lists() -> None:
 
 
 def show_image_page(
-    shared_epoch: SharedEpoch,
+    shared: SharedEpoch,
     numbers: Ints,
     *,
     key: str,
@@ -32,7 +32,7 @@ def show_image_page(
     Test images open at a press.
 
     Args:
-      shared_epoch: the run's epoch.
+      shared: the run's epoch.
       numbers: (K,), the images' numbers in the order to show them; none draws nothing.
       key: the grid's own key on this screen.
       rows: how many rows of images to a page.
@@ -52,8 +52,8 @@ def show_image_page(
             others.load(page),
             others.predictions,
             np.searchsorted(others.numbers, page),
-            shared_epoch.class_names,
-            shared_epoch.noun,
+            shared.class_names,
+            shared.noun,
             None,
             key=key,
             under=(lambda at: under(int(others.numbers[at]))) if under else None,
@@ -61,26 +61,26 @@ def show_image_page(
             shown_numbers=page,
         )
     else:
-        show_test_image_grid(shared_epoch, page, key, under)
+        show_test_image_grid(shared, page, key, under)
     if count > 1:
         show_image_pager(key, place, size, len(numbers))
 
 
 def show_test_image_grid(
-    shared_epoch: SharedEpoch, page: Ints, key: str, under: Callable[[int], Sequence[str]] | None
+    shared: SharedEpoch, page: Ints, key: str, under: Callable[[int], Sequence[str]] | None
 ) -> None:
     """The test images of these numbers, each of which opens at a press."""
     image_grid.show_image_grid(
-        shared_epoch.dataset.tiles[page],
-        shared_epoch.predictions,
+        shared.dataset.tiles[page],
+        shared.predictions,
         page,
-        shared_epoch.class_names,
-        shared_epoch.noun,
+        shared.class_names,
+        shared.noun,
         lambda number: open_pressed_image(key, number),
         key=key,
         under=under,
-        details=shared_epoch.dataset.details,
-        has_images=shared_epoch.dataset.images is not None,
+        details=shared.dataset.details,
+        has_images=shared.dataset.images is not None,
     )
 
 
@@ -119,24 +119,18 @@ def open_pressed_image(key: str, number: int) -> None:
     predictions_view.update_predictions_view(digit=number)
 
 
-def show_open_image(shared_epoch: SharedEpoch) -> None:
+def show_open_image(shared: SharedEpoch) -> None:
     """Said once after the views: the image that the address names stands open over the page."""
     number = predictions_view.read_predictions_view().digit
-    if number is None or number >= shared_epoch.n:
+    if number is None or number >= shared.n:
         return
     lists, pressed = tab.image_lists, tab.image_list_pressed
     ordered_keys = sorted(lists, key=lambda key: key != pressed)
     holding = [lists[key] for key in ordered_keys if number in lists[key]]
     numbers = holding[0] if holding else np.array([number])
-    place = f"{shared_epoch.run.id} · epoch {shared_epoch.epoch}"
+    place = f"{shared.run.id} · epoch {shared.epoch}"
     image_dialog.show_image_dialog(
         image_dialog.ImageDialogContext(
-            shared_epoch.predictions,
-            shared_epoch.dataset,
-            numbers,
-            shared_epoch.noun,
-            shared_epoch.source,
-            place,
-            shared_epoch.fitting,
+            shared.predictions, shared.dataset, numbers, shared.noun, shared.source, place, shared.fitting
         )
     )

@@ -29,29 +29,29 @@ DELTA_STYLES: dict[int, dict[str, Any]] = {
 DELTA_PREFIXES = {1: "better, ", -1: "worse, ", 0: ""}
 
 
-def show_inspect_metrics(shared_epoch: SharedEpoch) -> None:
+def show_inspect_metrics(shared: SharedEpoch) -> None:
     """The ensemble's figures in short, and how the average member compares."""
-    qualities = shared_epoch.measure(measure_qualities)
-    if shared_epoch.members > 1:
-        show_test_accuracy(qualities.ensemble, "Ensemble", shared_epoch)
-        show_gain_metrics(qualities.ensemble, shared_epoch.measure(gain_over_mean_member), shared_epoch.noun)
-        show_ece_metric(shared_epoch.measure(estimate_ece_gain), describe_ece_metric(shared_epoch))
+    qualities = shared.measure(measure_qualities)
+    if shared.members > 1:
+        show_test_accuracy(qualities.ensemble, "Ensemble", shared)
+        show_gain_metrics(qualities.ensemble, shared.measure(gain_over_mean_member), shared.noun)
+        show_ece_metric(shared.measure(estimate_ece_gain), describe_ece_metric(shared))
         return
-    show_test_accuracy(qualities.ensemble, "Accuracy", shared_epoch)
+    show_test_accuracy(qualities.ensemble, "Accuracy", shared)
     for name, value in (("NLL", qualities.ensemble.nll), ("ECE", qualities.ensemble.ece)):
         term_help = format_term_help(
-            name, describe_ece_metric(shared_epoch) if name == "ECE" else METRIC_HELP[name], is_plain_wording_on()
+            name, describe_ece_metric(shared) if name == "ECE" else METRIC_HELP[name], is_plain_wording_on()
         )
         st.metric(choose_term_heading(name), formats.format_significant(value), width="content", help=term_help)
 
 
-def show_test_accuracy(quality: Quality, label: str, shared_epoch: SharedEpoch) -> None:
+def show_test_accuracy(quality: Quality, label: str, shared: SharedEpoch) -> None:
     """The accuracy with its interval."""
     share = formats.format_percent(quality.accuracy, quality.n)
     value = f"{share} {inspect_words.format_accuracy_interval(quality)}"
-    caution = inspect_words.describe_digits_caution(shared_epoch.run.config.dataset)
+    caution = inspect_words.describe_digits_caution(shared.run.config.dataset)
     st.metric(
-        f"{label} on {formats.format_count(shared_epoch.n, f'test {shared_epoch.noun}')}",
+        f"{label} on {formats.format_count(shared.n, f'test {shared.noun}')}",
         value,
         width="content",
         help=f"{METRIC_HELP['accuracy']} {caution}".rstrip(),
@@ -84,20 +84,20 @@ def show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
     )
 
 
-def describe_ece_metric(shared_epoch: SharedEpoch) -> str:
+def describe_ece_metric(shared: SharedEpoch) -> str:
     """What the ECE is, its interval, and what chance alone would give."""
-    error = shared_epoch.measure(estimate_ensemble_calibration_error)
+    error = shared.measure(estimate_ensemble_calibration_error)
     return f"{METRIC_HELP['ECE']} {calibration_words.describe_calibration_error(error)}"
 
 
-def show_ece_metric(ece_gain: EceGain, ece_is: str) -> None:
+def show_ece_metric(gain: EceGain, ece_is: str) -> None:
     """The calibration error beside the average member's, marked where it is shown to differ."""
     st.metric(
         choose_term_heading("ECE"),
-        formats.format_significant(ece_gain.ensemble),
+        formats.format_significant(gain.ensemble),
         width="content",
-        **DELTA_STYLES[ece_gain.ece_sign],
-        delta=DELTA_PREFIXES[ece_gain.ece_sign] + describe_mean_member_ece(ece_gain),
+        **DELTA_STYLES[gain.ece_sign],
+        delta=DELTA_PREFIXES[gain.ece_sign] + describe_mean_member_ece(gain),
         help=format_term_help(
             "ECE",
             f"{ece_is} It is marked better or worse than the average member's where the 95 % "
@@ -107,12 +107,12 @@ def show_ece_metric(ece_gain: EceGain, ece_is: str) -> None:
     )
 
 
-def describe_mean_member_ece(ece_gain: EceGain) -> str:
+def describe_mean_member_ece(gain: EceGain) -> str:
     """The average member's calibration error, and whether chance may have put it there."""
-    average = formats.format_significant(ece_gain.members)
-    if not ece_gain.ece_sign:
+    average = formats.format_significant(gain.members)
+    if not gain.ece_sign:
         return f"average member {average}, may be chance"
-    lower = "lower" if ece_gain.ece_sign > 0 else "higher"
+    lower = "lower" if gain.ece_sign > 0 else "higher"
     return f"{lower} than the average member's {average}"
 
 

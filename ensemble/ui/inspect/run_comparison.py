@@ -35,21 +35,21 @@ DETAIL_LABELS = {"won": "Won", "lost": "Lost", "settings": "Settings that differ
 OFFERED_SEEDS = (seed_launch.SEEDS_PER_SETTING, 5)  # of which it is said what they would show
 
 
-def show_run_comparison(shared_epoch: SharedEpoch) -> None:
+def show_run_comparison(shared: SharedEpoch) -> None:
     """A run to compare with, what this one is better by, and where."""
-    comparable_runs = find_comparable_runs(shared_epoch.run)
+    comparable_runs = find_comparable_runs(shared.run)
     if not comparable_runs:
-        show_no_comparable_run(shared_epoch)
+        show_no_comparable_run(shared)
         return
-    other, epoch = select_other_run(shared_epoch.run, comparable_runs)
+    other, epoch = select_other_run(shared.run, comparable_runs)
     try:
         other_predictions = loader.load_test_predictions(other, epoch)
     except EnsembleError as error:
         guard.show_error_message(error)
         return
-    gain_over_run = measure_gain_over_run(shared_epoch, other, epoch)
-    other_name, noun = escaping.escape_markdown(format_run_name(other)), shared_epoch.noun
-    seeds = compare_over_seeds(shared_epoch, other, epoch)
+    gain_over_run = measure_gain_over_run(shared, other, epoch)
+    other_name, noun = escaping.escape_markdown(format_run_name(other)), shared.noun
+    seeds = compare_over_seeds(shared, other, epoch)
     if seeds and seeds.has_same_settings:
         other_name = f"with seed {runs.require_training_config(other).seed}"
     claim = run_comparison.describe_run_comparison(gain_over_run, other_name, noun, seeds)
@@ -57,27 +57,27 @@ def show_run_comparison(shared_epoch: SharedEpoch) -> None:
     sentences = (
         run_comparison.describe_seed_evidence(seeds, noun),
         run_comparison.describe_comparison_evidence(gain_over_run, noun),
-        describe_compared_digits_caution([shared_epoch.run.config.dataset]),
+        describe_compared_digits_caution([shared.run.config.dataset]),
         run_comparison.describe_pair_choice(len(comparable_runs)),
     )
     st.caption(" ".join(filter(None, sentences)))
     if seeds and not seeds.has_same_settings:
         show_seed_offer(seeds)
-    show_won_lost_chart(shared_epoch, other_predictions, other, epoch)
-    show_comparison_details(shared_epoch, other_predictions, other, comparable_runs)
+    show_won_lost_chart(shared, other_predictions, other, epoch)
+    show_comparison_details(shared, other_predictions, other, comparable_runs)
 
 
-def compare_over_seeds(shared_epoch: SharedEpoch, other: runs.Run, epoch: int) -> SeedComparison | None:
+def compare_over_seeds(shared: SharedEpoch, other: runs.Run, epoch: int) -> SeedComparison | None:
     """What runs of both settings show, after the epochs that are shown.
 
     None where one of the two cannot be read, or is shown after another epoch than the one at which
     runs are compared: nothing would be known of other seeds there.
     """
     try:
-        shown = (shared_epoch.run, shared_epoch.epoch), (other, epoch)
+        shown = (shared.run, shared.epoch), (other, epoch)
         if any(select_compared_epoch(run)[0] != its_epoch for run, its_epoch in shown):
             return None
-        return compare_seed_groups(shared_epoch.run, other, loaders.list_cached_runs())
+        return compare_seed_groups(shared.run, other, loaders.list_cached_runs())
     except EnsembleError:
         return None
 
@@ -100,13 +100,10 @@ def find_comparable_runs(run: runs.Run) -> list[runs.Run]:
     ]
 
 
-def show_no_comparable_run(shared_epoch: SharedEpoch) -> None:
+def show_no_comparable_run(shared: SharedEpoch) -> None:
     """There is no other run to compare with: say so, and the next step."""
-    title, same = (
-        escaping.escape_markdown(shared_epoch.run.data.title),
-        formats.format_count(shared_epoch.n, shared_epoch.noun),
-    )
-    if shared_epoch.run.training_config is None:
+    title, same = (escaping.escape_markdown(shared.run.data.title), formats.format_count(shared.n, shared.noun))
+    if shared.run.training_config is None:
         st.info(
             f"There is no other run on the same {escaping.escape_markdown(same)} in the same order. "
             "Import another model's predictions of them, and they can be compared here; "
@@ -125,7 +122,7 @@ def show_no_comparable_run(shared_epoch: SharedEpoch) -> None:
         "pages/train.py",
         label="Train another",
         icon=":material/arrow_forward:",
-        query_params=address.RUN.build_query(shared_epoch.run.id),
+        query_params=address.RUN.build_query(shared.run.id),
     )
 
 
@@ -195,25 +192,25 @@ def update_other_run_epoch(key: str, usual: int) -> None:
 
 
 def show_won_lost_chart(
-    shared_epoch: SharedEpoch, other_predictions: EnsemblePredictions, other: runs.Run, epoch: int
+    shared: SharedEpoch, other_predictions: EnsemblePredictions, other: runs.Run, epoch: int
 ) -> None:
     """Where the difference comes from, class by class."""
-    won, lost = find_won_and_lost(shared_epoch.predictions, other_predictions)
-    counts = count_wins_by_class(shared_epoch.predictions.labels, won, lost, len(shared_epoch.class_names))
-    title = f"Right in only one run · {shared_epoch.source}, against {format_run_name(other)} · epoch {epoch}"
+    won, lost = find_won_and_lost(shared.predictions, other_predictions)
+    counts = count_wins_by_class(shared.predictions.labels, won, lost, len(shared.class_names))
+    title = f"Right in only one run · {shared.source}, against {format_run_name(other)} · epoch {epoch}"
     pictures.show_figure_panel(
-        plot_wins_by_class(counts, shared_epoch.class_names, shared_epoch.noun, title, theme.get_page_palette()),
+        plot_wins_by_class(counts, shared.class_names, shared.noun, title, theme.get_page_palette()),
         key="compare",
-        job=shared_epoch.run,
-        epoch=shared_epoch.epoch,
-        name=f"{shared_epoch.file_stem}-against-{other.id}-epoch-{epoch}",
+        job=shared.run,
+        epoch=shared.epoch,
+        name=f"{shared.file_stem}-against-{other.id}-epoch-{epoch}",
         title="Right in only one run, by class",
-        alt=f"Of each class, {pluralize_noun(shared_epoch.noun)} that only one of the two runs "
+        alt=f"Of each class, {pluralize_noun(shared.noun)} that only one of the two runs "
         f"gets right: {len(won):,} won, {len(lost):,} lost",
-        table=lambda: tabulate_won_and_lost(shared_epoch.predictions, other_predictions, shared_epoch.class_names),
-        sees=f"By what it is: {pluralize_noun(shared_epoch.noun)} that only this run gets right "
+        table=lambda: tabulate_won_and_lost(shared.predictions, other_predictions, shared.class_names),
+        sees=f"By what it is: {pluralize_noun(shared.noun)} that only this run gets right "
         "(won, blue, up) and that only the other does (lost, orange, "
-        f"down).{describe_omitted_classes(len(shared_epoch.class_names))}",
+        f"down).{describe_omitted_classes(len(shared.class_names))}",
     )
 
 
@@ -225,32 +222,32 @@ def describe_omitted_classes(classes: int) -> str:
 
 
 def show_comparison_details(
-    shared_epoch: SharedEpoch, other_predictions: EnsemblePredictions, other: runs.Run, other_runs: Sequence[runs.Run]
+    shared: SharedEpoch, other_predictions: EnsemblePredictions, other: runs.Run, other_runs: Sequence[runs.Run]
 ) -> None:
     """The images won or lost, the settings that differ, or how it stands against all others."""
-    won, lost = find_won_and_lost(shared_epoch.predictions, other_predictions)
+    won, lost = find_won_and_lost(shared.predictions, other_predictions)
     name = address.select_address_option(
         address.SIDE, "Show", DETAIL_LABELS, "won", width="content", label_visibility="collapsed"
     )
     if name == "settings":
-        show_differing_settings(shared_epoch.run, other)
+        show_differing_settings(shared.run, other)
         return
     if name == "all":
-        show_comparison_with_all(shared_epoch, other_runs)
+        show_comparison_with_all(shared, other_runs)
         return
     numbers = won if name == "won" else lost
     who = "this run" if name == "won" else escaping.escape_markdown(format_run_name(other))
     if not len(numbers):
-        st.caption(f"There is no {shared_epoch.noun} that only {who} gets right.")
+        st.caption(f"There is no {shared.noun} that only {who} gets right.")
         return
     st.caption(
-        f"{formats.format_count(len(numbers), shared_epoch.noun)} that only {who} gets right, this run's surest first."
+        f"{formats.format_count(len(numbers), shared.noun)} that only {who} gets right, this run's surest first."
     )
     images.show_image_page(
-        shared_epoch,
+        shared,
         numbers,
         key=f"compare_{name}",
-        under=lambda number: list_other_answer(other_predictions, number, shared_epoch.class_names),
+        under=lambda number: list_other_answer(other_predictions, number, shared.class_names),
     )
 
 

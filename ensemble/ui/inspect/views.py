@@ -128,15 +128,15 @@ def update_view_address(key: str) -> None:
         address.VIEW.set_value(chosen, DEFAULT_VIEW)
 
 
-def show_inspect_view(key: str, shared_epoch: SharedEpoch) -> None:
+def show_inspect_view(key: str, shared: SharedEpoch) -> None:
     """Draw the view of that key; of a run that brought no members, those that ask them say so."""
-    if key in (*VIEWS_ASKING_MEMBERS, "compare") and is_recorded_run(shared_epoch.run):
+    if key in (*VIEWS_ASKING_MEMBERS, "compare") and is_recorded_run(shared.run):
         st.info(
             f"{VIEWS[key]} needs runs of your own: of the recorded example only its predictions are here.",
             icon=":material/history:",
         )
         return
-    if key in VIEWS_ASKING_MEMBERS and shared_epoch.run.training_config is None:
+    if key in VIEWS_ASKING_MEMBERS and shared.run.training_config is None:
         st.info(
             f"{VIEWS[key]} asks the members themselves about changed images: this run was "
             "trained elsewhere and brought their predictions alone.",
@@ -145,60 +145,60 @@ def show_inspect_view(key: str, shared_epoch: SharedEpoch) -> None:
         return
     if key in PAGE_ONLY_VIEWS:
         module, function = PAGE_ONLY_VIEWS[key]
-        getattr(import_module(f"ensemble.ui.inspect.{module}"), function)(shared_epoch)
+        getattr(import_module(f"ensemble.ui.inspect.{module}"), function)(shared)
     elif key == "agreement":
-        show_agreement_views(shared_epoch)
+        show_agreement_views(shared)
     elif key == "uncertainty":
-        show_uncertainty_views(shared_epoch)
+        show_uncertainty_views(shared)
     elif key == "selective":
-        show_selective_views(shared_epoch)
+        show_selective_views(shared)
     else:
-        render_view(VIEWS_OF_ALL_FACES[key].build(shared_epoch), shared_epoch)
+        render_view(VIEWS_OF_ALL_FACES[key].build(shared), shared)
 
 
-def show_agreement_views(shared_epoch: SharedEpoch) -> None:
+def show_agreement_views(shared: SharedEpoch) -> None:
     """How far members differ pair by pair, or the map of where they stand."""
     which = "pairs"
-    if shared_epoch.members > 1:
+    if shared.members > 1:
         which = address.select_address_option(
             address.PICTURE, "Picture", AGREEMENT_PICTURES, "pairs", label_visibility="collapsed"
         )
     view = "member_map" if which == "map" else "agreement"
-    render_view(VIEWS_OF_ALL_FACES[view].build(shared_epoch), shared_epoch)
+    render_view(VIEWS_OF_ALL_FACES[view].build(shared), shared)
 
 
-def show_uncertainty_views(shared_epoch: SharedEpoch) -> None:
+def show_uncertainty_views(shared: SharedEpoch) -> None:
     """Both uncertainties, the classes, or labels in doubt; of one member what of it there is."""
-    if shared_epoch.members == 1:
-        render_view(VIEWS_OF_ALL_FACES["uncertainty"].build(shared_epoch), shared_epoch)
-        render_view(VIEWS_OF_ALL_FACES["confusion"].build(shared_epoch), shared_epoch)
-        show_labels_link(shared_epoch)
-        render_view(VIEWS_OF_ALL_FACES["labels"].build(shared_epoch), shared_epoch)
+    if shared.members == 1:
+        render_view(VIEWS_OF_ALL_FACES["uncertainty"].build(shared), shared)
+        render_view(VIEWS_OF_ALL_FACES["confusion"].build(shared), shared)
+        show_labels_link(shared)
+        render_view(VIEWS_OF_ALL_FACES["labels"].build(shared), shared)
         return
     which = address.select_address_option(
         address.PICTURE, "Picture", UNCERTAINTY_PICTURES, "scatter", label_visibility="collapsed"
     )
     view = "uncertainty" if which == "scatter" else which
     if view == "labels":
-        show_labels_link(shared_epoch)
-    render_view(VIEWS_OF_ALL_FACES[view].build(shared_epoch), shared_epoch)
+        show_labels_link(shared)
+    render_view(VIEWS_OF_ALL_FACES[view].build(shared), shared)
 
 
-def show_labels_link(shared_epoch: SharedEpoch) -> None:
+def show_labels_link(shared: SharedEpoch) -> None:
     """The way to the labels in doubt one by one, of this run after this epoch."""
-    whose = {} if is_recorded_run(shared_epoch.run) else address.RUN.build_query(shared_epoch.run.id)
+    whose = {} if is_recorded_run(shared.run) else address.RUN.build_query(shared.run.id)
     st.page_link(
         "pages/labels.py",
         label="Go through them one by one",
         icon=":material/label:",
-        query_params=whose | address.EPOCH.build_query(shared_epoch.epoch),
+        query_params=whose | address.EPOCH.build_query(shared.epoch),
     )
 
 
-def show_selective_views(shared_epoch: SharedEpoch) -> None:
+def show_selective_views(shared: SharedEpoch) -> None:
     """Two ways to be wrong less often: to answer only where it is sure, or with a set."""
     mode = "answers"
-    if not has_too_few_images(shared_epoch):
+    if not has_too_few_images(shared):
         mode = address.select_address_option(
             address.MODE,
             "What it may do where it is not sure",
@@ -207,4 +207,4 @@ def show_selective_views(shared_epoch: SharedEpoch) -> None:
             label_visibility="collapsed",
         )
     view = "conformal" if mode == "sets" else "selective"
-    render_view(VIEWS_OF_ALL_FACES[view].build(shared_epoch), shared_epoch)
+    render_view(VIEWS_OF_ALL_FACES[view].build(shared), shared)

@@ -115,39 +115,39 @@ class QueueState:
         return len(self.pending) + len(self.decisions)
 
 
-def build_test_queue(shared_epoch: SharedEpoch) -> LabelQueue:
+def build_test_queue(shared: SharedEpoch) -> LabelQueue:
     """The queue of a run's test images, none of which its members have learnt."""
     return LabelQueue(
         "test",
-        shared_epoch.dataset.images,
-        shared_epoch.dataset.tiles,
-        shared_epoch.predictions.labels,
-        judge_labels(shared_epoch, "test"),
-        tuple(shared_epoch.class_names),
-        shared_epoch.noun,
-        shared_epoch.run.id,
-        shared_epoch.dataset.details,
+        shared.dataset.images,
+        shared.dataset.tiles,
+        shared.predictions.labels,
+        judge_labels(shared, "test"),
+        tuple(shared.class_names),
+        shared.noun,
+        shared.run.id,
+        shared.dataset.details,
     )
 
 
-def build_training_queue(shared_epoch: SharedEpoch) -> LabelQueue:
+def build_training_queue(shared: SharedEpoch) -> LabelQueue:
     """The queue of a run's training images, each judged by the members that left it out.
 
     Raises:
       NotPreparedError: the run's dataset is not on this machine any more.
       RunError: the run has not judged its training images, or what it said cannot be read.
     """
-    judged = judge_labels(shared_epoch, "training")
-    dataset = load_run_dataset(shared_epoch.run)
+    judged = judge_labels(shared, "training")
+    dataset = load_run_dataset(shared.run)
     return LabelQueue(
         "train",
         dataset.train_images,
         dataset.train_images,
         dataset.train_labels,
         judged,
-        tuple(shared_epoch.class_names),
-        shared_epoch.noun,
-        shared_epoch.run.id,
+        tuple(shared.class_names),
+        shared.noun,
+        shared.run.id,
     )
 
 

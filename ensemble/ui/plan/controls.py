@@ -13,23 +13,23 @@ from ensemble.wording.verdicts import plan as words
 THIS_RUN = "this run"
 
 
-def list_plan_budgets(plan_grid: PlanGrid) -> list[int]:
+def list_plan_budgets(grid: PlanGrid) -> list[int]:
     """The budgets to choose from, in passes, rising: what the plans of a map cost."""
-    return sorted({plan.cost for plan in plan_grid.plans})
+    return sorted({plan.cost for plan in grid.plans})
 
 
-def get_requested_budget(plan_grid: PlanGrid) -> int:
+def get_requested_budget(grid: PlanGrid) -> int:
     """The budget that the address names, or the largest below it that pays for a plan."""
-    options = list_plan_budgets(plan_grid)
+    options = list_plan_budgets(grid)
     wanted = address.BUDGET.read_within(options[-1], options[0], options[-1])
     return max(option for option in options if option <= wanted)
 
 
-def select_metric_and_budget(plan_grid: PlanGrid, costs: PlanCosts) -> tuple[str, int]:
+def select_metric_and_budget(grid: PlanGrid, costs: PlanCosts) -> tuple[str, int]:
     """The controls for the figure and the budget; what they say: (figure, passes)."""
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         figure = address.select_address_option(address.FIGURE, "Judged by", words.METRIC_NAMES, "nll", width="content")
-        options, budget = list_plan_budgets(plan_grid), get_requested_budget(plan_grid)
+        options, budget = list_plan_budgets(grid), get_requested_budget(grid)
         if len(options) > 1:
             address.show_address_widget(
                 f"plan_budget_{hash_options(options)}",
@@ -51,10 +51,10 @@ def select_metric_and_budget(plan_grid: PlanGrid, costs: PlanCosts) -> tuple[str
 
 
 def select_plan(
-    word: address.PairParameter, label: str, plan_grid: PlanGrid, costs: PlanCosts, default: EnsemblePlan
+    word: address.PairParameter, label: str, grid: PlanGrid, costs: PlanCosts, default: EnsemblePlan
 ) -> EnsemblePlan:
     """A control for one of the map's plans, whose choice stands in the address."""
-    options = {address.PairParameter("").format(plan): plan for plan in plan_grid.plans}
+    options = {address.PairParameter("").format(plan): plan for plan in grid.plans}
     usual = word.format(default)
     named = word.read()
     value = word.format(named) if named and word.format(named) in options else usual

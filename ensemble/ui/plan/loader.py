@@ -40,9 +40,9 @@ def _compute_plan_maps(place: PlanCacheKey, _run: runs.Run) -> PlanGrids:
     return load_plan_grids(_run)
 
 
-def load_best_plan(run: runs.Run, plan_grids: PlanGrids, budget: int, figure: str) -> PlanChoice | None:
+def load_best_plan(run: runs.Run, grids: PlanGrids, budget: int, figure: str) -> PlanChoice | None:
     """The best plan of a run for a budget in passes, by a figure."""
-    chosen: PlanChoice | None = _compute_best_plan(build_plan_cache_key(run), budget, figure, plan_grids)
+    chosen: PlanChoice | None = _compute_best_plan(build_plan_cache_key(run), budget, figure, grids)
     return chosen
 
 

@@ -45,20 +45,20 @@ def show_plan_panel(run: runs.Run, compact: bool = False) -> None:
         show_plan_details(run, maps, costs, best_plan)
 
 
-def show_plan_verdict(run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice) -> None:
+def show_plan_verdict(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
     """The verdict in a line, what carries it in the next, and what to bear in mind."""
     n, whole = maps.test.n, max(plan.cost for plan in maps.test.plans)
-    line = words.describe_best_plan(plan_choice, n)
-    if plan_choice.budget == whole:
-        line = words.describe_half_budget(plan_choice, compute_half_budget_loss(maps, plan_choice))
+    line = words.describe_best_plan(choice, n)
+    if choice.budget == whole:
+        line = words.describe_half_budget(choice, compute_half_budget_loss(maps, choice))
     st.markdown(f"#### {line}")
-    first = words.describe_best_plan(plan_choice, n) if plan_choice.budget == whole else ""
-    second = words.describe_runner_up(plan_choice, costs, n, maps.test.members)
-    evidence = words.describe_plan_evidence(plan_choice, costs, maps.selection_split)
+    first = words.describe_best_plan(choice, n) if choice.budget == whole else ""
+    second = words.describe_runner_up(choice, costs, n, maps.test.members)
+    evidence = words.describe_plan_evidence(choice, costs, maps.selection_split)
     st.caption(f"{first} {evidence}".strip())
     if second:
         st.caption(second)
-    notes = [words.CAUTIONS[name] for name in list_plan_cautions(run, maps, plan_choice.best)]
+    notes = [words.CAUTIONS[name] for name in list_plan_cautions(run, maps, choice.best)]
     found = loaders.load_run_test_set(run).test_groups
     if found.groups is not None:
         sentence = describe_image_dependence(found.named, found.copies, n, run.data.noun)
@@ -67,20 +67,18 @@ def show_plan_verdict(run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_cho
         st.caption(note)
 
 
-def show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice) -> None:
+def show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
     """The map."""
-    name = words.METRIC_NAMES[plan_choice.metric]
+    name = words.METRIC_NAMES[choice.metric]
     title = f"{name} by members and epochs · {format_run_name(run)} · test images"
     pictures.show_figure_panel(
-        plan_heatmap.plot_plan_heatmap(
-            maps.test, plan_choice, costs, plan_choice.metric, title, theme.get_page_palette()
-        ),
+        plan_heatmap.plot_plan_heatmap(maps.test, choice, costs, choice.metric, title, theme.get_page_palette()),
         key="plan",
         job=run,
-        name=f"{run.id}-plan-{plan_choice.metric}",
+        name=f"{run.id}-plan-{choice.metric}",
         title="The map of all plans",
-        alt=plan_heatmap.describe_plan_heatmap_chart(maps.test, plan_choice, plan_choice.metric),
-        table=lambda: plan_heatmap.tabulate_plans(maps.test, plan_choice, costs),
+        alt=plan_heatmap.describe_plan_heatmap_chart(maps.test, choice, choice.metric),
+        table=lambda: plan_heatmap.tabulate_plans(maps.test, choice, costs),
         sees="The bluer, the better. Each cell is the mean over all committees of that size after "
         "that epoch; along a dotted line training costs the same share of the whole run.",
         help="Thick frame: the best plan that the budget (the thick line) pays for. Thin frames: with it, "
@@ -88,27 +86,27 @@ def show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_cho
     )
 
 
-def show_plan_details(run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice) -> None:
+def show_plan_details(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
     """What the other plans lose, two plans side by side, or what cheaper members are worth."""
-    options = {name: label for name, label in DETAIL_LABELS.items() if plan_choice.losses or name != "losses"}
+    options = {name: label for name, label in DETAIL_LABELS.items() if choice.losses or name != "losses"}
     which = address.select_address_option(
         address.PLANS, "Show", options, next(iter(options)), width="content", label_visibility="collapsed"
     )
     if which == "two":
-        plan_comparison.show_plan_comparison(run, maps, costs, plan_choice)
+        plan_comparison.show_plan_comparison(run, maps, costs, choice)
         return
     if which == "cheaper":
         cheaper_members.show_cheaper_members(run)
         return
     title = f"What other plans lose · {format_run_name(run)} · test images"
     pictures.show_figure_panel(
-        intervals.plot_plan_losses(plan_choice, title, theme.get_page_palette()),
+        intervals.plot_plan_losses(choice, title, theme.get_page_palette()),
         key="plan_losses",
         job=run,
-        name=f"{run.id}-plan-losses-{plan_choice.metric}",
+        name=f"{run.id}-plan-losses-{choice.metric}",
         title="What other plans lose",
-        alt=intervals.describe_plan_losses_chart(plan_choice),
-        table=lambda: plan_heatmap.tabulate_plans(maps.test, plan_choice, costs),
+        alt=intervals.describe_plan_losses_chart(choice),
+        table=lambda: plan_heatmap.tabulate_plans(maps.test, choice, costs),
         sees="Each plan that can be the best for the budget against this one, on the same images; "
         "right of 0 it is worse. The intervals hold all together (95 %).",
         help="They count both that other test images would be drawn and that other members would be trained. "

@@ -48,8 +48,8 @@ def show_plan_comparison(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choic
     st.caption(" ".join(parts))
 
 
-def find_default_comparison_plan(plan_grids: PlanGrids, first: EnsemblePlan) -> EnsemblePlan:
+def find_default_comparison_plan(grids: PlanGrids, first: EnsemblePlan) -> EnsemblePlan:
     """What a plan is compared with at first: the best single member for as much, or for less."""
-    alone = [plan for plan in plan_grids.test.plans if plan.members == 1 and plan != first]
+    alone = [plan for plan in grids.test.plans if plan.members == 1 and plan != first]
     paid = [plan for plan in alone if plan.cost <= first.cost] or alone or [first]
-    return rank_plans(plan_grids.test, paid, "nll")[0]
+    return rank_plans(grids.test, paid, "nll")[0]

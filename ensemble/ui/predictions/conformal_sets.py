@@ -24,9 +24,9 @@ def get_conformal_settings() -> tuple[float, str]:
     return MISS_RATES[address.MISS.read_option(MISS_RATES, DEFAULT_MISS)], address.SETS.read()
 
 
-def can_calibrate_sets(ensemble_predictions: EnsemblePredictions, fitting: ValidationSource | None) -> bool:
+def can_calibrate_sets(predictions: EnsemblePredictions, fitting: ValidationSource | None) -> bool:
     """Whether there are examples to calibrate on: some held out, or enough for one half."""
-    return fitting is not None or len(ensemble_predictions.labels) >= MIN_EXAMPLES_TO_HALVE
+    return fitting is not None or len(predictions.labels) >= MIN_EXAMPLES_TO_HALVE
 
 
 def get_calibration_examples(fitting: ValidationSource | None) -> LabeledProbabilities | None:
@@ -59,35 +59,31 @@ def show_conformal_controls(noun: str, key: str) -> None:
         )
 
 
-def load_conformal_sets(
-    ensemble_predictions: EnsemblePredictions, fitting: ValidationSource | None
-) -> NDArray[np.bool_]:
+def load_conformal_sets(predictions: EnsemblePredictions, fitting: ValidationSource | None) -> NDArray[np.bool_]:
     """Every example's set, (N, C), calibrated on others: those held out, or the other half."""
     question = (*get_conformal_settings(), fitting and fitting.predictions)
-    cached_question, sets = _SETS_CACHE.get(ensemble_predictions, (None, None))
+    cached_question, sets = _SETS_CACHE.get(predictions, (None, None))
     if sets is None or cached_question != question:
         rate, method = get_conformal_settings()
         sets = cross_conformal_sets(
-            ensemble_predictions.averaged,
-            ensemble_predictions.labels,
+            predictions.averaged,
+            predictions.labels,
             rate,
             method,
             get_calibration_examples(fitting),
-            ensemble_predictions.groups,
+            predictions.groups,
         )
-        _SETS_CACHE[ensemble_predictions] = question, sets
+        _SETS_CACHE[predictions] = question, sets
     return sets
 
 
-def show_conformal_summary(
-    ensemble_predictions: EnsemblePredictions, noun: str, fitting: ValidationSource | None
-) -> None:
+def show_conformal_summary(predictions: EnsemblePredictions, noun: str, fitting: ValidationSource | None) -> None:
     """What the sets of all images come to, in a line, and the controls behind a button."""
-    if not can_calibrate_sets(ensemble_predictions, fitting):
+    if not can_calibrate_sets(predictions, fitting):
         return
     rate, _ = get_conformal_settings()
-    conformal_sets = load_conformal_sets(ensemble_predictions, fitting)
-    covered = int(conformal_sets[np.arange(len(conformal_sets)), ensemble_predictions.labels].sum())
+    conformal_sets = load_conformal_sets(predictions, fitting)
+    covered = int(conformal_sets[np.arange(len(conformal_sets)), predictions.labels].sum())
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(
             words.summarize_conformal_sets(conformal_sets, covered, rate, noun),
@@ -99,14 +95,14 @@ def show_conformal_summary(
 
 
 def describe_image_set(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str], fitting: ValidationSource | None
+    predictions: EnsemblePredictions, number: int, names: Sequence[str], fitting: ValidationSource | None
 ) -> str:
     """An image's own set: "The set: {4, 9} at 95 %."; "" where there are too few to calibrate."""
-    if not can_calibrate_sets(ensemble_predictions, fitting):
+    if not can_calibrate_sets(predictions, fitting):
         return ""
-    image_set = load_conformal_sets(ensemble_predictions, fitting)[number]
+    image_set = load_conformal_sets(predictions, fitting)[number]
     text = f"The set: {words.format_image_set(image_set, get_conformal_settings()[0], names)}."
-    why = words.explain_unsure_set(image_set, ensemble_predictions.averaged[number])
+    why = words.explain_unsure_set(image_set, predictions.averaged[number])
     return f"{text} {why}".rstrip()
 
 

@@ -28,16 +28,16 @@ EVERY_CLASS = -1
 
 
 def restrict_predictions_view(
-    view: PredictionsView, ensemble_predictions: EnsemblePredictions, classes: int, sets_too: bool
+    view: PredictionsView, predictions: EnsemblePredictions, classes: int, sets_too: bool
 ) -> PredictionsView:
     """`view` without what these predictions cannot show: an address may come from another run."""
     if view.label is not None and view.label >= classes:
         view = replace(view, label=None)
-    if view.digit is not None and view.digit >= len(ensemble_predictions.labels):
+    if view.digit is not None and view.digit >= len(predictions.labels):
         view = replace(view, digit=None)
-    if ensemble_predictions.members == 1 and view.show == "split":
+    if predictions.members == 1 and view.show == "split":
         view = replace(view, show="all")
-    if ensemble_predictions.members == 1 and view.order in ("split", "united"):
+    if predictions.members == 1 and view.order in ("split", "united"):
         view = replace(view, order=PredictionsView.order)
     if view.order == "sets" and not sets_too:
         view = replace(view, order=PredictionsView.order)
@@ -84,13 +84,13 @@ def update_epoch_address(key: str, run_id: str, usual: int) -> None:
 
 
 def show_image_filters(
-    ensemble_predictions: EnsemblePredictions, view: PredictionsView, names: Sequence[str], noun: str, sets_too: bool
+    predictions: EnsemblePredictions, view: PredictionsView, names: Sequence[str], noun: str, sets_too: bool
 ) -> None:
     """Which images, and in which order."""
-    counts = {show: len(filter_examples(ensemble_predictions, show, view.label)) for show in EXAMPLE_FILTERS}
+    counts = {show: len(filter_examples(predictions, show, view.label)) for show in EXAMPLE_FILTERS}
     words = {"all": "All", "wrong": "Wrong", "split": "Members disagree"}
-    shows = [show for show in EXAMPLE_FILTERS if show != "split" or ensemble_predictions.members > 1]
-    orders = [order for order in EXAMPLE_ORDERS if ensemble_predictions.members > 1 or order not in ("split", "united")]
+    shows = [show for show in EXAMPLE_FILTERS if show != "split" or predictions.members > 1]
+    orders = [order for order in EXAMPLE_ORDERS if predictions.members > 1 or order not in ("split", "united")]
     if not sets_too:
         orders.remove("sets")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

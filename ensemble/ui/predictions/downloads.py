@@ -9,21 +9,19 @@ from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.storage import csv_format
 
 
-def tabulate_member_probabilities(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> pd.DataFrame:
+def tabulate_member_probabilities(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> pd.DataFrame:
     """One image: a row for the ensemble and each member, a column for each class."""
-    rows = np.vstack([ensemble_predictions.averaged[number], ensemble_predictions.probabilities[:, number]])
-    who = ["ensemble", *(f"member {m + 1}" for m in range(ensemble_predictions.members))]
+    rows = np.vstack([predictions.averaged[number], predictions.probabilities[:, number]])
+    who = ["ensemble", *(f"member {m + 1}" for m in range(predictions.members))]
     frame = pd.DataFrame(rows, columns=list(names))
     frame.insert(0, "who", who)
     frame.insert(1, "says", np.asarray(names, object)[rows.argmax(axis=1)])
     return frame
 
 
-def encode_image_csv(ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> bytes:
+def encode_image_csv(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> bytes:
     """`tabulate_member_probabilities` as a CSV file."""
-    return encode_table_csv(tabulate_member_probabilities(ensemble_predictions, number, names))
+    return encode_table_csv(tabulate_member_probabilities(predictions, number, names))
 
 
 def encode_table_csv(frame: pd.DataFrame) -> bytes:

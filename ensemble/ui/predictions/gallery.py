@@ -15,27 +15,20 @@ from ensemble.wording.run_names import format_run_name
 
 
 def show_image_gallery(
-    run: runs.Run,
-    epoch: int,
-    ensemble_predictions: EnsemblePredictions,
-    dataset: runs.TestSet,
-    view: PredictionsView,
-    noun: str,
+    run: runs.Run, epoch: int, predictions: EnsemblePredictions, dataset: runs.TestSet, view: PredictionsView, noun: str
 ) -> Ints:
     """Draw the page of images that `view` asks for; returns all that it asks for, in order."""
     by_sets = view.order == "sets"
     sizes = (
-        conformal_sets.load_conformal_sets(
-            ensemble_predictions, validation_source.find_validation_source(run, epoch)
-        ).sum(axis=1)
+        conformal_sets.load_conformal_sets(predictions, validation_source.find_validation_source(run, epoch)).sum(
+            axis=1
+        )
         if by_sets
         else None
     )
-    numbers = sort_examples(
-        ensemble_predictions, filter_examples(ensemble_predictions, view.show, view.label), view.order, sizes
-    )
+    numbers = sort_examples(predictions, filter_examples(predictions, view.show, view.label), view.order, sizes)
     if not len(numbers):
-        show_empty_gallery(ensemble_predictions, view, dataset, noun)
+        show_empty_gallery(predictions, view, dataset, noun)
         return numbers
     size = image_grid.count_page_images()
     with st.container(horizontal=True, vertical_alignment="center", key="digits_pages"):
@@ -52,7 +45,7 @@ def show_image_gallery(
     images = dataset.tiles[page]
     image_grid.show_image_grid(
         images,
-        ensemble_predictions,
+        predictions,
         page,
         dataset.class_names,
         noun,
@@ -60,7 +53,7 @@ def show_image_gallery(
         details=dataset.details,
         has_images=dataset.images is not None,
     )
-    show_gallery_downloads(run, epoch, ensemble_predictions, dataset, numbers, page, noun)
+    show_gallery_downloads(run, epoch, predictions, dataset, numbers, page, noun)
     return numbers
 
 
@@ -77,7 +70,7 @@ def open_gallery_image(number: int) -> None:
 
 
 def show_empty_gallery(
-    ensemble_predictions: EnsemblePredictions, view: PredictionsView, dataset: runs.TestSet, noun: str
+    predictions: EnsemblePredictions, view: PredictionsView, dataset: runs.TestSet, noun: str
 ) -> None:
     """No image is of this kind: say so, and the way back."""
     label = "" if view.label is None else escaping.escape_markdown(dataset.class_names[view.label])
@@ -88,7 +81,7 @@ def show_empty_gallery(
         "split": f"The members agree about every {noun}{of_class}.",
     }[view.show]
     st.info(text, icon=":material/check:")
-    st.button(f"Show all {len(ensemble_predictions.labels):,}", on_click=clear_image_filters, key="show_all")
+    st.button(f"Show all {len(predictions.labels):,}", on_click=clear_image_filters, key="show_all")
 
 
 def clear_image_filters() -> None:
@@ -99,7 +92,7 @@ def clear_image_filters() -> None:
 def show_gallery_downloads(
     run: runs.Run,
     epoch: int,
-    ensemble_predictions: EnsemblePredictions,
+    predictions: EnsemblePredictions,
     dataset: runs.TestSet,
     numbers: Ints,
     page: Ints,
@@ -107,16 +100,13 @@ def show_gallery_downloads(
 ) -> None:
     """What can be kept as files."""
     names, stem = dataset.class_names, f"{run.id}-epoch-{epoch}"
-    title = (
-        f"{format_run_name(run)} · epoch {epoch} · "
-        f"{images_words.describe_disagreement_warning(ensemble_predictions, noun)}"
-    )
+    title = f"{format_run_name(run)} · epoch {epoch} · {images_words.describe_disagreement_warning(predictions, noun)}"
     with st.container(horizontal=True, vertical_alignment="center"):
-        controls.show_image_number_input(len(ensemble_predictions.labels), noun)
+        controls.show_image_number_input(len(predictions.labels), noun)
         st.space("stretch")
         st.download_button(
             "This page (PNG)",
-            lambda: thumbnails.render_image_sheet(dataset.tiles[page], ensemble_predictions, page, names, title),
+            lambda: thumbnails.render_image_sheet(dataset.tiles[page], predictions, page, names, title),
             f"{stem}.png",
             "image/png",
             icon=":material/image:",
@@ -126,7 +116,7 @@ def show_gallery_downloads(
         st.download_button(
             f"These {len(numbers):,} (CSV)" if len(numbers) > 1 else "This one (CSV)",
             lambda: downloads.encode_table_csv(
-                example_table.tabulate_examples(ensemble_predictions, numbers, names, dataset.details)
+                example_table.tabulate_examples(predictions, numbers, names, dataset.details)
             ),
             f"{stem}.csv",
             "text/csv",

@@ -44,11 +44,9 @@ class ImageDialogContext:
     validation_source: ValidationSource | None
 
 
-def show_image_dialog(image_dialog_context: ImageDialogContext) -> None:
+def show_image_dialog(context: ImageDialogContext) -> None:
     """Open the image that the address names, over the page; closing it takes it out again."""
-    st.dialog(f"Test {image_dialog_context.noun}", width="medium", on_dismiss=close_image_dialog)(
-        show_image_dialog_body
-    )(image_dialog_context)
+    st.dialog(f"Test {context.noun}", width="medium", on_dismiss=close_image_dialog)(show_image_dialog_body)(context)
 
 
 def close_image_dialog() -> None:
@@ -61,46 +59,44 @@ def open_neighbor_image(number: int | None) -> None:
     predictions_view.update_predictions_view(digit=number)
 
 
-def show_image_dialog_body(image_dialog_context: ImageDialogContext) -> None:
+def show_image_dialog_body(context: ImageDialogContext) -> None:
     """The inside of the dialog: reruns by itself when another image is asked for."""
     number = predictions_view.read_predictions_view().digit
-    if number is None or number >= len(image_dialog_context.predictions.labels):
+    if number is None or number >= len(context.predictions.labels):
         return
     with guard_page():
-        show_image_summary(image_dialog_context, number)
-        show_example_columns(image_dialog_context.dataset.details, number)
-        show_image_probabilities(image_dialog_context, number)
-        show_image_footer(image_dialog_context, number)
+        show_image_summary(context, number)
+        show_example_columns(context.dataset.details, number)
+        show_image_probabilities(context, number)
+        show_image_footer(context, number)
 
 
-def show_image_summary(image_dialog_context: ImageDialogContext, number: int) -> None:
+def show_image_summary(context: ImageDialogContext, number: int) -> None:
     """The image beside what is said of it."""
-    names, label = (image_dialog_context.dataset.class_names, image_dialog_context.predictions.labels[number])
-    mark = "✓ Right" if image_dialog_context.predictions.right[number] else "✗ Wrong"
+    names, label = (context.dataset.class_names, context.predictions.labels[number])
+    mark = "✓ Right" if context.predictions.right[number] else "✗ Wrong"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        dataset = image_dialog_context.dataset
+        dataset = context.dataset
         if dataset.images is not None or not dataset.details:
             image = dataset.tiles[number]
             st.image(
                 thumbnails.encode_enlarged_image(image, DIALOG_IMAGE_PX),
                 width=thumbnails.compute_display_size(image.shape, DIALOG_IMAGE_PX)[0],
-                alt=f"Test {image_dialog_context.noun} {number}, {images_words.format_true_class(names[label], names)}",
+                alt=f"Test {context.noun} {number}, {images_words.format_true_class(names[label], names)}",
             )
         with st.container(width=420):
             name = dataset.details.describe_example(number)
             called = f" · {escaping.escape_markdown(name)}" if name else ""
             st.subheader(f"{mark} · #{number}{called}", anchor=False)
             st.markdown(
-                escaping.escape_markdown(
-                    images_words.describe_image_prediction(image_dialog_context.predictions, number, names)
-                )
+                escaping.escape_markdown(images_words.describe_image_prediction(context.predictions, number, names))
             )
             if image_set := conformal_sets.describe_image_set(
-                image_dialog_context.predictions, number, names, image_dialog_context.validation_source
+                context.predictions, number, names, context.validation_source
             ):
                 st.markdown(
                     escaping.escape_markdown(image_set),
-                    help=conformal_sets.describe_set_calibration(image_dialog_context.validation_source),
+                    help=conformal_sets.describe_set_calibration(context.validation_source),
                 )
 
 
@@ -110,17 +106,15 @@ def show_example_columns(details: ExampleDetails, number: int) -> None:
         st.caption(escaping.escape_markdown(" · ".join(texts)))
 
 
-def show_image_probabilities(image_dialog_context: ImageDialogContext, number: int) -> None:
+def show_image_probabilities(context: ImageDialogContext, number: int) -> None:
     """Bars and dots, and how to read them."""
-    predictions, names = image_dialog_context.predictions, image_dialog_context.dataset.class_names
-    title = f"{image_dialog_context.noun.capitalize()} {number} · {image_dialog_context.source}"
+    predictions, names = context.predictions, context.dataset.class_names
+    title = f"{context.noun.capitalize()} {number} · {context.source}"
     st.plotly_chart(
         probability_bars.plot_probability_bars(predictions, number, names, title, theme.get_page_palette()),
         key="digit_bars",
         alt=probability_bars.describe_probability_chart(predictions, number, names),
-        config=probability_bars.build_chart_toolbar(
-            f"{image_dialog_context.noun.capitalize()} {number} · {image_dialog_context.file_stem}"
-        ),
+        config=probability_bars.build_chart_toolbar(f"{context.noun.capitalize()} {number} · {context.file_stem}"),
     )
     some = (
         ""
@@ -135,13 +129,9 @@ def show_image_probabilities(image_dialog_context: ImageDialogContext, number: i
         st.caption(some + dots)
 
 
-def show_image_footer(image_dialog_context: ImageDialogContext, number: int) -> None:
+def show_image_footer(context: ImageDialogContext, number: int) -> None:
     """The images before and after this one, in the order of the page; its figures as a file."""
-    predictions, names, numbers = (
-        image_dialog_context.predictions,
-        image_dialog_context.dataset.class_names,
-        image_dialog_context.numbers,
-    )
+    predictions, names, numbers = (context.predictions, context.dataset.class_names, context.numbers)
     places = (numbers == number).nonzero()[0]
     # One that the filter leaves out, opened by its number, stands before all others.
     place = int(places[0]) if len(places) else -1
@@ -151,7 +141,7 @@ def show_image_footer(image_dialog_context: ImageDialogContext, number: int) -> 
         if place >= 0:
             st.caption(f"{place + 1:,} of {len(numbers):,}", width="content")
         st.space("stretch")
-        stem = escaping.sanitize_file_name(image_dialog_context.file_stem.replace(" · ", "-"))
+        stem = escaping.sanitize_file_name(context.file_stem.replace(" · ", "-"))
         if predictions.split[number]:
             show_why_link(number)
         st.download_button(

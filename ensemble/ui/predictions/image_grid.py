@@ -45,7 +45,7 @@ def compute_page_size(columns: int) -> int:
 
 def show_image_grid(
     images: thumbnails.Pixels,
-    ensemble_predictions: EnsemblePredictions,
+    predictions: EnsemblePredictions,
     numbers: Ints,
     names: Sequence[str],
     noun: str,
@@ -61,7 +61,7 @@ def show_image_grid(
 
     Args:
       images: uint8 (K, H, W, channels), the images on screen and no others.
-      ensemble_predictions: the predictions.
+      predictions: the predictions.
       numbers: the images' numbers, K of them.
       names: the classes' names.
       noun: what an image is called.
@@ -86,7 +86,7 @@ def show_image_grid(
             "colors": {"right": palette.RIGHT_COLOR, "wrong": palette.WRONG_COLOR},
             "tiles": [
                 build_image_tile(
-                    ensemble_predictions,
+                    predictions,
                     number,
                     names,
                     noun,
@@ -118,7 +118,7 @@ def compute_tile_layout(shape: Sequence[int]) -> dict[str, Any]:
 
 
 def build_image_tile(
-    ensemble_predictions: EnsemblePredictions,
+    predictions: EnsemblePredictions,
     number: int,
     names: Sequence[str],
     noun: str,
@@ -128,7 +128,7 @@ def build_image_tile(
     """One image's words for the component.
 
     Args:
-      ensemble_predictions: the predictions.
+      predictions: the predictions.
       number: of the image among them.
       names: the classes' names.
       noun: what an image is called.
@@ -136,17 +136,17 @@ def build_image_tile(
       title: "Training digit 12", where it is not the test image of that number.
     """
     called = f", {example_name}" if example_name else ""
-    sure = formats.format_probability(ensemble_predictions.confidence[number])
+    sure = formats.format_probability(predictions.confidence[number])
     return {
         "number": int(number),
-        "right": bool(ensemble_predictions.right[number]),
-        "verdict": images_words.format_image_verdict(ensemble_predictions, number, names),
+        "right": bool(predictions.right[number]),
+        "verdict": images_words.format_image_verdict(predictions, number, names),
         "sure": sure,
-        "listed": images_words.can_list_votes(ensemble_predictions, names),
-        "votes": list_tile_votes(ensemble_predictions, number, names),
+        "listed": images_words.can_list_votes(predictions, names),
+        "votes": list_tile_votes(predictions, number, names),
         "name": shorten_example_name(example_name),
         "alt": f"{title or f'Test {noun} {number}'}{called}. "
-        f"{images_words.describe_image_prediction(ensemble_predictions, number, names)}",
+        f"{images_words.describe_image_prediction(predictions, number, names)}",
     }
 
 
@@ -160,16 +160,14 @@ def build_tile_lines(texts: Sequence[str]) -> dict[str, Any]:
     return {"listed": False, "votes": [(text, False) for text in texts]}
 
 
-def list_tile_votes(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
-) -> list[tuple[str, bool]]:
+def list_tile_votes(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[tuple[str, bool]]:
     """The votes under an image, each with whether it is against the ensemble; one has none."""
-    if ensemble_predictions.members == 1:
+    if predictions.members == 1:
         return []
-    if not images_words.can_list_votes(ensemble_predictions, names):
-        return [(text, False) for text in images_words.format_vote_lines(ensemble_predictions, number, names)]
-    answer = int(ensemble_predictions.said[number])
-    return [(text, vote != answer) for vote, text in images_words.list_vote_texts(ensemble_predictions, number, names)]
+    if not images_words.can_list_votes(predictions, names):
+        return [(text, False) for text in images_words.format_vote_lines(predictions, number, names)]
+    answer = int(predictions.said[number])
+    return [(text, vote != answer) for vote, text in images_words.list_vote_texts(predictions, number, names)]
 
 
 def open_pressed_tile(key: str, on_open: Callable[[int], None] | None) -> None:

@@ -71,23 +71,21 @@ def _build_disputed_strip(
 
 
 def build_votes_tile(
-    run_id: str, epoch: int, ensemble_predictions: EnsemblePredictions, number: int, names: tuple[str, ...], noun: str
+    run_id: str, epoch: int, predictions: EnsemblePredictions, number: int, names: tuple[str, ...], noun: str
 ) -> dict[str, Any]:
     """One image's words and address for the component."""
-    if images_words.can_list_votes(ensemble_predictions, names):
-        answer = int(ensemble_predictions.said[number])
-        lines = [
-            [(text, vote != answer) for vote, text in images_words.list_vote_texts(ensemble_predictions, number, names)]
-        ]
+    if images_words.can_list_votes(predictions, names):
+        answer = int(predictions.said[number])
+        lines = [[(text, vote != answer) for vote, text in images_words.list_vote_texts(predictions, number, names)]]
     else:
-        lines = [[(text, False)] for text in images_words.format_vote_lines(ensemble_predictions, number, names)]
+        lines = [[(text, False)] for text in images_words.format_vote_lines(predictions, number, names)]
     return {
         "pressed": f"{epoch} {number}",
         "href": f"predictions?{urlencode(build_votes_query(run_id, epoch, number))}",
-        "right": bool(ensemble_predictions.right[number]),
-        "verdict": images_words.format_image_verdict(ensemble_predictions, number, names),
+        "right": bool(predictions.right[number]),
+        "verdict": images_words.format_image_verdict(predictions, number, names),
         "votes": lines,
-        "alt": f"Test {noun} {number}. {images_words.describe_image_prediction(ensemble_predictions, number, names)}",
+        "alt": f"Test {noun} {number}. {images_words.describe_image_prediction(predictions, number, names)}",
     }
 
 

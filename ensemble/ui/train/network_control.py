@@ -92,11 +92,11 @@ def show_network_facts(name: str, info: DatasetInfo, width: int, was_waiting: bo
     st.caption(escaping.escape_markdown(text), help=networks_words.FLOPS_GLOSS)
 
 
-def describe_probed_cost(probe_result: ProbeResult) -> str:
+def describe_probed_cost(result: ProbeResult) -> str:
     """What a member takes, in words, or that it is still being asked."""
-    if probe_result.is_pending:
+    if result.is_pending:
         return "Inspecting it…"
-    return f"{networks_words.format_network_cost(probe_result.cost)}." if probe_result.cost else ""
+    return f"{networks_words.format_network_cost(result.cost)}." if result.cost else ""
 
 
 def show_network_file_problem() -> None:
@@ -129,13 +129,13 @@ def is_network_pending() -> bool:
     ).is_pending
 
 
-def describe_unfit_network(config: EnsembleConfig, probe_result: ProbeResult) -> str:
+def describe_unfit_network(config: EnsembleConfig, result: ProbeResult) -> str:
     """Why a network cannot be trained so, or not yet, in a sentence; else ""."""
-    if probe_result.is_pending:
+    if result.is_pending:
         return f"Inspecting {config.network}: a few seconds."
-    if probe_result.problem:
-        return probe_result.problem
-    return describe_unfit_precision(config, probe_result)
+    if result.problem:
+        return result.problem
+    return describe_unfit_precision(config, result)
 
 
 def reset_removed_network() -> None:

@@ -23,19 +23,19 @@ from ensemble.wording.verdicts import selective as selective_words
 OVER_LABELS = {"epochs": "Over the epochs", "members": "As members join"}
 
 
-def format_image_title(selected_image: SelectedImage, what: str) -> str:
+def format_image_title(selected: SelectedImage, what: str) -> str:
     """What stands over a picture, so that a saved one says what it shows."""
-    shared_epoch = selected_image.shared_epoch
-    return f"{what} · {shared_epoch.noun} {selected_image.number} · {shared_epoch.source}"
+    shared_epoch = selected.shared_epoch
+    return f"{what} · {shared_epoch.noun} {selected.number} · {shared_epoch.source}"
 
 
-def show_average_step(selected_image: SelectedImage) -> None:
+def show_average_step(selected: SelectedImage) -> None:
     """Each member's probabilities beside their average, and why these are averaged."""
-    shared_epoch, number = selected_image.shared_epoch, selected_image.number
+    shared_epoch, number = selected.shared_epoch, selected.number
     predictions, names = shared_epoch.predictions, shared_epoch.class_names
     show_step_sentence(disagreement_steps.describe_averaging(predictions, number, names))
-    with show_image_beside(selected_image):
-        heading = format_image_title(selected_image, "Probabilities")
+    with show_image_beside(selected):
+        heading = format_image_title(selected, "Probabilities")
         st.plotly_chart(
             probability_bars.plot_probability_bars(predictions, number, names, heading, theme.get_page_palette()),
             key="why_bars",
@@ -44,18 +44,18 @@ def show_average_step(selected_image: SelectedImage) -> None:
         )
         st.caption(
             disagreement_steps.explain_averaging(
-                shared_epoch.measure(measure_qualities), shared_epoch.n, selected_image.uses_plain_words
+                shared_epoch.measure(measure_qualities), shared_epoch.n, selected.uses_plain_words
             )
         )
-        show_related_link(selected_image, "inspect", "Other ways of combining", (address.VIEW, "combining"))
+        show_related_link(selected, "inspect", "Other ways of combining", (address.VIEW, "combining"))
 
 
-def show_uncertainty_step(selected_image: SelectedImage) -> None:
+def show_uncertainty_step(selected: SelectedImage) -> None:
     """Where the image stands among all, by what is unclear in it and what is disputed."""
-    shared_epoch, number = selected_image.shared_epoch, selected_image.number
+    shared_epoch, number = selected.shared_epoch, selected.number
     predictions, measures = (shared_epoch.predictions, shared_epoch.measure(uncertainties.measure_uncertainty))
     show_step_sentence(disagreement_steps.describe_uncertainty_rank(predictions, measures, number, shared_epoch.noun))
-    with show_image_beside(selected_image):
+    with show_image_beside(selected):
         if shared_epoch.members == 1:
             st.info(
                 f"Of one member there is only its own doubt. Two or more tell what is unclear "
@@ -70,7 +70,7 @@ def show_uncertainty_step(selected_image: SelectedImage) -> None:
             uncertainty_figure.select_drawn_images(predictions, measures),
             shared_epoch.class_names,
             shared_epoch.noun,
-            format_image_title(selected_image, "Uncertainty"),
+            format_image_title(selected, "Uncertainty"),
             palette,
         )
         uncertainty_figure.mark_image_uncertainty(chart, measures, number, shared_epoch.noun, palette)
@@ -81,32 +81,32 @@ def show_uncertainty_step(selected_image: SelectedImage) -> None:
             alt=f"Aleatoric and epistemic of every {shared_epoch.noun}, this one ringed",
         )
         st.caption(
-            disagreement_steps.describe_uncertainty_parts(measures, number, selected_image.uses_plain_words),
+            disagreement_steps.describe_uncertainty_parts(measures, number, selected.uses_plain_words),
             help=UNCERTAINTY_GLOSS,
         )
-        show_related_link(selected_image, "inspect", "Every image by its doubt", (address.VIEW, "uncertainty"))
+        show_related_link(selected, "inspect", "Every image by its doubt", (address.VIEW, "uncertainty"))
 
 
-def show_others_step(selected_image: SelectedImage) -> None:
+def show_others_step(selected: SelectedImage) -> None:
     """The image over the epochs and with fewer members; what the ensemble gains on all images."""
-    shared_epoch = selected_image.shared_epoch
+    shared_epoch = selected.shared_epoch
     place = st.container()
-    with show_image_beside(selected_image):
+    with show_image_beside(selected):
         over = address.select_address_option(
             address.OVER, "What changes", OVER_LABELS, "epochs", label_visibility="collapsed"
         )
         what = "epoch" if over == "epochs" else "member"
         if what == "epoch":
-            trace = image_history.load_image_history(selected_image)
+            trace = image_history.load_image_history(selected)
             sentence = disagreement_steps.describe_answers_over_epochs(
                 trace.predicted_classes, trace.positions.tolist(), shared_epoch.class_names
             )
         else:
-            trace = probability_path.trace_over_members(shared_epoch.predictions, selected_image.number)
+            trace = probability_path.trace_over_members(shared_epoch.predictions, selected.number)
             sentence = disagreement_steps.describe_answers_over_members(
                 trace.predicted_classes, shared_epoch.class_names
             )
-        heading = format_image_title(selected_image, OVER_LABELS[over])
+        heading = format_image_title(selected, OVER_LABELS[over])
         st.plotly_chart(
             probability_path.plot_probability_path(
                 trace, what, shared_epoch.class_names, heading, theme.get_page_palette()
@@ -118,17 +118,17 @@ def show_others_step(selected_image: SelectedImage) -> None:
         if shared_epoch.members > 1:
             st.caption(
                 "Bold: the ensemble. Thin, in the members' colours: how probable each "
-                f"finds what it is, {escaping.escape_markdown(selected_image.label)}."
+                f"finds what it is, {escaping.escape_markdown(selected.label)}."
             )
-        show_ensemble_gain(selected_image)
-        show_related_link(selected_image, "inspect", "How many members are enough", (address.VIEW, "committee"))
+        show_ensemble_gain(selected)
+        show_related_link(selected, "inspect", "How many members are enough", (address.VIEW, "committee"))
     with place:
         show_step_sentence(sentence)
 
 
-def show_ensemble_gain(selected_image: SelectedImage) -> None:
+def show_ensemble_gain(selected: SelectedImage) -> None:
     """What the ensemble is better by than its mean member, on all test images."""
-    shared_epoch = selected_image.shared_epoch
+    shared_epoch = selected.shared_epoch
     if shared_epoch.members == 1:
         st.caption(describe_answer_headline(shared_epoch))
         return
@@ -141,28 +141,28 @@ def show_ensemble_gain(selected_image: SelectedImage) -> None:
     )
 
 
-def show_decision_step(selected_image: SelectedImage) -> None:
+def show_decision_step(selected: SelectedImage) -> None:
     """Whether the ensemble should answer the image, and the ways on."""
-    shared_epoch = selected_image.shared_epoch
-    predictions, number = shared_epoch.predictions, selected_image.number
+    shared_epoch = selected.shared_epoch
+    predictions, number = shared_epoch.predictions, selected.number
     if has_too_few_images(shared_epoch):
         show_step_sentence(f"Too few test images to find a threshold: look at this {shared_epoch.noun} yourself.")
-        show_image_beside(selected_image)
-        show_next_links(selected_image)
+        show_image_beside(selected)
+        show_next_links(selected)
         return
     rate = ERROR_RATES[read_view_choice(ERROR_RATE_CHOICE)]
     threshold = shared_epoch.measure(find_error_thresholds, rate, fitted=True)[0]
     show_step_sentence(
         disagreement_steps.describe_deferral(threshold, float(predictions.confidence[number]), shared_epoch.noun)
     )
-    with show_image_beside(selected_image):
+    with show_image_beside(selected):
         ensemble, members = shared_epoch.measure(selective.compute_risk_coverage_curves)
         chart = selective.plot_risk_coverage(
             ensemble,
             members,
             rate,
             threshold,
-            format_image_title(selected_image, "Risk by coverage"),
+            format_image_title(selected, "Risk by coverage"),
             theme.get_page_palette(),
         )
         selective.mark_image_coverage(chart, predictions, number, shared_epoch.noun)
@@ -174,14 +174,14 @@ def show_decision_step(selected_image: SelectedImage) -> None:
         )
         who = "the ensemble" if shared_epoch.members > 1 else "the one member"
         st.caption(selective_words.describe_selective_answer(threshold, rate, who, shared_epoch.noun))
-        show_next_links(selected_image)
+        show_next_links(selected)
 
 
-def show_next_links(selected_image: SelectedImage) -> None:
+def show_next_links(selected: SelectedImage) -> None:
     """The ways on: the threshold, and an image of one's own."""
-    noun = escaping.escape_markdown(selected_image.shared_epoch.noun)
-    show_related_link(selected_image, "inspect", "Choose how many mistakes you accept", (address.VIEW, "selective"))
-    if selected_image.shared_epoch.run.training_config:
+    noun = escaping.escape_markdown(selected.shared_epoch.noun)
+    show_related_link(selected, "inspect", "Choose how many mistakes you accept", (address.VIEW, "selective"))
+    if selected.shared_epoch.run.training_config:
         show_related_link(
-            selected_image, "classify", f"Try {noun}s of your own" if noun == "digit" else "Try a picture of your own"
+            selected, "classify", f"Try {noun}s of your own" if noun == "digit" else "Try a picture of your own"
         )

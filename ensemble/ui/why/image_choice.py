@@ -10,30 +10,30 @@ from ensemble.ui.shared import address, widget_state
 MAX_DISPUTED_IMAGES = 200  # disputed images that are gone through, the most disputed first
 
 
-def rank_disputed_images(ensemble_predictions: EnsemblePredictions) -> Ints:
+def rank_disputed_images(predictions: EnsemblePredictions) -> Ints:
     """The images that the members dispute most; where they agree on all, the least sure ones."""
-    split = filter_examples(ensemble_predictions, "split")
+    split = filter_examples(predictions, "split")
     if len(split):
-        return sort_examples(ensemble_predictions, split, "split")[:MAX_DISPUTED_IMAGES]
-    return sort_examples(ensemble_predictions, filter_examples(ensemble_predictions), "unsure")[:MAX_DISPUTED_IMAGES]
+        return sort_examples(predictions, split, "split")[:MAX_DISPUTED_IMAGES]
+    return sort_examples(predictions, filter_examples(predictions), "unsure")[:MAX_DISPUTED_IMAGES]
 
 
-def select_image_number(shared_epoch: SharedEpoch) -> int:
+def select_image_number(shared: SharedEpoch) -> int:
     """The image that the address names, else the most disputed one."""
     number = address.IMAGE.read()
-    if number is not None and number < shared_epoch.n:
+    if number is not None and number < shared.n:
         return number
-    return int(shared_epoch.measure(rank_disputed_images)[0])
+    return int(shared.measure(rank_disputed_images)[0])
 
 
-def show_image_choice(shared_epoch: SharedEpoch, number: int) -> None:
+def show_image_choice(shared: SharedEpoch, number: int) -> None:
     """Another image: the next that is disputed, or one by its number."""
-    numbers = shared_epoch.measure(rank_disputed_images)
+    numbers = shared.measure(rank_disputed_images)
     places = (numbers == number).nonzero()[0]
     after = numbers[(int(places[0]) + 1) % len(numbers)] if len(places) else numbers[0]
-    disputed_one = "disputed " if shared_epoch.predictions.split.any() else ""
+    disputed_one = "disputed " if shared.predictions.split.any() else ""
     st.button(
-        f"Another {disputed_one}{shared_epoch.noun}",
+        f"Another {disputed_one}{shared.noun}",
         key="why_other",
         icon=":material/shuffle:",
         on_click=open_other_image,
@@ -41,19 +41,19 @@ def show_image_choice(shared_epoch: SharedEpoch, number: int) -> None:
         disabled=len(numbers) < 2,
     )
     address.show_address_widget(
-        f"why_number_{shared_epoch.n}",
+        f"why_number_{shared.n}",
         number,
         lambda key: widget_state.draw_widget(
             st.number_input,
-            f"Test {shared_epoch.noun} number",
+            f"Test {shared.noun} number",
             0,
-            shared_epoch.n - 1,
+            shared.n - 1,
             key=key,
             width=150,
             on_change=open_typed_image,
             args=(key,),
             label_visibility="collapsed",
-            help=f"Any of 0 to {shared_epoch.n - 1:,}",
+            help=f"Any of 0 to {shared.n - 1:,}",
         ),
     )
 

@@ -15,9 +15,9 @@ from ensemble.ui.train.example.recording import load_member_probabilities
 from ensemble.ui.why.selected_image import SelectedImage
 
 
-def load_image_history(selected_image: SelectedImage) -> ProbabilityPath:
+def load_image_history(selected: SelectedImage) -> ProbabilityPath:
     """The image after each epoch; of many evenly spread ones, damaged ones left out."""
-    shared_epoch, number = selected_image.shared_epoch, selected_image.number
+    shared_epoch, number = selected.shared_epoch, selected.number
     rows = {}
     for epoch in sorted({*select_spread_epochs(shared_epoch.epochs), shared_epoch.epoch}):
         file_version = loaders.get_file_version(shared_epoch.run.path / "predictions" / f"epoch-{epoch:04d}.npz")

@@ -46,38 +46,38 @@ def show_step_sentence(text: str) -> None:
     st.markdown(f"#### {escaping.escape_markdown(text)}")
 
 
-def show_image_beside(selected_image: SelectedImage) -> DeltaGenerator:
+def show_image_beside(selected: SelectedImage) -> DeltaGenerator:
     """Draws the image; returns the place beside it, on a phone below it."""
     left, right = st.columns([1, 4], gap="large")
     with left:
-        show_selected_image(selected_image)
+        show_selected_image(selected)
     return right
 
 
-def show_selected_image(selected_image: SelectedImage) -> None:
+def show_selected_image(selected: SelectedImage) -> None:
     """The image, its pixels as squares."""
-    shared_epoch = selected_image.shared_epoch
-    lines = shared_epoch.dataset.details.describe_tile(selected_image.number)
+    shared_epoch = selected.shared_epoch
+    lines = shared_epoch.dataset.details.describe_tile(selected.number)
     if shared_epoch.dataset.images is None and lines:
         with st.container(border=True, width=IMAGE_SIZE_PX):
             for line in lines:
                 st.markdown(escaping.escape_markdown(line))
         return
-    tile = shared_epoch.dataset.tiles[selected_image.number]
+    tile = shared_epoch.dataset.tiles[selected.number]
     st.image(
         thumbnails.encode_enlarged_image(tile, IMAGE_SIZE_PX),
         width=thumbnails.compute_display_size(tile.shape, IMAGE_SIZE_PX)[0],
-        alt=f"Test {shared_epoch.noun} {selected_image.number}",
+        alt=f"Test {shared_epoch.noun} {selected.number}",
     )
     if shared_epoch.dataset.images is None:
         st.caption(f"No images were imported: a blank tile stands for the {shared_epoch.noun}.")
 
 
 def show_related_link(
-    selected_image: SelectedImage, page: str, label: str, *words: tuple[QueryParameter[Any], object]
+    selected: SelectedImage, page: str, label: str, *words: tuple[QueryParameter[Any], object]
 ) -> None:
     """A way on to another screen, about the same run; of the recorded one to its example there."""
-    shared_epoch = selected_image.shared_epoch
+    shared_epoch = selected.shared_epoch
     whose: list[tuple[QueryParameter[Any], object]] = []
     if not is_recorded_run(shared_epoch.run):
         whose = [(address.RUN, shared_epoch.run.id)]

@@ -35,21 +35,21 @@ STEPS = (
 )
 
 
-def show_why_steps(shared_epoch: SharedEpoch) -> None:
+def show_why_steps(shared: SharedEpoch) -> None:
     """The step that the address names, and the buttons to the others."""
-    step, number = address.STEP.read(), image_choice.select_image_number(shared_epoch)
-    selected_image = SelectedImage(shared_epoch, number, plain_words.is_plain_wording_on())
+    step, number = address.STEP.read(), image_choice.select_image_number(shared)
+    selected_image = SelectedImage(shared, number, plain_words.is_plain_wording_on())
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="why_bar"):
         show_step_button("Back", "Left", step - 1)
         st.caption(f"Step {step} of {len(STEPS)}", width="content")
         follows = STEPS[step].title if step < len(STEPS) else "Start again"
         show_step_button(follows, "Right", step % len(STEPS) + 1)
-    noun = escaping.escape_markdown(shared_epoch.noun.capitalize())
-    st.caption(f"{noun} {number} · epoch {shared_epoch.epoch} · {STEPS[step - 1].title}")
+    noun = escaping.escape_markdown(shared.noun.capitalize())
+    st.caption(f"{noun} {number} · epoch {shared.epoch} · {STEPS[step - 1].title}")
     with st.container(key=f"why_step_{step}"):
         STEPS[step - 1].show(selected_image)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        image_choice.show_image_choice(shared_epoch, number)
+        image_choice.show_image_choice(shared, number)
 
 
 def show_step_button(label: str, key: str, step: int) -> None:

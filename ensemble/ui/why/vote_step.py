@@ -11,20 +11,20 @@ from ensemble.wording import images as images_words
 MAX_CLASS_BUTTONS = 12  # classes that have a button each; of more one is looked for in a list
 
 
-def show_vote_step(selected_image: SelectedImage) -> None:
+def show_vote_step(selected: SelectedImage) -> None:
     """Ask first; then, or once they are asked for, the votes."""
-    if selected_image.key not in tab.guesses:
-        show_guess_question(selected_image)
+    if selected.key not in tab.guesses:
+        show_guess_question(selected)
     else:
-        show_member_votes(selected_image)
+        show_member_votes(selected)
 
 
-def show_guess_question(selected_image: SelectedImage) -> None:
+def show_guess_question(selected: SelectedImage) -> None:
     """The image, and what it might be."""
-    shared_epoch = selected_image.shared_epoch
+    shared_epoch = selected.shared_epoch
     show_step_sentence(disagreement_steps.format_first_question(shared_epoch.members, shared_epoch.noun))
-    with show_image_beside(selected_image):
-        key = f"why_guess_{selected_image.number}"
+    with show_image_beside(selected):
+        key = f"why_guess_{selected.number}"
         names = [escaping.escape_markdown(name) for name in shared_epoch.class_names]
         choose = st.pills if len(names) <= MAX_CLASS_BUTTONS else st.selectbox
         more = {} if len(names) <= MAX_CLASS_BUTTONS else {"index": None, "placeholder": "Look for it"}
@@ -34,10 +34,10 @@ def show_guess_question(selected_image: SelectedImage) -> None:
             key=key,
             format_func=names.__getitem__,
             on_change=save_guess,
-            args=(selected_image.key, key),
+            args=(selected.key, key),
             **more,
         )  # type: ignore[operator]
-        st.button("Show the votes", key="why_votes", on_click=save_guess, args=(selected_image.key, ""))
+        st.button("Show the votes", key="why_votes", on_click=save_guess, args=(selected.key, ""))
 
 
 def save_guess(which: tuple[str, int], key: str) -> None:
@@ -48,12 +48,12 @@ def save_guess(which: tuple[str, int], key: str) -> None:
     tab.guesses = {**tab.guesses, which: None if widget_value is None else int(widget_value)}
 
 
-def show_member_votes(selected_image: SelectedImage) -> None:
+def show_member_votes(selected: SelectedImage) -> None:
     """The votes, one by one or counted, and what it is."""
-    shared_epoch, number = selected_image.shared_epoch, selected_image.number
+    shared_epoch, number = selected.shared_epoch, selected.number
     predictions, names = shared_epoch.predictions, shared_epoch.class_names
     show_step_sentence(disagreement_steps.describe_vote_split(predictions, number, names))
-    with show_image_beside(selected_image):
+    with show_image_beside(selected):
         label = int(predictions.labels[number])
         listed = images_words.can_list_votes(predictions, names)
         with st.container(horizontal=True, gap="small"):
@@ -65,11 +65,11 @@ def show_member_votes(selected_image: SelectedImage) -> None:
                 st.badge(escaping.escape_markdown(f"{mark} {who}"), color="blue" if vote == label else "orange")
         st.markdown(
             escaping.escape_markdown(
-                disagreement_steps.describe_own_guess(predictions, number, tab.guesses[selected_image.key], names)
+                disagreement_steps.describe_own_guess(predictions, number, tab.guesses[selected.key], names)
             )
         )
         show_related_link(
-            selected_image,
+            selected,
             "predictions",
             f"Open this {escaping.escape_markdown(shared_epoch.noun)} on Predictions",
             (address.DIGIT, number),

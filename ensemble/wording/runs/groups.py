@@ -91,22 +91,22 @@ def format_group_name(group: Group) -> str:
     return f"Group {group.number} · {which}"
 
 
-def describe_group_activity(group_standing: GroupStanding) -> str:
+def describe_group_activity(standing: GroupStanding) -> str:
     """What a group is at: "epoch 3 of 10", "queued on Slurm: no node is free"."""
-    group, status = group_standing.group, group_standing.group.status
-    match group_standing.activity:
+    group, status = standing.group, standing.group.status
+    match standing.activity:
         case "training":
             at = min(status.epoch + 1, status.epochs)
             return f"epoch {at} of {status.epochs}{describe_silence(status)}"
         case "waiting":
-            return describe_task_wait(group_standing.place, [group_standing.task] if group_standing.task else [])
+            return describe_task_wait(standing.place, [standing.task] if standing.task else [])
         case "stopped":
             return f"stopped after {formats.format_count(status.epoch, 'epoch')} of {status.epochs}"
         case "failed":
             return f"failed: {group.message}" if group.message else "failed"
         case "not begun":
             return "has not begun"
-    return group_standing.activity
+    return standing.activity
 
 
 def describe_task_wait(place: str, tasks: Sequence[TaskStatus]) -> str:
@@ -122,36 +122,36 @@ def format_wait_reasons(tasks: Sequence[TaskStatus]) -> str:
     return ", ".join(sorted({task.reason for task in tasks if task.state == "waiting"} - {""}))
 
 
-def describe_group_host(group_standing: GroupStanding) -> str:
+def describe_group_host(standing: GroupStanding) -> str:
     """On which machine, and the scheduler's number for it: "node2 · job 1234_0"."""
-    status, task = group_standing.group.status, group_standing.task
-    if not group_standing.place:
-        begun = group_standing.activity in ("training", "starting")
+    status, task = standing.group.status, standing.task
+    if not standing.place:
+        begun = standing.activity in ("training", "starting")
         elsewhere = status.host not in ("", socket.gethostname())
         return status.host if elsewhere else "this machine" if begun else ""
-    node = "" if group_standing.activity == "waiting" else (task.node if task else "") or status.host
+    node = "" if standing.activity == "waiting" else (task.node if task else "") or status.host
     return " · ".join(filter(None, (node, f"job {task.id}" if task and task.id else "")))
 
 
-def describe_group(group_standing: GroupStanding) -> str:
+def describe_group(standing: GroupStanding) -> str:
     """All of it in a line: "Group 2 · members 3–4 · epoch 3 of 10 · node2 · job 7_1 · …"."""
     return " · ".join(
         filter(
             None,
             (
-                format_group_name(group_standing.group),
-                describe_group_activity(group_standing),
-                describe_group_host(group_standing),
-                format_group_speed(group_standing),
+                format_group_name(standing.group),
+                describe_group_activity(standing),
+                describe_group_host(standing),
+                format_group_speed(standing),
             ),
         )
     )
 
 
-def format_group_speed(group_standing: GroupStanding) -> str:
+def format_group_speed(standing: GroupStanding) -> str:
     """Of one that trains; else ""."""
-    rate = group_standing.group.status.img_member_per_s
-    return formats.format_throughput(rate) if rate and group_standing.activity == "training" else ""
+    rate = standing.group.status.img_member_per_s
+    return formats.format_throughput(rate) if rate and standing.activity == "training" else ""
 
 
 def summarize_group_activities(every: Sequence[GroupStanding]) -> str:

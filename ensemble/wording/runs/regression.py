@@ -99,13 +99,13 @@ def describe_pmap_choice(choice: PmapChoice) -> str:
     )
 
 
-def describe_step_times(solve_trace: SolveTrace, many: SolveTrace, bought: Speedup) -> str:
+def describe_step_times(trace: SolveTrace, many: SolveTrace, bought: Speedup) -> str:
     """Compare the step times with and without `pmap`, and report whether its compiling pays.
 
     Faster or slower is claimed only if the interval of the ratio and the two times both show it.
     """
-    done = min(len(solve_trace.seconds), len(many.seconds))
-    one_seconds, many_seconds = (float(np.median(each.seconds[:done])) for each in (solve_trace, many))
+    done = min(len(trace.seconds), len(many.seconds))
+    one_seconds, many_seconds = (float(np.median(each.seconds[:done])) for each in (trace, many))
     slow, fast = (formats.format_duration(seconds, fine=True) for seconds in (one_seconds, many_seconds))
     if many.devices == 1:
         return (
@@ -124,7 +124,7 @@ def describe_step_times(solve_trace: SolveTrace, many: SolveTrace, bought: Speed
         return (
             f"O{on} instead of {slow}: "
             f"{format_ratio(compute_shown_ratio(one_seconds, many_seconds))} as fast. "
-            f"{describe_compile_payoff(bought, solve_trace)}"
+            f"{describe_compile_payoff(bought, trace)}"
         )
     return (
         f"{describe_undecided_speedup(bought, done)}: o{on}, and {slow} on one without "
@@ -155,9 +155,9 @@ def format_speedup_interval(bought: Speedup) -> str:
     return f", {low} to {high} times as fast"
 
 
-def describe_compile_payoff(bought: Speedup, solve_trace: SolveTrace) -> str:
+def describe_compile_payoff(bought: Speedup, trace: SolveTrace) -> str:
     """From which iteration on `pmap` has paid for its compiling: seen, or at the pace so far."""
-    after, done = bought.pays_after, len(solve_trace.seconds)
+    after, done = bought.pays_after, len(trace.seconds)
     if after is None:
         return "What compiling takes longer with pmap is not made up within a million iterations."
     if not after:

@@ -21,15 +21,15 @@ SELECTION_NOTES = {
 }
 
 
-def describe_best_value(best_value: BestValue, setting: str, over: bool = True) -> str:
+def describe_best_value(best: BestValue, setting: str, over: bool = True) -> str:
     """The best range in a sentence: one claim.
 
     Args:
-      best_value: the values compared.
+      best: the values compared.
       setting: which differs, one of `member_values.VARIABLE_SETTINGS`.
       over: whether the run has ended: else it is so only so far.
     """
-    claim = _describe_best_range(best_value, setting)
+    claim = _describe_best_range(best, setting)
     return claim if over else f"So far {claim[0].lower()}{claim[1:]}"
 
 
@@ -156,5 +156,5 @@ def describe_lowest_loss(values: Sequence[float], losses: Sequence[float], setti
     )
 
 
-def _format_tried_values(best_value: BestValue) -> list[str]:
-    return member_settings.format_distinct_values(best_value.values.tolist())
+def _format_tried_values(best: BestValue) -> list[str]:
+    return member_settings.format_distinct_values(best.values.tolist())

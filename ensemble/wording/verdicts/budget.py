@@ -20,13 +20,13 @@ SELECTION_NOTE = (
 NOT_EQUAL_NOTE = "That no difference is shown does not mean that they are the same."
 
 
-def format_competitor(competitor_result: CompetitorResult) -> str:
+def format_competitor(result: CompetitorResult) -> str:
     """What a competitor is: "4 members", "one network of the same FLOPs, 2 × as wide"."""
-    if not competitor_result.competitor.is_single:
-        return formats.format_count(competitor_result.members, "member")
-    what = " and ".join(EQUAL_COST_NAMES[name] for name in competitor_result.competitor.names)
-    network = str(require_training_config(competitor_result.competitor.runs[0]).network)
-    times = formats.format_significant(competitor_result.competitor.width / default_network_width(network), 2)
+    if not result.competitor.is_single:
+        return formats.format_count(result.members, "member")
+    what = " and ".join(EQUAL_COST_NAMES[name] for name in result.competitor.names)
+    network = str(require_training_config(result.competitor.runs[0]).network)
+    times = formats.format_significant(result.competitor.width / default_network_width(network), 2)
     return f"one network of the same {what}, {times} × as wide"
 
 
@@ -56,62 +56,59 @@ def format_budget_lines(competitor_results: Sequence[CompetitorResult]) -> list[
     return lines
 
 
-def describe_wide_network_comparison(competitor_result: CompetitorResult, noun: str) -> str:
+def describe_wide_network_comparison(result: CompetitorResult, noun: str) -> str:
     """Which wins, the ensemble or this single network, and by how much."""
-    assert competitor_result.advantage is not None
+    assert result.advantage is not None
     return (
-        f"Against {format_competitor(competitor_result)}: "
-        f"{describe_winner(competitor_result.advantage)} "
-        f"{describe_lead(competitor_result.advantage, noun)}"
+        f"Against {format_competitor(result)}: "
+        f"{describe_winner(result.advantage)} "
+        f"{describe_lead(result.advantage, noun)}"
     )
 
 
-def describe_winner(group_difference: GroupDifference) -> str:
+def describe_winner(difference: GroupDifference) -> str:
     """Which is shown to win, and by what; of one run each, that it is so in these runs."""
-    winner = _name_winner(group_difference)
-    is_shown = group_difference.accuracy_sign or group_difference.nll_sign
-    if is_shown and group_difference.settings_p is None:
+    winner = _name_winner(difference)
+    is_shown = difference.accuracy_sign or difference.nll_sign
+    if is_shown and difference.settings_p is None:
         return f"in these runs {winner}"
     return winner
 
 
-def _name_winner(group_difference: GroupDifference) -> str:
-    metric_by_sign = {group_difference.accuracy_sign: "accuracy", group_difference.nll_sign: "NLL"}
-    if not (group_difference.accuracy_sign or group_difference.nll_sign):
+def _name_winner(difference: GroupDifference) -> str:
+    metric_by_sign = {difference.accuracy_sign: "accuracy", difference.nll_sign: "NLL"}
+    if not (difference.accuracy_sign or difference.nll_sign):
         return "no difference is shown."
-    if group_difference.accuracy_sign == group_difference.nll_sign:
-        who = "the ensemble wins" if group_difference.nll_sign > 0 else "the one network wins"
+    if difference.accuracy_sign == difference.nll_sign:
+        who = "the ensemble wins" if difference.nll_sign > 0 else "the one network wins"
         return f"{who} by accuracy and by NLL."
-    if group_difference.accuracy_sign and group_difference.nll_sign:
+    if difference.accuracy_sign and difference.nll_sign:
         return f"the ensemble wins by {metric_by_sign[1]}, the one network by {metric_by_sign[-1]}."
-    sign = group_difference.accuracy_sign or group_difference.nll_sign
+    sign = difference.accuracy_sign or difference.nll_sign
     who = "the ensemble wins" if sign > 0 else "the one network wins"
     return f"{who} by {metric_by_sign[sign]}; no difference is shown in the other figure."
 
 
-def describe_lead(group_difference: GroupDifference, noun: str) -> str:
+def describe_lead(difference: GroupDifference, noun: str) -> str:
     """What the ensemble is ahead by, with both intervals; below zero the one network is."""
-    places = 0 if group_difference.over == "images" else 1
-    ends = (
-        f"{format_signed(group_difference.digits_low, places)} to {format_signed(group_difference.digits_high, places)}"
-    )
-    nll = f"{format_signed(-group_difference.nll_high)} to {format_signed(-group_difference.nll_low)}"
+    places = 0 if difference.over == "images" else 1
+    ends = f"{format_signed(difference.digits_low, places)} to {format_signed(difference.digits_high, places)}"
+    nll = f"{format_signed(-difference.nll_high)} to {format_signed(-difference.nll_low)}"
     return (
-        f"The ensemble has {formats.format_image_difference(group_difference.digits, noun)} "
-        f"right of {group_difference.n:,} (95 %: {ends}; {format_p_value(group_difference.adjusted_p)}), "
-        f"NLL {format_signed(-group_difference.nll)} (95 %: {nll}; {format_p_value(group_difference.adjusted_nll_p)})."
+        f"The ensemble has {formats.format_image_difference(difference.digits, noun)} "
+        f"right of {difference.n:,} (95 %: {ends}; {format_p_value(difference.adjusted_p)}), "
+        f"NLL {format_signed(-difference.nll)} (95 %: {nll}; {format_p_value(difference.adjusted_nll_p)})."
     )
 
 
-def describe_edge_rate(competitor_result: CompetitorResult) -> str:
+def describe_edge_rate(result: CompetitorResult) -> str:
     """That the best rate was at an end of those tried, so that a better one may lie beyond."""
-    end = competitor_result.competitor.rate_boundary
+    end = result.competitor.rate_boundary
     if not end:
         return ""
     side, way = ("highest", "higher") if end > 0 else ("lowest", "lower")
     return (
-        f"Of {format_competitor(competitor_result)} the {side} rate that was tried was best: a "
-        f"{way} one may do better (--rates)."
+        f"Of {format_competitor(result)} the {side} rate that was tried was best: a {way} one may do better (--rates)."
     )
 
 
@@ -126,16 +123,16 @@ def describe_budget_basis(competitor_results: Sequence[CompetitorResult]) -> str
     return f"{crossed} {adjusted}"
 
 
-def _format_competitor_cells(competitor_result: CompetitorResult) -> list[str]:
-    figures, run = competitor_result.metrics, competitor_result.competitor.runs[0]
+def _format_competitor_cells(result: CompetitorResult) -> list[str]:
+    figures, run = result.metrics, result.competitor.runs[0]
     places = formats.count_percent_decimals(run.data.test_size)
     config = require_training_config(run)
     return [
-        format_competitor(competitor_result),
-        f"{competitor_result.competitor.width or default_network_width(str(config.network)):,}",
-        formats.format_significant(competitor_result.competitor.rate, 2),
-        format_flops(competitor_result.members * competitor_result.cost.flops),
-        formats.format_duration(competitor_result.seconds),
+        format_competitor(result),
+        f"{result.competitor.width or default_network_width(str(config.network)):,}",
+        formats.format_significant(result.competitor.rate, 2),
+        format_flops(result.members * result.cost.flops),
+        formats.format_duration(result.seconds),
         format_with_interval(figures["accuracy"], lambda share: f"{100 * share:.{places}f}", " %"),
         format_with_interval(figures["nll"], formats.format_significant),
     ]

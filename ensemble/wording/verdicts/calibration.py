@@ -30,71 +30,68 @@ TEMPERATURE_COLUMNS = {
 SINGLE_MEMBER_COLUMNS = {"unscaled": "as it is", "scaled_average": "with a temperature"}
 
 
-def describe_calibration(calibration_test: CalibrationTest, noun: str) -> str:
+def describe_calibration(test: CalibrationTest, noun: str) -> str:
     """Whether it is right as often as it says, in one line of at most 90 characters.
 
     Args:
-      calibration_test: the test.
+      test: the test.
       noun: what one example is called.
     """
-    whole = calibration_test.overall
-    if calibration_test.verdict in DIRECTIONS:
+    whole = test.overall
+    if test.verdict in DIRECTIONS:
         says, right = format_confidence_and_accuracy(whole)
-        return f"{DIRECTIONS[calibration_test.verdict]}: {says} sure on average, {right} right."
-    if calibration_test.verdict == "a bin":
-        return f"No difference on average, but {describe_worst_bin(calibration_test.worst_bin[0])}."
+        return f"{DIRECTIONS[test.verdict]}: {says} sure on average, {right} right."
+    if test.verdict == "a bin":
+        return f"No difference on average, but {describe_worst_bin(test.worst_bin[0])}."
     return f"{formats.format_finding_subject(whole.n, noun)} no difference between confidence and accuracy."
 
 
-def describe_worst_bin(calibration_bin_test: CalibrationBinTest) -> str:
+def describe_worst_bin(test: CalibrationBinTest) -> str:
     """A bin that is not right as often as it says; where it helps, by how many."""
-    within, right = (
-        formats.format_percent_range(calibration_bin_test.low, calibration_bin_test.high),
-        formats.format_percent(calibration_bin_test.accuracy, places=0),
-    )
-    if round(100 * calibration_bin_test.accuracy) < round(100 * calibration_bin_test.low):
+    within, right = (formats.format_percent_range(test.low, test.high), formats.format_percent(test.accuracy, places=0))
+    if round(100 * test.accuracy) < round(100 * test.low):
         return f"of answers that are {within} sure only {right} are right"
-    if round(100 * calibration_bin_test.accuracy) > round(100 * calibration_bin_test.high):
+    if round(100 * test.accuracy) > round(100 * test.high):
         return f"of answers that are {within} sure, {right} are right"
-    often = "less" if calibration_bin_test.z > 0 else "more"
+    often = "less" if test.z > 0 else "more"
     return f"answers that are {within} sure are wrong {often} often"
 
 
-def describe_calibration_evidence(calibration_test: CalibrationTest, noun: str) -> str:
+def describe_calibration_evidence(test: CalibrationTest, noun: str) -> str:
     """The figures of the verdict: z, the exact p, and of how many."""
-    whole = f"{format_calibration_test(calibration_test.overall, noun)}"
-    if calibration_test.verdict in DIRECTIONS:
+    whole = f"{format_calibration_test(test.overall, noun)}"
+    if test.verdict in DIRECTIONS:
         return f"{whole}."
-    if calibration_test.verdict == "none":
+    if test.verdict == "none":
         return (
             f"{whole}. A difference counts at p < {OVERALL_LEVEL:g}, in one bin {BINS_LEVEL:g}; "
             "not shown does not mean that there is none."
         )
-    worst_bin, p = calibration_test.worst_bin
+    worst_bin, p = test.worst_bin
     says, right = format_confidence_and_accuracy(worst_bin)
     return (
         f"{formats.format_percent_range(worst_bin.low, worst_bin.high)}: {says} sure on average, {right} right, "
         f"{formats.format_count(worst_bin.n, noun)}, z = {format_z_score(worst_bin.z)}, {format_p_value(p)} "
-        f"after Holm's correction for {formats.format_count(len(calibration_test.bins), 'bin')}. All: {whole}."
+        f"after Holm's correction for {formats.format_count(len(test.bins), 'bin')}. All: {whole}."
     )
 
 
-def format_calibration_test(calibration_bin_test: CalibrationBinTest, noun: str) -> str:
+def format_calibration_test(test: CalibrationBinTest, noun: str) -> str:
     """z, p and N, and the counts behind them."""
-    groups = calibration_bin_test.groups
+    groups = test.groups
     how = "exact, Poisson binomial" if groups is None else f"over {groups:,} groups"
     return (
-        f"z = {format_z_score(calibration_bin_test.z)}, {format_p_value(calibration_bin_test.p)} ({how}), "
-        f"{formats.format_count(calibration_bin_test.n, noun)}: "
-        f"{calibration_bin_test.right:,} right, {calibration_bin_test.expected:,.1f} expected"
+        f"z = {format_z_score(test.z)}, {format_p_value(test.p)} ({how}), "
+        f"{formats.format_count(test.n, noun)}: "
+        f"{test.right:,} right, {test.expected:,.1f} expected"
     )
 
 
-def format_confidence_and_accuracy(calibration_bin_test: CalibrationBinTest) -> tuple[str, str]:
+def format_confidence_and_accuracy(test: CalibrationBinTest) -> tuple[str, str]:
     """Mean confidence and accuracy, with as many decimals as tell the two apart."""
-    for places in range(formats.count_percent_decimals(calibration_bin_test.n), 6):
-        says = formats.format_percent(calibration_bin_test.confidence, places=places)
-        right = formats.format_percent(calibration_bin_test.accuracy, places=places)
+    for places in range(formats.count_percent_decimals(test.n), 6):
+        says = formats.format_percent(test.confidence, places=places)
+        right = formats.format_percent(test.accuracy, places=places)
         if says != right:
             break
     return says, right
@@ -106,20 +103,20 @@ def format_z_score(z: float) -> str:
     return f"−{size}" if z < 0 and size != "0.0" else size
 
 
-def describe_calibration_error(calibration_error_estimate: CalibrationErrorEstimate) -> str:
+def describe_calibration_error(estimate: CalibrationErrorEstimate) -> str:
     """The ECE with its interval, beside what chance alone would give."""
     return (
-        f"ECE {formats.format_significant(calibration_error_estimate.ece)} (95 %: "
-        f"{format_nll_interval(calibration_error_estimate.low, calibration_error_estimate.high)}). "
-        f"{describe_chance_error(calibration_error_estimate)}"
+        f"ECE {formats.format_significant(estimate.ece)} (95 %: "
+        f"{format_nll_interval(estimate.low, estimate.high)}). "
+        f"{describe_chance_error(estimate)}"
     )
 
 
-def describe_chance_error(calibration_error_estimate: CalibrationErrorEstimate) -> str:
+def describe_chance_error(estimate: CalibrationErrorEstimate) -> str:
     """What the ECE would be were each right as often as it says; for a help or a caption."""
     mean, draws = (
-        formats.format_significant(calibration_error_estimate.chance),
-        format_nll_interval(calibration_error_estimate.chance_low, calibration_error_estimate.chance_high),
+        formats.format_significant(estimate.chance),
+        format_nll_interval(estimate.chance_low, estimate.chance_high),
     )
     return f"A perfectly calibrated ensemble would show {mean} by chance (95 % of draws: {draws})."
 
@@ -162,18 +159,18 @@ def describe_temperature_evidence(scaled: TemperatureComparison, noun: str) -> s
     )
 
 
-def format_nll_fall(temperature_result: TemperatureResult) -> str:
+def format_nll_fall(result: TemperatureResult) -> str:
     """How far the NLL falls: "falls by 0.002 to 0.02 nats"; both ways where 0 lies within."""
-    low, high = temperature_result.saved_low, temperature_result.saved_high
+    low, high = result.saved_low, result.saved_high
     if low < 0 < high:
         falls, rises = (formats.format_significant(abs(end), 2) for end in (high, low))
         return f"may fall by up to {falls} nats or rise by up to {rises}"
-    return f"falls by {format_saved_nll(temperature_result)} nats"
+    return f"falls by {format_saved_nll(result)} nats"
 
 
-def format_saved_nll(temperature_result: TemperatureResult) -> str:
+def format_saved_nll(result: TemperatureResult) -> str:
     """Both ends of the interval of the NLL that a temperature saves."""
-    return format_nll_interval(temperature_result.saved_low, temperature_result.saved_high)
+    return format_nll_interval(result.saved_low, result.saved_high)
 
 
 def format_nll_interval(low: float, high: float) -> str:

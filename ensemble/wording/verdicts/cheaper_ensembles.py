@@ -16,36 +16,36 @@ MIXTURE_NOTE = (
 )
 
 
-def format_cheaper_ensemble(cheap_ensemble_worth: CheapEnsembleWorth) -> str:
+def format_cheaper_ensemble(worth: CheapEnsembleWorth) -> str:
     """What it is: "the last 3 epochs", "5 snapshots"."""
-    count = len(cheap_ensemble_worth.epochs)
+    count = len(worth.epochs)
     return {
         "member": "one member as it is",
         "last": f"the last {count} epochs together",
         "snapshots": formats.format_count(count, "snapshot"),
         "swa": f"parameters averaged over {formats.format_count(count, 'epoch')} (SWA)",
-        "dropout": f"dropout, {formats.format_count(cheap_ensemble_worth.networks, 'pass')}",
-    }[cheap_ensemble_worth.kind]
+        "dropout": f"dropout, {formats.format_count(worth.networks, 'pass')}",
+    }[worth.kind]
 
 
-def describe_ensemble_worth(cheap_ensemble_worth: CheapEnsembleWorth) -> str:
+def describe_ensemble_worth(worth: CheapEnsembleWorth) -> str:
     """What it is worth: "This snapshot ensemble is worth 1.7 independent members (…)"."""
     subject = {
         "member": "One member as it is",
-        "last": f"The checkpoint ensemble of the last {len(cheap_ensemble_worth.epochs)} epochs",
+        "last": f"The checkpoint ensemble of the last {len(worth.epochs)} epochs",
         "snapshots": "This snapshot ensemble",
         "swa": "The member with averaged parameters",
-        "dropout": f"One member run with dropout {formats.format_count(cheap_ensemble_worth.networks, 'time')}",
-    }[cheap_ensemble_worth.kind]
-    return f"{subject} is worth {format_member_equivalent(cheap_ensemble_worth.equivalent)}."
+        "dropout": f"One member run with dropout {formats.format_count(worth.networks, 'time')}",
+    }[worth.kind]
+    return f"{subject} is worth {format_member_equivalent(worth.equivalent)}."
 
 
-def describe_best_cheaper_ensemble(cheap_ensemble_worths: CheapEnsembleWorths) -> str:
+def describe_best_cheaper_ensemble(worths: CheapEnsembleWorths) -> str:
     """The cheaper ensemble that is worth most, in a line; "" where there is none.
 
     Where its interval holds every number of members, that the images cannot tell.
     """
-    cheaper = [row for row in cheap_ensemble_worths.rows if row.kind != "member"]
+    cheaper = [row for row in worths.rows if row.kind != "member"]
     if not cheaper:
         return ""
     best = max(cheaper, key=lambda row: (row.equivalent.value, -row.networks))
@@ -54,15 +54,15 @@ def describe_best_cheaper_ensemble(cheap_ensemble_worths: CheapEnsembleWorths) -
     return describe_ensemble_worth(best)
 
 
-def describe_worth_basis(cheap_ensemble_worths: CheapEnsembleWorths) -> str:
+def describe_worth_basis(worths: CheapEnsembleWorths) -> str:
     """What the figures rest on."""
-    whose = "its own" if cheap_ensemble_worths.own else f"those of “{cheap_ensemble_worths.against}”"
-    trained = formats.format_count(cheap_ensemble_worths.trainings, "member")
+    whose = "its own" if worths.own else f"those of “{worths.against}”"
+    trained = formats.format_count(worths.trainings, "member")
     best = " The best of several is chosen on these images: expect less on new ones."
-    several = len(cheap_ensemble_worths.rows) > 2
+    several = len(worths.rows) > 2
     return (
         f"Each costs as much as training one member; the mean over {trained}, compared with 1 to "
-        f"{cheap_ensemble_worths.members} independent members ({whose}), on the test images."
+        f"{worths.members} independent members ({whose}), on the test images."
         f"{best if several else ''}"
     )
 

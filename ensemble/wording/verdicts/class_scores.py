@@ -14,50 +14,50 @@ SIGNIFICANT_P = 0.05
 MAX_NAME_LETTERS = 24
 
 
-def describe_lowest_class(class_scores: ClassScores, names: Sequence[str], noun: str) -> str:
+def describe_lowest_class(scores: ClassScores, names: Sequence[str], noun: str) -> str:
     """Whether a class is right less often than the others, in one line.
 
     Args:
-      class_scores: the figures of the classes.
+      scores: the figures of the classes.
       names: the classes' names, C of them.
       noun: what one image is called.
     """
-    lowest, present = class_scores.lowest, int((class_scores.counts > 0).sum())
+    lowest, present = scores.lowest, int((scores.counts > 0).sum())
     name = shorten_name(names[lowest])
     if present < 2:
         return f"All test {pluralize_noun(noun)} are of one class, {name}."
-    if class_scores.recall[lowest] == 1:
+    if scores.recall[lowest] == 1:
         return f"Every test {noun} is right, in every class."
-    n = int(class_scores.counts.sum())
-    share = formats.format_percent(float(class_scores.recall[lowest]), n)
-    others = formats.format_percent(class_scores.others_recall, n)
-    if class_scores.lowest_p < SIGNIFICANT_P:
+    n = int(scores.counts.sum())
+    share = formats.format_percent(float(scores.recall[lowest]), n)
+    others = formats.format_percent(scores.others_recall, n)
+    if scores.lowest_p < SIGNIFICANT_P:
         return f"“{name}” is right less often than the other classes: {share} against {others}."
     return f"No class is shown to be right less often; lowest is “{name}” with {share}."
 
 
-def describe_lowest_class_evidence(class_scores: ClassScores, noun: str) -> str:
+def describe_lowest_class_evidence(scores: ClassScores, noun: str) -> str:
     """The counts, the interval and the test of the lowest class; "" where none is lowest."""
-    lowest, present = class_scores.lowest, int((class_scores.counts > 0).sum())
-    if present < 2 or class_scores.recall[lowest] == 1:
+    lowest, present = scores.lowest, int((scores.counts > 0).sum())
+    if present < 2 or scores.recall[lowest] == 1:
         return ""
-    ends = formats.format_percent_range(float(class_scores.low[lowest]), float(class_scores.high[lowest]), places=1)
-    count = int(class_scores.counts[lowest])
+    ends = formats.format_percent_range(float(scores.low[lowest]), float(scores.high[lowest]), places=1)
+    count = int(scores.counts[lowest])
     return (
-        f"{int(class_scores.right[lowest]):,} of {formats.format_count(count, noun)} right: {ends} "
+        f"{int(scores.right[lowest]):,} of {formats.format_count(count, noun)} right: {ends} "
         f"(95 %, for all {present:,} classes at once); against the others "
-        f"{format_p_value(class_scores.lowest_p)} (Fisher's exact test, corrected for {present:,} "
-        f"classes){_explain_silence(class_scores.lowest_p)}."
+        f"{format_p_value(scores.lowest_p)} (Fisher's exact test, corrected for {present:,} "
+        f"classes){_explain_silence(scores.lowest_p)}."
     )
 
 
-def describe_class_averages(class_scores: ClassScores) -> str:
+def describe_class_averages(scores: ClassScores) -> str:
     """Balanced accuracy and macro F1 with their intervals."""
-    n = int(class_scores.counts.sum())
+    n = int(scores.counts.sum())
     return (
         "Balanced accuracy, the mean over classes: "
-        f"{_format_score(class_scores.balanced_accuracy, n)}; macro F1: "
-        f"{_format_score(class_scores.macro_f1, n)}; both with 95 % intervals."
+        f"{_format_score(scores.balanced_accuracy, n)}; macro F1: "
+        f"{_format_score(scores.macro_f1, n)}; both with 95 % intervals."
     )
 
 
@@ -96,40 +96,40 @@ def describe_lowest_group(lowest: LowestGroup, noun: str) -> str:
     )
 
 
-def tabulate_class_scores(class_scores: ClassScores, names: Sequence[str], noun: str) -> pd.DataFrame:
+def tabulate_class_scores(scores: ClassScores, names: Sequence[str], noun: str) -> pd.DataFrame:
     """A row for each class that has images or is said, the lowest recall first, to read."""
-    n = int(class_scores.counts.sum())
+    n = int(scores.counts.sum())
     rows = []
-    for number in _order_classes(class_scores):
-        low, high = float(class_scores.low[number]), float(class_scores.high[number])
+    for number in _order_classes(scores):
+        low, high = float(scores.low[number]), float(scores.high[number])
         rows.append(
             {
                 "class": names[number],
-                pluralize_noun(noun): f"{int(class_scores.counts[number]):,}",
-                "right": formats.format_percent(float(class_scores.recall[number]), n),
+                pluralize_noun(noun): f"{int(scores.counts[number]):,}",
+                "right": formats.format_percent(float(scores.recall[number]), n),
                 "interval": "–" if np.isnan(low) else formats.format_percent_range(low, high, places=1),
-                "precision": formats.format_percent(float(class_scores.precision[number]), n),
-                "F1": formats.format_percent(float(class_scores.f1[number]), n),
-                "says more often by": f"{100 * class_scores.excess[number]:+.2f}".replace("-", "−"),
+                "precision": formats.format_percent(float(scores.precision[number]), n),
+                "F1": formats.format_percent(float(scores.f1[number]), n),
+                "says more often by": f"{100 * scores.excess[number]:+.2f}".replace("-", "−"),
             }
         )
     return pd.DataFrame(rows)
 
 
-def tabulate_class_values(class_scores: ClassScores, names: Sequence[str]) -> pd.DataFrame:
+def tabulate_class_values(scores: ClassScores, names: Sequence[str]) -> pd.DataFrame:
     """The same to keep: shares in [0, 1], classes in their order."""
     return pd.DataFrame(
         {
             "class": list(names),
-            "images": class_scores.counts,
-            "said": class_scores.said,
-            "right": class_scores.right,
-            "recall": class_scores.recall,
-            "recall low": class_scores.low,
-            "recall high": class_scores.high,
-            "precision": class_scores.precision,
-            "f1": class_scores.f1,
-            "mean probability less share": class_scores.excess,
+            "images": scores.counts,
+            "said": scores.said,
+            "right": scores.right,
+            "recall": scores.recall,
+            "recall low": scores.low,
+            "recall high": scores.high,
+            "precision": scores.precision,
+            "f1": scores.f1,
+            "mean probability less share": scores.excess,
         }
     )
 
@@ -150,9 +150,9 @@ def shorten_name(name: str) -> str:
     return name if len(name) <= MAX_NAME_LETTERS else f"{name[: MAX_NAME_LETTERS - 1]}…"
 
 
-def _order_classes(class_scores: ClassScores) -> list[int]:
-    used = np.flatnonzero(class_scores.counts + class_scores.said)
-    recall = np.nan_to_num(class_scores.recall[used], nan=2.0)
+def _order_classes(scores: ClassScores) -> list[int]:
+    used = np.flatnonzero(scores.counts + scores.said)
+    recall = np.nan_to_num(scores.recall[used], nan=2.0)
     return [int(number) for number in used[np.lexsort((used, recall))]]
 
 

@@ -31,102 +31,96 @@ def format_loss_with_metric(value: float, figure: str) -> str:
     return f"{format_committee_loss(value, figure)} of {METRIC_NAMES[figure]}"
 
 
-def describe_enough_members(sufficient_size: SufficientSize, noun: str) -> str:
+def describe_enough_members(size: SufficientSize, noun: str) -> str:
     """How many members are enough, in one line of one claim, with its figure.
 
     What may be lost comes first: a gain of the whole that is shown does not contradict that
     fewer are enough for who accepts to lose it.
 
     Args:
-      sufficient_size: of two or more members.
+      size: of two or more members.
       noun: what an image is called.
     """
-    M, margin = (sufficient_size.members, format_loss_with_metric(sufficient_size.margin, sufficient_size.metric))
-    if sufficient_size.smallest_sufficient:
-        verb = "is" if sufficient_size.size == 1 else "are"
-        cases = "all" if sufficient_size.share == 1 else formats.format_percent(sufficient_size.share, figures=2)
+    M, margin = (size.members, format_loss_with_metric(size.margin, size.metric))
+    if size.smallest_sufficient:
+        verb = "is" if size.size == 1 else "are"
+        cases = "all" if size.share == 1 else formats.format_percent(size.share, figures=2)
         return (
-            f"If {margin} may be lost, {sufficient_size.size} of {M} members {verb} enough, "
-            f"in {cases} {'cases' if sufficient_size.share == 1 else 'of cases'}."
+            f"If {margin} may be lost, {size.size} of {M} members {verb} enough, "
+            f"in {cases} {'cases' if size.share == 1 else 'of cases'}."
         )
-    failed = sufficient_size.sizes[0]
+    failed = size.sizes[0]
     if failed.outcome == "loses":
         needed = "both" if M == 2 else f"all {M}"
         losing = describe_losing_committees(failed).capitalize()
         return f"{losing} over {margin}: it takes {needed}."
     if failed.examples is None:
         fewer = f"{failed.size} of {M} members {'is' if failed.size == 1 else 'are'} enough"
-        bound = format_loss_with_metric(failed.bound, sufficient_size.metric)
+        bound = format_loss_with_metric(failed.bound, size.metric)
         return f"Not shown whether {fewer}: up to {bound} may be lost."
     return f"Too few test {pluralize_noun(noun)} to say whether {failed.size} of {M} members would do."
 
 
-def describe_losing_committees(size_verdict: SizeVerdict) -> str:
+def describe_losing_committees(verdict: SizeVerdict) -> str:
     """How many committees of a size are at least shown to lose more, and the verb."""
-    least = size_verdict.committees - size_verdict.required + 1
-    return f"at least {least:,} of {format_committee_count(size_verdict)} {'loses' if least == 1 else 'lose'}"
+    least = verdict.committees - verdict.required + 1
+    return f"at least {least:,} of {format_committee_count(verdict)} {'loses' if least == 1 else 'lose'}"
 
 
-def format_committee_count(size_verdict: SizeVerdict) -> str:
+def format_committee_count(verdict: SizeVerdict) -> str:
     """The committees of a size: "4 committees of 3", "4 single members"."""
-    if size_verdict.size == 1:
-        return f"{size_verdict.committees:,} single members"
-    return f"{size_verdict.committees:,} committees of {size_verdict.size}"
+    if verdict.size == 1:
+        return f"{verdict.committees:,} single members"
+    return f"{verdict.committees:,} committees of {verdict.size}"
 
 
-def describe_enough_evidence(sufficient_size: SufficientSize, noun: str) -> str:
+def describe_enough_evidence(size: SufficientSize, noun: str) -> str:
     """What carries the verdict: the smallest size that is enough, and the next smaller one."""
     parts = [
-        describe_size_evidence(sufficient_size, size_verdict, noun)
-        for size_verdict in (sufficient_size.smallest_sufficient, sufficient_size.first_insufficient)
+        describe_size_evidence(size, size_verdict, noun)
+        for size_verdict in (size.smallest_sufficient, size.first_insufficient)
         if size_verdict
     ]
     each = "Each claim is wrong at most 5 % of the time"
-    groups = sufficient_size.groups
+    groups = size.groups
     each += f"; each of {groups:,} groups counts as one draw." if groups else "."
     return " ".join([*parts, each])
 
 
-def describe_loss_bound(size_verdict: SizeVerdict, figure: str) -> str:
+def describe_loss_bound(verdict: SizeVerdict, figure: str) -> str:
     """What those that are needed lose at most, or gain at least, with the verb."""
-    verb, end = ("gain", "least") if size_verdict.bound < 0 else ("lose", "most")
-    return (
-        f"{verb}{'s' if size_verdict.required == 1 else ''} "
-        f"{format_committee_loss(abs(size_verdict.bound), figure)} at {end}"
-    )
+    verb, end = ("gain", "least") if verdict.bound < 0 else ("lose", "most")
+    return f"{verb}{'s' if verdict.required == 1 else ''} {format_committee_loss(abs(verdict.bound), figure)} at {end}"
 
 
-def describe_size_evidence(sufficient_size: SufficientSize, size_verdict: SizeVerdict, noun: str) -> str:
+def describe_size_evidence(size: SufficientSize, verdict: SizeVerdict, noun: str) -> str:
     """What the test set shows of one size."""
-    figure = sufficient_size.metric
-    drawn = size_verdict.committees < comb(sufficient_size.members, size_verdict.size)
-    they = f"{format_committee_count(size_verdict)}{' that were drawn' if drawn else ''}"
+    figure = size.metric
+    drawn = verdict.committees < comb(size.members, verdict.size)
+    they = f"{format_committee_count(verdict)}{' that were drawn' if drawn else ''}"
     average = (
-        f"On average the {they} {'gain' if size_verdict.loss < 0 else 'lose'} "
-        f"{format_loss_with_metric(abs(size_verdict.loss), figure)} against all "
-        f"{sufficient_size.members}"
+        f"On average the {they} {'gain' if verdict.loss < 0 else 'lose'} "
+        f"{format_loss_with_metric(abs(verdict.loss), figure)} against all "
+        f"{size.members}"
     )
-    if size_verdict.outcome == "enough":
-        return f"{average}; {size_verdict.required:,} of them {describe_loss_bound(size_verdict, figure)}."
-    if size_verdict.outcome == "loses":
-        return (
-            f"{average}; {describe_losing_committees(size_verdict)} over "
-            f"{format_committee_loss(sufficient_size.margin, figure)}."
-        )
+    if verdict.outcome == "enough":
+        return f"{average}; {verdict.required:,} of them {describe_loss_bound(verdict, figure)}."
+    if verdict.outcome == "loses":
+        return f"{average}; {describe_losing_committees(verdict)} over {format_committee_loss(size.margin, figure)}."
     open_ = (
-        f"{average}, which may be chance: whether {size_verdict.required:,} of them lose at most "
-        f"the {format_committee_loss(sufficient_size.margin, figure)} that you accept stays open, "
-        f"as they may lose up to {format_committee_loss(size_verdict.bound, figure)}"
+        f"{average}, which may be chance: whether {verdict.required:,} of them lose at most "
+        f"the {format_committee_loss(size.margin, figure)} that you accept stays open, "
+        f"as they may lose up to {format_committee_loss(verdict.bound, figure)}"
     )
-    if size_verdict.examples is None:
+    if verdict.examples is None:
         return (
             f"{open_}. If nothing were really lost, most sets of "
-            f"{formats.format_count(sufficient_size.n, noun)} would have shown it."
+            f"{formats.format_count(size.n, noun)} would have shown it."
         )
     return (
         f"{open_}. If nothing is really lost, it takes about "
-        f"{formats.format_significant(size_verdict.examples, 2)} {pluralize_noun(noun)} to show "
-        f"it; there are {sufficient_size.n:,}."
+        f"{formats.format_significant(verdict.examples, 2)} {pluralize_noun(noun)} to show "
+        f"it; there are {size.n:,}."
     )
 
 

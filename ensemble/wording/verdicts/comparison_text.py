@@ -15,25 +15,25 @@ NO_DIFFERENCE_REASONS = {
 }
 
 
-def format_comparison_lines(comparison_table: ComparisonTable, noun: str) -> list[str]:
+def format_comparison_lines(table: ComparisonTable, noun: str) -> list[str]:
     """The table, a group a line; what each is better by than the baseline; what it all rests on.
 
     Args:
-      comparison_table: the groups.
+      table: the groups.
       noun: what a test image is called.
     """
     head = ["group", "runs", "accuracy", "NLL", "ECE", f"gain, {pluralize_noun(noun)}", "time"]
-    lines = align_columns([head, *(format_comparison_cells(column) for column in comparison_table.columns)])
-    base = next((column for column in comparison_table.columns if column.group.key == comparison_table.baseline), None)
+    lines = align_columns([head, *(format_comparison_cells(column) for column in table.columns)])
+    base = next((column for column in table.columns if column.group.key == table.baseline), None)
     if base:
         lines += ["", f"Against “{base.group.title}”:"]
-        width = max(len(column.group.title) for column in comparison_table.columns)
+        width = max(len(column.group.title) for column in table.columns)
         lines += [
             f"  {column.group.title:<{width}}  {describe_baseline_gain(column, noun)}"
-            for column in comparison_table.columns
+            for column in table.columns
             if column is not base
         ]
-    return [*lines, "", *filter(None, [comparison_table.note, describe_comparison_basis(comparison_table)])]
+    return [*lines, "", *filter(None, [table.note, describe_comparison_basis(table)])]
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -84,20 +84,20 @@ def describe_baseline_gain(column: GroupColumn, noun: str) -> str:
     )
 
 
-def count_mean_decimals(group_difference: GroupDifference) -> int:
+def count_mean_decimals(difference: GroupDifference) -> int:
     """Decimals of won and lost: a mean over pairs of runs may be a fraction."""
-    return int(group_difference.won % 1 > 0 or group_difference.lost % 1 > 0)
+    return int(difference.won % 1 > 0 or difference.lost % 1 > 0)
 
 
-def format_shown_differences(group_difference: GroupDifference) -> str:
+def format_shown_differences(difference: GroupDifference) -> str:
     """What is shown of accuracy and NLL: "more right", "in these runs higher NLL".
 
     What is shown of these runs alone, as their seeds may be the reason, says so.
     """
-    settings = _name_differences(group_difference.settings_accuracy_sign, group_difference.settings_nll_sign)
+    settings = _name_differences(difference.settings_accuracy_sign, difference.settings_nll_sign)
     in_runs = _name_differences(
-        group_difference.accuracy_sign * (not group_difference.settings_accuracy_sign),
-        group_difference.nll_sign * (not group_difference.settings_nll_sign),
+        difference.accuracy_sign * (not difference.settings_accuracy_sign),
+        difference.nll_sign * (not difference.settings_nll_sign),
     )
     parts = [settings, f"in these runs {in_runs}" if in_runs else ""]
     return "; ".join(filter(None, parts)) or "no difference shown"
@@ -109,19 +109,19 @@ def _name_differences(accuracy_sign: int, nll_sign: int) -> str:
     return ", ".join(filter(None, [accuracy, nll]))
 
 
-def describe_comparison_basis(comparison_table: ComparisonTable) -> str:
+def describe_comparison_basis(table: ComparisonTable) -> str:
     """What the intervals hold for, and for how many tests the p are adjusted."""
-    counts = [len(column.run_ids) for column in comparison_table.columns if column.run_ids]
+    counts = [len(column.run_ids) for column in table.columns if column.run_ids]
     many = "hold for other seeds and new images"
     if max(counts, default=0) < 2:
         many = "hold for these trained runs on new images: another seed may differ"
     elif min(counts) < 2:
         many += "; those of a single run hold for that trained run on new images"
-    digits = describe_compared_digits_caution(comparison_table.datasets)
+    digits = describe_compared_digits_caution(table.datasets)
     text = " ".join(filter(None, [f"95 % intervals {many}.", digits]))
-    if comparison_table.tests:
+    if table.tests:
         text += (
-            f" Each p is adjusted for all {comparison_table.tests} tests (Holm); “no difference shown” does not "
+            f" Each p is adjusted for all {table.tests} tests (Holm); “no difference shown” does not "
             "mean equal. The baseline is taken to be chosen before the results were seen."
         )
     return text

@@ -36,32 +36,30 @@ def format_set_level(error_rate: float) -> str:
     return formats.format_percent(1 - error_rate, figures=2)
 
 
-def explain_uncalibrated_sets(conformal_threshold: ConformalThreshold, noun: str) -> str:
+def explain_uncalibrated_sets(threshold: ConformalThreshold, noun: str) -> str:
     """Why every set holds all classes; "" where they do not have to."""
-    if conformal_threshold.has_enough_examples:
+    if threshold.has_enough_examples:
         return ""
     return (
-        f"{conformal_threshold.n:,} calibration {pluralize_noun(noun)} are too few for lists that "
-        f"are right {format_set_level(conformal_threshold.error_rate)} of the time: it takes "
-        f"{conformal_threshold.min_examples:,}. Until then every list names all classes."
+        f"{threshold.n:,} calibration {pluralize_noun(noun)} are too few for lists that "
+        f"are right {format_set_level(threshold.error_rate)} of the time: it takes "
+        f"{threshold.min_examples:,}. Until then every list names all classes."
     )
 
 
-def describe_conformal_sets(
-    conformal_threshold: ConformalThreshold, conformal_coverage: ConformalCoverage, noun: str
-) -> str:
+def describe_conformal_sets(threshold: ConformalThreshold, coverage: ConformalCoverage, noun: str) -> str:
     """What share of the sets holds the label and how large they are, against what was promised."""
-    if few := explain_uncalibrated_sets(conformal_threshold, noun):
+    if few := explain_uncalibrated_sets(threshold, noun):
         return few
     right = noun if noun == "digit" else "class"
-    places = formats.count_percent_decimals(conformal_coverage.n)
-    share = formats.format_percent(conformal_coverage.coverage, conformal_coverage.n)
-    ends = formats.format_percent_range(*conformal_coverage.coverage_interval, places)
-    text = f"Lists of {format_mean_set_size(conformal_coverage.mean_size)} hold the right {right} {share} of the time"
-    level = format_set_level(conformal_threshold.error_rate)
+    places = formats.count_percent_decimals(coverage.n)
+    share = formats.format_percent(coverage.coverage, coverage.n)
+    ends = formats.format_percent_range(*coverage.coverage_interval, places)
+    text = f"Lists of {format_mean_set_size(coverage.mean_size)} hold the right {right} {share} of the time"
+    level = format_set_level(threshold.error_rate)
     return (
         f"{text} ({ends}): less than promised ({level})."
-        if coverage_p_value(conformal_threshold, conformal_coverage) < BROKEN_PROMISE_LEVEL
+        if coverage_p_value(threshold, coverage) < BROKEN_PROMISE_LEVEL
         else f"{text} ({ends}; aim: {level})."
     )
 
@@ -88,24 +86,24 @@ def describe_calibration_images(fitted: int, judged: int, noun: str, halved: boo
     )
 
 
-def describe_coverage_promise(conformal_threshold: ConformalThreshold, noun: str, halved: bool = True) -> str:
+def describe_coverage_promise(threshold: ConformalThreshold, noun: str, halved: bool = True) -> str:
     """What is promised and of which images, in full.
 
     Args:
-      conformal_threshold: the sets.
+      threshold: the sets.
       noun: what an image is called.
       halved: whether they were calibrated on test images; else on images held out of training.
     """
-    low, high = conformal_threshold.expected_coverage
+    low, high = threshold.expected_coverage
     like = "these" if halved else "the validation images"
     text = (
         f"The promise: for new {pluralize_noun(noun)} like {like}, the list holds the right class "
-        f"{format_set_level(conformal_threshold.error_rate)} of the time or more. That is on "
+        f"{format_set_level(threshold.error_rate)} of the time or more. That is on "
         "average over calibrations"
     )
-    if conformal_threshold.has_enough_examples:
+    if threshold.has_enough_examples:
         percent_range = formats.format_percent_range(low, high, 1)
-        text += f"; with {conformal_threshold.n:,} calibration {pluralize_noun(noun)} most give {percent_range}"
+        text += f"; with {threshold.n:,} calibration {pluralize_noun(noun)} most give {percent_range}"
     return f"{text}. It is no promise for each class or each image, nor for images from elsewhere or under shift."
 
 
@@ -159,17 +157,17 @@ UNSURE_SHARE = 0.6  # a single class of a list that is less likely reads as a co
 MAX_LISTED_CLASSES = 30  # classes in a table of many
 
 
-def explain_set_sizes_chart(conformal_coverage: ConformalCoverage, noun: str) -> str:
+def explain_set_sizes_chart(coverage: ConformalCoverage, noun: str) -> str:
     """What to see in the picture."""
-    n = conformal_coverage.n
+    n = coverage.n
     text = (
-        f"{formats.format_percent(conformal_coverage.singleton_count / n, n)} "
+        f"{formats.format_percent(coverage.singleton_count / n, n)} "
         f"of the {pluralize_noun(noun)} get a list of one class"
     )
-    several = n - conformal_coverage.singleton_count - conformal_coverage.empty_count
+    several = n - coverage.singleton_count - coverage.empty_count
     text += f", {formats.format_percent(several / n, n)} two or more"
-    if conformal_coverage.empty_count:
-        text += f", {formats.format_percent(conformal_coverage.empty_count / n, n)} none: no class is likely enough"
+    if coverage.empty_count:
+        text += f", {formats.format_percent(coverage.empty_count / n, n)} none: no class is likely enough"
     return f"{text}. Orange: lists without the right class."
 
 
@@ -193,30 +191,20 @@ def tabulate_set_methods(each: JudgedSets) -> pd.DataFrame:
     )
 
 
-def select_least_covered_classes(conformal_coverage: ConformalCoverage, most: int = MAX_LISTED_CLASSES) -> list[int]:
+def select_least_covered_classes(coverage: ConformalCoverage, most: int = MAX_LISTED_CLASSES) -> list[int]:
     """The classes to list: all, or of many those whose sets hold the label least often."""
-    classes = np.arange(len(conformal_coverage.class_n))
+    classes = np.arange(len(coverage.class_n))
     if len(classes) <= most:
         return [int(index) for index in classes]
-    class_numbers = classes[conformal_coverage.class_n > 0]
-    share = conformal_coverage.class_covered[class_numbers] / conformal_coverage.class_n[class_numbers]
-    return [
-        int(index) for index in class_numbers[np.lexsort((-conformal_coverage.class_n[class_numbers], share))[:most]]
-    ]
+    class_numbers = classes[coverage.class_n > 0]
+    share = coverage.class_covered[class_numbers] / coverage.class_n[class_numbers]
+    return [int(index) for index in class_numbers[np.lexsort((-coverage.class_n[class_numbers], share))[:most]]]
 
 
-def tabulate_sets_by_class(
-    conformal_coverage: ConformalCoverage, names: Sequence[str], listed: Sequence[int]
-) -> pd.DataFrame:
+def tabulate_sets_by_class(coverage: ConformalCoverage, names: Sequence[str], listed: Sequence[int]) -> pd.DataFrame:
     """A row for each class: the promise is for all together, and some classes may get less."""
     rows = (
-        (
-            names[c],
-            int(conformal_coverage.class_n[c]),
-            int(conformal_coverage.class_covered[c]),
-            conformal_coverage.class_size[c],
-        )
-        for c in listed
+        (names[c], int(coverage.class_n[c]), int(coverage.class_covered[c]), coverage.class_size[c]) for c in listed
     )
     return pd.DataFrame(
         [

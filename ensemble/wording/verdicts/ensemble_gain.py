@@ -40,80 +40,74 @@ def format_p_value(p: float) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def describe_single_member(ensemble_predictions: EnsemblePredictions, noun: str) -> str:
+def describe_single_member(predictions: EnsemblePredictions, noun: str) -> str:
     """The answer where there is one member."""
-    n, right = len(ensemble_predictions.labels), int(ensemble_predictions.right.sum())
+    n, right = len(predictions.labels), int(predictions.right.sum())
     return (
         f"One member alone: there is no ensemble to compare it with. It gets {right:,} of "
         f"{formats.format_count(n, noun)} right."
     )
 
 
-def describe_ensemble_gain(ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str) -> str:
+def describe_ensemble_gain(predictions: EnsemblePredictions, gain: MeanGain, noun: str) -> str:
     """Whether the ensemble gets more right than a member drawn at random: one claim, one line.
 
     Args:
-      ensemble_predictions: the predictions.
-      mean_gain: what the ensemble is better by.
+      predictions: the predictions.
+      gain: what the ensemble is better by.
       noun: what an image is called.
     """
-    if not ensemble_predictions.split.any():
-        everyone = (
-            "Both members"
-            if ensemble_predictions.members == 2
-            else f"All {spell_number(ensemble_predictions.members)} members"
-        )
+    if not predictions.split.any():
+        everyone = "Both members" if predictions.members == 2 else f"All {spell_number(predictions.members)} members"
         return f"{everyone} give the same answer on every {noun}: together they get no more right."
-    if mean_gain.accuracy_sign:
-        which = "more" if mean_gain.accuracy_sign > 0 else "fewer"
-        count = formats.format_count(abs(formats.round_half_away(mean_gain.digits)), noun).replace(" ", f" {which} ")
+    if gain.accuracy_sign:
+        which = "more" if gain.accuracy_sign > 0 else "fewer"
+        count = formats.format_count(abs(formats.round_half_away(gain.digits)), noun).replace(" ", f" {which} ")
         return f"The ensemble gets {count} right than its members do on average."
-    return f"{formats.format_finding_subject(mean_gain.n, noun)} no gain in accuracy over the average member."
+    return f"{formats.format_finding_subject(gain.n, noun)} no gain in accuracy over the average member."
 
 
-def summarize_gain_evidence(ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str) -> str:
+def summarize_gain_evidence(predictions: EnsemblePredictions, gain: MeanGain, noun: str) -> str:
     """What carries the headline, in a line of at most 75 letters: won, lost, NLL."""
-    if not mean_gain.nll and not mean_gain.nll_high:
+    if not gain.nll and not gain.nll_high:
         nll = "NLL is equal"
-    elif not mean_gain.nll_sign:
-        nll = f"NLL lower by {format_nll_ends(mean_gain)}"
+    elif not gain.nll_sign:
+        nll = f"NLL lower by {format_nll_ends(gain)}"
     else:
-        nll = f"NLL {format_nll_size(mean_gain)}"
-    return f"On average {mean_gain.won:,.1f} {pluralize_noun(noun)} corrected, {mean_gain.lost:,.1f} spoilt; {nll}."
+        nll = f"NLL {format_nll_size(gain)}"
+    return f"On average {gain.won:,.1f} {pluralize_noun(noun)} corrected, {gain.lost:,.1f} spoilt; {nll}."
 
 
-def describe_gain_evidence(ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str) -> str:
+def describe_gain_evidence(predictions: EnsemblePredictions, gain: MeanGain, noun: str) -> str:
     """The figures that the headline rests on: won and lost, their interval, NLL."""
-    everyone = "both" if ensemble_predictions.members == 2 else f"the {spell_number(ensemble_predictions.members)}"
+    everyone = "both" if predictions.members == 2 else f"the {spell_number(predictions.members)}"
     return (
-        f"Against an average member (mean over {everyone}): {mean_gain.won:,.1f} "
-        f"{pluralize_noun(noun)} corrected, {mean_gain.lost:,.1f} spoilt, "
-        f"{format_signed(mean_gain.digits, 1)} {pluralize_noun(noun)} "
-        f"{format_gain_interval(mean_gain)}{describe_undecided_gain(mean_gain, noun)}. "
-        f"{describe_nll_gain(mean_gain, noun)}"
+        f"Against an average member (mean over {everyone}): {gain.won:,.1f} "
+        f"{pluralize_noun(noun)} corrected, {gain.lost:,.1f} spoilt, "
+        f"{format_signed(gain.digits, 1)} {pluralize_noun(noun)} "
+        f"{format_gain_interval(gain)}{describe_undecided_gain(gain, noun)}. "
+        f"{describe_nll_gain(gain, noun)}"
     )
 
 
-def describe_nll_gain(mean_gain: MeanGain, noun: str) -> str:
+def describe_nll_gain(gain: MeanGain, noun: str) -> str:
     """What the ensemble saves of NLL, and why that may be where no more is shown to be right."""
-    if not mean_gain.nll and not mean_gain.nll_high:
+    if not gain.nll and not gain.nll_high:
         return "NLL is equal."
-    if not mean_gain.nll_sign:
+    if not gain.nll_sign:
         return (
-            f"NLL is {format_nll_change(mean_gain)}: averaging never raises it above the members' "
+            f"NLL is {format_nll_change(gain)}: averaging never raises it above the members' "
             f"mean, but there are too few {pluralize_noun(noun)} to say how far it falls."
         )
-    why = "" if mean_gain.accuracy_sign > 0 else ": accuracy counts right answers, NLL also how sure they are"
-    return f"NLL is {format_nll_change(mean_gain)}{why}."
+    why = "" if gain.accuracy_sign > 0 else ": accuracy counts right answers, NLL also how sure they are"
+    return f"NLL is {format_nll_change(gain)}{why}."
 
 
-def describe_best_member(
-    ensemble_predictions: EnsemblePredictions, right: int, noun: str, best_on: str = "test"
-) -> str:
+def describe_best_member(predictions: EnsemblePredictions, right: int, noun: str, best_on: str = "test") -> str:
     """What the best single member gets, and why that is no offer where it is the best of these.
 
     Args:
-      ensemble_predictions: the predictions.
+      predictions: the predictions.
       right: how many it gets right.
       noun: what an image is called.
       best_on: on which images it is the best: "validation" or "test".
@@ -121,25 +115,25 @@ def describe_best_member(
     if best_on == "validation":
         return (
             f"The member that is best on the validation images gets {right:,} (the ensemble "
-            f"{int(ensemble_predictions.right.sum()):,})."
+            f"{int(predictions.right.sum()):,})."
         )
     return (
         f"The best single member gets {right:,} (the ensemble "
-        f"{int(ensemble_predictions.right.sum()):,}), but it "
+        f"{int(predictions.right.sum()):,}), but it "
         f"was picked on these very {pluralize_noun(noun)}: nobody knows beforehand which it is."
     )
 
 
-def describe_calibration_loss(ece_gain: EceGain, members: int) -> str:
+def describe_calibration_loss(gain: EceGain, members: int) -> str:
     """That the ensemble is worse calibrated than its members, where that is shown; else ""."""
-    if ece_gain.ece_sign >= 0:
+    if gain.ece_sign >= 0:
         return ""
-    from_to = f"{formats.format_significant(ece_gain.members)} to {formats.format_significant(ece_gain.ensemble)}"
+    from_to = f"{formats.format_significant(gain.members)} to {formats.format_significant(gain.ensemble)}"
     because = {
         -1: f": averaging {spell_number(members)} members makes it less sure than it is right",
         0: "",
         1: f": averaging {spell_number(members)} members leaves it surer than it is right",
-    }[ece_gain.overconfidence_sign]
+    }[gain.overconfidence_sign]
     return f"ECE got worse, {from_to}{because}."
 
 
@@ -309,9 +303,9 @@ def describe_training_variance(variance: TrainingVariance | None, n: int, noun: 
     )
 
 
-def format_gain_interval(mean_gain: MeanGain) -> str:
+def format_gain_interval(gain: MeanGain) -> str:
     """The interval of the digits, as "(95 % interval +9 to +27)"."""
-    return f"(95 % interval {format_signed(mean_gain.digits_low, 0)} to {format_signed(mean_gain.digits_high, 0)})"
+    return f"(95 % interval {format_signed(gain.digits_low, 0)} to {format_signed(gain.digits_high, 0)})"
 
 
 def describe_undecided_gain(mean_gain: MeanGain, noun: str) -> str:
@@ -325,23 +319,23 @@ def describe_undecided_gain(mean_gain: MeanGain, noun: str) -> str:
     return f"; anything from {loss} to {gain} is possible"
 
 
-def format_nll_change(mean_gain: MeanGain) -> str:
+def format_nll_change(gain: MeanGain) -> str:
     """How far the NLL is from the other's, as "0.035 nats lower (0.030 to 0.041)"."""
-    return f"{format_nll_size(mean_gain)} ({format_nll_ends(mean_gain)})"
+    return f"{format_nll_size(gain)} ({format_nll_ends(gain)})"
 
 
-def format_nll_size(mean_gain: MeanGain) -> str:
+def format_nll_size(gain: MeanGain) -> str:
     """The same without its interval: "0.035 nats lower"."""
-    return f"{formats.format_significant(abs(mean_gain.nll), 2)} nats {'lower' if mean_gain.nll > 0 else 'higher'}"
+    return f"{formats.format_significant(abs(gain.nll), 2)} nats {'lower' if gain.nll > 0 else 'higher'}"
 
 
-def format_nll_ends(mean_gain: MeanGain) -> str:
+def format_nll_ends(gain: MeanGain) -> str:
     """The interval of that: its size, or with signs of the change where it holds 0."""
-    if mean_gain.nll_low == 0:
-        return f"0 to {formats.format_significant(mean_gain.nll_high, 2)}"
-    if mean_gain.nll_low < 0 <= mean_gain.nll_high:
-        return f"{format_signed(-mean_gain.nll_high)} to {format_signed(-mean_gain.nll_low)}"
-    ends = sorted((abs(mean_gain.nll_low), abs(mean_gain.nll_high)))
+    if gain.nll_low == 0:
+        return f"0 to {formats.format_significant(gain.nll_high, 2)}"
+    if gain.nll_low < 0 <= gain.nll_high:
+        return f"{format_signed(-gain.nll_high)} to {format_signed(-gain.nll_low)}"
+    ends = sorted((abs(gain.nll_low), abs(gain.nll_high)))
     low, high = (formats.format_significant(end, 2) for end in ends)
     return low if low == high else f"{low} to {high}"
 
@@ -353,28 +347,28 @@ def format_signed(value: float, places: int | None = None) -> str:
     return f"{'+' if value > 0 else '−' if float(text.replace(',', '')) else '±'}{text}"
 
 
-def list_quality_rows(ensemble_qualities: EnsembleQualities) -> list[tuple[str, Quality]]:
+def list_quality_rows(qualities: EnsembleQualities) -> list[tuple[str, Quality]]:
     """Who, and the figures: the ensemble first; one member alone is all there is."""
-    if len(ensemble_qualities.members) == 1:
-        return [("member 1", ensemble_qualities.ensemble)]
-    each = [(f"member {m + 1}", member) for m, member in enumerate(ensemble_qualities.members)]
-    return [("ensemble", ensemble_qualities.ensemble), ("mean member", ensemble_qualities.mean), *each]
+    if len(qualities.members) == 1:
+        return [("member 1", qualities.ensemble)]
+    each = [(f"member {m + 1}", member) for m, member in enumerate(qualities.members)]
+    return [("ensemble", qualities.ensemble), ("mean member", qualities.mean), *each]
 
 
-def tabulate_exact_metrics(ensemble_qualities: EnsembleQualities) -> pd.DataFrame:
+def tabulate_exact_metrics(qualities: EnsembleQualities) -> pd.DataFrame:
     """The figures to keep, all in [0, 1] or nats."""
     lines = []
-    for who, quality in list_quality_rows(ensemble_qualities):
+    for who, quality in list_quality_rows(qualities):
         interval = {"accuracy low": quality.low, "accuracy high": quality.high}
         metrics = {metric.term: quality[metric.name] for metric in METRICS if metric.name != "accuracy"}
         lines.append({"who": who, "accuracy": quality.accuracy, **interval, **metrics})
     return pd.DataFrame(lines)
 
 
-def tabulate_formatted_metrics(ensemble_qualities: EnsembleQualities) -> pd.DataFrame:
+def tabulate_formatted_metrics(qualities: EnsembleQualities) -> pd.DataFrame:
     """The same to read: each figure as it is written on every screen."""
     lines = []
-    for who, quality in list_quality_rows(ensemble_qualities):
+    for who, quality in list_quality_rows(qualities):
         share = formats.format_percent(quality.accuracy, quality.n)
         metrics = {
             metric.term: formats.format_significant(quality[metric.name])

@@ -84,11 +84,9 @@ def describe_fold_conflict(subject: str) -> str:
     return f"These members cannot tell how many labels of {pluralize_noun(subject)} are wrong: their folds disagree."
 
 
-def explain_fold_conflict(fold_shares: FoldShares, noun: str) -> str:
+def explain_fold_conflict(shares: FoldShares, noun: str) -> str:
     """Why they cannot, and what would help."""
-    low, high = (
-        formats.format_percent(float(share), places=1) for share in (fold_shares.shares.min(), fold_shares.shares.max())
-    )
+    low, high = (formats.format_percent(float(share), places=1) for share in (shares.shares.min(), shares.shares.max()))
     return (
         f"From {low} of the labels in one fold to {high} in another, where folds that are drawn at "
         "random have about as many wrong labels each: the rest are mistakes of the members that "

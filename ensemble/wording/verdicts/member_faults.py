@@ -12,30 +12,28 @@ from ensemble.wording.verdicts.chance_level import join_items
 NEXT_STEP = "Committee shows what every other choice of members gives."
 
 
-def list_member_faults(
-    faults: MemberFaults, ensemble_predictions: EnsemblePredictions, noun: str
-) -> list[tuple[str, str]]:
+def list_member_faults(faults: MemberFaults, predictions: EnsemblePredictions, noun: str) -> list[tuple[str, str]]:
     """Each fault as (claim, evidence), the one that matters most first; [] where there is none.
 
     Args:
       faults: of the members.
-      ensemble_predictions: their predictions.
+      predictions: their predictions.
       noun: what an image is called.
     """
     sentences = []
     if faults.removal and faults.removal.is_better:
-        sentences.append(describe_member_removal(faults.removal, faults.guessing, ensemble_predictions, noun))
+        sentences.append(describe_member_removal(faults.removal, faults.guessing, predictions, noun))
     named = faults.removal.member if sentences and faults.removal else None
     guessing = [member for member in faults.guessing if member != named]
     if guessing:
-        sentences.append((describe_guessing_members(guessing), explain_guessing(guessing, ensemble_predictions, noun)))
+        sentences.append((describe_guessing_members(guessing), explain_guessing(guessing, predictions, noun)))
     for group in faults.doubles:
         numbers = join_items([member + 1 for member in group])
         sentences.append(
             (
                 f"Members {numbers} give the same answers: they count as one.",
                 "Their probabilities agree on all "
-                f"{formats.format_count(len(ensemble_predictions.labels), noun)}: "
+                f"{formats.format_count(len(predictions.labels), noun)}: "
                 "trained from the same seed, or the same file given twice.",
             )
         )
@@ -43,7 +41,7 @@ def list_member_faults(
 
 
 def describe_member_removal(
-    removal: MemberRemoval, guessing: tuple[int, ...], ensemble_predictions: EnsemblePredictions, noun: str
+    removal: MemberRemoval, guessing: tuple[int, ...], predictions: EnsemblePredictions, noun: str
 ) -> tuple[str, str]:
     """That the ensemble is better without a member, and the figures that this rests on."""
     gain, number = removal.gain, removal.member + 1
@@ -58,7 +56,7 @@ def describe_member_removal(
         else f"It was picked on one half of the test {images} ({removal.chosen_from:,}) and judged "
         f"on the other ({gain.n:,})"
     )
-    guess = f" {explain_guessing([removal.member], ensemble_predictions, noun)}" if removal.member in guessing else ""
+    guess = f" {explain_guessing([removal.member], predictions, noun)}" if removal.member in guessing else ""
     return claim, (
         f"Without it NLL is {ensemble_gain.format_nll_change(gain)}, "
         f"{ensemble_gain.format_p_value(gain.nll_p)}; right answers: "
@@ -73,13 +71,13 @@ def describe_guessing_members(members: list[int]) -> str:
     return f"Member {numbers} only guesses." if len(members) == 1 else f"Members {numbers} only guess."
 
 
-def explain_guessing(members: list[int], ensemble_predictions: EnsemblePredictions, noun: str) -> str:
+def explain_guessing(members: list[int], predictions: EnsemblePredictions, noun: str) -> str:
     """How many a member that guesses gets right, and what the most frequent class alone would."""
-    n = len(ensemble_predictions.labels)
-    right = (ensemble_predictions.votes[members] == ensemble_predictions.labels).mean(axis=1)
+    n = len(predictions.labels)
+    right = (predictions.votes[members] == predictions.labels).mean(axis=1)
     shares = [formats.format_percent(float(share), n) for share in right]
     numbers = join_items([member + 1 for member in members])
-    most = formats.format_percent(float(np.bincount(ensemble_predictions.labels).max()) / n, n)
+    most = formats.format_percent(float(np.bincount(predictions.labels).max()) / n, n)
     who = f"Member {numbers} gets" if len(members) == 1 else f"Members {numbers} get"
     return (
         f"{who} {join_items(shares)} of {n:,} {pluralize_noun(noun)} right; naming the most "

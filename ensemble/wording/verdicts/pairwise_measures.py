@@ -143,16 +143,16 @@ MEASURES = {
 }
 
 
-def compute_pairwise_matrix(ensemble_predictions: EnsemblePredictions, key: str) -> Matrix:
+def compute_pairwise_matrix(predictions: EnsemblePredictions, key: str) -> Matrix:
     """(M, M) of the measure of that key."""
-    return MEASURES[key].compute(ensemble_predictions)
+    return MEASURES[key].compute(predictions)
 
 
-def describe_oracle_accuracy(ensemble_predictions: EnsemblePredictions, noun: str) -> str:
+def describe_oracle_accuracy(predictions: EnsemblePredictions, noun: str) -> str:
     """What the members know together, were one to choose rightly among them; in Markdown."""
-    n = len(ensemble_predictions.labels)
-    share = oracle_accuracy(ensemble_predictions.votes, ensemble_predictions.labels)
-    more = round((share - ensemble_predictions.right.mean()) * n)
+    n = len(predictions.labels)
+    share = oracle_accuracy(predictions.votes, predictions.labels)
+    more = round((share - predictions.right.mean()) * n)
     return (
         f"Some member is right on **{formats.format_percent(share, n)}** of the "
         f"{pluralize_noun(noun)} ({formats.format_image_difference(more, noun)}): no choice among "

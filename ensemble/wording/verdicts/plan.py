@@ -63,83 +63,81 @@ def format_budget(costs: PlanCosts, passes: int) -> str:
     return f"{formats.format_significant(costs.training_work(plan))} img·member{about}"
 
 
-def describe_best_plan(plan_choice: PlanChoice, n: int) -> str:
+def describe_best_plan(choice: PlanChoice, n: int) -> str:
     """The best plan for the budget, in one line.
 
     Args:
-      plan_choice: the choice.
+      choice: the choice.
       n: on how many test images it is reported.
     """
-    best = plan_choice.best_estimate
-    plan_metric = format_plan_metric(plan_choice.metric, best.mean, n)
-    interval = format_plan_interval(plan_choice.metric, best.low, best.high, n)
-    return f"Best: {format_plan(plan_choice.best)}, {METRIC_NAMES[plan_choice.metric]} {plan_metric} {interval}."
+    best = choice.best_estimate
+    plan_metric = format_plan_metric(choice.metric, best.mean, n)
+    interval = format_plan_interval(choice.metric, best.low, best.high, n)
+    return f"Best: {format_plan(choice.best)}, {METRIC_NAMES[choice.metric]} {plan_metric} {interval}."
 
 
-def describe_plan_evidence(plan_choice: PlanChoice, costs: PlanCosts, chosen_on: str) -> str:
+def describe_plan_evidence(choice: PlanChoice, costs: PlanCosts, chosen_on: str) -> str:
     """What else would do, what the cheapest of it costs, and on which images it was chosen.
 
     Args:
-      plan_choice: the choice.
+      choice: the choice.
       costs: what plans cost.
       chosen_on: "validation" or "test".
     """
-    return (
-        f"{describe_other_plans(plan_choice, costs)} The best is {selection_basis.describe_selection_basis(chosen_on)}."
-    )
+    return f"{describe_other_plans(choice, costs)} The best is {selection_basis.describe_selection_basis(chosen_on)}."
 
 
-def describe_other_plans(plan_choice: PlanChoice, costs: PlanCosts) -> str:
+def describe_other_plans(choice: PlanChoice, costs: PlanCosts) -> str:
     """How many of the plans may be the best, and the cheapest of them."""
-    if plan_choice.affordable_plans == 1:
+    if choice.affordable_plans == 1:
         return "The budget is too small for any other plan."
-    every = f"Of the {plan_choice.affordable_plans:,} plans within the budget"
-    if len(plan_choice.candidates) == 1:
+    every = f"Of the {choice.affordable_plans:,} plans within the budget"
+    if len(choice.candidates) == 1:
         return f"{every}, this one is the best (95 %)."
-    text = f"{every}, the best is one of {len(plan_choice.candidates):,} (95 %)"
-    cheapest = plan_choice.cheapest
-    if cheapest == plan_choice.best:
+    text = f"{every}, the best is one of {len(choice.candidates):,} (95 %)"
+    cheapest = choice.cheapest
+    if cheapest == choice.best:
         return f"{text}; none of these costs less."
     text = f"{text}. The cheapest of these is {format_plan(cheapest)} ({format_budget(costs, cheapest.cost)})"
-    if plan_choice.runner_up and plan_choice.runner_up.plan == cheapest:  # what it loses is said next
+    if choice.runner_up and choice.runner_up.plan == cheapest:  # what it loses is said next
         return f"{text}."
-    (lost,) = (loss for loss in plan_choice.losses if loss.plan == cheapest)
-    return f"{text}: {describe_plan_loss(plan_choice.metric, lost)}."
+    (lost,) = (loss for loss in choice.losses if loss.plan == cheapest)
+    return f"{text}: {describe_plan_loss(choice.metric, lost)}."
 
 
-def describe_runner_up(plan_choice: PlanChoice, costs: PlanCosts, n: int, members: int) -> str:
+def describe_runner_up(choice: PlanChoice, costs: PlanCosts, n: int, members: int) -> str:
     """What the second best loses, and what it would take to be sure of that; "" without one.
 
     Args:
-      plan_choice: the choice.
+      choice: the choice.
       costs: what plans cost.
       n: on how many test images.
       members: of how many members.
     """
-    second = plan_choice.runner_up
-    if second is None or plan_choice.sample_size is None:
+    second = choice.runner_up
+    if second is None or choice.sample_size is None:
         return ""
-    text = f"Second: {format_plan(second.plan)}, {describe_plan_loss(plan_choice.metric, second)}."
+    text = f"Second: {format_plan(second.plan)}, {describe_plan_loss(choice.metric, second)}."
     if second.loss_sign:
         return text
-    epochs = max(second.plan.epochs, plan_choice.best.epochs)
-    return f"{text} {describe_required_effort(plan_choice.sample_size, costs, n, members, epochs)}"
+    epochs = max(second.plan.epochs, choice.best.epochs)
+    return f"{text} {describe_required_effort(choice.sample_size, costs, n, members, epochs)}"
 
 
-def describe_plan_loss(figure: str, plan_loss: PlanLoss) -> str:
+def describe_plan_loss(figure: str, loss: PlanLoss) -> str:
     """What a plan loses against another: "worse by 0.002 nats (95 %: 0.0004 to 0.0036)"."""
-    low, high = _format_loss_ends(figure, plan_loss)
-    open_ = "" if plan_loss.loss_sign else ", which may be chance"
-    if not plan_loss.mean:
+    low, high = _format_loss_ends(figure, loss)
+    open_ = "" if loss.loss_sign else ", which may be chance"
+    if not loss.mean:
         return f"level with it (95 %: {low} to {high} {'points' if figure == 'accuracy' else 'nats'})"
-    side = "better" if plan_loss.mean < 0 else "worse"
-    return f"{side} by {format_plan_loss(figure, plan_loss.mean)} (95 %: {low} to {high}){open_}"
+    side = "better" if loss.mean < 0 else "worse"
+    return f"{side} by {format_plan_loss(figure, loss.mean)} (95 %: {low} to {high}){open_}"
 
 
-def _format_loss_ends(figure: str, plan_loss: PlanLoss) -> tuple[str, str]:
+def _format_loss_ends(figure: str, loss: PlanLoss) -> tuple[str, str]:
     """Both ends of a loss, or of the gain where it is one, in its unit."""
     scale = 100 if figure == "accuracy" else 1
-    low, high = (plan_loss.low, plan_loss.high) if plan_loss.mean >= 0 else (-plan_loss.high, -plan_loss.low)
+    low, high = (loss.low, loss.high) if loss.mean >= 0 else (-loss.high, -loss.low)
     return _format_negative(low * scale), _format_negative(high * scale)
 
 
@@ -147,91 +145,74 @@ def _format_negative(number: float) -> str:
     return f"{'−' if number < 0 else ''}{formats.format_significant(abs(number), 2)}"
 
 
-def describe_required_effort(
-    required_sample_size: RequiredSampleSize, costs: PlanCosts, n: int, members: int, epochs: int
-) -> str:
+def describe_required_effort(size: RequiredSampleSize, costs: PlanCosts, n: int, members: int, epochs: int) -> str:
     """What it would take to tell two plans apart, and what that costs.
 
     Args:
-      required_sample_size: what it would take.
+      size: what it would take.
       costs: what plans cost.
       n: how many test images there are.
       members: how many members there are.
       epochs: for how many epochs further members would have to be trained.
     """
-    if required_sample_size.times is None:
+    if size.times is None:
         return "They do not differ on these images, so the effort to tell them apart is unknown."
     ways = []
-    if required_sample_size.examples is not None and required_sample_size.examples > n:
-        ways.append(f"about {formats.format_significant(required_sample_size.examples, 2)} test images")
-    if required_sample_size.members is not None and required_sample_size.members > members:
-        more = required_sample_size.members - members
+    if size.examples is not None and size.examples > n:
+        ways.append(f"about {formats.format_significant(size.examples, 2)} test images")
+    if size.members is not None and size.members > members:
+        more = size.members - members
         cost = format_budget(costs, more * epochs)
         ways.append(f"about {formats.format_significant(more, 2)} more members ({cost})")
     if not ways:
-        times = formats.format_significant(required_sample_size.times, 2)
+        times = formats.format_significant(size.times, 2)
         return f"Telling them apart takes about {times} times as many images and members."
     return f"If the difference is as large as it looks, telling them apart takes {' or '.join(ways)}."
 
 
-def describe_half_budget(plan_choice: PlanChoice, half: PlanLoss | None) -> str:
+def describe_half_budget(choice: PlanChoice, half: PlanLoss | None) -> str:
     """What half of the cost would have come to, in one line.
 
     Args:
-      plan_choice: the choice for all that the run has cost.
+      choice: the choice for all that the run has cost.
       half: what the best plan for half of it loses against that; None where there is none.
     """
     if half is None:
         return "Half of the cost is less than one epoch of a single member."
-    if half.plan == plan_choice.best:
-        return f"For half the cost: {format_plan(plan_choice.best)}, the best plan of all."
-    low, high = _format_loss_ends(plan_choice.metric, half)
-    size = f"{'better' if half.mean < 0 else 'worse'} by {format_plan_loss(plan_choice.metric, half.mean)}"
+    if half.plan == choice.best:
+        return f"For half the cost: {format_plan(choice.best)}, the best plan of all."
+    low, high = _format_loss_ends(choice.metric, half)
+    size = f"{'better' if half.mean < 0 else 'worse'} by {format_plan_loss(choice.metric, half.mean)}"
     text = f"{size} ({low} to {high})" if half.mean else "level with the best"
     return f"For half the cost: {format_plan(half.plan)}, {text}."
 
 
-def describe_two_plans(plan_comparison: PlanComparison, first: str, second: str) -> str:
+def describe_two_plans(comparison: PlanComparison, first: str, second: str) -> str:
     """Which of two plans does better, in one line.
 
     Args:
-      plan_comparison: the comparison.
+      comparison: the comparison.
       first: what the first is called.
       second: what the second is.
     """
-    name = METRIC_NAMES[plan_comparison.metric]
+    name = METRIC_NAMES[comparison.metric]
     first_value, other = (
-        format_plan_metric(plan_comparison.metric, each, plan_comparison.n)
-        for each in (plan_comparison.first, plan_comparison.second)
+        format_plan_metric(comparison.metric, each, comparison.n) for each in (comparison.first, comparison.second)
     )
-    if not plan_comparison.loss.loss_sign:
+    if not comparison.loss.loss_sign:
         return f"No difference shown: {first} {name} {first_value}, {second} {other}."
-    better, figures = (
-        (first, (first_value, other)) if plan_comparison.loss.loss_sign < 0 else (second, (other, first_value))
-    )
+    better, figures = (first, (first_value, other)) if comparison.loss.loss_sign < 0 else (second, (other, first_value))
     return f"Better: {better}, {name} {figures[0]} against {figures[1]}."
 
 
-def format_member_equivalent(member_equivalent: MemberEquivalent) -> str:
+def format_member_equivalent(equivalent: MemberEquivalent) -> str:
     """What predictions are worth: "1.7 independent members (95 %: 1.4 to 2.1)"."""
-    if not member_equivalent.value and not member_equivalent.high:
+    if not equivalent.value and not equivalent.high:
         return "less than one independent member"
-    low = (
-        "less than 1"
-        if not member_equivalent.low
-        else _format_member_bound(member_equivalent.low, member_equivalent.members)
-    )
-    high = (
-        "less than 1"
-        if not member_equivalent.high
-        else _format_member_bound(member_equivalent.high, member_equivalent.members)
-    )
+    low = "less than 1" if not equivalent.low else _format_member_bound(equivalent.low, equivalent.members)
+    high = "less than 1" if not equivalent.high else _format_member_bound(equivalent.high, equivalent.members)
     between = f" (95 %: {low} to {high})" if low != high else ""
-    text = (
-        "less than one"
-        if not member_equivalent.value
-        else _format_member_bound(member_equivalent.value, member_equivalent.members)
-    )
+    text = "less than one" if not equivalent.value else _format_member_bound(equivalent.value, equivalent.members)
     return f"{text} independent member{'' if text in ('1.0', 'less than one') else 's'}{between}"
 
 

@@ -21,19 +21,19 @@ from ensemble.wording.verdicts.ensemble_gain import (
 )
 
 
-def compute_gain_signs(paired_gain: PairedGain) -> tuple[int, int]:
+def compute_gain_signs(gain: PairedGain) -> tuple[int, int]:
     """What both tests together show of accuracy and of NLL: 1 better, −1 worse, 0 neither."""
-    accuracy, nll = adjust_p_holm([paired_gain.p, paired_gain.nll_p]) < SIGNIFICANCE_LEVEL
-    return (int(accuracy) * (1 if paired_gain.digits > 0 else -1), int(nll) * (1 if paired_gain.nll > 0 else -1))
+    accuracy, nll = adjust_p_holm([gain.p, gain.nll_p]) < SIGNIFICANCE_LEVEL
+    return (int(accuracy) * (1 if gain.digits > 0 else -1), int(nll) * (1 if gain.nll > 0 else -1))
 
 
-def describe_run_comparison(paired_gain: PairedGain, other: str, noun: str, seeds: SeedComparison | None = None) -> str:
+def describe_run_comparison(gain: PairedGain, other: str, noun: str, seeds: SeedComparison | None = None) -> str:
     """Which of two runs is better on the images they share: one claim.
 
     Of their settings where other seeds bear it out, else of these two runs.
 
     Args:
-      paired_gain: what this run is better by than the other.
+      gain: what this run is better by than the other.
       other: the other's name, as it is to be written.
       noun: what an image is called.
       seeds: what runs of their settings show; None where that is not known.
@@ -41,17 +41,17 @@ def describe_run_comparison(paired_gain: PairedGain, other: str, noun: str, seed
     if claim := _describe_settings_difference(seeds, other, noun):
         return claim
     begin = "Same settings, another seed: this run" if seeds and seeds.has_same_settings else "Of these two, this run"
-    accuracy, nll = compute_gain_signs(paired_gain)
+    accuracy, nll = compute_gain_signs(gain)
     lower = "a lower" if nll > 0 else "a higher"
     if accuracy:
-        more = _format_more_right(paired_gain.digits, noun)
+        more = _format_more_right(gain.digits, noun)
         but = f", but {lower} NLL" if nll == -accuracy else ""
         return f"{begin} gets {more} right than {other}{but}."
-    if not paired_gain.won + paired_gain.lost:
+    if not gain.won + gain.lost:
         return f"Both get the same {pluralize_noun(noun)} right{f', this run at {lower} NLL' if nll else ''}."
     if nll:
         return f"{begin} has {lower} NLL than {other}; which is right more often is open."
-    return f"{formats.format_finding_subject(paired_gain.n, noun)} no difference from {other}."
+    return f"{formats.format_finding_subject(gain.n, noun)} no difference from {other}."
 
 
 def _describe_settings_difference(seeds: SeedComparison | None, other: str, noun: str) -> str:
@@ -120,16 +120,16 @@ def describe_seed_power(seeds: SeedComparison, counts: Sequence[int]) -> str:
     return re.sub(r"(?:at most )?about (under|over)", r"\1", text)
 
 
-def describe_comparison_evidence(paired_gain: PairedGain, noun: str) -> str:
+def describe_comparison_evidence(gain: PairedGain, noun: str) -> str:
     """The figures that the headline rests on."""
-    if not paired_gain.won + paired_gain.lost and not paired_gain.nll_low and not paired_gain.nll_high:
+    if not gain.won + gain.lost and not gain.nll_low and not gain.nll_high:
         return ""
-    accuracy, nll = adjust_p_holm([paired_gain.p, paired_gain.nll_p])
-    open_ = "" if accuracy < SIGNIFICANCE_LEVEL else describe_undecided_gain(paired_gain, noun)
+    accuracy, nll = adjust_p_holm([gain.p, gain.nll_p])
+    open_ = "" if accuracy < SIGNIFICANCE_LEVEL else describe_undecided_gain(gain, noun)
     return (
-        f"{paired_gain.won:,} right only in this run, {paired_gain.lost:,} only in the other, "
-        f"{format_p_value(float(accuracy))}: {formats.format_image_difference(paired_gain.digits, noun)} "
-        f"{format_gain_interval(paired_gain)}{open_}. NLL is {format_nll_change(paired_gain)}, "
+        f"{gain.won:,} right only in this run, {gain.lost:,} only in the other, "
+        f"{format_p_value(float(accuracy))}: {formats.format_image_difference(gain.digits, noun)} "
+        f"{format_gain_interval(gain)}{open_}. NLL is {format_nll_change(gain)}, "
         f"{format_p_value(float(nll))}. Both p are adjusted for two tests (Holm); each interval is for one test alone."
     )
 

@@ -7,51 +7,48 @@ from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
 
-def describe_threshold_images(confidence_threshold: ConfidenceThreshold, noun: str) -> str:
+def describe_threshold_images(threshold: ConfidenceThreshold, noun: str) -> str:
     """On which images a threshold was found, and on which what comes of it was counted."""
-    if confidence_threshold.halved:
+    if threshold.halved:
         return (
-            f"Thresholds are set on one half of the test set ({confidence_threshold.fitted:,}); "
-            f"answers and mistakes are counted on the other ({confidence_threshold.n:,}), where more may be wrong"
+            f"Thresholds are set on one half of the test set ({threshold.fitted:,}); "
+            f"answers and mistakes are counted on the other ({threshold.n:,}), where more may be wrong"
         )
     return (
-        f"Thresholds are set on the {confidence_threshold.fitted:,} validation "
+        f"Thresholds are set on the {threshold.fitted:,} validation "
         f"{pluralize_noun(noun)}; answers and mistakes are counted on the "
-        f"{confidence_threshold.n:,} test {pluralize_noun(noun)}, where more may be wrong"
+        f"{threshold.n:,} test {pluralize_noun(noun)}, where more may be wrong"
     )
 
 
-def describe_selective_answer(confidence_threshold: ConfidenceThreshold, rate: float, who: str, noun: str) -> str:
+def describe_selective_answer(threshold: ConfidenceThreshold, rate: float, who: str, noun: str) -> str:
     """What is answered and what is wrong of it, with the threshold for an error rate."""
-    if not confidence_threshold.is_reached:
+    if not threshold.is_reached:
         return (
             f"No threshold keeps wrong answers to {format_accepted_rate(rate)}: even of the "
             f"{pluralize_noun(noun)} that {who} is surest of, more are wrong."
         )
-    if not confidence_threshold.answered:
-        sure = formats.format_confidence_threshold(confidence_threshold.threshold)
-        of_these = "on the other half" if confidence_threshold.halved else f"of the test {pluralize_noun(noun)}"
+    if not threshold.answered:
+        sure = formats.format_confidence_threshold(threshold.threshold)
+        of_these = "on the other half" if threshold.halved else f"of the test {pluralize_noun(noun)}"
         return (
             f"The threshold for {format_accepted_rate(rate)} wrong answers is so high ({sure}) "
             f"that {who} answers none {of_these}."
         )
-    errs = (
-        f"is wrong on {confidence_threshold.wrong:,} of these {confidence_threshold.answered:,}, "
-        f"{format_error_interval(confidence_threshold)}"
-    )
+    errs = f"is wrong on {threshold.wrong:,} of these {threshold.answered:,}, {format_error_interval(threshold)}"
     accepted = format_accepted_rate(rate)
-    if confidence_threshold.is_above(rate):
+    if threshold.is_above(rate):
         errs += f": more than the {accepted} that you accept"
-    elif confidence_threshold.error > rate:
+    elif threshold.error > rate:
         errs += f": above the {accepted} that you accept, on too few answers to say that it is more"
-    elif confidence_threshold.high > rate:
+    elif threshold.high > rate:
         errs += f": too few answers to show {accepted}"
-    if confidence_threshold.coverage == 1:
+    if threshold.coverage == 1:
         return f"Answering every {noun}, {who} {errs}."
-    sure = formats.format_confidence_threshold(confidence_threshold.threshold)
+    sure = formats.format_confidence_threshold(threshold.threshold)
     return (
         f"Answering only where it is at least {sure} sure, "
-        f"{who} answers {formats.format_percent(confidence_threshold.coverage, confidence_threshold.n)} "
+        f"{who} answers {formats.format_percent(threshold.coverage, threshold.n)} "
         f"of the {pluralize_noun(noun)} and {errs}."
     )
 
@@ -61,11 +58,11 @@ def format_accepted_rate(rate: float) -> str:
     return formats.format_percent(rate, figures=2)
 
 
-def format_error_interval(confidence_threshold: ConfidenceThreshold) -> str:
+def format_error_interval(threshold: ConfidenceThreshold) -> str:
     """The share that is wrong with the ends of its 95 % interval: "0.52 % (0.10 to 2.31 %)"."""
-    low, high = confidence_threshold.low, confidence_threshold.high
+    low, high = threshold.low, threshold.high
     ends = formats.format_percent_range(low, high, places=2)
-    return f"{format_error_rate(confidence_threshold.error)} ({ends})"
+    return f"{format_error_rate(threshold.error)} ({ends})"
 
 
 def format_error_rate(error: float) -> str:
@@ -104,10 +101,10 @@ def tabulate_selective_metrics(
     )
 
 
-def explain_selective_table(curve: RiskCoverage, confidence_threshold: ConfidenceThreshold, who: str, noun: str) -> str:
+def explain_selective_table(curve: RiskCoverage, threshold: ConfidenceThreshold, who: str, noun: str) -> str:
     """What the columns of `tabulate_selective_metrics` are, and on what they were counted."""
     return (
         "AURC: the area under the curve, the mean share of wrong answers over all coverages. "
         f"Were every wrong {noun} the least sure, {who}'s would be {formats.format_significant(curve.aurc_best)}. "
-        f"{describe_threshold_images(confidence_threshold, noun)}; in brackets the 95 % interval."
+        f"{describe_threshold_images(threshold, noun)}; in brackets the 95 % interval."
     )

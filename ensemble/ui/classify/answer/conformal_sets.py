@@ -14,32 +14,30 @@ from ensemble.wording.verdicts import conformal_sets as words
 MAX_LISTED_SETS = 12  # sets that are listed beside each other
 
 
-def show_mark_sets(classified_mark: ClassifiedMark) -> None:
+def show_mark_sets(mark: ClassifiedMark) -> None:
     """The sets of the marks that are read, the rate behind a button, and what is not promised."""
-    noun = classified_mark.noun
-    if all(digit.rejected for digit in classified_mark.reading.digits) or classified_mark.reading.picture_rejection:
+    noun = mark.noun
+    if all(digit.rejected for digit in mark.reading.digits) or mark.reading.picture_rejection:
         return
-    threshold, set_on = calibrate_mark_sets(classified_mark)
+    threshold, set_on = calibrate_mark_sets(mark)
     if threshold is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(escaping.escape_markdown(describe_mark_sets(classified_mark, threshold)), width="content")
+        st.markdown(escaping.escape_markdown(describe_mark_sets(mark, threshold)), width="content")
         with st.popover("Error rate", type="tertiary"):
             conformal_sets.show_conformal_controls(noun, "classify_sets")
     st.caption(words.explain_uncalibrated_sets(threshold, noun) or words.explain_lost_promise(noun, set_on))
 
 
-def calibrate_mark_sets(classified_mark: ClassifiedMark) -> tuple[ConformalThreshold | None, str]:
+def calibrate_mark_sets(mark: ClassifiedMark) -> tuple[ConformalThreshold | None, str]:
     """The threshold, and the images it is from: those held out, "validation", or all of "test".
 
     None where there are too few, or no predictions.
     """
     rate, method = conformal_sets.get_conformal_settings()
     try:
-        apart = validation_source.find_validation_source(classified_mark.run, classified_mark.epoch)
-        predictions = (
-            apart.predictions if apart else loader.load_test_predictions(classified_mark.run, classified_mark.epoch)
-        )
+        apart = validation_source.find_validation_source(mark.run, mark.epoch)
+        predictions = apart.predictions if apart else loader.load_test_predictions(mark.run, mark.epoch)
     except EnsembleError:  # of this epoch the members are kept, but not what they said
         return None, ""
     if not conformal_sets.can_calibrate_sets(predictions, apart):
@@ -48,27 +46,25 @@ def calibrate_mark_sets(classified_mark: ClassifiedMark) -> tuple[ConformalThres
     return fit_conformal_threshold(predictions.averaged, predictions.labels, rate, method), set_on
 
 
-def describe_mark_sets(classified_mark: ClassifiedMark, conformal_threshold: ConformalThreshold) -> str:
+def describe_mark_sets(mark: ClassifiedMark, threshold: ConformalThreshold) -> str:
     """The sets in reading order, or of many marks that of the open one."""
-    digits, names = classified_mark.reading.digits, classified_mark.names
+    digits, names = mark.reading.digits, mark.names
     if 1 < len(digits) <= MAX_LISTED_SETS:
         each = ", ".join(
-            "?"
-            if digit.rejected
-            else words.format_class_set(conformal_threshold.build_sets(digit.probabilities[None])[0], names)
+            "?" if digit.rejected else words.format_class_set(threshold.build_sets(digit.probabilities[None])[0], names)
             for digit in digits
         )
         return (
-            f"Short lists that hold the right {classified_mark.noun} "
-            f"{words.format_set_level(conformal_threshold.error_rate)} of the time: {each}."
+            f"Short lists that hold the right {mark.noun} "
+            f"{words.format_set_level(threshold.error_rate)} of the time: {each}."
         )
-    if classified_mark.digit.rejected:
+    if mark.digit.rejected:
         return (
-            f"Short lists that hold the right {classified_mark.noun} "
-            f"{words.format_set_level(conformal_threshold.error_rate)} of the time: open a mark "
+            f"Short lists that hold the right {mark.noun} "
+            f"{words.format_set_level(threshold.error_rate)} of the time: open a mark "
             "that is read to see its own."
         )
-    row = conformal_threshold.build_sets(classified_mark.digit.probabilities[None])[0]
-    text = f"Short list: {words.format_image_set(row, conformal_threshold.error_rate, names)}."
-    why = words.explain_unsure_set(row, classified_mark.digit.probabilities)
+    row = threshold.build_sets(mark.digit.probabilities[None])[0]
+    text = f"Short list: {words.format_image_set(row, threshold.error_rate, names)}."
+    why = words.explain_unsure_set(row, mark.digit.probabilities)
     return f"{text} {why}".rstrip()

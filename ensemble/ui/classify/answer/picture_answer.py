@@ -58,37 +58,37 @@ def show_picture_answer(
     show_open_mark(classified_mark, source.id, right)
 
 
-def show_open_mark(classified_mark: ClassifiedMark, ident: str, right: DeltaGenerator) -> None:
+def show_open_mark(mark: ClassifiedMark, ident: str, right: DeltaGenerator) -> None:
     """The open mark in words, under the answer; then what came before it, and its details."""
-    if not classified_mark.prepared.marks:
-        show_preparation_section(classified_mark, ident)
+    if not mark.prepared.marks:
+        show_preparation_section(mark, ident)
         return
     # Here, for a picture without marks and the first look at the page do without them.
     from ensemble.ui.classify.answer import verdict
 
     with right, guard_page():
-        verdict.show_mark_verdict(classified_mark)
+        verdict.show_mark_verdict(mark)
     with right, guard_page():
-        conformal_sets.show_mark_sets(classified_mark)
+        conformal_sets.show_mark_sets(mark)
     with right, guard_page():
-        verdict.show_rejection_evidence(classified_mark)
+        verdict.show_rejection_evidence(mark)
     # A row of its own: on a phone the answer stands before the steps.
     before, beside = st.columns([6, 5], gap="large")
     with before:
-        show_preparation_section(classified_mark, ident)
+        show_preparation_section(mark, ident)
     with beside, guard_page():
-        verdict.show_verdict_chart(classified_mark)
+        verdict.show_verdict_chart(mark)
     with guard_page():
-        detail_selection.show_selected_detail(classified_mark)
+        detail_selection.show_selected_detail(mark)
     with guard_page():
         from ensemble.ui.classify.details import corrections
 
-        corrections.show_corrections(classified_mark)
+        corrections.show_corrections(mark)
 
 
-def show_preparation_section(classified_mark: ClassifiedMark, ident: str) -> None:
+def show_preparation_section(mark: ClassifiedMark, ident: str) -> None:
     """What the picture went through, to be overruled."""
     with guard_page():
         st.markdown("##### Preprocessing, step by step")
-        preparation_stages.show_preparation_stages(classified_mark.prepared)
-        preparation_stages.show_override_controls(ident, classified_mark.prepared)
+        preparation_stages.show_preparation_stages(mark.prepared)
+        preparation_stages.show_override_controls(ident, mark.prepared)

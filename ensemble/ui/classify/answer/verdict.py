@@ -28,70 +28,69 @@ OOD_SCORE_HELP = (
 )
 
 
-def show_mark_verdict(classified_mark: ClassifiedMark) -> None:
+def show_mark_verdict(mark: ClassifiedMark) -> None:
     """The mark, the verdict, the votes, and how sure one may be of it."""
-    digit, names = classified_mark.digit, classified_mark.names
+    digit, names = mark.digit, mark.names
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        high, wide = classified_mark.image.shape[:2]
+        high, wide = mark.image.shape[:2]
         st.image(
-            thumbnails.encode_enlarged_image(classified_mark.image, IMAGE_SIDE_PX),
-            width=thumbnails.compute_display_size(classified_mark.image.shape, IMAGE_SIDE_PX)[0],
-            alt=f"{classified_mark.title} as the networks see it, {wide} by {high} pixels",
+            thumbnails.encode_enlarged_image(mark.image, IMAGE_SIDE_PX),
+            width=thumbnails.compute_display_size(mark.image.shape, IMAGE_SIDE_PX)[0],
+            alt=f"{mark.title} as the networks see it, {wide} by {high} pixels",
         )
         with st.container(width=230, gap="xsmall"):
             st.subheader(
-                escaping.escape_markdown(marks_words.format_mark_verdict(digit, names, classified_mark.noun)),
-                anchor=False,
+                escaping.escape_markdown(marks_words.format_mark_verdict(digit, names, mark.noun)), anchor=False
             )
             if digit.rejected:
                 class_name = escaping.escape_markdown(marks_words.format_mark_class(digit, names))
                 st.caption(f"It would have said {class_name}.")
-            if votes := render_vote_strip(classified_mark):
+            if votes := render_vote_strip(mark):
                 st.html(votes)
     st.markdown(escaping.escape_markdown(marks_words.describe_mark_agreement(digit, names)))
     if disagreement := marks_words.format_mark_disagreement(digit):
         st.caption(disagreement, help=marks_words.explain_mutual_information(digit, names))
 
 
-def show_rejection_evidence(classified_mark: ClassifiedMark) -> None:
+def show_rejection_evidence(mark: ClassifiedMark) -> None:
     """The mark's OOD score; folded, with the reason, where it is rejected.
 
     As long as nothing can be rejected, how far that is instead.
     """
-    digit = classified_mark.digit
-    if not classified_mark.classifier.is_calibrated:
-        classifier_loader.show_calibration_progress(classified_mark.run, classified_mark.epoch)
+    digit = mark.digit
+    if not mark.classifier.is_calibrated:
+        classifier_loader.show_calibration_progress(mark.run, mark.epoch)
         return
     why = st.expander("Why rejected", key="why_rejected") if digit.rejected else st.container()
     with why:
         if digit.rejected:
             st.markdown(escaping.escape_markdown(digit.rejection_reason))
             st.caption(escaping.escape_markdown(marks_words.describe_score_signs(digit)))
-        show_ood_score(classified_mark)
+        show_ood_score(mark)
 
 
-def show_ood_score(classified_mark: ClassifiedMark) -> None:
+def show_ood_score(mark: ClassifiedMark) -> None:
     """The OOD score, held against real images."""
-    digit, names = classified_mark.digit, classified_mark.names
+    digit, names = mark.digit, mark.names
     st.caption(
-        marks_words.describe_ood_score(digit, classified_mark.refuse, names, classified_mark.noun),
-        help=f"{OOD_SCORE_HELP.format(classified_mark.noun)} {marks_words.format_threshold_distance(digit)}.",
+        marks_words.describe_ood_score(digit, mark.refuse, names, mark.noun),
+        help=f"{OOD_SCORE_HELP.format(mark.noun)} {marks_words.format_threshold_distance(digit)}.",
     )
 
 
-def render_vote_strip(classified_mark: ClassifiedMark) -> str:
+def render_vote_strip(mark: ClassifiedMark) -> str:
     """The votes as HTML: "7 7 7 1 7" in the members' order, each over its member's colour.
 
     "" where they are counted instead, in words: with many members or long names.
     """
-    mark_predictions = marks_words.build_mark_predictions(classified_mark.digit)
-    if mark_predictions.members == 1 or not images_words.can_list_votes(mark_predictions, classified_mark.names):
+    mark_predictions = marks_words.build_mark_predictions(mark.digit)
+    if mark_predictions.members == 1 or not images_words.can_list_votes(mark_predictions, mark.names):
         return ""
     votes = "".join(
-        render_member_vote(m, mark_predictions.members, text, against=voted != classified_mark.digit.label)
-        for m, (voted, text) in enumerate(images_words.list_vote_texts(mark_predictions, 0, classified_mark.names))
+        render_member_vote(m, mark_predictions.members, text, against=voted != mark.digit.label)
+        for m, (voted, text) in enumerate(images_words.list_vote_texts(mark_predictions, 0, mark.names))
     )
-    dim = ";opacity:.65" if classified_mark.digit.rejected else ""
+    dim = ";opacity:.65" if mark.digit.rejected else ""
     return f'<div style="display:flex;flex-wrap:wrap;gap:4px{dim}">{votes}</div>'
 
 
@@ -105,19 +104,19 @@ def render_member_vote(m: int, M: int, text: str, *, against: bool) -> str:
     )
 
 
-def show_verdict_chart(classified_mark: ClassifiedMark) -> None:
+def show_verdict_chart(mark: ClassifiedMark) -> None:
     """Bars and dots, how to read them, and their files."""
-    digit, names = classified_mark.digit, classified_mark.names
-    title = f"{classified_mark.title} · {classified_mark.name} · {classified_mark.source_title}"
+    digit, names = mark.digit, mark.names
+    title = f"{mark.title} · {mark.name} · {mark.source_title}"
     sees = "Bars: the averaged probabilities. Dots: each member's own."
-    if classified_mark.members == 1:
+    if mark.members == 1:
         sees = "The probabilities that the one member gives."
     pictures.show_figure_panel(
         plot_mark_probabilities(digit, names, title, theme.get_page_palette()),
         key="classify_verdict",
-        job=classified_mark.run,
-        epoch=classified_mark.epoch,
-        name=f"{classified_mark.file_stem}-verdict",
+        job=mark.run,
+        epoch=mark.epoch,
+        name=f"{mark.file_stem}-verdict",
         title="The probabilities",
         alt=describe_mark_chart(digit, names),
         table=lambda: tabulate_mark_probabilities(digit, names),

@@ -25,60 +25,48 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name, format_unique_run_name
 
 
-def show_answer_comparison(classified_mark: ClassifiedMark) -> None:
+def show_answer_comparison(mark: ClassifiedMark) -> None:
     """Whom to compare with, whether both say the same, and everybody's probabilities."""
-    comparable_classifiers = find_comparable_classifiers(classified_mark)
+    comparable_classifiers = find_comparable_classifiers(mark)
     if not comparable_classifiers:
-        show_no_other_classifier(classified_mark)
+        show_no_other_classifier(mark)
         return
-    other, epoch = select_other_classifier(classified_mark, comparable_classifiers)
+    other, epoch = select_other_classifier(mark, comparable_classifiers)
     try:
         with st.spinner("Loading the other members"):
             other_classifier = classifier_loader.wait_for_classifier(other, epoch)
     except EnsembleError as error:
         guard.show_error_message(error)
         return
-    other_digit = other_classifier.read_marks(classified_mark.prepared.marks, classified_mark.refuse).digits[
-        classified_mark.index
-    ]
-    own_answer = EnsembleAnswer(
-        classified_mark.digit, f"{distinguish_run_name(classified_mark.run, other)}, epoch {classified_mark.epoch}"
-    )
-    both = (
-        own_answer,
-        EnsembleAnswer(other_digit, f"{distinguish_run_name(other, classified_mark.run)}, epoch {epoch}"),
-    )
+    other_digit = other_classifier.read_marks(mark.prepared.marks, mark.refuse).digits[mark.index]
+    own_answer = EnsembleAnswer(mark.digit, f"{distinguish_run_name(mark.run, other)}, epoch {mark.epoch}")
+    both = (own_answer, EnsembleAnswer(other_digit, f"{distinguish_run_name(other, mark.run)}, epoch {epoch}"))
     pictures.show_figure_panel(
-        plot_two_ensembles(
-            *both, classified_mark.names, f"{classified_mark.title} · {classified_mark.name}", theme.get_page_palette()
-        ),
+        plot_two_ensembles(*both, mark.names, f"{mark.title} · {mark.name}", theme.get_page_palette()),
         key="classify_compare",
-        job=classified_mark.run,
-        epoch=classified_mark.epoch,
-        name=f"{classified_mark.file_stem}-against-{other.id}-epoch-{epoch}",
+        job=mark.run,
+        epoch=mark.epoch,
+        name=f"{mark.file_stem}-against-{other.id}-epoch-{epoch}",
         title="Both probabilities",
-        alt=describe_two_ensembles_chart(*both, classified_mark.names),
-        table=lambda: tabulate_two_ensembles(*both, classified_mark.names),
-        sees=describe_answer_comparison(*both, classified_mark.names),
+        alt=describe_two_ensembles_chart(*both, mark.names),
+        table=lambda: tabulate_two_ensembles(*both, mark.names),
+        sees=describe_answer_comparison(*both, mark.names),
     )
     st.dataframe(
-        downloads.style_downloadable_table(tabulate_two_answers(*both, classified_mark.names)),
+        downloads.style_downloadable_table(tabulate_two_answers(*both, mark.names)),
         hide_index=True,
         key="classify_compare_table",
         width="content",
     )
 
 
-def find_comparable_classifiers(classified_mark: ClassifiedMark) -> dict[str, tuple[runs.Run, list[int]]]:
+def find_comparable_classifiers(mark: ClassifiedMark) -> dict[str, tuple[runs.Run, list[int]]]:
     """Runs whose classes are the same, with the epochs that can be asked; this one's are others."""
     classifiers = {}
-    for run in [
-        classified_mark.run,
-        *(cached_run for cached_run in loaders.list_cached_runs() if cached_run.id != classified_mark.run.id),
-    ]:
-        if tuple(run.data.class_names) != tuple(classified_mark.names):
+    for run in [mark.run, *(cached_run for cached_run in loaders.list_cached_runs() if cached_run.id != mark.run.id)]:
+        if tuple(run.data.class_names) != tuple(mark.names):
             continue
-        here = classified_mark.epoch if run.id == classified_mark.run.id else None
+        here = mark.epoch if run.id == mark.run.id else None
         if epochs := [askable_epoch for askable_epoch in list_askable_epochs(run) if askable_epoch != here]:
             classifiers[run.id] = run, epochs
     return classifiers
@@ -92,10 +80,10 @@ def list_askable_epochs(run: runs.Run) -> Sequence[int]:
         return ()
 
 
-def show_no_other_classifier(classified_mark: ClassifiedMark) -> None:
+def show_no_other_classifier(mark: ClassifiedMark) -> None:
     """There is nobody else to ask: say so, and the next step."""
     st.info(
-        f"No other run has members that know the same {pluralize_noun(classified_mark.noun)}, and "
+        f"No other run has members that know the same {pluralize_noun(mark.noun)}, and "
         "this one kept no other epoch. Train a second run to compare the two here.",
         icon=":material/compare_arrows:",
     )
@@ -103,17 +91,17 @@ def show_no_other_classifier(classified_mark: ClassifiedMark) -> None:
         "pages/train.py",
         label="Train another",
         icon=":material/arrow_forward:",
-        query_params=address.RUN.build_query(classified_mark.run.id),
+        query_params=address.RUN.build_query(mark.run.id),
     )
 
 
 def select_other_classifier(
-    classified_mark: ClassifiedMark, classifiers: dict[str, tuple[runs.Run, list[int]]]
+    mark: ClassifiedMark, classifiers: dict[str, tuple[runs.Run, list[int]]]
 ) -> tuple[runs.Run, int]:
     """Controls for the other run and its epoch; what they say stands in the address."""
     wanted = address.WITH.read()
     # Another run says more than another epoch.
-    usual = next((run_id for run_id in classifiers if run_id != classified_mark.run.id), classified_mark.run.id)
+    usual = next((run_id for run_id in classifiers if run_id != mark.run.id), mark.run.id)
     chosen = wanted if wanted in classifiers else usual
     if wanted and wanted != chosen:
         st.caption("That run no longer exists, or knows other classes; another one is shown.")
@@ -123,9 +111,7 @@ def select_other_classifier(
     default = runs.select_default_epoch(other, epochs)
     epoch = address_epoch if address_epoch in epochs and address_epoch is not None else default
     names = {
-        run_id: "This run, another epoch"
-        if run_id == classified_mark.run.id
-        else f"{format_unique_run_name(run)} · {run.state}"
+        run_id: "This run, another epoch" if run_id == mark.run.id else f"{format_unique_run_name(run)} · {run.state}"
         for run_id, (run, _) in classifiers.items()
     }
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

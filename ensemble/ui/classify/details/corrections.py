@@ -25,39 +25,35 @@ CORRECTIONS_ON_HELP = (
 MAX_CLASS_PILLS = 20  # classes that stand beside each other
 
 
-def show_corrections(classified_mark: ClassifiedMark) -> None:
+def show_corrections(mark: ClassifiedMark) -> None:
     """The classes to choose from, what is kept of this mark, and all that is kept."""
     folder = corrections.find_corrections_folder()
     if not folder:
         st.caption("Corrections are not kept.", help=CORRECTIONS_OFF_HELP)
         return
-    kept = find_correction_label(classified_mark)
-    key = f"classify_correction_{zlib.crc32(classified_mark.image.tobytes()):08x}"
+    kept = find_correction_label(mark)
+    key = f"classify_correction_{zlib.crc32(mark.image.tobytes()):08x}"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        show_correction_control(classified_mark, key, kept)
+        show_correction_control(mark, key, kept)
         if kept is not None:
             st.button(
                 "Undo",
                 key="classify_correction_undo",
                 icon=":material/undo:",
                 on_click=save_mark_correction,
-                args=(classified_mark, None),
+                args=(mark, None),
             )
         show_corrections_download(str(folder))
     if problem := Tab.correction_problem.pop():
         guard.show_error_message(problem)
     elif kept is not None:
-        st.caption(escaping.escape_markdown(describe_correction(classified_mark, kept)))
+        st.caption(escaping.escape_markdown(describe_correction(mark, kept)))
 
 
-def show_correction_control(classified_mark: ClassifiedMark, key: str, kept: int | None) -> None:
+def show_correction_control(mark: ClassifiedMark, key: str, kept: int | None) -> None:
     """The classes: beside each other, or of many a list that can be searched."""
-    each = range(len(classified_mark.names))
-    more: dict[str, Any] = {
-        "on_change": save_chosen_correction,
-        "args": (classified_mark, key),
-        "help": CORRECTIONS_ON_HELP,
-    }
+    each = range(len(mark.names))
+    more: dict[str, Any] = {"on_change": save_chosen_correction, "args": (mark, key), "help": CORRECTIONS_ON_HELP}
     if len(each) <= MAX_CLASS_PILLS:
         address.show_address_widget(
             key,
@@ -68,7 +64,7 @@ def show_correction_control(classified_mark: ClassifiedMark, key: str, kept: int
                 each,
                 key=key,
                 width="content",
-                format_func=lambda label: escaping.escape_markdown(classified_mark.names[label]),
+                format_func=lambda label: escaping.escape_markdown(mark.names[label]),
                 **more,
             ),
         )
@@ -84,51 +80,45 @@ def show_correction_control(classified_mark: ClassifiedMark, key: str, kept: int
                 key=key,
                 width=320,
                 placeholder="Choose a class",
-                format_func=classified_mark.names.__getitem__,
+                format_func=mark.names.__getitem__,
                 **more,
             ),
         )
 
 
-def find_correction_label(classified_mark: ClassifiedMark) -> int | None:
+def find_correction_label(mark: ClassifiedMark) -> int | None:
     """What this mark is kept as; None where it is not."""
-    for label in range(len(classified_mark.names)):
-        if corrections.is_correction_intact(corrections.correction_path(classified_mark.image, label)):
+    for label in range(len(mark.names)):
+        if corrections.is_correction_intact(corrections.correction_path(mark.image, label)):
             return label
     return None
 
 
-def describe_correction(classified_mark: ClassifiedMark, label: int) -> str:
+def describe_correction(mark: ClassifiedMark, label: int) -> str:
     """That it is kept, and whether the ensemble was right about it."""
-    right = label == classified_mark.digit.label
-    about = (
-        "rejected it"
-        if classified_mark.digit.rejected
-        else f"said {classified_mark.names[classified_mark.digit.label]}"
-    )
-    if right and not classified_mark.digit.rejected:
+    right = label == mark.digit.label
+    about = "rejected it" if mark.digit.rejected else f"said {mark.names[mark.digit.label]}"
+    if right and not mark.digit.rejected:
         about = "is right"
-    what = images_words.format_true_class(classified_mark.names[label], classified_mark.names).removeprefix("labelled ")
+    what = images_words.format_true_class(mark.names[label], mark.names).removeprefix("labelled ")
     return f"Kept as {what}; the ensemble {about}."
 
 
-def save_chosen_correction(classified_mark: ClassifiedMark, key: str) -> None:
+def save_chosen_correction(mark: ClassifiedMark, key: str) -> None:
     """Callback: a class was chosen, or chosen again to take it back."""
-    save_mark_correction(classified_mark, widget_state.get_widget_value(key))
+    save_mark_correction(mark, widget_state.get_widget_value(key))
 
 
-def save_mark_correction(classified_mark: ClassifiedMark, label: int | None) -> None:
+def save_mark_correction(mark: ClassifiedMark, label: int | None) -> None:
     """Keep the mark as `label` and as nothing else; None forgets it."""
-    answer = "?" if classified_mark.digit.rejected else classified_mark.names[classified_mark.digit.label]
+    answer = "?" if mark.digit.rejected else mark.names[mark.digit.label]
     try:
         if label is not None:
-            corrections.save_correction(
-                classified_mark.image, label, answer, classified_mark.run.id, classified_mark.epoch
-            )
+            corrections.save_correction(mark.image, label, answer, mark.run.id, mark.epoch)
         # Only now: on a full disk the word of before stays.
-        for other in range(len(classified_mark.names)):
+        for other in range(len(mark.names)):
             if other != label:
-                corrections.delete_correction(classified_mark.image, other)
+                corrections.delete_correction(mark.image, other)
     except EnsembleError as error:
         tab.correction_problem = str(error)
     count_folder_corrections.clear()

@@ -12,40 +12,40 @@ DETAILS = {
 }
 
 
-def show_selected_detail(classified_mark: ClassifiedMark) -> None:
+def show_selected_detail(mark: ClassifiedMark) -> None:
     """The choice of a detail, and the detail."""
     key = address.select_address_option(
         address.DETAIL, "Details", DETAILS, next(iter(DETAILS)), label_visibility="collapsed"
     )
-    DETAIL_FUNCTIONS[key](classified_mark)
+    DETAIL_FUNCTIONS[key](mark)
 
 
-def show_neighbors_detail(classified_mark: ClassifiedMark) -> None:
+def show_neighbors_detail(mark: ClassifiedMark) -> None:
     """The nearest test images."""
     from ensemble.ui.classify.details import nearest_images
 
-    nearest_images.show_nearest_images(classified_mark)
+    nearest_images.show_nearest_images(mark)
 
 
-def show_saliency_detail(classified_mark: ClassifiedMark) -> None:
+def show_saliency_detail(mark: ClassifiedMark) -> None:
     """Where the picture would have to change for another answer."""
     from ensemble.ui.classify.details import saliency
 
-    saliency.show_saliency_maps(classified_mark)
+    saliency.show_saliency_maps(mark)
 
 
-def show_comparison_detail(classified_mark: ClassifiedMark) -> None:
+def show_comparison_detail(mark: ClassifiedMark) -> None:
     """What another run or epoch says."""
     from ensemble.ui.classify.details import answer_comparison
 
-    answer_comparison.show_answer_comparison(classified_mark)
+    answer_comparison.show_answer_comparison(mark)
 
 
-def show_rejection_detail(classified_mark: ClassifiedMark) -> None:
+def show_rejection_detail(mark: ClassifiedMark) -> None:
     """Whether it is a digit at all."""
     from ensemble.ui.classify.details import rejection
 
-    rejection.show_rejection_threshold(classified_mark)
+    rejection.show_rejection_threshold(mark)
 
 
 # The address says "gate", as links of earlier versions do.

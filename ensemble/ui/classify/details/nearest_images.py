@@ -29,23 +29,20 @@ DISTANCE_HELP = (
 )
 
 
-def show_nearest_images(classified_mark: ClassifiedMark) -> None:
+def show_nearest_images(mark: ClassifiedMark) -> None:
     """What the nearest test digits are, and they themselves; each opens at a press."""
-    nearest_images = find_nearest_images(classified_mark)
-    noun = classified_mark.noun
-    st.markdown(
-        escaping.escape_markdown(describe_nearest_images(nearest_images, classified_mark.names, noun)),
-        help=DISTANCE_HELP,
-    )
+    nearest_images = find_nearest_images(mark)
+    noun = mark.noun
+    st.markdown(escaping.escape_markdown(describe_nearest_images(nearest_images, mark.names, noun)), help=DISTANCE_HELP)
     image_grid.register_image_grid()(
         data={
             "strip": thumbnails.encode_image_strip(nearest_images.images),
             "image": image_grid.compute_tile_layout(nearest_images.images.shape[1:]),
             "label": f"{len(nearest_images.numbers)} nearest test {pluralize_noun(noun)}: arrow keys move, Enter opens",
-            "wide": max(map(len, classified_mark.names)) > 1,
+            "wide": max(map(len, mark.names)) > 1,
             "colors": {"right": palette.RIGHT_COLOR, "wrong": palette.WRONG_COLOR},
             "tiles": [
-                build_neighbor_tile(nearest_images, place, classified_mark.names, noun)
+                build_neighbor_tile(nearest_images, place, mark.names, noun)
                 for place in range(len(nearest_images.numbers))
             ],
         },
@@ -55,23 +52,21 @@ def show_nearest_images(classified_mark: ClassifiedMark) -> None:
     )
     st.download_button(
         "Figures (CSV)",
-        lambda: downloads.encode_table_csv(tabulate_nearest_images(nearest_images, classified_mark.names)),
-        f"{classified_mark.file_stem}-nearest.csv",
+        lambda: downloads.encode_table_csv(tabulate_nearest_images(nearest_images, mark.names)),
+        f"{mark.file_stem}-nearest.csv",
         "text/csv",
         icon=":material/table:",
         key="classify_neighbours_csv",
         on_click="ignore",
         help="Number in the test set, label, distance and each member's vote.",
     )
-    show_neighbor_detail(classified_mark, nearest_images.numbers, noun)
+    show_neighbor_detail(mark, nearest_images.numbers, noun)
 
 
-def find_nearest_images(classified_mark: ClassifiedMark) -> NearestNeighbors:
+def find_nearest_images(mark: ClassifiedMark) -> NearestNeighbors:
     """The nearest test digits, found once for each mark, run and epoch."""
-    image = classified_mark.image
-    return _find_nearest_images(
-        classified_mark.run.id, classified_mark.epoch, image.tobytes(), image.shape, classified_mark.classifier
-    )
+    image = mark.image
+    return _find_nearest_images(mark.run.id, mark.epoch, image.tobytes(), image.shape, mark.classifier)
 
 
 # Twelve images of 784 bytes each; of 150 kB where they are large and in colour.
@@ -84,22 +79,22 @@ def _find_nearest_images(
     return nearest_neighbors
 
 
-def compute_confusion_mask(nearest_neighbors: NearestNeighbors) -> np.ndarray:
+def compute_confusion_mask(neighbors: NearestNeighbors) -> np.ndarray:
     """(K,), where not all members say what it is."""
-    return np.asarray((nearest_neighbors.votes != nearest_neighbors.labels).any(axis=0))
+    return np.asarray((neighbors.votes != neighbors.labels).any(axis=0))
 
 
-def describe_nearest_images(nearest_neighbors: NearestNeighbors, names: Sequence[str], noun: str) -> str:
+def describe_nearest_images(neighbors: NearestNeighbors, names: Sequence[str], noun: str) -> str:
     """What the nearest are, the most first, and how many of them members get wrong."""
-    counts = np.bincount(nearest_neighbors.labels, minlength=len(names))
+    counts = np.bincount(neighbors.labels, minlength=len(names))
     order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
-    K, wrong = len(nearest_neighbors.labels), int(compute_confusion_mask(nearest_neighbors).sum())
+    K, wrong = len(neighbors.labels), int(compute_confusion_mask(neighbors).sum())
     if len(order) == 1:
         sentence = f"All {K} test {pluralize_noun(noun)} nearest to it are {names[order[0]]}"
     else:
         each = [f"{names[c]} {format_occurrences(int(counts[c]))}" for c in order]
         sentence = f"The {K} test {pluralize_noun(noun)} nearest to it are {', '.join(each[:-1])} and {each[-1]}"
-    if len(nearest_neighbors.votes) == 1:
+    if len(neighbors.votes) == 1:
         return f"{sentence}; the one member gets {f'{wrong} of them wrong' if wrong else 'all right'}."
     return f"{sentence}; members confuse {f'{wrong} of them' if wrong else 'none of them'}."
 
@@ -109,18 +104,16 @@ def format_occurrences(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{inspect_words.spell_number(count)} times")
 
 
-def build_neighbor_tile(
-    nearest_neighbors: NearestNeighbors, place: int, names: Sequence[str], noun: str
-) -> dict[str, Any]:
+def build_neighbor_tile(neighbors: NearestNeighbors, place: int, names: Sequence[str], noun: str) -> dict[str, Any]:
     """One of them for the grid, as on other screens: what is said of it, and who disagrees."""
-    number = int(nearest_neighbors.numbers[place])
+    number = int(neighbors.numbers[place])
     # Only votes are known of it: whoever votes for a class is taken for sure of it.
-    predictions = evaluate_predictions(np.eye(len(names))[nearest_neighbors.votes], nearest_neighbors.labels)
+    predictions = evaluate_predictions(np.eye(len(names))[neighbors.votes], neighbors.labels)
     votes = images_words.format_votes(predictions, place, names)
     return image_grid.build_image_tile(predictions, place, names, noun) | {
         "number": number,
-        "sure": "confused" if compute_confusion_mask(nearest_neighbors)[place] else "",
-        "alt": f"Test {noun} {number}, which is {names[nearest_neighbors.labels[place]]}; votes: {votes}",
+        "sure": "confused" if compute_confusion_mask(neighbors)[place] else "",
+        "alt": f"Test {noun} {number}, which is {names[neighbors.labels[place]]}; votes: {votes}",
     }
 
 
@@ -131,21 +124,18 @@ def open_pressed_neighbor() -> None:
         predictions_view.update_predictions_view(digit=int(number))
 
 
-def show_neighbor_detail(classified_mark: ClassifiedMark, numbers: Ints, noun: str) -> None:
+def show_neighbor_detail(mark: ClassifiedMark, numbers: Ints, noun: str) -> None:
     """The test digit that the address names, open over the page."""
     number = predictions_view.read_predictions_view().digit
     if number is None or number not in numbers:
         return
     try:
-        test_predictions = loader.load_test_predictions(classified_mark.run, classified_mark.epoch)
+        test_predictions = loader.load_test_predictions(mark.run, mark.epoch)
     except EnsembleError as error:
         guard.show_error_message(error)
         return
-    dataset = loaders.load_run_test_set(classified_mark.run)
-    source, place = (
-        f"{name} · epoch {classified_mark.epoch}"
-        for name in (format_run_name(classified_mark.run), classified_mark.run.id)
-    )
+    dataset = loaders.load_run_test_set(mark.run)
+    source, place = (f"{name} · epoch {mark.epoch}" for name in (format_run_name(mark.run), mark.run.id))
     predictions_detail.show_image_dialog(
         predictions_detail.ImageDialogContext(
             test_predictions,
@@ -154,21 +144,17 @@ def show_neighbor_detail(classified_mark: ClassifiedMark, numbers: Ints, noun: s
             noun,
             source,
             place,
-            validation_source.find_validation_source(classified_mark.run, classified_mark.epoch),
+            validation_source.find_validation_source(mark.run, mark.epoch),
         )
     )
 
 
-def tabulate_nearest_images(nearest_neighbors: NearestNeighbors, names: Sequence[str]) -> pd.DataFrame:
+def tabulate_nearest_images(neighbors: NearestNeighbors, names: Sequence[str]) -> pd.DataFrame:
     """A row for each: its number, label, distance and the members' votes."""
     named = np.asarray(names, object)
     frame = pd.DataFrame(
-        {
-            "number": nearest_neighbors.numbers,
-            "label": named[nearest_neighbors.labels],
-            "distance": nearest_neighbors.distances,
-        }
+        {"number": neighbors.numbers, "label": named[neighbors.labels], "distance": neighbors.distances}
     )
-    for m, votes in enumerate(nearest_neighbors.votes):
+    for m, votes in enumerate(neighbors.votes):
         frame[f"member_{m + 1}"] = named[votes]
     return frame

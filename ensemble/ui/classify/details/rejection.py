@@ -30,29 +30,29 @@ OOD_SCORE_HELP = (
 )
 
 
-def show_rejection_threshold(classified_mark: ClassifiedMark) -> None:
+def show_rejection_threshold(mark: ClassifiedMark) -> None:
     """The control, what it comes to, the scores behind it, and a row for each kind of image."""
-    noun = classified_mark.noun
-    show_rejection_rate_control(classified_mark, noun)
-    if not classified_mark.classifier.is_calibrated:
+    noun = mark.noun
+    show_rejection_rate_control(mark, noun)
+    if not mark.classifier.is_calibrated:
         st.caption("The rejection threshold is shown here once it is set: see above.")
         return
     with st.spinner(
         f"Showing {pluralize_noun(noun)} and {marks_words.format_negated_noun(noun)} to the members, once",
         show_time=True,
     ):
-        threshold = classified_mark.classifier.compute_rejection_threshold(classified_mark.refuse)
-    dataset_title = classified_mark.run.data.title
-    title = f"Rejected or accepted · {classified_mark.source_title}"
+        threshold = mark.classifier.compute_rejection_threshold(mark.refuse)
+    dataset_title = mark.run.data.title
+    title = f"Rejected or accepted · {mark.source_title}"
     pictures.show_figure_panel(
-        plot_ood_scores(threshold, classified_mark.digit.score, dataset_title, title, theme.get_page_palette()),
+        plot_ood_scores(threshold, mark.digit.score, dataset_title, title, theme.get_page_palette()),
         key="classify_rejection",
-        job=classified_mark.run,
-        epoch=classified_mark.epoch,
-        name=f"{classified_mark.file_stem}-threshold",
+        job=mark.run,
+        epoch=mark.epoch,
+        name=f"{mark.file_stem}-threshold",
         title="OOD scores and threshold",
         alt=describe_ood_scores_chart(threshold, dataset_title),
-        table=lambda: tabulate_ood_scores(threshold, dataset_title, classified_mark.digit.score),
+        table=lambda: tabulate_ood_scores(threshold, dataset_title, mark.digit.score),
         sees=describe_rejection_threshold(threshold, noun),
         help=OOD_SCORE_HELP,
     )
@@ -65,9 +65,9 @@ def show_rejection_threshold(classified_mark: ClassifiedMark) -> None:
     st.caption(marks_words.describe_threshold_basis(threshold, dataset_title))
 
 
-def show_rejection_rate_control(classified_mark: ClassifiedMark, noun: str) -> None:
+def show_rejection_rate_control(mark: ClassifiedMark, noun: str) -> None:
     """How many real digits may be rejected; what it says stands in the address."""
-    now = round(100 * classified_mark.refuse)
+    now = round(100 * mark.refuse)
     options = {
         str(percent): formats.format_percent(percent / 100, figures=2) for percent in sorted({*RATE_CHOICES, now})
     }

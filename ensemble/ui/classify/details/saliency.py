@@ -29,14 +29,14 @@ OCCLUSION_HELP = (
 )
 
 
-def show_saliency_maps(classified_mark: ClassifiedMark) -> None:
+def show_saliency_maps(mark: ClassifiedMark) -> None:
     """The answer, a map for everybody, and one sentence a member."""
-    mark_occlusion = compute_mark_occlusion(classified_mark)
+    mark_occlusion = compute_mark_occlusion(mark)
     members = select_mapped_members(mark_occlusion)
-    pictures = painting.draw_saliency_maps(classified_mark.image, mark_occlusion, members)
+    pictures = painting.draw_saliency_maps(mark.image, mark_occlusion, members)
     captions = [
-        *(["all, averaged"] if classified_mark.members > 1 else []),
-        *(format_map_caption(mark_occlusion, m, classified_mark) for m in members),
+        *(["all, averaged"] if mark.members > 1 else []),
+        *(format_map_caption(mark_occlusion, m, mark) for m in members),
     ]
     st.markdown(describe_prediction_flips(mark_occlusion), help=OCCLUSION_HELP)
     with st.container(horizontal=True, gap="small"):
@@ -47,23 +47,21 @@ def show_saliency_maps(classified_mark: ClassifiedMark) -> None:
                 width=picture.width,
                 alt=f"What covering a place does, {text}",
             )
-    if len(members) < classified_mark.members:
-        st.caption(f"The {len(members)} of {classified_mark.members} members whose minds change first.")
+    if len(members) < mark.members:
+        st.caption(f"The {len(members)} of {mark.members} members whose minds change first.")
     st.markdown(
         "\n".join(
             f"- {escaping.escape_markdown(flip_sentence)}"
-            for flip_sentence in list_flip_sentences(mark_occlusion, classified_mark.digit, classified_mark.names)
+            for flip_sentence in list_flip_sentences(mark_occlusion, mark.digit, mark.names)
         )
     )
-    show_saliency_downloads(classified_mark, mark_occlusion, pictures, captions)
+    show_saliency_downloads(mark, mark_occlusion, pictures, captions)
 
 
-def compute_mark_occlusion(classified_mark: ClassifiedMark) -> Occlusion:
+def compute_mark_occlusion(mark: ClassifiedMark) -> Occlusion:
     """What covering does, found once for each mark, run and epoch."""
-    image = classified_mark.image
-    return _compute_mark_occlusion(
-        classified_mark.run.id, classified_mark.epoch, image.tobytes(), image.shape, classified_mark.classifier
-    )
+    image = mark.image
+    return _compute_mark_occlusion(mark.run.id, mark.epoch, image.tobytes(), image.shape, mark.classifier)
 
 
 # A member's map takes 3 kB; of an image of 224 by 224 it takes 200 kB.
@@ -89,11 +87,11 @@ def select_mapped_members(occlusion: Occlusion) -> list[int]:
     return sorted(sorted(range(M), key=lambda m: compute_flip_patch_side(occlusion, m))[:MAX_MEMBER_MAPS])
 
 
-def format_map_caption(occlusion: Occlusion, m: int, classified_mark: ClassifiedMark) -> str:
+def format_map_caption(occlusion: Occlusion, m: int, mark: ClassifiedMark) -> str:
     """What stands under a member's map: "member 3: 9 → 4"."""
-    who = f"member {m + 1}: " if classified_mark.members > 1 else ""
-    class_name, flip = (classified_mark.names[int(classified_mark.digit.votes[m])], occlusion.flips[m])
-    return f"{who}{class_name}" if flip is None else f"{who}{class_name} → {classified_mark.names[flip.label]}"
+    who = f"member {m + 1}: " if mark.members > 1 else ""
+    class_name, flip = (mark.names[int(mark.digit.votes[m])], occlusion.flips[m])
+    return f"{who}{class_name}" if flip is None else f"{who}{class_name} → {mark.names[flip.label]}"
 
 
 def describe_prediction_flips(occlusion: Occlusion) -> str:
@@ -167,18 +165,14 @@ def format_patch_size(side: float) -> str:
     return f"{side}×{side}"
 
 
-def show_saliency_downloads(
-    classified_mark: ClassifiedMark, occlusion: Occlusion, pictures: Any, captions: list[str]
-) -> None:
+def show_saliency_downloads(mark: ClassifiedMark, occlusion: Occlusion, pictures: Any, captions: list[str]) -> None:
     """The maps as a picture, and their figures as a table."""
-    title = (
-        f"What covering a place does · {marks_words.format_mark_class(classified_mark.digit, classified_mark.names)}"
-    )
+    title = f"What covering a place does · {marks_words.format_mark_class(mark.digit, mark.names)}"
     with st.container(horizontal=True, gap="small"):
         st.download_button(
             "Maps (PNG)",
             lambda: painting.compose_saliency_sheet(pictures, captions, title),
-            f"{classified_mark.file_stem}-covered.png",
+            f"{mark.file_stem}-covered.png",
             "image/png",
             icon=":material/image:",
             key="classify_saliency_png",
@@ -187,11 +181,11 @@ def show_saliency_downloads(
         st.download_button(
             "Figures (CSV)",
             lambda: downloads.encode_table_csv(painting.tabulate_saliency(occlusion)),
-            f"{classified_mark.file_stem}-covered.csv",
+            f"{mark.file_stem}-covered.csv",
             "text/csv",
             icon=":material/table:",
             key="classify_saliency_csv",
             on_click="ignore",
             help=f"A row for each of the {occlusion.ensemble_change.size} places: how far the probabilities "
-            f"of {pluralize_noun(classified_mark.noun)} said fall when it is covered.",
+            f"of {pluralize_noun(mark.noun)} said fall when it is covered.",
         )

@@ -111,13 +111,13 @@ def add_uploaded_pictures(key: str) -> None:
     tab.classify_uploader_count += 1
 
 
-def add_pasted_pictures(pasted_pictures: paste.PastedPictures) -> None:
+def add_pasted_pictures(pictures: paste.PastedPictures) -> None:
     """Callback: pictures from the clipboard."""
     tab.dropped_picture_count = 0
     tab_pictures.add_tab_pictures(
         [
             state.create_input_picture(f"Pasted: {name}" if name else "Pasted picture", content)
-            for name, content in pasted_pictures
+            for name, content in pictures
         ]
     )
 

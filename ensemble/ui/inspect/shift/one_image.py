@@ -28,35 +28,35 @@ from ensemble.wording.run_names import format_run_name
 IMAGE_SIDE_PX = 224  # pixels of the screen: eight for one of 28
 
 
-def show_corrupted_image(shared_epoch: SharedEpoch) -> None:
+def show_corrupted_image(shared: SharedEpoch) -> None:
     """Draw the view; a move of the slider draws only the view again."""
-    st.fragment(refresh_corrupted_image)(shared_epoch)
+    st.fragment(refresh_corrupted_image)(shared)
 
 
-def refresh_corrupted_image(shared_epoch: SharedEpoch) -> None:
+def refresh_corrupted_image(shared: SharedEpoch) -> None:
     """The image, the controls, and the picture over all amounts."""
     with guard_page():
-        number = address.NUMBER.read_within(find_most_disputed_image(shared_epoch), 0, shared_epoch.n - 1)
-        kind = select_corruption(shared_epoch, number)
+        number = address.NUMBER.read_within(find_most_disputed_image(shared), 0, shared.n - 1)
+        kind = select_corruption(shared, number)
         try:
-            answers = predict_corrupted_image(shared_epoch.run, number, kind.name)
+            answers = predict_corrupted_image(shared.run, number, kind.name)
         except RunError as error:
             st.info(escaping.escape_markdown(error), icon=":material/hourglass_empty:")
             return
         left, right = st.columns([1, 2], gap="large")
         with left:
             place = select_corruption_amount(kind, answers)
-            show_image_at_amount(shared_epoch, number, answers, kind, place)
+            show_image_at_amount(shared, number, answers, kind, place)
         with right:
-            show_corruption_chart(shared_epoch, number, answers, kind, place)
+            show_corruption_chart(shared, number, answers, kind, place)
 
 
-def find_most_disputed_image(shared_epoch: SharedEpoch) -> int:
+def find_most_disputed_image(shared: SharedEpoch) -> int:
     """The image to begin with: the one that the members disagree about most."""
-    return int(np.argmax(shared_epoch.predictions.information))
+    return int(np.argmax(shared.predictions.information))
 
 
-def select_corruption(shared_epoch: SharedEpoch, number: int) -> Corruption:
+def select_corruption(shared: SharedEpoch, number: int) -> Corruption:
     """The controls for the image and the corruption; what they say stands in the address."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.button(
@@ -71,23 +71,23 @@ def select_corruption(shared_epoch: SharedEpoch, number: int) -> Corruption:
             number,
             lambda key: widget_state.draw_widget(
                 st.number_input,
-                f"Test {shared_epoch.noun}",
+                f"Test {shared.noun}",
                 0,
-                shared_epoch.n - 1,
+                shared.n - 1,
                 key=key,
                 width=150,
                 on_change=update_number_address,
-                help=f"Any of the test set, from 0 to {shared_epoch.n - 1:,}.",
+                help=f"Any of the test set, from 0 to {shared.n - 1:,}.",
             ),
         )
         st.button(
             "Next",
             key="stress_next",
-            disabled=number == shared_epoch.n - 1,
+            disabled=number == shared.n - 1,
             on_click=address.NUMBER.set_value,
             args=(number + 1,),
         )
-        every = scale_corruptions(shared_epoch.dataset.image_shape)
+        every = scale_corruptions(shared.dataset.image_shape)
         name = address.select_address_option(
             address.KIND,
             "Corruption",
@@ -109,9 +109,9 @@ def update_corruption_address(word: QueryParameter[Any], key: str, default: str)
     address.update_address(word, key, default)
 
 
-def select_corruption_amount(kind: Corruption, corruption_answers: CorruptionAnswers) -> int:
+def select_corruption_amount(kind: Corruption, answers: CorruptionAnswers) -> int:
     """How much to corrupt; returns the slider's place among the amounts."""
-    words = {f"{value:g}": place for place, value in enumerate(corruption_answers.amounts)}
+    words = {f"{value:g}": place for place, value in enumerate(answers.amounts)}
     word = address.AMOUNT.read_option(words, f"{kind.neutral_amount:g}")
     address.show_address_widget(
         f"stress_amount_{kind.name}",
@@ -135,56 +135,53 @@ def update_amount_address(kind: Corruption) -> None:
 
 
 def show_image_at_amount(
-    shared_epoch: SharedEpoch, number: int, corruption_answers: CorruptionAnswers, kind: Corruption, place: int
+    shared: SharedEpoch, number: int, answers: CorruptionAnswers, kind: Corruption, place: int
 ) -> None:
     """The image as the members see it, and what they say of it."""
-    predictions, names = corruption_answers.predictions, shared_epoch.class_names
+    predictions, names = answers.predictions, shared.class_names
     label = images_words.format_true_class(names[int(predictions.labels[place])], names)
-    at = format_corruption_amount(kind, corruption_answers.amounts[place])
-    shape = corruption_answers.images.shape[1:]
+    at = format_corruption_amount(kind, answers.amounts[place])
+    shape = answers.images.shape[1:]
     st.image(
-        thumbnails.encode_enlarged_image(corruption_answers.images[place], IMAGE_SIDE_PX),
+        thumbnails.encode_enlarged_image(answers.images[place], IMAGE_SIDE_PX),
         width=thumbnails.compute_display_size(shape, IMAGE_SIDE_PX)[0],
-        alt=f"Test {shared_epoch.noun} {number}, {label}; {kind.title.lower()} {at}",
+        alt=f"Test {shared.noun} {number}, {label}; {kind.title.lower()} {at}",
     )
     mark = "✓ Right" if predictions.right[place] else "✗ Wrong"
     prediction = images_words.describe_image_prediction(predictions, place, names)
     st.markdown(f"**{mark} at {at}.** {escaping.escape_markdown(prediction)}")
-    entropy, information = (
-        corruption_answers.uncertainty.predictive[place],
-        corruption_answers.uncertainty.information[place],
-    )
+    entropy, information = (answers.uncertainty.predictive[place], answers.uncertainty.information[place])
     text = f"Uncertainty: {formats.format_significant(entropy, 2)} nats"
     if predictions.members > 1:
         text += f", {formats.format_significant(information, 2)} of them the members' disagreement"
-    more = corruption_answers.members.steps_after
+    more = answers.members.steps_after
     after = f" and {formats.format_count(more, 'step')}" if more else ""
-    st.caption(f"{text}. Members at epoch {corruption_answers.members.epoch}{after}.")
+    st.caption(f"{text}. Members at epoch {answers.members.epoch}{after}.")
 
 
 def show_corruption_chart(
-    shared_epoch: SharedEpoch, number: int, corruption_answers: CorruptionAnswers, kind: Corruption, place: int
+    shared: SharedEpoch, number: int, answers: CorruptionAnswers, kind: Corruption, place: int
 ) -> None:
     """Everything over the amount, with a line where the slider stands."""
-    names = shared_epoch.class_names
-    title = f"Test {shared_epoch.noun} {number} · {kind.title} · {format_run_name(shared_epoch.run)}"
+    names = shared.class_names
+    title = f"Test {shared.noun} {number} · {kind.title} · {format_run_name(shared.run)}"
     pictures.show_figure_panel(
-        plot_image_corruption(corruption_answers, kind, place, names, title, theme.get_page_palette()),
+        plot_image_corruption(answers, kind, place, names, title, theme.get_page_palette()),
         key="stress_digit",
-        job=shared_epoch.run,
-        name=f"{shared_epoch.run.id}-{shared_epoch.noun}-{number}-{kind.name}",
-        title=f"One {shared_epoch.noun} under stress",
-        alt=describe_image_corruption_chart(corruption_answers, kind, names),
-        table=lambda: tabulate_image_corruption(corruption_answers, kind, names),
-        sees=describe_correct_range(corruption_answers, kind, shared_epoch.noun),
+        job=shared.run,
+        name=f"{shared.run.id}-{shared.noun}-{number}-{kind.name}",
+        title=f"One {shared.noun} under stress",
+        alt=describe_image_corruption_chart(answers, kind, names),
+        table=lambda: tabulate_image_corruption(answers, kind, names),
+        sees=describe_correct_range(answers, kind, shared.noun),
     )
 
 
-def describe_correct_range(corruption_answers: CorruptionAnswers, kind: Corruption, noun: str) -> str:
+def describe_correct_range(answers: CorruptionAnswers, kind: Corruption, noun: str) -> str:
     """How far the ensemble stays right, from the image as it is on."""
-    right, amounts = corruption_answers.predictions.right, corruption_answers.amounts
+    right, amounts = answers.predictions.right, answers.amounts
     start = amounts.index(kind.neutral_amount)
-    who = "The ensemble" if corruption_answers.predictions.members > 1 else "The one member"
+    who = "The ensemble" if answers.predictions.members > 1 else "The one member"
     if not right[start]:
         return f"{who} gets this {noun} wrong as it is; it is right at {format_correct_count(right)}."
     low = high = start

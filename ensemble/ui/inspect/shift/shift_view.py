@@ -16,18 +16,18 @@ from ensemble.views.shift import shift_results_view
 POLL_INTERVAL_S = 1.0
 
 
-def show_shift_view(shared_epoch: SharedEpoch) -> None:
+def show_shift_view(shared: SharedEpoch) -> None:
     """Draw the view; while the job works, again every second."""
-    active = shift.read_stress(shared_epoch.run.id).active
-    st.fragment(refresh_shift_view, run_every=POLL_INTERVAL_S if active else None)(shared_epoch, active)
+    active = shift.read_stress(shared.run.id).active
+    st.fragment(refresh_shift_view, run_every=POLL_INTERVAL_S if active else None)(shared, active)
 
 
-def refresh_shift_view(shared_epoch: SharedEpoch, was_active: bool) -> None:
+def refresh_shift_view(shared: SharedEpoch, was_active: bool) -> None:
     """The body of `show_shift_view`: what changes while the job works."""
     with guard_page():
-        stress = shift.read_stress(shared_epoch.run.id)
+        stress = shift.read_stress(shared.run.id)
         if stress.active != was_active:
             st.rerun()
-        stress_job.show_stress_job(shared_epoch, stress)
+        stress_job.show_stress_job(shared, stress)
         if stress.results and stress.results.clean:
-            render_view(shift_results_view(shared_epoch, stress.results), shared_epoch)
+            render_view(shift_results_view(shared, stress.results), shared)

@@ -29,11 +29,11 @@ START_SECONDS = 10.0
 MIN_OOD_SETS = 2  # sets of out-of-distribution images that there are at least
 
 
-def show_stress_job(shared_epoch: SharedEpoch, stress: StressState) -> None:
+def show_stress_job(shared: SharedEpoch, stress: StressState) -> None:
     """What the job does, has done or would do, with its button."""
     if stress.job and stress.active:
         show_stress_progress(stress.job)
-    elif shared_epoch.run.origin:
+    elif shared.run.origin:
         if not stress.results:
             st.info(
                 "This had not been measured when the report of this run was written: measure it "
@@ -47,9 +47,9 @@ def show_stress_job(shared_epoch: SharedEpoch, stress: StressState) -> None:
             icon=":material/hourglass_empty:",
         )
     else:
-        show_stress_start(shared_epoch, stress)
+        show_stress_start(shared, stress)
     if stress.results and stress.results.clean:
-        st.caption(describe_stress_results(shared_epoch, stress, stress.results))
+        st.caption(describe_stress_results(shared, stress, stress.results))
 
 
 def show_stress_progress(job: StressJob) -> None:
@@ -65,12 +65,12 @@ def format_stress_progress(status: StressStatus) -> str:
     return f"{status.steps} of {status.total} done" if status.total else ""
 
 
-def show_stress_start(shared_epoch: SharedEpoch, stress: StressState) -> None:
+def show_stress_start(shared: SharedEpoch, stress: StressState) -> None:
     """What the job would do, or why it ended, and the button that starts it."""
     if stress.job and stress.state == "failed":
         job_panel.show_job_ending(stress.job)
     results = None if stress.is_outdated else stress.results
-    whole = results is not None and stress.state == "finished" and results.images >= shared_epoch.n
+    whole = results is not None and stress.state == "finished" and results.images >= shared.n
     if results and whole:
         new = list_new_ood_sets(results)
         if not new and results.has_accuracy_estimates:
@@ -88,9 +88,9 @@ def show_stress_start(shared_epoch: SharedEpoch, stress: StressState) -> None:
         label = f"Go on ({done_count} of {total} done)"
         help = "Earlier measurements are kept."
     else:
-        st.markdown(describe_stress_job(shared_epoch))
-        label = f"Measure {formats.format_count(shared_epoch.members, 'member')} under shift"
-        label += f", {about}" if (about := estimate_stress_duration(shared_epoch.run)) else ""
+        st.markdown(describe_stress_job(shared))
+        label = f"Measure {formats.format_count(shared.members, 'member')} under shift"
+        label += f", {about}" if (about := estimate_stress_duration(shared.run)) else ""
         help = "It runs in its own process: you can leave this page and come back."
     before = find_stress_placement(stress)
     choice = placement_control.select_placement("stress_where", placement_control.SINGLE_TASK_HELP, before)
@@ -100,8 +100,8 @@ def show_stress_start(shared_epoch: SharedEpoch, stress: StressState) -> None:
         type="primary",
         icon=":material/play_arrow:",
         on_click=start_stress_job,
-        args=(shared_epoch.run.id, find_stress_limit(stress, results), choice, before),
-        **rights.build_control_arguments(Action.CHANGE, shared_epoch.run.path, help=help),
+        args=(shared.run.id, find_stress_limit(stress, results), choice, before),
+        **rights.build_control_arguments(Action.CHANGE, shared.run.path, help=help),
     )
     if problem := Tab.stress_problem.pop():
         guard.show_error_message(problem)
@@ -142,14 +142,14 @@ def count_stress_steps() -> int:
     return 1 + sum(len(kind.amounts) - 1 for kind in CORRUPTION_KINDS.values()) + MIN_OOD_SETS
 
 
-def describe_stress_job(shared_epoch: SharedEpoch) -> str:
+def describe_stress_job(shared: SharedEpoch) -> str:
     """What the job does, in a sentence or two."""
-    most = shift.count_measured_images(shared_epoch.n, shared_epoch.dataset.image_shape)
-    some = f"all {shared_epoch.n:,}" if most == shared_epoch.n else f"the first {most:,}"
+    most = shift.count_measured_images(shared.n, shared.dataset.image_shape)
+    some = f"all {shared.n:,}" if most == shared.n else f"the first {most:,}"
     return (
-        f"An ensemble that is good on its own test set may fail on {pluralize_noun(shared_epoch.noun)} that look "
+        f"An ensemble that is good on its own test set may fail on {pluralize_noun(shared.noun)} that look "
         "a little different, and should then at least be unsure. This turns, shifts, blurs, fades and adds noise to "
-        f"{some} test {pluralize_noun(shared_epoch.noun)}, in {count_stress_steps() - MIN_OOD_SETS - 1} steps, "
+        f"{some} test {pluralize_noun(shared.noun)}, in {count_stress_steps() - MIN_OOD_SETS - 1} steps, "
         "and asks every member each time; then it shows them images that belong to no class."
     )
 
@@ -169,17 +169,17 @@ def round_stress_seconds(seconds: float) -> float:
     return max(step, step * round(seconds / step))
 
 
-def describe_stress_results(shared_epoch: SharedEpoch, stress: StressState, results: StressResults) -> str:
+def describe_stress_results(shared: SharedEpoch, stress: StressState, results: StressResults) -> str:
     """What the figures below are of, and whether there is something newer."""
-    all_of = "all" if results.images >= shared_epoch.n else "the first"
+    all_of = "all" if results.images >= shared.n else "the first"
     text = (
-        f"Measured on {all_of} {results.images:,} test {pluralize_noun(shared_epoch.noun)}, with "
+        f"Measured on {all_of} {results.images:,} test {pluralize_noun(shared.noun)}, with "
         f"the members of the run's last checkpoint, at {describe_measured_members(results)}."
     )
     if stress.is_outdated:
         text = (
             f"Measured at {describe_measured_members(results)}, on {all_of} {results.images:,} "
-            f"test {pluralize_noun(shared_epoch.noun)}; "
+            f"test {pluralize_noun(shared.noun)}; "
             "the run has continued since."
         )
     return text

@@ -39,23 +39,23 @@ def show_library_snippet(snippet: Snippet) -> None:
     st.caption("; ".join(f"`{name}` is {what}" for name, what in snippet.names.items()) + ".")
 
 
-def show_import_preview(member_outputs: MemberOutputs) -> None:
+def show_import_preview(outputs: MemberOutputs) -> None:
     """What was understood, before anything is kept."""
-    last = average_probabilities(member_outputs.probabilities[-1])
-    right = float((last.argmax(axis=1) == member_outputs.labels).mean())
+    last = average_probabilities(outputs.probabilities[-1])
+    right = float((last.argmax(axis=1) == outputs.labels).mean())
     counts = [
-        formats.format_count(member_outputs.members, "member"),
-        formats.format_count(member_outputs.examples, "example"),
-        f"{member_outputs.classes:,} classes",
-        *([formats.format_count(member_outputs.epochs, "epoch")] if member_outputs.epochs > 1 else []),
-        "with images" if member_outputs.images is not None else "without images",
+        formats.format_count(outputs.members, "member"),
+        formats.format_count(outputs.examples, "example"),
+        f"{outputs.classes:,} classes",
+        *([formats.format_count(outputs.epochs, "epoch")] if outputs.epochs > 1 else []),
+        "with images" if outputs.images is not None else "without images",
     ]
     st.markdown(f"##### {' · '.join(counts)}")
-    names = ", ".join(member_outputs.class_names[:MAX_CLASS_NAMES])
-    more = f" and {member_outputs.classes - MAX_CLASS_NAMES:,} more" if member_outputs.classes > MAX_CLASS_NAMES else ""
-    text = f"Averaged, they get {formats.format_percent(right, member_outputs.examples)} right. Classes: "
+    names = ", ".join(outputs.class_names[:MAX_CLASS_NAMES])
+    more = f" and {outputs.classes - MAX_CLASS_NAMES:,} more" if outputs.classes > MAX_CLASS_NAMES else ""
+    text = f"Averaged, they get {formats.format_percent(right, outputs.examples)} right. Classes: "
     st.markdown(f"{text}{escaping.escape_markdown(names)}{more}.")
-    for note in member_outputs.notes:
+    for note in outputs.notes:
         st.caption(escaping.escape_markdown(note))
 
 
@@ -72,9 +72,7 @@ def select_label_reading(options: Sequence[str], taken: str | None, key: str) ->
     )
 
 
-def show_import_form(
-    member_outputs: MemberOutputs, names: Sequence[str], then: Callable[[Sequence[str]], None]
-) -> None:
+def show_import_form(outputs: MemberOutputs, names: Sequence[str], then: Callable[[Sequence[str]], None]) -> None:
     """Its name, and the button that keeps it; `then` is told the new run's id."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         widget_state.draw_widget(
@@ -85,7 +83,7 @@ def show_import_form(
             "One is called",
             key="import_noun",
             max_chars=MAX_NOUN_LENGTH,
-            placeholder=member_outputs.noun or ("example" if member_outputs.images is None else "image"),
+            placeholder=outputs.noun or ("example" if outputs.images is None else "image"),
             help="In the singular: leaf, cell, letter.",
         )
         pressed = st.button(
@@ -101,7 +99,7 @@ def show_import_form(
         try:
             source = ", ".join(names)[:200]
             run = exchange.import_run(
-                member_outputs,
+                outputs,
                 widget_state.get_widget_value("import_name", ""),
                 source,
                 widget_state.get_widget_value("import_noun", ""),

@@ -69,7 +69,7 @@ def load_epoch_losses(run: runs.Run, ended: dict[str, Any]) -> FinalLosses | Non
 # Small: a number an image and member; at most 64 members on 10,000 images, 5 MB.
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _load_cached_losses(
-    run_id: str, epoch: int, file_version: FileVersion, members: tuple[int, ...], _ended: dict[str, Any]
+    run_id: str, epoch: int, version: FileVersion, members: tuple[int, ...], _ended: dict[str, Any]
 ) -> FinalLosses | None:
     return load_final_losses(run_id, [_ended])
 

@@ -90,7 +90,7 @@ def show_variation_control() -> None:
         st.caption(escaping.escape_markdown(words.describe_member_values(differ)))
 
 
-def show_variation_values(variation_form: VariationForm) -> None:
+def show_variation_values(form: VariationForm) -> None:
     """From where to where, or which values."""
     widget_state.draw_widget(
         st.segmented_control,
@@ -102,7 +102,7 @@ def show_variation_values(variation_form: VariationForm) -> None:
         help=SPREAD_HELP,
         label_visibility="collapsed",
     )
-    if variation_form.how == LIST:
+    if form.how == LIST:
         widget_state.draw_widget(
             st.text_input,
             "Values",
@@ -166,18 +166,16 @@ def parse_variation_text(text: str) -> VariationForm:
     return VariationForm(name, LIST, each[0], each[-1], ", ".join(each))
 
 
-def describe_invalid_number(variation_form: VariationForm) -> str:
+def describe_invalid_number(form: VariationForm) -> str:
     """Which part of the widgets is no number, in a sentence; "" where all are."""
-    if variation_form.which in (NO_VARIATION, AS_TEXT):
+    if form.which in (NO_VARIATION, AS_TEXT):
         return ""
-    for number_text in (
-        variation_form.values.split(", ") if variation_form.how == LIST else (variation_form.low, variation_form.high)
-    ):
+    for number_text in form.values.split(", ") if form.how == LIST else (form.low, form.high):
         try:
             float(number_text)
         except ValueError:
             what = f"“{number_text:.20}” is no number" if number_text else "A number is missing"
-            return f"{what}: write one such as {EXAMPLE_VALUES[variation_form.which]}."
+            return f"{what}: write one such as {EXAMPLE_VALUES[form.which]}."
     return ""
 
 

@@ -111,9 +111,9 @@ class FolderWalk:
         """Why there may be so little, to follow a refusal."""
         return "".join(f" {sentence}" for sentence in self.describe_skipped())
 
-    def _is_within_root(self, dir_entry: "os.DirEntry[str]") -> bool:
+    def _is_within_root(self, entry: "os.DirEntry[str]") -> bool:
         """Whether a link leads to a file below the root; those to folders may go in circles."""
-        target = Path(os.path.realpath(dir_entry.path))
+        target = Path(os.path.realpath(entry.path))
         return target.is_file() and target.is_relative_to(os.path.realpath(self.root))
 
     def _record_path(self, among: list[str], path: str) -> None:
