@@ -26,7 +26,7 @@ NOT_COMMANDS = {"ensemble capsule 1"}
 OWN_PROGRAMS = ("ensemble", "scripts/", "python -m benchmarks.")
 OTHER_PROGRAMS = (
     *("cd", "curl", "docker", "export", "git tag", "install", "kubectl", "python predict.py"),
-    *("python3 -m venv", "qsub", "srun", "systemctl"),
+    *("jq", "python -m json.tool", "python3 -m venv", "qsub", "srun", "systemctl"),
 )
 
 
