@@ -66,7 +66,7 @@ def show_classify_run(run: runs.Run) -> None:
         with right:
             classifier_loader.show_opening_progress(run, epoch, source is not None, bool(live))
     elif source:
-        show_classify_reading(run, classifier, source, way, picture, right)
+        show_classify_reading(run, classifier, source=source, way=way, picture=picture, right=right)
 
 
 def show_classify_reading(
@@ -78,7 +78,7 @@ def show_classify_reading(
     right: DeltaGenerator,
 ) -> None:
     """What the members say of the picture, and of others that were handed in with it."""
-    picture_answer.show_picture_answer(run, classifier, source, way, picture, right)
+    picture_answer.show_picture_answer(run, classifier, source=source, way=way, left=picture, right=right)
     if way == "upload":
         with right:
             picture_list.show_picture_list(classifier, classified_mark.read_rejection_allowance())

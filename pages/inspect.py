@@ -38,7 +38,14 @@ def show_inspect_run(run: runs.Run) -> None:
         return
     version = loaders.get_file_version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
     dataset = loaders.load_run_test_set(run)
-    shared_epoch = SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version)
+    shared_epoch = SharedEpoch(
+        run=run,
+        epoch=chosen.epoch,
+        epochs=chosen.epochs,
+        predictions=chosen.predictions,
+        dataset=dataset,
+        version=version,
+    )
     show_inspect_epoch(shared_epoch, first, chosen)
 
 

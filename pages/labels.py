@@ -36,7 +36,14 @@ def show_labels_run(run: runs.Run) -> None:
         return
     version = loaders.get_file_version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
     dataset = loaders.load_run_test_set(run)
-    shared_epoch = SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version)
+    shared_epoch = SharedEpoch(
+        run=run,
+        epoch=chosen.epoch,
+        epochs=chosen.epochs,
+        predictions=chosen.predictions,
+        dataset=dataset,
+        version=version,
+    )
     show_labels_epoch(shared_epoch, split)
     mended_versions.show_mended_versions(run)
     epoch_selection.show_epoch_choice(run, chosen)

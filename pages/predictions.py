@@ -66,11 +66,19 @@ def show_predictions_epoch(
         controls.show_image_filters(predictions, view, dataset.class_names, noun, sets_too)
     epoch_selection.show_epoch_choice(run, chosen)
     epoch_selection.watch_newer_epochs(run, chosen)
-    numbers = gallery.show_image_gallery(run, epoch, predictions, dataset, view, noun)
+    numbers = gallery.show_image_gallery(run, epoch, predictions=predictions, dataset=dataset, view=view, noun=noun)
     if view.digit is not None:
         source, place = (f"{who} · epoch {epoch}" for who in (format_run_name(run), run.id))
         image_dialog.show_image_dialog(
-            image_dialog.ImageDialogContext(predictions, dataset, numbers, noun, source, place, apart)
+            image_dialog.ImageDialogContext(
+                predictions=predictions,
+                dataset=dataset,
+                numbers=numbers,
+                noun=noun,
+                source=source,
+                file_stem=place,
+                validation_source=apart,
+            )
         )
 
 

@@ -27,7 +27,16 @@ def show_why_run(run: runs.Run) -> None:
         return
     version = loaders.get_file_version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
     dataset = loaders.load_run_test_set(run)
-    steps.show_why_steps(SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version))
+    steps.show_why_steps(
+        SharedEpoch(
+            run=run,
+            epoch=chosen.epoch,
+            epochs=chosen.epochs,
+            predictions=chosen.predictions,
+            dataset=dataset,
+            version=version,
+        )
+    )
     epoch_selection.show_epoch_choice(run, chosen)
     epoch_selection.watch_newer_epochs(run, chosen)
 

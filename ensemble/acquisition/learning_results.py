@@ -158,7 +158,14 @@ def collect_curves(
             for arm in curves
         }
         gain = compute_learning_gain(np.array(config.label_counts), right[CHOSEN_ARM], right[RANDOM_ARM], groups)
-    return LearningCurves(config.label_counts, curves[CHOSEN_ARM], curves[RANDOM_ARM], len(complete), gain, images)
+    return LearningCurves(
+        label_counts=config.label_counts,
+        chosen=curves[CHOSEN_ARM],
+        at_random=curves[RANDOM_ARM],
+        complete=len(complete),
+        gain=gain,
+        images=images,
+    )
 
 
 def find_result(

@@ -71,7 +71,9 @@ def run_learning(
     prepare_jax()
     try:
         for place in range(experiment.config.seeds):
-            _SeedRunner(experiment, dataset, place, status, stop, report).run_rounds()
+            _SeedRunner(
+                experiment=experiment, dataset=dataset, place=place, status=status, stop=stop, report=report
+            ).run_rounds()
     except LearningStoppedError:
         return Outcome("stopped", "Stopped. Resume continues from here.")
     return Outcome("finished")
@@ -173,16 +175,16 @@ class _SeedRunner:
         if arm != RANDOM_ARM and number < self._config.rounds:
             following = self._choose_following(labelled, number, ask)
         return LearningResult(
-            self._place,
-            arm,
-            number,
-            len(labelled),
-            len(labels),
-            float(right.mean()),
-            float(-np.log(own).mean()),
-            pack_right(right),
-            [int(each) for each in added],
-            following,
+            place=self._place,
+            arm=arm,
+            round=number,
+            labels=len(labelled),
+            images=len(labels),
+            accuracy=float(right.mean()),
+            nll=float(-np.log(own).mean()),
+            right=pack_right(right),
+            added=[int(each) for each in added],
+            following=following,
         )
 
     def _choose_following(self, labelled: Numbers, number: int, ask: Any) -> list[int]:

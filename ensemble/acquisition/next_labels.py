@@ -111,11 +111,11 @@ def choose_next_labels(
     chosen = left[found.choose(probabilities[:, left], count, seed)] if len(left) else left
     at_random = left_random[choose_at_random(probabilities[:, left_random], count, seed)]
     return NextLabels(
-        found,
-        seed,
-        members,
-        chosen,
-        at_random if random_arm and strategy != RANDOM else at_random[:0],
-        score_information(probabilities),
-        score_entropy(probabilities),
+        strategy=found,
+        seed=seed,
+        members=members,
+        chosen=chosen,
+        at_random=at_random if random_arm and strategy != RANDOM else at_random[:0],
+        information=score_information(probabilities),
+        entropy=score_entropy(probabilities),
     )

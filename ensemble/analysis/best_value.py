@@ -113,7 +113,9 @@ def estimate_best_value(values: ArrayLike, losses: ArrayLike, groups: Groups | N
     while last < len(once) - 1 and not worse[last + 1]:
         last += 1
     over = OVER_IMAGES if variances is None else OVER_SEEDS_AND_IMAGES
-    return BestValue(each.shape[1], once, loss, count, p, best, first, last, over)
+    return BestValue(
+        n=each.shape[1], values=once, loss=loss, members=count, p=p, best=best, first=first, last=last, over=over
+    )
 
 
 def _estimate_run_variances(

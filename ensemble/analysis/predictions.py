@@ -97,15 +97,15 @@ def evaluate_predictions(probabilities: Floats, labels: Ints, groups: Ints | Non
         pairs[rows] = pairwise_disagreement(tallies[rows])
         information[rows] = mutual_information(part, averaged[rows])
     ensemble_predictions = EnsemblePredictions(
-        probabilities,
-        labels,
-        averaged,
-        most_likely_classes(averaged),
-        prediction_confidence(averaged),
-        voted,
-        tallies,
-        pairs,
-        information,
+        probabilities=probabilities,
+        labels=labels,
+        averaged=averaged,
+        said=most_likely_classes(averaged),
+        confidence=prediction_confidence(averaged),
+        votes=voted,
+        tallies=tallies,
+        disagreement=pairs,
+        information=information,
         groups=groups,
     )
     for values in vars(ensemble_predictions).values():

@@ -76,12 +76,12 @@ class NumericJudgement:
         """
         numbers = self.numbers
         predictions = NumericPredictions(
-            numbers.predicted,
-            numbers.targets,
-            tuple(numbers.member_names),
-            self.notes,
-            tuple(numbers.named_examples),
-            numbers.group_column,
+            mixture=numbers.predicted,
+            targets=numbers.targets,
+            member_names=tuple(numbers.member_names),
+            notes=self.notes,
+            example_names=tuple(numbers.named_examples),
+            groups=numbers.group_column,
         )
         return import_numbers(predictions, name, target_name=target, unit=unit).id
 
@@ -115,7 +115,9 @@ def judge_numbers(
     Raises:
       PredictionsError: the arrays do not fit, or are no finite numbers; says what to do.
     """
-    numbers = _build_predictions(mean, targets, std, variance, quantiles, levels, member_names)
+    numbers = _build_predictions(
+        mean, targets, std=std, variance=variance, quantiles=quantiles, levels=levels, member_names=member_names
+    )
     if groups is not None:
         numbers = add_groups(numbers, groups, "`groups`")
     evaluated = EvaluatedNumbers(

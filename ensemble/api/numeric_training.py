@@ -132,7 +132,13 @@ def train_numbers(
     config = NumericConfig.from_dict({**(config or NumericConfig()).as_dict(), **settings})
     name = normalize_run_name(name)
     prepared = prepare_numeric_table(
-        config, _read_table(table), target, tuple(leave_out), tuple(categories), group, in_time_order
+        config,
+        _read_table(table),
+        target=target,
+        leave_out=tuple(leave_out),
+        as_categories=tuple(categories),
+        group=group,
+        in_time_order=in_time_order,
     )
     run = launch_numeric_run(config, prepared)
     if name:

@@ -437,7 +437,9 @@ class Run:
           RunError: a file of it is damaged; or it keeps no members, and they are asked for.
           PredictionsError: the file is there already and may not go, or cannot be written.
         """
-        return write_run_report(self._id, Path(path), with_members, all_epochs, replace, weights)
+        return write_run_report(
+            self._id, Path(path), with_members=with_members, all_epochs=all_epochs, replace=replace, weights=weights
+        )
 
     def export(
         self,

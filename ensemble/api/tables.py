@@ -72,10 +72,10 @@ def tabulate_examples(
         sets = cross_conformal_sets(
             predictions.averaged,
             predictions.said if labels is None else labels,  # with `fit` they are not looked at
-            rate,
-            method,
-            calibration,
-            predictions.groups,
+            error_rate=rate,
+            method=method,
+            calibration=calibration,
+            groups=predictions.groups,
         )
         columns["set"] = [tuple(names[c] for c in row.nonzero()[0]) for row in sets]
         columns["set_size"] = sets.sum(axis=1)

@@ -61,5 +61,14 @@ def evaluate_competitors(competitors: Sequence[Competitor]) -> list[CompetitorRe
         seconds = float(np.mean([each.status.seconds for each in competitor.runs]))
         judged = compute_group_metrics(list(zip(competitor.runs, measured, strict=True)))
         against = ahead[number - 1] if number else None
-        results.append(CompetitorResult(competitor, config.members, cost, seconds, judged, against))
+        results.append(
+            CompetitorResult(
+                competitor=competitor,
+                members=config.members,
+                cost=cost,
+                seconds=seconds,
+                metrics=judged,
+                advantage=against,
+            )
+        )
     return results

@@ -136,14 +136,14 @@ def compare_with_teacher(student: Run, epoch: int, measure: Callable[..., Measur
     teacher_epoch = select_teacher_epoch(student, teacher)
     differences = measure(measure_differences, teacher.id, teacher_epoch)
     return TeacherComparison(
-        _judge_run(student, epoch, differences.student),
-        _judge_run(teacher, teacher_epoch, differences.teacher),
-        differences.gain,
-        differences.ece,
-        tuple(_compare_ood(student, epoch, teacher, teacher_epoch)),
-        differences.disputed,
-        _hold_out_alike(student, teacher),
-        not require_training_config(student).has_soft_targets,
+        student=_judge_run(student, epoch, differences.student),
+        teacher=_judge_run(teacher, teacher_epoch, differences.teacher),
+        gain=differences.gain,
+        ece=differences.ece,
+        ood=tuple(_compare_ood(student, epoch, teacher, teacher_epoch)),
+        disputed=differences.disputed,
+        same_validation=_hold_out_alike(student, teacher),
+        labels_alone=not require_training_config(student).has_soft_targets,
     )
 
 
@@ -214,7 +214,13 @@ def _judge_run(run: Run, epoch: int, measured: MeasuredRun) -> JudgedRun:
     config = require_training_config(run)
     cost = compute_network_cost(str(config.network), run.data.image_shape, len(run.data.class_names), config.width)
     return JudgedRun(
-        run, epoch, is_chosen_on_validation(run, epoch), measured.members, measured.accuracy, measured.nll, cost
+        run=run,
+        epoch=epoch,
+        on_validation=is_chosen_on_validation(run, epoch),
+        members=measured.members,
+        accuracy=measured.accuracy,
+        nll=measured.nll,
+        cost=cost,
     )
 
 

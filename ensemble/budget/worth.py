@@ -89,5 +89,11 @@ def measure_cheap_ensembles(run: Run, against: Run | None = None, passes: int = 
         rows.append(CheapEnsembleWorth(cheap_ensemble.kind, cheap_ensemble.epochs, cheap_ensemble.networks, equivalent))
     varied = bool(base.training_config and base.training_config.vary)
     return CheapEnsembleWorths(
-        tuple(rows), base.id, base.id == run.id, base.config.members, run.config.members, varied, tuple(left_out)
+        rows=tuple(rows),
+        against=base.id,
+        own=base.id == run.id,
+        members=base.config.members,
+        trainings=run.config.members,
+        varied=varied,
+        left_out=tuple(left_out),
     )

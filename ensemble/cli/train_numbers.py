@@ -111,11 +111,11 @@ def train_numbers(chosen: dict[str, Any], resume: str | None) -> NoReturn:
         prepared = prepare_numeric_table(
             config,
             table,
-            chosen["target"],
-            chosen.get("leave_out", ()),
-            chosen.get("category", ()),
-            chosen.get("group", ""),
-            chosen.get("time_order", False),
+            target=chosen["target"],
+            leave_out=chosen.get("leave_out", ()),
+            as_categories=chosen.get("category", ()),
+            group=chosen.get("group", ""),
+            in_time_order=chosen.get("time_order", False),
         )
         if config.split_seed == first_seed:
             for note in prepared.notes:

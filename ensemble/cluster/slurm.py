@@ -128,7 +128,7 @@ def _parse_queue_entry(line: str) -> QueueEntry:
         return QueueEntry(task_id, state, describe_wait_reason(why), "", name)
     if state == "running":
         return QueueEntry(task_id, state, PAUSE_REASONS.get(word, ""), nodes, name)
-    return QueueEntry(task_id, state, "", nodes, name, word)
+    return QueueEntry(id=task_id, state=state, reason="", nodes=nodes, name=name, word=word)
 
 
 def _parse_partition(row: dict[str, str]) -> Partition:

@@ -137,11 +137,11 @@ def build_comparison_table(groups: Sequence[RunGroup], baseline: str | None = No
         for measured_group, each in zip(read, differences, strict=True)
     )
     return ComparisonTable(
-        columns,
-        _build_setting_rows(groups),
-        base.key if base else None,
-        2 * len(tested),
-        tuple(
+        columns=columns,
+        settings=_build_setting_rows(groups),
+        baseline=base.key if base else None,
+        tests=2 * len(tested),
+        warnings=tuple(
             dict.fromkeys(
                 [
                     *_list_table_warnings(read),
@@ -149,7 +149,7 @@ def build_comparison_table(groups: Sequence[RunGroup], baseline: str | None = No
                 ]
             )
         ),
-        _describe_compared_epochs(columns),
+        note=_describe_compared_epochs(columns),
     )
 
 
@@ -227,13 +227,13 @@ def _compare_with_baseline(measured_group: _MeasuredGroup, base: _MeasuredGroup 
 
 def _build_group_column(measured_group: _MeasuredGroup, difference: GroupDifference | None, why: str) -> GroupColumn:
     return GroupColumn(
-        measured_group.group,
-        tuple(run_measures.run_id for run_measures in measured_group.measures),
-        tuple(run_measures.epoch for run_measures in measured_group.measures),
-        frozenset(run_measures.chosen for run_measures in measured_group.measures),
-        compute_group_metrics(measured_group.runs),
-        difference,
-        why,
+        group=measured_group.group,
+        run_ids=tuple(run_measures.run_id for run_measures in measured_group.measures),
+        epochs=tuple(run_measures.epoch for run_measures in measured_group.measures),
+        chosen=frozenset(run_measures.chosen for run_measures in measured_group.measures),
+        metrics=compute_group_metrics(measured_group.runs),
+        difference=difference,
+        no_difference_reason=why,
     )
 
 

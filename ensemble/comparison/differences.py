@@ -127,20 +127,20 @@ def compute_group_difference(
         if groups is not None and saved_groups is not None:
             right, saved_nll = (collapse_groups(right, groups), collapse_groups(saved_nll, saved_groups))
         return GroupDifference(
-            n,
-            gain.digits,
-            gain.digits_low,
-            gain.digits_high,
-            gain.p,
-            gain.nll,
-            gain.nll_low,
-            gain.nll_high,
-            gain.nll_p,
-            won,
-            lost,
-            OVER_IMAGES,
-            _members_p_value(measures, others, "accuracy", right, 1.0),
-            _members_p_value(measures, others, "nll", saved_nll, _largest_deviation(losses, their)),
+            n=n,
+            digits=gain.digits,
+            digits_low=gain.digits_low,
+            digits_high=gain.digits_high,
+            p=gain.p,
+            nll=gain.nll,
+            nll_low=gain.nll_low,
+            nll_high=gain.nll_high,
+            nll_p=gain.nll_p,
+            won=won,
+            lost=lost,
+            over=OVER_IMAGES,
+            settings_p=_members_p_value(measures, others, "accuracy", right, 1.0),
+            settings_nll_p=_members_p_value(measures, others, "nll", saved_nll, _largest_deviation(losses, their)),
         )
     saved_nll, saved_groups = add_unseen_mistake(their.mean(axis=0) - losses.mean(axis=0), extra, groups)
     observed = float(saved_nll[:n].mean())
@@ -153,20 +153,20 @@ def compute_group_difference(
     accuracy = estimate_crossed_mean(hits, other_hits, bound=1.0)
     saved = _negate_estimate(estimate_crossed_mean(losses, their, bound=_largest_deviation(losses, their)))
     return GroupDifference(
-        n,
-        won - lost,
-        max(-1.0, accuracy.low) * n,
-        min(1.0, accuracy.high) * n,
-        accuracy.p,
-        observed,
-        saved.low,
-        saved.high,
-        saved.p,
-        won,
-        lost,
-        accuracy.over,
-        accuracy.p,
-        saved.p,
+        n=n,
+        digits=won - lost,
+        digits_low=max(-1.0, accuracy.low) * n,
+        digits_high=min(1.0, accuracy.high) * n,
+        p=accuracy.p,
+        nll=observed,
+        nll_low=saved.low,
+        nll_high=saved.high,
+        nll_p=saved.p,
+        won=won,
+        lost=lost,
+        over=accuracy.over,
+        settings_p=accuracy.p,
+        settings_nll_p=saved.p,
     )
 
 

@@ -110,7 +110,7 @@ def compute_group_curves(
     ):
         if value not in allowed:
             raise ValueError(f"{value!r} is none of {', '.join(allowed)}.")
-    return [_compute_group(group, x, figure, split, who, band) for group in groups]
+    return [_compute_group(group, x, figure=figure, split=split, who=who, band=band) for group in groups]
 
 
 def _compute_group(group: RunGroup, x: str, figure: str, split: str, who: str, band: str) -> GroupCurves:
@@ -136,7 +136,18 @@ def _compute_group(group: RunGroup, x: str, figure: str, split: str, who: str, b
         low, high = _range_band(np.array(every).reshape(len(every), len(grid)), n)
     else:
         low, high = _interval_band(each, mean, n)
-    return GroupCurves(group, tuple(run_lines), grid, mean, low, high, n, len(counted), band, tuple(missing))
+    return GroupCurves(
+        group=group,
+        lines=tuple(run_lines),
+        x=grid,
+        mean=mean,
+        low=low,
+        high=high,
+        n=n,
+        runs=len(counted),
+        band=band,
+        missing=tuple(missing),
+    )
 
 
 def _build_run_lines(run: Run, x: str, figure: str, split: str, who: str) -> list[RunLine]:

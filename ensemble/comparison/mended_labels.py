@@ -85,13 +85,13 @@ def compare_mended_runs(run: Run, other: Run) -> MendedComparison:
             None if groups is None else _renumber_groups(groups[same]),
         )
     return MendedComparison(
-        compute_gain(averaged, other_averaged, labels, groups),
-        unchanged,
-        int((~same).sum()),
-        len(tests.labels) + len(other_tests.labels) - 2 * len(numbers),
-        _count_mended(run, other),
-        epoch,
-        other_epoch,
+        gain=compute_gain(averaged, other_averaged, labels, groups),
+        unchanged_gain=unchanged,
+        relabeled=int((~same).sum()),
+        left_out=len(tests.labels) + len(other_tests.labels) - 2 * len(numbers),
+        mended=_count_mended(run, other),
+        epoch=epoch,
+        other_epoch=other_epoch,
     )
 
 

@@ -115,7 +115,9 @@ def measure_run(run: Run) -> RunMeasures:
     """
     epoch, chosen = select_compared_epoch(run)
     version = file_version(str(locate_epoch_file(run.path, "predictions", epoch)))
-    return _load_run_measures(run.id, str(run.path), epoch, chosen, version, fingerprint_images(run))
+    return _load_run_measures(
+        run.id, str(run.path), epoch=epoch, chosen=chosen, version=version, images=fingerprint_images(run)
+    )
 
 
 @functools.lru_cache(maxsize=64)  # of 10,000 images some 250 kB each
@@ -136,18 +138,18 @@ def _load_run_measures(run_id: str, place: str, epoch: int, chosen: str, version
         for name, (variance, freedom) in zip(VARIANCE_METRICS, kept["member_variances"].tolist(), strict=False)
     }
     return RunMeasures(
-        run_id,
-        epoch,
-        chosen,
-        images,
-        kept["share"],
-        each,
-        whole,
-        better_without,
-        variances,
-        _are_members_independent(runs.find_run(run_id)),
-        load_image_groups(runs.find_run(run_id)),
-        float(kept["mistake_nll"]),
+        run_id=run_id,
+        epoch=epoch,
+        chosen=chosen,
+        images=images,
+        share=kept["share"],
+        per_image=each,
+        over_all_images=whole,
+        better_without=better_without,
+        member_variances=variances,
+        are_members_independent=_are_members_independent(runs.find_run(run_id)),
+        groups=load_image_groups(runs.find_run(run_id)),
+        mistake_nll=float(kept["mistake_nll"]),
     )
 
 

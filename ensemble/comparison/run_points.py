@@ -109,4 +109,12 @@ def _build_point_axis(name: str, title: str, rows: Sequence[RunPoint], setting: 
             max(numbers) >= LOG_AXIS_RATIO * min(numbers) or (name in LOG_AXIS_SETTINGS and max(numbers) > min(numbers))
         )
     )
-    return PointAxis(name, title, kind, setting, kind == "number" and wide, len(set(axis_values)) > 1, better)
+    return PointAxis(
+        name=name,
+        title=title,
+        kind=kind,
+        setting=setting,
+        log=kind == "number" and wide,
+        varies=len(set(axis_values)) > 1,
+        better=better,
+    )

@@ -77,14 +77,14 @@ def compare_seed_groups(run: Run, other: Run, every: Sequence[Run]) -> SeedCompa
     sides = [[measures for _, measures in side] for side in (first, second)]
     by_runs = _pool_run_variance(sides)
     return SeedComparison(
-        tuple(run for run, _ in first),
-        tuple(run for run, _ in second),
-        same,
-        difference,
-        by_runs if by_runs is not None else _pool_member_variance(sides),
-        by_runs is not None,
-        all(measures.are_members_independent for side in sides for measures in side),
-        _estimate_image_variance(sides),
+        runs=tuple(run for run, _ in first),
+        other_runs=tuple(run for run, _ in second),
+        has_same_settings=same,
+        difference=difference,
+        nll_variance=by_runs if by_runs is not None else _pool_member_variance(sides),
+        is_nll_variance_from_runs=by_runs is not None,
+        has_independent_members=all(measures.are_members_independent for side in sides for measures in side),
+        image_variance=_estimate_image_variance(sides),
     )
 
 

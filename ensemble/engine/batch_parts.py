@@ -74,7 +74,12 @@ def apply_mean_gradient(
     rate = jnp.asarray(hyper.rates)[step]
     with jax.named_scope("update"):
         params, opt_state = apply_gradient_step(
-            rule, unravel_gradients(mean[: flat.size]), state.opt_state, state.params, rate, hyper
+            rule,
+            unravel_gradients(mean[: flat.size]),
+            opt_state=state.opt_state,
+            trained=state.params,
+            rate=rate,
+            hyper=hyper,
         )
     loss, accuracy = mean[flat.size], mean[flat.size + 1]
     probabilities = jnp.concatenate([part[flat.size + 2 :] for part in parts])

@@ -221,7 +221,9 @@ def apply_train_step(
     trained, _ = settings.network.split_params(state.params)
     grads, after, metrics = compute_gradients(settings, state.params, batch)
     with jax.named_scope("update"):
-        moved, opt_state = apply_gradient_step(settings.rule, grads, state.opt_state, trained, rate, hyper)
+        moved, opt_state = apply_gradient_step(
+            settings.rule, grads, opt_state=state.opt_state, trained=trained, rate=rate, hyper=hyper
+        )
     return MemberState({**moved, **after}, opt_state), metrics
 
 

@@ -82,11 +82,11 @@ def _number_or_none(value: float) -> float | None:
 
 
 FORMAT = ExportFormat(
-    "csv",
-    "Curves and figures, CSV",
-    "For spreadsheets and trackers: a row an epoch, of the ensemble and of each member.",
-    ".csv",
-    False,
-    write_csv_table,
-    judge_csv_table,
+    name="csv",
+    title="Curves and figures, CSV",
+    gloss="For spreadsheets and trackers: a row an epoch, of the ensemble and of each member.",
+    suffix=".csv",
+    holds_weights=False,
+    write=write_csv_table,
+    judge=judge_csv_table,
 )

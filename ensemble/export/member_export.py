@@ -99,7 +99,15 @@ def export_members(
     quality = content.quality
     recorded = {name: float(quality[name]) for name in FIGURES} if quality else {}
     return ExportedFile(
-        path, format_name, content.epoch, content.members, nbytes, content.temperature, figures, recorded, difference
+        path=path,
+        format=format_name,
+        epoch=content.epoch,
+        members=content.members,
+        nbytes=nbytes,
+        temperature=content.temperature,
+        figures=figures,
+        recorded=recorded,
+        difference=difference,
     )
 
 
@@ -176,14 +184,14 @@ def collect_content(run_id: str, epoch: int | None = None, temperature: Temperat
         recorded = runs.read_run_predictions(run_id, members.epoch)
     arrays = flatten_parameters(members.params)
     return EnsembleContent(
-        run,
-        config,
-        members.epoch,
-        members.network,
-        arrays,
-        recorded,
-        test,
-        resolve_temperature(run, members.epoch, temperature),
+        run=run,
+        config=config,
+        epoch=members.epoch,
+        network=members.network,
+        arrays=arrays,
+        recorded=recorded,
+        test=test,
+        temperature=resolve_temperature(run, members.epoch, temperature),
     )
 
 

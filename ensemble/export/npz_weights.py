@@ -29,11 +29,11 @@ def judge_npz_weights(content: EnsembleContent, path: Path) -> tuple[dict[str, f
 
 
 FORMAT = ExportFormat(
-    "npz",
-    "Weights, .npz",
-    "For NumPy alone: arrays by name, and a text that says what they are.",
-    ".npz",
-    True,
-    write_npz_weights,
-    judge_npz_weights,
+    name="npz",
+    title="Weights, .npz",
+    gloss="For NumPy alone: arrays by name, and a text that says what they are.",
+    suffix=".npz",
+    holds_weights=True,
+    write=write_npz_weights,
+    judge=judge_npz_weights,
 )

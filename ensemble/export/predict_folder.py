@@ -154,12 +154,12 @@ def run_predict_script(folder: Path, images: Path, answers: Path) -> None:
 
 
 FORMAT = ExportFormat(
-    "folder",
-    "A folder that classifies",
-    "For somebody with Python and nothing else: a script, the weights, and a README.",
-    "",
-    True,
-    write_predict_folder,
-    judge_predict_folder,
+    name="folder",
+    title="A folder that classifies",
+    gloss="For somebody with Python and nothing else: a script, the weights, and a README.",
+    suffix="",
+    holds_weights=True,
+    write=write_predict_folder,
+    judge=judge_predict_folder,
     takes_own_networks=False,
 )

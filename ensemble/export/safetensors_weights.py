@@ -24,11 +24,11 @@ def judge_safetensors_weights(content: EnsembleContent, path: Path) -> tuple[dic
 
 
 FORMAT = ExportFormat(
-    "safetensors",
-    "Weights, safetensors",
-    "For PyTorch, JAX, Rust or anything else: arrays by name, and nothing that runs.",
-    ".safetensors",
-    True,
-    write_safetensors_weights,
-    judge_safetensors_weights,
+    name="safetensors",
+    title="Weights, safetensors",
+    gloss="For PyTorch, JAX, Rust or anything else: arrays by name, and nothing that runs.",
+    suffix=".safetensors",
+    holds_weights=True,
+    write=write_safetensors_weights,
+    judge=judge_safetensors_weights,
 )

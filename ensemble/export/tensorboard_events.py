@@ -101,12 +101,12 @@ def judge_tensorboard_events(content: EnsembleContent, path: Path) -> tuple[dict
 
 
 FORMAT = ExportFormat(
-    "tensorboard",
-    "Curves and figures, TensorBoard",
-    "For TensorBoard: event files with the curves of the ensemble and of each member.",
-    "",
-    False,
-    write_tensorboard_events,
-    judge_tensorboard_events,
+    name="tensorboard",
+    title="Curves and figures, TensorBoard",
+    gloss="For TensorBoard: event files with the curves of the ensemble and of each member.",
+    suffix="",
+    holds_weights=False,
+    write=write_tensorboard_events,
+    judge=judge_tensorboard_events,
     packages=("tensorboardX",),
 )

@@ -54,7 +54,7 @@ def confusion(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
     counts = confusion_figure.compute_confusion_matrix(predictions)
     title = format_figure_title("Confusion matrix", predictions)
     return confusion_figure.plot_confusion_matrix(
-        counts, None, predictions.class_names, predictions.noun, title, palette
+        counts, None, names=predictions.class_names, noun=predictions.noun, title=title, palette=palette
     )
 
 
@@ -71,11 +71,11 @@ def uncertainty(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
     return uncertainty_figure.plot_uncertainty_scatter(
         predictions,
         measures,
-        uncertainty_figure.select_drawn_images(predictions, measures),
-        predictions.class_names,
-        predictions.noun,
-        format_figure_title("Uncertainty", predictions),
-        palette,
+        drawn=uncertainty_figure.select_drawn_images(predictions, measures),
+        names=predictions.class_names,
+        noun=predictions.noun,
+        title=format_figure_title("Uncertainty", predictions),
+        palette=palette,
     )
 
 
@@ -96,10 +96,10 @@ def agreement(predictions: Named, measure: str = "disagreement", *, palette: Pal
     return pairs_figure.plot_pairwise_heatmap(
         pairwise_measure,
         compute_pairwise_matrix(predictions, measure),
-        len(predictions.labels),
-        predictions.noun,
-        format_figure_title(pairwise_measure.title, predictions),
-        palette,
+        n=len(predictions.labels),
+        noun=predictions.noun,
+        title=format_figure_title(pairwise_measure.title, predictions),
+        palette=palette,
     )
 
 
@@ -166,7 +166,9 @@ def selective(
     whole, members = selective_figure.compute_risk_coverage_curves(predictions)
     error_threshold = selective_figure.choose_error_thresholds(predictions, rate, fit)[0]
     title = format_figure_title("Risk by coverage", predictions)
-    return selective_figure.plot_risk_coverage(whole, members, rate, error_threshold, title, palette)
+    return selective_figure.plot_risk_coverage(
+        whole, members, rate=rate, threshold=error_threshold, title=title, palette=palette
+    )
 
 
 def conformal(

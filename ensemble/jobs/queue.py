@@ -260,4 +260,6 @@ def _read_queued_job(kind: JobKind, job_id: str, name: str, folder: Path, device
     share = kind.compute_share(values)
     elsewhere = (folder / PLACEMENT).exists() or (folder / TRIAL_FILE).exists()
     here = kind.takes_turns and not elsewhere
-    return QueuedJob(kind, job_id, name, folder, status, share, devices, here)
+    return QueuedJob(
+        kind=kind, id=job_id, name=name, path=folder, status=status, share=share, devices=devices, takes_turn_here=here
+    )

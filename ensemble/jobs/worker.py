@@ -55,7 +55,7 @@ def execute_job(
             outcome = run_to_outcome(
                 job,
                 lambda: (
-                    begin_in_turn(job, status, stop, report, begin, devices)
+                    begin_in_turn(job, status, stop=stop, report=report, begin=begin, devices=devices)
                     if turn
                     else begin_at_once(status, stop, report, begin)
                 ),

@@ -145,7 +145,14 @@ def find_bench_speed(results: list[BenchResult], precision: str, members: int, d
         return None
     fewer = [measured for measured in by_members if measured <= members]
     found = by_members[max(fewer) if fewer else min(by_members)]
-    return PastRun(devices, found.rates[precision], found.host, precision, found.work, (found.network, found.width))
+    return PastRun(
+        devices=devices,
+        rate=found.rates[precision],
+        host=found.host,
+        precision=precision,
+        work=found.work,
+        network=(found.network, found.width),
+    )
 
 
 def _parse_bench(record: dict[str, Any]) -> list[BenchResult]:

@@ -61,7 +61,14 @@ def create_imported_numeric_run(
             write_bytes(folder / "name.txt", name.encode())
         write_imported_numeric_files(
             folder,
-            NumericTask(predicted.members, target_name, unit, list(member_names), predicted.form, levels),
+            NumericTask(
+                members=predicted.members,
+                target_name=target_name,
+                unit=unit,
+                member_names=list(member_names),
+                form=predicted.form,
+                levels=levels,
+            ),
             replace(status, **build_numeric_status_fields(status, line)),
         )
     if note:

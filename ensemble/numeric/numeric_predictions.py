@@ -107,12 +107,12 @@ def read_numeric_curve(run: NumericRun, epoch: int) -> NumericCurve | None:
     remaining = list(run.remaining_members(epoch))
     low, high = table.encoding.ranges[number["name"]]
     return NumericCurve(
-        number["name"],
-        inputs,
-        NormalMixture(arrays["mean"][remaining], arrays["variance"][remaining]),
-        low,
-        high,
-        table.features[table.split.test, 0].astype(np.float64) * number["scale"] + number["mean"],
+        name=number["name"],
+        inputs=inputs,
+        predicted=NormalMixture(arrays["mean"][remaining], arrays["variance"][remaining]),
+        low=low,
+        high=high,
+        test_inputs=table.features[table.split.test, 0].astype(np.float64) * number["scale"] + number["mean"],
     )
 
 

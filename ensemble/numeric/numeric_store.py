@@ -119,12 +119,12 @@ class NumericStore(JobStore[NumericRun, NumericConfig, _ParsedNumericConfig]):
     def read_job(self, folder: Path, parsed_config: _ParsedNumericConfig) -> NumericRun:
         """The run in a folder."""
         return NumericRun(
-            folder.name,
-            read_run_name(folder),
-            folder,
-            parsed_config.task,
-            read_numeric_status(folder),
-            parsed_config.settings,
+            id=folder.name,
+            name=read_run_name(folder),
+            path=folder,
+            task=parsed_config.task,
+            status=read_numeric_status(folder),
+            settings=parsed_config.settings,
         )
 
     def write_folder(self, folder: Path, config: NumericConfig, placement: Placement | None) -> None:

@@ -76,7 +76,9 @@ def prepare_picture(
         several = split_adjacent_digits(image)
         marks = [Mark(box, 0, convert_to_mnist(cut), cut) for box, cut in several]
         whole = Mark((0, 0, MNIST_SIDE, MNIST_SIDE), 0, image[:, :, np.newaxis], image)
-        return SegmentedPicture(tuple(marks or [whole]), True, 0.5, picture.notes, picture, None)
+        return SegmentedPicture(
+            marks=tuple(marks or [whole]), light=True, threshold=0.5, notes=picture.notes, picture=picture, ink=None
+        )
     if max(picture.pixels.shape) > LARGE_PICTURE_SIDE:
         prepared = find_picture_marks(halve_picture(picture), choices, decide)
         sides = [max(right - left, low - top) for left, top, right, low in prepared.boxes]
@@ -103,7 +105,9 @@ def find_picture_marks(picture: Picture, choices: PictureOptions, decide: Classi
     """The marks of a picture, looked for in all of its pixels."""
     ink = find_ink(picture.pixels, choices)
     marks, notes = find_marks(ink, picture.scale, decide)
-    return SegmentedPicture(marks, ink.light, ink.threshold, (*picture.notes, *notes), picture, ink)
+    return SegmentedPicture(
+        marks=marks, light=ink.light, threshold=ink.threshold, notes=(*picture.notes, *notes), picture=picture, ink=ink
+    )
 
 
 def halve_picture(picture: Picture) -> Picture:

@@ -59,13 +59,13 @@ def compare_plans(
     (loss,) = compute_plan_losses(grids[0], [first], second, figure, grids[1])
     members = min(maps.test.members, other_maps.test.members)
     return PlanComparison(
-        figure,
-        loss,
-        maps.test.mean(first, figure),
-        other_maps.test.mean(second, figure),
-        required_sample_size(loss, maps.test.n, members),
-        maps.test.n,
-        members,
+        metric=figure,
+        loss=loss,
+        first=maps.test.mean(first, figure),
+        second=other_maps.test.mean(second, figure),
+        sample_size=required_sample_size(loss, maps.test.n, members),
+        n=maps.test.n,
+        members=members,
     )
 
 

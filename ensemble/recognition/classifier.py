@@ -148,11 +148,11 @@ class Classifier:
         return build_reading(
             activations.probabilities,
             judge.compute_measures(images, activations) if judge else np.zeros((0, len(images))),
-            judge.rejection if judge else Rejection.accept_all(),
-            refuse,
-            places or MarkPlacement.uniform(len(images)),
-            self.class_names,
-            judge.measure_names if judge else (),
+            rejection=judge.rejection if judge else Rejection.accept_all(),
+            refuse=refuse,
+            places=places or MarkPlacement.uniform(len(images)),
+            class_names=self.class_names,
+            named=judge.measure_names if judge else (),
         )
 
     def open_picture(self, content: bytes) -> Picture:

@@ -139,17 +139,17 @@ def build_reading(
     ]
     digits = tuple(
         Digit(
-            int(labels[n]),
-            averaged[n],
-            probabilities[:, n],
-            voted[:, n],
-            float(information[n]),
-            float(scores[n]),
-            threshold,
-            float(quantiles[n]),
-            bool(rejected[n]),
-            why[n],
-            dict(zip(named, signs[:, judged[n]].tolist(), strict=True)),
+            label=int(labels[n]),
+            probabilities=averaged[n],
+            members=probabilities[:, n],
+            votes=voted[:, n],
+            information=float(information[n]),
+            score=float(scores[n]),
+            threshold=threshold,
+            quantile=float(quantiles[n]),
+            rejected=bool(rejected[n]),
+            rejection_reason=why[n],
+            signs=dict(zip(named, signs[:, judged[n]].tolist(), strict=True)),
         )
         for n in range(len(labels))
     )

@@ -150,17 +150,17 @@ class NoveltyJudge:
             for key, title, ood_scores in ood_sets
         )
         return RejectionThreshold(
-            refuse,
-            threshold,
-            len(ranked),
-            ranked,
-            len(accepted),
-            float(accepted.mean()),
-            float(right[accepted].mean()) if accepted.any() else 0.0,
-            float(right.mean()),
-            rejected,
-            self._source.threshold_split,
-            find_dataset_entry(self._source.dataset).is_mnist_like,
+            refuse=refuse,
+            value=threshold,
+            n=len(ranked),
+            held_out_scores=ranked,
+            judged_count=len(accepted),
+            coverage=float(accepted.mean()),
+            accuracy=float(right[accepted].mean()) if accepted.any() else 0.0,
+            accuracy_all=float(right.mean()),
+            non_digits=rejected,
+            threshold_split=self._source.threshold_split,
+            written=find_dataset_entry(self._source.dataset).is_mnist_like,
         )
 
     def _measure_held_out(self) -> Arrays:

@@ -107,13 +107,13 @@ def _build_solve_trace(lines: list[Line]) -> SolveTrace:
         return np.array(values, np.float64)
 
     return SolveTrace(
-        compiled["devices"],
-        compiled["pmap"],
-        compiled["seconds"],
-        read_column("objective"),
-        read_column("error"),
-        read_column("step_size"),
-        read_column("evaluations"),
-        read_column("seconds"),
-        end.get("spread"),
+        devices=compiled["devices"],
+        pmap=compiled["pmap"],
+        compile_seconds=compiled["seconds"],
+        objective=read_column("objective"),
+        error=read_column("error"),
+        step_size=read_column("step_size"),
+        evaluations=read_column("evaluations"),
+        seconds=read_column("seconds"),
+        weight_spread=end.get("spread"),
     )

@@ -93,7 +93,9 @@ def plot_learning_curves(
     traces = [] if M == 1 else build_member_traces(members, figure)
     for (who, split), group_curves in curves.items():
         if who != "members" and group_curves.lines:
-            traces.append(build_ensemble_trace(group_curves.lines[0], who, split, figure, palette, M))
+            traces.append(
+                build_ensemble_trace(group_curves.lines[0], who, split=split, figure=figure, palette=palette, M=M)
+            )
     chart = go.Figure([go.Scatter(trace) for trace in traces])
     title = f"{METRIC_TITLES[figure]} over the epochs · {format_run_name(run)}"
     chart.update_layout(chart_style.build_chart_layout(title, FIGURE_HEIGHT_PX, palette))

@@ -153,20 +153,20 @@ def describe_page_members(run: runs.Run, epoch: int, title: str, rejection: Page
     config = runs.require_training_config(run)
     members = run.remaining_members(epoch)
     return PageClassifier(
-        run.id,
-        title,
-        str(config.network),
-        epoch,
-        members,
-        list_run_member_names(run, epoch),
-        [member_color(number, config.members) for number in members],
-        run.data.image_shape,
-        run.data.class_names,
-        run.data.noun,
-        run.data.is_mnist_like,
-        find_ground(run),
-        find_page_sets(run, epoch),
-        rejection,
+        run=run.id,
+        title=title,
+        network=str(config.network),
+        epoch=epoch,
+        members=members,
+        member_names=list_run_member_names(run, epoch),
+        hues=[member_color(number, config.members) for number in members],
+        shape=run.data.image_shape,
+        class_names=run.data.class_names,
+        noun=run.data.noun,
+        written=run.data.is_mnist_like,
+        ground=find_ground(run),
+        sets=find_page_sets(run, epoch),
+        rejection=rejection,
     )
 
 
@@ -192,12 +192,12 @@ def find_page_sets(run: runs.Run, epoch: int) -> PageSets | None:
     fitted = evaluated.fit or evaluated.predictions
     found = fit_conformal_threshold(fitted.averaged, fitted.labels, MISS_RATE, METHODS[0])
     return PageSets(
-        found.method,
-        found.threshold if math.isfinite(found.threshold) else None,
-        found.penalty,
-        found.free,
-        format_set_level(MISS_RATE),
-        explain_lost_promise(run.data.noun, "validation" if evaluated.fit else "test"),
+        method=found.method,
+        threshold=found.threshold if math.isfinite(found.threshold) else None,
+        penalty=found.penalty,
+        free=found.free,
+        level=format_set_level(MISS_RATE),
+        note=explain_lost_promise(run.data.noun, "validation" if evaluated.fit else "test"),
     )
 
 

@@ -82,7 +82,9 @@ def write_report(
         ) from error
     ids = tuple(run.id for run in reported_runs)
     kept = weights if with_members else ""
-    return WrittenReport(path, len(page), ids, with_members, all_epochs, kept)
+    return WrittenReport(
+        path=path, bytes=len(page), run_ids=ids, members=with_members, all_epochs=all_epochs, weights=kept
+    )
 
 
 def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[NumericRun] | list[Regression]:

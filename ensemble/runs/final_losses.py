@@ -65,7 +65,14 @@ def load_final_losses(run_id: str, history: Sequence[Line] | None = None) -> Fin
         each, groups = _compute_image_losses(run, on, last["epoch"])
     except EnsembleError:  # The means are there nevertheless.
         return _parse_line_losses(run, last, on, last["epoch"])
-    return FinalLosses(on, last["epoch"], run.remaining_members(last["epoch"]), each.mean(axis=1), each, groups)
+    return FinalLosses(
+        split=on,
+        epoch=last["epoch"],
+        members=run.remaining_members(last["epoch"]),
+        loss=each.mean(axis=1),
+        per_image_loss=each,
+        groups=groups,
+    )
 
 
 def find_last_line(kind: str, lines: Sequence[Line]) -> Line | None:

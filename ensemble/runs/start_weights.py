@@ -96,7 +96,9 @@ def match_start_weights(
         raise ConfigError(_describe_strange_names(given, shapes, config, title))
     missing = [name for name in shapes if name not in arrays]
     own = [name for name, array in arrays.items() if array.ndim > len(shapes[name])]
-    return StartWeights(arrays, tuple(_list_notes(title, shapes, arrays, missing, left, own, config)))
+    return StartWeights(
+        arrays, tuple(_list_notes(title, shapes, arrays=arrays, missing=missing, left=left, own=own, config=config))
+    )
 
 
 def write_start_weights(folder: Path, weights: StartWeights) -> None:

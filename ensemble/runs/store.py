@@ -174,16 +174,16 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
     def read_job(self, folder: Path, parsed_config: _ParsedRunConfig) -> Run:
         """The run in a folder."""
         return Run(
-            folder.name,
-            read_run_name(folder),
-            folder,
-            parsed_config.config,
-            read_run_status(folder),
-            parsed_config.data or registry.find_dataset_entry(parsed_config.config.dataset),
-            parsed_config.member_names,
-            read_tags(folder),
-            parsed_config.origin,
-            parsed_config.weights,
+            id=folder.name,
+            name=read_run_name(folder),
+            path=folder,
+            config=parsed_config.config,
+            status=read_run_status(folder),
+            data=parsed_config.data or registry.find_dataset_entry(parsed_config.config.dataset),
+            member_names=parsed_config.member_names,
+            tags=read_tags(folder),
+            origin=parsed_config.origin,
+            weights=parsed_config.weights,
         )
 
     def describe_wrong_kind(self, kind: str) -> str:

@@ -60,12 +60,12 @@ class Teacher:
     def describe(self, temperature: float) -> TeacherRecord:
         """The record that is kept of it."""
         return TeacherRecord(
-            self.run.id,
-            self.run.name,
-            self.epoch,
-            len(self.run.remaining_members(self.epoch)),
-            "validation" if is_chosen_on_validation(self.run, self.epoch) else "last",
-            temperature,
+            run_id=self.run.id,
+            name=self.run.name,
+            epoch=self.epoch,
+            members=len(self.run.remaining_members(self.epoch)),
+            chosen_on="validation" if is_chosen_on_validation(self.run, self.epoch) else "last",
+            temperature=temperature,
         )
 
 

@@ -124,7 +124,9 @@ class PredictionService:
         answer, text = await self._run(
             False,
             lambda: encode_answer(
-                serialize_picture_answer(self._served, prepared, marks, places, activations, options)
+                serialize_picture_answer(
+                    self._served, prepared, marks=marks, places=places, activations=activations, options=options
+                )
             ),
         )
         self._count_answer(answer)

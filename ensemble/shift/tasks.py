@@ -58,7 +58,9 @@ def list_stress_tasks(run: Run, results: StressResults) -> list[StressTask]:
     labels = dataset.test_labels[: results.images]
     reference = AccuracyReference(run, labels, groups)
     shifted = [
-        _build_corruption_task(kind, amount, images, labels, groups, reference, results)
+        _build_corruption_task(
+            kind, amount, images=images, labels=labels, groups=groups, reference=reference, results=results
+        )
         for kind in scale_corruptions(images.shape[1:]).values()
         for amount in kind.amounts[1:]
     ]

@@ -88,7 +88,9 @@ def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence
     equivalent = tuple(trial for (trial, _), is_worse in zip(same, worse, strict=True) if not is_worse)
     images = each.shape[1] if groups is None else int(groups.max()) + 1
     optimism = estimate_selection_optimism(each)
-    return BestTrialEvidence(best, equivalent, len(each), images, optimism, repeats)
+    return BestTrialEvidence(
+        best=best, equivalent=equivalent, compared=len(each), images=images, optimism=optimism, repeats=repeats
+    )
 
 
 def find_worse_losses(

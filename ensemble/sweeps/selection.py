@@ -142,13 +142,13 @@ def _read_selected_member(candidate: MemberCandidate) -> SelectedMember:
         if line["kind"] == "epoch" and line["epoch"] == candidate.epoch
     ]
     return SelectedMember(
-        candidate.run,
-        candidate.member,
-        candidate.epoch,
-        _slice_member_tree(read_parameters(candidate.run.id, candidate.epoch), candidate.member),
-        runs.read_run_predictions(candidate.run.id, candidate.epoch)[candidate.member],
-        runs.read_validation_predictions(candidate.run.id, candidate.epoch)[candidate.member],
-        {name: lines[-1][name][candidate.member] for name in ("train_loss", "train_accuracy")},
+        run=candidate.run,
+        member=candidate.member,
+        epoch=candidate.epoch,
+        params=_slice_member_tree(read_parameters(candidate.run.id, candidate.epoch), candidate.member),
+        test_probabilities=runs.read_run_predictions(candidate.run.id, candidate.epoch)[candidate.member],
+        validation_probabilities=runs.read_validation_predictions(candidate.run.id, candidate.epoch)[candidate.member],
+        training_metrics={name: lines[-1][name][candidate.member] for name in ("train_loss", "train_accuracy")},
     )
 
 

@@ -83,7 +83,12 @@ class TableDescription:
     def encoding(self) -> TableEncoding:
         """How rows become features."""
         return TableEncoding(
-            self.target, self.target_mean, self.target_scale, self.numbers, self.categories, self.ranges
+            target=self.target,
+            target_mean=self.target_mean,
+            target_scale=self.target_scale,
+            numbers=self.numbers,
+            categories=self.categories,
+            ranges=self.ranges,
         )
 
 
@@ -170,15 +175,15 @@ def prepare_table(
         what = "1 row has" if missing == 1 else f"{missing:,} rows have"
         notes.insert(0, f"{what} no {choice.target} and {_count_verb(missing)} left out.")
     return PreparedTable(
-        table.name,
-        encoding,
-        features[kept],
-        every[kept],
-        kept + 1,
-        parts,
-        (*table.notes, *column_notes, *notes),
-        None if groups is None else number_groups(groups[parts.test]),
-        in_time_order,
+        source=table.name,
+        encoding=encoding,
+        features=features[kept],
+        targets=every[kept],
+        row_numbers=kept + 1,
+        split=parts,
+        notes=(*table.notes, *column_notes, *notes),
+        test_groups=None if groups is None else number_groups(groups[parts.test]),
+        in_time_order=in_time_order,
     )
 
 
@@ -248,13 +253,13 @@ def read_prepared_table(folder: Path) -> PreparedTable:
     if not np.array_equal(every, np.arange(rows)):
         raise _build_unreadable_error(ARRAYS_FILE, ValueError("its parts are not all rows, once"))
     return PreparedTable(
-        said.source,
-        said.encoding,
-        arrays["features"],
-        arrays["targets"],
-        arrays["row_numbers"],
-        parts,
-        tuple(said.notes),
+        source=said.source,
+        encoding=said.encoding,
+        features=arrays["features"],
+        targets=arrays["targets"],
+        row_numbers=arrays["row_numbers"],
+        split=parts,
+        notes=tuple(said.notes),
         in_time_order=said.in_time_order,
     )
 

@@ -187,12 +187,12 @@ def fit_table_encoding(table: RawTable, choice: ColumnChoice, training_rows: NDA
             f"The training rows have one value of {choice.target:.60} alone: choose another seed, or give more rows."
         )
     encoding = TableEncoding(
-        choice.target,
-        float(targets.mean()),
-        scale,
-        [_fit_number_column(table.find_column(name), training_rows) for name in choice.numbers],
-        [_fit_category_column(table.find_column(name), training_rows) for name in choice.categories],
-        _find_training_ranges(table, choice.numbers, training_rows),
+        target=choice.target,
+        target_mean=float(targets.mean()),
+        target_scale=scale,
+        numbers=[_fit_number_column(table.find_column(name), training_rows) for name in choice.numbers],
+        categories=[_fit_category_column(table.find_column(name), training_rows) for name in choice.categories],
+        ranges=_find_training_ranges(table, choice.numbers, training_rows),
     )
     count = len(encoding.feature_names)
     if count > MOST_FEATURES or count * table.rows > MOST_ENCODED_CELLS:

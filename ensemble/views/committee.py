@@ -44,24 +44,24 @@ def offer_margins(figure: str) -> Choice:
     """How much worse than all members a committee may be, by a figure."""
     values = MARGIN_VALUES[figure]
     return Choice(
-        MARGIN_NAMES[figure],
-        "Loss that you accept",
-        {word: words.format_committee_loss(value, figure) for word, value in values.items()},
-        next(word for word, value in values.items() if value == DEFAULT_MARGINS[figure]),
-        "How much worse than all members together a smaller committee may be.",
-        "slider",
+        name=MARGIN_NAMES[figure],
+        label="Loss that you accept",
+        values={word: words.format_committee_loss(value, figure) for word, value in values.items()},
+        default=next(word for word, value in values.items() if value == DEFAULT_MARGINS[figure]),
+        help="How much worse than all members together a smaller committee may be.",
+        form="slider",
         width=260,
         key=f"committee_margin_{figure}",
     )
 
 
 KEEP_CHOICE = Choice(
-    "keep",
-    "Committees that must stay within it",
-    {word: formats.format_percent(share, figures=3) for word, share in SHARES.items()},
-    next(word for word, share in SHARES.items() if share == REQUIRED_SHARE),
-    "Of all committees of one size: you do not know beforehand which one yours will be.",
-    "slider",
+    name="keep",
+    label="Committees that must stay within it",
+    values={word: formats.format_percent(share, figures=3) for word, share in SHARES.items()},
+    default=next(word for word, share in SHARES.items() if share == REQUIRED_SHARE),
+    help="Of all committees of one size: you do not know beforehand which one yours will be.",
+    form="slider",
     width=260,
     key="committee_share",
 )

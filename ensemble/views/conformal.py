@@ -26,12 +26,12 @@ METHOD_CHOICE = Choice(
 def offer_miss_rates(noun: str, key: str = "inspect_sets") -> Choice:
     """How many of the sets may miss what the example is."""
     return Choice(
-        "miss",
-        f"Lists that may miss the {noun}",
-        {word: formats.format_percent(rate, figures=2) for word, rate in MISS_RATES.items()},
-        DEFAULT_MISS,
-        f"The fewer may miss the {noun}, the larger the sets have to be.",
-        "slider",
+        name="miss",
+        label=f"Lists that may miss the {noun}",
+        values={word: formats.format_percent(rate, figures=2) for word, rate in MISS_RATES.items()},
+        default=DEFAULT_MISS,
+        help=f"The fewer may miss the {noun}, the larger the sets have to be.",
+        form="slider",
         width=300,
         key=f"{key}_miss",
     )

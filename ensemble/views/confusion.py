@@ -83,7 +83,9 @@ def build_confusion_figure(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | N
         label="",
         alt=f"What {formats.format_count(epoch.n, epoch.noun)} are against what the ensemble says",
         explanation=figures.explain_confusion_chart(matrix, epoch.class_names, epoch.noun),
-        draw=lambda palette: figures.plot_confusion_matrix(matrix, cell, epoch.class_names, epoch.noun, title, palette),
+        draw=lambda palette: figures.plot_confusion_matrix(
+            matrix, cell, names=epoch.class_names, noun=epoch.noun, title=title, palette=palette
+        ),
         markdown=True,
         key="inspect_confusion",
         file="confusion",
@@ -115,12 +117,14 @@ def offer_cells(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None) -> Cho
     if cell and cell not in cells:
         cells.append(cell)
     return Choice(
-        "cell",
-        "Shown",
-        {format_cell_word(option): format_cell_label(epoch, matrix, option) for option in (None, *cells)},
-        "",
-        f"The {MAX_LISTED_MISTAKES} commonest of {kinds:,} kinds of mistake." if kinds > MAX_LISTED_MISTAKES else "",
-        "list",
+        name="cell",
+        label="Shown",
+        values={format_cell_word(option): format_cell_label(epoch, matrix, option) for option in (None, *cells)},
+        default="",
+        help=f"The {MAX_LISTED_MISTAKES} commonest of {kinds:,} kinds of mistake."
+        if kinds > MAX_LISTED_MISTAKES
+        else "",
+        form="list",
         accepts=lambda word: parse_cell_word(word, len(matrix)) is not None,
         key="inspect_cell",
     )

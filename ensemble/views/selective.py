@@ -13,12 +13,12 @@ from ensemble.wording.verdicts import selective as words
 # The error rates to choose from, by their words in an address: percent.
 ERROR_RATES = {word: float(word) / 100 for word in ("10", "5", "2", "1", "0.5", "0.2", "0.1")}
 ERROR_RATE_CHOICE = Choice(
-    "error",
-    "Wrong answers that you accept",
-    {word: words.format_accepted_rate(rate) for word, rate in ERROR_RATES.items()},
-    next(word for word, rate in ERROR_RATES.items() if rate == ERROR_RATE),
-    "Of the answers that are given, not of all: the others go to a person.",
-    "slider",
+    name="error",
+    label="Wrong answers that you accept",
+    values={word: words.format_accepted_rate(rate) for word, rate in ERROR_RATES.items()},
+    default=next(word for word, rate in ERROR_RATES.items() if rate == ERROR_RATE),
+    help="Of the answers that are given, not of all: the others go to a person.",
+    form="slider",
     width=340,
     key="selective_rate",
 )
@@ -40,7 +40,9 @@ def build_selective(epoch: EvaluatedEpoch) -> View:
             label="",
             alt=figures.describe_risk_coverage_chart(ensemble, epoch.n),
             explanation=words.explain_risk_coverage_chart(ensemble, epoch.noun),
-            draw=lambda palette: figures.plot_risk_coverage(ensemble, members, rate, thresholds[0], title, palette),
+            draw=lambda palette: figures.plot_risk_coverage(
+                ensemble, members, rate=rate, threshold=thresholds[0], title=title, palette=palette
+            ),
             key="selective",
             file="selective",
             title="Risk by coverage",

@@ -171,7 +171,7 @@ def build_entropies_figure(
         alt=f"Histograms of entropy: {names[0]} against {names[1]}",
         explanation=entropy_histograms.describe_ood_separation(ood_set, epoch.noun),
         draw=lambda palette: entropy_histograms.plot_entropy_histograms(
-            scores, unknown, names, title, palette, len(epoch.class_names)
+            scores, unknown, names=names, title=title, palette=palette, classes=len(epoch.class_names)
         ),
         markdown=True,
         key="ood",

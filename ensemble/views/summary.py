@@ -148,14 +148,14 @@ def summarize_view(
     check_known_choices(chooser)
     left_out = ("hint", "help", "heading")
     return ViewSummary(
-        view,
-        epoch,
-        chooser.choices,
-        chooser.answers,
-        [paragraph for paragraph in iterate_paragraphs(parts) if paragraph.role not in left_out],
-        [part for part in parts if isinstance(part, Table)],
-        [figure for part in parts if isinstance(part, Figures) for figure in part.all()],
-        [part for part in parts if isinstance(part, Images)],
+        view=view,
+        epoch=epoch,
+        choices=chooser.choices,
+        answers=chooser.answers,
+        paragraphs=[paragraph for paragraph in iterate_paragraphs(parts) if paragraph.role not in left_out],
+        tables=[part for part in parts if isinstance(part, Table)],
+        figures=[figure for part in parts if isinstance(part, Figures) for figure in part.all()],
+        images=[part for part in parts if isinstance(part, Images)],
     )
 
 

@@ -63,7 +63,12 @@ def entanglement_view(epoch: EvaluatedEpoch) -> View:
         unknown_sets = [(each["title"], each["key"], stress.tick) for each in stress.ood]
     tests = 1 + len(unknown_sets)
     errors = measure_detection(
-        "errors", measures.expected, measures.information, ~predictions.right, predictions.groups, tests
+        "errors",
+        measures.expected,
+        epistemic=measures.information,
+        hits=~predictions.right,
+        groups=predictions.groups,
+        tests=tests,
     )
     sets = (measure_ood_detection(epoch, *each, tests) for each in unknown_sets)
     detections = [each for each in (errors, *sets) if each]
@@ -97,7 +102,9 @@ def measure_ood_detection(epoch: EvaluatedEpoch, title: str, key: str, tick: int
     groups = select_groups(epoch.predictions.groups, np.arange(count))
     if groups is not None:
         groups = np.append(groups, groups.max() + 1 + np.arange(len(aleatoric) - count))
-    return measure_detection(title, aleatoric, epistemic, np.arange(len(aleatoric)) >= count, groups, tests)
+    return measure_detection(
+        title, aleatoric, epistemic=epistemic, hits=np.arange(len(aleatoric)) >= count, groups=groups, tests=tests
+    )
 
 
 def build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
@@ -117,7 +124,7 @@ def build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
         f"{formats.format_count(epoch.n, epoch.noun)}, right and wrong marked",
         explanation=sees,
         draw=lambda palette: figures.plot_uncertainty_scatter(
-            predictions, measures, drawn, epoch.class_names, epoch.noun, title, palette
+            predictions, measures, drawn=drawn, names=epoch.class_names, noun=epoch.noun, title=title, palette=palette
         ),
         key="inspect_scatter",
         file="uncertainty",

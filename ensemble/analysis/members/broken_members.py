@@ -157,12 +157,12 @@ def judge_member_removal(
     truth, whole = predictions.labels[judged], predictions.averaged[judged]
     others = _average_without(predictions.probabilities[:, judged], member)
     return MemberRemoval(
-        member,
-        compute_gain(others, whole, truth, select_groups(groups, judged)),
-        float(log_loss(whole, truth).mean()),
-        float(log_loss(others, truth).mean()),
-        len(labels),
-        fit is not None,
+        member=member,
+        gain=compute_gain(others, whole, truth, select_groups(groups, judged)),
+        nll=float(log_loss(whole, truth).mean()),
+        nll_without=float(log_loss(others, truth).mean()),
+        chosen_from=len(labels),
+        held_out=fit is not None,
     )
 
 

@@ -107,12 +107,12 @@ def estimate_ece_difference(
     surer = confidence.astype(np.float64) - right
     surer_low, surer_high = grouped_mean_interval(surer, groups, LEVEL, bound=1.0)
     return EceGain(
-        own_ece,
-        mean,
-        min(low, 2 * apart - high) - max(lean, 0.0),
-        max(high, 2 * apart - low) - min(lean, 0.0),
-        surer_low,
-        surer_high,
+        ensemble=own_ece,
+        members=mean,
+        low=min(low, 2 * apart - high) - max(lean, 0.0),
+        high=max(high, 2 * apart - low) - min(lean, 0.0),
+        overconfidence_low=surer_low,
+        overconfidence_high=surer_high,
     )
 
 

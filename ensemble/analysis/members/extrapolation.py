@@ -83,7 +83,13 @@ def extrapolate_committee_curve(judged: CommitteeEvaluation, figure: str) -> Ext
     by_images = norm.ppf((1 + LEVEL) / 2) * _jackknife_error(blocks[:, 1:] - blocks[:, :1])
     half = np.sqrt(by_members**2 + by_images**2 + law**2)
     return Extrapolation(
-        figure, size, values[0], np.maximum(values[0] - half, 0), values[0] + half, float(powers[0]), float(limits[0])
+        metric=figure,
+        size=size,
+        mean=values[0],
+        low=np.maximum(values[0] - half, 0),
+        high=values[0] + half,
+        power=float(powers[0]),
+        limit=float(limits[0]),
     )
 
 

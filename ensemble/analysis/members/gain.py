@@ -169,15 +169,15 @@ def paired_gain(
         low, high = (min(max(end, -1.0), 1.0) for end in ends)
     nll_low, nll_high = saved_nll_interval(saved, extra_mistake_nll, groups, LEVEL)
     return PairedGain(
-        n,
-        won - lost,
-        low * n,
-        high * n,
-        float(saved.mean()),
-        nll_low,
-        nll_high,
-        won,
-        lost,
+        n=n,
+        digits=won - lost,
+        digits_low=low * n,
+        digits_high=high * n,
+        nll=float(saved.mean()),
+        nll_low=nll_low,
+        nll_high=nll_high,
+        won=won,
+        lost=lost,
         p=p,
         nll_p=saved_nll_p_value(saved, extra_mistake_nll, groups),
     )
@@ -203,13 +203,13 @@ def gain_over_mean_member(predictions: EnsemblePredictions) -> MeanGain:
     low, high = grouped_mean_interval(digits, groups, LEVEL, bound=1.0)
     nll_low, nll_high = grouped_mean_interval(saved, groups, LEVEL)
     return MeanGain(
-        n,
-        float(digits.sum()),
-        low * n,
-        high * n,
-        float(saved.mean()),
-        max(nll_low, 0.0),
-        nll_high,
+        n=n,
+        digits=float(digits.sum()),
+        digits_low=low * n,
+        digits_high=high * n,
+        nll=float(saved.mean()),
+        nll_low=max(nll_low, 0.0),
+        nll_high=nll_high,
         won=float((1 - share)[predictions.right].sum()),
         lost=float(share[~predictions.right].sum()),
     )

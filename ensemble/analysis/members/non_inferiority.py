@@ -74,6 +74,10 @@ def judge_non_inferiority(gain: PairedGain, metric: str, margin: float) -> NonIn
     if metric not in ("accuracy", "nll") or not 0 < margin < math.inf:
         raise ValueError(f"{metric!r} with a margin of {margin:g}: choose accuracy or nll, above 0.")
     if metric == "nll":
-        return NonInferiority(metric, margin, gain.n, -gain.nll, -gain.nll_high, -gain.nll_low)
+        return NonInferiority(
+            metric=metric, margin=margin, n=gain.n, loss=-gain.nll, low=-gain.nll_high, high=-gain.nll_low
+        )
     n = gain.n
-    return NonInferiority(metric, margin, n, -gain.digits / n, -gain.digits_high / n, -gain.digits_low / n)
+    return NonInferiority(
+        metric=metric, margin=margin, n=n, loss=-gain.digits / n, low=-gain.digits_high / n, high=-gain.digits_low / n
+    )

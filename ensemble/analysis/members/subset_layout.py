@@ -90,15 +90,15 @@ def arrange_probabilities(
     below, first = rivals < labels[contested[owner]], np.flatnonzero(np.diff(owner, prepend=-1))
     number = int(block.max()) + 1
     return SubsetLayout(
-        np.stack(rows),
-        len(united),
-        len(wrong),
-        below,
-        first,
-        order,
-        block[order],
-        number,
-        None if groups is None else groups[order],
+        rows=np.stack(rows),
+        united=len(united),
+        wrong=len(wrong),
+        below=below,
+        first=first,
+        order=order,
+        block=block[order],
+        blocks=number,
+        groups=None if groups is None else groups[order],
     )
 
 

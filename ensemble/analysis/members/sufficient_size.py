@@ -135,7 +135,16 @@ def find_sufficient_size(
         sizes.append(_test_size(judged, figure, margin, share, size))
         if sizes[-1].outcome != "enough":
             break
-    return SufficientSize(figure, margin, share, judged.members, judged.n, judged.exact, tuple(sizes), judged.groups)
+    return SufficientSize(
+        metric=figure,
+        margin=margin,
+        share=share,
+        members=judged.members,
+        n=judged.n,
+        exact=judged.exact,
+        sizes=tuple(sizes),
+        groups=judged.groups,
+    )
 
 
 def _test_size(judged: CommitteeEvaluation, figure: str, margin: float, share: float, size: int) -> SizeVerdict:
@@ -156,15 +165,15 @@ def _test_size(judged: CommitteeEvaluation, figure: str, margin: float, share: f
         examples = each * (z + NormalDist().inv_cdf(POWER)) ** 2 * spread / margin**2
         wanted = math.ceil(np.partition(examples, u - 1)[u - 1])
     return SizeVerdict(
-        size,
-        outcome,
-        C,
-        u,
-        kept,
-        lost,
-        float(loss.mean()),
-        float(np.partition(upper, u - 1)[u - 1]),
-        wanted if wanted is not None and wanted > judged.n else None,
+        size=size,
+        outcome=outcome,
+        committees=C,
+        required=u,
+        kept=kept,
+        lost=lost,
+        loss=float(loss.mean()),
+        bound=float(np.partition(upper, u - 1)[u - 1]),
+        examples=wanted if wanted is not None and wanted > judged.n else None,
     )
 
 

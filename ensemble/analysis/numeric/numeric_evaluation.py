@@ -78,18 +78,18 @@ def evaluate_numbers(
       ValueError: the targets do not fit.
     """
     return NumericEvaluation(
-        measure_numeric_quality(mixture, targets),
-        tuple(measure_numeric_quality(member, targets) for member in split_members(mixture)),
-        tuple(member_names),
-        float(mixture.compute_aleatoric_variance().mean()) if isinstance(mixture, NormalMixture) else None,
-        float(mixture.compute_epistemic_variance().mean()),
-        ()
+        ensemble=measure_numeric_quality(mixture, targets),
+        members=tuple(measure_numeric_quality(member, targets) for member in split_members(mixture)),
+        member_names=tuple(member_names),
+        aleatoric=float(mixture.compute_aleatoric_variance().mean()) if isinstance(mixture, NormalMixture) else None,
+        epistemic=float(mixture.compute_epistemic_variance().mean()),
+        coverage=()
         if isinstance(mixture, PointEnsemble)
         else tuple(measure_interval_coverage(mixture, targets, level, groups) for level in mixture.interval_levels),
-        measure_conformal_intervals(mixture, targets, MAIN_LEVEL, groups=groups, in_time_order=in_time_order)
+        conformal=measure_conformal_intervals(mixture, targets, MAIN_LEVEL, groups=groups, in_time_order=in_time_order)
         if mixture.examples >= MIN_CONFORMAL_EXAMPLES
         else None,
-        tuple(compute_numeric_gains(mixture, targets, groups)) if mixture.members > 1 else (),
-        tuple(compute_numeric_committees(mixture, targets)),
-        mixture.form,
+        gains=tuple(compute_numeric_gains(mixture, targets, groups)) if mixture.members > 1 else (),
+        committees=tuple(compute_numeric_committees(mixture, targets)),
+        form=mixture.form,
     )

@@ -103,14 +103,14 @@ def measure_numeric_quality(ensemble: NumericEnsemble, targets: Doubles) -> Nume
     spread = float(((targets - targets.mean()) ** 2).mean())
     squared = float((errors**2).mean())
     return NumericQuality(
-        len(targets),
-        float(np.sqrt(squared)),
-        float(np.abs(errors).mean()),
-        1 - squared / spread if spread > 0 else float("nan"),
-        means.get("nll"),
-        means.get("crps"),
-        float(np.sqrt(ensemble.compute_variance().mean())) if isinstance(ensemble, NormalMixture) else None,
-        means.get("pinball"),
+        examples=len(targets),
+        rmse=float(np.sqrt(squared)),
+        mae=float(np.abs(errors).mean()),
+        r2=1 - squared / spread if spread > 0 else float("nan"),
+        nll=means.get("nll"),
+        crps=means.get("crps"),
+        sharpness=float(np.sqrt(ensemble.compute_variance().mean())) if isinstance(ensemble, NormalMixture) else None,
+        pinball=means.get("pinball"),
     )
 
 

@@ -146,4 +146,11 @@ class _ScoreSums:
         right[:, arranged.order[arranged.united :]] = self.hits / self.count[:, None]
         nll[:, arranged.order] = self.nll / self.count[:, None]
         each = self.by_member / self.held
-        return CommitteeScores(self.members, np.array(self.sizes), right, nll, (each[0] + sure) / N, each[1] / N)
+        return CommitteeScores(
+            members=self.members,
+            sizes=np.array(self.sizes),
+            right=right,
+            nll=nll,
+            member_right=(each[0] + sure) / N,
+            member_nll=each[1] / N,
+        )

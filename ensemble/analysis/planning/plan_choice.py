@@ -96,12 +96,12 @@ def choose_best_plan(grid: PlanGrid, budget: int, figure: str = "nll", by: PlanG
     possible_plans = [plan for plan in select_possible_plans(paid, figure) if plan != best]
     second = compute_plan_losses(grid, rank_plans(by or grid, possible_plans, figure)[:1], best, figure)
     return PlanChoice(
-        figure,
-        budget,
-        best,
-        estimate_plan(grid, best, figure),
-        second[0] if second else None,
-        required_sample_size(second[0], grid.n, grid.members) if second else None,
-        len(paid),
-        tuple(compute_plan_losses(grid, possible_plans, best, figure)),
+        metric=figure,
+        budget=budget,
+        best=best,
+        best_estimate=estimate_plan(grid, best, figure),
+        runner_up=second[0] if second else None,
+        sample_size=required_sample_size(second[0], grid.n, grid.members) if second else None,
+        affordable_plans=len(paid),
+        losses=tuple(compute_plan_losses(grid, possible_plans, best, figure)),
     )

@@ -132,13 +132,16 @@ def build_plan_grid(epochs: Sequence[int], scores: Sequence[CommitteeScores], gr
     if len({(score.members, score.right.shape) for score in scores}) > 1:
         raise ValueError("The epochs of a map are of the same members and examples.")
     return PlanGrid(
-        scores[0].members,
-        np.array(epochs, np.int64),
-        scores[0].sizes,
-        {"nll": np.stack([score.nll for score in scores]), "accuracy": np.stack([score.right for score in scores])},
-        {
+        members=scores[0].members,
+        epochs=np.array(epochs, np.int64),
+        sizes=scores[0].sizes,
+        scores={
+            "nll": np.stack([score.nll for score in scores]),
+            "accuracy": np.stack([score.right for score in scores]),
+        },
+        member_scores={
             "nll": np.stack([score.member_nll for score in scores]),
             "accuracy": np.stack([score.member_right for score in scores]),
         },
-        groups,
+        groups=groups,
     )

@@ -73,7 +73,7 @@ def estimate_plan(grid: PlanGrid, plan: EnsemblePlan, figure: str) -> PlanEstima
     """
     values = grid.example_scores(plan, figure)
     share, df = _member_variance([grid.member_influence(plan, figure)])
-    low, high = _plan_mean_interval(values, share, df, LEVEL, figure, grid.groups)
+    low, high = _plan_mean_interval(values, share, df=df, level=LEVEL, figure=figure, groups=grid.groups)
     if figure == "accuracy":
         high = min(high, 1.0)
     return PlanEstimate(float(values.mean()), max(0.0, low), high)
@@ -115,7 +115,17 @@ def compute_plan_losses(
     reference, its_members = (other_grid.example_scores(against, figure), other_grid.member_influence(against, figure))
     level = 1 - (1 - LEVEL) / max(1, len(plans))
     every = [
-        _compute_plan_loss(grid, plan, against, figure, sign, reference, its_members, other is not None, level)
+        _compute_plan_loss(
+            grid,
+            plan,
+            against=against,
+            figure=figure,
+            sign=sign,
+            reference=reference,
+            its_members=its_members,
+            apart=other is not None,
+            level=level,
+        )
         for plan in plans
     ]
     return every if other is not None or figure != "nll" else _apply_jensen_bounds(every)
@@ -153,10 +163,18 @@ def _compute_plan_loss(
     plan_influence = grid.member_influence(plan, figure)
     share, df = _member_variance([plan_influence, its_members] if apart else [plan_influence - its_members])
     groups = grid.groups
-    low, high = _plan_mean_interval(values, share, df, level, figure, groups)
+    low, high = _plan_mean_interval(values, share, df=df, level=level, figure=figure, groups=groups)
     draws = values if groups is None else collapse_groups(values, groups)
     by_examples = float(draws.var()) / len(draws)
-    return PlanLoss(plan, against, float(values.mean()), low, high, by_examples, share)
+    return PlanLoss(
+        plan=plan,
+        against=against,
+        mean=float(values.mean()),
+        low=low,
+        high=high,
+        by_examples=by_examples,
+        by_members=share,
+    )
 
 
 def _member_variance(influences: Sequence[Doubles]) -> tuple[float, float]:

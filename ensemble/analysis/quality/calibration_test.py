@@ -118,11 +118,13 @@ def calibration_test(
         effect = estimate_design_effect(right, sure, groups, 1 - OVERALL_LEVEL)
     count = None if groups is None else int(groups.max()) + 1
     each = [
-        _test_bin(sure[within == b], right[within == b], edges[b], edges[b + 1], effect, count)
+        _test_bin(sure[within == b], right[within == b], low=edges[b], high=edges[b + 1], effect=effect, groups=count)
         for b in np.unique(within)
     ]
     corrected = adjust_p_holm(np.array([bin_test.p for bin_test in each]))
-    return CalibrationTest(_test_bin(sure, right, 0, 1, effect, count), tuple(each), tuple(corrected.tolist()))
+    return CalibrationTest(
+        _test_bin(sure, right, low=0, high=1, effect=effect, groups=count), tuple(each), tuple(corrected.tolist())
+    )
 
 
 def _test_bin(
@@ -140,4 +142,6 @@ def _test_bin(
         p = poisson_binomial_p_value(sure, min(max(hits_worth, 0), worth))
     else:
         p = poisson_binomial_p_value(sure, hits)
-    return CalibrationBinTest(float(low), float(high), n, hits, expected, float(z), p, groups)
+    return CalibrationBinTest(
+        low=float(low), high=float(high), n=n, right=hits, expected=expected, z=float(z), p=p, groups=groups
+    )

@@ -166,9 +166,11 @@ def measure_class_scores(probabilities: Floats, said: Ints, labels: Ints, groups
         f1=f1,
         excess=probabilities.mean(axis=0, dtype=np.float64) - counts / n,
         balanced_accuracy=_estimate_balanced_accuracy(hits, labels, recall, counts, groups),
-        macro_f1=_estimate_macro_f1(hits, labels, said, f1, counts + answers, used, groups),
+        macro_f1=_estimate_macro_f1(hits, labels, said=said, f1=f1, both=counts + answers, used=used, groups=groups),
         lowest=lowest,
-        lowest_p=_test_lowest_class(right, counts, present, lowest, hits, labels, groups),
+        lowest_p=_test_lowest_class(
+            right, counts, present=present, lowest=lowest, hits=hits, labels=labels, groups=groups
+        ),
     )
 
 

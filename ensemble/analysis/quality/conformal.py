@@ -167,9 +167,18 @@ def fit_conformal_threshold(
         raise ValueError(f"{method!r} is none of {', '.join(METHODS)}.")
     if averaged.ndim != 2 or labels.shape != averaged.shape[:1]:
         raise ValueError(f"{averaged.shape} probabilities and {labels.shape} labels.")
-    conformal_threshold = ConformalThreshold(method, error_rate, math.inf, len(labels), penalty, free)
+    conformal_threshold = ConformalThreshold(
+        method=method, error_rate=error_rate, threshold=math.inf, n=len(labels), penalty=penalty, free=free
+    )
     scores = _nonconformity_scores(conformal_threshold, averaged, labels)
-    return ConformalThreshold(method, error_rate, conformal_quantile(scores, error_rate), len(labels), penalty, free)
+    return ConformalThreshold(
+        method=method,
+        error_rate=error_rate,
+        threshold=conformal_quantile(scores, error_rate),
+        n=len(labels),
+        penalty=penalty,
+        free=free,
+    )
 
 
 def _sort_descending(averaged: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

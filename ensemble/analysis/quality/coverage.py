@@ -100,15 +100,15 @@ def measure_coverage(sets: NDArray[np.bool_], labels: Ints, groups: Ints | None 
     with np.errstate(invalid="ignore"):
         class_size = np.bincount(labels, size, C) / of_class
     return ConformalCoverage(
-        N,
-        int(hit.sum()),
-        np.bincount(size, minlength=C + 1),
-        np.bincount(size[hit], minlength=C + 1),
-        of_class,
-        np.bincount(labels[hit], minlength=C),
-        class_size,
-        grouped_share_interval(hit, groups),
-        1.0 if groups is None else effective_examples(hit, groups) / N,
+        n=N,
+        covered=int(hit.sum()),
+        sizes=np.bincount(size, minlength=C + 1),
+        sizes_covered=np.bincount(size[hit], minlength=C + 1),
+        class_n=of_class,
+        class_covered=np.bincount(labels[hit], minlength=C),
+        class_size=class_size,
+        coverage_interval=grouped_share_interval(hit, groups),
+        worth=1.0 if groups is None else effective_examples(hit, groups) / N,
     )
 
 
@@ -154,10 +154,10 @@ def evaluate_ensemble_sets(
     return evaluate_conformal_sets(
         predictions.averaged,
         predictions.labels,
-        error_rate,
-        method,
-        (fit.averaged, fit.labels) if fit else None,
-        predictions.groups,
+        error_rate=error_rate,
+        method=method,
+        calibration=(fit.averaged, fit.labels) if fit else None,
+        groups=predictions.groups,
     )
 
 

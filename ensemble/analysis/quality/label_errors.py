@@ -143,18 +143,18 @@ def find_label_errors(predictions: EnsemblePredictions) -> LabelErrors:
     doubt = estimate_doubt(*estimate_likelihoods(averaged, labels, raised))
     agreeing = predictions.tallies[numbers, labels].astype(np.int64)
     return LabelErrors(
-        by,
-        joint,
-        share,
-        min(max(0.0, min(ends)), share),
-        max(high, share),
-        doubt,
-        suggested,
-        predictions.probabilities[:, numbers, labels].min(axis=0),
-        agreeing,
-        ~predictions.right,
-        agreeing < predictions.tallies.sum(axis=1),
-        np.lexsort((numbers, averaged[numbers, labels], -doubt)),
+        by=by,
+        joint=joint,
+        share=share,
+        low=min(max(0.0, min(ends)), share),
+        high=max(high, share),
+        doubt=doubt,
+        suggested=suggested,
+        lowest=predictions.probabilities[:, numbers, labels].min(axis=0),
+        agreeing=agreeing,
+        contradicted=~predictions.right,
+        disputed=agreeing < predictions.tallies.sum(axis=1),
+        order=np.lexsort((numbers, averaged[numbers, labels], -doubt)),
     )
 
 

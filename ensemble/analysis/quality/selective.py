@@ -151,7 +151,18 @@ def fit_confidence_threshold(
     low, high = grouped_share_interval(~right[kept], select_groups(groups, kept)) if count else (0.0, 1.0)
     error = wrong / count if count else math.nan
     fit_count = len(fitting[1])
-    return ConfidenceThreshold(threshold, count / n, error, low, high, count, wrong, n, fit_count, halved)
+    return ConfidenceThreshold(
+        threshold=threshold,
+        coverage=count / n,
+        error=error,
+        low=low,
+        high=high,
+        answered=count,
+        wrong=wrong,
+        n=n,
+        fitted=fit_count,
+        halved=halved,
+    )
 
 
 def find_confidence_threshold(confidence: Floats, right: NDArray[np.bool_], error_rate: float) -> float:

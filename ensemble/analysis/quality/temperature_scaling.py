@@ -189,10 +189,19 @@ def compare_fitted_temperatures(
         each[rows] = average_probabilities(apply_temperature(part, before))
     loss, mistake_nll = log_loss(averaged, labels), estimate_mistake_nll(averaged)
     return TemperatureComparison(
-        unscaled=_evaluate_temperature(1.0, averaged, labels, loss, mistake_nll, groups),
-        scaled_members=_evaluate_temperature(before, each, labels, loss, mistake_nll, groups),
+        unscaled=_evaluate_temperature(
+            1.0, averaged, labels=labels, as_it_is=loss, mistake_nll=mistake_nll, groups=groups
+        ),
+        scaled_members=_evaluate_temperature(
+            before, each, labels=labels, as_it_is=loss, mistake_nll=mistake_nll, groups=groups
+        ),
         scaled_average=_evaluate_temperature(
-            after, apply_temperature(averaged, after), labels, loss, mistake_nll, groups
+            after,
+            apply_temperature(averaged, after),
+            labels=labels,
+            as_it_is=loss,
+            mistake_nll=mistake_nll,
+            groups=groups,
         ),
         fitted=len(chosen),
         offered=len(first),
@@ -231,7 +240,12 @@ def _evaluate_temperature(
     extra = estimate_mistake_nll(probabilities) - mistake_nll
     low, high = saved_nll_interval(saved, extra, groups)
     return TemperatureResult(
-        temperature, measure_quality(probabilities, labels, groups), reliability, float(saved.mean()), low, high
+        temperature=temperature,
+        quality=measure_quality(probabilities, labels, groups),
+        reliability=reliability,
+        saved=float(saved.mean()),
+        saved_low=low,
+        saved_high=high,
     )
 
 

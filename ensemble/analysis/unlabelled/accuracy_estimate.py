@@ -180,17 +180,17 @@ def fit_accuracy(predictions: EnsemblePredictions) -> AccuracyFit:
     threshold = float(np.sort(certainty)[-hits]) if hits else math.inf
     differ = float(measures.disagreement.mean())
     return AccuracyFit(
-        measures,
-        right,
-        member_errors,
-        groups,
-        temperature,
-        tempered,
-        certainty,
-        threshold,
-        float((~right).mean()) / differ if differ else None,
-        float(member_errors.mean()) / differ if differ else None,
-        calibration_test(_cross_fit_confidence(measures.averaged, labels, groups), right, groups=groups),
+        measures=measures,
+        right=right,
+        member_errors=member_errors,
+        groups=groups,
+        temperature=temperature,
+        tempered=tempered,
+        certainty=certainty,
+        threshold=threshold,
+        errors_per_disagreement=float((~right).mean()) / differ if differ else None,
+        member_errors_per_disagreement=float(member_errors.mean()) / differ if differ else None,
+        calibration=calibration_test(_cross_fit_confidence(measures.averaged, labels, groups), right, groups=groups),
     )
 
 
@@ -228,7 +228,15 @@ def estimate_accuracy(fit: AccuracyFit, new: OutputMeasures) -> AccuracyEstimate
     if new.n < MIN_IMAGES:
         refusals.append("few_new")
     if refusals:
-        return AccuracyEstimate(new.n, fit.n, {}, None, math.nan, None, tuple(refusals))
+        return AccuracyEstimate(
+            n=new.n,
+            labelled=fit.n,
+            estimates={},
+            member=None,
+            disagreement=math.nan,
+            likeness=None,
+            refusals=tuple(refusals),
+        )
     likeness = compare_distributions(fit.measures, new, fit.groups)
     refusals += [] if fit.is_calibrated else ["calibration"]
     refusals += ["unlike"] if likeness.is_unlike else []
@@ -248,14 +256,14 @@ def estimate_accuracy(fit: AccuracyFit, new: OutputMeasures) -> AccuracyEstimate
         else (min(share.low for share in estimates.values()), max(share.high for share in estimates.values()))
     )
     return AccuracyEstimate(
-        new.n,
-        fit.n,
-        estimates,
-        shares.get("member"),
-        differ,
-        likeness,
-        tuple(refusals),
-        None if refusals and span[0] <= 0 and span[1] >= NO_UPPER_END else span,
+        n=new.n,
+        labelled=fit.n,
+        estimates=estimates,
+        member=shares.get("member"),
+        disagreement=differ,
+        likeness=likeness,
+        refusals=tuple(refusals),
+        range=None if refusals and span[0] <= 0 and span[1] >= NO_UPPER_END else span,
     )
 
 

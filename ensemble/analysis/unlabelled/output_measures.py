@@ -83,11 +83,11 @@ def measure_outputs(probabilities: Floats) -> OutputMeasures:
         disagreement[rows] = pairwise_disagreement(votes)
         information[rows] = mutual_information(part, averaged[rows])
     return OutputMeasures(
-        M,
-        averaged,
-        most_likely_classes(averaged),
-        prediction_confidence(averaged),
-        entropy(averaged),
-        information,
-        disagreement,
+        members=M,
+        averaged=averaged,
+        answers=most_likely_classes(averaged),
+        confidence=prediction_confidence(averaged),
+        entropy=entropy(averaged),
+        information=information,
+        disagreement=disagreement,
     )

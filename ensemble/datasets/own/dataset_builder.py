@@ -137,14 +137,14 @@ def _build_staged_dataset(
     if copies:  # For whoever looks at runs of it.
         load_training_copies(note.fingerprint, lambda: copies)
     return PreparationReport(
-        note,
-        counts,
-        sizes,
-        listed,
-        copied.unreadable_count,
-        duplicates,
-        int(copies.in_training.sum()) if copies else None,
-        copies.copies if copies else None,
+        note=note,
+        counts=counts,
+        sizes=sizes,
+        unreadable=listed,
+        unreadable_count=copied.unreadable_count,
+        duplicates=duplicates,
+        training_copies=int(copies.in_training.sum()) if copies else None,
+        test_copies=copies.copies if copies else None,
     )
 
 

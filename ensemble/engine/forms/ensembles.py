@@ -66,7 +66,14 @@ def split_metrics_by_ensemble(metrics: TrainingMetrics, aside: np.ndarray, ensem
         for place, own in enumerate(slice_members_by_ensemble(len(aside), ensembles))
     )
     whole = mask_frozen_members(aside, TrainingMetrics(metrics.loss, metrics.accuracy, None, None))
-    return TrainingMetrics(whole.loss, whole.accuracy, None, None, whole.active, each)
+    return TrainingMetrics(
+        loss=whole.loss,
+        accuracy=whole.accuracy,
+        ensemble_nll=None,
+        ensemble_accuracy=None,
+        active=whole.active,
+        by_ensemble=each,
+    )
 
 
 class MultiEnsembleAccumulator:

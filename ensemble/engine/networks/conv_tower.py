@@ -82,7 +82,7 @@ def apply_layers_by_windows(x: Array, layers: Sequence[Layer], precision: str) -
     def apply_chunk(x: Array) -> Array:
         for n, (_, bias) in enumerate(layers):
             with jax.named_scope(f"convolution_{n}"):
-                x = conv_relu_pool(x, weights[n], bias, grid, len(layers) - 1 - n, methods[n])
+                x = conv_relu_pool(x, weights[n], bias=bias, grid=grid, level=len(layers) - 1 - n, method=methods[n])
         return x
 
     y = lax.map(apply_chunk, lay_out_taps(chunked, grid))

@@ -138,7 +138,7 @@ def conv_relu_pool(
       Images at this level, (O, 4ᵏ, R, Q · B), float32; an odd last row or column of the images
       before is dropped, as `nn.avg_pool` does.
     """
-    return _conv_relu_pool_forward(x, weights, bias, grid, level, method)[0]
+    return _conv_relu_pool_forward(x, weights, bias=bias, grid=grid, level=level, method=method)[0]
 
 
 def _conv_relu_pool_forward(

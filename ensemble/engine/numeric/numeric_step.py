@@ -74,7 +74,9 @@ def run_numeric_step(
     attack = inputs.adversarial if rule.has_adversarial_examples else None
     (nll, squared, after), grads = differentiate_loss(compute_loss, trained, inputs.features[batch], attack)
     rate = jnp.asarray(inputs.hyper.rates)[step]
-    moved, opt_state = apply_gradient_step(rule, grads, state.opt_state, trained, rate, inputs.hyper)
+    moved, opt_state = apply_gradient_step(
+        rule, grads, opt_state=state.opt_state, trained=trained, rate=rate, hyper=inputs.hyper
+    )
     return MemberState({**moved, **after}, opt_state), NumericStepMetrics(nll, squared)
 
 

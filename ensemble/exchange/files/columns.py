@@ -150,7 +150,15 @@ def parse_table_columns(
             parts.append(column)
         else:
             attributes.append(column)
-    return TableColumns(keys, kind, class_columns, names, tuple(ignored), tuple(parts), tuple(attributes))
+    return TableColumns(
+        key_columns=keys,
+        kind=kind,
+        class_columns=class_columns,
+        class_names=names,
+        ignored=tuple(ignored),
+        member_parts=tuple(parts),
+        attributes=tuple(attributes),
+    )
 
 
 def check_distinct_columns(columns: Sequence[str]) -> None:

@@ -143,14 +143,14 @@ def read_csv_text(file: BoundedReader) -> CsvText:
     if place:
         notes.append("Lines before the header of the table were passed over.")
     return CsvText(
-        encoding,
-        names,
-        delimiter,
-        _find_decimal_point(rows, delimiter),
-        rows,
-        first_line,
-        _has_comments(file, encoding),
-        notes,
+        encoding=encoding,
+        names=names,
+        delimiter=delimiter,
+        decimal=_find_decimal_point(rows, delimiter),
+        rows=rows,
+        first_line=first_line,
+        comments=_has_comments(file, encoding),
+        notes=notes,
     )
 
 

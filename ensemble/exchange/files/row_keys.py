@@ -87,13 +87,13 @@ class RowKeys:
             examples, example_names = _count_previous_rows(series), ()
         listing = " and ".join(f"“{part:.40}”" for part in used)
         return cls(
-            series,
-            examples,
-            epoch_names,
-            member_names,
-            example_names,
-            (*used, weak) if weak else tuple(used),
-            (f"Members were told apart by {listing}.",) if used else (),
+            series=series,
+            examples=examples,
+            epoch_names=epoch_names,
+            member_names=member_names,
+            example_names=example_names,
+            used=(*used, weak) if weak else tuple(used),
+            notes=(f"Members were told apart by {listing}.",) if used else (),
         )
 
 

@@ -134,13 +134,13 @@ def judge_onnx_model(content: EnsembleContent, path: Path) -> tuple[dict[str, fl
 
 
 FORMAT = ExportFormat(
-    "onnx",
-    "A program for anything, ONNX",
-    "For onnxruntime, browsers, telephones and cards: images in, probabilities out, in one file.",
-    ".onnx",
-    True,
-    write_onnx_model,
-    judge_onnx_model,
+    name="onnx",
+    title="A program for anything, ONNX",
+    gloss="For onnxruntime, browsers, telephones and cards: images in, probabilities out, in one file.",
+    suffix=".onnx",
+    holds_weights=True,
+    write=write_onnx_model,
+    judge=judge_onnx_model,
     packages=("onnx", "onnxruntime"),
     averages=True,
 )

@@ -47,12 +47,12 @@ def judge_stablehlo_program(content: EnsembleContent, path: Path) -> tuple[dict[
 
 
 FORMAT = ExportFormat(
-    "stablehlo",
-    "A program for JAX, StableHLO",
-    "For JAX on a CPU, an NVIDIA card or a TPU: images in, probabilities out, in one file.",
-    ".stablehlo",
-    True,
-    write_stablehlo_program,
-    judge_stablehlo_program,
+    name="stablehlo",
+    title="A program for JAX, StableHLO",
+    gloss="For JAX on a CPU, an NVIDIA card or a TPU: images in, probabilities out, in one file.",
+    suffix=".stablehlo",
+    holds_weights=True,
+    write=write_stablehlo_program,
+    judge=judge_stablehlo_program,
     averages=True,
 )

@@ -97,15 +97,15 @@ def build_axis_column(axis: PointAxis, cells: Sequence[Cell], n: int) -> AxisCol
     values = tuple(keep_finite_number(cell) if is_number else format_category_cell(axis.name, cell) for cell in cells)
     unit = units.get(axis.name, "")
     return AxisColumn(
-        axis.name,
-        axis.title,
-        values,
-        is_number,
-        axis.log,
-        unit == "share",
-        not axis.setting,
-        "" if unit == "share" else unit,
-        n,
+        name=axis.name,
+        label=axis.title,
+        values=values,
+        is_number=is_number,
+        log=axis.log,
+        percent=unit == "share",
+        is_metric=not axis.setting,
+        unit="" if unit == "share" else unit,
+        n=n,
     )
 
 

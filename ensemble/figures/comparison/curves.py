@@ -89,8 +89,11 @@ def build_curve_traces(of_splits: CurvesBySplit, what: str, wrong: bool) -> list
             scaled = build_value_scaling(what, wrong)
             bands += build_group_band(curves, hue, scaled)
             if curves.runs > 1 or len(curves.lines) > 1:
-                thin += [build_run_line(line, hue, split, most, scaled, curves) for line in curves.lines]
-            means.append(build_group_mean(curves, hue, split, scaled, in_legend, few))
+                thin += [
+                    build_run_line(line, hue, split=split, most=most, scaled=scaled, curves=curves)
+                    for line in curves.lines
+                ]
+            means.append(build_group_mean(curves, hue, split=split, scaled=scaled, in_legend=in_legend, few=few))
     return [*bands, *thin, *means]
 
 
@@ -182,8 +185,12 @@ def tabulate_group_curves(of_splits: CurvesBySplit, what: str, x: str) -> pd.Dat
     for split, each in of_splits:
         for curves in each:
             for line in curves.lines:
-                frames.append(build_line_frame(curves, split, line.run_id, line.who, x, what, line.x, line.y))
-            whole = build_line_frame(curves, split, "", "mean", x, what, curves.x, curves.mean)
+                frames.append(
+                    build_line_frame(
+                        curves, split, run=line.run_id, who=line.who, x=x, what=what, places=line.x, y=line.y
+                    )
+                )
+            whole = build_line_frame(curves, split, run="", who="mean", x=x, what=what, places=curves.x, y=curves.mean)
             frames.append(whole.assign(low=curves.low, high=curves.high, runs=curves.n))
     rows = [frame for frame in frames if len(frame)]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()

@@ -42,7 +42,12 @@ def plot_run_scatter(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    chart = go.Figure([go.Scatter(trace) for trace in build_scatter_traces(x, y, color, names, kept, palette)])
+    chart = go.Figure(
+        [
+            go.Scatter(trace)
+            for trace in build_scatter_traces(x, y, color=color, names=names, kept=kept, palette=palette)
+        ]
+    )
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
     chart.update_xaxes(
         build_column_axis(x, "x" in log), title=escaping.escape_plotly_text(x.axis_title), automargin=True
@@ -78,7 +83,7 @@ def build_scatter_traces(
             | {"name": "not brushed", "marker": {"size": 5, "color": MUTED_COLOR, "opacity": 0.3}}
         )
     if color is None or not color.is_number:
-        return [*traces, *build_category_traces(x, y, color, names, in_, palette)]
+        return [*traces, *build_category_traces(x, y, color=color, names=names, places=in_, palette=palette)]
     hues = colors.assign_column_colors(color)
     marker = {
         "size": MARKER_SIZE,

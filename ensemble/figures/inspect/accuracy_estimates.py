@@ -87,15 +87,15 @@ def _build_estimated_step(
 ) -> EstimatedStep:
     estimates = {name: tuple(found[name]) for name in ESTIMATORS if found[name]}
     return EstimatedStep(
-        kind,
-        amount,
-        title,
-        found["accuracy"],
-        estimates,
-        found["unlike_p"] < LEVEL or fit["calibration"] != "none",
-        found["unlike_measure"],
-        found["unlike_p"],
-        widen_range([EstimatedShare(*share) for share in estimates.values()], fit["accuracy"]),
+        kind=kind,
+        amount=amount,
+        title=title,
+        accuracy=found["accuracy"],
+        estimates=estimates,
+        refused=found["unlike_p"] < LEVEL or fit["calibration"] != "none",
+        measure=found["unlike_measure"],
+        p=found["unlike_p"],
+        range=widen_range([EstimatedShare(*share) for share in estimates.values()], fit["accuracy"]),
     )
 
 

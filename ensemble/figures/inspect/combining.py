@@ -67,7 +67,7 @@ def plot_combinations(
     for trace in (
         *build_single_member_dots(members, name, palette),
         *(
-            build_combination_dot(rule.quality, words, place, name, high, palette)
+            build_combination_dot(rule.quality, words, place=place, name=name, high=high, palette=palette)
             for place, (words, rule) in enumerate(list_combinations(combined).items())
         ),
     ):

@@ -57,7 +57,9 @@ def plot_committee_curve(
     if enough:
         add_margin_band(chart, enough, float(curve.mean[-1]), palette)
         if enough.smallest_sufficient:
-            add_enough_marker(chart, enough.size, scale * curve.mean[enough.size - 1], name, palette, last)
+            add_enough_marker(
+                chart, enough.size, height=scale * curve.mean[enough.size - 1], name=name, palette=palette, last=last
+            )
     chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
     chart.update_xaxes(
         title="members in the committee",

@@ -69,13 +69,13 @@ def collect_loss_points(run: Run, setting: str, losses: FinalLosses, best: BestV
     )
     values = varied_settings[setting]
     return LossPoints(
-        setting,
-        values,
-        [each.get(m) for m in range(len(values))],
-        member_settings.list_member_names(varied_settings, len(values)),
-        words.LOSS_NAMES[losses.split],
-        best.equivalent_range if best else None,
-        run.status.set_aside,
+        setting=setting,
+        values=values,
+        losses=[each.get(m) for m in range(len(values))],
+        names=member_settings.list_member_names(varied_settings, len(values)),
+        loss=words.LOSS_NAMES[losses.split],
+        best_range=best.equivalent_range if best else None,
+        divergence_steps=run.status.set_aside,
     )
 
 

@@ -45,7 +45,7 @@ def plot_member_map(
     snapshots = found.snapshots.epochs if found.snapshots else ()
     taken = [found.epochs[place] in snapshots for place in places]
     sides = select_text_sides(points[-1])
-    chart = go.Figure([draw_pair_line(points[-1], pair, found, n, noun, palette)])
+    chart = go.Figure([draw_pair_line(points[-1], pair, found=found, n=n, noun=noun, palette=palette)])
     for member in sorted(range(found.members), key=pair.__contains__):  # the chosen on top
         hovers = ["<br>".join(words.describe_point(found, place, member, n, noun)) for place in places]
         chart.add_scatter(

@@ -55,7 +55,9 @@ def choose_error_thresholds(
     """
     held = list_confidences(fit) if fit else [None] * (predictions.members + 1)
     return [
-        selective.fit_confidence_threshold(sure, right, predictions.labels, rate, apart, predictions.groups)
+        selective.fit_confidence_threshold(
+            sure, right, labels=predictions.labels, error_rate=rate, fitting=apart, groups=predictions.groups
+        )
         for (sure, right), apart in zip(list_confidences(predictions), held, strict=False)
     ]
 

@@ -66,7 +66,9 @@ def plot_corruption_metrics(
     for place, (name, words, share) in enumerate(PANELS):
         row, column = place // 2 + 1, place % 2 + 1
         counted = n if share else 0
-        for trace in build_panel_traces(curve, kind, name, words, counted, palette, first=not place):
+        for trace in build_panel_traces(
+            curve, kind, name=name, words=words, n=counted, palette=palette, first=not place
+        ):
             chart.add_scatter(**trace, row=row, col=column)
         axis: dict[str, Any] = {"rangemode": "tozero"}
         if share:

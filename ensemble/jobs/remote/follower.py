@@ -187,4 +187,6 @@ def follow_placed_job(
     if placement is None:
         raise RunError("This job's placement has been removed meanwhile: start it again.")
     backend = create_scheduler_backend(placement, job.path / TASK_FOLDER)
-    return TaskFollower(job, status, stop, report, backend, placement).follow_task()
+    return TaskFollower(
+        job=job, status=status, stop=stop, report=report, backend=backend, placement=placement
+    ).follow_task()

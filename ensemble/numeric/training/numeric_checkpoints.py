@@ -48,7 +48,7 @@ class NumericProgress:
     def create_blank(cls, state: Any, members: int, steps: int) -> "NumericProgress":
         """The place before the first step, of M members and S steps an epoch."""
         zeros = np.zeros((members, steps), np.float32)
-        return cls(state, 0, 0, zeros, zeros.copy(), 0.0)
+        return cls(state=state, step=0, evaluated=0, nll=zeros, squared_error=zeros.copy(), seconds=0.0)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -125,7 +125,14 @@ def restore_numeric_checkpoint(folder: Path, blank: NumericProgress) -> tuple[Nu
         state = jax.tree.unflatten(tree, [arrays[f"leaf-{number:04d}"] for number in range(len(leaves))])
         step, evaluated = (int(count) for count in arrays["counts"])
         seconds = float(arrays["seconds"][0])
-        place = NumericProgress(state, step, evaluated, arrays["nll"], arrays["squared_error"], seconds)
+        place = NumericProgress(
+            state=state,
+            step=step,
+            evaluated=evaluated,
+            nll=arrays["nll"],
+            squared_error=arrays["squared_error"],
+            seconds=seconds,
+        )
         return place, damaged
     if damaged:
         raise RunError(" ".join(damaged) + " There is no other: resume again to train from the beginning.")

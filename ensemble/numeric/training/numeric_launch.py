@@ -37,7 +37,15 @@ def prepare_numeric_table(
       ConfigError: a part has too few rows.
     """
     prepared = prepare_table(
-        table, target, config.split_seed, config.test, config.validation, leave_out, as_categories, group, in_time_order
+        table,
+        target,
+        seed=config.split_seed,
+        test_share=config.test,
+        validation_share=config.validation,
+        leave_out=leave_out,
+        as_categories=as_categories,
+        group=group,
+        in_time_order=in_time_order,
     )
     if config.batch_size > (rows := len(prepared.split.train)):
         note = f"Batch size {config.batch_size:,} exceeds the {rows:,} training rows: all of them are one batch."

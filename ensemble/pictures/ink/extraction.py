@@ -138,7 +138,16 @@ def extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bo
     framed = frames.remove_frames(mask, even)
     mask, stroke = specks.remove_specks(mask)
     count = len(along) + len(across)
-    return Ink(grey, even, mask, look.light, threshold, stroke, count, frames=framed)
+    return Ink(
+        grey=grey,
+        even=even,
+        mask=mask,
+        light=look.light,
+        threshold=threshold,
+        stroke=stroke,
+        lines=count,
+        frames=framed,
+    )
 
 
 def is_ink_spanning(away: NDArray[np.float32]) -> bool:

@@ -175,7 +175,15 @@ def build_mark(piece: InkPiece, line: int, ink: Ink, scale: float) -> Mark:
     )
     ground = measure_non_paper(ink, piece.box)
     around_in = count_loops(piece.cut)
-    return Mark(box, line, convert_to_mnist(piece.cut), piece.cut, piece.number, ground, around_in)
+    return Mark(
+        box=box,
+        line=line,
+        image=convert_to_mnist(piece.cut),
+        cut=piece.cut,
+        piece=piece.number,
+        non_paper_share=ground,
+        loops=around_in,
+    )
 
 
 def count_loops(cut: NDArray[np.uint8]) -> int:

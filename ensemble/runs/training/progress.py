@@ -49,7 +49,16 @@ class Progress:
     def blank(cls, state: Any, members: int, steps: int) -> "Progress":
         """The place before the first step, of M members and S steps an epoch."""
         wide, flat = np.zeros((members, steps), np.float32), np.zeros(steps, np.float32)
-        return cls(state, 0, 0, wide, wide.copy(), flat, flat.copy(), seconds=0.0)
+        return cls(
+            state=state,
+            step=0,
+            evaluated=0,
+            loss=wide,
+            accuracy=wide.copy(),
+            ensemble_nll=flat,
+            ensemble_accuracy=flat.copy(),
+            seconds=0.0,
+        )
 
     @property
     def steps_per_epoch(self) -> int:

@@ -81,7 +81,9 @@ def show_settings_scatter(
     names = [format_unique_run_name(run) for run in every]
     title = f"{y.label} by {x.label_in_sentence} · {format_count(len(every), 'run')}"
     figure_panel.show_figure_panel(
-        scatter.plot_run_scatter(x, y, color, names, kept.mask, title, theme.get_page_palette(), log),
+        scatter.plot_run_scatter(
+            x, y, color=color, names=names, kept=kept.mask, title=title, palette=theme.get_page_palette(), log=log
+        ),
         key="compare_scatter",
         name=f"{y.name}-by-{x.name}",
         title=title,

@@ -143,7 +143,15 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         format_func=LABEL_READINGS.__getitem__,
         help="Labels in arrays can be the names of classes, or count them. What was taken is said.",
     )
-    other = UploadRequest(now.file, int(size), float(share), float(bad), merge, pattern.strip(), labels or "")
+    other = UploadRequest(
+        file=now.file,
+        size=int(size),
+        test_share=float(share),
+        max_unreadable=float(bad),
+        merge_classes=merge,
+        class_pattern=pattern.strip(),
+        labels_as=labels or "",
+    )
     st.button(
         "Read it again",
         icon=":material/refresh:",

@@ -51,10 +51,10 @@ def show_image_page(
         image_grid.show_image_grid(
             others.load(page),
             others.predictions,
-            np.searchsorted(others.numbers, page),
-            shared.class_names,
-            shared.noun,
-            None,
+            numbers=np.searchsorted(others.numbers, page),
+            names=shared.class_names,
+            noun=shared.noun,
+            on_open=None,
             key=key,
             under=(lambda at: under(int(others.numbers[at]))) if under else None,
             subject=others.subject,
@@ -73,10 +73,10 @@ def show_test_image_grid(
     image_grid.show_image_grid(
         shared.dataset.tiles[page],
         shared.predictions,
-        page,
-        shared.class_names,
-        shared.noun,
-        lambda number: open_pressed_image(key, number),
+        numbers=page,
+        names=shared.class_names,
+        noun=shared.noun,
+        on_open=lambda number: open_pressed_image(key, number),
         key=key,
         under=under,
         details=shared.dataset.details,
@@ -131,6 +131,12 @@ def show_open_image(shared: SharedEpoch) -> None:
     place = f"{shared.run.id} · epoch {shared.epoch}"
     image_dialog.show_image_dialog(
         image_dialog.ImageDialogContext(
-            shared.predictions, shared.dataset, numbers, shared.noun, shared.source, place, shared.fitting
+            predictions=shared.predictions,
+            dataset=shared.dataset,
+            numbers=numbers,
+            noun=shared.noun,
+            source=shared.source,
+            file_stem=place,
+            validation_source=shared.fitting,
         )
     )

@@ -68,7 +68,15 @@ class SharedEpoch(EvaluatedEpoch):
             wait = f"Computing with {size / 1e6:,.0f} million probabilities …"
         where = self.fitting if fitted else None
         with st.spinner(wait) if wait else contextlib.nullcontext():
-            result: Result = _compute_shared_measure(name, place, arguments, where, fitted, function, self.predictions)
+            result: Result = _compute_shared_measure(
+                name,
+                place,
+                arguments=arguments,
+                where=where,
+                fitted=fitted,
+                _function=function,
+                _predictions=self.predictions,
+            )
         return result
 
     def decompose_loss(self, epoch: int) -> NllDecomposition | None:

@@ -91,7 +91,12 @@ class LabelQueue:
     def build_decision(self, number: int, decision: str, new_label: int) -> LabelDecision:
         """A decision about an image, to be kept."""
         return LabelDecision(
-            decision, number, checksum_image(self.images, number), int(self.labels[number]), new_label, self.run_id
+            decision=decision,
+            number=number,
+            image=checksum_image(self.images, number),
+            label=int(self.labels[number]),
+            new_label=new_label,
+            run=self.run_id,
         )
 
 
@@ -118,15 +123,15 @@ class QueueState:
 def build_test_queue(shared: SharedEpoch) -> LabelQueue:
     """The queue of a run's test images, none of which its members have learnt."""
     return LabelQueue(
-        "test",
-        shared.dataset.images,
-        shared.dataset.tiles,
-        shared.predictions.labels,
-        judge_labels(shared, "test"),
-        tuple(shared.class_names),
-        shared.noun,
-        shared.run.id,
-        shared.dataset.details,
+        split="test",
+        images=shared.dataset.images,
+        tiles=shared.dataset.tiles,
+        labels=shared.predictions.labels,
+        judged=judge_labels(shared, "test"),
+        class_names=tuple(shared.class_names),
+        noun=shared.noun,
+        run_id=shared.run.id,
+        details=shared.dataset.details,
     )
 
 
@@ -140,14 +145,14 @@ def build_training_queue(shared: SharedEpoch) -> LabelQueue:
     judged = judge_labels(shared, "training")
     dataset = load_run_dataset(shared.run)
     return LabelQueue(
-        "train",
-        dataset.train_images,
-        dataset.train_images,
-        dataset.train_labels,
-        judged,
-        tuple(shared.class_names),
-        shared.noun,
-        shared.run.id,
+        split="train",
+        images=dataset.train_images,
+        tiles=dataset.train_images,
+        labels=dataset.train_labels,
+        judged=judged,
+        class_names=tuple(shared.class_names),
+        noun=shared.noun,
+        run_id=shared.run.id,
     )
 
 

@@ -63,12 +63,12 @@ def offer_epochs(run: NumericRun) -> Choice:
     kept = list_prediction_epochs(run.id)
     values = {str(epoch): str(epoch) for epoch in kept}
     return Choice(
-        address.EPOCH.name,
-        "Epoch",
-        values,
-        str(select_numeric_epoch(run)),
-        "Every epoch’s predictions are kept.",
-        "slider",
+        name=address.EPOCH.name,
+        label="Epoch",
+        values=values,
+        default=str(select_numeric_epoch(run)),
+        help="Every epoch’s predictions are kept.",
+        form="slider",
         width=260,
     )
 

@@ -132,10 +132,10 @@ def show_regression_launch_button(primary: bool = True) -> None:
     launching.show_launch_button(
         "solve_launch",
         plan_selected_regression,
-        lambda: probe.get_device_probe().is_pending,
-        launch_and_show_regression,
-        show_regression_wait_note,
-        primary,
+        still_asked=lambda: probe.get_device_probe().is_pending,
+        press=launch_and_show_regression,
+        below=show_regression_wait_note,
+        primary=primary,
     )
 
 

@@ -72,7 +72,9 @@ def show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: 
     name = words.METRIC_NAMES[choice.metric]
     title = f"{name} by members and epochs · {format_run_name(run)} · test images"
     pictures.show_figure_panel(
-        plan_heatmap.plot_plan_heatmap(maps.test, choice, costs, choice.metric, title, theme.get_page_palette()),
+        plan_heatmap.plot_plan_heatmap(
+            maps.test, choice, costs=costs, name=choice.metric, title=title, palette=theme.get_page_palette()
+        ),
         key="plan",
         job=run,
         name=f"{run.id}-plan-{choice.metric}",

@@ -68,10 +68,10 @@ def load_conformal_sets(predictions: EnsemblePredictions, fitting: ValidationSou
         sets = cross_conformal_sets(
             predictions.averaged,
             predictions.labels,
-            rate,
-            method,
-            get_calibration_examples(fitting),
-            predictions.groups,
+            error_rate=rate,
+            method=method,
+            calibration=get_calibration_examples(fitting),
+            groups=predictions.groups,
         )
         _SETS_CACHE[predictions] = question, sets
     return sets

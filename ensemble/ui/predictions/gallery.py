@@ -46,14 +46,14 @@ def show_image_gallery(
     image_grid.show_image_grid(
         images,
         predictions,
-        page,
-        dataset.class_names,
-        noun,
-        open_gallery_image,
+        numbers=page,
+        names=dataset.class_names,
+        noun=noun,
+        on_open=open_gallery_image,
         details=dataset.details,
         has_images=dataset.images is not None,
     )
-    show_gallery_downloads(run, epoch, predictions, dataset, numbers, page, noun)
+    show_gallery_downloads(run, epoch, predictions=predictions, dataset=dataset, numbers=numbers, page=page, noun=noun)
     return numbers
 
 

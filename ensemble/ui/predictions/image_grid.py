@@ -88,10 +88,10 @@ def show_image_grid(
                 build_image_tile(
                     predictions,
                     number,
-                    names,
-                    noun,
-                    details.describe_example(int(number)),
-                    f"{subject[:1].upper()}{subject[1:]} {shown}",
+                    names=names,
+                    noun=noun,
+                    example_name=details.describe_example(int(number)),
+                    title=f"{subject[:1].upper()}{subject[1:]} {shown}",
                 )
                 | (build_tile_lines(under(int(number))) if under else {})
                 | ({} if has_images else {"card": details.describe_tile(int(number))})

@@ -58,9 +58,13 @@ def build_run_setting_column(field: "dataclasses.Field[Any]") -> RunColumn:
     title, width = FIRST_SETTINGS.get(field.name, (settings.format_setting_title(field.name), 110))
     first = field.name in (*FIRST_SETTINGS, "network", "momentum", "batch_size")
     if isinstance(field.default, str | bool):
-        return RunColumn(title, "text", width, field.metadata["help"], None, first)
+        return RunColumn(
+            title=title, kind="text", width=width, help=field.metadata["help"], formatter=None, is_default=first
+        )
     formatter = format_seed if field.name == "seed" else format_setting_number
-    return RunColumn(title, "number", width, field.metadata["help"], formatter, first)
+    return RunColumn(
+        title=title, kind="number", width=width, help=field.metadata["help"], formatter=formatter, is_default=first
+    )
 
 
 def format_seed(value: float) -> str:

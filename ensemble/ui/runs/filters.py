@@ -69,7 +69,9 @@ def select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], boo
             if tags
             else []
         )
-    return find_matching_runs(every, text, state, data, network, tag), bool(text.strip() or tag)
+    return find_matching_runs(every, text, states=state, datasets=data, learners=network, tags=tag), bool(
+        text.strip() or tag
+    )
 
 
 def select_filter_values(

@@ -71,12 +71,12 @@ def show_format_button(run: runs.Run, export_format: ExportFormat, obstacle: str
     show_file_button(
         run,
         export_format.title,
-        export_format.gloss,
-        lambda: make_export_bytes(run_id, name),
-        export_format.suffix or ".zip",
-        "application/octet-stream" if export_format.suffix else "application/zip",
-        name,
-        obstacle,
+        gloss=export_format.gloss,
+        make_bytes=lambda: make_export_bytes(run_id, name),
+        suffix=export_format.suffix or ".zip",
+        media_type="application/octet-stream" if export_format.suffix else "application/zip",
+        name=name,
+        obstacle=obstacle,
     )
 
 
@@ -84,7 +84,14 @@ def show_page_export_button(run: runs.Run, obstacle: str) -> None:
     """The button of the report whose members answer, made when that is pressed, or why not."""
     run_id = run.id
     show_file_button(
-        run, PAGE_TITLE, PAGE_GLOSS, lambda: make_page_bytes(run_id), ".html", "text/html", "page", obstacle
+        run,
+        PAGE_TITLE,
+        gloss=PAGE_GLOSS,
+        make_bytes=lambda: make_page_bytes(run_id),
+        suffix=".html",
+        media_type="text/html",
+        name="page",
+        obstacle=obstacle,
     )
 
 

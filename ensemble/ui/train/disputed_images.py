@@ -64,7 +64,7 @@ def _build_disputed_strip(
         "strip": thumbnails.encode_image_strip(images.tiles[numbers]),
         "image": image_grid.compute_tile_layout(images.tiles.shape[1:]),
         "tiles": [
-            build_votes_tile(run_id, epoch, predictions, number, images.class_names, noun)
+            build_votes_tile(run_id, epoch, predictions=predictions, number=number, names=images.class_names, noun=noun)
             for number in numbers.tolist()
         ],
     }

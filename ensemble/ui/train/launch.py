@@ -162,12 +162,12 @@ def list_past_speeds(info: DatasetInfo, cost: NetworkCost, all_devices: int) -> 
     """
     return [
         PastRun(
-            training_config.devices or all_devices,
-            run.status.img_member_per_s,
-            run.status.host,
-            training_config.precision,
-            cost.flops * count_image_pixels(run.data) / count_image_pixels(info),
-            (str(training_config.network), training_config.width),
+            devices=training_config.devices or all_devices,
+            rate=run.status.img_member_per_s,
+            host=run.status.host,
+            precision=training_config.precision,
+            work=cost.flops * count_image_pixels(run.data) / count_image_pixels(info),
+            network=(str(training_config.network), training_config.width),
         )
         for run in loaders.list_cached_runs()[:50]
         if (training_config := run.training_config)
@@ -215,10 +215,10 @@ def show_run_launch_button(key: str, primary: bool = True) -> None:
     launching.show_launch_button(
         key,
         plan_run_launch,
-        is_launch_pending,
-        launch_and_show_run,
-        lambda planned: disk_quota.show_quota_warning(),
-        primary,
+        still_asked=is_launch_pending,
+        press=launch_and_show_run,
+        below=lambda planned: disk_quota.show_quota_warning(),
+        primary=primary,
     )
 
 

@@ -60,9 +60,13 @@ def show_learning_curves(
       varied: the members' values of each setting that differs: their colours are by these then.
       about: the caption of a saved picture that has a size of its own.
     """
-    shared = _build_shared_panels(run_id, id(rows), len(rows), members, n_test, log, smoothing, rows)
+    shared = _build_shared_panels(
+        run_id, id(rows), count=len(rows), members=members, n_test=n_test, log=log, smoothing=smoothing, _rows=rows
+    )
     chart = {
-        **build_chart_frame(run_id, rows, caption, epochs, members, validation, about),
+        **build_chart_frame(
+            run_id, rows, caption=caption, epochs=epochs, members=members, validation=validation, about=about
+        ),
         "places": shared.places,
         "disputed": images,
     }
@@ -96,7 +100,7 @@ def show_curve_panels(
       validation: whether it holds examples out.
     """
     chart = {
-        **build_chart_frame(run_id, rows, caption, epochs, members, validation),
+        **build_chart_frame(run_id, rows, caption=caption, epochs=epochs, members=members, validation=validation),
         "places": places,
         "disputed": None,
     }

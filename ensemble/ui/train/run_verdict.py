@@ -109,4 +109,6 @@ def load_reported_epoch(run: runs.Run) -> SharedEpoch | None:
         predictions = loader.load_test_predictions(run, epoch)
     except EnsembleError:
         return None
-    return SharedEpoch(run, epoch, tuple(epochs), predictions, test_set, version)
+    return SharedEpoch(
+        run=run, epoch=epoch, epochs=tuple(epochs), predictions=predictions, dataset=test_set, version=version
+    )

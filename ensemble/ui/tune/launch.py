@@ -236,10 +236,10 @@ def show_sweep_launch_button(primary: bool = True) -> None:
     launching.show_launch_button(
         "tune_launch",
         plan_sweep_launch,
-        lambda: probe.get_device_probe().is_pending,
-        launch_and_show_sweep,
-        show_sweep_wait_note,
-        primary,
+        still_asked=lambda: probe.get_device_probe().is_pending,
+        press=launch_and_show_sweep,
+        below=show_sweep_wait_note,
+        primary=primary,
     )
 
 

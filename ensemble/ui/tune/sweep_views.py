@@ -104,7 +104,7 @@ def show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name:
 
     def plot_slice() -> "go.Figure":
         place = complete.index(best) if best else None
-        return slices.plot_setting_slice(column, values, numbers, place, title, palette)
+        return slices.plot_setting_slice(column, values, numbers=numbers, best=place, title=title, palette=palette)
 
     which = ": the diamond is the best trial." if best else "."
     figure_panel.show_figure_panel(
@@ -200,7 +200,12 @@ def show_pareto_front(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     )
     figure_panel.show_figure_panel(
         front_figure.plot_pareto_front(
-            x, y, [trial in front for trial in complete], names, title, theme.get_page_palette()
+            x,
+            y,
+            on_front=[trial in front for trial in complete],
+            names=names,
+            title=title,
+            palette=theme.get_page_palette(),
         ),
         key="tune_front",
         job=sweep,

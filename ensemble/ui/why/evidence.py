@@ -67,11 +67,11 @@ def show_uncertainty_step(selected: SelectedImage) -> None:
         chart = uncertainty_figure.plot_uncertainty_scatter(
             predictions,
             measures,
-            uncertainty_figure.select_drawn_images(predictions, measures),
-            shared_epoch.class_names,
-            shared_epoch.noun,
-            format_image_title(selected, "Uncertainty"),
-            palette,
+            drawn=uncertainty_figure.select_drawn_images(predictions, measures),
+            names=shared_epoch.class_names,
+            noun=shared_epoch.noun,
+            title=format_image_title(selected, "Uncertainty"),
+            palette=palette,
         )
         uncertainty_figure.mark_image_uncertainty(chart, measures, number, shared_epoch.noun, palette)
         st.plotly_chart(
@@ -160,10 +160,10 @@ def show_decision_step(selected: SelectedImage) -> None:
         chart = selective.plot_risk_coverage(
             ensemble,
             members,
-            rate,
-            threshold,
-            format_image_title(selected, "Risk by coverage"),
-            theme.get_page_palette(),
+            rate=rate,
+            threshold=threshold,
+            title=format_image_title(selected, "Risk by coverage"),
+            palette=theme.get_page_palette(),
         )
         selective.mark_image_coverage(chart, predictions, number, shared_epoch.noun)
         st.plotly_chart(

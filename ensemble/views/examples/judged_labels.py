@@ -95,12 +95,12 @@ def judge_labels(epoch: EvaluatedEpoch, split: Split) -> JudgedLabels:
         wait = "Judging the labels of training images …" if run.data.train_size > MANY_IMAGES else ""
         return epoch.measure(judge_training_labels, run.id, version, wait=wait)
     return JudgedLabels(
-        "test",
-        epoch.epoch,
-        np.arange(epoch.n),
-        epoch.predictions,
-        np.full(epoch.n, epoch.members),
-        epoch.measure(find_label_errors),
+        split="test",
+        epoch=epoch.epoch,
+        numbers=np.arange(epoch.n),
+        predictions=epoch.predictions,
+        judges=np.full(epoch.n, epoch.members),
+        errors=epoch.measure(find_label_errors),
     )
 
 
@@ -143,11 +143,11 @@ def judge_training_labels(_predictions: EnsemblePredictions, run_id: str, _versi
     )
     folds = assign_folds(runs.require_training_config(run), dataset)[stored.numbers]
     return JudgedLabels(
-        "training",
-        stored.epoch,
-        stored.numbers,
-        predictions,
-        stored.judges,
-        errors,
-        estimate_fold_shares(predictions, folds),
+        split="training",
+        epoch=stored.epoch,
+        numbers=stored.numbers,
+        predictions=predictions,
+        judges=stored.judges,
+        errors=errors,
+        fold_shares=estimate_fold_shares(predictions, folds),
     )

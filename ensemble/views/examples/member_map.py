@@ -105,9 +105,13 @@ def build_map_figure(epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: P
         alt=words.describe_map_alt(found, name),
         explanation=explanation,
         draw=lambda palette: (
-            figures.plot_diversity_plane(found, pair, len(epoch.class_names), epoch.n, epoch.noun, title, palette)
+            figures.plot_diversity_plane(
+                found, pair, classes=len(epoch.class_names), n=epoch.n, noun=epoch.noun, title=title, palette=palette
+            )
             if name == "plane"
-            else figures.plot_member_map(found, name, pair, epoch.n, epoch.noun, title, palette)
+            else figures.plot_member_map(
+                found, name, pair=pair, n=epoch.n, noun=epoch.noun, title=title, palette=palette
+            )
         ),
         key="inspect_member_map",
         file="member-map" if name == "path" else f"member-map-{name}",

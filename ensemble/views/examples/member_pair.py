@@ -28,12 +28,14 @@ def offer_pairs(epoch: EvaluatedEpoch, found: MemberMap, pair: Pair | None) -> C
         if pair not in pairs:
             pairs.append(pair)
     return Choice(
-        "pair",
-        "Two members",
-        {format_pair_word(one): format_pair_label(found, one, epoch.n, epoch.noun) for one in pairs},
-        default,
-        f"The {MAX_LISTED_PAIRS} pairs of {len(firsts):,} that differ most." if len(firsts) > MAX_LISTED_PAIRS else "",
-        "list",
+        name="pair",
+        label="Two members",
+        values={format_pair_word(one): format_pair_label(found, one, epoch.n, epoch.noun) for one in pairs},
+        default=default,
+        help=f"The {MAX_LISTED_PAIRS} pairs of {len(firsts):,} that differ most."
+        if len(firsts) > MAX_LISTED_PAIRS
+        else "",
+        form="list",
         accepts=lambda word: parse_pair_word(word, found.members) is not None,
         key="inspect_member_pair",
     )

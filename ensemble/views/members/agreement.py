@@ -57,7 +57,9 @@ def build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
         label=measure.label,
         alt=f"{measure.title} of every pair of {epoch.members} members",
         explanation=measure.explain_chart(values, epoch.n, epoch.noun),
-        draw=lambda palette: pair_figures.plot_pairwise_heatmap(measure, values, epoch.n, epoch.noun, title, palette),
+        draw=lambda palette: pair_figures.plot_pairwise_heatmap(
+            measure, values, n=epoch.n, noun=epoch.noun, title=title, palette=palette
+        ),
         key="inspect_pairs",
         file=key.replace("_", "-"),
         title=measure.title,

@@ -161,15 +161,15 @@ def evaluate_numeric_run(run: NumericRun, epoch: int | None = None) -> Evaluated
     epoch = select_numeric_epoch(run, epoch)
     targets = read_numeric_targets(run)
     return EvaluatedNumbers(
-        read_numeric_predictions(run, epoch),
-        targets.values,
-        list_numeric_member_names(run, epoch),
-        run,
-        epoch,
-        list_prediction_epochs(run.id),
-        run.unit,
-        run.target_name,
-        targets.example_names,
-        targets.groups,
-        run.settings is not None and read_table_description(run.path).in_time_order,
+        predicted=read_numeric_predictions(run, epoch),
+        targets=targets.values,
+        member_names=list_numeric_member_names(run, epoch),
+        run=run,
+        epoch=epoch,
+        epochs=list_prediction_epochs(run.id),
+        unit=run.unit,
+        target_name=run.target_name,
+        named_examples=targets.example_names,
+        group_column=targets.groups,
+        in_time_order=run.settings is not None and read_table_description(run.path).in_time_order,
     )

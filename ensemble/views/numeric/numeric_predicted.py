@@ -56,7 +56,13 @@ def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:
             alt=figures.describe_predicted_chart(targets, correlation),
             explanation=f"On the dashed line all is right. {said}{some}".strip(),
             draw=lambda palette: figures.plot_predicted_numbers(
-                numbers.predicted, targets, ends, numbers.example_names, numbers.unit, title, palette
+                numbers.predicted,
+                targets,
+                ends=ends,
+                names=numbers.example_names,
+                unit=numbers.unit,
+                title=title,
+                palette=palette,
             ),
             key="numeric_predicted",
             file="predicted",

@@ -48,7 +48,14 @@ def build_pool_decision(pool: LabelPool, number: int, decision: str, label: int,
       label: its class; `NO_CLASS` but of `RELABEL`.
       run: whose members chose it.
     """
-    return LabelDecision(decision, number, checksum_image(pool.images, number), NO_CLASS, label, run)
+    return LabelDecision(
+        decision=decision,
+        number=number,
+        image=checksum_image(pool.images, number),
+        label=NO_CLASS,
+        new_label=label,
+        run=run,
+    )
 
 
 def list_pool_decisions(pool: LabelPool) -> tuple[LabelDecision, ...]:

@@ -52,9 +52,20 @@ def show_picture_answer(
     with right:
         if way != "draw":
             st.caption(escaping.escape_markdown(source.name))
-        reading_summary.show_reading_summary(classifier, prepared, reading, index, source.id, refuse)
+        reading_summary.show_reading_summary(
+            classifier, prepared, reading=reading, index=index, ident=source.id, refuse=refuse
+        )
     key = f"{source.key}-{overrule.cache_key}"
-    classified_mark = ClassifiedMark(run, classifier, prepared, reading, index, source.name, key, refuse)
+    classified_mark = ClassifiedMark(
+        run=run,
+        classifier=classifier,
+        prepared=prepared,
+        reading=reading,
+        index=index,
+        name=source.name,
+        key=key,
+        refuse=refuse,
+    )
     show_open_mark(classified_mark, source.id, right)
 
 

@@ -85,7 +85,14 @@ def read_picture_marks(
     prepared: SegmentedPicture,
 ) -> Reading:
     """What the ensemble says of the picture's marks."""
-    return _read_picture_marks(identify_classifier(classifier), source.key, overrule, refuse, classifier, prepared)
+    return _read_picture_marks(
+        identify_classifier(classifier),
+        source.key,
+        overrule=overrule,
+        refuse=refuse,
+        _asked=classifier,
+        _prepared=prepared,
+    )
 
 
 def identify_classifier(classifier: Classifier) -> str:
@@ -107,7 +114,12 @@ def read_picture_row(
     """What is said of one of many pictures, of which only the marks are kept."""
     try:
         return _read_picture_row(
-            identify_classifier(classifier), source.key, overrule, refuse, classifier, source.content
+            identify_classifier(classifier),
+            source.key,
+            overrule=overrule,
+            refuse=refuse,
+            _asked=classifier,
+            _content=source.content,
         )
     except PictureReleasedError:
         return ReadingRow("–", "", RELEASED_PICTURE_NOTE)

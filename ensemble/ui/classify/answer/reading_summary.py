@@ -46,11 +46,11 @@ def show_reading_summary(
         if not alone:
             st.markdown(escaping.escape_markdown(why))
         if len(reading.digits) > 1:
-            show_digit_buttons(classifier, prepared, reading, index, ident, "small")
+            show_digit_buttons(classifier, prepared, reading=reading, index=index, ident=ident, size="small")
     else:
         many = len(reading.digits)
         size = "large" if many <= MAX_LARGE_MARKS else "medium" if many <= MAX_MEDIUM_MARKS else "small"
-        show_digit_buttons(classifier, prepared, reading, index, ident, size)
+        show_digit_buttons(classifier, prepared, reading=reading, index=index, ident=ident, size=size)
         st.markdown(
             escaping.escape_markdown(readings_words.describe_reading_certainty(reading, names, classifier.noun)),
             help=CONFIDENCE_HELP.format(classifier.noun) if many > 1 else None,

@@ -138,13 +138,13 @@ def show_neighbor_detail(mark: ClassifiedMark, numbers: Ints, noun: str) -> None
     source, place = (f"{name} · epoch {mark.epoch}" for name in (format_run_name(mark.run), mark.run.id))
     predictions_detail.show_image_dialog(
         predictions_detail.ImageDialogContext(
-            test_predictions,
-            dataset,
-            numbers,
-            noun,
-            source,
-            place,
-            validation_source.find_validation_source(mark.run, mark.epoch),
+            predictions=test_predictions,
+            dataset=dataset,
+            numbers=numbers,
+            noun=noun,
+            source=source,
+            file_stem=place,
+            validation_source=validation_source.find_validation_source(mark.run, mark.epoch),
         )
     )
 

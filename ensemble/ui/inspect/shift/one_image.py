@@ -166,7 +166,7 @@ def show_corruption_chart(
     names = shared.class_names
     title = f"Test {shared.noun} {number} · {kind.title} · {format_run_name(shared.run)}"
     pictures.show_figure_panel(
-        plot_image_corruption(answers, kind, place, names, title, theme.get_page_palette()),
+        plot_image_corruption(answers, kind, place=place, names=names, title=title, palette=theme.get_page_palette()),
         key="stress_digit",
         job=shared.run,
         name=f"{shared.run.id}-{shared.noun}-{number}-{kind.name}",

@@ -60,10 +60,10 @@ def show_numeric_launch_button(chosen: SelectedTable | None, primary: bool = Tru
     launching.show_launch_button(
         "numbers_launch",
         functools.partial(plan_numeric_launch, chosen),
-        lambda: False,
-        launch_and_show_numbers,
-        launching.show_queue_note,
-        primary,
+        still_asked=lambda: False,
+        press=launch_and_show_numbers,
+        below=launching.show_queue_note,
+        primary=primary,
     )
 
 

@@ -111,7 +111,13 @@ def select_table() -> SelectedTable | None:
             help="The last rows are tested on and those before them held out; nothing is drawn.",
         )
     return SelectedTable(
-        file.file_id, table, str(target), tuple(left_out), tuple(categories), str(group or ""), bool(in_time_order)
+        file_id=file.file_id,
+        table=table,
+        target=str(target),
+        leave_out=tuple(left_out),
+        categories=tuple(categories),
+        group=str(group or ""),
+        in_time_order=bool(in_time_order),
     )
 
 
@@ -145,11 +151,11 @@ def prepare_selected_table(config: NumericConfig, chosen: SelectedTable) -> Prep
     return _prepare_table(
         (chosen.file_id, chosen.target, chosen.leave_out, chosen.categories, chosen.group, chosen.in_time_order),
         config.split_seed,
-        config.test,
-        config.validation,
-        config.batch_size,
-        config,
-        chosen,
+        test=config.test,
+        validation=config.validation,
+        batch_size=config.batch_size,
+        _config=config,
+        _chosen=chosen,
     )
 
 
@@ -166,9 +172,9 @@ def _prepare_table(
     return prepare_numeric_table(
         _config,
         _chosen.table,
-        _chosen.target,
-        _chosen.leave_out,
-        _chosen.categories,
-        _chosen.group,
-        _chosen.in_time_order,
+        target=_chosen.target,
+        leave_out=_chosen.leave_out,
+        as_categories=_chosen.categories,
+        group=_chosen.group,
+        in_time_order=_chosen.in_time_order,
     )

@@ -44,11 +44,11 @@ def show_recorded_example() -> None:
         show_image_grid(
             images.tiles[numbers],
             recorded_predictions,
-            numbers,
-            info.class_names,
-            info.noun,
-            show_recorded_image_toast,
-            "example_grid",
+            numbers=numbers,
+            names=info.class_names,
+            noun=info.noun,
+            on_open=show_recorded_image_toast,
+            key="example_grid",
         )
 
 

@@ -19,10 +19,10 @@ def load_recorded_shared_epoch() -> SharedEpoch:
     recorded_epoch, run = select_recorded_epoch(), recording.load_recorded_run()
     version = (0, recorded_epoch.epoch)
     return SharedEpoch(
-        run,
-        recorded_epoch.epoch,
-        recorded_epoch.epochs,
-        recorded_epoch.predictions,
-        recording.load_recorded_test_set(),
-        version,
+        run=run,
+        epoch=recorded_epoch.epoch,
+        epochs=recorded_epoch.epochs,
+        predictions=recorded_epoch.predictions,
+        dataset=recording.load_recorded_test_set(),
+        version=version,
     )

@@ -37,12 +37,12 @@ def load_recorded_run() -> runs.Run:
     """The run, as screens take one."""
     status = runs.Status.from_dict(_read_recorded_metadata()["status"])
     return runs.Run(
-        RECORDED_ID,
-        RECORDED_ID,
-        FOLDER,
-        load_recorded_config(),
-        status,
-        registry.find_dataset_entry(load_recorded_config().dataset),
+        id=RECORDED_ID,
+        name=RECORDED_ID,
+        path=FOLDER,
+        config=load_recorded_config(),
+        status=status,
+        data=registry.find_dataset_entry(load_recorded_config().dataset),
     )
 
 

@@ -57,8 +57,22 @@ class CifarVersion:
 
 
 VERSIONS = (
-    CifarVersion("CIFAR-10", re.compile(r"data_batch_(\d+)\.bin"), "test_batch.bin", "batches.meta.txt", 1, 5),
-    CifarVersion("CIFAR-100", re.compile(r"train()\.bin"), "test.bin", "fine_label_names.txt", 2, 1),
+    CifarVersion(
+        title="CIFAR-10",
+        pattern=re.compile(r"data_batch_(\d+)\.bin"),
+        test="test_batch.bin",
+        names="batches.meta.txt",
+        label_bytes=1,
+        batches=5,
+    ),
+    CifarVersion(
+        title="CIFAR-100",
+        pattern=re.compile(r"train()\.bin"),
+        test="test.bin",
+        names="fine_label_names.txt",
+        label_bytes=2,
+        batches=1,
+    ),
 )
 
 

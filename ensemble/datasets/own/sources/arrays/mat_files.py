@@ -205,7 +205,7 @@ def _describe_part(path: Path, images: Variable, labels: Variable, required: str
     last = shape[-1] == count
     turned = (shape[-1], *shape[:-1]) if last else shape
     array_values.parse_image_layout(turned, f"{name} of {path.name}")
-    return MatPart(path, name, label_name, turned, DTYPES[kind], last)
+    return MatPart(path=path, images=name, labels=label_name, shape=turned, dtype=DTYPES[kind], last=last)
 
 
 def _load_labels(part: MatPart) -> NDArray[Any]:

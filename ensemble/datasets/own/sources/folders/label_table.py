@@ -80,7 +80,9 @@ def parse_label_table(table: PictureTable) -> LabelTable | None:
     elif said:
         splits = [said.split] * len(table.rows)
     groups = None if group_column is None else table.list_cells(group_column)
-    return LabelTable(table, files[0], labels, column, splits, groups, problem)
+    return LabelTable(
+        table=table, files=files[0], labels=labels, column=column, splits=splits, groups=groups, problem=problem
+    )
 
 
 def _find_labels(table: PictureTable, rest: Sequence[int]) -> tuple[list[str], str, str]:

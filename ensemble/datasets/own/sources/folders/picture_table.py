@@ -113,7 +113,7 @@ def read_picture_table(path: Path) -> PictureTable:
             raise DataError(f"Line {number:,} of {path.name} has {len(row)} columns, its head {len(names)}.")
         kept.append(row)
         numbers.append(number)
-    return PictureTable(path, names, titles, kept, numbers, notes)
+    return PictureTable(path=path, names=names, titles=titles, rows=kept, lines=numbers, notes=notes)
 
 
 def read_table_lines(path: Path) -> tuple[list[str], list[str]]:
@@ -170,7 +170,7 @@ def _parse_json_lines(path: Path, lines: Sequence[str], notes: list[str]) -> Pic
     titles = tuple(columns)
     rows = [[cells.get(title, "") for title in titles] for cells in objects]
     names = tuple(map(normalize_column_name, titles))
-    return PictureTable(path, names, titles, rows, numbers, notes)
+    return PictureTable(path=path, names=names, titles=titles, rows=rows, lines=numbers, notes=notes)
 
 
 def _check_names(path: Path, names: Sequence[str]) -> None:

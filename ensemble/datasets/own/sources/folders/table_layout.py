@@ -134,7 +134,9 @@ def match_rows(walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictur
         for cell, label, split, group, line in zip(
             cells, label_table.labels, label_table.splits, groups, table.lines, strict=True
         ):
-            path = _find_picture(index, base, normalize_file_path(cell), said.split if said else "", table, line)
+            path = _find_picture(
+                index, base, name=normalize_file_path(cell), split=said.split if said else "", table=table, line=line
+            )
             if path is None:
                 matched.missing.append(cell)
                 continue

@@ -123,7 +123,9 @@ def _find_unnamed(rows: Sequence[Sequence[str]]) -> PixelColumns:
     header = [field.strip() for field in rows[0]] == list(map(str, range(count)))
     rows = rows[header:]
     if _makes_square(count) and not _makes_square(count - 1):
-        return PixelColumns(tuple(range(count)), False, None, None, header, count)
+        return PixelColumns(
+            pixels=tuple(range(count)), joined=False, label=None, split=None, header=header, count=count
+        )
     distinct = [{row[place].strip() for row in rows if len(row) == count} for place in (0, -1)]
     last = len(distinct[0]) == 1 and len(distinct[1]) > 1
     pixels = range(count - 1) if last else range(1, count)
@@ -134,7 +136,9 @@ def _find_unnamed(rows: Sequence[Sequence[str]]) -> PixelColumns:
     if _is_colour(count - 1):
         notes.append(COLOUR_NOTE)
     label = count - 1 if last else 0
-    return PixelColumns(tuple(pixels), False, label, None, header, count, tuple(notes))
+    return PixelColumns(
+        pixels=tuple(pixels), joined=False, label=label, split=None, header=header, count=count, notes=tuple(notes)
+    )
 
 
 def _makes_square(count: int) -> bool:
