@@ -15,10 +15,10 @@ from ensemble.errors import ConfigError
 from ensemble.settings import SETTINGS_FILE_NAME, StoredChoice, read_settings_file
 
 NETWORKS_VARIABLE = "ENSEMBLE_NETWORKS"
-CUSTOM_NETWORK_PATTERN = re.compile(r"(?!\d)\w+(\.(?!\d)\w+)*:(?!\d)\w+", re.ASCII)
+_CUSTOM_NETWORK_PATTERN = re.compile(r"(?!\d)\w+(\.(?!\d)\w+)*:(?!\d)\w+", re.ASCII)
 CUSTOM_NETWORK_EXAMPLE = "package.module:Factory"
-MAX_CUSTOM_NAME_LENGTH = 200
-MAX_SHORT_TITLE_LENGTH = 24  # letters of such a name within a run's
+_MAX_CUSTOM_NAME_LENGTH = 200
+_MAX_SHORT_TITLE_LENGTH = 24  # letters of such a name within a run's
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def list_network_names() -> tuple[str, ...]:
 
 def is_custom_network(name: str) -> bool:
     """Whether this is a name of the form `package.module:Factory`, a network of one's own."""
-    return len(name) <= MAX_CUSTOM_NAME_LENGTH and bool(CUSTOM_NETWORK_PATTERN.fullmatch(name))
+    return len(name) <= _MAX_CUSTOM_NAME_LENGTH and bool(_CUSTOM_NETWORK_PATTERN.fullmatch(name))
 
 
 def format_network_title(name: str) -> str:
@@ -96,7 +96,7 @@ def format_short_network_title(name: str) -> str:
     if name in ARCHITECTURES:
         return ARCHITECTURES[name].title
     factory = name.rpartition(":")[2]
-    return factory if len(factory) <= MAX_SHORT_TITLE_LENGTH else f"{factory[: MAX_SHORT_TITLE_LENGTH - 1]}…"
+    return factory if len(factory) <= _MAX_SHORT_TITLE_LENGTH else f"{factory[: _MAX_SHORT_TITLE_LENGTH - 1]}…"
 
 
 def check_image_size(name: str, height: int, width: int) -> None:

@@ -13,7 +13,7 @@ CLUSTER_PACKAGES = ("submitit",)
 SHARE_PACKAGES = ("authlib", "httpx")
 
 
-def find_missing_packages(packages: tuple[str, ...]) -> tuple[str, ...]:
+def _find_missing_packages(packages: tuple[str, ...]) -> tuple[str, ...]:
     """Those that this Python does not have; nothing is imported."""
     return tuple(name for name in packages if importlib.util.find_spec(name) is None)
 
@@ -26,7 +26,7 @@ def describe_missing_packages(purpose: str, packages: tuple[str, ...], extra: st
       packages: what it takes.
       extra: the extra that has them.
     """
-    missing = find_missing_packages(packages)
+    missing = _find_missing_packages(packages)
     if not missing:
         return ""
     what, verb = ("package", "is") if len(missing) == 1 else ("packages", "are")

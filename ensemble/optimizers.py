@@ -89,7 +89,7 @@ ADAMW = Optimizer(
     transform=_create_adamw,
 )
 # Chen and others 2023, "Symbolic Discovery of Optimization Algorithms".
-LION = Optimizer(
+_LION = Optimizer(
     name="lion",
     title="Lion",
     help="Lion, which moves every parameter by the same amount and stores half of what AdamW does",
@@ -99,7 +99,7 @@ LION = Optimizer(
     transform=_create_lion,
 )
 # Dozat 2016, "Incorporating Nesterov Momentum into Adam".
-NADAM = Optimizer(
+_NADAM = Optimizer(
     name="nadam",
     title="NAdam",
     help="NAdam, which is Adam with Nesterov's momentum",
@@ -108,7 +108,7 @@ NADAM = Optimizer(
     state_bytes=8,
     transform=_create_nadam,
 )
-OPTIMIZERS = {optimizer.name: optimizer for optimizer in (SGD, ADAMW, LION, NADAM)}
+OPTIMIZERS = {optimizer.name: optimizer for optimizer in (SGD, ADAMW, _LION, _NADAM)}
 OPTIMIZER_NAMES = tuple(OPTIMIZERS)
 
 

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 from ensemble.errors import ConfigError
 
 Choices = tuple[str, ...]
-MAX_LISTED_CHOICES = 12  # choices in a refusal
+_MAX_LISTED_CHOICES = 12  # choices in a refusal
 SETTINGS_FILE_NAME = "ensemble.toml"
 
 
@@ -177,8 +177,8 @@ def list_setting_choices(field: "dataclasses.Field[Any]") -> Choices:
 def describe_allowed_values(field: "dataclasses.Field[Any]") -> str:
     """The allowed values in words: "a whole number from 1 to 64"."""
     if choices := list_setting_choices(field):
-        more = f" and {len(choices) - MAX_LISTED_CHOICES:,} more" if len(choices) > MAX_LISTED_CHOICES else ""
-        return "one of " + ", ".join(choices[:MAX_LISTED_CHOICES]) + more
+        more = f" and {len(choices) - _MAX_LISTED_CHOICES:,} more" if len(choices) > _MAX_LISTED_CHOICES else ""
+        return "one of " + ", ".join(choices[:_MAX_LISTED_CHOICES]) + more
     if field.metadata["form"]:
         return str(field.metadata["form"][1])
     if isinstance(field.default, bool):

@@ -16,9 +16,9 @@ from ensemble.access.people import Role
 from ensemble.errors import ConfigError
 from ensemble.storage.folders import expand_home_path
 
-LIST_VARIABLE, FILE_VARIABLE = "ENSEMBLE_ALLOW", "ENSEMBLE_ALLOW_FILE"
-ANYBODY = "*"
-ROLES = {role.name.lower(): role for role in (Role.VIEWER, Role.MEMBER, Role.ADMIN)}
+LIST_VARIABLE, _FILE_VARIABLE = "ENSEMBLE_ALLOW", "ENSEMBLE_ALLOW_FILE"
+_ANYBODY = "*"
+_ROLES = {role.name.lower(): role for role in (Role.VIEWER, Role.MEMBER, Role.ADMIN)}
 EXAMPLE = "ann@example.org=admin,@example.org=viewer"
 MAX_LIST_BYTES = 1_000_000
 _NAME = re.compile(r"[a-z0-9.!#$%&'*+/?^_`{|}~-]{1,64}")
@@ -26,7 +26,7 @@ _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
 @dataclass(frozen=True)
-class AllowList:
+class _AllowList:
     """Who may come in, in the form that `normalize_address` gives.
 
     Attributes:
@@ -62,7 +62,7 @@ def normalize_address(address: str) -> str:
     return full_address if _NAME.fullmatch(name) and domain and len(full_address) <= MAX_ADDRESS_LETTERS else ""
 
 
-def parse_allow_list(text: str) -> AllowList:
+def parse_allow_list(text: str) -> _AllowList:
     """The list that a text spells out: `name@domain`, `@domain` or `*`, each with `=role` or not.
 
     Raises:
@@ -74,14 +74,14 @@ def parse_allow_list(text: str) -> AllowList:
     lines = (line.partition("#")[0] for line in text.splitlines())
     for entry in filter(None, (item.strip() for line in lines for item in line.split(","))):
         who, _, role_text = (part.strip() for part in entry.partition("="))
-        role = ROLES.get(role_text.lower() or "member")
+        role = _ROLES.get(role_text.lower() or "member")
         domain = _normalize_domain(who.removeprefix("*").removeprefix("@"))
         if role is None:
             raise ConfigError(
-                f"“{entry:.80}” in {LIST_VARIABLE} has an unknown role: choose {', '.join(ROLES)}, such as {EXAMPLE}."
+                f"“{entry:.80}” in {LIST_VARIABLE} has an unknown role: choose {', '.join(_ROLES)}, such as {EXAMPLE}."
             )
-        if who == ANYBODY:
-            where, key = anybody, ANYBODY
+        if who == _ANYBODY:
+            where, key = anybody, _ANYBODY
         elif who.startswith(("@", "*@")) and domain:
             where, key = domains, domain
         elif address := normalize_address(who):
@@ -91,16 +91,16 @@ def parse_allow_list(text: str) -> AllowList:
         if where.get(key, role) is not role:
             raise ConfigError(f"“{who:.80}” has two roles in {LIST_VARIABLE}: keep one of them.")
         where[key] = role
-    return AllowList(addresses, domains, anybody.get(ANYBODY, Role.NOBODY))
+    return _AllowList(addresses, domains, anybody.get(_ANYBODY, Role.NOBODY))
 
 
-def load_allow_list() -> AllowList:
+def load_allow_list() -> _AllowList:
     """The list as it is now, of both the variable and the file.
 
     Raises:
       ConfigError: an entry is amiss, or the file cannot be read.
     """
-    text, path = os.environ.get(LIST_VARIABLE, ""), os.environ.get(FILE_VARIABLE, "")
+    text, path = os.environ.get(LIST_VARIABLE, ""), os.environ.get(_FILE_VARIABLE, "")
     if not path:
         return _parse_variable(text)
     try:
@@ -109,23 +109,23 @@ def load_allow_list() -> AllowList:
         return _parse_variable_and_file(text, path, (file_status.st_mtime_ns, file_status.st_size, file_status.st_ino))
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"The list that {FILE_VARIABLE} names, {path:.200}, cannot be read ({error}): "
+            f"The list that {_FILE_VARIABLE} names, {path:.200}, cannot be read ({error}): "
             "nobody can sign in until it can be read."
         ) from error
 
 
 def has_allow_list() -> bool:
     """Whether a list is spelt out or named, be it empty."""
-    return bool(os.environ.get(LIST_VARIABLE, "").strip() or os.environ.get(FILE_VARIABLE))
+    return bool(os.environ.get(LIST_VARIABLE, "").strip() or os.environ.get(_FILE_VARIABLE))
 
 
 @functools.lru_cache(maxsize=8)
-def _parse_variable(text: str) -> AllowList:
+def _parse_variable(text: str) -> _AllowList:
     return parse_allow_list(text)
 
 
 @functools.lru_cache(maxsize=2)
-def _parse_variable_and_file(text: str, path: str, version: tuple[int, int, int]) -> AllowList:
+def _parse_variable_and_file(text: str, path: str, version: tuple[int, int, int]) -> _AllowList:
     with Path(path).open("rb") as file:
         content = file.read(MAX_LIST_BYTES + 1)
     if len(content) > MAX_LIST_BYTES:  # What stands behind an address would be cut off: its role.

@@ -19,12 +19,12 @@ from ensemble.storage.folders import runs_folder
 from ensemble.storage.plain_files import open_plain_file, parse_json
 from ensemble.storage.records.field_checks import Time, parse_dataclass
 
-LOG_FILE, OLDER_LOG_FILE, LOG_LOCK_FILE = "audit.jsonl", "audit-older.jsonl", ".audit.lock"
+LOG_FILE, _OLDER_LOG_FILE, _LOG_LOCK_FILE = "audit.jsonl", "audit-older.jsonl", ".audit.lock"
 MAX_LOG_BYTES = 10_000_000
 MAX_SUBJECT_LETTERS = 200  # of what is written of a subject
 # What costs nothing to do again and again does not push what was done out of the log: of each of
 # these so many a minute and person, and of the same change one.
-LIMITED_EVENTS, MAX_EVENTS_PER_MINUTE = (REFUSAL_EVENT, OPEN_EVENT, SIGN_OUT_EVENT), 20
+_LIMITED_EVENTS, MAX_EVENTS_PER_MINUTE = (REFUSAL_EVENT, OPEN_EVENT, SIGN_OUT_EVENT), 20
 _event_limiter = RateLimiter()
 
 
@@ -80,7 +80,7 @@ def read_audit_log() -> Iterator[AuditEntry]:
     Raises:
       OSError: the log exists but cannot be read.
     """
-    for name in (OLDER_LOG_FILE, LOG_FILE):
+    for name in (_OLDER_LOG_FILE, LOG_FILE):
         for row in _read_audit_rows(runs_folder() / name):
             with contextlib.suppress(ValueError):
                 yield parse_dataclass(AuditEntry, parse_json(row))
@@ -88,7 +88,7 @@ def read_audit_log() -> Iterator[AuditEntry]:
 
 def _is_flooding(event: str, subject: str, person: Person) -> bool:
     key = "\n".join((str(runs_folder()), event, person.name))
-    if event in LIMITED_EVENTS:
+    if event in _LIMITED_EVENTS:
         return not _event_limiter.try_count(key, MAX_EVENTS_PER_MINUTE)
     return event == Action.CHANGE.value and not _event_limiter.try_count(f"{key}\n{subject}", 1)
 
@@ -110,7 +110,7 @@ def _append_audit_row(folder: Path, line: bytes) -> None:
         size = os.fstat(file).st_size
     finally:
         os.close(file)
-    if size > MAX_LOG_BYTES and (held := lock_within_grace(folder / LOG_LOCK_FILE)):
+    if size > MAX_LOG_BYTES and (held := lock_within_grace(folder / _LOG_LOCK_FILE)):
         with held:
             if (folder / LOG_FILE).stat().st_size > MAX_LOG_BYTES:  # Nobody else has just done so.
-                os.replace(folder / LOG_FILE, folder / OLDER_LOG_FILE)
+                os.replace(folder / LOG_FILE, folder / _OLDER_LOG_FILE)

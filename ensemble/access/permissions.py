@@ -5,8 +5,8 @@ from ensemble.access.actions import REFUSAL_EVENT, Action
 from ensemble.access.people import Person, Role, current_person
 from ensemble.errors import AccessError
 
-VIEWERS_MAY = {Action.LOOK, Action.CLASSIFY}
-OWNERS_MAY = {Action.RESUME, Action.STOP, Action.CHANGE, Action.DELETE}  # with what is their own
+_VIEWERS_MAY = {Action.LOOK, Action.CLASSIFY}
+_OWNERS_MAY = {Action.RESUME, Action.STOP, Action.CHANGE, Action.DELETE}  # with what is their own
 
 
 def is_permitted(person: Person, action: Action, owner: str | None = None) -> bool:
@@ -18,9 +18,9 @@ def is_permitted(person: Person, action: Action, owner: str | None = None) -> bo
       owner: whose it is that it is done to; "" of nobody who is known, whose it is then only an
         admin may touch; None if it is done to nothing that has an owner.
     """
-    if action in VIEWERS_MAY:
+    if action in _VIEWERS_MAY:
         return person.role >= Role.VIEWER
-    if action in OWNERS_MAY and owner is not None and owner != person.name:
+    if action in _OWNERS_MAY and owner is not None and owner != person.name:
         return person.role >= Role.ADMIN
     return person.role >= Role.MEMBER
 

@@ -4,7 +4,7 @@ import threading
 import time
 from collections import deque
 
-WINDOW_S = 60.0
+_WINDOW_S = 60.0
 MAX_PEOPLE = 10_000  # who are counted at once
 
 
@@ -29,10 +29,10 @@ class RateLimiter:
         now = time.monotonic() if now is None else now
         with self._lock:
             if len(self._done) >= MAX_PEOPLE:
-                recent = {person: at for person, at in self._done.items() if now - at[-1] < WINDOW_S}
+                recent = {person: at for person, at in self._done.items() if now - at[-1] < _WINDOW_S}
                 self._done = recent if len(recent) < MAX_PEOPLE else {}
             at = self._done.get(who, deque())
-            while at and now - at[0] >= WINDOW_S:
+            while at and now - at[0] >= _WINDOW_S:
                 at.popleft()
             if len(at) >= most:
                 return False

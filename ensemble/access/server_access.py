@@ -12,20 +12,20 @@ from enum import Enum
 from ensemble.access import allow_list, visitor_claims
 from ensemble.errors import ConfigError
 
-OPEN_VARIABLE, SHARE_VARIABLE = "ENSEMBLE_OPEN", "ENSEMBLE_SHARE"
+_OPEN_VARIABLE, SHARE_VARIABLE = "ENSEMBLE_OPEN", "ENSEMBLE_SHARE"
 SIGN_IN_ADVICE = (
     "configure sign-in (a provider under [auth] in .streamlit/secrets.toml, and "
     f"{allow_list.LIST_VARIABLE} for who may sign in: docs/serving.md), or set "
-    f"{OPEN_VARIABLE}=1 if a proxy in front of it checks who signs in"
+    f"{_OPEN_VARIABLE}=1 if a proxy in front of it checks who signs in"
 )
-PRIVATE_ADVICE = "or serve this machine only, with --server.address localhost"
+_PRIVATE_ADVICE = "or serve this machine only, with --server.address localhost"
 
 
 class AccessMode(Enum):
     """How a server knows who asks.
 
     `ALONE`: nobody but this machine reaches it. `SIGN_IN`: a provider tells. `PROXY`: a proxy
-    guards it and tells in a header. `OPEN_VARIABLE`: a proxy guards it and tells nothing; whoever
+    guards it and tells in a header. `_OPEN_VARIABLE`: a proxy guards it and tells nothing; whoever
     it lets through may do everything.
     """
 
@@ -69,11 +69,11 @@ def determine_access_mode(start: ServerStart) -> AccessMode:
     """
     listed = allow_list.load_allow_list()
     visitor_claims.read_sign_in_seconds()
-    if is_proxy_guarded():
+    if _is_proxy_guarded():
         return _determine_proxy_mode(start, bool(listed))
     if start.headers:
         raise ConfigError(
-            f"Anybody can send a header: server.trustedUserHeaders are trusted only with {OPEN_VARIABLE}=1, "
+            f"Anybody can send a header: server.trustedUserHeaders are trusted only with {_OPEN_VARIABLE}=1, "
             "which declares that a proxy in front of this server sets them itself."
         )
     here = is_loopback_address(start.address) and os.environ.get(SHARE_VARIABLE, "0") in ("", "0")
@@ -96,7 +96,7 @@ def determine_access_mode(start: ServerStart) -> AccessMode:
 def _describe_private_option(start: ServerStart) -> str:
     """The end of a sentence: how nobody but this machine reaches a server."""
     if not is_loopback_address(start.address):
-        return f", {PRIVATE_ADVICE}"
+        return f", {_PRIVATE_ADVICE}"
     if start.foreign_host:
         return (
             f", or take {start.foreign_host:.80} out of server.allowedHosts: others can reach the server by that name"
@@ -127,9 +127,9 @@ def _determine_proxy_mode(start: ServerStart, listed: bool) -> AccessMode:
     )
 
 
-def is_proxy_guarded() -> bool:
+def _is_proxy_guarded() -> bool:
     """Whether its owner says that a proxy in front of the server guards it."""
-    return os.environ.get(OPEN_VARIABLE) == "1"
+    return os.environ.get(_OPEN_VARIABLE) == "1"
 
 
 def is_local_host(host: str) -> bool:

@@ -23,10 +23,10 @@ JOBS_VARIABLE, UPLOADS_VARIABLE, RUNS_GB_VARIABLE = (
     "ENSEMBLE_RUNS_GB",
 )
 UPLOADS_GB_VARIABLE = "ENSEMBLE_UPLOADS_GB"
-DEFAULT_JOBS, DEFAULT_UPLOADS, DEFAULT_UPLOADS_GB = 3, 10, 2.0
+_DEFAULT_JOBS, _DEFAULT_UPLOADS, _DEFAULT_UPLOADS_GB = 3, 10, 2.0
 GB, MB = 10**9, 10**6
-NEARLY_FULL_SHARE = 0.9  # so full that it is said
-MEASUREMENT_TTL_S = 30.0  # that a folder's size is believed
+_NEARLY_FULL_SHARE = 0.9  # so full that it is said
+_MEASUREMENT_TTL_S = 30.0  # that a folder's size is believed
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class DiskQuota:
     @property
     def is_nearly_full(self) -> bool:
         """Whether it is worth a word."""
-        return self.used >= NEARLY_FULL_SHARE * self.most
+        return self.used >= _NEARLY_FULL_SHARE * self.most
 
     def __str__(self) -> str:
         end = "delete runs on Runs, or ask whoever runs this server for more"
@@ -87,13 +87,13 @@ def limit_launches() -> Iterator[None]:
     Raises:
       AccessError: they have enough of them, or no more may be kept; it says what to do.
     """
-    check_disk_quota()
+    _check_disk_quota()
     person = current_person()
     if person == LOCAL or person.role >= Role.ADMIN:
         yield
         return
     with _person_locks[hash(person.name) % len(_person_locks)]:
-        most = read_number_variable(JOBS_VARIABLE, DEFAULT_JOBS)
+        most = _read_number_variable(JOBS_VARIABLE, _DEFAULT_JOBS)
         if _job_counter and _job_counter(person.name) >= most:
             jobs = "job" if most == 1 else "jobs"
             raise AccessError(
@@ -115,7 +115,7 @@ def check_pending_uploads(count: Callable[[str], int]) -> None:
     person = current_person()
     if person == LOCAL or person.role >= Role.ADMIN:
         return
-    if count(person.name) >= (most := read_number_variable(JOBS_VARIABLE, DEFAULT_JOBS)):
+    if count(person.name) >= (most := _read_number_variable(JOBS_VARIABLE, _DEFAULT_JOBS)):
         uploads = "upload that is" if most == 1 else "uploads that are"
         raise AccessError(
             f"You have {most:,.0f} {uploads} still being read, the limit for one person: wait "
@@ -134,7 +134,7 @@ def limit_imports(nbytes: int = 0) -> Iterator[None]:
     Raises:
       AccessError: there is none.
     """
-    check_disk_quota()
+    _check_disk_quota()
     if disk_quota := measure_disk_quota():
         with _measured_usage.lock:
             if _measured_usage.used + nbytes > disk_quota.most:
@@ -152,7 +152,7 @@ def limit_imports(nbytes: int = 0) -> Iterator[None]:
         invalidate_disk_quota()  # Nobody knew how much it would take.
 
 
-def check_disk_quota() -> None:
+def _check_disk_quota() -> None:
     """Refuse what would be kept where the folder of runs is full.
 
     Raises:
@@ -168,11 +168,11 @@ def measure_disk_quota() -> DiskQuota | None:
     Raises:
       ConfigError: the size that is set is not a number.
     """
-    most = read_number_variable(RUNS_GB_VARIABLE, 0.0)
+    most = _read_number_variable(RUNS_GB_VARIABLE, 0.0)
     if not most:
         return None
     with _measured_usage.lock:
-        if time.monotonic() - _measured_usage.at > MEASUREMENT_TTL_S:
+        if time.monotonic() - _measured_usage.at > _MEASUREMENT_TTL_S:
             _measured_usage.used, _measured_usage.at = (count_folder_bytes(runs_folder()), time.monotonic())
         return DiskQuota(_measured_usage.used, int(most * GB))
 
@@ -184,7 +184,7 @@ def invalidate_disk_quota() -> None:
 
 def register_upload(person: Person) -> bool:
     """Count an upload of somebody's, and write it down; False where it is one too many."""
-    most = math.inf if person.role >= Role.ADMIN else read_number_variable(UPLOADS_VARIABLE, DEFAULT_UPLOADS)
+    most = math.inf if person.role >= Role.ADMIN else _read_number_variable(UPLOADS_VARIABLE, _DEFAULT_UPLOADS)
     counted = _uploads.try_count(person.name, most)
     audit_log.write_audit_entry(actions.UPLOAD_EVENT if counted else actions.REFUSAL_EVENT, "a file", person)
     return counted
@@ -192,10 +192,12 @@ def register_upload(person: Person) -> bool:
 
 def upload_bytes_per_person(person: Person) -> float:
     """How many bytes of uploads the server holds of somebody at once; an admin may have more."""
-    return math.inf if person.role >= Role.ADMIN else GB * read_number_variable(UPLOADS_GB_VARIABLE, DEFAULT_UPLOADS_GB)
+    return (
+        math.inf if person.role >= Role.ADMIN else GB * _read_number_variable(UPLOADS_GB_VARIABLE, _DEFAULT_UPLOADS_GB)
+    )
 
 
-def read_number_variable(name: str, usual: float) -> float:
+def _read_number_variable(name: str, usual: float) -> float:
     """What an environment variable sets, at least 0.
 
     Raises:

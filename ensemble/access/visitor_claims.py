@@ -10,12 +10,12 @@ from ensemble.access import allow_list
 from ensemble.access.people import NOBODY, Person, Role
 from ensemble.errors import ConfigError
 
-HOURS_VARIABLE, DEFAULT_SIGN_IN_HOURS = "ENSEMBLE_SIGN_IN_HOURS", 12.0
+_HOURS_VARIABLE, _DEFAULT_SIGN_IN_HOURS = "ENSEMBLE_SIGN_IN_HOURS", 12.0
 MAX_CLOCK_SKEW_S = 120.0  # that a provider's clock may be ahead of ours
-NOT_LISTED = "{address} is not allowed to sign in here: ask whoever runs this server, or sign in with another address."
-UNVERIFIED = "Your provider does not confirm {address}: verify the address there, then sign in again."
-NO_ADDRESS = "Your provider did not send your email address: allow it to, then sign in again."
-EXPIRED = "Your sign-in has expired: sign in again."
+_NOT_LISTED = "{address} is not allowed to sign in here: ask whoever runs this server, or sign in with another address."
+_UNVERIFIED = "Your provider does not confirm {address}: verify the address there, then sign in again."
+_NO_ADDRESS = "Your provider did not send your email address: allow it to, then sign in again."
+_EXPIRED = "Your sign-in has expired: sign in again."
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ def identify_visitor(claims: Mapping[str, Any], now: float) -> Visit:
         return Visit()
     address = claims.get("email")
     if not isinstance(address, str) or not allow_list.normalize_address(address):
-        return Visit(refusal=NO_ADDRESS)
+        return Visit(refusal=_NO_ADDRESS)
     if claims.get("email_verified") is not True:
-        return Visit(refusal=UNVERIFIED.format(address=address))
+        return Visit(refusal=_UNVERIFIED.format(address=address))
     issued = claims.get("iat")
     if isinstance(issued, bool) or not isinstance(issued, int | float):
-        return Visit(refusal=EXPIRED)
+        return Visit(refusal=_EXPIRED)
     if not -MAX_CLOCK_SKEW_S <= now - issued < read_sign_in_seconds():
-        return Visit(refusal=EXPIRED)
+        return Visit(refusal=_EXPIRED)
     return identify_address(address)
 
 
@@ -60,7 +60,7 @@ def identify_address(address: str) -> Visit:
     except ConfigError as error:
         return Visit(refusal=str(error))
     if role is Role.NOBODY:
-        return Visit(refusal=NOT_LISTED.format(address=address[:254]))
+        return Visit(refusal=_NOT_LISTED.format(address=address[:254]))
     return Visit(Person(allow_list.normalize_address(address), role))
 
 
@@ -70,11 +70,11 @@ def read_sign_in_seconds() -> float:
     Raises:
       ConfigError: `ENSEMBLE_SIGN_IN_HOURS` is no positive number.
     """
-    text = os.environ.get(HOURS_VARIABLE) or str(DEFAULT_SIGN_IN_HOURS)
+    text = os.environ.get(_HOURS_VARIABLE) or str(_DEFAULT_SIGN_IN_HOURS)
     try:
         hours = float(text)
     except ValueError:
         hours = math.nan
     if not 0 < hours <= 30 * 24:
-        raise ConfigError(f"{HOURS_VARIABLE} is {text:.40}: give hours above 0, at most 720.")
+        raise ConfigError(f"{_HOURS_VARIABLE} is {text:.40}: give hours above 0, at most 720.")
     return 3600 * hours

@@ -18,7 +18,7 @@ from ensemble.storage.plain_files import open_plain_append, parse_json, read_lim
 from ensemble.storage.records.field_checks import Count, MetricValue, parse_dataclass
 
 RESULTS_FILE = "results.jsonl"
-MAX_RESULTS_BYTES = 2**30
+_MAX_RESULTS_BYTES = 2**30
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def read_results(folder: Path) -> dict[tuple[int, str, int], LearningResult]:
     results = dict[tuple[int, str, int], LearningResult]()
     path = folder / RESULTS_FILE
     try:
-        rows = read_limited_bytes(path, MAX_RESULTS_BYTES).split(b"\n")
+        rows = read_limited_bytes(path, _MAX_RESULTS_BYTES).split(b"\n")
     except FileNotFoundError:
         return results
     except (OSError, ValueError) as error:
@@ -143,7 +143,7 @@ def collect_curves(
         there = 0
         for arm, curve in curves.items():
             for number in range(rounds):
-                found = find_result(results, place, arm, number)
+                found = _find_result(results, place, arm, number)
                 if found and found.accuracy is not None:
                     curve[place, number] = found.accuracy
                     images, there = found.images, there + 1
@@ -168,7 +168,7 @@ def collect_curves(
     )
 
 
-def find_result(
+def _find_result(
     results: dict[tuple[int, str, int], LearningResult], place: int, arm: str, number: int
 ) -> LearningResult | None:
     """The result of a seed's arm after a round; before the first both arms have the same."""
@@ -178,6 +178,6 @@ def find_result(
 def _unpack_result(
     results: dict[tuple[int, str, int], LearningResult], place: int, arm: str, number: int
 ) -> NDArray[np.bool_]:
-    found = find_result(results, place, arm, number)
+    found = _find_result(results, place, arm, number)
     assert found is not None
     return found.unpack_right()

@@ -10,9 +10,9 @@ from ensemble.errors import ConfigError
 from ensemble.settings import Settings, declare_setting, list_setting_fields
 
 # Of few labels, unless said otherwise: small batches take a low rate.
-DEFAULT_EPOCHS, DEFAULT_BATCH_SIZE, DEFAULT_LEARNING_RATE = 30, 16, 0.02
+_DEFAULT_EPOCHS, DEFAULT_BATCH_SIZE, _DEFAULT_LEARNING_RATE = 30, 16, 0.02
 UNUSED_SETTINGS = ("validation", "folds", "teacher", "patience", "swa_epochs", "cycles", "groups")
-ARM_SEEDS = EnsembleConfig.__dataclass_fields__["seed"].metadata["high"] + 1
+_ARM_SEEDS = EnsembleConfig.__dataclass_fields__["seed"].metadata["high"] + 1
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class LearningConfig(Settings):
     )
     base: EnsembleConfig = field(
         default_factory=lambda: EnsembleConfig(
-            epochs=DEFAULT_EPOCHS, batch_size=DEFAULT_BATCH_SIZE, learning_rate=DEFAULT_LEARNING_RATE
+            epochs=_DEFAULT_EPOCHS, batch_size=DEFAULT_BATCH_SIZE, learning_rate=_DEFAULT_LEARNING_RATE
         )
     )
 
@@ -79,7 +79,7 @@ class LearningConfig(Settings):
           place: which of the seeds, from 0.
           labels: how many; a batch is no larger.
         """
-        seed = (self.base.seed + place) % ARM_SEEDS
+        seed = (self.base.seed + place) % _ARM_SEEDS
         return replace(self.base, seed=seed, batch_size=min(self.base.batch_size, labels))
 
     def as_dict(self) -> dict[str, Any]:

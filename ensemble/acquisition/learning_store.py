@@ -32,7 +32,7 @@ class LearningExperiment(StoredJob):
     kind: JobKind = LEARNING
 
 
-class LearningStore(JobStore[LearningExperiment, LearningConfig, LearningConfig]):
+class _LearningStore(JobStore[LearningExperiment, LearningConfig, LearningConfig]):
     """All experiments with labels."""
 
     kind, noun, config_kinds = LEARNING, "experiment", (LEARNING.config_kind,)
@@ -59,7 +59,7 @@ class LearningStore(JobStore[LearningExperiment, LearningConfig, LearningConfig]
         return "it has ended." if job.status.state == "finished" else ""
 
 
-LEARNING_STORE = LearningStore()
+LEARNING_STORE = _LearningStore()
 
 
 def create_learning(config: LearningConfig, placement: Placement | None = None) -> LearningExperiment:

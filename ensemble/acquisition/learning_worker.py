@@ -27,15 +27,15 @@ from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import ReportStatus
 from ensemble.machine.jax_settings import prepare_jax
 
-CANDIDATE_STREAM, CHOICE_STREAM, ARM_STREAM = 11, 12, 13  # so that no two draws are alike
-QUESTION_IMAGES = 1024  # that members are asked about at once
-MAX_STEPS_PER_CALL = 256
+_CANDIDATE_STREAM, _CHOICE_STREAM, _ARM_STREAM = 11, 12, 13  # so that no two draws are alike
+_QUESTION_IMAGES = 1024  # that members are asked about at once
+_MAX_STEPS_PER_CALL = 256
 
 Numbers = NDArray[np.int64]
 Probabilities = NDArray[np.float32]
 
 
-class LearningStoppedError(Exception):
+class _LearningStoppedError(Exception):
     """Somebody asked the experiment to stop."""
 
 
@@ -49,14 +49,14 @@ def execute_learning(learning_id: str, report: ReportStatus = lambda status: Non
     experiment = find_learning(learning_id)
     worker.execute_job(
         experiment,
-        lambda status, stop: run_learning(experiment, status, stop, report),
+        lambda status, stop: _run_learning(experiment, status, stop, report),
         report,
         devices=experiment.config.base.devices,
     )
     return find_learning(learning_id)
 
 
-def run_learning(
+def _run_learning(
     experiment: LearningExperiment, status: StatusWriter[LearningStatus], stop: StopRequest, report: ReportStatus
 ) -> Outcome:
     """Train whatever is not trained yet.
@@ -74,7 +74,7 @@ def run_learning(
             _SeedRunner(
                 experiment=experiment, dataset=dataset, place=place, status=status, stop=stop, report=report
             ).run_rounds()
-    except LearningStoppedError:
+    except _LearningStoppedError:
         return Outcome("stopped", "Stopped. Resume continues from here.")
     return Outcome("finished")
 
@@ -112,7 +112,7 @@ class _SeedRunner:
                 f"{config.label_counts[-1]:,} labels: choose fewer rounds, or a smaller step."
             )
         self._seed = config.build_training_config(place, config.first).seed
-        order = shuffle_numbers(images, CANDIDATE_STREAM, self._seed)
+        order = shuffle_numbers(images, _CANDIDATE_STREAM, self._seed)
         self._candidates: Numbers = order[: config.candidates]
 
     def run_rounds(self) -> None:
@@ -131,7 +131,7 @@ class _SeedRunner:
     def _draw_following(self, labelled: Numbers, number: int) -> list[int]:
         """What the random arm adds next."""
         left = self._list_unlabelled(labelled)
-        drawn = shuffle_numbers(len(left), ARM_STREAM, self._seed, number)
+        drawn = shuffle_numbers(len(left), _ARM_STREAM, self._seed, number)
         return [int(each) for each in left[drawn[: self._config.step]]]
 
     def _list_unlabelled(self, labelled: Numbers) -> Numbers:
@@ -150,7 +150,7 @@ class _SeedRunner:
 
     def _tell(self, arm: str, number: int) -> None:
         if self._stop():
-            raise LearningStoppedError
+            raise _LearningStoppedError
         config = self._config
         said = f"Seed {self._place + 1} of {config.seeds}, {config.label_counts[number]:,} labels"
         self._status.update(state="learning", done=len(self._results), message=said)
@@ -192,11 +192,11 @@ class _SeedRunner:
         left, config = self._list_unlabelled(labelled), self._config
         images = self._dataset.train_images
         told = [
-            ask(np.asarray(images[left[start : start + QUESTION_IMAGES]]))
-            for start in range(0, len(left), QUESTION_IMAGES)
+            ask(np.asarray(images[left[start : start + _QUESTION_IMAGES]]))
+            for start in range(0, len(left), _QUESTION_IMAGES)
         ]
         # One seed a round, which no other round or arm has.
-        seed = int(np.random.PCG64([CHOICE_STREAM, self._seed, number]).random_raw() >> 33)
+        seed = int(np.random.PCG64([_CHOICE_STREAM, self._seed, number]).random_raw() >> 33)
         chosen = STRATEGIES[config.by].choose(np.concatenate(told, axis=1), config.step, seed)
         return [int(each) for each in left[chosen]]
 
@@ -207,14 +207,14 @@ class _SeedRunner:
         trainer = Trainer(config, dataset)
         state = trainer.start()
         for epoch in range(1, config.epochs + 1):
-            for start in range(0, trainer.steps_per_epoch, MAX_STEPS_PER_CALL):
+            for start in range(0, trainer.steps_per_epoch, _MAX_STEPS_PER_CALL):
                 if self._stop():
-                    raise LearningStoppedError
-                count = min(MAX_STEPS_PER_CALL, trainer.steps_per_epoch - start)
+                    raise _LearningStoppedError
+                count = min(_MAX_STEPS_PER_CALL, trainer.steps_per_epoch - start)
                 state, _ = trainer.train(state, epoch, start, count)
         evaluation = trainer.evaluate(state, self._stop)
         if evaluation is None:
-            raise LearningStoppedError
+            raise _LearningStoppedError
         if not np.isfinite(evaluation.probabilities).all():
             raise RunError(
                 f"A training with {len(dataset.train_labels):,} labels diverged: choose a lower "

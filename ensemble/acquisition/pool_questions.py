@@ -16,7 +16,7 @@ from ensemble.runs.store import Run, require_training_config
 
 
 @dataclass(frozen=True, eq=False)
-class PoolAnswers:
+class _PoolAnswers:
     """What a run's members say of a pool's images.
 
     Attributes:
@@ -30,7 +30,7 @@ class PoolAnswers:
     probabilities: NDArray[np.float32]
 
 
-def ask_about_pool(pool: LabelPool, run: Run, epoch: int | None = None) -> PoolAnswers:
+def ask_about_pool(pool: LabelPool, run: Run, epoch: int | None = None) -> _PoolAnswers:
     """What a run's members say of a pool, asked in a process of their own.
 
     Args:
@@ -50,11 +50,11 @@ def ask_about_pool(pool: LabelPool, run: Run, epoch: int | None = None) -> PoolA
             f"trained on {config.dataset}: choose a run on {pool.note.dataset} or a later version."
         )
     with MemberProcess(run.id, epoch) as members:
-        return PoolAnswers(run, members.epoch, members.predict_probabilities(pool.images))
+        return _PoolAnswers(run, members.epoch, members.predict_probabilities(pool.images))
 
 
 def choose_pool_batch(
-    pool: LabelPool, answers: PoolAnswers, strategy: str, count: int, seed: int = 0, *, random_arm: bool = True
+    pool: LabelPool, answers: _PoolAnswers, strategy: str, count: int, seed: int = 0, *, random_arm: bool = True
 ) -> NextLabels:
     """What to label next of a pool: neither arm takes an image again, or one that is no image.
 
@@ -86,7 +86,7 @@ def choose_pool_batch(
     )
 
 
-def keep_pool_batch(pool: LabelPool, answers: PoolAnswers, found: NextLabels) -> LabelBatch:
+def keep_pool_batch(pool: LabelPool, answers: _PoolAnswers, found: NextLabels) -> LabelBatch:
     """Put what was chosen into the queue of the screen Labels.
 
     Raises:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-CACHE_BLOCK_SIZE = 1 << 16  # numbers that a processor's cache holds: what each row gives is the same
+_CACHE_BLOCK_SIZE = 1 << 16  # numbers that a processor's cache holds: what each row gives is the same
 SUM_BLOCK_SIZE = 1 << 23  # 64 MB of doubles: of ten classes a sum over all examples is taken in one
 
 
-def iterate_blocks(examples: int, numbers: int, most: int = CACHE_BLOCK_SIZE) -> Iterator[slice]:
+def iterate_blocks(examples: int, numbers: int, most: int = _CACHE_BLOCK_SIZE) -> Iterator[slice]:
     """Rising slices that together are all examples.
 
     Args:

@@ -17,7 +17,7 @@ from ensemble.analysis.quality.averaging import (
 )
 
 EXAMPLE_FILTERS = ("all", "wrong", "split")
-MAX_INT16_MEMBERS = 181  # members: of so many, pairs of votes for one class still fit 16 bits
+_MAX_INT16_MEMBERS = 181  # members: of so many, pairs of votes for one class still fit 16 bits
 EXAMPLE_ORDERS = ("unsure", "sure", "split", "united", "number", "sets")
 
 
@@ -85,7 +85,7 @@ def evaluate_predictions(probabilities: Floats, labels: Ints, groups: Ints | Non
         raise ValueError(f"A label is outside the {probabilities.shape[2]} classes.")
     M, N, C = probabilities.shape
     averaged = np.empty((N, C))
-    voted, tallies = (np.empty((M, N), np.int64), np.empty((N, C), np.int16 if M <= MAX_INT16_MEMBERS else np.int64))
+    voted, tallies = (np.empty((M, N), np.int64), np.empty((N, C), np.int16 if M <= _MAX_INT16_MEMBERS else np.int64))
     pairs, information = np.empty((2, N))
     for rows in iterate_blocks(N, C):
         part = probabilities[:, rows]

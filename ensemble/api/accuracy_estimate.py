@@ -11,7 +11,7 @@ from ensemble.errors import PredictionsError
 from ensemble.shift.accuracy_fit import fit_run_accuracy
 from ensemble.wording.accuracy_estimates import AccuracyStatement
 
-ROW_SUM_TOLERANCE = 1e-2  # rounded to two decimals, as of files
+_ROW_SUM_TOLERANCE = 1e-2  # rounded to two decimals, as of files
 
 
 def state_accuracy(run: runs.Run, epoch: int, probabilities: NDArray[Any]) -> AccuracyStatement:
@@ -36,7 +36,7 @@ def state_accuracy(run: runs.Run, epoch: int, probabilities: NDArray[Any]) -> Ac
         )
     if probabilities.dtype.kind not in "fiu":
         raise PredictionsError("`probabilities` holds no numbers: give floats from 0 to 1.")
-    if not ((probabilities >= 0).all() and (abs(probabilities.sum(axis=2) - 1) <= ROW_SUM_TOLERANCE).all()):
+    if not ((probabilities >= 0).all() and (abs(probabilities.sum(axis=2) - 1) <= _ROW_SUM_TOLERANCE).all()):
         raise PredictionsError(
             "`probabilities` has a row that is below 0 or does not sum to 1: give probabilities, not logits."
         )

@@ -19,7 +19,7 @@ from ensemble.wording.runs.member_settings import list_run_member_names
 if TYPE_CHECKING:
     from typing import Self
 
-MemberChoice = Sequence[int | str]
+_MemberChoice = Sequence[int | str]
 
 
 class OpenedMembers:
@@ -30,7 +30,7 @@ class OpenedMembers:
       member_names: what they are called, M of them.
     """
 
-    def __init__(self, run: runs.Run, epoch: int | None, members: MemberChoice | None) -> None:
+    def __init__(self, run: runs.Run, epoch: int | None, members: _MemberChoice | None) -> None:
         runs.require_training_config(run)
         numbers = None if members is None else find_member_numbers(run, members)
         self._run = run
@@ -43,7 +43,7 @@ class OpenedMembers:
         self, images: ArrayLike, labels: ArrayLike | None = None, *, batch_size: int = DEFAULT_BATCH_SIZE
     ) -> Predictions:
         """What they say of images; as `Run.predict`."""
-        pixels = convert_input_images(images, self._run.data.image_shape)
+        pixels = _convert_input_images(images, self._run.data.image_shape)
         probabilities = self._process.predict_probabilities(pixels, batch_size)
         data = self._run.data
         source = f"{format_run_name(self._run)} · epoch {self.epoch}"
@@ -72,7 +72,7 @@ class OpenedMembers:
         self.close()
 
 
-def convert_input_images(images: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+def _convert_input_images(images: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """Images as a network of this shape takes them: uint8 (N, H, W, channels).
 
     What was assumed of their numbers is said once as a warning.
@@ -89,7 +89,7 @@ def convert_input_images(images: ArrayLike, shape: tuple[int, ...]) -> NDArray[n
     return pixels
 
 
-def find_member_numbers(run: runs.Run, members: MemberChoice) -> list[int]:
+def find_member_numbers(run: runs.Run, members: _MemberChoice) -> list[int]:
     """The numbers of members, from 0, that are named by number or by name, in that order.
 
     Raises:
@@ -126,13 +126,13 @@ def read_member_parameters(run: runs.Run, epoch: int, member: int | str | None) 
                 f"Member {number + 1} of the run “{run.id}” had diverged by epoch {epoch}: choose "
                 "another, or an earlier epoch."
             )
-        tree = take_member(tree, remaining.index(number))
+        tree = _take_member(tree, remaining.index(number))
     trained, rest = load_run_network(run).split_params(tree)
     return {"params": trained, **rest}
 
 
-def take_member(tree: Any, place: int) -> Any:
+def _take_member(tree: Any, place: int) -> Any:
     """The tree of one member from that of all, leaves (M, …)."""
     if isinstance(tree, dict):
-        return {name: take_member(branch, place) for name, branch in tree.items()}
+        return {name: _take_member(branch, place) for name, branch in tree.items()}
     return tree[place]

@@ -28,11 +28,11 @@ from ensemble.wording.runs.numeric_training import describe_numeric_progress
 if TYPE_CHECKING:
     import pandas as pd
 
-ANSWER_LEVEL = 0.9
+_ANSWER_LEVEL = 0.9
 
 
 @dataclass(frozen=True)
-class NumberTraining:
+class _NumberTraining:
     """A run that learns, or has learnt, to predict a column of a table.
 
     Attributes:
@@ -71,7 +71,7 @@ class NumberTraining:
 
         answers = answer_table(find_numeric_run(self.id), _read_table(table), epoch)
         mixture = answers.mixture
-        tail = (1 - ANSWER_LEVEL) / 2
+        tail = (1 - _ANSWER_LEVEL) / 2
         return pd.DataFrame(
             {
                 "mean": mixture.compute_mean(),
@@ -84,7 +84,7 @@ class NumberTraining:
             }
         )
 
-    def resume(self, *, progress: bool = True) -> "NumberTraining":
+    def resume(self, *, progress: bool = True) -> "_NumberTraining":
         """Go on where it was stopped, to the same bits, and wait for it.
 
         Raises:
@@ -107,7 +107,7 @@ def train_numbers(
     in_time_order: bool = False,
     progress: bool = True,
     **settings: Any,
-) -> NumberTraining:
+) -> _NumberTraining:
     """Train an ensemble that predicts a column of numbers in a table, and wait for it.
 
     A process of its own trains; an interrupt (Ctrl-C) stops it at a checkpoint.
@@ -144,7 +144,7 @@ def train_numbers(
     if name:
         rename_numeric_run(run.id, name)
     _wait_for_training(run.id, progress)
-    return NumberTraining(run.id, prepared.notes)
+    return _NumberTraining(run.id, prepared.notes)
 
 
 def _wait_for_training(run_id: str, progress: bool) -> None:

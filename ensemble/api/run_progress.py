@@ -30,17 +30,17 @@ def wait_for_run(run_id: str, progress: Progress | bool = True) -> None:
     """
     tell = build_status_printer() if progress is True else progress or (lambda status: None)
     try:
-        poll_run_status(run_id, tell)
+        _poll_run_status(run_id, tell)
     except KeyboardInterrupt:
         with contextlib.suppress(RunError):  # It had ended before it was asked.
             runs.request_run_stop(run_id)
-        poll_run_status(run_id, build_status_printer() if progress is True else lambda status: None)
+        _poll_run_status(run_id, build_status_printer() if progress is True else lambda status: None)
     run = runs.find_run(run_id)
     if run.state == "failed":
         raise RunError(f"The run “{run_id}” failed. {run.message}")
 
 
-def poll_run_status(run_id: str, tell: Progress) -> None:
+def _poll_run_status(run_id: str, tell: Progress) -> None:
     """Call `tell` with each new status of a run until it is no longer active."""
     poll_job_status(lambda: runs.find_run(run_id), tell)
 

@@ -24,11 +24,11 @@ from ensemble.errors import ConfigError
 from ensemble.storage.atomic_files import open_atomic_write
 
 FOLDER = "session_networks"  # in the working folder
-SESSION_MODULE = "__main__"
-MAX_CONSTANT_LENGTH = 10_000
+_SESSION_MODULE = "__main__"
+_MAX_CONSTANT_LENGTH = 10_000
 # Where what has no module of its own is looked for.
-COMMON_MODULES = ("jax.numpy", "jax.nn", "jax", "flax.linen", "flax.nnx", "numpy", "functools")
-REMEDY = "put the network into a file, and give its name package.module:Factory"
+_COMMON_MODULES = ("jax.numpy", "jax.nn", "jax", "flax.linen", "flax.nnx", "numpy", "functools")
+_REMEDY = "put the network into a file, and give its name package.module:Factory"
 
 
 def name_network(factory: Any) -> str:
@@ -53,10 +53,10 @@ def name_network(factory: Any) -> str:
             f"it: define it at the top of a cell or a file."
         )
     name = f"{factory.__module__}:{title}"
-    if factory.__module__ == SESSION_MODULE:
+    if factory.__module__ == _SESSION_MODULE:
         name = f"{FOLDER}.{_write_session_network(factory)}:{title}"
     if not is_custom_network(name):
-        raise ConfigError(f"The network {title} has no name to import it by: {REMEDY}.")
+        raise ConfigError(f"The network {title} has no name to import it by: {_REMEDY}.")
     allow_network(name)
     return name
 
@@ -93,7 +93,7 @@ def _write_session_network(factory: Any) -> str:
     except OSError as error:
         raise ConfigError(
             f"The network {factory.__qualname__} cannot be written to {path} in the working folder "
-            f"({error.strerror or error}): start in a folder that can be written, or {REMEDY}."
+            f"({error.strerror or error}): start in a folder that can be written, or {_REMEDY}."
         ) from error
     return stem
 
@@ -119,9 +119,9 @@ class _SessionSource:
         if text is None or function is None:
             raise ConfigError(
                 f"The source of {name} cannot be had from this session, and the process that "
-                f"trains {self._title} needs it: {REMEDY}."
+                f"trains {self._title} needs it: {_REMEDY}."
             )
-        for used in sorted(list_used_names(text) - {name}):
+        for used in sorted(_list_used_names(text) - {name}):
             self._add_name(used, function.__globals__)
         self.definitions[name] = f"\n{text}\n"
 
@@ -133,7 +133,7 @@ class _SessionSource:
             return
         if isinstance(value, ModuleType):
             self.imports[name] = f"import {value.__name__} as {name}"
-        elif getattr(value, "__module__", None) == SESSION_MODULE and isinstance(value, type | FunctionType):
+        elif getattr(value, "__module__", None) == _SESSION_MODULE and isinstance(value, type | FunctionType):
             self.add_definition(value)
         elif found := _find_import(value):
             self.imports[name] = f"from {found[0]} import {found[1]} as {name}"
@@ -143,11 +143,11 @@ class _SessionSource:
             raise ConfigError(
                 f"The network {self._title} uses {name}, which in this session is "
                 f"{_describe_value(value)}, and the process that trains it does not have that: "
-                f"make it inside the network, or {REMEDY}."
+                f"make it inside the network, or {_REMEDY}."
             )
 
 
-def list_used_names(text: str) -> set[str]:
+def _list_used_names(text: str) -> set[str]:
     """The names that a piece of source takes from around it."""
     names: set[str] = set()
     top = symtable.symtable(text, "session", "exec")
@@ -169,7 +169,7 @@ def _find_function(thing: Any) -> FunctionType | None:
         function = inspect.unwrap(candidate) if callable(candidate) else None
         if (
             isinstance(function, FunctionType)
-            and function.__module__ == SESSION_MODULE
+            and function.__module__ == _SESSION_MODULE
             and linecache.getlines(function.__code__.co_filename)
         ):
             return function
@@ -201,8 +201,8 @@ def _find_import(value: Any) -> tuple[str, str] | None:
     if not isinstance(name, str) or not name.isidentifier():
         return None
     own = getattr(value, "__module__", None)
-    for module in (own, *COMMON_MODULES):
-        if not isinstance(module, str) or module == SESSION_MODULE:
+    for module in (own, *_COMMON_MODULES):
+        if not isinstance(module, str) or module == _SESSION_MODULE:
             continue
         if getattr(sys.modules.get(module), name, None) is value:
             return module, name
@@ -217,7 +217,7 @@ def _spell_constant(value: Any) -> str | None:
         return None
     text = repr(value)
     try:
-        same = len(text) <= MAX_CONSTANT_LENGTH and ast.literal_eval(text) == value
+        same = len(text) <= _MAX_CONSTANT_LENGTH and ast.literal_eval(text) == value
     except (ValueError, SyntaxError, RecursionError, TypeError):
         return None
     return text if same else None

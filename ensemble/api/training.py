@@ -22,7 +22,7 @@ from ensemble.runs.start_weights import load_start_weights
 from ensemble.runs.teacher import find_teacher
 from ensemble.wording.runs import networks as networks_words
 
-NETWORK_COPY = "network.py"  # in a run's folder
+_NETWORK_COPY = "network.py"  # in a run's folder
 
 
 def train(
@@ -80,7 +80,7 @@ def train(
     run = runs.launch_run(config, start=start)
     if (source := find_session_file(str(config.network))) and source.exists():
         with suppress(OSError):  # it is there for people: what trains it is the one it came from
-            shutil.copyfile(source, run.path / NETWORK_COPY)
+            shutil.copyfile(source, run.path / _NETWORK_COPY)
     if name:
         runs.rename_run(run.id, name)
     wait_for_run(run.id, progress)

@@ -14,7 +14,7 @@ Name = Literal["ensemble", "flops", "seconds"]
 
 DEFAULT_RATE_FACTORS = (0.3, 1.0, 2.0)
 DEFAULT_VALIDATION = 0.1
-MAX_SEEDS, MAX_RATE_FACTORS = 50, 12
+_MAX_SEEDS, _MAX_RATE_FACTORS = 50, 12
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class Budget:
         if config.width or config.vary:
             name = "width" if config.width else "vary"
             raise ConfigError(f"{name} is set by the comparison itself: leave it out.")
-        if not 1 <= self.seeds <= MAX_SEEDS:
-            raise ConfigError(f"seeds is {self.seeds}: it has to be from 1 to {MAX_SEEDS}.")
+        if not 1 <= self.seeds <= _MAX_SEEDS:
+            raise ConfigError(f"seeds is {self.seeds}: it has to be from 1 to {_MAX_SEEDS}.")
         fit = all(0 < factor < float("inf") for factor in self.factors)
-        if not fit or not 1 <= len(set(self.factors)) <= MAX_RATE_FACTORS:
+        if not fit or not 1 <= len(set(self.factors)) <= _MAX_RATE_FACTORS:
             raise ConfigError(
-                f"rates are 1 to {MAX_RATE_FACTORS} factors of the learning rate, each above 0: such as 0.3,1,2."
+                f"rates are 1 to {_MAX_RATE_FACTORS} factors of the learning rate, each above 0: such as 0.3,1,2."
             )
         for factor in self.factors:
             self.trial_config("ensemble", 0, factor)

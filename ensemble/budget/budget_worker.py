@@ -18,7 +18,7 @@ Measure = Callable[[EnsembleConfig, EnsembleConfig], float]
 
 
 @dataclass(frozen=True)
-class RateTrial:
+class _RateTrial:
     """A rate that was tried with the first seed: its NLL on validation; None where it diverged."""
 
     rate: float
@@ -38,7 +38,7 @@ class Competitor:
 
     names: tuple[Name, ...]
     width: int
-    rate_trials: tuple[RateTrial, ...]
+    rate_trials: tuple[_RateTrial, ...]
     runs: tuple[Run, ...]
 
     @property
@@ -121,12 +121,12 @@ class BudgetWorker:
         return equal_time_width.width
 
     def _train_competitor(self, names: tuple[Name, ...], width: int) -> Competitor:
-        budget, tried, first = self._budget, list[RateTrial](), dict[float, Run]()
+        budget, tried, first = self._budget, list[_RateTrial](), dict[float, Run]()
         for factor in sorted(set(budget.factors)):
             run = self._train_trial(names, width, factor, 0)
             nll = run.status.best_ensemble_validation_nll
             rate = require_training_config(run).learning_rate
-            tried.append(RateTrial(rate, None if run.state == "diverged" else nll))
+            tried.append(_RateTrial(rate, None if run.state == "diverged" else nll))
             first[factor] = run
         best = min(zip(tried, first, strict=True), key=lambda pair: _rate_sort_key(pair[0]))
         if best[0].validation_nll is None:
@@ -165,6 +165,6 @@ class BudgetWorker:
         return [run for run in reversed(list_runs()) if self._budget.id in run.tags]
 
 
-def _rate_sort_key(trial: RateTrial) -> tuple[bool, float]:
+def _rate_sort_key(trial: _RateTrial) -> tuple[bool, float]:
     """The lowest NLL first; what diverged last."""
     return trial.validation_nll is None, trial.validation_nll or 0.0

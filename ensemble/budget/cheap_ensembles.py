@@ -16,7 +16,7 @@ from ensemble.runs.training import weight_averages
 
 Kind = Literal["member", "last", "snapshots", "swa", "dropout"]
 
-LAST_EPOCH_COUNTS = (2, 3, 5, 10, 20)  # how many of the last epochs are looked at together
+_LAST_EPOCH_COUNTS = (2, 3, 5, 10, 20)  # how many of the last epochs are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ def iterate_cheap_ensembles(run: Run, passes: int = 0) -> "Iterator[CheapEnsembl
     yield CheapEnsemble("member", (last,), 1, read_run_predictions(run.id, last))
     if snapshots := tuple(epoch for epoch in config.cycle_ends if epoch in kept):
         yield CheapEnsemble("snapshots", snapshots, len(snapshots), _average_epochs(run, snapshots))
-    for count in LAST_EPOCH_COUNTS:
+    for count in _LAST_EPOCH_COUNTS:
         epochs = tuple(range(last - count + 1, last + 1))
         if set(epochs) <= set(kept):
             yield CheapEnsemble("last", epochs, count, _average_epochs(run, epochs))

@@ -24,7 +24,7 @@ from ensemble.shift import StressResults, read_stress
 from ensemble.shift.results import KNOWN_KEY, read_ood_scores
 
 
-class MeasuredRun(NamedTuple):
+class _MeasuredRun(NamedTuple):
     """How many networks answered each image, and how well: a share in [0, 1], and nats."""
 
     members: int
@@ -32,11 +32,11 @@ class MeasuredRun(NamedTuple):
     nll: float
 
 
-class MeasuredDifferences(NamedTuple):
+class _MeasuredDifferences(NamedTuple):
     """What follows from both runs' predictions alone; see `TeacherComparison`."""
 
-    student: MeasuredRun
-    teacher: MeasuredRun
+    student: _MeasuredRun
+    teacher: _MeasuredRun
     gain: PairedGain
     ece: EceGain
     disputed: int
@@ -120,21 +120,21 @@ class TeacherComparison:
     labels_alone: bool
 
 
-def compare_with_teacher(student: Run, epoch: int, measure: Callable[..., MeasuredDifferences]) -> TeacherComparison:
+def compare_with_teacher(student: Run, epoch: int, measure: Callable[..., _MeasuredDifferences]) -> TeacherComparison:
     """What a student is beside its teacher.
 
     Args:
       student: a run that names a teacher.
       epoch: of the student, that is judged.
-      measure: calls `measure_differences` on the student's predictions after that epoch.
+      measure: calls `_measure_differences` on the student's predictions after that epoch.
 
     Raises:
       RunError: it has no teacher, or the teacher is gone, has no predictions, or was tested on
         other images.
     """
-    teacher = find_judged_teacher(student)
-    teacher_epoch = select_teacher_epoch(student, teacher)
-    differences = measure(measure_differences, teacher.id, teacher_epoch)
+    teacher = _find_judged_teacher(student)
+    teacher_epoch = _select_teacher_epoch(student, teacher)
+    differences = measure(_measure_differences, teacher.id, teacher_epoch)
     return TeacherComparison(
         student=_judge_run(student, epoch, differences.student),
         teacher=_judge_run(teacher, teacher_epoch, differences.teacher),
@@ -147,7 +147,7 @@ def compare_with_teacher(student: Run, epoch: int, measure: Callable[..., Measur
     )
 
 
-def measure_differences(predictions: EnsemblePredictions, teacher_id: str, teacher_epoch: int) -> MeasuredDifferences:
+def _measure_differences(predictions: EnsemblePredictions, teacher_id: str, teacher_epoch: int) -> _MeasuredDifferences:
     """What predictions of a student come to beside those of its teacher, on the same images.
 
     Raises:
@@ -161,9 +161,9 @@ def measure_differences(predictions: EnsemblePredictions, teacher_id: str, teach
             f"The predictions of the teacher “{teacher_id}” are damaged: the two cannot be compared."
         ) from error
     own_quality, other_quality = (measure_quality(each.averaged, labels, groups) for each in (predictions, other))
-    return MeasuredDifferences(
-        MeasuredRun(predictions.members, own_quality["accuracy"], own_quality["nll"]),
-        MeasuredRun(other.members, other_quality["accuracy"], other_quality["nll"]),
+    return _MeasuredDifferences(
+        _MeasuredRun(predictions.members, own_quality["accuracy"], own_quality["nll"]),
+        _MeasuredRun(other.members, other_quality["accuracy"], other_quality["nll"]),
         compute_gain(predictions.averaged, other.averaged, labels, groups),
         estimate_ece_difference(predictions.confidence, predictions.right, [(other.confidence, other.right)], groups),
         int(np.count_nonzero(other.split)),
@@ -178,7 +178,7 @@ def judge_losses(
     return accuracy, nll
 
 
-def find_judged_teacher(student: Run) -> Run:
+def _find_judged_teacher(student: Run) -> Run:
     """The teacher of a run, where it can be held against it.
 
     Raises:
@@ -202,7 +202,7 @@ def find_judged_teacher(student: Run) -> Run:
     return teacher
 
 
-def select_teacher_epoch(student: Run, teacher: Run) -> int:
+def _select_teacher_epoch(student: Run, teacher: Run) -> int:
     """The epoch that taught, where its predictions are kept; else that the teacher is shown by."""
     record, kept = read_teacher_record(student), list_prediction_epochs(teacher.id)
     if record and record.run_id == teacher.id and record.epoch in kept:
@@ -210,7 +210,7 @@ def select_teacher_epoch(student: Run, teacher: Run) -> int:
     return select_default_epoch(teacher, kept)
 
 
-def _judge_run(run: Run, epoch: int, measured: MeasuredRun) -> JudgedRun:
+def _judge_run(run: Run, epoch: int, measured: _MeasuredRun) -> JudgedRun:
     config = require_training_config(run)
     cost = compute_network_cost(str(config.network), run.data.image_shape, len(run.data.class_names), config.width)
     return JudgedRun(

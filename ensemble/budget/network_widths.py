@@ -11,13 +11,13 @@ from ensemble.machine import network_cost
 from ensemble.machine.network_cost import ImageShape, NetworkCost
 from ensemble.settings import list_setting_fields
 
-TIME_TOLERANCE = 0.05  # of the seconds
-MAX_ROUNDS = 6
-INITIAL_POWER = 2.0  # operations grow with about the square of the width
+_TIME_TOLERANCE = 0.05  # of the seconds
+_MAX_ROUNDS = 6
+_INITIAL_POWER = 2.0  # operations grow with about the square of the width
 
 
 @dataclass(frozen=True)
-class TimedWidth:
+class _TimedWidth:
     """A width that was measured.
 
     Attributes:
@@ -29,7 +29,7 @@ class TimedWidth:
     share: float
 
 
-def max_network_width() -> int:
+def _max_network_width() -> int:
     """The largest width there is."""
     field = next(
         setting_field for setting_field in list_setting_fields(EnsembleConfig) if setting_field.name == "width"
@@ -65,7 +65,7 @@ def find_equal_flops_width(network: str, image_shape: ImageShape, classes: int, 
       ConfigError: the widest there is takes fewer.
     """
     wanted = members * network_cost_at_width(network, image_shape, classes, 0).flops
-    last = max_network_width()
+    last = _max_network_width()
     if network_cost_at_width(network, image_shape, classes, last).flops < wanted:
         raise ConfigError(
             f"No {format_network_title(network)} of a width up to {last:,} costs as much as "
@@ -77,7 +77,7 @@ def find_equal_flops_width(network: str, image_shape: ImageShape, classes: int, 
     )
 
 
-def find_equal_time_width(share_of: Callable[[int], float], own: int, first: int) -> TimedWidth:
+def find_equal_time_width(share_of: Callable[[int], float], own: int, first: int) -> _TimedWidth:
     """The width at which a step of one network takes as long as one of the ensemble.
 
     By secants in logarithms; of the widths that were measured the one that comes closest.
@@ -89,21 +89,21 @@ def find_equal_time_width(share_of: Callable[[int], float], own: int, first: int
       first: where to begin: `find_equal_flops_width`.
     """
     shares: dict[int, float] = {}
-    width, power = first, INITIAL_POWER
+    width, power = first, _INITIAL_POWER
 
     def log_error(candidate: int) -> float:
         return abs(math.log(shares[candidate]))
 
-    for _ in range(MAX_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         shares[width] = share_of(width)
-        if log_error(width) <= TIME_TOLERANCE:
+        if log_error(width) <= _TIME_TOLERANCE:
             break
         near = sorted(shares, key=log_error)[:2]
         if len(near) == 2:
             rise = math.log(shares[near[0]] / shares[near[1]]) / math.log(near[0] / near[1])
             power = min(max(rise, 0.5), 4.0)  # a measurement that went astray leads nowhere far
-        width = min(max(round(near[0] * shares[near[0]] ** (-1 / power)), own), max_network_width())
+        width = min(max(round(near[0] * shares[near[0]] ** (-1 / power)), own), _max_network_width())
         if width in shares:
             break
     best = min(shares, key=log_error)
-    return TimedWidth(best, shares[best])
+    return _TimedWidth(best, shares[best])

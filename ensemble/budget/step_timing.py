@@ -8,7 +8,7 @@ import numpy as np
 from ensemble import datasets
 from ensemble.config import EnsembleConfig
 
-TURN_SECONDS, TURNS = 0.5, 3
+_TURN_SECONDS, TURNS = 0.5, 3
 
 
 def measure_step_time_ratio(ensemble: EnsembleConfig, single: EnsembleConfig) -> float:
@@ -49,7 +49,7 @@ class _StepTimer:
     def measure_seconds(self) -> float:
         """Of a step, the mean over about half a second."""
         done, began = 0, time.perf_counter()
-        while not done or time.perf_counter() - began < TURN_SECONDS:
+        while not done or time.perf_counter() - began < _TURN_SECONDS:
             count = min(self._trainer.steps_per_epoch, max(1, done))
             self._train_steps(count)
             done += count

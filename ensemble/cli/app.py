@@ -11,7 +11,7 @@ from ensemble.errors import StorageError
 from ensemble.machine.python_command import build_python_command, build_python_environment
 from ensemble.storage.folders import cache_folder, home_folder
 
-ALL_ADDRESSES_OPTION = ("--server.address=0.0.0.0",)
+_ALL_ADDRESSES_OPTION = ("--server.address=0.0.0.0",)
 PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
@@ -38,7 +38,7 @@ def run_app_command(share: bool, options: tuple[str, ...]) -> None:
         os.environ[SHARE_VARIABLE] = "1"
         options = (*build_server_options(options), *options)
     check_server_port(options)
-    command = build_python_command("run", str(find_app_script()), *options, module="streamlit")
+    command = build_python_command("run", str(_find_app_script()), *options, module="streamlit")
     # In this process's place: Ctrl-C and a manager of processes reach Streamlit itself.
     os.execve(command[0], command, build_app_environment())
 
@@ -46,11 +46,11 @@ def run_app_command(share: bool, options: tuple[str, ...]) -> None:
 def build_server_options(options: tuple[str, ...]) -> tuple[str, ...]:
     """Streamlit's options for a server that others come to, but for those that were given."""
     has_address = any(option.partition("=")[0] == "--server.address" for option in options)
-    address = () if has_address or os.environ.get("STREAMLIT_SERVER_ADDRESS") else ALL_ADDRESSES_OPTION
+    address = () if has_address or os.environ.get("STREAMLIT_SERVER_ADDRESS") else _ALL_ADDRESSES_OPTION
     return (*address, "--server.headless=true")
 
 
-def find_app_script() -> Path:
+def _find_app_script() -> Path:
     """What Streamlit runs, with pages and settings beside it: the package's own, or a clone's."""
     installed = PACKAGE_FOLDER / "app" / "app.py"
     return installed if installed.is_file() else PACKAGE_FOLDER.parent / "app.py"

@@ -162,11 +162,11 @@ def run_data_relabel_command(name: str, table: Path, new_name: str, as_json: boo
         print_line(f"{added} {TEST_LABELS_ALONE_CHANGED}")
         return
     print_line(f"{added} Train with --dataset {new_name}{format_batch_size_option(note.train_size)}.")
-    if command := build_mended_rerun_command(changes.runs, name, new_name):
+    if command := _build_mended_rerun_command(changes.runs, name, new_name):
         print_line(f"The run whose members were asked, again on {new_name}: {command}")
 
 
-def build_mended_rerun_command(run_ids: Iterable[str], name: str, new_name: str) -> str:
+def _build_mended_rerun_command(run_ids: Iterable[str], name: str, new_name: str) -> str:
     """The command that trains a run's settings on the new version; "" where there is no such run.
 
     Args:

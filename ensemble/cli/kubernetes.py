@@ -23,10 +23,10 @@ from ensemble.jobs.folders import RUN_ID, RUN_ID_LENGTH
 from ensemble.machine.python_command import build_python_command
 from ensemble.storage.folders import data_folder, runs_folder
 
-COMPLETION_INDEX_VARIABLE = "JOB_COMPLETION_INDEX"  # which Kubernetes sets, from 0
-REQUIRED_FIELD_METAVARS = {"name": "NAME", "image": "IMAGE", "runs_claim": "CLAIM", "data_claim": "CLAIM"}
-FIELD_METAVARS = {
-    **REQUIRED_FIELD_METAVARS,
+_COMPLETION_INDEX_VARIABLE = "JOB_COMPLETION_INDEX"  # which Kubernetes sets, from 0
+_REQUIRED_FIELD_METAVARS = {"name": "NAME", "image": "IMAGE", "runs_claim": "CLAIM", "data_claim": "CLAIM"}
+_FIELD_METAVARS = {
+    **_REQUIRED_FIELD_METAVARS,
     "pull_secret": "SECRET",
     "node_selector": "KEY=VALUE",
     "toleration": "TAINT",
@@ -39,12 +39,12 @@ FIELD_METAVARS = {
 
 
 # What can be asked of any of the places, a field an option.
-PLACEMENT_FIELDS = tuple(
+_PLACEMENT_FIELDS = tuple(
     dict.fromkeys(field.name for kind in (KubernetesConfig, ArrayConfig) for field in dataclasses.fields(kind))
 )
 
 
-def add_array_options(command: Command) -> Command:
+def _add_array_options(command: Command) -> Command:
     """Gives a command one option for every field of `ArrayConfig` that Kubernetes has not."""
     own = {field.name for field in dataclasses.fields(KubernetesConfig)}
     for field in reversed(dataclasses.fields(ArrayConfig)):
@@ -52,10 +52,10 @@ def add_array_options(command: Command) -> Command:
     return command
 
 
-def add_kubernetes_options(command: Command) -> Command:
+def _add_kubernetes_options(command: Command) -> Command:
     """Gives a command one option for every field of `KubernetesConfig`."""
     for field in reversed(dataclasses.fields(KubernetesConfig)):
-        command = (_build_kubernetes_option(field) if field.name in FIELD_METAVARS else build_setting_option(field))(
+        command = (_build_kubernetes_option(field) if field.name in _FIELD_METAVARS else build_setting_option(field))(
             command
         )
     return command
@@ -66,7 +66,7 @@ def _build_kubernetes_option(field: "dataclasses.Field[Any]") -> Callable[[Comma
         "--" + field.name.replace("_", "-"),
         default=None,
         multiple=isinstance(field.default, tuple),
-        metavar=FIELD_METAVARS[field.name],
+        metavar=_FIELD_METAVARS[field.name],
         help=field.metadata["help"],
     )
 
@@ -80,8 +80,8 @@ def _build_kubernetes_option(field: "dataclasses.Field[Any]") -> Callable[[Comma
     help="What starts the tasks: Kubernetes, or any scheduler as an array.",
 )
 @add_settings_options(EnsembleConfig)
-@add_kubernetes_options
-@add_array_options
+@_add_kubernetes_options
+@_add_array_options
 @click.option("--run-id", metavar="RUN", help="Id of the run; a new one by default.")
 def run_manifest_command(place: str, run_id: str | None, **chosen: Any) -> None:
     """Print what trains an ensemble on Kubernetes, and its dashboard, for kubectl apply -f -.
@@ -91,22 +91,22 @@ def run_manifest_command(place: str, run_id: str | None, **chosen: Any) -> None:
     per group, for PBS, LSF, HTCondor and other schedulers.
     """
     settings = {name: value for name, value in chosen.items() if value not in (None, ())}
-    placement = {name: settings.pop(name) for name in PLACEMENT_FIELDS if name in settings}
-    check_placement_options(place, placement)
-    config = build_pod_config(settings)
-    run_id = resolve_run_id(run_id, config)
+    placement = {name: settings.pop(name) for name in _PLACEMENT_FIELDS if name in settings}
+    _check_placement_options(place, placement)
+    config = _build_pod_config(settings)
+    run_id = _resolve_run_id(run_id, config)
     words = tuple(format_config_options(config))
     if place == KUBERNETES.name:
         pods = KubernetesConfig(**placement)
-        text = render_manifest(pods, TrainingSpec(run_id, config.groups, words, join_allowed_networks()))
+        text = render_manifest(pods, TrainingSpec(run_id, config.groups, words, _join_allowed_networks()))
     else:
         command = build_python_command("work-pod", "--for", place, run_id, *words)
-        environment = collect_array_environment()
+        environment = _collect_array_environment()
         text = render_array_script(ArrayConfig(**placement), run_id, config.groups, command, environment)
     click.echo(text, nl=False)
 
 
-def check_placement_options(place: str, placement: Mapping[str, Any]) -> None:
+def _check_placement_options(place: str, placement: Mapping[str, Any]) -> None:
     """Check that the place has all options that are given, and that none is missing.
 
     Raises:
@@ -117,12 +117,12 @@ def check_placement_options(place: str, placement: Mapping[str, Any]) -> None:
     for name in placement:
         if name not in known:
             raise click.UsageError(f"--{name.replace('_', '-')} does not go with --for {place}: leave it out.")
-    for name in REQUIRED_FIELD_METAVARS if is_kubernetes else ():
+    for name in _REQUIRED_FIELD_METAVARS if is_kubernetes else ():
         if name not in placement:
             raise click.UsageError(f"Missing option '--{name.replace('_', '-')}'.")
 
 
-def join_allowed_networks() -> str:
+def _join_allowed_networks() -> str:
     """The networks of a person's own whose code pods may import, separated by commas: as here.
 
     Raises:
@@ -131,14 +131,14 @@ def join_allowed_networks() -> str:
     return ",".join(sorted(architectures.list_allowed_networks()))
 
 
-def collect_array_environment() -> dict[str, str]:
+def _collect_array_environment() -> dict[str, str]:
     """Return the variables of this program that the tasks of an array are given."""
-    networks = join_allowed_networks()
+    networks = _join_allowed_networks()
     own = {architectures.NETWORKS_VARIABLE: networks} if networks else {}
     return {**own, "ENSEMBLE_RUNS": str(runs_folder()), "ENSEMBLE_DATA": str(data_folder())}
 
 
-def resolve_run_id(run_id: str | None, config: EnsembleConfig) -> str:
+def _resolve_run_id(run_id: str | None, config: EnsembleConfig) -> str:
     """Return the id of the run, under which its first task creates it.
 
     Raises:
@@ -163,19 +163,19 @@ def run_work_pod_command(place: str, run_id: str, **chosen: Any) -> None:
     """Be a task of what `run_manifest_command` prints: train the group of its index."""
     from ensemble.runs.groups.array_task import execute_array_task
 
-    index = os.environ.get(COMPLETION_INDEX_VARIABLE, "")
+    index = os.environ.get(_COMPLETION_INDEX_VARIABLE, "")
     if not re.fullmatch("[0-9]{1,4}", index):
         raise ConfigError(
-            f"{COMPLETION_INDEX_VARIABLE} is {index!r:.60}: it has to be the number of a group, "
+            f"{_COMPLETION_INDEX_VARIABLE} is {index!r:.60}: it has to be the number of a group, "
             "from 0. Kubernetes sets it in the pods of a Job whose completionMode is Indexed, and "
             "so does the script that manifest prints."
         )
-    config = build_pod_config({name: value for name, value in chosen.items() if value is not None})
+    config = _build_pod_config({name: value for name, value in chosen.items() if value is not None})
     submission = os.environ.get(SUBMISSION_VARIABLE, "")
-    sys.exit(execute_array_task(resolve_run_id(run_id, config), config, int(index), submission, place))
+    sys.exit(execute_array_task(_resolve_run_id(run_id, config), config, int(index), submission, place))
 
 
-def build_pod_config(chosen: dict[str, Any]) -> EnsembleConfig:
+def _build_pod_config(chosen: dict[str, Any]) -> EnsembleConfig:
     """The settings that were chosen, and how many groups there are to be.
 
     Raises:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ensemble.acquisition.learning_results import LearningCurves
     from ensemble.acquisition.learning_store import LearningExperiment
 
-LEARNING_FIELDS = tuple(each.name for each in list_setting_fields(LearningConfig))
+_LEARNING_FIELDS = tuple(each.name for each in list_setting_fields(LearningConfig))
 
-ARM_OPTION = click.option(
+_ARM_OPTION = click.option(
     "--arm",
     type=click.Choice(["all", CHOSEN_ARM, RANDOM_ARM]),
     default="all",
@@ -143,7 +143,7 @@ def run_label_next_command(
         found = choose_next_labels(outputs.probabilities, strategy, count, seed, random_arm=random_arm)
         looked = ["The labels of the file were not looked at."] if outputs.has_labels else []
         notes = [*looked, *outputs.notes]
-        print_next_labels(found, "image", outputs.example_names, notes, as_json=as_json)
+        _print_next_labels(found, "image", outputs.example_names, notes, as_json=as_json)
         return
     if len(pools) > 1:
         raise click.UsageError("With --run give one pool, or one folder.")
@@ -151,7 +151,7 @@ def run_label_next_command(
     from ensemble.acquisition import pool_questions
 
     run = runs.find_run(run_id)
-    with open_named_pool(pools[0], run, keep=queue) as pool:
+    with _open_named_pool(pools[0], run, keep=queue) as pool:
         answers = pool_questions.ask_about_pool(pool, run, epoch)
         found = pool_questions.choose_pool_batch(pool, answers, strategy, count, seed, random_arm=random_arm)
         notes = list(pool.note.said)
@@ -159,11 +159,11 @@ def run_label_next_command(
             pool_questions.keep_pool_batch(pool, answers, found)
             notes.append(f"They wait on the screen Labels: /labels?run={run.id}&split=pool.")
         names = pool.read_image_names()
-    print_next_labels(found, pool.note.noun, names, notes, as_json=as_json)
+    _print_next_labels(found, pool.note.noun, names, notes, as_json=as_json)
 
 
 @contextmanager
-def open_named_pool(name: str, run: "runs.Run", keep: bool) -> Iterator[LabelPool]:
+def _open_named_pool(name: str, run: "runs.Run", keep: bool) -> Iterator[LabelPool]:
     """The pool of this name, else one of the pictures there, for as long as this lasts."""
     from ensemble.datasets.own.pools import label_pool
     from ensemble.runs.test_set import load_run_dataset
@@ -179,7 +179,9 @@ def open_named_pool(name: str, run: "runs.Run", keep: bool) -> Iterator[LabelPoo
         yield pool
 
 
-def print_next_labels(found: NextLabels, noun: str, names: tuple[str, ...], notes: list[str], *, as_json: bool) -> None:
+def _print_next_labels(
+    found: NextLabels, noun: str, names: tuple[str, ...], notes: list[str], *, as_json: bool
+) -> None:
     """What to label next: one object, or a line for each image and the sentences below."""
     from ensemble.wording import next_labels as words
 
@@ -203,7 +205,7 @@ def run_label_decisions_command(name: str) -> None:
 
 @run_label_command.command(name="apply")
 @click.argument("name", metavar="POOL")
-@ARM_OPTION
+@_ARM_OPTION
 @click.option(
     "--table",
     type=click.Path(path_type=Path),
@@ -238,7 +240,7 @@ def run_label_apply_command(name: str, arm: str, table: Path | None, new_name: s
     )
 
 
-def add_learning_options(command: Command) -> Command:
+def _add_learning_options(command: Command) -> Command:
     """Gives a click command the options of an experiment itself; the trainings' are `train`'s."""
     for each in reversed(list_setting_fields(LearningConfig)):
         command = build_setting_option(each)(command)
@@ -246,7 +248,7 @@ def add_learning_options(command: Command) -> Command:
 
 
 @run_label_command.command(name="learn")
-@add_learning_options
+@_add_learning_options
 @add_settings_options(EnsembleConfig)
 @add_placement_options
 @click.option("--resume", "resume_id", metavar="ID", help="Resume a stopped experiment.")
@@ -268,16 +270,16 @@ def run_label_learn_command(resume_id: str | None, as_json: bool, **chosen: Any)
         experiment = requeue_learning(resume_id)
     else:
         place = parse_placement_options(chosen)
-        words = {name: chosen.pop(name) for name in LEARNING_FIELDS if name in chosen}
+        words = {name: chosen.pop(name) for name in _LEARNING_FIELDS if name in chosen}
         if architectures.is_custom_network(own := chosen.get("network", "")):
             architectures.allow_network(own)  # Whoever types a name here wants its code to run.
         base = replace(LearningConfig().base, **chosen)
         experiment = create_learning(LearningConfig(base=base, **words), place)
     with ProgressLine(experiment.id) as line:
         experiment = execute_learning(experiment.id, (lambda status: None) if as_json else line.show_learning)
-    result = summarize_learning(experiment) | summarize_task(experiment.path)
+    result = _summarize_learning(experiment) | summarize_task(experiment.path)
     if not as_json:
-        for sentence in list_learning_sentences(experiment):
+        for sentence in _list_learning_sentences(experiment):
             print_line(sentence, err=True)
     exit_with_result(experiment.state, experiment.message, result)
 
@@ -291,10 +293,10 @@ def run_label_curves_command(learning_id: str | None, as_json: bool) -> None:
 
     for experiment in [find_learning(learning_id)] if learning_id else list_learnings():
         if as_json:
-            click.echo(json.dumps(summarize_learning(experiment)))
+            click.echo(json.dumps(_summarize_learning(experiment)))
             continue
         print_line(f"{experiment.id} · {experiment.state}")
-        for sentence in list_learning_sentences(experiment):
+        for sentence in _list_learning_sentences(experiment):
             print_line(sentence)
 
 
@@ -308,18 +310,18 @@ def run_label_delete_command(learning_id: str) -> None:
     print_line(f"{learning_id} is deleted.")
 
 
-def load_learning_curves(experiment: "LearningExperiment") -> "tuple[LearningCurves, str]":
+def _load_learning_curves(experiment: "LearningExperiment") -> "tuple[LearningCurves, str]":
     """Both arms of an experiment as far as they are, and what one image is called."""
     from ensemble.acquisition.learning_curves import load_curves
 
     return load_curves(experiment), find_dataset_entry(experiment.config.base.dataset).noun
 
 
-def list_learning_sentences(experiment: "LearningExperiment") -> list[str]:
+def _list_learning_sentences(experiment: "LearningExperiment") -> list[str]:
     """What an experiment has come to, the answer first."""
     from ensemble.wording import learning_gain as words
 
-    curves, noun = load_learning_curves(experiment)
+    curves, noun = _load_learning_curves(experiment)
     basis = words.describe_learning_basis(curves, experiment.config, noun)
     sentences = [
         words.describe_learning_answer(curves, experiment.config),
@@ -329,11 +331,11 @@ def list_learning_sentences(experiment: "LearningExperiment") -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
-def summarize_learning(experiment: "LearningExperiment") -> dict[str, Any]:
+def _summarize_learning(experiment: "LearningExperiment") -> dict[str, Any]:
     """What an experiment has come to, for JSON."""
     from ensemble.wording import learning_gain as words
 
-    curves, noun = load_learning_curves(experiment)
+    curves, noun = _load_learning_curves(experiment)
     return {
         "run_id": experiment.id,
         "state": experiment.state,

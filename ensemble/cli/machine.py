@@ -24,17 +24,17 @@ def run_devices_command(as_json: bool) -> None:
 
     device_info = read_device_info()
     if as_json:
-        click.echo(json.dumps(device_info | read_scheduler_info()))
+        click.echo(json.dumps(device_info | _read_scheduler_info()))
         return
     for entry in device_info["devices"]:
         print_line(f"{entry['id']}: {entry['kind']}")
-    for name, scheduler_info in read_scheduler_info().items():
+    for name, scheduler_info in _read_scheduler_info().items():
         for entry in scheduler_info.get("partitions", []):
             free = f"{entry['free_nodes']:,} of {formats.format_count(entry['nodes'], 'node')} free"
             print_line(f"{name} {entry['name']}: {free}")
 
 
-def read_scheduler_info() -> dict[str, Any]:
+def _read_scheduler_info() -> dict[str, Any]:
     """What each scheduler of this machine has, or why it does not say so, by its name."""
     infos: dict[str, Any] = {}
     for scheduler in SCHEDULERS.values():
@@ -76,7 +76,7 @@ def run_bench_command(as_json: bool, dataset: str | None, seconds: float, **chos
     name = dataset or ("mnist" if datasets.is_dataset_prepared("mnist") else "digits")
     config = EnsembleConfig(dataset=name, **chosen)
     result = measure_training_speed(config, seconds)
-    store_bench_result(config, result)
+    _store_bench_result(config, result)
     if as_json:
         click.echo(json.dumps(result))
         return
@@ -86,7 +86,7 @@ def run_bench_command(as_json: bool, dataset: str | None, seconds: float, **chos
         click.echo(EMULATED_NOTE)
 
 
-def store_bench_result(config: EnsembleConfig, measured: dict[str, Any]) -> None:
+def _store_bench_result(config: EnsembleConfig, measured: dict[str, Any]) -> None:
     """Store what was measured for Train's estimate; warn on stderr if it cannot be stored."""
     from ensemble.machine.jax_settings import read_device_info
 

@@ -28,8 +28,8 @@ def run_network_command(name: str, dataset: str, width: int, as_json: bool) -> N
     NAME is built in, or package.module:Factory, one of your own, whose code is imported.
     """
     try:
-        with redirect_stdout_to_stderr():
-            network = summarize_network(name, dataset, width)
+        with _redirect_stdout_to_stderr():
+            network = _summarize_network(name, dataset, width)
     except ConfigError as error:
         if as_json:
             click.echo(json.dumps({"name": name, "error": str(error)}))
@@ -37,12 +37,12 @@ def run_network_command(name: str, dataset: str, width: int, as_json: bool) -> N
     if as_json:
         click.echo(json.dumps(network))
         return
-    for line in format_network_summary(network):
+    for line in _format_network_summary(network):
         print_line(line)
 
 
 @contextlib.contextmanager
-def redirect_stdout_to_stderr() -> Iterator[None]:
+def _redirect_stdout_to_stderr() -> Iterator[None]:
     """What imported code writes to standard output goes to standard error: stdout is ours."""
     sys.stdout.flush()
     stdout_copy = os.dup(1)
@@ -56,7 +56,7 @@ def redirect_stdout_to_stderr() -> Iterator[None]:
         os.close(stdout_copy)
 
 
-def summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
+def _summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
     """What there is to know of a network for the images of a dataset, ready for JSON.
 
     Raises:
@@ -86,13 +86,13 @@ def summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
         "outputs": network.outputs,
         "collections": network.collections,
         "dropout": network.is_stochastic,
-        "bfloat16": can_use_bfloat16(network),
+        "bfloat16": _can_use_bfloat16(network),
         "notes": list_network_notes(network) if network.is_custom else (),
         "advice": list_network_advice(network) if network.is_custom else (),
     }
 
 
-def can_use_bfloat16(network: Any) -> bool:
+def _can_use_bfloat16(network: Any) -> bool:
     """Whether a network can be told to multiply bfloat16."""
     import jax
 
@@ -108,7 +108,7 @@ def can_use_bfloat16(network: Any) -> bool:
     return True
 
 
-def format_network_summary(summary: dict[str, Any]) -> list[str]:
+def _format_network_summary(summary: dict[str, Any]) -> list[str]:
     """A description for people: a line a layer's array, then what it comes to."""
     height, width, channels = summary["image_shape"]
     title = find_dataset_entry(summary["dataset"]).title

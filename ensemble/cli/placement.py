@@ -13,23 +13,23 @@ from ensemble.jobs.remote.task_record import find_placement, read_task_record
 from ensemble.settings import list_setting_fields
 
 # What schedulers can be asked for, by name; where several can, the first says it.
-TASK_FIELDS = {
+_TASK_FIELDS = {
     field.name: field
     for scheduler in reversed(SCHEDULERS.values())
     for field in list_setting_fields(scheduler.settings)
 }
-PLACEMENT_OPTIONS = {"on", *TASK_FIELDS}  # by their names in a command
+PLACEMENT_OPTIONS = {"on", *_TASK_FIELDS}  # by their names in a command
 HERE = "here"
-ON_OPTION = click.option(
+_ON_OPTION = click.option(
     "--on", type=click.Choice([*SCHEDULERS, HERE]), help=("The cluster to run on, instead of this machine (here).")
 )
 
 
 def add_placement_options(command: Command) -> Command:
     """Gives a click command `--on`, and one option for each thing that a task may ask for."""
-    for field in reversed(TASK_FIELDS.values()):
+    for field in reversed(_TASK_FIELDS.values()):
         command = build_setting_option(field)(command)
-    return ON_OPTION(command)
+    return _ON_OPTION(command)
 
 
 def parse_placement_options(chosen: dict[str, Any]) -> Placement | None:
@@ -86,7 +86,7 @@ def parse_resumed_placement(chosen: dict[str, Any], before: Placement | None) ->
 def _pop_task_options(chosen: dict[str, Any], default: str | None = None) -> tuple[str | None, dict[str, Any]]:
     """Take what says where out of a command's options: a scheduler's name or None, its settings."""
     on = chosen.pop("on", None) or default
-    settings = {name: chosen.pop(name, None) for name in TASK_FIELDS}
+    settings = {name: chosen.pop(name, None) for name in _TASK_FIELDS}
     settings = {name: value for name, value in settings.items() if value is not None}
     return (None if on == HERE else on), settings
 

@@ -48,9 +48,9 @@ COMMAND_MODULES = {
     "bench": "machine",
 }
 # Listed under a heading of their own: what to train, by what it costs (docs/budget.md).
-SIZE_COMMANDS = ("plan", "budget", "worth", "distil")
+_SIZE_COMMANDS = ("plan", "budget", "worth", "distil")
 
-MEMORY_SENTENCE = (
+_MEMORY_SENTENCE = (
     "Memory ran out: close other programs, or ask for less at once: fewer members or images, or a smaller batch."
 )
 
@@ -61,13 +61,13 @@ WORKER_KINDS = {kind.command: kind for kind in KINDS}
 def import_command(name: str) -> click.Command:
     """The command of this name, from its module."""
     if name in WORKER_KINDS:
-        return build_worker_command(WORKER_KINDS[name])
+        return _build_worker_command(WORKER_KINDS[name])
     module = importlib.import_module(f"ensemble.cli.{COMMAND_MODULES[name]}")
     command: click.Command = getattr(module, f"run_{name.replace('-', '_')}_command")
     return command
 
 
-def build_worker_command(kind: JobKind) -> click.Command:
+def _build_worker_command(kind: JobKind) -> click.Command:
     """The hidden command that is the worker of a queued job of this kind."""
 
     def run_worker(job: str) -> None:
@@ -85,7 +85,7 @@ def build_worker_command(kind: JobKind) -> click.Command:
     )
 
 
-class EnsembleGroup(click.Group):
+class _EnsembleGroup(click.Group):
     """A click group that says a known error in one line and ends with its exit status."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -96,8 +96,8 @@ class EnsembleGroup(click.Group):
         """The commands in two lists; click would write one."""
         names = [name for name in self.list_commands(ctx) if not import_command(name).hidden]
         width = max(map(len, names))
-        other_names = [name for name in names if name not in SIZE_COMMANDS]
-        for title, listed in (("Commands", other_names), ("Choosing a size", SIZE_COMMANDS)):
+        other_names = [name for name in names if name not in _SIZE_COMMANDS]
+        for title, listed in (("Commands", other_names), ("Choosing a size", _SIZE_COMMANDS)):
             with formatter.section(title):
                 limit = formatter.width - 6 - width
                 formatter.write_dl(
@@ -114,7 +114,7 @@ class EnsembleGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a person can mend ends it with a sentence and its own status."""
-        open_closed_streams()
+        _open_closed_streams()
         try:
             return super().invoke(ctx)
         except EnsembleError as error:
@@ -122,7 +122,7 @@ class EnsembleGroup(click.Group):
             ctx.exit(error.exit_code)
         except OSError as error:
             if is_memory_error(error):
-                print_line(f"Error: {MEMORY_SENTENCE}", err=True)
+                print_line(f"Error: {_MEMORY_SENTENCE}", err=True)
                 ctx.exit(EnsembleError.exit_code)
             if (disk_error := describe_disk_error(error)) is None:
                 raise
@@ -130,7 +130,7 @@ class EnsembleGroup(click.Group):
             ctx.exit(EnsembleError.exit_code)
         except (MemoryError, RuntimeError, ValueError) as error:
             if is_memory_error(error):
-                print_line(f"Error: {MEMORY_SENTENCE}", err=True)
+                print_line(f"Error: {_MEMORY_SENTENCE}", err=True)
                 ctx.exit(EnsembleError.exit_code)
             if (start_error := describe_jax_start_error(error)) is None:
                 raise
@@ -138,7 +138,7 @@ class EnsembleGroup(click.Group):
             ctx.exit(ConfigError.exit_code)
 
 
-def open_closed_streams() -> None:
+def _open_closed_streams() -> None:
     """Open a standard stream that whoever called this has closed, on nothing.
 
     Its number would go to the next file that is opened, and what compiled code writes to stderr
@@ -151,7 +151,7 @@ def open_closed_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
 
 
-@click.group(cls=EnsembleGroup, context_settings={"show_default": False, "max_content_width": 100})
+@click.group(cls=_EnsembleGroup, context_settings={"show_default": False, "max_content_width": 100})
 @click.version_option(__version__, prog_name="ensemble")
 def main() -> None:
     """Train, inspect and question deep ensembles of image classifiers."""

@@ -14,7 +14,7 @@ from ensemble.wording import escaping, formats
 from ensemble.wording.runs.numeric_training import describe_numeric_progress
 from ensemble.wording.runs.training import describe_training_progress
 
-LINE_INTERVAL_S = 5.0
+_LINE_INTERVAL_S = 5.0
 
 
 class ProgressLine:
@@ -72,7 +72,7 @@ class ProgressLine:
         now, words = time.monotonic(), escaping.escape_terminal_text(words)
         if self._terminal:
             write_stderr(f"\r\x1b[K{self._title} · {words}")
-        elif words != self._said and (urgent or now - self._when > LINE_INTERVAL_S):
+        elif words != self._said and (urgent or now - self._when > _LINE_INTERVAL_S):
             write_stderr(f"{self._title} · {words}\n")
             self._when = now
         self._said = words

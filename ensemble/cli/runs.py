@@ -49,7 +49,7 @@ def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
     every: list[stored.Run | NumericRun] = [*stored.list_runs(), *numeric_runs]
     for run in sorted(every, key=lambda run: (run.status.created, run.id), reverse=True):
         if isinstance(run, NumericRun):
-            print_numeric_run(run, as_json)
+            _print_numeric_run(run, as_json)
             continue
         if not set(normalize_tags(tags)) <= set(run.tags):
             continue
@@ -62,7 +62,7 @@ def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
         print_line(f"{run.id:<32} {run.state:<9} {accuracy_text:>9}  {epochs:<16} {run.name}{guesses}")
 
 
-def print_numeric_run(run: NumericRun, as_json: bool) -> None:
+def _print_numeric_run(run: NumericRun, as_json: bool) -> None:
     """A line of the list on a run that predicts numbers."""
     if as_json:
         click.echo(json.dumps({**summarize_numeric_run(run), "tags": []}))
@@ -91,7 +91,7 @@ def run_runs_show_command(run_id: str) -> None:
         "settings": run.config.as_dict(),
         "status": status,
         "placement": asdict(placement) if placement else None,
-        "groups": summarize_groups(run),
+        "groups": _summarize_groups(run),
         "command": build_rerun_command(run),
         "citation": format_citation(run),
         "bibtex": format_bibtex(run),
@@ -114,7 +114,7 @@ def describe_numeric_run(run: NumericRun) -> dict[str, Any]:
     }
 
 
-def summarize_groups(run: stored.Run) -> list[dict[str, Any]]:
+def _summarize_groups(run: stored.Run) -> list[dict[str, Any]]:
     """What each group of a run is doing and where, ready for JSON; members are from 1."""
     tasks = read_group_tasks(run.path)
     return [

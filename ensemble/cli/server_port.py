@@ -10,7 +10,7 @@ from typing import Any
 
 from ensemble.errors import ConfigError
 
-MAX_PORT, PORTS_TO_TRY = 65_535, 100
+MAX_PORT, _PORTS_TO_TRY = 65_535, 100
 FIRST_UNPRIVILEGED_PORT = 1024
 
 
@@ -48,7 +48,7 @@ def check_server_port(options: tuple[str, ...]) -> None:
 
 def find_free_port(address: str, port: int) -> int | None:
     """The next port after one that can be had; None where there is none near it."""
-    ahead = range(port + 1, min(port + PORTS_TO_TRY, MAX_PORT) + 1)
+    ahead = range(port + 1, min(port + _PORTS_TO_TRY, MAX_PORT) + 1)
     return next((other for other in ahead if find_port_error(address, other) is None), None)
 
 

@@ -17,7 +17,7 @@ from ensemble.shift import StressState
 from ensemble.shift.status import stress_folder
 from ensemble.storage.records.json_lines import convert_to_json
 
-STEP_METRICS = (
+_STEP_METRICS = (
     "ensemble_accuracy",
     "ensemble_nll",
     "ensemble_ece",
@@ -67,7 +67,7 @@ def summarize_stress(state: StressState) -> dict[str, Any]:
             {
                 "kind": step["kind"],
                 "amount": step["amount"],
-                **{name: step[name] for name in STEP_METRICS if name in step},
+                **{name: step[name] for name in _STEP_METRICS if name in step},
             }
             for step in [*clean, *results.steps]
         ],
@@ -114,13 +114,13 @@ def summarize_regression(solve: Regression) -> dict[str, Any]:
         {
             "run_id": solve.id,
             "state": solve.state,
-            "objective": read_final_value(traces.without, "objective"),
-            "error": read_final_value(traces.without, "error"),
-            "objective_with_pmap": read_final_value(traces.with_pmap, "objective"),
-            "error_with_pmap": read_final_value(traces.with_pmap, "error"),
+            "objective": _read_final_value(traces.without, "objective"),
+            "error": _read_final_value(traces.without, "error"),
+            "objective_with_pmap": _read_final_value(traces.with_pmap, "objective"),
+            "error_with_pmap": _read_final_value(traces.with_pmap, "error"),
             "devices": solve.status.devices,
             "choice": asdict(choice) if choice else None,
-            "step_seconds_median": {name: compute_median_step_seconds(trace) for name, trace in both.items()},
+            "step_seconds_median": {name: _compute_median_step_seconds(trace) for name, trace in both.items()},
             "compile_seconds": {name: trace.compile_seconds if trace else None for name, trace in both.items()},
             "speedup": bought.mean if bought else None,
             "speedups": asdict(bought) if bought else None,
@@ -130,12 +130,12 @@ def summarize_regression(solve: Regression) -> dict[str, Any]:
     )
 
 
-def read_final_value(trace: SolveTrace | None, figure: str) -> float | None:
+def _read_final_value(trace: SolveTrace | None, figure: str) -> float | None:
     """The figure after a solve's last iteration."""
     values: list[float] = [] if trace is None else list(getattr(trace, figure))
     return values[-1] if values else None
 
 
-def compute_median_step_seconds(trace: SolveTrace | None) -> float | None:
+def _compute_median_step_seconds(trace: SolveTrace | None) -> float | None:
     """Seconds of a solve's typical iteration."""
     return float(np.median(trace.seconds)) if trace and len(trace.seconds) else None

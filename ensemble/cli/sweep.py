@@ -29,13 +29,13 @@ from ensemble.sweeps.worker import work_on_sweep
 from ensemble.wording import formats
 from ensemble.wording.verdicts import best_trial as words
 
-SWEEP_OPTION_FIELDS = ("trials", "sampler", "pruner", "workers", "repeats", "sampler_seed")
+_SWEEP_OPTION_FIELDS = ("trials", "sampler", "pruner", "workers", "repeats", "sampler_seed")
 
 
-def add_sweep_options(command: Command) -> Command:
+def _add_sweep_options(command: Command) -> Command:
     """Gives a click command the options of a sweep itself; the trials' are those of `train`."""
     fields = {setting_field.name: setting_field for setting_field in list_setting_fields(SweepConfig)}
-    for name in reversed(SWEEP_OPTION_FIELDS):
+    for name in reversed(_SWEEP_OPTION_FIELDS):
         command = build_setting_option(fields[name])(command)
     command = click.option(
         "--objective",
@@ -57,7 +57,7 @@ def add_sweep_options(command: Command) -> Command:
 
 @click.command(name="sweep")
 @click.argument("sweep_id", metavar="[SWEEP]", required=False)
-@add_sweep_options
+@_add_sweep_options
 @add_settings_options(EnsembleConfig)
 @add_placement_options
 @click.option("--resume", "resume_id", metavar="SWEEP", help="Resume a stopped sweep.")
@@ -96,42 +96,42 @@ def run_sweep_command(
     if select is None and (again or name):
         raise click.UsageError("--name and --with-replacement go with --select K.")
     if select is not None:
-        check_no_other_options(chosen, "--select")
+        _check_no_other_options(chosen, "--select")
         if not sweep_id:
             raise click.UsageError("--select takes a sweep: ensemble sweep SWEEP --select K.")
-        return run_sweep_selection(sweep_id, select, name or "", again)
+        return _run_sweep_selection(sweep_id, select, name or "", again)
     if every:
-        check_no_other_options(chosen, "--list")
-        return run_sweep_listing(as_json)
+        _check_no_other_options(chosen, "--list")
+        return _run_sweep_listing(as_json)
     if stop_id:
-        check_no_other_options(chosen, "--stop")
-        return run_sweep_stop(stop_id)
+        _check_no_other_options(chosen, "--stop")
+        return _run_sweep_stop(stop_id)
     if sweep_id and "trials" not in chosen:
-        check_no_other_options(chosen, "a sweep")
+        _check_no_other_options(chosen, "a sweep")
         sweep = sweeps.find_sweep(sweep_id)
         trials = sweeps.read_trials(sweep)
         evidence = None if sweep.active else judge_best_trial(sweep, trials)
         return click.echo(json.dumps(summarize_sweep(sweep, trials, evidence)))
     if resume_id:
-        check_no_other_options(chosen, "--resume")
-        return run_queued_sweep(requeue_sweep(resume_id), as_json)
+        _check_no_other_options(chosen, "--resume")
+        return _run_queued_sweep(requeue_sweep(resume_id), as_json)
     if target_id := enlarge_id or sweep_id:
         more = chosen.pop("trials", None)
-        check_no_other_options(chosen, "--enlarge and --trials")
+        _check_no_other_options(chosen, "--enlarge and --trials")
         if more is None:
             raise click.UsageError("--enlarge needs the number of trials to add: give --trials.")
-        return run_sweep_enlargement(target_id, more, as_json)
+        return _run_sweep_enlargement(target_id, more, as_json)
     place = parse_placement_options(chosen)
     config = build_sweep_config(chosen)
     check_batch_setting(config.base, config.largest_batch_size)
-    check_sweep_networks(config)
+    _check_sweep_networks(config)
     sweep = sweeps.create_sweep(config, place)
     if sweep.message:
         print_line(f"{sweep.id}: {sweep.message}", err=True)
-    return run_queued_sweep(sweep, as_json)
+    return _run_queued_sweep(sweep, as_json)
 
 
-def check_sweep_networks(config: SweepConfig) -> None:
+def _check_sweep_networks(config: SweepConfig) -> None:
     """See that each network of one's own in a sweep fits, and say what should be known of it.
 
     Raises:
@@ -144,7 +144,7 @@ def check_sweep_networks(config: SweepConfig) -> None:
             print_line(f"{name}: {note}", err=True)
 
 
-def check_no_other_options(chosen: dict[str, Any], what: str) -> None:
+def _check_no_other_options(chosen: dict[str, Any], what: str) -> None:
     """See that no other option was given.
 
     Raises:
@@ -165,23 +165,23 @@ def build_sweep_config(chosen: dict[str, Any]) -> SweepConfig:
         raise click.UsageError("Give a setting to search, such as --space learning_rate=0.01..0.5:log.")
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
-    words = {name: chosen.pop(name) for name in SWEEP_OPTION_FIELDS if name in chosen}
+    words = {name: chosen.pop(name) for name in _SWEEP_OPTION_FIELDS if name in chosen}
     words["space"] = " ".join(chosen.pop("space"))
     if objectives := chosen.pop("objectives", ()):
         words["objectives"] = ",".join(objectives)
     return SweepConfig(base=EnsembleConfig(**{"validation": DEFAULT_VALIDATION, **chosen}), **words)
 
 
-def run_sweep_enlargement(sweep_id: str, more: int, as_json: bool) -> None:
+def _run_sweep_enlargement(sweep_id: str, more: int, as_json: bool) -> None:
     """Give a sweep more trials; the workers that it has see to them, else this process does."""
     sweep = add_trials(sweep_id, more)
     if not sweep.active:
-        return run_queued_sweep(requeue_sweep(sweep_id), as_json)
+        return _run_queued_sweep(requeue_sweep(sweep_id), as_json)
     print_line(f"{sweep_id} has {sweep.config.trial_count} trials now; its workers go on.", err=True)
     return click.echo(json.dumps(summarize_sweep(sweep)))
 
 
-def run_queued_sweep(queued: Sweep, as_json: bool) -> None:
+def _run_queued_sweep(queued: Sweep, as_json: bool) -> None:
     """Be the worker of a queued sweep, and end with what it came to."""
     with ProgressLine(queued.id) as line:
         report: Callable[[Any], None] = (lambda status: None) if as_json else line.show_sweep
@@ -189,26 +189,26 @@ def run_queued_sweep(queued: Sweep, as_json: bool) -> None:
     trials = sweeps.read_trials(done)
     evidence = judge_best_trial(done, trials)
     if (best := sweeps.find_best_trial(done, trials)) and not as_json:
-        print_line(describe_best_trial(done, best), err=True)
-        for sentence in list_best_trial_sentences(done, best, evidence):
+        print_line(_describe_best_trial(done, best), err=True)
+        for sentence in _list_best_trial_sentences(done, best, evidence):
             print_line(sentence, err=True)
     exit_with_result(done.state, done.message, summarize_sweep(done, trials, evidence))
 
 
-def run_sweep_selection(sweep_id: str, size: int, name: str, again: bool) -> None:
+def _run_sweep_selection(sweep_id: str, size: int, name: str, again: bool) -> None:
     """Make a hyper-deep ensemble of a sweep's members, and say what it came to."""
     run = create_hyper_deep_ensemble(sweep_id, size, name, again)
     click.echo(json.dumps({**summarize_run(run), "members": list_member_sources(run)}))
 
 
-def run_sweep_stop(sweep_id: str) -> None:
+def _run_sweep_stop(sweep_id: str) -> None:
     """Ask a sweep's workers to stop, and say so."""
     there = sweeps.request_sweep_stop(sweep_id)
     state = sweeps.find_sweep(sweep_id).state
     print_line(f"{sweep_id} was asked to stop." if there else f"{sweep_id} is {state} already.")
 
 
-def run_sweep_listing(as_json: bool) -> None:
+def _run_sweep_listing(as_json: bool) -> None:
     """Every sweep, newest first: a line each."""
     for sweep in sweeps.list_sweeps():
         if as_json:
@@ -218,7 +218,7 @@ def run_sweep_listing(as_json: bool) -> None:
         print_line(f"{sweep.id:<24} {sweep.state:<9} {done:<18} {sweep.config.space}")
 
 
-def describe_best_trial(sweep: Sweep, best: Trial) -> str:
+def _describe_best_trial(sweep: Sweep, best: Trial) -> str:
     """The best trial in a sentence."""
     goal = OBJECTIVES[sweep.config.objective_names[0]].title
     params = ", ".join(f"{name} {_format_param_value(value)}" for name, value in best.params.items())
@@ -229,7 +229,7 @@ def describe_best_trial(sweep: Sweep, best: Trial) -> str:
     return f"{found} (each trained {repeats} times, judged by the mean), runs {run_ids}."
 
 
-def list_best_trial_sentences(sweep: Sweep, best: Trial, evidence: BestTrialEvidence | None) -> list[str]:
+def _list_best_trial_sentences(sweep: Sweep, best: Trial, evidence: BestTrialEvidence | None) -> list[str]:
     """Which other trials may be as good, how flattered the best is, and at which ends it stands."""
     goal = sweep.config.objective_names[0]
     ends = list_edge_settings(sweep.config.search_axes, best.params)
@@ -258,8 +258,8 @@ def summarize_sweep(
         "study": sweep.id,
         "state": sweep.state,
         "objectives": list(sweep.config.objective_names),
-        "trials": [serialize_trial(trial) for trial in trials],
-        "best": serialize_trial(best) if best else None,
+        "trials": [_serialize_trial(trial) for trial in trials],
+        "best": _serialize_trial(best) if best else None,
         "pareto": [pareto_trial.number for pareto_trial in sweeps.find_pareto_trials(sweep, trials)],
         "not_shown_worse": [trial.number for trial in evidence.equivalent] if evidence else None,
         "optimism": evidence.optimism if evidence else None,
@@ -267,7 +267,7 @@ def summarize_sweep(
     }
 
 
-def serialize_trial(trial: Trial) -> dict[str, Any]:
+def _serialize_trial(trial: Trial) -> dict[str, Any]:
     """A trial, ready for JSON."""
     return {
         "number": trial.number,

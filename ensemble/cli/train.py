@@ -40,7 +40,7 @@ from ensemble.wording.runs import networks as networks_words
 from ensemble.wording.verdicts import chance_level
 from ensemble.wording.verdicts import selection_basis as chosen_words
 
-FOLLOW_SECONDS = 0.5
+_FOLLOW_SECONDS = 0.5
 
 
 @click.command(name="train")
@@ -76,7 +76,7 @@ def run_train_command(
     if task == REGRESSION:
         train_numbers(chosen, resume)
     more = bool(tags or start_from)
-    run = resume_run(resume, chosen, more) if resume else train_new_run(chosen, tags, start_from)
+    run = resume_run(resume, chosen, more) if resume else _train_new_run(chosen, tags, start_from)
     if sentence := describe_best_epoch(run):
         print_line(sentence, err=True)
     sentence = " ".join(filter(None, (run.message, chance_level.describe_chance_level(run))))
@@ -97,12 +97,12 @@ def resume_run(run_id: str, chosen: dict[str, Any], more: bool) -> runs.Run:
         )
     before = runs.find_run(run_id)
     place = parse_resumed_placement(chosen, find_placement(before.path))
-    if place == KEEP_PLACEMENT and is_followed_elsewhere(before):
-        return follow_active_run(run_id)
+    if place == KEEP_PLACEMENT and _is_followed_elsewhere(before):
+        return _follow_active_run(run_id)
     return execute_run_here(runs.requeue_run(run_id, placement=place))
 
 
-def train_new_run(chosen: dict[str, Any], tags: tuple[str, ...], start_from: str | None) -> runs.Run:
+def _train_new_run(chosen: dict[str, Any], tags: tuple[str, ...], start_from: str | None) -> runs.Run:
     """A new run, once it has ended."""
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
@@ -116,19 +116,19 @@ def execute_run_here(run: runs.Run) -> runs.Run:
         return runs.execute_run(run.id, line.show_run)
 
 
-def is_followed_elsewhere(run: runs.Run) -> bool:
+def _is_followed_elsewhere(run: runs.Run) -> bool:
     """Whether a run's tasks on a cluster are at work, and a process there tells of them."""
     placed = read_place_name(run.path) in SCHEDULERS
     return placed and run.active and run.unfollowed_work is None
 
 
-def follow_active_run(run_id: str) -> runs.Run:
+def _follow_active_run(run_id: str) -> runs.Run:
     """Tell of a run that works without this process, until it has ended; Ctrl-C only ends that."""
     try:
         with ProgressLine(run_id) as line:
             while (run := runs.find_run(run_id)).active:
                 line.show_run(run.status)
-                time.sleep(FOLLOW_SECONDS)
+                time.sleep(_FOLLOW_SECONDS)
     except KeyboardInterrupt:
         print_line(f"The run goes on. To stop it: ensemble runs stop {run_id}", err=True)
         sys.exit(EXIT_STATUSES["stopped"])

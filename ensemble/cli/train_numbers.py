@@ -22,18 +22,18 @@ from ensemble.runs import read_history
 from ensemble.settings import list_setting_fields
 from ensemble.wording.runs.numeric_training import describe_best_numeric_epoch
 
-CLASSIFICATION, REGRESSION = "classification", "regression"
-TASKS = (CLASSIFICATION, REGRESSION)
-MAX_SPLITS = 100
-CLASS_NAMES = {field.name for field in list_setting_fields(EnsembleConfig)}
+_CLASSIFICATION, REGRESSION = "classification", "regression"
+TASKS = (_CLASSIFICATION, REGRESSION)
+_MAX_SPLITS = 100
+_CLASS_NAMES = {field.name for field in list_setting_fields(EnsembleConfig)}
 NUMERIC_FIELDS = {field.name: field for field in list_setting_fields(NumericConfig)}
 # By their names in the command: options that a table alone has.
-TABLE_NAMES = ("table", "target", "leave_out", "category", "group", "time_order", "splits")
+_TABLE_NAMES = ("table", "target", "leave_out", "category", "group", "time_order", "splits")
 
 
 def add_table_options(command: Command) -> Command:
     """Gives a click command the options that `--task regression` has beside those of `train`."""
-    for name in reversed([name for name in NUMERIC_FIELDS if name not in CLASS_NAMES]):
+    for name in reversed([name for name in NUMERIC_FIELDS if name not in _CLASS_NAMES]):
         command = build_setting_option(NUMERIC_FIELDS[name])(command)
     for option in (
         click.option(
@@ -50,7 +50,7 @@ def add_table_options(command: Command) -> Command:
         ),
         click.option(
             "--splits",
-            type=click.IntRange(2, MAX_SPLITS),
+            type=click.IntRange(2, _MAX_SPLITS),
             help="Train on so many splits, with other seeds, and report means ± standard errors.",
         ),
         click.option("--time-order", is_flag=True, default=None, help="Rows are in time order: test on the last ones."),
@@ -79,13 +79,13 @@ def check_task_options(task: str | None, chosen: dict[str, Any], beside: list[st
       UsageError: one does not, or a table's is missing.
     """
     if task != REGRESSION:
-        own = [name for name in chosen if name in TABLE_NAMES or name not in CLASS_NAMES]
-        if wrong := [name for name in own if name in (*TABLE_NAMES, *NUMERIC_FIELDS)]:
+        own = [name for name in chosen if name in _TABLE_NAMES or name not in _CLASS_NAMES]
+        if wrong := [name for name in own if name in (*_TABLE_NAMES, *NUMERIC_FIELDS)]:
             raise click.UsageError(
                 f"{_list_options(wrong)} only with --task regression: add that, or leave {_format_pronoun(wrong)} out."
             )
         return
-    wrong = [name for name in chosen if name not in (*TABLE_NAMES, *NUMERIC_FIELDS)] + beside
+    wrong = [name for name in chosen if name not in (*_TABLE_NAMES, *NUMERIC_FIELDS)] + beside
     if wrong:
         raise click.UsageError(
             f"{_list_options(wrong)} only with --task classification; --task regression trains on "
@@ -191,10 +191,10 @@ def _execute_and_exit(run_id: str) -> NoReturn:
         run: NumericRun = execute_numeric_run(run_id, line.show_numbers)
     if sentence := describe_best_numeric_epoch(run):
         print_line(sentence, err=True)
-    exit_with_result(run.state, run.message, {**summarize_numeric_run(run), **summarize_best_epoch(run)})
+    exit_with_result(run.state, run.message, {**summarize_numeric_run(run), **_summarize_best_epoch(run)})
 
 
-def summarize_best_epoch(run: NumericRun) -> dict[str, Any]:
+def _summarize_best_epoch(run: NumericRun) -> dict[str, Any]:
     """What the ensemble's figures on the test rows were at the best epoch; None before one."""
     names = ("rmse", "nll", "crps")
     lines = (line for line in read_history(run.id) if line.get("epoch") == run.status.best_epoch)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from ensemble.machine.python_command import SAFE_PATH_LINES
 from ensemble.settings import Settings, declare_setting
 
-NAME_FORM = (
+_NAME_FORM = (
     r"[a-zA-Z]([a-zA-Z0-9-]{0,38}[a-zA-Z0-9])?",
     "letters, digits and hyphens, a letter first, at most 40 characters",
 )
-QUEUE_FORM = (r"([A-Za-z0-9][A-Za-z0-9_.@-]{0,99})?", "a name of letters, digits and . _ @ -")
+_QUEUE_FORM = (r"([A-Za-z0-9][A-Za-z0-9_.@-]{0,99})?", "a name of letters, digits and . _ @ -")
 
-TEMPLATE = r"""#!/bin/bash
+_TEMPLATE = r"""#!/bin/bash
 {directives}
 # Trains the run {run} as tasks with the indices 0 to {last}. The first creates the run and merges
 # what all of them write. Submit this file, whose name is FILE here, with the command of your scheduler:
@@ -69,7 +69,7 @@ class ArrayConfig(Settings):
       ConfigError: a value of the wrong type, form or range.
     """
 
-    name: str = declare_setting("ensemble", "Name of the array in the scheduler's lists.", form=NAME_FORM)
+    name: str = declare_setting("ensemble", "Name of the array in the scheduler's lists.", form=_NAME_FORM)
     cpus: int = declare_setting(2, "Processor cores of each task.", low=1, high=1024)
     memory: int = declare_setting(4, "Memory of each task, in GiB.", low=1, high=16384)
     gpus: int = declare_setting(0, "GPUs of each task.", low=0, high=64)
@@ -77,7 +77,7 @@ class ArrayConfig(Settings):
     time: int = declare_setting(
         60, "PBS, LSF: minutes that a task may run; submitted again, it continues.", low=2, high=525_600
     )
-    queue: str = declare_setting("", "PBS, LSF: the queue; its default if left out.", form=QUEUE_FORM)
+    queue: str = declare_setting("", "PBS, LSF: the queue; its default if left out.", form=_QUEUE_FORM)
 
     def __post_init__(self) -> None:
         self.check()
@@ -97,7 +97,7 @@ def render_array_script(
     """
     variables = {**environment, "JAX_NUM_CPU_DEVICES": str(config.cpus)}
     exports = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
-    return TEMPLATE.format(
+    return _TEMPLATE.format(
         directives="\n".join(_list_directives(config, groups)),
         run=run_id,
         groups=groups,

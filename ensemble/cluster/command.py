@@ -21,9 +21,9 @@ from ensemble.storage.plain_files import open_plain_append
 if TYPE_CHECKING:
     import submitit
 
-EXIT_TRY_AGAIN = 75  # EX_TEMPFAIL of sysexits.h
+_EXIT_TRY_AGAIN = 75  # EX_TEMPFAIL of sysexits.h
 # Within this the child has to have stopped; then it is killed, and goes on from a checkpoint.
-STOP_TIMEOUT_SECONDS = 60.0
+_STOP_TIMEOUT_SECONDS = 60.0
 
 
 class Command:
@@ -75,7 +75,7 @@ class Command:
         if self._child is not None:
             print("Slurm wants the node back: stopping the command.", flush=True)
             self._terminate_child()
-            if not _wait_for_child(self._child.pid, STOP_TIMEOUT_SECONDS):
+            if not _wait_for_child(self._child.pid, _STOP_TIMEOUT_SECONDS):
                 print("It did not stop: it continues from its last checkpoint.", flush=True)
                 self._child.kill()
         return submitit.helpers.DelayedSubmission(self)
@@ -99,7 +99,7 @@ class Command:
             return
         print("The task is queued again.", flush=True)
         _read_command_output("scontrol", "requeue", task)
-        sys.exit(EXIT_TRY_AGAIN)
+        sys.exit(_EXIT_TRY_AGAIN)
 
 
 def _read_own_task_id() -> str:

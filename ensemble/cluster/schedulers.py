@@ -22,10 +22,10 @@ SLURM = Scheduler(
 KUBERNETES = ExternalTarget("kubernetes", "Kubernetes", "delete its Job and apply the manifest again")
 ARRAY = ExternalTarget("array", "the scheduler")
 # Runs of earlier versions name their scheduler.
-EARLIER_TARGETS = (ExternalTarget("pbs", "PBS"), ExternalTarget("lsf", "LSF"), ExternalTarget("htcondor", "HTCondor"))
+_EARLIER_TARGETS = (ExternalTarget("pbs", "PBS"), ExternalTarget("lsf", "LSF"), ExternalTarget("htcondor", "HTCondor"))
 
 # Places that start tasks without being asked from here.
-EXTERNAL_TARGETS = {target.name: target for target in (KUBERNETES, ARRAY, *EARLIER_TARGETS)}
+EXTERNAL_TARGETS = {target.name: target for target in (KUBERNETES, ARRAY, *_EARLIER_TARGETS)}
 SCHEDULERS = {scheduler.name: scheduler for scheduler in (SLURM,)}
 EXECUTION_TARGETS: dict[str, ExecutionTarget] = {**SCHEDULERS, **EXTERNAL_TARGETS}
 

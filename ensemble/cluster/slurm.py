@@ -15,16 +15,16 @@ from ensemble.cluster.slurm_reasons import PAUSE_REASONS, describe_wait_reason
 from ensemble.errors import ClusterError
 from ensemble.storage.plain_files import open_plain_file
 
-MAX_IDS_PER_COMMAND = 500  # tasks named in one command
+_MAX_IDS_PER_COMMAND = 500  # tasks named in one command
 SLURM_PROGRAMS = ("sinfo", "squeue", "sbatch", "scancel")
-SINFO_COLUMNS = ("Partition", "Available", "Time", "StateLong", "Nodes", "CPUsState", "Memory", "Gres", "GresUsed")
-SINFO_FORMAT = ",".join(f"{column}:256|" for column in SINFO_COLUMNS)
+_SINFO_COLUMNS = ("Partition", "Available", "Time", "StateLong", "Nodes", "CPUsState", "Memory", "Gres", "GresUsed")
+_SINFO_FORMAT = ",".join(f"{column}:256|" for column in _SINFO_COLUMNS)
 # What slurmstepd writes into the log of a task that had too little memory.
-OUT_OF_MEMORY_PATTERN = re.compile(r"slurmstepd.*(exceeded (job |step )?memory limit|oom[-_ ]kill)", re.IGNORECASE)
-LOG_BYTES = 8_000  # of a log's end that are read
-TASK_ID_PATTERN = re.compile(r"[0-9]+(_[0-9]+)?")
+_OUT_OF_MEMORY_PATTERN = re.compile(r"slurmstepd.*(exceeded (job |step )?memory limit|oom[-_ ]kill)", re.IGNORECASE)
+_LOG_BYTES = 8_000  # of a log's end that are read
+_TASK_ID_PATTERN = re.compile(r"[0-9]+(_[0-9]+)?")
 # Slurm's word for how a task stands: what it is to this program. Any other is an end.
-SLURM_STATES: dict[str, TaskState] = {
+_SLURM_STATES: dict[str, TaskState] = {
     "PENDING": "waiting",
     "REQUEUED": "waiting",
     "REQUEUE_HOLD": "waiting",
@@ -47,7 +47,7 @@ def is_slurm_available() -> bool:
     if not all(map(shutil.which, SLURM_PROGRAMS)):
         return False
     try:
-        query_slurm_cached("sinfo", "--noheader", f"--Format={SINFO_FORMAT}")
+        query_slurm_cached("sinfo", "--noheader", f"--Format={_SINFO_FORMAT}")
     except SlurmNotSetUpError:
         return False
     except ClusterError:
@@ -61,11 +61,11 @@ def list_slurm_partitions() -> list[Partition]:
     Raises:
       ClusterError: there is no Slurm here, or it does not answer.
     """
-    text = query_slurm_cached("sinfo", "--noheader", f"--Format={SINFO_FORMAT}")
+    text = query_slurm_cached("sinfo", "--noheader", f"--Format={_SINFO_FORMAT}")
     rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line]
     partitions: dict[str, Partition] = {}
     for row in rows:
-        partition = _parse_partition(dict(zip(SINFO_COLUMNS, row, strict=False)))
+        partition = _parse_partition(dict(zip(_SINFO_COLUMNS, row, strict=False)))
         partitions[partition.name] = (
             _merge_partition_rows(partitions[partition.name], partition) if partition.name in partitions else partition
         )
@@ -93,8 +93,8 @@ def cancel_slurm_tasks(ids: Iterable[str]) -> None:
     Raises:
       ClusterError: there is no Slurm here, it does not answer, or one belongs to another user.
     """
-    named = [task_id for task_id in ids if TASK_ID_PATTERN.fullmatch(task_id)]
-    for some in split_into_batches(named, MAX_IDS_PER_COMMAND):
+    named = [task_id for task_id in ids if _TASK_ID_PATTERN.fullmatch(task_id)]
+    for some in _split_into_batches(named, _MAX_IDS_PER_COMMAND):
         query_slurm("scancel", "--quiet", *some)
     clear_slurm_cache()
 
@@ -109,21 +109,21 @@ def read_slurm_end_word(log: Path, word: str) -> str:
         return word
     try:
         with open_plain_file(log) as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _LOG_BYTES))
             tail = file.read().decode(errors="replace")
     except OSError:
         return word
-    return "OUT_OF_MEMORY" if OUT_OF_MEMORY_PATTERN.search(tail) else word
+    return "OUT_OF_MEMORY" if _OUT_OF_MEMORY_PATTERN.search(tail) else word
 
 
-def split_into_batches(items: Sequence[str], most: int) -> Iterator[Sequence[str]]:
+def _split_into_batches(items: Sequence[str], most: int) -> Iterator[Sequence[str]]:
     """The items in order, so many at a time."""
     return (items[at : at + most] for at in range(0, len(items), most))
 
 
 def _parse_queue_entry(line: str) -> QueueEntry:
     task_id, word, nodes, why, name = line.split("|", 4)
-    state = SLURM_STATES.get(word, "ended")
+    state = _SLURM_STATES.get(word, "ended")
     if state == "waiting":
         return QueueEntry(task_id, state, describe_wait_reason(why), "", name)
     if state == "running":
@@ -136,18 +136,18 @@ def _parse_partition(row: dict[str, str]) -> Partition:
     _, idle, _, cpus = map(int, row["CPUsState"].split("/"))
     answers = not set(state) & set("*!%$")  # what does not answer, or is on its way out
     usable = answers and state.rstrip("~#+-@^").removesuffix("+") in {"idle", "mixed"}
-    each = parse_gpu_count(row["Gres"])
+    each = _parse_gpu_count(row["Gres"])
     return Partition(
         name=row["Partition"].rstrip("*"),
         default=row["Partition"].endswith("*"),
         up=row["Available"].startswith("up"),
-        minutes=parse_time_limit(row["Time"]),
+        minutes=_parse_time_limit(row["Time"]),
         nodes=nodes,
         free_nodes=nodes if usable and state.startswith("idle") else 0,
         cpus=cpus,
         free_cpus=idle if answers else 0,
         gpus=nodes * each,
-        free_gpus=nodes * max(0, each - parse_gpu_count(row["GresUsed"])) if usable else 0,
+        free_gpus=nodes * max(0, each - _parse_gpu_count(row["GresUsed"])) if usable else 0,
         memory_gb=round(int(row["Memory"].rstrip("+") or 0) / 1024, 1),
     )
 
@@ -160,13 +160,13 @@ def _merge_partition_rows(partition: Partition, other: Partition) -> Partition:
     return Partition(partition.name, partition.default, partition.up, partition.minutes, **added, memory_gb=largest)
 
 
-def parse_gpu_count(gres: str) -> int:
+def _parse_gpu_count(gres: str) -> int:
     """How many GPUs: 6 of "gpu:a100:4(S:0-1),gpu:v100:2,craynetwork:3"."""
     counts = re.findall(r"(?:^|,)gpu(?::[^:,()]+)?:(\d+)", re.sub(r"\([^)]*\)", "", gres))
     return sum(map(int, counts))
 
 
-def parse_time_limit(limit: str) -> int | None:
+def _parse_time_limit(limit: str) -> int | None:
     """A limit on time in whole minutes: 1,440 of "1-00:00:00"; None of "infinite"."""
     match = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", limit)
     if not match:

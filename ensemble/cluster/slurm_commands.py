@@ -56,7 +56,7 @@ def query_slurm(*command: str) -> str:
 
 def raise_slurm_refusal(command: str, output: str) -> None:
     """Raise ClusterError for what a command of Slurm's wrote to stderr when it refused."""
-    why = extract_last_message(output) or "it gave no reason"
+    why = _extract_last_message(output) or "it gave no reason"
     if "configuration source" in output:
         raise SlurmNotSetUpError(
             "Slurm's commands are installed here, but they find no cluster: set SLURM_CONF, "
@@ -65,7 +65,7 @@ def raise_slurm_refusal(command: str, output: str) -> None:
     raise ClusterError(f"Slurm refused ({command}): {why:.300}. {find_refusal_remedy(why)}".rstrip())
 
 
-def extract_last_message(output: str) -> str:
+def _extract_last_message(output: str) -> str:
     """Of what a command wrote to stderr the last line that says something, without its prefix."""
     lines = [re.sub(r"^(\w+: )?((error|fatal): )?", "", line.strip()) for line in output.splitlines()]
     return next((line.rstrip(".") for line in reversed(lines) if line), "")

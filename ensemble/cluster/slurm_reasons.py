@@ -1,7 +1,7 @@
 """Slurm's own words for why a task waits, or was refused, in words that say what to do."""
 
 # Slurm's code of a reason to wait: what it means to whoever waits.
-WAIT_REASONS = {
+_WAIT_REASONS = {
     "None": "",
     "Resources": "no node is free",
     "Priority": "other tasks come first",
@@ -39,7 +39,7 @@ PAUSE_REASONS = {
 }
 
 # What stands in a refusal: what to do.
-REFUSAL_REMEDIES = {
+_REFUSAL_REMEDIES = {
     "Invalid partition": "Choose a partition that sinfo names.",
     "Invalid account": "Choose an account that you may use, or none.",
     "Invalid qos": "Choose an account that may use this partition.",
@@ -61,10 +61,10 @@ def describe_wait_reason(words: str) -> str:
     """Why a task waits; what is not known here as Slurm has it."""
     words = words.strip().strip("()")
     code = words.partition(",")[0].partition(" ")[0]
-    return WAIT_REASONS.get(words, WAIT_REASONS.get(code, words))
+    return _WAIT_REASONS.get(words, _WAIT_REASONS.get(code, words))
 
 
 def find_refusal_remedy(words: str) -> str:
     """What to do about a refusal; "" if that is not known."""
     lower = words.lower()
-    return next((says for part, says in REFUSAL_REMEDIES.items() if part.lower() in lower), "")
+    return next((says for part, says in _REFUSAL_REMEDIES.items() if part.lower() in lower), "")

@@ -26,13 +26,13 @@ from ensemble.machine.python_command import PYTHON_COMMAND, SAFE_PATH_LINES, bui
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.private_folder import create_private_folder
 
-MAX_TIMEOUTS = 1000  # ends of its time after which a task still goes on in another
-WARNING_SECONDS = 120  # before the end of its time that a task is warned, or a quarter of it
+_MAX_TIMEOUTS = 1000  # ends of its time after which a task still goes on in another
+_WARNING_SECONDS = 120  # before the end of its time that a task is warned, or a quarter of it
 PROGRAM = build_python_command()
-MAX_ARRAY_SIZE = 1000  # tasks in one array: Slurm takes 1,000 unless it was set up otherwise
+_MAX_ARRAY_SIZE = 1000  # tasks in one array: Slurm takes 1,000 unless it was set up otherwise
 
 # What sbatch would take from its environment before what is asked for under this name.
-SBATCH_VARIABLES = {
+_SBATCH_VARIABLES = {
     "time": ("SBATCH_TIMELIMIT",),
     "partition": ("SBATCH_PARTITION",),
     "account": ("SBATCH_ACCOUNT",),
@@ -44,7 +44,7 @@ SBATCH_VARIABLES = {
     "cpus_per_task": ("SBATCH_CPUS_PER_TASK", "SBATCH_CPUS_PER_GPU"),
 }
 # What the tasks stand on, whatever is asked for: their names, logs, signals and way back.
-ALWAYS_SETTLED = (
+_ALWAYS_SETTLED = (
     "SBATCH_ARRAY_INX",
     "SBATCH_ERROR",
     "SBATCH_INPUT",
@@ -57,9 +57,9 @@ ALWAYS_SETTLED = (
     "SBATCH_SIGNAL",
     "SBATCH_WAIT",
 )
-ID_READER = "_get_job_id_from_submission_command"
-SUBMITTED_PATTERN = re.compile(r"\bjob (\d+)")
-BARE_ID_PATTERN = re.compile(r"^\s*(\d+)(?:;\S*)?\s*$", re.MULTILINE)
+_ID_READER = "_get_job_id_from_submission_command"
+_SUBMITTED_PATTERN = re.compile(r"\bjob (\d+)")
+_BARE_ID_PATTERN = re.compile(r"^\s*(\d+)(?:;\S*)?\s*$", re.MULTILINE)
 
 # Submitting changes this process's environment for a moment.
 _submission_lock = threading.Lock()
@@ -96,7 +96,7 @@ def submit_slurm_tasks(
     """
     check_slurm_config(config)
     create_private_folder(folder)
-    variables = {**collect_passed_variables(), **environment}
+    variables = {**_collect_passed_variables(), **environment}
     tasks = [
         Command([*program, *words], variables, log)
         for words, log in zip(commands, logs or repeat(None, len(commands)), strict=True)
@@ -105,8 +105,8 @@ def submit_slurm_tasks(
     parameters = build_submitit_parameters(config, name, setup)
     ids: list[str] = []
     try:
-        for at in range(0, len(tasks), MAX_ARRAY_SIZE):
-            ids += _submit_task_array(tasks[at : at + MAX_ARRAY_SIZE], folder, parameters)
+        for at in range(0, len(tasks), _MAX_ARRAY_SIZE):
+            ids += _submit_task_array(tasks[at : at + _MAX_ARRAY_SIZE], folder, parameters)
     except ClusterError:
         slurm.cancel_slurm_tasks(ids)
         raise
@@ -144,7 +144,7 @@ def locate_slurm_log(folder: Path, task_id: str) -> Path:
     return folder / f"{task_id}_0_log.out"
 
 
-def collect_passed_variables() -> dict[str, str]:
+def _collect_passed_variables() -> dict[str, str]:
     """What the commands need of this process's environment: this project's variables."""
     own = {name: value for name, value in os.environ.items() if name.startswith("ENSEMBLE_")}
     return {**own, "ENSEMBLE_RUNS": str(runs_folder()), "ENSEMBLE_DATA": str(data_folder())}
@@ -157,7 +157,7 @@ def build_submitit_parameters(config: SlurmConfig, name: str, setup: Sequence[st
         "time": config.time,
         "nodes": 1,
         "ntasks_per_node": 1,
-        "signal_delay_s": min(WARNING_SECONDS, config.time * 15),
+        "signal_delay_s": min(_WARNING_SECONDS, config.time * 15),
         "stderr_to_stdout": True,
         "srun_args": ["--input=none"],
         "setup": [*setup, *SAFE_PATH_LINES],
@@ -184,11 +184,11 @@ def _submit_task_array(tasks: Sequence[Command], folder: Path, parameters: dict[
 
     python = shlex.join(PYTHON_COMMAND)
     # An array is submitted by an executor of submitit's own class, whatever this one is.
-    setattr(SlurmExecutor, ID_READER, staticmethod(read_submitted_id))
-    executor = SlurmExecutor(folder, max_num_timeout=MAX_TIMEOUTS, python=python)
+    setattr(SlurmExecutor, _ID_READER, staticmethod(read_submitted_id))
+    executor = SlurmExecutor(folder, max_num_timeout=_MAX_TIMEOUTS, python=python)
     executor.update_parameters(**parameters)
     try:
-        with _submission_lock, hide_slurm_environment(), hide_overruling_variables(parameters):
+        with _submission_lock, hide_slurm_environment(), _hide_overruling_variables(parameters):
             jobs = executor.submit_array(tasks)
     except (FailedJobError, FailedSubmissionError) as error:
         raise_slurm_refusal("sbatch", str(error))
@@ -208,7 +208,7 @@ def read_submitted_id(output: str | bytes) -> str:
     from submitit.core.utils import FailedSubmissionError
 
     text = output if isinstance(output, str) else output.decode(errors="replace")
-    matches = SUBMITTED_PATTERN.findall(text) or BARE_ID_PATTERN.findall(text)
+    matches = _SUBMITTED_PATTERN.findall(text) or _BARE_ID_PATTERN.findall(text)
     if not matches:
         raise FailedSubmissionError(
             f"it printed no id of a task ({text.strip()[-200:]!r}), and may have taken it: look into squeue"
@@ -225,7 +225,7 @@ def hide_slurm_environment() -> Iterator[None]:
 
 
 @contextmanager
-def hide_overruling_variables(parameters: Mapping[str, Any]) -> Iterator[None]:
+def _hide_overruling_variables(parameters: Mapping[str, Any]) -> Iterator[None]:
     """Without the variables of sbatch that would win over what is asked for; the others are said.
 
     sbatch takes its variables before the lines of a script, in which submitit says everything.
@@ -233,8 +233,10 @@ def hide_overruling_variables(parameters: Mapping[str, Any]) -> Iterator[None]:
     Args:
       parameters: what submitit is asked for.
     """
-    settled = {variable for name, variables in SBATCH_VARIABLES.items() if name in parameters for variable in variables}
-    settled.update(ALWAYS_SETTLED)
+    settled = {
+        variable for name, variables in _SBATCH_VARIABLES.items() if name in parameters for variable in variables
+    }
+    settled.update(_ALWAYS_SETTLED)
     left = sorted(
         f"{name}={value}" for name, value in os.environ.items() if name.startswith("SBATCH_") and name not in settled
     )

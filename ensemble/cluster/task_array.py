@@ -14,7 +14,7 @@ from ensemble.cluster.settings import SlurmConfig
 from ensemble.errors import ClusterError
 
 # A scheduler has to say so often in a row that a task has ended, or is not known to it.
-END_CONFIRMATIONS = 3
+_END_CONFIRMATIONS = 3
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class TaskStatus:
     word: str = ""
 
 
-class TaskBackend(Protocol):
+class _TaskBackend(Protocol):
     """Runs the tasks of a job: a scheduler, or this machine."""
 
     @property
@@ -84,7 +84,7 @@ class SchedulerBackend:
     def submit(
         self, commands: Sequence[Sequence[str]], name: str, environment: Mapping[str, str], logs: Sequence[Path] | None
     ) -> list[str]:
-        """As `TaskBackend` has it; ConfigError where the settings do not fit this cluster."""
+        """As `_TaskBackend` has it; ConfigError where the settings do not fit this cluster."""
         return self.scheduler.submit(commands, self.folder, self.config, name, environment, logs=logs)
 
     def queue(self) -> Mapping[str, QueueEntry]:
@@ -100,7 +100,7 @@ class SchedulerBackend:
         return self.scheduler.available()
 
     def read_end_word(self, task_id: str, word: str) -> str:
-        """As `TaskBackend` has it."""
+        """As `_TaskBackend` has it."""
         return self.scheduler.end_word(self.log_file(task_id), word)
 
     def log_file(self, task_id: str) -> Path:
@@ -130,10 +130,10 @@ class TaskArray:
 
     def __init__(
         self,
-        backend: TaskBackend,
+        backend: _TaskBackend,
         name: str,
         tasks_by_number: Mapping[int, TaskStatus] | None = None,
-        sure: int = END_CONFIRMATIONS,
+        sure: int = _END_CONFIRMATIONS,
     ) -> None:
         self._backend, self._name, self._sure = backend, name, sure
         self.tasks, self.refusal = dict(tasks_by_number or {}), ""

@@ -9,7 +9,7 @@ Retry = Literal["always", "progress", "unknown", "never"]
 
 
 @dataclass(frozen=True)
-class TaskEnd:
+class _TaskEnd:
     """What a word for the end of a task means.
 
     Attributes:
@@ -25,27 +25,27 @@ class TaskEnd:
     cancelled: bool = False
 
 
-UNKNOWN_END = TaskEnd()
+_UNKNOWN_END = _TaskEnd()
 TASK_ENDS = {
-    "CANCELLED": TaskEnd("was cancelled there", retry="never", cancelled=True),
-    "OUT_OF_MEMORY": TaskEnd(
+    "CANCELLED": _TaskEnd("was cancelled there", retry="never", cancelled=True),
+    "OUT_OF_MEMORY": _TaskEnd(
         "ran out of memory", "Give each task more with --memory; a smaller batch or more groups need less.", "never"
     ),
-    "TIMEOUT": TaskEnd(
+    "TIMEOUT": _TaskEnd(
         "was ended by its time limit before it could stop", "Give each task more minutes with --time.", "progress"
     ),
-    "DEADLINE": TaskEnd("was ended by its deadline", "Submit it without a deadline, or with a later one.", "never"),
-    "PREEMPTED": TaskEnd("was ended to make room for other tasks", retry="always"),
-    "NODE_FAIL": TaskEnd("lost its node", retry="always"),
-    "BOOT_FAIL": TaskEnd("was given a node that did not start", retry="always"),
-    "REVOKED": TaskEnd("was moved to another cluster", retry="always"),
-    "FAILED": TaskEnd("failed"),
+    "DEADLINE": _TaskEnd("was ended by its deadline", "Submit it without a deadline, or with a later one.", "never"),
+    "PREEMPTED": _TaskEnd("was ended to make room for other tasks", retry="always"),
+    "NODE_FAIL": _TaskEnd("lost its node", retry="always"),
+    "BOOT_FAIL": _TaskEnd("was given a node that did not start", retry="always"),
+    "REVOKED": _TaskEnd("was moved to another cluster", retry="always"),
+    "FAILED": _TaskEnd("failed"),
 }
 
 
-def find_task_end(word: str) -> TaskEnd:
+def find_task_end(word: str) -> _TaskEnd:
     """What a scheduler's word for an end means; a word that is not known here says nothing."""
-    return TASK_ENDS.get(word, UNKNOWN_END)
+    return TASK_ENDS.get(word, _UNKNOWN_END)
 
 
 def describe_task_end(word: str, where: str, memory: int = 0) -> str:

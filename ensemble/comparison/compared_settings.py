@@ -20,7 +20,7 @@ SETTING_FIELDS = {field.name: field for field in list_setting_fields(EnsembleCon
 # The place of a run's training: a member does not depend on it but for the last digits.
 PLACEMENT_SETTINGS = ("devices", "groups")
 # What a person asks for first, first.
-SETTINGS_ORDER = (
+_SETTINGS_ORDER = (
     "dataset",
     "network",
     "width",
@@ -33,9 +33,9 @@ SETTINGS_ORDER = (
     "epochs",
     "batch_size",
 )
-SETTING_NAMES = (*SETTINGS_ORDER, *(name for name in SETTING_FIELDS if name not in SETTINGS_ORDER))
-START_WEIGHTS = "start_weights"  # no field of the settings: which weights members started from
-SIGNIFICANT_DIGITS = 4  # significant ones of a setting in a title
+SETTING_NAMES = (*_SETTINGS_ORDER, *(name for name in SETTING_FIELDS if name not in _SETTINGS_ORDER))
+_START_WEIGHTS = "start_weights"  # no field of the settings: which weights members started from
+_SIGNIFICANT_DIGITS = 4  # significant ones of a setting in a title
 MAX_LISTED_VALUES = 3  # values of a setting that are named one by one
 
 
@@ -49,7 +49,7 @@ def collect_run_settings(run: Run) -> dict[str, Value]:
         return {"members": run.config.members, "epochs": run.config.epochs}
     settings: dict[str, Value] = {name: getattr(run.training_config, name) for name in SETTING_NAMES}
     if digest := identify_start_weights(run.path):
-        settings[START_WEIGHTS] = f"given ({digest})"
+        settings[_START_WEIGHTS] = f"given ({digest})"
     own = member_values.parse_member_values(run.training_config.vary, run.training_config.members)
     return (
         settings
@@ -85,7 +85,7 @@ def humanize_setting_name(name: str) -> str:
     return name.replace("_", " ") if name != "vary" else "differs by member"
 
 
-def format_setting_value(name: str, value: Value | None, figures: int = SIGNIFICANT_DIGITS) -> str:
+def format_setting_value(name: str, value: Value | None, figures: int = _SIGNIFICANT_DIGITS) -> str:
     """A setting's value alone: "0.1", "AdamW", "0.01 to 1"; what is not known is a dash."""
     if value is None:
         return "–"
@@ -95,7 +95,7 @@ def format_setting_value(name: str, value: Value | None, figures: int = SIGNIFIC
         each = sorted(set(value))
         ends = each if len(each) <= MAX_LISTED_VALUES else (each[0], each[-1])
         return (", " if len(each) <= MAX_LISTED_VALUES else " to ").join(
-            format_without_exponent(end, figures) for end in ends
+            _format_without_exponent(end, figures) for end in ends
         )
     if isinstance(value, str):
         if name == "teacher":
@@ -105,15 +105,15 @@ def format_setting_value(name: str, value: Value | None, figures: int = SIGNIFIC
         if name == "optimizer":
             return OPTIMIZERS[value].title
         return registry.find_dataset_title(value) if name == "dataset" else value
-    return "own" if name == "width" and not value else format_without_exponent(value, figures)
+    return "own" if name == "width" and not value else _format_without_exponent(value, figures)
 
 
-def format_setting(name: str, value: Value | None, figures: int = SIGNIFICANT_DIGITS) -> str:
+def format_setting(name: str, value: Value | None, figures: int = _SIGNIFICANT_DIGITS) -> str:
     """A setting with its value: "rate 0.1", "4 members", "cosine schedule", "no flip"."""
     value_text = format_setting_value(name, value, figures)
     if name == "teacher":
         return f"taught by {value}" if value else "no teacher"
-    if name == START_WEIGHTS:
+    if name == _START_WEIGHTS:
         return f"start weights {value or 'drawn'}"
     if value is None:
         return f"{humanize_setting_name(name)} unknown"
@@ -129,7 +129,7 @@ def format_setting(name: str, value: Value | None, figures: int = SIGNIFICANT_DI
     return f"{short.get(name, humanize_setting_name(name))} {value_text}"
 
 
-def format_without_exponent(value: float, figures: int = SIGNIFICANT_DIGITS) -> str:
+def _format_without_exponent(value: float, figures: int = _SIGNIFICANT_DIGITS) -> str:
     """A number without an exponent, to so many significant figures: "0.0001", "4,096"."""
     if isinstance(value, int):
         return f"{value:,}"
@@ -140,5 +140,5 @@ def find_differing_settings(every: Iterable[Mapping[str, Any]]) -> tuple[str, ..
     """The settings, in their order, that are not the same in all of these."""
     rows = list(every)
     return tuple(
-        name for name in (*SETTING_NAMES, START_WEIGHTS) if len({repr(row.get(name, None)) for row in rows}) > 1
+        name for name in (*SETTING_NAMES, _START_WEIGHTS) if len({repr(row.get(name, None)) for row in rows}) > 1
     )

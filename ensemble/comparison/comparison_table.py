@@ -20,12 +20,12 @@ from ensemble.errors import EnsembleError, RunError
 from ensemble.runs.status import describe_diverged_members
 from ensemble.runs.store import Run
 
-INCOMPLETE_STATES = ("stopped", "failed", "diverged")
+_INCOMPLETE_STATES = ("stopped", "failed", "diverged")
 MAX_LISTED_VALUES = 3  # values of a setting, and runs in a sentence, that are named one by one
 
 
 @dataclass(frozen=True)
-class SettingRow:
+class _SettingRow:
     """One row of settings.
 
     Attributes:
@@ -82,7 +82,7 @@ class ComparisonTable:
     """
 
     columns: tuple[GroupColumn, ...]
-    settings: tuple[SettingRow, ...]
+    settings: tuple[_SettingRow, ...]
     baseline: str | None
     tests: int
     warnings: tuple[str, ...]
@@ -203,7 +203,7 @@ def _measure_group(group: RunGroup) -> _MeasuredGroup:
 def _list_run_warnings(run: Run, epoch: int) -> list[str]:
     """What to know of a run's figures after an epoch: epochs or members that are not in them."""
     notes = []
-    if run.state in INCOMPLETE_STATES:
+    if run.state in _INCOMPLETE_STATES:
         notes.append(f"“{run.name}” is {run.state} after epoch {run.status.epoch:,} of {run.config.epochs:,}.")
     if run.active:
         notes.append(f"“{run.name}” is {run.state}: its figures are those so far.")
@@ -237,13 +237,13 @@ def _build_group_column(measured_group: _MeasuredGroup, difference: GroupDiffere
     )
 
 
-def _build_setting_rows(groups: Sequence[RunGroup]) -> tuple[SettingRow, ...]:
+def _build_setting_rows(groups: Sequence[RunGroup]) -> tuple[_SettingRow, ...]:
     every = [[collect_run_settings(run) for run in group.runs] for group in groups]
     rows = []
     for name in SETTING_NAMES:
         values = tuple(tuple({repr(row[name]): row[name] for row in each if name in row}.values()) for each in every)
         texts = tuple(_format_setting_values(name, each) for each in values)
-        rows.append(SettingRow(name, humanize_setting_name(name), texts, values, len(set(map(repr, values))) > 1))
+        rows.append(_SettingRow(name, humanize_setting_name(name), texts, values, len(set(map(repr, values))) > 1))
     return tuple(rows)
 
 

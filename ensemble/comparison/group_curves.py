@@ -14,12 +14,12 @@ from ensemble.runs.store import Run
 
 Doubles = NDArray[np.float64]
 
-X_AXES = {"epochs": "Epochs", "steps": "Steps", "seconds": "Seconds of training", "img_member": "Images times members"}
-CURVE_METRICS = {"loss": "NLL, nats", "accuracy": "Accuracy"}
-CURVE_SPLITS = ("train", "validation", "test")
-LINE_SUBJECTS = ("ensemble", "mean member", "members")
+_X_AXES = {"epochs": "Epochs", "steps": "Steps", "seconds": "Seconds of training", "img_member": "Images times members"}
+_CURVE_METRICS = {"loss": "NLL, nats", "accuracy": "Accuracy"}
+_CURVE_SPLITS = ("train", "validation", "test")
+_LINE_SUBJECTS = ("ensemble", "mean member", "members")
 BANDS = {"range": "least to most of the runs", "interval": "95 % interval of the mean (Student's t)"}
-MAX_MEAN_POINTS = 400  # of a mean, at most
+_MAX_MEAN_POINTS = 400  # of a mean, at most
 LEVEL = 0.95
 
 
@@ -49,7 +49,7 @@ class GroupCurves:
     Attributes:
       group: the runs.
       lines: of each run that has the figure; of "members" one a member.
-      x: (P,), where the mean stands: everywhere that a line has a point, thinned to `MAX_MEAN_POINTS`.
+      x: (P,), where the mean stands: everywhere that a line has a point, thinned to `_MAX_MEAN_POINTS`.
       mean: (P,), the mean over the runs that have come so far; of "members" that of the runs'
         mean members.
       low: (P,), the lower edge of the band; NaN where fewer than two runs have come so far.
@@ -102,10 +102,10 @@ def compute_group_curves(
     Source of the interval: Student, "The probable error of a mean", Biometrika 6 (1908), 1-25.
     """
     for value, allowed in (
-        (x, X_AXES),
-        (figure, CURVE_METRICS),
-        (split, CURVE_SPLITS),
-        (who, LINE_SUBJECTS),
+        (x, _X_AXES),
+        (figure, _CURVE_METRICS),
+        (split, _CURVE_SPLITS),
+        (who, _LINE_SUBJECTS),
         (band, BANDS),
     ):
         if value not in allowed:
@@ -130,7 +130,7 @@ def _compute_group(group: RunGroup, x: str, figure: str, split: str, who: str, b
     each = np.array([_mean_run_line(of_run, grid) for of_run in counted])
     each = each.reshape(len(counted), len(grid))
     n = np.isfinite(each).sum(axis=0)
-    mean = mean_of_finite(each)
+    mean = _mean_of_finite(each)
     if band == "range":
         every = [_interpolate_line(line, grid) for of_run in counted for line in of_run]
         low, high = _range_band(np.array(every).reshape(len(every), len(grid)), n)
@@ -165,7 +165,7 @@ def _build_run_lines(run: Run, x: str, figure: str, split: str, who: str) -> lis
     if who == "members":
         named = [(f"member {m + 1}", y) for m, y in enumerate(members.T)]
     else:
-        named = [(who, whole if who == "ensemble" else mean_of_finite(members.T))]
+        named = [(who, whole if who == "ensemble" else _mean_of_finite(members.T))]
     known = np.isfinite(place)
     return [RunLine(run.id, run.name, name, place[known], y[known]) for name, y in named if np.isfinite(y[known]).any()]
 
@@ -185,9 +185,9 @@ def _x_values(run: Run, single: dict[str, Doubles], x: str) -> Doubles:
 def _thin_positions(run_lines: Sequence[RunLine]) -> Doubles:
     """All places where a line has a point; of too many, evenly, with the first and the last."""
     every = np.unique(np.concatenate([line.x for line in run_lines])) if run_lines else np.empty(0)
-    if len(every) <= MAX_MEAN_POINTS:
+    if len(every) <= _MAX_MEAN_POINTS:
         return every
-    return every[np.unique(np.linspace(0, len(every) - 1, MAX_MEAN_POINTS).round().astype(int))]
+    return every[np.unique(np.linspace(0, len(every) - 1, _MAX_MEAN_POINTS).round().astype(int))]
 
 
 def _interpolate_line(line: RunLine, grid: Doubles) -> Doubles:
@@ -197,10 +197,10 @@ def _interpolate_line(line: RunLine, grid: Doubles) -> Doubles:
 
 
 def _mean_run_line(of_run: Sequence[RunLine], grid: Doubles) -> Doubles:
-    return mean_of_finite(np.array([_interpolate_line(line, grid) for line in of_run]))
+    return _mean_of_finite(np.array([_interpolate_line(line, grid) for line in of_run]))
 
 
-def mean_of_finite(each: Doubles) -> Doubles:
+def _mean_of_finite(each: Doubles) -> Doubles:
     """The mean of K lines (K, P), (P,), at each place of those that are known there; else NaN.
 
     A member that diverges is set aside while the others of its run go on.

@@ -24,7 +24,7 @@ from ensemble.analysis.quality.metrics import MAIN_METRICS, Metric
 from ensemble.comparison.run_measures import RunMeasures
 from ensemble.runs.store import Run
 
-OVER_SEEDS = "seeds"
+_OVER_SEEDS = "seeds"
 
 
 # The ensemble's, and what else of runs is held side by side.
@@ -94,11 +94,11 @@ def compute_group_metrics(runs: Sequence[tuple[Run, RunMeasures | None]]) -> dic
         for metric in COMPARISON_METRICS
     }
     several = all(_has_several_members(run, measures) for run, measures in runs if measures is not None)
-    return metrics | compute_image_metrics(tuple(measures for _, measures in runs if measures is not None), several)
+    return metrics | _compute_image_metrics(tuple(measures for _, measures in runs if measures is not None), several)
 
 
 @functools.lru_cache(maxsize=128)  # of groups; what is brushed or toggled changes a few of them
-def compute_image_metrics(group_measures: tuple[RunMeasures, ...], several: bool) -> dict[str, MetricEstimate]:
+def _compute_image_metrics(group_measures: tuple[RunMeasures, ...], several: bool) -> dict[str, MetricEstimate]:
     """Those figures of a group that are means over the images; {} of no run.
 
     Args:
@@ -140,7 +140,7 @@ def _estimate_over_seeds(metric: Metric, values: Sequence[float | None]) -> Metr
     # Student's interval of two runs is wide: it would go on to an ECE below 0.
     low, high = student_mean_interval(measured_values)
     ends = max(low, metric.least), min(high, metric.most)
-    return MetricEstimate(float(np.mean(measured_values)), *ends, OVER_SEEDS, len(measured_values))
+    return MetricEstimate(float(np.mean(measured_values)), *ends, _OVER_SEEDS, len(measured_values))
 
 
 def _scale_estimate(estimate: MetricEstimate, n: int) -> MetricEstimate:

@@ -14,11 +14,11 @@ from ensemble.storage.records.jsonl_tail import JsonlTail
 
 Doubles = NDArray[np.float64]
 # Whose images the figures of a line are of.
-LINE_SPLITS = {"steps": ("train",), "epoch": ("train", "validation", "test")}
+_LINE_SPLITS = {"steps": ("train",), "epoch": ("train", "validation", "test")}
 
 
 @dataclass(frozen=True, eq=False)
-class HistoryColumns:
+class _HistoryColumns:
     """The lines of one kind, P of them, in their order; what is not known is NaN.
 
     Attributes:
@@ -30,7 +30,7 @@ class HistoryColumns:
     members: dict[str, Doubles]
 
 
-def load_history_columns(run: Run, kind: str) -> HistoryColumns:
+def load_history_columns(run: Run, kind: str) -> _HistoryColumns:
     """The run's lines of a kind, "steps" or "epoch"; shared, so treat it as read-only.
 
     Of a long run's steps only so many as curves need: see `LineThinner`.
@@ -43,15 +43,15 @@ def load_history_columns(run: Run, kind: str) -> HistoryColumns:
 
 
 @functools.lru_cache(maxsize=64)  # of 10 epochs and 4 members 40 kB, of 1,000 and 64 8 MB
-def _parse_history_columns(path: Path, version: Any, members: int) -> dict[str, HistoryColumns]:
+def _parse_history_columns(path: Path, version: Any, members: int) -> dict[str, _HistoryColumns]:
     rows = JsonlTail(path, members, thinned=True).read_lines()
     return {
         kind: _build_history_columns([row for row in rows if row.get("kind") == kind], members, splits)
-        for kind, splits in LINE_SPLITS.items()
+        for kind, splits in _LINE_SPLITS.items()
     }
 
 
-def _build_history_columns(rows: list[dict[str, Any]], members: int, splits: tuple[str, ...]) -> HistoryColumns:
+def _build_history_columns(rows: list[dict[str, Any]], members: int, splits: tuple[str, ...]) -> _HistoryColumns:
     whole = [f"ensemble_{split}_{figure}" for split in splits for figure in ("nll", "accuracy")]
     single = {
         name: np.array([_number_or_nan(row.get(name)) for row in rows])
@@ -62,7 +62,7 @@ def _build_history_columns(rows: list[dict[str, Any]], members: int, splits: tup
         for split in splits
         for name in (f"{split}_loss", f"{split}_accuracy")
     }
-    return HistoryColumns(single, {name: column.reshape(-1, members) for name, column in each.items()})
+    return _HistoryColumns(single, {name: column.reshape(-1, members) for name, column in each.items()})
 
 
 def _number_or_nan(value: Any) -> float:

@@ -13,7 +13,7 @@ from ensemble.runs.test_set import LABELS_FILE
 from ensemble.storage.folder_index import file_version
 from ensemble.storage.folders import data_folder
 
-MAX_CACHED_TEST_SETS = 32  # test sets, of which the labels are kept
+_MAX_CACHED_TEST_SETS = 32  # test sets, of which the labels are kept
 
 Labels = NDArray[np.int32]
 _known: dict[tuple[object, ...], tuple[str, Labels, Groups | None]] = {}
@@ -80,7 +80,7 @@ def _digest_pixels(run: Run) -> str:
     if (digest := _digests.get(place)) is None:
         images = runs.load_test_set(run).images
         digest = hashlib.sha256(np.ascontiguousarray(images).data).hexdigest()
-        if len(_digests) >= MAX_CACHED_TEST_SETS:
+        if len(_digests) >= _MAX_CACHED_TEST_SETS:
             _digests.clear()
         _digests[place] = digest
     return digest
@@ -97,7 +97,7 @@ def _load_labels_once(run: Run) -> tuple[str, Labels, Groups | None]:
     if (identity := _known.get(place)) is None:
         test_set = runs.load_test_set(run)
         identity = test_set.fingerprint, test_set.labels, test_set.groups
-        if len(_known) >= MAX_CACHED_TEST_SETS:
+        if len(_known) >= _MAX_CACHED_TEST_SETS:
             _known.clear()
         _known[place] = identity
     return identity

@@ -15,7 +15,7 @@ from ensemble.comparison.compared_settings import (
 )
 from ensemble.runs.store import Run
 
-EXACT_DIGITS = 17  # significant figures that tell any two numbers apart
+_EXACT_DIGITS = 17  # significant figures that tell any two numbers apart
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _build_group_titles(
     keys: Sequence[str], settings_by_key: Mapping[str, Mapping[str, Value]], runs: Mapping[str, list[Run]]
 ) -> dict[str, str]:
     """A title for each key, none twice: with more digits, else with a number, where need be."""
-    for figures in (4, EXACT_DIGITS):
+    for figures in (4, _EXACT_DIGITS):
         titles = {key: _build_group_title(settings_by_key[key], runs[key][0], figures) for key in keys}
         if len(set(titles.values())) == len(keys):
             return titles

@@ -31,7 +31,7 @@ from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 from ensemble.storage.arrays.npz import Arrays
 from ensemble.storage.folder_index import file_version
 
-VARIANCE_METRICS = ("accuracy", "nll")
+_VARIANCE_METRICS = ("accuracy", "nll")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ def measure_run(run: Run) -> RunMeasures:
 @functools.lru_cache(maxsize=64)  # of 10,000 images some 250 kB each
 def _load_run_measures(run_id: str, place: str, epoch: int, chosen: str, version: Any, images: str) -> RunMeasures:
     names = " ".join(metric.name for metric in MAIN_METRICS)
-    made_from = f"{place} {epoch} {version} {images} {names} {VARIANCE_METRICS}"
+    made_from = f"{place} {epoch} {version} {images} {names} {_VARIANCE_METRICS}"
     kept = load_or_compute_arrays("compared", made_from, lambda: _compute_run_measures(run_id, epoch))
     for values in kept.values():
         values.setflags(write=False)
@@ -135,7 +135,7 @@ def _load_run_measures(run_id: str, place: str, epoch: int, chosen: str, version
         better_without = int(member), without, nll
     variances = {
         name: RunVariance(variance, int(freedom))
-        for name, (variance, freedom) in zip(VARIANCE_METRICS, kept["member_variances"].tolist(), strict=False)
+        for name, (variance, freedom) in zip(_VARIANCE_METRICS, kept["member_variances"].tolist(), strict=False)
     }
     return RunMeasures(
         run_id=run_id,
@@ -172,7 +172,7 @@ def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
         [removal.member, removal.nll_without, removal.nll] if removal and is_better else []
     )
     variances = estimate_member_variances(probabilities, truth)
-    arrays["member_variances"] = np.array([variances[name] for name in VARIANCE_METRICS if variances])
+    arrays["member_variances"] = np.array([variances[name] for name in _VARIANCE_METRICS if variances])
     return arrays
 
 

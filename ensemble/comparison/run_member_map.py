@@ -18,7 +18,7 @@ from ensemble.comparison.run_measures import select_compared_epoch
 from ensemble.errors import EnsembleError
 from ensemble.runs.store import Run
 
-Doubles = NDArray[np.float64]
+_Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,8 @@ class RunMemberMap:
     members: NDArray[np.int64]
     votes: NDArray[np.integer]
     labels: NDArray[np.integer]
-    accuracy: Doubles
-    disagreement: Doubles
+    accuracy: _Doubles
+    disagreement: _Doubles
     scaling: ClassicalScaling
     n: int
     noun: str
@@ -94,10 +94,10 @@ def build_run_member_map(every: Sequence[Run]) -> RunMemberMap:
         votes.append(most_likely_classes(probabilities[:room]).astype(np.int32))
         placed.append(run)
         epochs.append(epoch)
-    return measure_run_members(placed, epochs, left_out, votes, thinned)
+    return _measure_run_members(placed, epochs, left_out, votes, thinned)
 
 
-def measure_run_members(
+def _measure_run_members(
     placed: Sequence[Run],
     epochs: Sequence[int],
     left_out: Sequence[tuple[Run, str]],

@@ -10,9 +10,9 @@ from ensemble.comparison.run_measures import measure_run
 from ensemble.errors import EnsembleError
 from ensemble.runs.store import Run
 
-LOG_AXIS_RATIO = 20.0  # times the least: from there on an axis of powers shows more
-LOG_AXIS_SETTINGS = ("learning_rate", "weight_decay")  # of which people think in powers
-STATUS_AXES = {"epochs_done": "Epochs done", "best_validation_nll": "Best validation NLL"}
+_LOG_AXIS_RATIO = 20.0  # times the least: from there on an axis of powers shows more
+_LOG_AXIS_SETTINGS = ("learning_rate", "weight_decay")  # of which people think in powers
+_STATUS_AXES = {"epochs_done": "Epochs done", "best_validation_nll": "Best validation NLL"}
 
 Cell = float | int | bool | str | None
 
@@ -41,7 +41,7 @@ class PointAxis:
 
 
 @dataclass(frozen=True)
-class RunPoint:
+class _RunPoint:
     """One run.
 
     Attributes:
@@ -59,18 +59,18 @@ class RunPoints:
     """All runs: `axes` of the settings first, in their order, then of the figures."""
 
     axes: tuple[PointAxis, ...]
-    rows: tuple[RunPoint, ...]
+    rows: tuple[_RunPoint, ...]
 
 
 def build_run_points(runs: Sequence[Run]) -> RunPoints:
     """A row for each run, in the order given; what cannot be read of one is missing there."""
-    rows = tuple(RunPoint(run, _build_point_cells(run)) for run in runs)
+    rows = tuple(_RunPoint(run, _build_point_cells(run)) for run in runs)
     names = [name for name in SETTING_NAMES if name != "vary" or any(row.cells["vary"] for row in rows)]
     axes = [_build_point_axis(name, humanize_setting_name(name).capitalize(), rows, True) for name in names]
     axes += [_build_point_axis(metric.name, metric.title, rows, False, metric.better) for metric in COMPARISON_METRICS]
     axes += [
         _build_point_axis(name, title, rows, False, 0 if name == "epochs_done" else -1)
-        for name, title in STATUS_AXES.items()
+        for name, title in _STATUS_AXES.items()
     ]
     return RunPoints(tuple(axes), rows)
 
@@ -94,7 +94,7 @@ def _single_value(value: Value | None) -> Cell:
     return None if isinstance(value, tuple) else value
 
 
-def _build_point_axis(name: str, title: str, rows: Sequence[RunPoint], setting: bool, better: int = 0) -> PointAxis:
+def _build_point_axis(name: str, title: str, rows: Sequence[_RunPoint], setting: bool, better: int = 0) -> PointAxis:
     axis_values = [value for row in rows if (value := row.cells[name]) is not None]
     numbers = [
         float(entry)
@@ -106,7 +106,8 @@ def _build_point_axis(name: str, title: str, rows: Sequence[RunPoint], setting: 
         bool(numbers)
         and min(numbers) > 0
         and (
-            max(numbers) >= LOG_AXIS_RATIO * min(numbers) or (name in LOG_AXIS_SETTINGS and max(numbers) > min(numbers))
+            max(numbers) >= _LOG_AXIS_RATIO * min(numbers)
+            or (name in _LOG_AXIS_SETTINGS and max(numbers) > min(numbers))
         )
     )
     return PointAxis(

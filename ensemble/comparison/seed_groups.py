@@ -16,8 +16,8 @@ from ensemble.comparison.seed_spread import comparable_settings
 from ensemble.errors import EnsembleError
 from ensemble.runs.store import Run
 
-MAX_SEED_RUNS = 10  # of a side, the newest: each has its predictions read, once
-TEST_LEVEL = SIGNIFICANCE_LEVEL / 2  # accuracy and NLL are tested: each p is adjusted for both
+_MAX_SEED_RUNS = 10  # of a side, the newest: each has its predictions read, once
+_TEST_LEVEL = SIGNIFICANCE_LEVEL / 2  # accuracy and NLL are tested: each p is adjusted for both
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class SeedComparison:
         """The chance that so many seeds of each show a difference in NLL as large as this one."""
         if self.difference is None or self.nll_variance is None:
             return None
-        return compute_seed_power(self.difference.nll, self.nll_variance, self.image_variance, seeds, TEST_LEVEL)
+        return compute_seed_power(self.difference.nll, self.nll_variance, self.image_variance, seeds, _TEST_LEVEL)
 
 
 def compare_seed_groups(run: Run, other: Run, every: Sequence[Run]) -> SeedComparison:
@@ -104,7 +104,7 @@ def find_seed_runs(run: Run, every: Sequence[Run]) -> list[Run]:
             and runs.list_prediction_epochs(candidate.id)
         ):
             by_seed[config.seed] = candidate
-        if len(by_seed) == MAX_SEED_RUNS:
+        if len(by_seed) == _MAX_SEED_RUNS:
             break
     return list(by_seed.values())
 

@@ -10,7 +10,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.runs.epoch_choice import read_reported_metrics
 
 # A member does not depend on where it is trained, nor on the number of the seed.
-IGNORED_SETTINGS = dict.fromkeys(("seed", *PLACEMENT_SETTINGS), 0)
+_IGNORED_SETTINGS = dict.fromkeys(("seed", *PLACEMENT_SETTINGS), 0)
 
 
 @dataclass(frozen=True)
@@ -51,4 +51,4 @@ def measure_seed_spread(run: runs.Run, every: Sequence[runs.Run]) -> SeedSpread:
 @functools.lru_cache(maxsize=4096)
 def comparable_settings(config: EnsembleConfig) -> dict[str, object]:
     """All that two runs have to have in common."""
-    return {**config.as_dict(), **IGNORED_SETTINGS}
+    return {**config.as_dict(), **_IGNORED_SETTINGS}

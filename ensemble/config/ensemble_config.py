@@ -25,7 +25,7 @@ from ensemble.settings import (
 SCHEDULES = ("constant", "cosine", "cyclic")
 PRECISIONS = ("float32", "bfloat16")
 # The id of a run, as the folder of runs makes it; no path.
-RUN_ID_FORM = (r"([a-z0-9_]+(-[a-z0-9]+)+)?", "the id of a run, or nothing")
+_RUN_ID_FORM = (r"([a-z0-9_]+(-[a-z0-9]+)+)?", "the id of a run, or nothing")
 MIN_GROUP_MEMBERS = 2  # a member alone in its process may round otherwise than beside others
 
 
@@ -160,7 +160,7 @@ class EnsembleConfig(Settings):
         "",
         "Distillation: the run whose averaged probabilities the members learn from, "
         "beside the labels; none by default.",
-        form=RUN_ID_FORM,
+        form=_RUN_ID_FORM,
     )
     distil_temperature: float = declare_setting(
         4.0,

@@ -10,7 +10,7 @@ from ensemble.settings import Settings, StoredChoice, declare_setting, document_
 NUMERIC_NETWORK = "mlp"
 
 
-def list_numeric_network_names() -> tuple[str, ...]:
+def _list_numeric_network_names() -> tuple[str, ...]:
     """What a training of numbers can choose for `network`: its own, and what is allowed here."""
     return (NUMERIC_NETWORK, *sorted(architectures.list_allowed_networks()))
 
@@ -39,7 +39,7 @@ class NumericConfig(Settings):
     network: str = declare_setting(
         NUMERIC_NETWORK,
         "The network: mlp, dense layers with relu; your own is package.module:Factory, with two outputs.",
-        choices=list_numeric_network_names,
+        choices=_list_numeric_network_names,
     )
     width: int = declare_setting(50, "Width of each hidden layer of mlp.", low=1, high=1024)
     depth: int = declare_setting(2, "Hidden layers of mlp; 0 is a linear model.", low=0, high=8)

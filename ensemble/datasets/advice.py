@@ -11,7 +11,7 @@ from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import StorageError
 from ensemble.storage.disk_errors import FULL_ERRNOS
 
-FALLBACK_HINT = "you can use digits meanwhile"
+_FALLBACK_HINT = "you can use digits meanwhile"
 
 
 def describe_unprepared_dataset(entry: DatasetEntry, torn: str | None = None) -> str:
@@ -19,7 +19,7 @@ def describe_unprepared_dataset(entry: DatasetEntry, torn: str | None = None) ->
     what = f"is damaged on disk: {torn}" if torn else "has not been fetched yet"
     return (
         f"{entry.title} {what}. Run `ensemble data prepare {entry.name}` or press "
-        f"its button on the Train screen; {FALLBACK_HINT}."
+        f"its button on the Train screen; {_FALLBACK_HINT}."
     )
 
 
@@ -42,7 +42,7 @@ def describe_failed_fetch(entry: DatasetEntry, why: str, place: str, missing: li
         manual = manual / entry.name
     return (
         f"{entry.title} could not be fetched from {place}: {why}. Try again later, or put its "
-        f"files {names} into {manual} and prepare it again{note}; {FALLBACK_HINT}."
+        f"files {names} into {manual} and prepare it again{note}; {_FALLBACK_HINT}."
     )
 
 
@@ -52,16 +52,16 @@ def describe_full_disk(entry: DatasetEntry, folder: Path, needed: int | None = N
     return (
         f"The disk is too full for {entry.title}: free {space} at {folder}, or point "
         "ENSEMBLE_DATA at a folder on another disk, and prepare it again; no unfinished files "
-        f"are left behind, and {FALLBACK_HINT}."
+        f"are left behind, and {_FALLBACK_HINT}."
     )
 
 
-def describe_unwritable_folder(entry: DatasetEntry, folder: Path, error: OSError) -> str:
+def _describe_unwritable_folder(entry: DatasetEntry, folder: Path, error: OSError) -> str:
     """Says that the data folder cannot be used, and how to take another."""
     where = error.filename or folder
     return (
         f"{entry.title} cannot be saved in {folder} ({error.strerror or error}: {where}): "
-        f"point ENSEMBLE_DATA at a folder that you can write to, and prepare it again; {FALLBACK_HINT}."
+        f"point ENSEMBLE_DATA at a folder that you can write to, and prepare it again; {_FALLBACK_HINT}."
     )
 
 
@@ -75,5 +75,5 @@ def convert_storage_errors(entry: DatasetEntry, folder: Path) -> Iterator[None]:
     except OSError as error:
         full = error.errno in FULL_ERRNOS
         raise StorageError(
-            describe_full_disk(entry, folder) if full else describe_unwritable_folder(entry, folder, error)
+            describe_full_disk(entry, folder) if full else _describe_unwritable_folder(entry, folder, error)
         ) from error

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from ensemble.datasets.dataset import Dataset
 from ensemble.datasets.registry import ENTRIES
 
-DIGITS_FILE = Path("datasets", "data", "digits.csv.gz")
+_DIGITS_FILE = Path("datasets", "data", "digits.csv.gz")
 SIZE = 28
-CENTER = 14.0
+_CENTER = 14.0
 BOX = 19.0  # cells' extent in pixels; interpolation adds half a pixel on either side
-BLACK_LEVEL, WHITE_LEVEL = (0.28, 0.78)  # soft values that become 0 and 255: chosen to match MNIST's ink
+_BLACK_LEVEL, _WHITE_LEVEL = (0.28, 0.78)  # soft values that become 0 and 255: chosen to match MNIST's ink
 
 
 @functools.cache
@@ -58,7 +58,7 @@ def read_digit_cells() -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
     """scikit-learn's digits: uint8 (1797, 8, 8) in [0, 16], and labels int32 (1797,)."""
     spec = importlib.util.find_spec("sklearn")
     folders = (spec.submodule_search_locations if spec else None) or []
-    for path in (Path(folder) / DIGITS_FILE for folder in folders):
+    for path in (Path(folder) / _DIGITS_FILE for folder in folders):
         if path.is_file():
             table = np.loadtxt(path, np.uint8, delimiter=",")
             return table[:, :64].reshape(-1, 8, 8), table[:, 64].astype(np.int32)
@@ -84,24 +84,24 @@ def draw_mnist_digits(cells: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """
     # In float64, so that every machine rounds to the same bytes.
     ink = cells.astype(np.float64) / 16
-    scale = BOX / np.maximum(measure_ink_extent(ink.max(axis=2)), measure_ink_extent(ink.max(axis=1)))
+    scale = BOX / np.maximum(_measure_ink_extent(ink.max(axis=2)), _measure_ink_extent(ink.max(axis=1)))
     row, column = ink_center_of_mass(ink)
     # Contrast moves the centre of mass by up to 0.6 pixels; a second drawing, from where the
     # first one fell, leaves less than 0.1.
     for _ in range(2):
         soft = (
-            compute_interpolation_weights(row, scale)
+            _compute_interpolation_weights(row, scale)
             @ ink
-            @ compute_interpolation_weights(column, scale).transpose(0, 2, 1)
+            @ _compute_interpolation_weights(column, scale).transpose(0, 2, 1)
         )
-        drawn = np.clip((soft - BLACK_LEVEL) / (WHITE_LEVEL - BLACK_LEVEL), 0, 1)
+        drawn = np.clip((soft - _BLACK_LEVEL) / (_WHITE_LEVEL - _BLACK_LEVEL), 0, 1)
         drawn_row, drawn_column = ink_center_of_mass(drawn)
-        row = row + (drawn_row - CENTER) / scale
-        column = column + (drawn_column - CENTER) / scale
+        row = row + (drawn_row - _CENTER) / scale
+        column = column + (drawn_column - _CENTER) / scale
     return np.rint(drawn * 255).astype(np.uint8)[..., np.newaxis]
 
 
-def measure_ink_extent(profile: NDArray[np.float64]) -> NDArray[np.float64]:
+def _measure_ink_extent(profile: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cells from the first with ink to the last: (N, 8) to (N,), in cells."""
     inked = profile > 0
     first = inked.argmax(axis=1)
@@ -116,14 +116,14 @@ def ink_center_of_mass(images: NDArray[np.float64]) -> tuple[NDArray[np.float64]
     return rows @ np.arange(rows.shape[1]) / mass, columns @ np.arange(columns.shape[1]) / mass
 
 
-def compute_interpolation_weights(centre: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
+def _compute_interpolation_weights(centre: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights (N, 28, 8) of each cell in each pixel, by Catmull-Rom's cubic (Keys 1981, a = -½).
 
     Args:
-      centre: (N,) the cell coordinate that falls on pixel `CENTER`.
+      centre: (N,) the cell coordinate that falls on pixel `_CENTER`.
       scale: (N,) pixels per cell.
     """
-    pixels = np.arange(SIZE)[np.newaxis, :] - CENTER
+    pixels = np.arange(SIZE)[np.newaxis, :] - _CENTER
     position = pixels / scale[:, np.newaxis] + centre[:, np.newaxis]
     x = np.abs(position[:, :, np.newaxis] - np.arange(8))
     near = (1.5 * x - 2.5) * x * x + 1

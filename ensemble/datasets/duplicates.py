@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 
 SIDE = 8  # cells along either side, into which an image is averaged to look for candidates
-MAX_DIFFERENCE = 5.0  # grey levels of 255, root mean square: what saving as JPEG again makes
-MAX_RELATIVE_DIFFERENCE = 0.07  # of the image's own standard deviation, so that faint ones differ
+_MAX_DIFFERENCE = 5.0  # grey levels of 255, root mean square: what saving as JPEG again makes
+_MAX_RELATIVE_DIFFERENCE = 0.07  # of the image's own standard deviation, so that faint ones differ
 MAX_BYTES = 2 * 2**30  # of images that are looked through: more would take minutes
 MAX_NEIGHBORS = 8  # nearest candidates of each image that are compared with it
-BLOCK_BYTES = 2**20  # of images that are averaged, or of pairs that are compared, at once
-MAX_AXIS_POINTS = 4096  # averaged images that say along which axis all are ordered
-ROUNDING_MARGIN = 0.1  # by which distances and places are computed too large, at most
-BLOCK_PAIRS, MAX_BLOCK_ROWS = 2**20, 256  # of averaged images that are compared at once
+_BLOCK_BYTES = 2**20  # of images that are averaged, or of pairs that are compared, at once
+_MAX_AXIS_POINTS = 4096  # averaged images that say along which axis all are ordered
+_ROUNDING_MARGIN = 0.1  # by which distances and places are computed too large, at most
+_BLOCK_PAIRS, _MAX_BLOCK_ROWS = 2**20, 256  # of averaged images that are compared at once
 
 
 class StoredImages:
@@ -81,8 +81,8 @@ class DuplicateImages:
 def find_duplicate_images(test_images: Images, train_images: Images | None = None) -> DuplicateImages:
     """Which test images are copies of one another, or of a training image.
 
-    Two are copies where their pixels differ by at most `MAX_DIFFERENCE` grey levels (root mean
-    square), and by at most `MAX_RELATIVE_DIFFERENCE` of their own spread. Images of one value count
+    Two are copies where their pixels differ by at most `_MAX_DIFFERENCE` grey levels (root mean
+    square), and by at most `_MAX_RELATIVE_DIFFERENCE` of their own spread. Images of one value count
     where they are exactly equal.
 
     Args:
@@ -93,7 +93,7 @@ def find_duplicate_images(test_images: Images, train_images: Images | None = Non
     same = _number_equal_images(test_images)
     first = np.unique(same, return_index=True)[1]  # of equal images one is looked at
     cells = _average_cells(test_images)[first]
-    index, radius = NeighborIndex(cells), MAX_DIFFERENCE * cells.shape[1] ** 0.5
+    index, radius = NeighborIndex(cells), _MAX_DIFFERENCE * cells.shape[1] ** 0.5
     ours, theirs = index.find_neighbors(cells, radius)
     ours, theirs = ours[ours != theirs], theirs[ours != theirs]
     copies = _are_copies(test_images, first[ours], test_images, first[theirs])
@@ -153,7 +153,7 @@ class NeighborIndex:
 
     def __init__(self, points: NDArray[np.float32]) -> None:
         self._center = points.mean(axis=0)
-        sample = points[:: 1 + len(points) // MAX_AXIS_POINTS] - self._center
+        sample = points[:: 1 + len(points) // _MAX_AXIS_POINTS] - self._center
         self._axis = np.linalg.eigh(np.einsum("ni,nj->ij", sample, sample))[1][:, -1]
         places = self._project_points(points - self._center)
         self._order = np.argsort(places, kind="stable")
@@ -174,8 +174,8 @@ class NeighborIndex:
           (R,) pairs of numbers: of the others, in order, and of the points.
         """
         rows, near = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        step = min(MAX_BLOCK_ROWS, max(1, BLOCK_PAIRS // len(self._points)))
-        places, most = self._project_points(others - self._center), radius + ROUNDING_MARGIN
+        step = min(_MAX_BLOCK_ROWS, max(1, _BLOCK_PAIRS // len(self._points)))
+        places, most = self._project_points(others - self._center), radius + _ROUNDING_MARGIN
         order = np.argsort(places, kind="stable")
         for start in range(0, len(others), step):
             block = order[start : start + step]
@@ -193,7 +193,7 @@ class NeighborIndex:
         points, others = self._points[part], others - self._center
         squares = self._squares[part] - 2 * np.einsum("nk,pk->np", others, points)
         squares += np.square(others).sum(axis=1)[:, None]
-        near = squares < (radius + ROUNDING_MARGIN) ** 2
+        near = squares < (radius + _ROUNDING_MARGIN) ** 2
         for full in np.flatnonzero(near.sum(axis=1) > MAX_NEIGHBORS):
             near[full] = False
             near[full, np.argpartition(squares[full], MAX_NEIGHBORS)[:MAX_NEIGHBORS]] = True
@@ -243,7 +243,7 @@ def _average_cells(images: Images) -> NDArray[np.float32]:
 
 def _iterate_image_blocks(images: Images, count: int | None = None) -> Iterator[slice]:
     """Slices of so many images, all of them by default, whose pixels fit into a cache."""
-    step = max(1, BLOCK_BYTES // int(np.prod(images.shape[1:])))
+    step = max(1, _BLOCK_BYTES // int(np.prod(images.shape[1:])))
     total = len(images) if count is None else count
     return (slice(start, start + step) for start in range(0, total, step))
 
@@ -258,5 +258,5 @@ def _are_copies(
         second = others[other_places[at]].reshape(len(first), -1).astype(np.float32)
         apart = np.sqrt(np.square(first - second).mean(axis=1))
         spread = np.minimum(first.std(axis=1), second.std(axis=1))
-        copies[at] = apart <= np.minimum(MAX_DIFFERENCE, MAX_RELATIVE_DIFFERENCE * spread)
+        copies[at] = apart <= np.minimum(_MAX_DIFFERENCE, _MAX_RELATIVE_DIFFERENCE * spread)
     return copies

@@ -14,11 +14,11 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
 
-MOST_COLUMNS = 20  # beside the names
-MOST_CELLS = 2_000_000  # of all columns together
+_MOST_COLUMNS = 20  # beside the names
+_MOST_CELLS = 2_000_000  # of all columns together
 MAX_CELL_LENGTH = 200  # letters that are kept of a name or a cell
 MOST_BYTES = 2**30  # of a file
-CONTENT = ExpectedArray(("K",), "uint8")  # UTF-8 of a JSON object, the array `content`
+_CONTENT = ExpectedArray(("K",), "uint8")  # UTF-8 of a JSON object, the array `content`
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def clean_details(names: Sequence[str], columns: Mapping[str, Sequence[str]]) ->
       The details, and the names of columns that are too many to be kept.
     """
     examples = max([len(names), *map(len, columns.values())], default=0)
-    most = min(MOST_COLUMNS, MOST_CELLS // max(1, examples))
+    most = min(_MOST_COLUMNS, _MOST_CELLS // max(1, examples))
     kept = dict(list(columns.items())[:most])
     details = ExampleDetails(
         tuple(map(_clean_cell, names)),
@@ -108,7 +108,7 @@ def read_details(path: Path, examples: int) -> ExampleDetails:
     """
     if not path.exists():
         return NO_DETAILS
-    content = read_arrays(path, {"content": CONTENT}, MOST_BYTES)["content"]
+    content = read_arrays(path, {"content": _CONTENT}, MOST_BYTES)["content"]
     return parse_details(content.tobytes(), examples)
 
 

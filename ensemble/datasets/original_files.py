@@ -27,12 +27,12 @@ def find_original_file(file: RemoteFile, name: str, folder: Path) -> Path | None
     """
     manual = manual_download_folder(folder)
     for place in (manual / name, manual, dataset_download_folder(folder, name)):
-        if is_expected_file(place / file.name, file):
+        if _is_expected_file(place / file.name, file):
             return place / file.name
     return None
 
 
-def is_expected_file(path: Path, file: RemoteFile) -> bool:
+def _is_expected_file(path: Path, file: RemoteFile) -> bool:
     """Whether `path` holds `file`, byte for byte."""
     if not path.is_file() or path.stat().st_size != file.size:
         return False
@@ -44,4 +44,4 @@ def has_mismatched_file(file: RemoteFile, name: str, folder: Path) -> bool:
     """Whether `downloads/manual` has a file of this name that is not `file`."""
     manual = manual_download_folder(folder)
     paths = [place / file.name for place in (manual / name, manual)]
-    return any(path.is_file() for path in paths) and not any(is_expected_file(p, file) for p in paths)
+    return any(path.is_file() for path in paths) and not any(_is_expected_file(p, file) for p in paths)

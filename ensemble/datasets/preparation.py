@@ -48,26 +48,26 @@ def prepare_dataset_files(
     with advice.convert_storage_errors(entry, folder):
         fetched.mkdir(parents=True, exist_ok=True)
         original_files.manual_download_folder(folder).mkdir(exist_ok=True)
-        check_folder_writable(fetched)
+        _check_folder_writable(fetched)
         with hold_folder_lock(fetched, lambda: teller.report_message(None, waiting)) as alone:
             if alone:
                 remove_partial_files(fetched)
                 remove_partial_files(store.prepared_array_path(folder, entry.name).parent, entry.name)
             if not store.is_prepared_dataset_intact(folder, entry):
-                build_dataset_files(entry, recipe, folder, teller, transfer)
+                _build_dataset_files(entry, recipe, folder, teller, transfer)
     teller.report_message(1.0, f"{entry.title} is ready")
 
 
-def build_dataset_files(
+def _build_dataset_files(
     entry: DatasetEntry, recipe: DownloadManifest, folder: Path, teller: FetchProgress, transfer: TransferSettings
 ) -> None:
     """Finds or fetches the files, then writes the prepared dataset."""
     missing = [file for file in recipe.files if not original_files.find_original_file(file, entry.name, folder)]
-    check_download_space(entry, folder, sum(file.size for file in missing) + entry.nbytes_prepared)
+    _check_download_space(entry, folder, sum(file.size for file in missing) + entry.nbytes_prepared)
     teller.completed_bytes = teller.total - sum(file.size for file in missing)
     for number, file in enumerate(missing):
         try:
-            fetch_original_file(file, original_files.dataset_download_folder(folder, entry.name), teller, transfer)
+            _fetch_original_file(file, original_files.dataset_download_folder(folder, entry.name), teller, transfer)
         except TransferError as error:
             place, still = transfer.folder_url(file), missing[number:]
             message = advice.describe_failed_fetch(entry, str(error), place, still, folder)
@@ -79,7 +79,7 @@ def build_dataset_files(
     store.write_prepared_dataset(folder, entry, parts, f"{entry.source}; {version_text}")
 
 
-def check_folder_writable(folder: Path) -> None:
+def _check_folder_writable(folder: Path) -> None:
     """Raises PermissionError when `folder` cannot be written.
 
     Checked first, because a disk that is mounted read-only often calls itself full as well.
@@ -88,13 +88,13 @@ def check_folder_writable(folder: Path) -> None:
         raise PermissionError(errno.EACCES, "it cannot be written to", str(folder))
 
 
-def check_download_space(entry: DatasetEntry, folder: Path, needed: int) -> None:
+def _check_download_space(entry: DatasetEntry, folder: Path, needed: int) -> None:
     """Raises StorageError when the disk of `folder` has no `needed` bytes left."""
     if shutil.disk_usage(folder).free < needed:
         raise StorageError(advice.describe_full_disk(entry, folder, needed))
 
 
-def fetch_original_file(file: RemoteFile, fetched: Path, teller: FetchProgress, transfer: TransferSettings) -> None:
+def _fetch_original_file(file: RemoteFile, fetched: Path, teller: FetchProgress, transfer: TransferSettings) -> None:
     """Fetches one file to the folder `fetched`, and tells how far it is.
 
     Raises:

@@ -34,14 +34,14 @@ class FetchProgress:
         if not done or time.monotonic() - self.last_report_time >= REPORT_INTERVAL_S:
             again = f" (attempt {attempt})" if attempt > 1 else ""
             fraction = min((self.completed_bytes + done) / self.total, 1.0)
-            self.report_message(fraction, f"Fetching {file.name}, {format_byte_progress(done, file.size)}{again}")
+            self.report_message(fraction, f"Fetching {file.name}, {_format_byte_progress(done, file.size)}{again}")
 
     def finish_file(self, file: RemoteFile) -> None:
         """`file` is here as a whole."""
         self.completed_bytes += file.size
 
 
-def format_byte_progress(done: int, size: int) -> str:
+def _format_byte_progress(done: int, size: int) -> str:
     """So many bytes of so many: "3.2 of 9.9 MB", "12 of 29 kB"."""
     if size < 1e6:
         return f"{done / 1e3:.0f} of {size / 1e3:.0f} kB"

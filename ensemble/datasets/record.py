@@ -9,12 +9,12 @@ from typing import Annotated, Any
 from ensemble.datasets.registry import DatasetEntry
 from ensemble.storage.records.field_checks import Count, NumberRange, parse_dataclass
 
-LEAST_CLASSES, MOST_CLASSES = 2, 2000
+_LEAST_CLASSES, _MOST_CLASSES = 2, 2000
 Side = Annotated[int, NumberRange(0, 2**16)]
 
 
 @dataclass(frozen=True)
-class DatasetRecord:
+class _DatasetRecord:
     """What is read of it; the attributes are those of `DatasetEntry`."""
 
     name: str
@@ -36,7 +36,7 @@ def serialize_dataset_entry(entry: DatasetEntry) -> dict[str, Any]:
     """The entry in a form for JSON."""
     return {
         name: list(value) if isinstance(value := getattr(entry, name), tuple) else value
-        for name in DatasetRecord.__dataclass_fields__
+        for name in _DatasetRecord.__dataclass_fields__
     }
 
 
@@ -46,10 +46,10 @@ def parse_dataset_record(values: dict[str, Any]) -> DatasetEntry:
     Raises:
       ValueError: a value is not of its kind, or the numbers do not fit together.
     """
-    read = parse_dataclass(DatasetRecord, values)
+    read = parse_dataclass(_DatasetRecord, values)
     names = tuple(read.class_names)
-    if not LEAST_CLASSES <= len(names) <= MOST_CLASSES:
-        raise ValueError(f"{len(names):,} classes are not {LEAST_CLASSES} to {MOST_CLASSES:,}")
+    if not _LEAST_CLASSES <= len(names) <= _MOST_CLASSES:
+        raise ValueError(f"{len(names):,} classes are not {_LEAST_CLASSES} to {_MOST_CLASSES:,}")
     if not read.test_size > 0 or not read.most_frequent <= read.test_size:
         raise ValueError(f"most_frequent is {read.most_frequent} of {read.test_size}")
     shape = tuple(read.image_shape or (28, 28, 1))

@@ -72,7 +72,7 @@ ENTRIES = {
     ),
 }
 DATASETS = tuple(ENTRIES)
-MAX_NAMES_LISTED = 12  # names in a refusal
+_MAX_NAMES_LISTED = 12  # names in a refusal
 
 
 def list_dataset_names() -> tuple[str, ...]:
@@ -98,6 +98,6 @@ def find_dataset_entry(name: str) -> DatasetEntry:
     if entry := own_entries.find_custom_entry(name):
         return entry
     every = list_dataset_names()
-    more = f" and {len(every) - MAX_NAMES_LISTED:,} more" if len(every) > MAX_NAMES_LISTED else ""
-    listing = ", ".join(every[:MAX_NAMES_LISTED])
+    more = f" and {len(every) - _MAX_NAMES_LISTED:,} more" if len(every) > _MAX_NAMES_LISTED else ""
+    listing = ", ".join(every[:_MAX_NAMES_LISTED])
     raise ConfigError(f"No such dataset: {name!r:.60}. There are: {listing}{more}.")

@@ -53,17 +53,17 @@ def write_prepared_dataset(folder: Path, entry: DatasetEntry, parts: list[NDArra
     array = prepared_array_path(folder, entry.name)
     array.parent.mkdir(parents=True, exist_ok=True)
     with open_atomic_write(array, durable=True) as file:
-        write_npy_array(file, flat)
+        _write_npy_array(file, flat)
     note = {
         "format": FORMAT,
         "bytes": array.stat().st_size,
-        "labels_crc32": compute_packed_labels_crc32(flat, entry),
+        "labels_crc32": _compute_packed_labels_crc32(flat, entry),
         "source": source,
     }
     write_json(prepared_note_path(folder, entry.name), note, durable=True)
 
 
-def write_npy_array(file: BinaryIO, flat: NDArray[np.uint8]) -> None:
+def _write_npy_array(file: BinaryIO, flat: NDArray[np.uint8]) -> None:
     """np.save, except that a full disk keeps its errno, which ndarray.tofile drops."""
     np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(flat))
     file.write(flat.data)
@@ -76,14 +76,14 @@ def read_prepared_dataset(folder: Path, entry: DatasetEntry) -> Dataset:
       FileNotFoundError: it has not been prepared.
       IncompleteDatasetError: it is not whole; preparing it again repairs it.
     """
-    note = read_prepared_note(folder, entry)
+    note = _read_prepared_note(folder, entry)
     try:
         flat = map_npy(prepared_array_path(folder, entry.name), ExpectedArray((entry.nbytes_prepared,), "uint8"))
     except (OSError, DamagedFileError) as error:
         raise IncompleteDatasetError(f"its array cannot be read ({error})") from error
-    if compute_packed_labels_crc32(flat, entry) != note.get("labels_crc32"):
+    if _compute_packed_labels_crc32(flat, entry) != note.get("labels_crc32"):
         raise IncompleteDatasetError("its labels are not the ones that were written")
-    return create_dataset_views(np.asarray(flat), entry, str(note.get("source", entry.source)))
+    return _create_dataset_views(np.asarray(flat), entry, str(note.get("source", entry.source)))
 
 
 def is_prepared_dataset_intact(folder: Path, entry: DatasetEntry) -> bool:
@@ -95,7 +95,7 @@ def is_prepared_dataset_intact(folder: Path, entry: DatasetEntry) -> bool:
     return True
 
 
-def read_prepared_note(folder: Path, entry: DatasetEntry) -> dict[str, Any]:
+def _read_prepared_note(folder: Path, entry: DatasetEntry) -> dict[str, Any]:
     """The note, after comparing it with the array's length on disk.
 
     Raises:
@@ -119,12 +119,12 @@ def read_prepared_note(folder: Path, entry: DatasetEntry) -> dict[str, Any]:
     return values
 
 
-def compute_packed_labels_crc32(flat: NDArray[np.uint8], entry: DatasetEntry) -> int:
+def _compute_packed_labels_crc32(flat: NDArray[np.uint8], entry: DatasetEntry) -> int:
     """CRC-32 of all labels: a cheap check that the end of the file is what was written."""
     return zlib.crc32(flat[(entry.train_size + entry.test_size) * entry.bytes_per_image :].tobytes())
 
 
-def create_dataset_views(flat: NDArray[np.uint8], entry: DatasetEntry, source: str) -> Dataset:
+def _create_dataset_views(flat: NDArray[np.uint8], entry: DatasetEntry, source: str) -> Dataset:
     """Views of the array's four parts; the labels are copied to int32."""
     train, test = entry.train_size, entry.test_size
     cuts = np.cumsum([train * entry.bytes_per_image, test * entry.bytes_per_image, train])

@@ -14,9 +14,9 @@ from urllib.parse import urljoin
 from ensemble.datasets.download_manifest import RemoteFile
 from ensemble.storage.atomic_files import open_atomic_write
 
-CHUNK = 64 * 1024
-MIN_BYTES_PER_SECOND = 1024  # bytes per second; below it a transfer counts as stalled
-USER_AGENT = "ensemble-dashboard"
+_CHUNK = 64 * 1024
+_MIN_BYTES_PER_SECOND = 1024  # bytes per second; below it a transfer counts as stalled
+_USER_AGENT = "ensemble-dashboard"
 
 
 @dataclass(frozen=True)
@@ -72,29 +72,29 @@ def fetch_remote_file(
     """
     for attempt in range(1, transfer.attempts + 1):
         try:
-            return try_remote_fetch(file, target, transfer, lambda done: tell(done, attempt))  # noqa: B023
+            return _try_remote_fetch(file, target, transfer, lambda done: tell(done, attempt))  # noqa: B023
         except TransferError as error:
             if attempt == transfer.attempts or not error.retry:
                 raise
             time.sleep(transfer.pause_seconds * 2 ** (attempt - 1))
 
 
-def try_remote_fetch(file: RemoteFile, target: Path, transfer: TransferSettings, tell: Callable[[int], None]) -> None:
+def _try_remote_fetch(file: RemoteFile, target: Path, transfer: TransferSettings, tell: Callable[[int], None]) -> None:
     """One attempt of `fetch_remote_file`."""
     digest, done = hashlib.sha256(), 0
     tell(0)
     with open_atomic_write(target, durable=True) as out:
-        for chunk in iterate_response_chunks(transfer.file_url(file), transfer.stall_seconds):
+        for chunk in _iterate_response_chunks(transfer.file_url(file), transfer.stall_seconds):
             out.write(chunk)
             digest.update(chunk)
             done += len(chunk)
             if done > file.size:  # whatever this is, it must not fill the disk
                 break
             tell(done)
-        check_transfer_checksum(file, done, digest.hexdigest())
+        _check_transfer_checksum(file, done, digest.hexdigest())
 
 
-def check_transfer_checksum(file: RemoteFile, size: int, sha256: str) -> None:
+def _check_transfer_checksum(file: RemoteFile, size: int, sha256: str) -> None:
     """Raises TransferError unless these are the size and checksum of `file`."""
     if size < file.size:
         raise TransferError(f"{file.name} broke off after {size:,} of {file.size:,} bytes")
@@ -102,28 +102,28 @@ def check_transfer_checksum(file: RemoteFile, size: int, sha256: str) -> None:
         raise TransferError(f"{file.name} came with a wrong checksum")
 
 
-def iterate_response_chunks(url: str, stall_seconds: float) -> Iterator[bytes]:
+def _iterate_response_chunks(url: str, stall_seconds: float) -> Iterator[bytes]:
     """The bytes behind `url` as they come.
 
     Raises:
       TransferError: no network, no such file, a cut, or a stall, be it full or a trickle.
     """
-    request = urllib.request.Request(url, headers={"User-Agent": USER_AGENT})
+    request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT})
     try:
         with urllib.request.urlopen(request, timeout=stall_seconds) as response:
             since, arrived = time.monotonic(), 0
-            while chunk := response.read1(CHUNK):
+            while chunk := response.read1(_CHUNK):
                 yield chunk
                 arrived += len(chunk)
                 if time.monotonic() - since > stall_seconds:
-                    if arrived < MIN_BYTES_PER_SECOND * stall_seconds:
+                    if arrived < _MIN_BYTES_PER_SECOND * stall_seconds:
                         raise TransferError(f"the transfer stalled for {stall_seconds:g} s")
                     since, arrived = time.monotonic(), 0
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise build_transfer_error(error, stall_seconds) from error
+        raise _build_transfer_error(error, stall_seconds) from error
 
 
-def build_transfer_error(error: Exception, stall_seconds: float) -> TransferError:
+def _build_transfer_error(error: Exception, stall_seconds: float) -> TransferError:
     """A network error in words."""
     if isinstance(error, urllib.error.HTTPError):
         error.close()

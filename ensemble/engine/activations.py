@@ -15,7 +15,7 @@ from ensemble.errors import RunError
 
 # Images are padded to batches of these sizes, one compiled program each, so that little is left to
 # compile after the first pictures. More images than the largest size take several calls.
-PADDED_BATCH_SIZES = (1, 8, 32, 128)
+_PADDED_BATCH_SIZES = (1, 8, 32, 128)
 NOT_FINITE_MESSAGE = "The members give no finite numbers for an image: choose another epoch, or another run."
 
 
@@ -39,7 +39,7 @@ class Activations(NamedTuple):
 
 
 def compute_activations(
-    network: Network, params: Any, images: NDArray[np.uint8], sizes: tuple[int, ...] = PADDED_BATCH_SIZES
+    network: Network, params: Any, images: NDArray[np.uint8], sizes: tuple[int, ...] = _PADDED_BATCH_SIZES
 ) -> Activations:
     """All members on all images, in one dispatch for as many as the largest size.
 

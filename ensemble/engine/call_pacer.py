@@ -1,9 +1,9 @@
 """How much to do in one compiled call, so that it lasts about a second."""
 
-TARGET_CALL_SECONDS = 1.0
+_TARGET_CALL_SECONDS = 1.0
 # Two units where they take no longer than this: with one, each of many members comes from memory
 # and goes back for a single step.
-MAX_TWO_UNIT_SECONDS = 3.0
+_MAX_TWO_UNIT_SECONDS = 3.0
 
 
 class CallPacer:
@@ -22,5 +22,5 @@ class CallPacer:
     def record_duration(self, units: int, seconds: float) -> None:
         """Note how long a call of so many units lasted; grows at most fourfold a call."""
         each = max(seconds, 1e-6) / units
-        least = 2 if 2 * each <= MAX_TWO_UNIT_SECONDS else 1
-        self._units = max(least, int(min(TARGET_CALL_SECONDS / each, 4 * units)))
+        least = 2 if 2 * each <= _MAX_TWO_UNIT_SECONDS else 1
+        self._units = max(least, int(min(_TARGET_CALL_SECONDS / each, 4 * units)))

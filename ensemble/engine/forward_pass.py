@@ -20,11 +20,11 @@ from ensemble.engine.networks.network import Network
 from ensemble.engine.trace_cache import cache_trace
 
 # Small blocks stay in a core's caches; a GPU needs many images to be busy.
-CPU_BLOCK_SIZE, ACCELERATOR_BLOCK_SIZE = 64, 1000
+_CPU_BLOCK_SIZE, _ACCELERATOR_BLOCK_SIZE = 64, 1000
 
 
 @functools.lru_cache(maxsize=64)
-def build_forward_program(layout: Layout, network: Network) -> Callable[..., Any]:
+def _build_forward_program(layout: Layout, network: Network) -> Callable[..., Any]:
     """A member's pass over a share of the images, on these devices; made once a process."""
     share = functools.partial(compute_log_probabilities, network)
     return layout.pmap(
@@ -49,10 +49,10 @@ class ForwardPass:
     def __init__(self, network: Network, params: Any, room: int, devices: Sequence[jax.Device] | None = None) -> None:
         devices = devices or jax.local_devices()
         self._network, self._devices, self._room = network, devices, room
-        block = CPU_BLOCK_SIZE if jax.default_backend() == "cpu" else ACCELERATOR_BLOCK_SIZE
+        block = _CPU_BLOCK_SIZE if jax.default_backend() == "cpu" else _ACCELERATOR_BLOCK_SIZE
         self._shape = len(devices), max(1, -(-room // (block * len(devices)))), block
         self._layout = Layout.over_devices(len(devices), devices)
-        self._program = build_forward_program(self._layout, network)
+        self._program = _build_forward_program(self._layout, network)
         self._params, self._pace = params, CallPacer()
         self.members = len(jax.tree.leaves(params)[0])
 

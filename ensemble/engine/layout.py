@@ -21,7 +21,7 @@ from ensemble.errors import ConfigError
 AXIS = "devices"
 # What a program is mapped over the devices by: the same program, and the same bits, by either.
 MAPPING_VARIABLE = "ENSEMBLE_MAPPING"
-MAPPINGS = ("pmap", "shard_map")
+_MAPPINGS = ("pmap", "shard_map")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Layout:
         Raises:
           ConfigError: the variable names no way to map.
         """
-        if choose_mapping() == "pmap" and compiler_options is None:
+        if _choose_mapping() == "pmap" and compiler_options is None:
             return jax.pmap(function, axis_name=AXIS, devices=self.devices, donate_argnums=donate_argnums)
         return _shard_map_over_devices(function, self.devices, donate_argnums, compiler_options)
 
@@ -86,7 +86,7 @@ class Layout:
 
         def lay_out(leaf: Any) -> Array:
             host = np.asarray(leaf)  # Taken apart by JAX, every shape would be a program.
-            return self.put_shards([take_rows(host, row) for row in index])
+            return self.put_shards([_take_rows(host, row) for row in index])
 
         return jax.tree.map(lay_out, tree)
 
@@ -129,7 +129,7 @@ def _build_sharding(devices: tuple[jax.Device, ...]) -> jax.sharding.NamedShardi
     return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(AXIS))
 
 
-def take_rows(host: np.ndarray, which: np.ndarray) -> np.ndarray:
+def _take_rows(host: np.ndarray, which: np.ndarray) -> np.ndarray:
     """These rows of an array; without a copy where they follow one another."""
     together = np.array_equal(which, np.arange(which[0], which[0] + len(which)))
     return host[which[0] : which[0] + len(which)] if together else host[which]
@@ -154,15 +154,15 @@ def _shard_map_over_devices(
     return jax.jit(spread, donate_argnums=donate_argnums, compiler_options=compiler_options)
 
 
-def choose_mapping() -> str:
-    """What maps programs over devices, of `MAPPINGS`: as `ENSEMBLE_MAPPING` says, else `pmap`.
+def _choose_mapping() -> str:
+    """What maps programs over devices, of `_MAPPINGS`: as `ENSEMBLE_MAPPING` says, else `pmap`.
 
     Raises:
       ConfigError: the variable has another word.
     """
-    word = os.environ.get(MAPPING_VARIABLE, "").strip() or MAPPINGS[0]
-    if word not in MAPPINGS:
-        raise ConfigError(f"{MAPPING_VARIABLE} is {word!r:.80}: set it to {' or '.join(MAPPINGS)}, or unset it.")
+    word = os.environ.get(MAPPING_VARIABLE, "").strip() or _MAPPINGS[0]
+    if word not in _MAPPINGS:
+        raise ConfigError(f"{MAPPING_VARIABLE} is {word!r:.80}: set it to {' or '.join(_MAPPINGS)}, or unset it.")
     return word
 
 

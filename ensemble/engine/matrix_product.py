@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
-PRODUCTS_PER_CALL = 4
+_PRODUCTS_PER_CALL = 4
 
 
 class MatrixProduct:
@@ -23,7 +23,7 @@ class MatrixProduct:
 
     def __init__(self, devices: Sequence[Any], size: int) -> None:
         def multiply_chain(a: Any, b: Any) -> Any:
-            for _ in range(PRODUCTS_PER_CALL):
+            for _ in range(_PRODUCTS_PER_CALL):
                 b = a @ b
             return b
 
@@ -32,7 +32,7 @@ class MatrixProduct:
         many = np.broadcast_to(random.astype(np.float32), (len(devices), size, size))
         self._multiply = jax.pmap(multiply_chain, devices=devices)
         self._a = jax.block_until_ready(jax.pmap(lambda x: x, devices=devices)(many))
-        self._flop = 2.0 * size**3 * PRODUCTS_PER_CALL * len(devices)
+        self._flop = 2.0 * size**3 * _PRODUCTS_PER_CALL * len(devices)
         self.multiply()
 
     def multiply(self) -> float:

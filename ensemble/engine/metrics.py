@@ -171,12 +171,12 @@ def _build_average_program(devices: tuple[jax.Device, ...]) -> Callable[..., tup
         probabilities = probabilities[..., : labels.shape[-1], :]
         kept = jnp.where(weight.reshape(shape) > 0, probabilities, 0)
         mean = lax.pmean(jnp.tensordot(weight, kept, 1, precision="highest"), AXIS)
-        return compute_nll_and_accuracy(mean, labels)
+        return _compute_nll_and_accuracy(mean, labels)
 
     return Layout(len(devices), devices).pmap(average_members)
 
 
-def compute_nll_and_accuracy(probabilities: Array, labels: Array) -> tuple[Array, Array]:
+def _compute_nll_and_accuracy(probabilities: Array, labels: Array) -> tuple[Array, Array]:
     """Mean of −log p(label), and share of right verdicts: (…, B, C) and (…, B) to (…)."""
     chosen = jnp.take_along_axis(probabilities, labels[..., None], axis=-1)[..., 0]
     tiny = jnp.finfo(probabilities.dtype).tiny

@@ -106,7 +106,7 @@ def init_optimizer_state(optimizer: Optimizer, trained: Params) -> optax.OptStat
     return optimizer.transform(0.0, **dict.fromkeys(optimizer.hyperparameters, 0.0)).init(trained)
 
 
-def list_optimizer_state_types(optimizer: Optimizer) -> set[type]:
+def _list_optimizer_state_types(optimizer: Optimizer) -> set[type]:
     """The named tuples that make up what an optimizer remembers."""
     state_types = set()
 
@@ -121,7 +121,7 @@ def list_optimizer_state_types(optimizer: Optimizer) -> set[type]:
     return state_types
 
 
-for _kind in set[type]().union(*map(list_optimizer_state_types, OPTIMIZERS.values())):
+for _kind in set[type]().union(*map(_list_optimizer_state_types, OPTIMIZERS.values())):
     register_serialization(_kind)
 
 
@@ -175,11 +175,11 @@ def compute_training_losses(
         smooth = optax.smooth_labels(one_hot, label_smoothing)  # type: ignore[arg-type]
         learnt = optax.softmax_cross_entropy(logits=logits, labels=smooth).mean()
     if rule.has_soft_targets and soft_targets is not None:
-        learnt = add_distillation_loss(learnt, logits, soft_targets)
+        learnt = _add_distillation_loss(learnt, logits, soft_targets)
     return learnt, cross_entropy
 
 
-def add_distillation_loss(label_loss: Array, logits: Array, soft_targets: SoftTargets) -> Array:
+def _add_distillation_loss(label_loss: Array, logits: Array, soft_targets: SoftTargets) -> Array:
     """The loss of a student: α · label loss + (1 − α) · T² · KL(teacher ‖ student), in nats.
 
     Both distributions of the divergence are at temperature T: the teacher's as given, the

@@ -15,7 +15,7 @@ from ensemble.engine.networks.network import Network
 from ensemble.engine.trace_cache import cache_trace
 from ensemble.errors import ConfigError
 
-SAMPLING_BATCH_SIZE = 256  # images of a pass that are drawn for at once
+_SAMPLING_BATCH_SIZE = 256  # images of a pass that are drawn for at once
 
 
 def predict_probabilities(network: Network, params: Any, images: np.ndarray) -> np.ndarray:
@@ -65,7 +65,7 @@ def sample_probabilities(network: Network, params: Any, images: np.ndarray, pass
             "parameters, which a pass with dropout would compute from the test images: "
             "dropout is only sampled from networks without these."
         )
-    size, sample = min(SAMPLING_BATCH_SIZE, len(images)), _build_sampling_program(network)
+    size, sample = min(_SAMPLING_BATCH_SIZE, len(images)), _build_sampling_program(network)
     members = len(jax.tree.leaves(params)[0])
     total = np.zeros((members, len(images), network.classes))
     for m in range(members):

@@ -30,7 +30,7 @@ from ensemble import optimizers
 from ensemble.storage.atomic_files import write_bytes
 
 MAX_STORED_TRACES = 1_000  # The one that was not used for longest goes; each has some 50 KB.
-DIGEST_BYTES = 32
+_DIGEST_BYTES = 32
 
 NamedTupleType = TypeVar("NamedTupleType", bound=type)
 
@@ -82,10 +82,10 @@ def _load_or_trace(
     made_from = repr((_describe_trace_environment(), name, settings, shapes))
     file = folder / hashlib.sha256(made_from.encode()).hexdigest()
     try:
-        text = read_trace(file)
+        text = _read_trace(file)
         if text is None:
             text = export.export(jax.jit(function))(*shapes).serialize()
-            write_trace(file, text)
+            _write_trace(file, text)
         return export.deserialize(text)
     except (ValueError, NotImplementedError):  # What `jax.export` cannot do, JAX itself can.
         return None
@@ -104,19 +104,19 @@ def find_traces_folder() -> Path | None:
     return Path(folder) / "traces"
 
 
-def read_trace(file: Path) -> bytearray | None:
-    """The text that `write_trace` stored, marked as used; None if missing or damaged."""
+def _read_trace(file: Path) -> bytearray | None:
+    """The text that `_write_trace` stored, marked as used; None if missing or damaged."""
     try:
         content = file.read_bytes()
     except OSError:
         return None
     with contextlib.suppress(OSError):  # Somebody else's folder.
         os.utime(file)
-    digest, text = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+    digest, text = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
     return bytearray(text) if hashlib.sha256(text).digest() == digest else None
 
 
-def write_trace(file: Path, text: bytes | bytearray) -> None:
+def _write_trace(file: Path, text: bytes | bytearray) -> None:
     """Store the text, delete the least recently used over `MAX_STORED_TRACES`."""
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -35,7 +35,7 @@ from ensemble.machine.bfloat16_plans import Bfloat16Methods
 LARGE_STATE_BYTES = 2**28  # of members, above which nothing else is done while they are created
 
 
-class ImageDataset(Protocol):
+class _ImageDataset(Protocol):
     """What a Trainer needs of a dataset: uint8 (N, H, W, channels) and int32 (N,), twice."""
 
     @property
@@ -103,7 +103,7 @@ class Trainer:
     def __init__(
         self,
         config: EnsembleConfig,
-        dataset: ImageDataset,
+        dataset: _ImageDataset,
         devices: Sequence[jax.Device] | None = None,
         execution: str | None = None,
         numbers: Sequence[int] | None = None,

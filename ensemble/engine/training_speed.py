@@ -17,13 +17,13 @@ from ensemble.engine.networks.registry import build_network
 from ensemble.engine.trainer import Trainer
 from ensemble.machine.machine_info import read_machine_info
 
-MEASURED_CALLS = 5
+_MEASURED_CALLS = 5
 CALL_SECONDS = 2.0
 PRODUCT_SIZE = 1536
 EMULATED_NOTE = "This processor has no units for bfloat16 and emulates it: a little slower than float32."
 
 
-def measure_training_speed(config: EnsembleConfig, seconds: float = MEASURED_CALLS * CALL_SECONDS) -> dict[str, Any]:
+def measure_training_speed(config: EnsembleConfig, seconds: float = _MEASURED_CALLS * CALL_SECONDS) -> dict[str, Any]:
     """Train for some seconds in each precision and look at the clock.
 
     Args:
@@ -54,9 +54,9 @@ def measure_training_speed(config: EnsembleConfig, seconds: float = MEASURED_CAL
     product = MatrixProduct(trainer.layout.devices, PRODUCT_SIZE)
     products: list[float] = []
     steps = trainer.steps_per_epoch
-    call = seconds / MEASURED_CALLS
+    call = seconds / _MEASURED_CALLS
     rate = _measure_step_rate(train, steps, call, lambda: products.append(product.measure_flop_rate(call / 5)))
-    peak = read_peak_memory()
+    peak = _read_peak_memory()
     rates = {main_precision: rate}
     for other in others:
         rates[other] = _measure_step_rate(
@@ -99,7 +99,7 @@ def _measure_step_rate(
     """Steps per second: the median of 5 calls of about `call_seconds` or of `most` steps."""
     train(1)
     count, rates = 1, list[float]()
-    while len(rates) < MEASURED_CALLS:
+    while len(rates) < _MEASURED_CALLS:
         began = time.perf_counter()
         train(count)
         took = time.perf_counter() - began
@@ -110,7 +110,7 @@ def _measure_step_rate(
     return statistics.median(rates)
 
 
-def read_peak_memory() -> int:
+def _read_peak_memory() -> int:
     """The most memory that this process has held at once, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024  # Linux counts in KiB.

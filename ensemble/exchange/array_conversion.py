@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
 
-NUMBER_KINDS = "biuf"
+_NUMBER_KINDS = "biuf"
 
 
 def convert_to_array(field: str, values: Any) -> NDArray[Any]:
@@ -43,7 +43,7 @@ def convert_numbers(field: str, values: Any) -> NDArray[Any]:
       PredictionsError: it holds others.
     """
     array = convert_to_array(field, values)
-    if array.dtype.kind not in NUMBER_KINDS:
+    if array.dtype.kind not in _NUMBER_KINDS:
         raise PredictionsError(f"`{field}` are of type {array.dtype}: give real numbers.")
     return array
 

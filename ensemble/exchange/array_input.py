@@ -23,7 +23,7 @@ from ensemble.exchange.member_outputs import MemberOutputs
 from ensemble.exchange.prediction_merge import merge_predictions
 
 BLOCK = 2**20  # numbers that are looked at together
-ARRAYS_LABEL = "The arrays"  # what stands for a file's name, until it is taken off again
+_ARRAYS_LABEL = "The arrays"  # what stands for a file's name, until it is taken off again
 
 
 def convert_arrays_to_outputs(
@@ -91,9 +91,9 @@ def convert_arrays_to_outputs(
         unlabelled=unlabelled,
     )
     try:
-        return merge_predictions([NamedFilePredictions(ARRAYS_LABEL, part)], labels_as=labels_as)
+        return merge_predictions([NamedFilePredictions(_ARRAYS_LABEL, part)], labels_as=labels_as)
     except PredictionsError as error:
-        message = str(error).removeprefix(f"{ARRAYS_LABEL}: ")
+        message = str(error).removeprefix(f"{_ARRAYS_LABEL}: ")
         raise PredictionsError(message[:1].upper() + message[1:]) from error
 
 

@@ -13,7 +13,7 @@ from ensemble.exchange.checks.limits import MOST_MEMBERS, check_free_memory
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.storage.arrays.array_digest import CHUNK_BYTES
 
-SUM_TOLERANCE = 0.05  # of a row that is meant to be a distribution, however it was rounded
+_SUM_TOLERANCE = 0.05  # of a row that is meant to be a distribution, however it was rounded
 
 
 def turn_member_columns(file: FilePredictions, labels: NDArray[Any]) -> FilePredictions:
@@ -78,9 +78,9 @@ def _columns_are_members(kind: str, values: NDArray[np.float64], labels: NDArray
     if kind == "probabilities":
         in_range = bool((values >= 0).all() and (values <= 1).all())
         sums = values.sum(axis=1)
-        if not in_range or bool((np.abs(sums - 1) <= SUM_TOLERANCE).all()):
+        if not in_range or bool((np.abs(sums - 1) <= _SUM_TOLERANCE).all()):
             return False
-        return values.shape[1] > 2 or bool((np.abs(sums - 1) > SUM_TOLERANCE).mean() > 0.5)
+        return values.shape[1] > 2 or bool((np.abs(sums - 1) > _SUM_TOLERANCE).mean() > 0.5)
     kept = labels >= 0
     values, labels = values[kept], labels[kept]
     counts = labels.astype(np.int32)

@@ -24,21 +24,21 @@ from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
 from ensemble.tables.prepared_table import MOST_ROWS
 from ensemble.tables.raw_table import DATE, NUMBER, OTHER, TEXT, RawColumn, RawTable
 
-MOST_TABLE_COLUMNS = 4096
-MOST_TABLE_CELLS = 2**27
-CELL_BYTES = 24  # that a cell takes while it is read, about
-BLOCK_BYTES = 2**22  # of a CSV that are parsed at once; a row has to fit
-LEAST_NUMBER_SHARE = 0.95  # of a column's cells, for it to be one of numbers
-MISSING_WORDS = (
+_MOST_TABLE_COLUMNS = 4096
+_MOST_TABLE_CELLS = 2**27
+_CELL_BYTES = 24  # that a cell takes while it is read, about
+_BLOCK_BYTES = 2**22  # of a CSV that are parsed at once; a row has to fit
+_LEAST_NUMBER_SHARE = 0.95  # of a column's cells, for it to be one of numbers
+_MISSING_WORDS = (
     *("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "?", "-", ".", "missing"),
     *("#value!", "#div/0!", "#ref!", "inf", "-inf", "+inf"),
 )
-EXPONENT = r"([eE][+-]?\d+)?"
-DATES = (
+_EXPONENT = r"([eE][+-]?\d+)?"
+_DATES = (
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}/\d{1,2}/\d{2})"
     r"([ T]\d{1,2}:\d{2}.*)?$"
 )
-THOUSANDS_NOTE = "{name}: signs between thousands are left out."
+_THOUSANDS_NOTE = "{name}: signs between thousands are left out."
 
 
 def read_data_table(path: Path, name: str = "") -> RawTable:
@@ -99,7 +99,7 @@ def _read_columns(file: BoundedReader, parquet: bool) -> tuple[pa.Table, str, li
     check_distinct_columns(text.names)
     reader = pa.csv.open_csv(
         pa.PythonFile(open_csv_rows(cast(io.RawIOBase, file.raw), text), mode="r"),
-        pa.csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=text.names),
+        pa.csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES, column_names=text.names),
         pa.csv.ParseOptions(delimiter=text.delimiter),
         pa.csv.ConvertOptions(column_types=dict.fromkeys(text.names, pa.string()), strings_can_be_null=False),
     )
@@ -115,13 +115,13 @@ def _read_columns(file: BoundedReader, parquet: bool) -> tuple[pa.Table, str, li
 
 
 def _check_table_size(rows: int, columns: int) -> None:
-    if rows > MOST_ROWS or columns > MOST_TABLE_COLUMNS or rows * columns > MOST_TABLE_CELLS:
+    if rows > MOST_ROWS or columns > _MOST_TABLE_COLUMNS or rows * columns > _MOST_TABLE_CELLS:
         raise PredictionsError(
             f"it has {rows:,} rows and {columns:,} columns or more, and at most {MOST_ROWS:,} "
-            f"rows, {MOST_TABLE_COLUMNS:,} columns and {MOST_TABLE_CELLS:,} cells are taken: give "
+            f"rows, {_MOST_TABLE_COLUMNS:,} columns and {_MOST_TABLE_CELLS:,} cells are taken: give "
             "a sample of the rows, or fewer columns."
         )
-    check_free_memory(CELL_BYTES * rows * columns)
+    check_free_memory(_CELL_BYTES * rows * columns)
 
 
 def _convert_column(name: str, column: Any, decimal: str) -> RawColumn:
@@ -149,25 +149,25 @@ def _convert_column(name: str, column: Any, decimal: str) -> RawColumn:
 def _convert_text_column(name: str, column: Any, decimal: str) -> RawColumn:
     """A column of text: numbers where nearly all cells are, dates, or text."""
     column = pc.utf8_trim_whitespace(column)
-    missing = pc.is_in(pc.utf8_lower(column), value_set=pa.array(MISSING_WORDS, pa.large_string()))
+    missing = pc.is_in(pc.utf8_lower(column), value_set=pa.array(_MISSING_WORDS, pa.large_string()))
     column = pc.if_else(missing, pa.scalar(None, pa.large_string()), column)
     present = len(column) - column.null_count
     if not present:
         return RawColumn(name, NUMBER, np.full(len(column), np.nan))
     point, comma = (r"\.", ",") if decimal == "." else (",", r"\.")
-    plain = pc.match_substring_regex(column, rf"^[+-]?(\d+{point}?\d*|{point}\d+){EXPONENT}$")
+    plain = pc.match_substring_regex(column, rf"^[+-]?(\d+{point}?\d*|{point}\d+){_EXPONENT}$")
     grouped = pc.match_substring_regex(
         column, rf"^[+-]?\d{{1,3}}(({comma}|[ '’\x{{00a0}}\x{{202f}}])\d{{3}})+({point}\d+)?$"
     )
     numbers = pc.fill_null(pc.or_(plain, grouped), False)
     count = pc.sum(numbers).as_py()
-    if count < LEAST_NUMBER_SHARE * present:
-        if pc.all(pc.match_substring_regex(column, DATES)).as_py():
+    if count < _LEAST_NUMBER_SHARE * present:
+        if pc.all(pc.match_substring_regex(column, _DATES)).as_py():
             return RawColumn(name, DATE, np.empty(0))
         return RawColumn(name, TEXT, np.array(column.to_pylist(), object))
     notes = []
     if pc.any(grouped).as_py():
-        notes.append(THOUSANDS_NOTE.format(name=name))
+        notes.append(_THOUSANDS_NOTE.format(name=name))
     if others := present - count:
         strange = pc.filter(column, pc.and_(pc.is_valid(column), pc.invert(numbers)))
         cells = "cell that is" if others == 1 else "cells that are"

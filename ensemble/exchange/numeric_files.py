@@ -52,14 +52,14 @@ TURNED_NOTE = "The arrays were (examples, members): they were turned round."
 POINTS_NOTE = "Members gave no spread: of how sure they are only their disagreement is known, and no NLL."
 CROSSING_NOTE = "Quantiles of a member that crossed were put in order."
 # q0.05, quantile_0.05: the level stands in the column's name.
-QUANTILE_COLUMN = re.compile(r"(?:q|quantile)[_ ]?(0?\.\d{1,6})", re.IGNORECASE)
-ORDER_NOTE = "Rows have no example column: each member's were taken in their order."
-CLASSES_REFUSAL = (
+_QUANTILE_COLUMN = re.compile(r"(?:q|quantile)[_ ]?(0?\.\d{1,6})", re.IGNORECASE)
+_ORDER_NOTE = "Rows have no example column: each member's were taken in their order."
+_CLASSES_REFUSAL = (
     "it holds probabilities or logits of classes, not predicted numbers. Read it with `ensemble "
     "import`, or with ensemble.Predictions.from_files in Python."
 )
-NO_ROWS = "it has no rows: give one for each example."
-COLUMNS_HINT = (
+_NO_ROWS = "it has no rows: give one for each example."
+_COLUMNS_HINT = (
     "name the columns member, example, mean, std (or variance) and target, or mean_A, std_A … "
     "for each member A, and target; of quantiles q0.05, q0.5 … in place of mean and std"
 )
@@ -102,8 +102,8 @@ def read_numeric_file(source: File) -> NumericPredictions:
             raise PredictionsError("it is empty: save it again.")
         if start.startswith(b"PK"):
             archive = held.enter_context(open_archive(file))
-            if has_class_arrays(archive):
-                raise PredictionsError(CLASSES_REFUSAL)
+            if _has_class_arrays(archive):
+                raise PredictionsError(_CLASSES_REFUSAL)
             read = _parse_arrays(archive)
             if name := _find_name("group", archive.array_names):
                 read = add_groups(read, archive.load_array(name), f"`{name:.40}`")
@@ -124,7 +124,7 @@ def is_numeric_file(source: File) -> bool:
             start = _read_start(file)
             if start.startswith(b"PK"):
                 archive = held.enter_context(open_archive(file))
-                return not has_class_arrays(archive) and _has_number_names(archive.array_names)
+                return not _has_class_arrays(archive) and _has_number_names(archive.array_names)
             if start == b"PAR1":
                 table = held.enter_context(open_parquet_table(file))
                 names, texts, labels = _sample_parquet_labels(table)
@@ -135,7 +135,7 @@ def is_numeric_file(source: File) -> bool:
         return False
 
 
-def has_class_arrays(archive: NpzArchive) -> bool:
+def _has_class_arrays(archive: NpzArchive) -> bool:
     """Return whether an archive holds classes: by its names, or by an array of their shape."""
     names = archive.array_names
     plain = {name.strip().casefold(): name for name in names}
@@ -402,17 +402,17 @@ def _read_table(file: BoundedReader, parquet: bool) -> tuple[pa.Table, list[str]
             names = table.layout.schema.names
             check_distinct_columns(names)
             if has_class_columns(*_sample_parquet_labels(table)):
-                raise PredictionsError(CLASSES_REFUSAL)
+                raise PredictionsError(_CLASSES_REFUSAL)
             known = [name for kind in NAMES if (name := _find_name(kind, names))]
             wanted = dict.fromkeys([*table.list_flat_columns(), *known])
             return table.read_columns(list(wanted)), []
     try:
         text = read_csv_text(file)
         if not text.rows:
-            raise PredictionsError(NO_ROWS)
+            raise PredictionsError(_NO_ROWS)
         check_distinct_columns(text.names)
         if has_class_columns(*_sample_csv_labels(text)):
-            raise PredictionsError(CLASSES_REFUSAL)
+            raise PredictionsError(_CLASSES_REFUSAL)
         keys = {name for kind in ("member", "example") if (name := _find_name(kind, text.names))}
         table = pa.csv.read_csv(
             pa.PythonFile(open_csv_rows(cast(io.RawIOBase, file.raw), text), mode="r"),
@@ -421,16 +421,16 @@ def _read_table(file: BoundedReader, parquet: bool) -> tuple[pa.Table, list[str]
             pa.csv.ConvertOptions(column_types=dict.fromkeys(keys, pa.string()), decimal_point=text.decimal),
         )
     except (pa.ArrowException, OSError) as error:
-        raise PredictionsError(f"it cannot be read as a table: {COLUMNS_HINT}.") from error
+        raise PredictionsError(f"it cannot be read as a table: {_COLUMNS_HINT}.") from error
     return table, list(text.notes)
 
 
 def _parse_table(table: pa.Table, notes: list[str]) -> NumericPredictions:
     names = table.column_names
     if not table.num_rows:
-        raise PredictionsError(NO_ROWS)
+        raise PredictionsError(_NO_ROWS)
     if not (target := _find_name("target", names)):
-        raise PredictionsError(f"it has no column of targets: {COLUMNS_HINT}.")
+        raise PredictionsError(f"it has no column of targets: {_COLUMNS_HINT}.")
     member = _find_name("member", names)
     quantiles = _match_quantile_columns(names)
     if quantiles or (member and _find_name("mean", names)):
@@ -446,7 +446,7 @@ def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> Numeric
     has_spread = bool(columns["variance"] or columns["std"])
     if not members or (has_spread and sorted(columns[spread]) != sorted(members)):
         raise PredictionsError(
-            f"its columns {', '.join(table.column_names[:8])} have no mean and spread for each member: {COLUMNS_HINT}."
+            f"its columns {', '.join(table.column_names[:8])} have no mean and spread for each member: {_COLUMNS_HINT}."
         )
     read = build_numeric_predictions(
         np.stack([_read_numbers(table, columns["mean"][name]) for name in members]),
@@ -478,7 +478,7 @@ def _match_member_columns(kind: str, names: Sequence[str]) -> Mapping[str, str]:
 
 def _match_quantile_columns(names: Sequence[str]) -> Mapping[float, str]:
     """The columns of quantiles by their levels, rising."""
-    matches = {name: QUANTILE_COLUMN.fullmatch(name.strip()) for name in names}
+    matches = {name: _QUANTILE_COLUMN.fullmatch(name.strip()) for name in names}
     return dict(sorted((float(match[1]), name) for name, match in matches.items() if match))
 
 
@@ -500,7 +500,7 @@ def _parse_long_table(
             raise PredictionsError("its members do not have the same examples, each once.")
         example_names = list(which[rows[0]])
     elif len(members) > 1:
-        notes = [*notes, ORDER_NOTE]
+        notes = [*notes, _ORDER_NOTE]
         if len({len(each) for each in rows}) > 1:
             raise PredictionsError("its members do not have as many rows each: add a column example.")
     true = _read_numbers(table, target)

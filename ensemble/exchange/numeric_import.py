@@ -8,7 +8,7 @@ from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
 from ensemble.numeric.numeric_store import NumericRun
 
 MAX_UNIT_LENGTH = 20
-MAX_SOURCE_LENGTH = 200
+_MAX_SOURCE_LENGTH = 200
 
 
 def import_numbers(
@@ -30,7 +30,7 @@ def import_numbers(
         unit, is too long.
     """
     member_names = check_distinct_names("member_names", [sanitize_name(member) for member in numbers.member_names])
-    source = sanitize_text(source)[:MAX_SOURCE_LENGTH]
+    source = sanitize_text(source)[:_MAX_SOURCE_LENGTH]
     parts = [f"Imported from {source}."] if source else []
     return create_imported_numeric_run(
         numbers.mixture,

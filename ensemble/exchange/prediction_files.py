@@ -20,18 +20,18 @@ from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
 
 File = Path | BinaryIO
 
-SAVE_HINT = "save NumPy arrays with np.savez(file, probabilities=…, labels=…), or a table as CSV"
+_SAVE_HINT = "save NumPy arrays with np.savez(file, probabilities=…, labels=…), or a table as CSV"
 # What files of other kinds begin with.
-UNSUPPORTED_PREFIXES = {
-    b"\x93NUMPY": f"it is a single array: {SAVE_HINT}.",
-    b"\x89HDF\r\n": f"it is an HDF5 file: {SAVE_HINT}.",
-    b"\x80": f"it is a pickle, which is not unpickled here: {SAVE_HINT}.",
-    b"{": f"it is JSON: {SAVE_HINT}.",
-    b"[": f"it is JSON: {SAVE_HINT}.",
+_UNSUPPORTED_PREFIXES = {
+    b"\x93NUMPY": f"it is a single array: {_SAVE_HINT}.",
+    b"\x89HDF\r\n": f"it is an HDF5 file: {_SAVE_HINT}.",
+    b"\x80": f"it is a pickle, which is not unpickled here: {_SAVE_HINT}.",
+    b"{": f"it is JSON: {_SAVE_HINT}.",
+    b"[": f"it is JSON: {_SAVE_HINT}.",
     b"\x1f\x8b": "it is packed with gzip: unpack it first.",
 }
-PREFIX_BYTES = 64  # bytes, by which a web page is told: blanks may stand first
-WEB_PAGE_MESSAGE = "it is a web page: import reports separately from files of predictions."
+_PREFIX_BYTES = 64  # bytes, by which a web page is told: blanks may stand first
+_WEB_PAGE_MESSAGE = "it is a web page: import reports separately from files of predictions."
 
 
 def read_prediction_files(files: Sequence[File], most_bytes: int | None = None, labels_as: str = "") -> MemberOutputs:
@@ -73,9 +73,9 @@ def is_report_file(file: File) -> bool:
     try:
         if isinstance(file, Path):
             with open_bounded_file(file) as bounded_file:
-                return is_web_page(bounded_file.read(PREFIX_BYTES))
+                return is_web_page(bounded_file.read(_PREFIX_BYTES))
         file.seek(0)
-        return is_web_page(file.read(PREFIX_BYTES))
+        return is_web_page(file.read(_PREFIX_BYTES))
     except (DamagedFileError, OSError):
         return False
 
@@ -113,11 +113,11 @@ def _parse_prediction_file(file: BoundedReader, held: ExitStack, most: int | Non
     file.seek(0)
     if not start:
         raise PredictionsError("it is empty: save it again.")
-    for magic, message in UNSUPPORTED_PREFIXES.items():
+    for magic, message in _UNSUPPORTED_PREFIXES.items():
         if start.startswith(magic):
             raise PredictionsError(message)
     if is_web_page(start):
-        raise PredictionsError(WEB_PAGE_MESSAGE)
+        raise PredictionsError(_WEB_PAGE_MESSAGE)
     if start.startswith(b"PK"):
         return read_npz_predictions(held.enter_context(archive_of(file)))
     return (read_parquet_predictions if start.startswith(b"PAR1") else read_csv_predictions)(file, most)

@@ -58,7 +58,7 @@ def merge_predictions(
         raise PredictionsError(
             f"`labels_as` is {labels_as!r:.40}: choose {', '.join(map(repr, LABEL_READINGS))}, or leave it out."
         )
-    files = align_examples(files)
+    files = _align_examples(files)
     first, labels = _find_common_labels(files)
     files = [_turn_named_columns(file, labels) for file in files]
     axes = [_parse_file_axes(file, labels) for file in files]
@@ -123,7 +123,7 @@ def merge_unlabelled_predictions(files: list[NamedFilePredictions], most_bytes: 
     Raises:
       PredictionsError: they do not fit together, or what one holds is not as it has to be.
     """
-    files = align_examples(files)
+    files = _align_examples(files)
     axes = []
     for file in files:
         shape = file.predictions.shape
@@ -156,7 +156,7 @@ def merge_unlabelled_predictions(files: list[NamedFilePredictions], most_bytes: 
     )
 
 
-def align_examples(files: list[NamedFilePredictions]) -> list[NamedFilePredictions]:
+def _align_examples(files: list[NamedFilePredictions]) -> list[NamedFilePredictions]:
     """The files with their named examples in one order, that of the first which names them.
 
     Raises:

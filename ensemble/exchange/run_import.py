@@ -10,7 +10,7 @@ from ensemble.exchange.member_outputs import MemberOutputs
 from ensemble.jobs.folders import MAX_NAME_LENGTH
 from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, write_run_note
 
-TITLE_PREFIX = "Imported "  # what stands before the split
+_TITLE_PREFIX = "Imported "  # what stands before the split
 
 
 def import_run(outputs: MemberOutputs, name: str = "", source: str = "", noun: str = "") -> runs.Run:
@@ -33,7 +33,7 @@ def import_run(outputs: MemberOutputs, name: str = "", source: str = "", noun: s
     run = runs.create_imported_run(
         outputs.probabilities,
         outputs.labels,
-        build_imported_entry(outputs, source, check_noun(noun) if noun.strip() else ""),
+        _build_imported_entry(outputs, source, check_noun(noun) if noun.strip() else ""),
         name=name,
         images=outputs.images,
         member_names=outputs.member_names,
@@ -47,13 +47,13 @@ def import_run(outputs: MemberOutputs, name: str = "", source: str = "", noun: s
     return run
 
 
-def build_imported_entry(outputs: MemberOutputs, source: str = "", noun: str = "") -> DatasetEntry:
+def _build_imported_entry(outputs: MemberOutputs, source: str = "", noun: str = "") -> DatasetEntry:
     """What is known of the examples, in the form that datasets have."""
     images = outputs.images
     noun = noun or outputs.noun or ("example" if images is None else "image")
     return DatasetEntry(
         name="imported",
-        title=f"{TITLE_PREFIX}{outputs.split}",
+        title=f"{_TITLE_PREFIX}{outputs.split}",
         train_size=0,
         test_size=outputs.examples,
         class_names=outputs.class_names,
@@ -70,5 +70,5 @@ def find_run_split(run: runs.Run) -> str:
     """What a run's examples are of: "test" but where an import said otherwise."""
     title = run.data.title
     return (
-        title.removeprefix(TITLE_PREFIX) if run.training_config is None and title.startswith(TITLE_PREFIX) else "test"
+        title.removeprefix(_TITLE_PREFIX) if run.training_config is None and title.startswith(_TITLE_PREFIX) else "test"
     )

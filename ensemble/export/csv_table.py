@@ -31,7 +31,7 @@ COLUMNS = (
 )
 
 
-def write_csv_table(content: EnsembleContent, path: Path, replace: bool) -> None:
+def _write_csv_table(content: EnsembleContent, path: Path, replace: bool) -> None:
     """A heading, then of each epoch the ensemble and its members."""
     write_bytes(path, csv_format.format_csv([COLUMNS, *iterate_rows(content)]).encode())
 
@@ -50,7 +50,7 @@ def iterate_rows(content: EnsembleContent) -> Iterator[list[Any]]:
             for figure in ("nll", "accuracy")
             if f"ensemble_{split}_{figure}" in columns.single
         ]
-        figures = measure_epoch(content, epoch) if epoch in kept else [None, None]
+        figures = _measure_epoch(content, epoch) if epoch in kept else [None, None]
         yield [epoch, ENSEMBLE, seconds, *curves, *figures]
         for m, name in enumerate(names):
             each = [
@@ -61,14 +61,14 @@ def iterate_rows(content: EnsembleContent) -> Iterator[list[Any]]:
             yield [epoch, name, seconds, *each, None, None]
 
 
-def measure_epoch(content: EnsembleContent, epoch: int) -> list[float | None]:
+def _measure_epoch(content: EnsembleContent, epoch: int) -> list[float | None]:
     """The ensemble's Brier score and ECE on the test images after an epoch."""
     predictions = evaluate_predictions(runs.read_run_predictions(content.run.id, epoch), content.test.labels)
     answers = ClassifierAnswers.from_probabilities(predictions.averaged, predictions.labels)
     return [METRICS_BY_NAME[name].measure(answers) for name in ("brier", "ece")]
 
 
-def judge_csv_table(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
+def _judge_csv_table(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures that the file has of the ensemble, after the epoch that is asked for."""
     rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"))))
     of_epoch = [row for row in rows if row["epoch"] == str(content.epoch) and row["who"] == ENSEMBLE]
@@ -87,6 +87,6 @@ FORMAT = ExportFormat(
     gloss="For spreadsheets and trackers: a row an epoch, of the ensemble and of each member.",
     suffix=".csv",
     holds_weights=False,
-    write=write_csv_table,
-    judge=judge_csv_table,
+    write=_write_csv_table,
+    judge=_judge_csv_table,
 )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ensemble.engine import Network
 
 PREPARATION = "uint8 from 0 to 255, divided by 255 as float32; (N, H, W, channels)"
-MEMBERS_PREFIX, PARAMETERS = "members", "params"
+_MEMBERS_PREFIX, _PARAMETERS = "members", "params"
 BLOCK_SIZE = 1024  # images that are asked about at a time
 FIGURES = ("accuracy", "nll", "brier", "ece")
 
@@ -83,7 +83,7 @@ class EnsembleContent:
         """Every member's arrays by `members/0/params/Conv_0/kernel`, its collection in the name."""
         collections = self.network.collections
         return {
-            f"{MEMBERS_PREFIX}/{m}/{name_in_collection(name, collections)}": array[m]
+            f"{_MEMBERS_PREFIX}/{m}/{_name_in_collection(name, collections)}": array[m]
             for m in range(self.members)
             for name, array in self.arrays.items()
         }
@@ -93,7 +93,7 @@ class EnsembleContent:
         collections = self.network.collections
         stacked = {
             name: np.stack(
-                [named[f"{MEMBERS_PREFIX}/{m}/{name_in_collection(name, collections)}"] for m in range(self.members)]
+                [named[f"{_MEMBERS_PREFIX}/{m}/{_name_in_collection(name, collections)}"] for m in range(self.members)]
             )
             for name in self.arrays
         }
@@ -166,7 +166,7 @@ def judge_probabilities(
 ) -> tuple[dict[str, float], float | None]:
     """What `ExportFormat.judge` gives, by the members' probabilities (M, N, C)."""
     quality = content.judge(probabilities)
-    return {name: float(quality[name]) for name in FIGURES}, measure_difference(content, probabilities)
+    return {name: float(quality[name]) for name in FIGURES}, _measure_difference(content, probabilities)
 
 
 def judge_answers(
@@ -174,16 +174,16 @@ def judge_answers(
 ) -> tuple[dict[str, float], float | None]:
     """The same where the file gives the average (N, C) itself: the figures are those of that."""
     quality = measure_quality(averaged, content.test.labels, content.test.groups)
-    return {name: float(quality[name]) for name in FIGURES}, measure_difference(content, probabilities)
+    return {name: float(quality[name]) for name in FIGURES}, _measure_difference(content, probabilities)
 
 
-def measure_difference(content: EnsembleContent, probabilities: NDArray[np.float32]) -> float | None:
+def _measure_difference(content: EnsembleContent, probabilities: NDArray[np.float32]) -> float | None:
     """The largest of any member's probability from what the run wrote down; None if it did not."""
     if content.recorded is None:
         return None
     return float(np.abs(probabilities - content.recorded).max())
 
 
-def name_in_collection(name: str, collections: tuple[str, ...]) -> str:
+def _name_in_collection(name: str, collections: tuple[str, ...]) -> str:
     """An array's name with its collection before it, as Flax nests variables."""
-    return name if name.split("/")[0] in collections else f"{PARAMETERS}/{name}"
+    return name if name.split("/")[0] in collections else f"{_PARAMETERS}/{name}"

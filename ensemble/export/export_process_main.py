@@ -16,12 +16,12 @@ def main() -> None:
     # A network of a person's own may print: what it writes goes where errors go.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    answer = answer_request(json.load(sys.stdin.buffer))
+    answer = _answer_request(json.load(sys.stdin.buffer))
     answers.write(json.dumps(answer).encode())
     answers.close()
 
 
-def answer_request(asked: dict[str, Any]) -> dict[str, Any]:
+def _answer_request(asked: dict[str, Any]) -> dict[str, Any]:
     """What was written, or what is wrong as a sentence with its kind."""
     run_id, path, format_name = asked.pop("run_id"), asked.pop("path"), asked.pop("format_name")
     try:

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from ensemble.storage.file_lock import hold_folder_lock, is_locked
 
-PARTIAL, RETIRED = ".part", ".old"
-HEX_DIGITS = 12
-AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux, from fcntl.h and stdio.h
+_PARTIAL, _RETIRED = ".part", ".old"
+_HEX_DIGITS = 12
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux, from fcntl.h and stdio.h
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def open_atomic_folder(path: Path) -> Iterator[Path]:
     """
     path = path.resolve()
     recover_killed_replacements(path)
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex[:HEX_DIGITS]}{PARTIAL}")
+    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex[:_HEX_DIGITS]}{_PARTIAL}")
     partial.mkdir()
     try:
         with hold_folder_lock(partial, lambda: None):  # shows others that it is still in use
@@ -52,12 +52,12 @@ def recover_killed_replacements(path: Path) -> None:
 
     Where the system cannot report whether a process still uses a new folder, it stays.
     """
-    name = f".{glob.escape(path.name)}.{'[0-9a-f]' * HEX_DIGITS}"
-    for left in [*path.parent.glob(name + PARTIAL), *path.parent.glob(name + RETIRED)]:
-        in_use = is_locked(left.with_suffix(PARTIAL))
-        if left.suffix == RETIRED and in_use is not True and not os.path.lexists(path):
+    name = f".{glob.escape(path.name)}.{'[0-9a-f]' * _HEX_DIGITS}"
+    for left in [*path.parent.glob(name + _PARTIAL), *path.parent.glob(name + _RETIRED)]:
+        in_use = is_locked(left.with_suffix(_PARTIAL))
+        if left.suffix == _RETIRED and in_use is not True and not os.path.lexists(path):
             left.rename(path)
-        elif in_use is False or (left.suffix == RETIRED and in_use is None):
+        elif in_use is False or (left.suffix == _RETIRED and in_use is None):
             shutil.rmtree(left, ignore_errors=True)
 
 
@@ -68,10 +68,10 @@ def exchange_folders(one: Path, other: Path) -> bool:
     except (AttributeError, OSError, TypeError):  # not Linux, or an old C library
         return False
     names = (os.fsencode(one), os.fsencode(other))
-    return rename(AT_FDCWD, names[0], AT_FDCWD, names[1], RENAME_EXCHANGE) == 0
+    return rename(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0
 
 
-def carry_over_files(old: Path, new: Path) -> None:
+def _carry_over_files(old: Path, new: Path) -> None:
     """Link every file of `old` that `new` lacks into it, or copy it if the disk has no links.
 
     Raises:
@@ -82,7 +82,7 @@ def carry_over_files(old: Path, new: Path) -> None:
             target = new / entry.name
             if entry.is_dir(follow_symlinks=False):
                 target.mkdir(exist_ok=True)
-                carry_over_files(Path(entry.path), target)
+                _carry_over_files(Path(entry.path), target)
                 shutil.copymode(entry.path, target)
             elif target.is_dir() and not target.is_symlink():
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
@@ -100,12 +100,12 @@ def _put_in_place(partial: Path, path: Path) -> None:
         return
     if not os.access(path, os.W_OK):  # replacing it would only need the right to write its parent
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    carry_over_files(path, partial)
+    _carry_over_files(path, partial)
     shutil.copymode(path, partial)
     if exchange_folders(partial, path):
         retired = partial
     else:
-        retired = partial.with_suffix(RETIRED)
+        retired = partial.with_suffix(_RETIRED)
         path.rename(retired)
         try:
             partial.rename(path)
@@ -113,5 +113,5 @@ def _put_in_place(partial: Path, path: Path) -> None:
             retired.rename(path)
             raise
     with suppress(FileNotFoundError):  # another process may remove it
-        carry_over_files(retired, path)  # what was saved to the old folder in the meantime
+        _carry_over_files(retired, path)  # what was saved to the old folder in the meantime
     shutil.rmtree(retired, ignore_errors=True)

@@ -80,7 +80,7 @@ def export_members(
     """
     export_format = find_export_format(format_name)
     require_packages(export_format.name, export_format.packages, EXPORT)
-    check_temperature(export_format, temperature)
+    _check_temperature(export_format, temperature)
     if not replace and os.path.lexists(path):
         raise PredictionsError(f"{path} already exists: choose another name, or use --force to replace it.")
     if path.is_dir() != (not export_format.suffix) and os.path.lexists(path):
@@ -88,10 +88,10 @@ def export_members(
         raise PredictionsError(f"{path} is {kind}: choose another name.")
     content = collect_content(run_id, epoch, temperature)
     try:
-        check_working_folder(path)
+        _check_working_folder(path)
         export_format.write(content, path, replace)
         figures, difference = export_format.judge(content, path)
-        nbytes = measure_size(path)
+        nbytes = _measure_size(path)
     except OSError as error:
         raise PredictionsError(
             f"{path} cannot be written ({describe_os_error(error)}): {describe_remedy(error)}, or name another file."
@@ -111,7 +111,7 @@ def export_members(
     )
 
 
-def check_working_folder(path: Path) -> None:
+def _check_working_folder(path: Path) -> None:
     """Refuse to replace a folder that this process works in: whoever started it works there too.
 
     Raises:
@@ -124,7 +124,7 @@ def check_working_folder(path: Path) -> None:
         )
 
 
-def check_temperature(export_format: ExportFormat, temperature: Temperature) -> None:
+def _check_temperature(export_format: ExportFormat, temperature: Temperature) -> None:
     """Let a temperature be one, and the form one that has a place for it.
 
     Raises:
@@ -146,7 +146,7 @@ def check_temperature(export_format: ExportFormat, temperature: Temperature) -> 
         )
 
 
-def resolve_temperature(run: runs.Run, epoch: int, temperature: Temperature) -> float | None:
+def _resolve_temperature(run: runs.Run, epoch: int, temperature: Temperature) -> float | None:
     """The temperature as a number: that at which the validation images' NLL is least, if fitted.
 
     Raises:
@@ -182,7 +182,7 @@ def collect_content(run_id: str, epoch: int | None = None, temperature: Temperat
     recorded = None
     if members.epoch in runs.list_prediction_epochs(run_id):
         recorded = runs.read_run_predictions(run_id, members.epoch)
-    arrays = flatten_parameters(members.params)
+    arrays = _flatten_parameters(members.params)
     return EnsembleContent(
         run=run,
         config=config,
@@ -191,11 +191,11 @@ def collect_content(run_id: str, epoch: int | None = None, temperature: Temperat
         arrays=arrays,
         recorded=recorded,
         test=test,
-        temperature=resolve_temperature(run, members.epoch, temperature),
+        temperature=_resolve_temperature(run, members.epoch, temperature),
     )
 
 
-def flatten_parameters(params: Any) -> dict[str, NDArray[Any]]:
+def _flatten_parameters(params: Any) -> dict[str, NDArray[Any]]:
     """A tree of parameters as arrays by their paths: `Conv_0/kernel`."""
     import jax
 
@@ -205,7 +205,7 @@ def flatten_parameters(params: Any) -> dict[str, NDArray[Any]]:
     return {join_tree_path(path): np.asarray(leaf) for path, leaf in leaves}
 
 
-def measure_size(path: Path) -> int:
+def _measure_size(path: Path) -> int:
     """Bytes that a file takes, or all files of a folder."""
     if path.is_dir():
         return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())

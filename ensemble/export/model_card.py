@@ -21,15 +21,15 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import ensemble_gain as words
 
 MAX_LISTED_CLASSES = 100
-VIEWS_ANSWERED = ("agreement", "calibration", "confusion")
+_VIEWS_ANSWERED = ("agreement", "calibration", "confusion")
 
 
 def write_model_card(content: EnsembleContent, by_numpy: bool) -> str:
     """The whole README, in Markdown."""
-    return "\n\n".join(iterate_sections(content, by_numpy)) + "\n"
+    return "\n\n".join(_iterate_sections(content, by_numpy)) + "\n"
 
 
-def iterate_sections(content: EnsembleContent, by_numpy: bool) -> Iterator[str]:
+def _iterate_sections(content: EnsembleContent, by_numpy: bool) -> Iterator[str]:
     """Its paragraphs, tables and blocks of code."""
     run, noun = content.run, content.run.data.noun
     dataset = escape_markdown(content.test.dataset_entry.title)
@@ -57,22 +57,22 @@ def iterate_sections(content: EnsembleContent, by_numpy: bool) -> Iterator[str]:
     yield (
         f"{dataset}: {len(content.test.labels):,} test {pluralize_noun(noun)}, which no member has "
         f"learnt from. {len(content.test.class_names):,} classes: "
-        f"{list_class_names(content.test.class_names)}."
+        f"{_list_class_names(content.test.class_names)}."
     )
     yield "## How good it is"
-    yield from iterate_figures(content)
+    yield from _iterate_figures(content)
     yield "## What not to use it for"
-    yield from iterate_weaknesses(content)
+    yield from _iterate_weaknesses(content)
 
 
-def list_class_names(names: Sequence[str]) -> str:
+def _list_class_names(names: Sequence[str]) -> str:
     """The classes in order, no more than fit."""
     listed = ", ".join(escape_markdown(name) for name in names[:MAX_LISTED_CLASSES])
     more = len(names) - MAX_LISTED_CLASSES
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
-def iterate_figures(content: EnsembleContent) -> Iterator[str]:
+def _iterate_figures(content: EnsembleContent) -> Iterator[str]:
     """The figures with their interval, and what the views say of them."""
     quality = content.quality
     if quality is None:
@@ -94,13 +94,13 @@ def iterate_figures(content: EnsembleContent) -> Iterator[str]:
         rows.append(("gain over a member alone", f"{gained} {words.format_gain_interval(gain)}"))
     table = [f"| {name} | {value} |" for name, value in rows]
     yield "\n".join(["| on the test images | |", "| --- | --- |", *table])
-    for name in VIEWS_ANSWERED:
+    for name in _VIEWS_ANSWERED:
         summary = summarize_view(find_view(name), epoch, {})
         if summary.available and summary.answer:
             yield f"**{summary.view.title}.** {escape_markdown(summary.answer)}"
 
 
-def iterate_weaknesses(content: EnsembleContent) -> Iterator[str]:
+def _iterate_weaknesses(content: EnsembleContent) -> Iterator[str]:
     """What is known of it where images are other than those it learnt from."""
     noun = content.run.data.noun
     yield (

@@ -13,13 +13,13 @@ from ensemble.storage.arrays.npz import read_arrays, write_arrays
 METADATA = "metadata"  # the array of what is said of the others: one text, JSON
 
 
-def write_npz_weights(content: EnsembleContent, path: Path, replace: bool) -> None:
+def _write_npz_weights(content: EnsembleContent, path: Path, replace: bool) -> None:
     """Every collection of every member by name, and what is said of them as JSON."""
     metadata = np.array(json.dumps(content.describe(), ensure_ascii=False))
     write_arrays(path, {METADATA: metadata, **content.name_arrays()})
 
 
-def judge_npz_weights(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
+def _judge_npz_weights(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures of the members that the file holds."""
     try:
         arrays = read_arrays(path, None, path.stat().st_size, need_checksum=True)
@@ -34,6 +34,6 @@ FORMAT = ExportFormat(
     gloss="For NumPy alone: arrays by name, and a text that says what they are.",
     suffix=".npz",
     holds_weights=True,
-    write=write_npz_weights,
-    judge=judge_npz_weights,
+    write=_write_npz_weights,
+    judge=_judge_npz_weights,
 )

@@ -29,10 +29,10 @@ from ensemble.storage.atomic_files import write_bytes, write_json
 HERE = Path(__file__).resolve().parent
 NUMPY_NETWORKS = ("cnn", "mlp", "logistic", "lenet5")
 FLAX_NETWORKS = ("resnet", "resnet_groupnorm")
-SCRIPT, MODEL, WEIGHTS, NETWORK = "predict.py", "model.json", "weights.npz", "network.py"
-REQUIREMENTS, README = "requirements.txt", "README.md"
+_SCRIPT, _MODEL, WEIGHTS, NETWORK = "predict.py", "model.json", "weights.npz", "network.py"
+_REQUIREMENTS, README = "requirements.txt", "README.md"
 TIMEOUT_S = 3600.0
-OWN_IMPORT = "from ensemble.engine.networks.arithmetic import Arithmetic\n"
+_OWN_IMPORT = "from ensemble.engine.networks.arithmetic import Arithmetic\n"
 
 
 def write_predict_folder(content: EnsembleContent, path: Path, replace: bool) -> None:
@@ -44,22 +44,22 @@ def write_predict_folder(content: EnsembleContent, path: Path, replace: bool) ->
             "weights with --format safetensors, and its code with you."
         )
     with open_atomic_folder(path) as folder:
-        write_folder_files(content, network, folder)
+        _write_folder_files(content, network, folder)
 
 
-def write_folder_files(content: EnsembleContent, network: str, folder: Path) -> None:
+def _write_folder_files(content: EnsembleContent, network: str, folder: Path) -> None:
     """Write every file into an empty folder."""
     by_numpy = network in NUMPY_NETWORKS
-    write_bytes(folder / SCRIPT, build_predict_script(by_numpy).encode())
+    write_bytes(folder / _SCRIPT, build_predict_script(by_numpy).encode())
     write_arrays(folder / WEIGHTS, content.name_arrays())
     with (folder / WEIGHTS).open("rb") as file:
         weights = {"file": WEIGHTS, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
-    write_json(folder / MODEL, {**content.describe(), "weights": weights})
+    write_json(folder / _MODEL, {**content.describe(), "weights": weights})
     packages = ("numpy",) if by_numpy else ("numpy", "jax", "flax")
     lines = [f"{name}=={importlib.metadata.version(name)}" for name in packages]
-    write_bytes(folder / REQUIREMENTS, "\n".join([*lines, ""]).encode())
+    write_bytes(folder / _REQUIREMENTS, "\n".join([*lines, ""]).encode())
     if not by_numpy:
-        write_bytes(folder / NETWORK, build_network_source(network).encode())
+        write_bytes(folder / NETWORK, _build_network_source(network).encode())
     write_bytes(folder / README, write_model_card(content, by_numpy).encode())
 
 
@@ -78,11 +78,11 @@ def build_predict_script(by_numpy: bool) -> str:
         imports += found
         bodies.append("\n".join(lines[found[-1].end_lineno :]).strip())
         docstring = "\n".join(lines[: statements[0].end_lineno])
-    head = f"{docstring}\n\n{merge_imports(imports)}\n\nMOST_SIDE = {MOST_SIDE}\n"
+    head = f"{docstring}\n\n{_merge_imports(imports)}\n\nMOST_SIDE = {MOST_SIDE}\n"
     return head + "\n\n\n".join(bodies) + "\n"
 
 
-def merge_imports(statements: list[ast.stmt]) -> str:
+def _merge_imports(statements: list[ast.stmt]) -> str:
     """Return import statements without those of this program, sorted as isort does."""
     plain, names = set[str](), defaultdict[str, set[str]](set)
     for statement in statements:
@@ -100,16 +100,16 @@ def merge_imports(statements: list[ast.stmt]) -> str:
     return "\n\n".join("\n".join(groups[is_standard]) for is_standard in (True, False))
 
 
-def build_network_source(network: str) -> str:
+def _build_network_source(network: str) -> str:
     """Return the code of a residual network without its imports of this program."""
     from ensemble.engine.networks import resnet
 
     source = Path(resnet.__file__).read_text("utf-8")
     network_code = source[: source.index("\ndef create_resnet(")]
-    assert OWN_IMPORT in network_code
+    assert _OWN_IMPORT in network_code
     grouped = network == "resnet_groupnorm"
     return (
-        network_code.replace(OWN_IMPORT, "").rstrip()
+        network_code.replace(_OWN_IMPORT, "").rstrip()
         + f'''
 
 
@@ -120,24 +120,24 @@ def create_network(classes: int, width: int) -> nn.Module:
     )
 
 
-def judge_predict_folder(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
+def _judge_predict_folder(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures of what the folder's own script says, in a process that knows nothing else."""
     with tempfile.TemporaryDirectory() as elsewhere:
         images, answers = Path(elsewhere, "images.npy"), Path(elsewhere, "answers.npy")
         np.save(images, content.images)
-        run_predict_script(path, images, answers)
+        _run_predict_script(path, images, answers)
         probabilities: Any = np.load(answers)
     return judge_probabilities(content, probabilities)
 
 
-def run_predict_script(folder: Path, images: Path, answers: Path) -> None:
+def _run_predict_script(folder: Path, images: Path, answers: Path) -> None:
     """Have the folder's script answer, in an empty working folder, isolated from this program.
 
     Raises:
       PredictionsError: it could not.
     """
     # No bytecode: those files would contain the path of the folder.
-    words = (sys.executable, "-I", "-B", str(folder.resolve() / SCRIPT), str(images), "--out")
+    words = (sys.executable, "-I", "-B", str(folder.resolve() / _SCRIPT), str(images), "--out")
     done = subprocess.run(
         [*words, str(answers)],
         cwd=answers.parent,
@@ -150,7 +150,7 @@ def run_predict_script(folder: Path, images: Path, answers: Path) -> None:
     )
     if done.returncode:
         last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:300]
-        raise PredictionsError(f"{folder / SCRIPT} was written, and does not run here: {last}")
+        raise PredictionsError(f"{folder / _SCRIPT} was written, and does not run here: {last}")
 
 
 FORMAT = ExportFormat(
@@ -160,6 +160,6 @@ FORMAT = ExportFormat(
     suffix="",
     holds_weights=True,
     write=write_predict_folder,
-    judge=judge_predict_folder,
+    judge=_judge_predict_folder,
     takes_own_networks=False,
 )

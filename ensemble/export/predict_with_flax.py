@@ -16,12 +16,12 @@ import numpy as np
 
 from ensemble.export.predict_common import FOLDER, prepare_images, read_model_files, run_command
 
-BATCH_SIZE = 256
+_BATCH_SIZE = 256
 sys.dont_write_bytecode = True  # bytecode files would contain the path of this folder
 
 
 @functools.cache
-def read_model() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _read_model() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the content of model.json, and the variables of each member as Flax nests them."""
     model, arrays = read_model_files()
     members: list[dict[str, Any]] = [{} for _ in range(model["members"])]
@@ -35,14 +35,14 @@ def read_model() -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 @functools.cache
-def build_program() -> Any:
+def _build_program() -> Any:
     """Compile the function from (variables, images) to the probabilities of one member."""
     spec = importlib.util.spec_from_file_location("network", FOLDER / "network.py")
     assert spec is not None
     assert spec.loader is not None
     network = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(network)
-    model = read_model()[0]
+    model = _read_model()[0]
     module = network.create_network(len(model["class_names"]), model["width"])
     return jax.jit(lambda variables, x: jax.nn.softmax(module.apply(variables, x, train=False)))
 
@@ -58,16 +58,16 @@ def predict(images: Any) -> Any:
     Raises:
       ValueError: the images have another size or range, or the folder mixes two exports.
     """
-    model, members = read_model()
+    model, members = _read_model()
     images = prepare_images(images)
     answers = np.zeros((len(members), len(images), len(model["class_names"])), np.float32)
-    room = min(BATCH_SIZE, len(images))  # the last batch is padded, so that JAX compiles once
+    room = min(_BATCH_SIZE, len(images))  # the last batch is padded, so that JAX compiles once
     for m, variables in enumerate(members):
         for at in range(0, len(images), room):
             batch = np.zeros((room, *images.shape[1:]), np.float32)
             count = len(images[at : at + room])
             batch[:count] = images[at : at + room].astype(np.float32) / 255
-            answers[m, at : at + count] = build_program()(variables, batch)[:count]
+            answers[m, at : at + count] = _build_program()(variables, batch)[:count]
     return answers
 
 

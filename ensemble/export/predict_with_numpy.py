@@ -13,11 +13,11 @@ import numpy as np
 
 from ensemble.export.predict_common import prepare_images, read_model_files, run_command
 
-BATCH_SIZE = 64
+_BATCH_SIZE = 64
 
 
 @functools.cache
-def read_model() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _read_model() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the content of model.json, and the arrays of each member by name."""
     model, arrays = read_model_files()
     members: list[dict[str, Any]] = [{} for _ in range(model["members"])]
@@ -38,16 +38,16 @@ def predict(images: Any) -> Any:
     Raises:
       ValueError: the images have another size or range, or the folder mixes two exports.
     """
-    model, members = read_model()
+    model, members = _read_model()
     images = prepare_images(images)
-    batches = [images[at : at + BATCH_SIZE] for at in range(0, len(images), BATCH_SIZE)]
+    batches = [images[at : at + _BATCH_SIZE] for at in range(0, len(images), _BATCH_SIZE)]
     answers = np.zeros((len(members), len(images), len(model["class_names"])), np.float32)
     for m, arrays in enumerate(members):
         for b, batch in enumerate(batches):
             logits = compute_logits(model["network"], arrays, batch.astype(np.float32) / 255)
             raised = np.exp(logits - logits.max(axis=1, keepdims=True))
             share = raised / raised.sum(axis=1, keepdims=True)
-            answers[m, b * BATCH_SIZE : b * BATCH_SIZE + len(batch)] = share
+            answers[m, b * _BATCH_SIZE : b * _BATCH_SIZE + len(batch)] = share
     return answers
 
 

@@ -6,7 +6,7 @@ from ensemble.export.export_format import ExportFormat
 from ensemble.export.programs import onnx_model, stablehlo_program
 
 
-def build_format_registry(*formats: ExportFormat) -> dict[str, ExportFormat]:
+def _build_format_registry(*formats: ExportFormat) -> dict[str, ExportFormat]:
     """Forms by name.
 
     Raises:
@@ -18,7 +18,7 @@ def build_format_registry(*formats: ExportFormat) -> dict[str, ExportFormat]:
     return registry
 
 
-EXPORT_FORMATS = build_format_registry(
+EXPORT_FORMATS = _build_format_registry(
     safetensors_weights.FORMAT,
     npz_weights.FORMAT,
     onnx_model.FORMAT,

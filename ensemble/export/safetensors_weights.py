@@ -8,12 +8,12 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.safetensors import read_safetensors, write_safetensors
 
 
-def write_safetensors_weights(content: EnsembleContent, path: Path, replace: bool) -> None:
+def _write_safetensors_weights(content: EnsembleContent, path: Path, replace: bool) -> None:
     """Every collection of every member by name, and what is said of them as metadata."""
     write_safetensors(path, content.name_arrays(), content.describe_as_text())
 
 
-def judge_safetensors_weights(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
+def _judge_safetensors_weights(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures of the members that the file holds."""
     most = sum(array.nbytes for array in content.arrays.values())
     try:
@@ -29,6 +29,6 @@ FORMAT = ExportFormat(
     gloss="For PyTorch, JAX, Rust or anything else: arrays by name, and nothing that runs.",
     suffix=".safetensors",
     holds_weights=True,
-    write=write_safetensors_weights,
-    judge=judge_safetensors_weights,
+    write=_write_safetensors_weights,
+    judge=_judge_safetensors_weights,
 )

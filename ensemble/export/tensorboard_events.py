@@ -15,19 +15,19 @@ from ensemble.export.folder_replacement import open_atomic_folder
 from ensemble.wording.escaping import escape_markdown, sanitize_file_name
 
 FILE_NAME = "events.out.tfevents.0000000000.ensemble"
-FILE_VERSION = "brain.Event:2"  # the first word of every event file
+_FILE_VERSION = "brain.Event:2"  # the first word of every event file
 ABOUT = "about"
 _LENGTH = struct.Struct("<Q")
 _CHECKSUM_BYTES = 4
 
 
-def write_tensorboard_events(content: EnsembleContent, path: Path, replace: bool) -> None:
+def _write_tensorboard_events(content: EnsembleContent, path: Path, replace: bool) -> None:
     """Write a folder for the ensemble and one per member; other files at the same path stay."""
     with open_atomic_folder(path) as folder:
-        write_event_files(content, folder)
+        _write_event_files(content, folder)
 
 
-def write_event_files(content: EnsembleContent, folder: Path) -> None:
+def _write_event_files(content: EnsembleContent, folder: Path) -> None:
     """An event file for the ensemble and each member, in a folder that is empty."""
     from tensorboardX import summary
     from tensorboardX.proto.event_pb2 import Event
@@ -40,16 +40,16 @@ def write_event_files(content: EnsembleContent, folder: Path) -> None:
         if who not in writers:
             home = create_free_folder(folder, sanitize_file_name(who))
             writers[who] = RecordWriter(str(home / FILE_NAME))
-            write_event(who, wall_time=began, file_version=FILE_VERSION)
+            write_event(who, wall_time=began, file_version=_FILE_VERSION)
         writers[who].write(Event(**fields).SerializeToString())
 
     try:
-        about = summary.text(ABOUT, format_about_table(content))
+        about = summary.text(ABOUT, _format_about_table(content))
         write_event(ENSEMBLE, wall_time=began, step=content.epoch, summary=about)
         for epoch, who, seconds, *values in iterate_rows(content):
             for column, value in zip(COLUMNS[3:], values, strict=True):
                 if value is not None:
-                    scalar = summary.scalar(format_tag(column), value)
+                    scalar = summary.scalar(_format_tag(column), value)
                     write_event(who, wall_time=began + (seconds or 0), step=epoch, summary=scalar)
     finally:
         for writer in writers.values():
@@ -66,18 +66,18 @@ def create_free_folder(folder: Path, name: str) -> Path:
     return home
 
 
-def format_tag(column: str) -> str:
+def _format_tag(column: str) -> str:
     """A column of the table as a tag: `test_nll` is `test/nll`, so that charts stand by split."""
     return column.replace("_", "/", 1)
 
 
-def format_about_table(content: EnsembleContent) -> str:
+def _format_about_table(content: EnsembleContent) -> str:
     """What is said of the ensemble, as TensorBoard's page of texts shows it."""
     rows = [f"| {name} | {escape_markdown(value)} |" for name, value in content.describe_as_text().items()]
     return "\n".join(["| | |", "| --- | --- |", *rows])
 
 
-def iterate_events(path: Path) -> Iterator[Any]:
+def _iterate_events(path: Path) -> Iterator[Any]:
     """The events of a file, whose framing says how long each is."""
     from tensorboardX.proto.event_pb2 import Event
 
@@ -88,12 +88,12 @@ def iterate_events(path: Path) -> Iterator[Any]:
             file.read(_CHECKSUM_BYTES)
 
 
-def judge_tensorboard_events(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
+def _judge_tensorboard_events(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures that the files have of the ensemble, after the epoch that is asked for."""
-    tags = {format_tag(f"test_{name}"): name for name in FIGURES}
+    tags = {_format_tag(f"test_{name}"): name for name in FIGURES}
     figures = {
         tags[value.tag]: float(value.simple_value)
-        for event in iterate_events(path / ENSEMBLE / FILE_NAME)
+        for event in _iterate_events(path / ENSEMBLE / FILE_NAME)
         for value in event.summary.value
         if event.step == content.epoch and value.tag in tags
     }
@@ -106,7 +106,7 @@ FORMAT = ExportFormat(
     gloss="For TensorBoard: event files with the curves of the ensemble and of each member.",
     suffix="",
     holds_weights=False,
-    write=write_tensorboard_events,
-    judge=judge_tensorboard_events,
+    write=_write_tensorboard_events,
+    judge=_judge_tensorboard_events,
     packages=("tensorboardX",),
 )

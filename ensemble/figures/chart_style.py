@@ -99,7 +99,7 @@ def build_log_ticks(values: Sequence[Any], suffix: str = "") -> dict[str, Any]:
         every = [float(f"{lead}e{decade}") for decade in decades for lead in leads]
         # One beyond either end: the axis has some room there.
         marks = [tick for tick in every if low - 0.2 <= math.log10(tick) <= high + 0.2]
-    return {"tickvals": marks, "ticktext": [f"{format_tick(mark)}{suffix}" for mark in marks]}
+    return {"tickvals": marks, "ticktext": [f"{_format_tick(mark)}{suffix}" for mark in marks]}
 
 
 def compute_even_ticks(low: float, high: float) -> list[float]:
@@ -115,7 +115,7 @@ def compute_even_ticks(low: float, high: float) -> list[float]:
     return [float(f"{place * step:.12g}") for place in places]
 
 
-def format_tick(mark: float) -> str:
+def _format_tick(mark: float) -> str:
     """A mark as people read it: "0.05", "2,000", from 10⁶ on and below 10⁻⁴ as "1e−5"."""
     if 1e-4 <= mark < 1e6:
         return formats.format_plain_number(int(mark) if mark == int(mark) else mark)
@@ -135,7 +135,7 @@ def build_chart_layout(title: str, height: int, palette: Palette, **more: Any) -
     like markup.
     """
     first, _, rest = title.partition(" · ")
-    lines = wrap_source_lines(rest)
+    lines = _wrap_source_lines(rest)
     below = {"text": "<br>".join(map(escaping.escape_plotly_text, lines)), "font": {"size": 12}}
     return {
         "title": {
@@ -181,7 +181,7 @@ def build_plotly_template(palette: Palette) -> "go.layout.Template":
     )
 
 
-def wrap_source_lines(source: str) -> list[str]:
+def _wrap_source_lines(source: str) -> list[str]:
     """Where a picture is from, in lines that fit a phone: broken between its parts if possible."""
     lines: list[str] = []
     for part in filter(None, source.split(" · ")):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_CLASSES = 30  # classes that are drawn: of more, the commonest and the rarest half of so many
 ROW_HEIGHT = 26  # pixels
-MAX_NAME_LETTERS = 24  # letters of a class's name beside its bar
+_MAX_NAME_LETTERS = 24  # letters of a class's name beside its bar
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ def plot_class_counts(counts: ClassCounts, title: str, palette: Palette) -> "go.
 
 def shorten_class_name(name: str) -> str:
     """A class's name as there is room for it."""
-    return name if len(name) <= MAX_NAME_LETTERS else name[: MAX_NAME_LETTERS - 1] + "…"
+    return name if len(name) <= _MAX_NAME_LETTERS else name[: _MAX_NAME_LETTERS - 1] + "…"
 
 
 def tabulate_class_counts(counts: ClassCounts) -> pd.DataFrame:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 HEIGHT = 400
-CHOSEN_NAME, RANDOM_NAME = "chosen by the members", "drawn at random"
-SEED_OPACITY = 0.4
+_CHOSEN_NAME, _RANDOM_NAME = "chosen by the members", "drawn at random"
+_SEED_OPACITY = 0.4
 
 
 def plot_learning_arms(curves: LearningCurves, title: str, palette: Palette) -> "go.Figure":
@@ -24,11 +24,11 @@ def plot_learning_arms(curves: LearningCurves, title: str, palette: Palette) -> 
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     arms = (
-        (RANDOM_NAME, curves.at_random, {"color": MUTED_COLOR, "dash": "dash"}),
-        (CHOSEN_NAME, curves.chosen, {"color": MEMBER_HUES[0], "dash": "solid"}),
+        (_RANDOM_NAME, curves.at_random, {"color": MUTED_COLOR, "dash": "dash"}),
+        (_CHOSEN_NAME, curves.chosen, {"color": MEMBER_HUES[0], "dash": "solid"}),
     )
-    traces = [build_seed_trace(curves, row, line) for _, values, line in arms for row in 100 * values]
-    traces += [build_mean_trace(curves, name, 100 * values, line) for name, values, line in arms]
+    traces = [_build_seed_trace(curves, row, line) for _, values, line in arms for row in 100 * values]
+    traces += [_build_mean_trace(curves, name, 100 * values, line) for name, values, line in arms]
     chart = go.Figure([go.Scatter(trace) for trace in traces])
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
     chart.update_xaxes(title="labels", tickvals=list(curves.label_counts), tickformat=",", fixedrange=True)
@@ -36,7 +36,7 @@ def plot_learning_arms(curves: LearningCurves, title: str, palette: Palette) -> 
     return chart
 
 
-def build_seed_trace(curves: LearningCurves, values: NDArray[np.float64], line: dict[str, Any]) -> dict[str, Any]:
+def _build_seed_trace(curves: LearningCurves, values: NDArray[np.float64], line: dict[str, Any]) -> dict[str, Any]:
     """One seed of one arm, in per cent."""
     red, green, blue = parse_hex_color(line["color"])
     return {
@@ -44,13 +44,13 @@ def build_seed_trace(curves: LearningCurves, values: NDArray[np.float64], line: 
         "y": values,
         "mode": "lines",
         # A trace's own opacity darkens all that is behind it in some browsers.
-        "line": {**line, "color": f"rgba({red}, {green}, {blue}, {SEED_OPACITY})", "width": 1},
+        "line": {**line, "color": f"rgba({red}, {green}, {blue}, {_SEED_OPACITY})", "width": 1},
         "showlegend": False,
         "hoverinfo": "skip",
     }
 
 
-def build_mean_trace(
+def _build_mean_trace(
     curves: LearningCurves, name: str, values: NDArray[np.float64], line: dict[str, Any]
 ) -> dict[str, Any]:
     """The mean of one arm over the seeds that have come so far, in per cent."""
@@ -76,8 +76,8 @@ def tabulate_learning_arms(curves: LearningCurves) -> "pd.DataFrame":
         {
             "seed": place + 1,
             "labels": labels,
-            CHOSEN_NAME: curves.chosen[place, number],
-            RANDOM_NAME: curves.at_random[place, number],
+            _CHOSEN_NAME: curves.chosen[place, number],
+            _RANDOM_NAME: curves.at_random[place, number],
         }
         for place in range(len(curves.chosen))
         for number, labels in enumerate(curves.label_counts)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_CLASSES = 20  # classes with a row each
 ROW_HEIGHT = 28  # pixels: it stands beside the picture, where there is less room than over the page
 # How strongly bars are drawn: of the class said, of the others, and of a verdict that is rejected.
-SAID_OPACITY, OTHERS_OPACITY, REJECTED_OPACITY = 1.0, 0.4, 0.22
+_SAID_OPACITY, _OTHERS_OPACITY, REJECTED_OPACITY = 1.0, 0.4, 0.22
 
 
 def plot_mark_probabilities(digit: "Digit", names: Sequence[str], title: str, palette: Palette) -> "go.Figure":
@@ -33,22 +33,22 @@ def plot_mark_probabilities(digit: "Digit", names: Sequence[str], title: str, pa
         name of a file.
       palette: the page's colours.
     """
-    digit, names = keep_likeliest_classes(digit, names)
+    digit, names = _keep_likeliest_classes(digit, names)
     mark_predictions = marks_words.build_mark_predictions(digit)
     chart = probability_bars.plot_probability_bars(mark_predictions, 0, names, "", palette)
     kept = probability_bars.select_likeliest_classes(mark_predictions, 0)
     worded = chart_style.build_chart_layout(title, ROW_HEIGHT * len(kept) + 150, palette)
     chart.update_layout(title=worded["title"], margin_t=worded["margin"]["t"], height=worded["height"])
-    opacity = np.full(len(kept), REJECTED_OPACITY if digit.rejected else OTHERS_OPACITY)
+    opacity = np.full(len(kept), REJECTED_OPACITY if digit.rejected else _OTHERS_OPACITY)
     if not digit.rejected:
-        opacity[kept == digit.label] = SAID_OPACITY
+        opacity[kept == digit.label] = _SAID_OPACITY
     chart.update_traces(marker={"color": palette.ink, "opacity": opacity.tolist()}, selector={"type": "bar"})
-    row_labels = label_mark_rows(digit, [escaping.escape_plotly_text(name) for name in names])
+    row_labels = _label_mark_rows(digit, [escaping.escape_plotly_text(name) for name in names])
     chart.update_yaxes(ticktext=[row_labels[c] for c in kept])
     return chart
 
 
-def keep_likeliest_classes(digit: "Digit", names: Sequence[str]) -> tuple["Digit", Sequence[str]]:
+def _keep_likeliest_classes(digit: "Digit", names: Sequence[str]) -> tuple["Digit", Sequence[str]]:
     """Of many classes those that have a row, in their order, and their names."""
     if len(names) <= MAX_CLASSES:
         return digit, names
@@ -62,7 +62,7 @@ def keep_likeliest_classes(digit: "Digit", names: Sequence[str]) -> tuple["Digit
     return few, [names[c] for c in kept]
 
 
-def label_mark_rows(digit: "Digit", names: Sequence[str]) -> list[str]:
+def _label_mark_rows(digit: "Digit", names: Sequence[str]) -> list[str]:
     """The rows' names; that of the class said in bold, unless it is rejected."""
     return [
         f"<b>{name}</b> " if c == digit.label and not digit.rejected else f"{name} " for c, name in enumerate(names)

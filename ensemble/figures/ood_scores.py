@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ROW_HEIGHT = 36  # pixels
 # Dots of a row are spread evenly over its height by this step, which never comes back to itself.
-GOLDEN_RATIO, DOT_SPREAD = (5**0.5 - 1) / 2, 0.56
+_GOLDEN_RATIO, _DOT_SPREAD = (5**0.5 - 1) / 2, 0.56
 
 
 def plot_ood_scores(
@@ -38,9 +38,11 @@ def plot_ood_scores(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    named = [(escaping.escape_plotly_text(name), scores) for name, scores in list_image_kinds(threshold, dataset_title)]
-    chart = go.Figure([go.Scatter(build_score_dots(kind, place, threshold)) for place, kind in enumerate(named, 1)])
-    chart.add_scatter(**build_mark_point(score, threshold, palette))
+    named = [
+        (escaping.escape_plotly_text(name), scores) for name, scores in _list_image_kinds(threshold, dataset_title)
+    ]
+    chart = go.Figure([go.Scatter(_build_score_dots(kind, place, threshold)) for place, kind in enumerate(named, 1)])
+    chart.add_scatter(**_build_mark_point(score, threshold, palette))
     chart.update_layout(**chart_style.build_chart_layout(title, ROW_HEIGHT * (len(named) + 1) + 190, palette))
     top = chart.layout.margin.t + 20  # room for words over the line, under the title
     chart.update_layout(showlegend=False, margin={"t": top, "r": 72, "b": 60})
@@ -64,7 +66,7 @@ def plot_ood_scores(
             xshift=8,
             y=place,
             showarrow=False,
-            text=formats.format_percent(compute_rejected_share(scores, threshold), 500),
+            text=formats.format_percent(_compute_rejected_share(scores, threshold), 500),
             font={"size": 12},
         )
     chart.update_xaxes(title="OOD score: how strange to the members", fixedrange=True, zeroline=False)
@@ -80,7 +82,7 @@ def plot_ood_scores(
     return chart
 
 
-def list_image_kinds(threshold: "RejectionThreshold", dataset_title: str) -> list[tuple[str, Floats]]:
+def _list_image_kinds(threshold: "RejectionThreshold", dataset_title: str) -> list[tuple[str, Floats]]:
     """The kinds of images by name, with their OOD scores: the real digits first."""
     return [
         (dataset_title, threshold.held_out_scores),
@@ -88,12 +90,12 @@ def list_image_kinds(threshold: "RejectionThreshold", dataset_title: str) -> lis
     ]
 
 
-def compute_rejected_share(scores: Floats, threshold: "RejectionThreshold") -> float:
+def _compute_rejected_share(scores: Floats, threshold: "RejectionThreshold") -> float:
     """The share of these scores that is rejected."""
     return float(np.mean(np.asarray(scores) > threshold.value))
 
 
-def build_score_dots(row: tuple[str, Floats], place: int, threshold: "RejectionThreshold") -> dict[str, Any]:
+def _build_score_dots(row: tuple[str, Floats], place: int, threshold: "RejectionThreshold") -> dict[str, Any]:
     """One row: a dot for each image; they overlap only where scores are equal."""
     name, scores = row
     rejected = np.asarray(scores) > threshold.value
@@ -106,7 +108,7 @@ def build_score_dots(row: tuple[str, Floats], place: int, threshold: "RejectionT
     ]
     return {
         "x": scores,
-        "y": place + spread_dots(len(scores)),
+        "y": place + _spread_dots(len(scores)),
         "mode": "markers",
         "name": name,
         "marker": {"color": np.where(right, RIGHT_COLOR, WRONG_COLOR).tolist(), "size": 5, "opacity": 0.7},
@@ -115,12 +117,12 @@ def build_score_dots(row: tuple[str, Floats], place: int, threshold: "RejectionT
     }
 
 
-def spread_dots(count: int) -> NDArray[np.float64]:
+def _spread_dots(count: int) -> NDArray[np.float64]:
     """Heights of the dots of a row around its middle: evenly spread, no chance in it."""
-    return np.asarray(DOT_SPREAD * (np.arange(count) * GOLDEN_RATIO % 1 - 0.5))
+    return np.asarray(_DOT_SPREAD * (np.arange(count) * _GOLDEN_RATIO % 1 - 0.5))
 
 
-def build_mark_point(score: float, threshold: "RejectionThreshold", palette: Palette) -> dict[str, Any]:
+def _build_mark_point(score: float, threshold: "RejectionThreshold", palette: Palette) -> dict[str, Any]:
     """The open mark, in the ensemble's ink."""
     done = "rejected" if score > threshold.value else "accepted"
     return {
@@ -138,8 +140,8 @@ def build_mark_point(score: float, threshold: "RejectionThreshold", palette: Pal
 def describe_ood_scores_chart(threshold: "RejectionThreshold", dataset_title: str) -> str:
     """The picture in words: what share of each kind is rejected."""
     text = ", ".join(
-        f"{name} {formats.format_percent(compute_rejected_share(scores, threshold), 500)}"
-        for name, scores in list_image_kinds(threshold, dataset_title)
+        f"{name} {formats.format_percent(_compute_rejected_share(scores, threshold), 500)}"
+        for name, scores in _list_image_kinds(threshold, dataset_title)
     )
     return f"OOD scores of each kind of images, with the rejection threshold; rejected: {text}"
 
@@ -148,7 +150,7 @@ def tabulate_ood_scores(threshold: "RejectionThreshold", dataset_title: str, sco
     """A row for each image: its kind, its OOD score, and whether it is rejected."""
     frames = [pd.DataFrame({"images": ["this one"], "score": [score]})]
     frames += [
-        pd.DataFrame({"images": name, "score": scores}) for name, scores in list_image_kinds(threshold, dataset_title)
+        pd.DataFrame({"images": name, "score": scores}) for name, scores in _list_image_kinds(threshold, dataset_title)
     ]
     frame = pd.concat(frames, ignore_index=True)
     frame["threshold"] = threshold.value

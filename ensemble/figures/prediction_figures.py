@@ -45,14 +45,14 @@ def calibration(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
       palette: `LIGHT`, or `DARK` for a dark page.
     """
     whole, members = calibration_figure.compute_reliability_diagrams(predictions)
-    title = format_figure_title("Reliability", predictions)
+    title = _format_figure_title("Reliability", predictions)
     return calibration_figure.plot_reliability_diagram(whole, members, predictions.noun, title, palette)
 
 
 def confusion(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
     """The confusion matrix: rows are what an example is, columns what the ensemble says."""
     counts = confusion_figure.compute_confusion_matrix(predictions)
-    title = format_figure_title("Confusion matrix", predictions)
+    title = _format_figure_title("Confusion matrix", predictions)
     return confusion_figure.plot_confusion_matrix(
         counts, None, names=predictions.class_names, noun=predictions.noun, title=title, palette=palette
     )
@@ -74,7 +74,7 @@ def uncertainty(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
         drawn=uncertainty_figure.select_drawn_images(predictions, measures),
         names=predictions.class_names,
         noun=predictions.noun,
-        title=format_figure_title("Uncertainty", predictions),
+        title=_format_figure_title("Uncertainty", predictions),
         palette=palette,
     )
 
@@ -98,7 +98,7 @@ def agreement(predictions: Named, measure: str = "disagreement", *, palette: Pal
         compute_pairwise_matrix(predictions, measure),
         n=len(predictions.labels),
         noun=predictions.noun,
-        title=format_figure_title(pairwise_measure.title, predictions),
+        title=_format_figure_title(pairwise_measure.title, predictions),
         palette=palette,
     )
 
@@ -120,7 +120,7 @@ def committee(predictions: Named, figure: str = "accuracy", *, palette: Palette 
     check_two_members(predictions)
     judged = judge_committees(predictions.probabilities, predictions.labels)
     sufficient_size = find_sufficient_size(judged, figure) if figure in DEFAULT_MARGINS else None
-    title = format_figure_title(f"{committee_figure.METRIC_NAMES[figure]} over the committee's size", predictions)
+    title = _format_figure_title(f"{committee_figure.METRIC_NAMES[figure]} over the committee's size", predictions)
     return committee_figure.plot_committee_curve(judged, figure, sufficient_size, title, palette)
 
 
@@ -142,7 +142,7 @@ def combining(
     check_two_members(predictions)
     check_enough_to_halve(predictions, fit)
     combined, members = combining_figure.compare_rules_and_members(predictions, fit)
-    title = format_figure_title(f"Ways of combining, {committee_figure.METRIC_NAMES[figure]}", predictions)
+    title = _format_figure_title(f"Ways of combining, {committee_figure.METRIC_NAMES[figure]}", predictions)
     return combining_figure.plot_combinations(combined, members, figure, title, palette)
 
 
@@ -165,7 +165,7 @@ def selective(
     check_enough_to_halve(predictions, fit)
     whole, members = selective_figure.compute_risk_coverage_curves(predictions)
     error_threshold = selective_figure.choose_error_thresholds(predictions, rate, fit)[0]
-    title = format_figure_title("Risk by coverage", predictions)
+    title = _format_figure_title("Risk by coverage", predictions)
     return selective_figure.plot_risk_coverage(
         whole, members, rate=rate, threshold=error_threshold, title=title, palette=palette
     )
@@ -196,7 +196,7 @@ def conformal(
     check_allowed_value("method", method, METHODS)
     check_enough_to_halve(predictions, fit)
     _, evaluation = evaluate_ensemble_sets(predictions, rate, method, fit)
-    title = format_figure_title(f"Conformal sets at {conformal_sets.format_set_level(rate)}", predictions)
+    title = _format_figure_title(f"Conformal sets at {conformal_sets.format_set_level(rate)}", predictions)
     return conformal_figure.plot_set_sizes(evaluation, predictions.noun, title, palette)
 
 
@@ -213,7 +213,7 @@ def compare(predictions: Named, other_predictions: Named, *, palette: Palette = 
         raise ConfigError("The two are of different examples: only the same can be compared.")
     won, lost = compare_figure.find_won_and_lost(predictions, other_predictions)
     counts = compare_figure.count_wins_by_class(predictions.labels, won, lost, len(predictions.class_names))
-    title = format_figure_title("Won and lost", predictions)
+    title = _format_figure_title("Won and lost", predictions)
     if predictions.source and other_predictions.source:
         title += f", against {other_predictions.source}"
     return compare_figure.plot_wins_by_class(counts, predictions.class_names, predictions.noun, title, palette)
@@ -236,11 +236,11 @@ def decomposition(epochs: Mapping[int, Named], *, palette: Palette = LIGHT) -> "
     parts_by_epoch = {e: parts_of_loss(epochs[e].probabilities, epochs[e].labels) for e in sorted(epochs)}
     last = max(epochs)
     return decomposition_figure.plot_loss_decomposition(
-        parts_by_epoch, last, format_figure_title("Diversity", epochs[last]), palette
+        parts_by_epoch, last, _format_figure_title("Diversity", epochs[last]), palette
     )
 
 
-def format_figure_title(words: str, predictions: Named) -> str:
+def _format_figure_title(words: str, predictions: Named) -> str:
     """A figure's title: what it shows, and whose it is where that is known."""
     return f"{words} · {predictions.source}" if predictions.source else words
 

@@ -26,7 +26,7 @@ ROW_HEIGHT = 34  # pixels
 MAX_CLASSES = 20  # classes with a row each
 SHARE_TICKS = (0, 0.25, 0.5, 0.75, 1)
 # Under the chart, so that a saved picture says whose dots they are.
-LEGEND = {
+_LEGEND = {
     "orientation": "h",
     "x": 0,
     "y": 0,
@@ -52,7 +52,7 @@ def plot_probability_bars(
 
     kept = select_likeliest_classes(predictions, number)
     names = [escaping.escape_plotly_text(names[c]) for c in kept]
-    traces = [build_averaged_bars(predictions, number, names, kept)]
+    traces = [_build_averaged_bars(predictions, number, names, kept)]
     if predictions.members > 1:
         traces += build_member_dots(predictions, number, names, kept, palette)
     rows = list(range(len(names)))
@@ -64,11 +64,11 @@ def plot_probability_bars(
         height=ROW_HEIGHT * len(names) + 80 + top,
         margin={"l": 8, "r": 70, "t": top, "b": 80},
         showlegend=1 < predictions.members <= len(MEMBER_HUES),
-        legend=LEGEND,
+        legend=_LEGEND,
         bargap=0.28,
         hovermode="closest",
         dragmode=False,
-        annotations=build_probability_labels(predictions, number, kept),
+        annotations=_build_probability_labels(predictions, number, kept),
         template=chart_style.build_plotly_template(palette),
     )
     chart.update_xaxes(
@@ -76,7 +76,7 @@ def plot_probability_bars(
     )
     chart.update_yaxes(
         tickvals=rows,
-        ticktext=label_class_rows(predictions, number, names, kept),
+        ticktext=_label_class_rows(predictions, number, names, kept),
         autorange="reversed",
         fixedrange=True,
         showgrid=False,
@@ -104,7 +104,7 @@ def select_likeliest_classes(predictions: EnsemblePredictions, number: int, most
     return order if label in order else np.append(order[:-1], label)
 
 
-def build_averaged_bars(
+def _build_averaged_bars(
     predictions: EnsemblePredictions, number: int, names: Sequence[str], kept: Ints
 ) -> dict[str, Any]:
     """The averaged probabilities; the class said is blue when right and orange when wrong."""
@@ -156,7 +156,7 @@ def build_member_dots(
     ]
 
 
-def build_probability_labels(predictions: EnsemblePredictions, number: int, kept: Ints) -> list[dict[str, Any]]:
+def _build_probability_labels(predictions: EnsemblePredictions, number: int, kept: Ints) -> list[dict[str, Any]]:
     """The averaged probabilities as figures on the right."""
     return [
         {
@@ -173,7 +173,7 @@ def build_probability_labels(predictions: EnsemblePredictions, number: int, kept
     ]
 
 
-def label_class_rows(predictions: EnsemblePredictions, number: int, names: Sequence[str], kept: Ints) -> list[str]:
+def _label_class_rows(predictions: EnsemblePredictions, number: int, names: Sequence[str], kept: Ints) -> list[str]:
     """The rows' names; what it is, and what the ensemble says, in words."""
     texts = []
     for row, name in zip(kept, names, strict=True):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 HEIGHT = 400
-MAX_CURVE_POINTS = 600  # of one curve
+_MAX_CURVE_POINTS = 600  # of one curve
 LOG_AXIS_RATIO = 5.0  # times the median: a step this slow asks for a log axis
 
 
@@ -25,25 +25,25 @@ def list_started_solves(traces: RegressionTraces) -> list[SolveTrace]:
     return [trace for trace in (traces.without, traces.with_pmap) if trace and has_iterations(trace)]
 
 
-def format_solve_name(trace: SolveTrace) -> str:
+def _format_solve_name(trace: SolveTrace) -> str:
     """What a curve is called."""
     if not trace.pmap:
         return "without pmap, 1 device"
     return f"with pmap, {formats.format_count(trace.devices, 'device')}"
 
 
-def select_solve_color(trace: SolveTrace, palette: Palette) -> str:
+def _select_solve_color(trace: SolveTrace, palette: Palette) -> str:
     """With `pmap` in the text colour, without it in the accent."""
     return palette.ink if trace.pmap else palette.primary
 
 
 def plot_regression_errors(traces: RegressionTraces, iterations: int, title: str, palette: Palette) -> "go.Figure":
     """The error of each iteration, on a log axis: one solve wide, the other dashed on it."""
-    curves = [build_iteration_curve(trace, trace.error, format_error_hover) for trace in list_started_solves(traces)]
+    curves = [_build_iteration_curve(trace, trace.error, _format_error_hover) for trace in list_started_solves(traces)]
     for drawn, trace in zip(curves, list_started_solves(traces), strict=True):
         dash = "dash" if trace.pmap else "solid"
-        drawn["line"] = {"color": select_solve_color(trace, palette), "width": 2 if trace.pmap else 6, "dash": dash}
-    chart = plot_iteration_curves(curves, iterations, title, palette)
+        drawn["line"] = {"color": _select_solve_color(trace, palette), "width": 2 if trace.pmap else 6, "dash": dash}
+    chart = _plot_iteration_curves(curves, iterations, title, palette)
     every = np.concatenate([trace.error for trace in list_started_solves(traces)] or [np.ones(1)])
     chart.update_yaxes(title="error: norm of the gradient", automargin=True, **build_decade_axis(every))
     return chart
@@ -54,14 +54,14 @@ def plot_step_times(traces: RegressionTraces, iterations: int, title: str, palet
     solves = list_started_solves(traces)
     slowest = max((float(trace.seconds.max()) for trace in solves), default=0.0)
     jumpy = slowest > LOG_AXIS_RATIO * max((compute_median_step_time(trace) for trace in solves), default=1.0)
-    curves = [build_iteration_curve(trace, 1000 * trace.seconds, format_seconds_hover) for trace in solves]
+    curves = [_build_iteration_curve(trace, 1000 * trace.seconds, _format_seconds_hover) for trace in solves]
     for drawn, trace in zip(curves, solves, strict=True):
-        drawn["line"] = {"color": select_solve_color(trace, palette), "width": 1.5}
-    chart = plot_iteration_curves(curves, iterations, title, palette)
+        drawn["line"] = {"color": _select_solve_color(trace, palette), "width": 1.5}
+    chart = _plot_iteration_curves(curves, iterations, title, palette)
     for trace in solves:
         middle = 1000 * compute_median_step_time(trace)
-        chart.add_hline(middle, line={"color": select_solve_color(trace, palette), "width": 1, "dash": "dot"})
-    for trace, shift in zip(solves, compute_label_shifts(solves), strict=True):
+        chart.add_hline(middle, line={"color": _select_solve_color(trace, palette), "width": 1, "dash": "dot"})
+    for trace, shift in zip(solves, _compute_label_shifts(solves), strict=True):
         middle = 1000 * compute_median_step_time(trace)
         chart.add_annotation(
             x=1,
@@ -72,7 +72,7 @@ def plot_step_times(traces: RegressionTraces, iterations: int, title: str, palet
             yshift=shift,
             text=f"<b>{format_step_time(trace)}</b>",
             showarrow=False,
-            font={"color": select_solve_color(trace, palette), "size": 12},
+            font={"color": _select_solve_color(trace, palette), "size": 12},
         )
     chart.update_layout(margin={**chart.layout.margin.to_plotly_json(), "r": 56})
     every = np.concatenate([1000 * trace.seconds for trace in solves] or [np.ones(1)])
@@ -91,7 +91,7 @@ def build_decade_axis(values: NDArray[np.float64]) -> dict[str, Any]:
     return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.6g}" for tick in ticks]}
 
 
-def compute_label_shifts(solves: list[SolveTrace]) -> list[int]:
+def _compute_label_shifts(solves: list[SolveTrace]) -> list[int]:
     """By how many pixels to move the medians' labels, so that two alike can both be read."""
     if len(solves) < 2:
         return [0] * len(solves)
@@ -100,7 +100,7 @@ def compute_label_shifts(solves: list[SolveTrace]) -> list[int]:
     return [0, 0] if not near else [9, -9] if one > many else [-9, 9]
 
 
-def plot_iteration_curves(curves: list[dict[str, Any]], iterations: int, title: str, palette: Palette) -> "go.Figure":
+def _plot_iteration_curves(curves: list[dict[str, Any]], iterations: int, title: str, palette: Palette) -> "go.Figure":
     """Curves over the iterations; the axis is as long as the solve, so that nothing moves."""
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -111,33 +111,33 @@ def plot_iteration_curves(curves: list[dict[str, Any]], iterations: int, title: 
     return chart
 
 
-def build_iteration_curve(trace: SolveTrace, values: Any, hover: Any) -> dict[str, Any]:
+def _build_iteration_curve(trace: SolveTrace, values: Any, hover: Any) -> dict[str, Any]:
     """One curve over the iterations, from 1."""
-    kept = chart_style.select_drawn_points(len(values), MAX_CURVE_POINTS)
+    kept = chart_style.select_drawn_points(len(values), _MAX_CURVE_POINTS)
     return {
         "x": kept + 1,
         "y": values[kept],
         "mode": "lines" if len(values) > 1 else "markers",
-        "name": format_solve_name(trace),
+        "name": _format_solve_name(trace),
         "hovertext": [hover(trace, int(i)) for i in kept],
         "hoverinfo": "text",
     }
 
 
-def format_error_hover(trace: SolveTrace, i: int) -> str:
+def _format_error_hover(trace: SolveTrace, i: int) -> str:
     """What the pointer is told of an error."""
     return (
-        f"Iteration {i + 1}, {format_solve_name(trace)}<br>error "
+        f"Iteration {i + 1}, {_format_solve_name(trace)}<br>error "
         f"{formats.format_significant(trace.error[i])}, "
         f"objective {formats.format_significant(trace.objective[i], 4)}"
     )
 
 
-def format_seconds_hover(trace: SolveTrace, i: int) -> str:
+def _format_seconds_hover(trace: SolveTrace, i: int) -> str:
     """What the pointer is told of a step's time."""
     evaluations = formats.format_count(int(np.nan_to_num(trace.evaluations[i])), "evaluation")
     took = formats.format_duration(trace.seconds[i], fine=True)
-    return f"Iteration {i + 1}, {format_solve_name(trace)}<br>{took}, {evaluations} of the objective"
+    return f"Iteration {i + 1}, {_format_solve_name(trace)}<br>{took}, {evaluations} of the objective"
 
 
 def plot_device_scaling(traces: RegressionTraces, cores: int, title: str, palette: Palette) -> "go.Figure":
@@ -194,7 +194,7 @@ def plot_device_scaling(traces: RegressionTraces, cores: int, title: str, palett
         title="devices",
         type="log",
         fixedrange=True,
-        tickvals=list_powers_of_two(1, most),
+        tickvals=_list_powers_of_two(1, most),
         range=np.log10([0.85, most * 1.18]),
     )
     chart.update_yaxes(
@@ -202,13 +202,13 @@ def plot_device_scaling(traces: RegressionTraces, cores: int, title: str, palett
         type="log",
         fixedrange=True,
         automargin=True,
-        tickvals=list_powers_of_two(least, most),
+        tickvals=_list_powers_of_two(least, most),
         range=np.log10([least, most * 1.18]),
     )
     return chart
 
 
-def list_powers_of_two(least: float, most: float) -> list[float]:
+def _list_powers_of_two(least: float, most: float) -> list[float]:
     """The powers of two from `least` to `most`."""
     return [2.0**power for power in range(int(np.ceil(np.log2(least))), int(np.log2(most)) + 1)]
 

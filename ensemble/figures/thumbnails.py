@@ -18,7 +18,7 @@ Pixels = NDArray[np.uint8]
 
 THUMBNAIL_SIZE = 84  # pixels of the screen that an image has among others: three for one of 28
 # The sheet to keep: white in either theme, as paper is.
-COLUMNS, GAP, LINE_HEIGHT = 12, 14, 15
+COLUMNS, GAP, _LINE_HEIGHT = 12, 14, 15
 PAPER, INK = LIGHT.ground, LIGHT.ink
 
 
@@ -48,7 +48,7 @@ def convert_to_picture(image: Pixels) -> Image.Image:
     return Image.fromarray(np.ascontiguousarray(image[..., 0] if grey else image[..., :3]))
 
 
-def shrink_picture(image: Pixels, room: int) -> Image.Image:
+def _shrink_picture(image: Pixels, room: int) -> Image.Image:
     """As `convert_to_picture`, shrunk to its room: a mean over what becomes a pixel."""
     picture = convert_to_picture(image)
     if max(picture.size) <= room:
@@ -61,7 +61,7 @@ def encode_image_strip(images: Pixels, room: int = THUMBNAIL_SIZE) -> str:
 
     A browser enlarges them to `compute_display_size`; what is larger than `room` is shrunk here.
     """
-    each = [shrink_picture(image, room) for image in images]
+    each = [_shrink_picture(image, room) for image in images]
     wide, high = each[0].size
     across = Image.new(each[0].mode, (wide * len(each), high))
     for place, picture in enumerate(each):
@@ -74,7 +74,7 @@ def encode_enlarged_image(image: Pixels, room: int) -> bytes:
 
     Each pixel of a small one becomes a square.
     """
-    picture = shrink_picture(image, room)
+    picture = _shrink_picture(image, room)
     return encode_picture_png(picture.resize(compute_display_size(image.shape, room), Image.Resampling.NEAREST))
 
 
@@ -93,29 +93,29 @@ def render_image_sheet(
     long = max(map(len, names)) > 1
     wide = THUMBNAIL_SIZE + GAP + (40 if long else 0)
     lines = 4 if images_words.can_list_votes(predictions, names) else 3 + images_words.MAX_VOTE_LINES
-    high = THUMBNAIL_SIZE + lines * LINE_HEIGHT + GAP
+    high = THUMBNAIL_SIZE + lines * _LINE_HEIGHT + GAP
     columns = max(1, min(COLUMNS, len(numbers)))
     rows = -(-len(numbers) // columns)
     font = ImageFont.load_default(size=11)
     width = max(columns * wide + GAP, GAP * 2 + int(font.getlength(title)))
-    page = Image.new("RGB", (width, rows * high + 2 * GAP + LINE_HEIGHT), PAPER)
+    page = Image.new("RGB", (width, rows * high + 2 * GAP + _LINE_HEIGHT), PAPER)
     draw = ImageDraw.Draw(page)
     draw.text((GAP, GAP // 2), title, INK, font)
     for place, number in enumerate(numbers):
         row, column = divmod(place, columns)
-        corner = GAP + column * wide, GAP + LINE_HEIGHT + row * high
+        corner = GAP + column * wide, GAP + _LINE_HEIGHT + row * high
         across, down = compute_display_size(images.shape[1:], THUMBNAIL_SIZE)
-        big = shrink_picture(images[place], THUMBNAIL_SIZE).resize((across, down), Image.Resampling.NEAREST)
+        big = _shrink_picture(images[place], THUMBNAIL_SIZE).resize((across, down), Image.Resampling.NEAREST)
         page.paste(big, (corner[0] + (THUMBNAIL_SIZE - across) // 2, corner[1] + (THUMBNAIL_SIZE - down) // 2))
         colour = RIGHT_COLOR if predictions.right[number] else WRONG_COLOR
         under = corner[1] + THUMBNAIL_SIZE
         draw.rectangle([corner[0], under, corner[0] + THUMBNAIL_SIZE - 1, under + 2], colour)
-        for index, text in enumerate(list_sheet_captions(predictions, number, names)):
-            draw.text((corner[0], under + 4 + index * LINE_HEIGHT), text, INK, font)
+        for index, text in enumerate(_list_sheet_captions(predictions, number, names)):
+            draw.text((corner[0], under + 4 + index * _LINE_HEIGHT), text, INK, font)
     return encode_picture_png(page)
 
 
-def list_sheet_captions(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
+def _list_sheet_captions(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
     """The lines under an image of the sheet, in letters that every font has."""
     class_name = names[predictions.said[number]]
     wrong = "" if predictions.right[number] else f"is {names[predictions.labels[number]]}"

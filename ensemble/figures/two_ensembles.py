@@ -49,7 +49,7 @@ def plot_two_ensembles(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    kept = select_jointly_likeliest(own_answer, other_answer)
+    kept = _select_jointly_likeliest(own_answer, other_answer)
     names = [escaping.escape_plotly_text(names[c]) for c in kept]
     sides = ((own_answer, palette.ink), (other_answer, palette.primary))
     chart = go.Figure([go.Bar(build_ensemble_bars(answer, names, kept, color)) for answer, color in sides])
@@ -76,7 +76,7 @@ def plot_two_ensembles(
     return chart
 
 
-def select_jointly_likeliest(own_answer: EnsembleAnswer, other_answer: EnsembleAnswer) -> list[int]:
+def _select_jointly_likeliest(own_answer: EnsembleAnswer, other_answer: EnsembleAnswer) -> list[int]:
     """The classes that have a row: all in their order, or those likeliest to both together."""
     both = np.asarray(own_answer.digit.probabilities) + np.asarray(other_answer.digit.probabilities)
     if len(both) <= figures_bars.MAX_CLASSES:

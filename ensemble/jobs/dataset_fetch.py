@@ -57,7 +57,7 @@ class FetchJob(Job):
         return self.path.with_suffix(".json")
 
 
-class FetchStoppedError(Exception):
+class _FetchStoppedError(Exception):
     """Somebody asked a fetch to stop while it was running."""
 
 
@@ -125,7 +125,7 @@ def _fetch_dataset(name: str, status: StatusWriter[FetchStatus], stop: StopReque
     def report_progress(fraction: float | None, message: str) -> None:
         nonlocal said_at
         if stop():
-            raise FetchStoppedError
+            raise _FetchStoppedError
         if time.monotonic() - said_at > REPORT_INTERVAL_SECONDS:
             said_at = time.monotonic()
             status.update(state="running", fraction=fraction, message=message)
@@ -133,7 +133,7 @@ def _fetch_dataset(name: str, status: StatusWriter[FetchStatus], stop: StopReque
     try:
         report_progress(None, "Starting")  # it may have been asked to stop before it began
         datasets.prepare_dataset(name, report_progress)
-    except FetchStoppedError:
+    except _FetchStoppedError:
         return Outcome("stopped", "Stopped. What has arrived is kept: fetch it again to continue.")
     status.update(fraction=1.0)
     return Outcome("done", f"{datasets.find_dataset_info(name).title} is ready.")

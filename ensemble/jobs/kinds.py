@@ -9,15 +9,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-STARTING_STATES = ("queued", "starting")
+_STARTING_STATES = ("queued", "starting")
 ENDED_STATES = ("finished", "stopped", "failed")
 # `kind` in the config.json of a run that was trained elsewhere: no worker ever ran it.
 IMPORTED = "imported"
 # How a worker died, where nothing more is known.
 UNKNOWN_DEATH = "it was killed, or the machine restarted"
 # Of those that one task does.
-UNFOLLOWED_JOB = "ensemble.jobs.remote.unfollowed_job:read_unfollowed_job"
-STOP_UNFOLLOWED_JOB = "ensemble.jobs.remote.unfollowed_job:stop_unfollowed_job"
+_UNFOLLOWED_JOB = "ensemble.jobs.remote.unfollowed_job:read_unfollowed_job"
+_STOP_UNFOLLOWED_JOB = "ensemble.jobs.remote.unfollowed_job:stop_unfollowed_job"
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class JobKind:
     @property
     def active_states(self) -> tuple[str, ...]:
         """The states in which a worker waits, starts or runs it."""
-        return (*STARTING_STATES, self.working_state)
+        return (*_STARTING_STATES, self.working_state)
 
     def describe_kept_work(self, folder: Path) -> str:
         """A sentence on what is kept of a job that broke off."""
@@ -196,8 +196,8 @@ STRESS = JobKind(
     stop_help="What has been measured so far is kept.",
     stopping_help="Within a second or two",
     work_entry="ensemble.shift.commands:work_stress",
-    unfollowed_entry=UNFOLLOWED_JOB,
-    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
+    unfollowed_entry=_UNFOLLOWED_JOB,
+    stop_tasks_entry=_STOP_UNFOLLOWED_JOB,
 )
 REGRESSION = JobKind(
     name="regression",
@@ -218,8 +218,8 @@ REGRESSION = JobKind(
     stop_help="What has been measured so far is kept.",
     stopping_help="After the current iteration",
     work_entry="ensemble.regression.worker:run_regression_worker",
-    unfollowed_entry=UNFOLLOWED_JOB,
-    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
+    unfollowed_entry=_UNFOLLOWED_JOB,
+    stop_tasks_entry=_STOP_UNFOLLOWED_JOB,
 )
 FETCH = JobKind(
     name="fetch",
@@ -308,8 +308,8 @@ LEARNING = JobKind(
     stopping_help="Within a second or two",
     nice=True,
     work_entry="ensemble.acquisition.learning_worker:execute_learning",
-    unfollowed_entry=UNFOLLOWED_JOB,
-    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
+    unfollowed_entry=_UNFOLLOWED_JOB,
+    stop_tasks_entry=_STOP_UNFOLLOWED_JOB,
 )
 CALIBRATION = JobKind(
     name="calibration",

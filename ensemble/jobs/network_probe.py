@@ -26,42 +26,42 @@ from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.plain_files import parse_json
 from ensemble.storage.records.field_checks import Count, check_json_value
 
-PROBE_TIMEOUT_S = 60.0
-MAX_OUTPUT_BYTES = 2**22  # of an answer, which has a line for each array
-MAX_WATCHED_FILES = 500
-MAX_NOTES, MAX_NOTE_LENGTH = 8, 500
+_PROBE_TIMEOUT_S = 60.0
+_MAX_OUTPUT_BYTES = 2**22  # of an answer, which has a line for each array
+_MAX_WATCHED_FILES = 500
+_MAX_NOTES, MAX_NOTE_LENGTH = 8, 500
 POLL_INTERVAL_S = 0.05
-ADVICE_FILE = "network_advice.json"  # in the folder of a run
-OOM_SCORE = "1000"  # where memory runs out, the kernel ends this process before the server
+_ADVICE_FILE = "network_advice.json"  # in the folder of a run
+_OOM_SCORE = "1000"  # where memory runs out, the kernel ends this process before the server
 
 
-class ProbedLayer(TypedDict):
+class _ProbedLayer(TypedDict):
     """One of a network's arrays: its path, and its shape."""
 
     path: str
     shape: list[Count]
 
 
-class ProbeAnswer(TypedDict):
+class _ProbeAnswer(TypedDict):
     """What is read of what `network NAME --json` prints."""
 
     parameters: Count
     flops: Count
     carried: Count
     outputs: Count
-    layers: list[ProbedLayer]
+    layers: list[_ProbedLayer]
     bfloat16: bool
     notes: list[str]
     advice: list[str]
 
 
-class StoredAdvice(TypedDict):
+class _StoredAdvice(TypedDict):
     """What a run keeps of what was said of its network."""
 
     advice: list[str]
 
 
-class ProbeRefusal(TypedDict):
+class _ProbeRefusal(TypedDict):
     """The same of a network that cannot be had."""
 
     error: str
@@ -109,7 +109,7 @@ class NetworkProbe:
     """
 
     def __init__(
-        self, name: str, dataset: str, command: tuple[str, ...] = (), patience: float = PROBE_TIMEOUT_S, width: int = 0
+        self, name: str, dataset: str, command: tuple[str, ...] = (), patience: float = _PROBE_TIMEOUT_S, width: int = 0
     ) -> None:
         words = ("network", name, "--dataset", dataset, "--width", str(width), "--json")
         self.name, self._dataset, self._known = name, dataset, ProbeResult()
@@ -130,7 +130,7 @@ class NetworkProbe:
         # Importing JAX keeps a core busy: the page goes first.
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, self._process.pid, 10)
-            Path(f"/proc/{self._process.pid}/oom_score_adj").write_text(OOM_SCORE)
+            Path(f"/proc/{self._process.pid}/oom_score_adj").write_text(_OOM_SCORE)
 
     @property
     def result(self) -> ProbeResult:
@@ -146,10 +146,10 @@ class NetworkProbe:
             with contextlib.suppress(OSError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-            self._known = ProbeResult(problem=describe_silent_network(self.name, "did not answer in time"))
+            self._known = ProbeResult(problem=_describe_silent_network(self.name, "did not answer in time"))
         else:
             self._output.seek(0)
-            self._known = parse_probe_output(self.name, self._output.read(MAX_OUTPUT_BYTES), status)
+            self._known = _parse_probe_output(self.name, self._output.read(_MAX_OUTPUT_BYTES), status)
             _known_advice[self.name, self._dataset] = self._known.advice
         self._output.close()
 
@@ -160,7 +160,7 @@ class NetworkProbe:
         return result
 
 
-def parse_probe_output(name: str, output: bytes, status: int) -> ProbeResult:
+def _parse_probe_output(name: str, output: bytes, status: int) -> ProbeResult:
     """What the last line of an answer says.
 
     Args:
@@ -171,12 +171,12 @@ def parse_probe_output(name: str, output: bytes, status: int) -> ProbeResult:
     try:
         answer = parse_json(output.strip().rpartition(b"\n")[2])
         if isinstance(answer, dict) and "error" in answer:
-            refusal: ProbeRefusal = check_json_value(ProbeRefusal, answer, "answer")
+            refusal: _ProbeRefusal = check_json_value(_ProbeRefusal, answer, "answer")
             return ProbeResult(problem=refusal["error"])
-        probe_answer: ProbeAnswer = check_json_value(ProbeAnswer, answer, "answer")
+        probe_answer: _ProbeAnswer = check_json_value(_ProbeAnswer, answer, "answer")
     except ValueError:
         what = f"crashed the process that inspected it ({format_exit_status(status)})"
-        return ProbeResult(problem=describe_silent_network(name, what))
+        return ProbeResult(problem=_describe_silent_network(name, what))
     cost = NetworkCost(
         probe_answer["parameters"], probe_answer["flops"], probe_answer["carried"], probe_answer["outputs"]
     )
@@ -190,10 +190,10 @@ def parse_probe_output(name: str, output: bytes, status: int) -> ProbeResult:
 
 
 def _shorten_sentences(sentences: list[str]) -> tuple[str, ...]:
-    return tuple(sentence[:MAX_NOTE_LENGTH] for sentence in sentences[:MAX_NOTES])
+    return tuple(sentence[:MAX_NOTE_LENGTH] for sentence in sentences[:_MAX_NOTES])
 
 
-def describe_silent_network(name: str, what: str) -> str:
+def _describe_silent_network(name: str, what: str) -> str:
     """A network that gave no answer, and how to see why."""
     return f"{name} {what}: `ensemble network {name}` shows why."
 
@@ -203,7 +203,7 @@ def list_code_versions(name: str) -> tuple[tuple[str, int, int], ...]:
     top = Path(name.partition(":")[0].partition(".")[0])
     files = itertools.chain([top.with_suffix(".py")], sorted(top.rglob("*.py")))
     versions = []
-    for file in itertools.islice(files, MAX_WATCHED_FILES):
+    for file in itertools.islice(files, _MAX_WATCHED_FILES):
         with contextlib.suppress(OSError):
             file_stat = file.stat()
             versions.append((str(file), file_stat.st_mtime_ns, file_stat.st_size))
@@ -255,13 +255,13 @@ def write_network_advice(folder: Path, config: EnsembleConfig) -> None:
       OSError: it cannot be written.
     """
     if advice := _known_advice.get((str(config.network), str(config.dataset))):
-        write_json(folder / ADVICE_FILE, {"advice": list(advice)})
+        write_json(folder / _ADVICE_FILE, {"advice": list(advice)})
 
 
 def read_network_advice(folder: Path) -> tuple[str, ...]:
     """What was kept with a run of its network; () where nothing was, or it cannot be read."""
     try:
-        kept: StoredAdvice = check_json_value(StoredAdvice, read_json(folder / ADVICE_FILE), ADVICE_FILE)
+        kept: _StoredAdvice = check_json_value(_StoredAdvice, read_json(folder / _ADVICE_FILE), _ADVICE_FILE)
     except (OSError, ValueError):
         return ()
     return _shorten_sentences(kept["advice"])

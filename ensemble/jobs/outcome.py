@@ -22,7 +22,7 @@ from ensemble.storage.disk_errors import describe_disk_error, describe_error_wit
 
 Result = TypeVar("Result")
 
-STOP_CHECK_INTERVAL_S = 0.1
+_STOP_CHECK_INTERVAL_S = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +84,7 @@ def limit_stop_checks(stop: Callable[[], bool]) -> Callable[[], bool]:
 
     def check_stop() -> bool:
         nonlocal answer, asked
-        if not answer and (now := time.monotonic()) - asked >= STOP_CHECK_INTERVAL_S:
+        if not answer and (now := time.monotonic()) - asked >= _STOP_CHECK_INTERVAL_S:
             answer, asked = stop(), now
         return answer
 

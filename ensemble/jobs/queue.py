@@ -36,7 +36,7 @@ from ensemble.storage.records.field_checks import Count, MetricValue, check_json
 AnyJob = TypeVar("AnyJob", bound=Job | None)
 
 POLL_SECONDS = 0.3
-REPORT_INTERVAL_S = 3.0  # between two words on who is waited for
+_REPORT_INTERVAL_S = 3.0  # between two words on who is waited for
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class QueuedJob(Job):
     takes_turn_here: bool = True
 
 
-class QueuePosition(NamedTuple):
+class _QueuePosition(NamedTuple):
     """A place in the order: who came first goes first."""
 
     queued: float
@@ -68,9 +68,9 @@ class QueuePosition(NamedTuple):
     kind: str
 
 
-def locate_in_queue(job: Job) -> QueuePosition:
+def locate_in_queue(job: Job) -> _QueuePosition:
     """The place of a job in the order."""
-    return QueuePosition(job.status.queued, job.id, job.kind.name)
+    return _QueuePosition(job.status.queued, job.id, job.kind.name)
 
 
 def list_queued_jobs() -> list[QueuedJob]:
@@ -134,7 +134,7 @@ def wait_for_turn(
             ):
                 return turn
             turn.close()
-        if time.monotonic() - said_at > REPORT_INTERVAL_S:
+        if time.monotonic() - said_at > _REPORT_INTERVAL_S:
             waiting()
             said_at = time.monotonic()
         time.sleep(POLL_SECONDS)

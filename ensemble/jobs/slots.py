@@ -21,8 +21,8 @@ from ensemble.machine.jax_settings import is_cpu_only
 from ensemble.storage.file_lock import try_lock
 from ensemble.storage.folders import lock_folders
 
-SLOTS_VARIABLE = "ENSEMBLE_SLOTS"
-MAX_SLOTS = 1024
+_SLOTS_VARIABLE = "ENSEMBLE_SLOTS"
+_MAX_SLOTS = 1024
 NVIDIA_CARDS_FOLDER = Path("/proc/driver/nvidia/gpus")
 VISIBLE_CARDS_VARIABLE = "CUDA_VISIBLE_DEVICES"
 
@@ -56,16 +56,18 @@ def count_slots() -> int:
     Raises:
       ConfigError: ENSEMBLE_SLOTS is no whole number from 1 to 1,024.
     """
-    if (stated := os.environ.get(SLOTS_VARIABLE)) is None:
+    if (stated := os.environ.get(_SLOTS_VARIABLE)) is None:
         return len(list_cards()) or 1
-    if not (re.fullmatch("0*[1-9][0-9]{0,3}", stated) and int(stated) <= MAX_SLOTS):
-        raise ConfigError(f"{SLOTS_VARIABLE} is {stated[:40]!r}: it has to be a whole number from 1 to {MAX_SLOTS:,}.")
+    if not (re.fullmatch("0*[1-9][0-9]{0,3}", stated) and int(stated) <= _MAX_SLOTS):
+        raise ConfigError(
+            f"{_SLOTS_VARIABLE} is {stated[:40]!r}: it has to be a whole number from 1 to {_MAX_SLOTS:,}."
+        )
     return int(stated)
 
 
 def list_cards() -> list[str]:
     """The names of the cards that may be shared out; none where slots are not devices."""
-    if is_cpu_only() or SLOTS_VARIABLE in os.environ:
+    if is_cpu_only() or _SLOTS_VARIABLE in os.environ:
         return []
     if (visible_cards := os.environ.get(VISIBLE_CARDS_VARIABLE)) is not None:
         return [card.strip() for card in visible_cards.split(",") if card.strip()]

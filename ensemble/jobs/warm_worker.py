@@ -21,13 +21,13 @@ from ensemble.config import EnsembleConfig
 from ensemble.machine.python_command import build_python_command
 
 SWITCH_VARIABLE = "ENSEMBLE_WARM_WORKER"
-OLD_SWITCH_VARIABLE = "ENSEMBLE_SPARE"  # its name in earlier versions
+_OLD_SWITCH_VARIABLE = "ENSEMBLE_SPARE"  # its name in earlier versions
 PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 # A run's last word comes a moment before its worker can take the next.
 GRACE_SECONDS = 0.3
-ANY_TEACHER = "any-teacher"  # that there is one decides what is compiled, not which
+_ANY_TEACHER = "any-teacher"  # that there is one decides what is compiled, not which
 # Settings that are data to the compiled programs: another value compiles nothing.
-DATA_SETTINGS = (
+_DATA_SETTINGS = (
     "learning_rate",
     "momentum",
     "vary",
@@ -41,7 +41,7 @@ DATA_SETTINGS = (
 )
 
 
-class ConfiguredRun(Protocol):
+class _ConfiguredRun(Protocol):
     """What a worker is told of a run."""
 
     @property
@@ -53,8 +53,8 @@ class ConfiguredRun(Protocol):
         """Its settings; None of one that no worker trains."""
 
 
-WorkerProcess = subprocess.Popen[bytes]
-StartConditions = tuple[dict[str, str], str, int]
+_WorkerProcess = subprocess.Popen[bytes]
+_StartConditions = tuple[dict[str, str], str, int]
 
 
 class WarmWorker:
@@ -62,11 +62,11 @@ class WarmWorker:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._child: WorkerProcess | None = None
-        self._made_for: StartConditions | None = None
+        self._child: _WorkerProcess | None = None
+        self._made_for: _StartConditions | None = None
         self._told: EnsembleConfig | None = None
         self._at_work = False
-        self._dismissed: list[WorkerProcess] = []
+        self._dismissed: list[_WorkerProcess] = []
 
     def keep_ready(self, environment: Mapping[str, str], likely: EnsembleConfig | None = None) -> None:
         """See to it that a process waits, unless a person has switched that off.
@@ -90,7 +90,7 @@ class WarmWorker:
                 self._send_message({"likely": compiled_settings.as_dict()})
                 self._told = compiled_settings
 
-    def assign_run(self, run: ConfiguredRun, environment: Mapping[str, str]) -> WorkerProcess | None:
+    def assign_run(self, run: _ConfiguredRun, environment: Mapping[str, str]) -> _WorkerProcess | None:
         """Make the process that waits this run's worker and return it; None if none can be."""
         if run.training_config and architectures.is_custom_network(run.training_config.network):
             return None  # Modules once imported stay as they were: a fresh process reads them again.
@@ -106,7 +106,7 @@ class WarmWorker:
         with self._lock:
             self._close_process()
 
-    def _is_usable(self, now: StartConditions) -> bool:
+    def _is_usable(self, now: _StartConditions) -> bool:
         return self._child is not None and self._child.poll() is None and self._made_for == now
 
     def _is_idle(self, seconds: float = 0.0) -> bool:
@@ -142,10 +142,10 @@ class WarmWorker:
 
 def is_warm_worker_enabled(environment: Mapping[str, str]) -> bool:
     """Whether to keep a warm worker: not where ENSEMBLE_WARM_WORKER is 0, or its old name is."""
-    return environment.get(SWITCH_VARIABLE, environment.get(OLD_SWITCH_VARIABLE)) != "0"
+    return environment.get(SWITCH_VARIABLE, environment.get(_OLD_SWITCH_VARIABLE)) != "0"
 
 
-def start_warm_worker(environment: Mapping[str, str]) -> WorkerProcess:
+def start_warm_worker(environment: Mapping[str, str]) -> _WorkerProcess:
     """A new process that does `warm_worker_main.main`."""
     return subprocess.Popen(
         build_python_command(module="ensemble.jobs.warm_worker_main"),
@@ -158,7 +158,7 @@ def start_warm_worker(environment: Mapping[str, str]) -> WorkerProcess:
     )
 
 
-def collect_start_conditions(environment: Mapping[str, str]) -> StartConditions:
+def collect_start_conditions(environment: Mapping[str, str]) -> _StartConditions:
     """What a process is started for: environment, folder, and the program's newest change."""
     newest = max(path.stat().st_mtime_ns for path in PACKAGE_FOLDER.rglob("*.py"))
     return dict(environment), os.getcwd(), newest
@@ -166,10 +166,10 @@ def collect_start_conditions(environment: Mapping[str, str]) -> StartConditions:
 
 def select_compiled_settings(config: EnsembleConfig) -> EnsembleConfig:
     """The settings that decide what is compiled; all others at their defaults."""
-    chosen = {name: value for name, value in config.as_dict().items() if name not in DATA_SETTINGS}
+    chosen = {name: value for name, value in config.as_dict().items() if name not in _DATA_SETTINGS}
     # Of these it is whether there are any: how much is data.
     chosen["weight_decay"] = float(any(config.member_values["weight_decay"]))
     chosen["label_smoothing"] = 0.1 if config.label_smoothing else 0.0
     chosen["adversarial"] = 0.01 if config.adversarial else 0.0
-    chosen["teacher"] = ANY_TEACHER if config.has_soft_targets else ""
+    chosen["teacher"] = _ANY_TEACHER if config.has_soft_targets else ""
     return EnsembleConfig.from_dict(chosen)

@@ -30,9 +30,9 @@ from ensemble.jobs.worker import lower_priority
 from ensemble.machine.jax_settings import is_cpu_only, prepare_jax
 from ensemble.storage.plain_files import open_plain_append
 
-IDLE_TIMEOUT_SECONDS = 20 * 60.0
+_IDLE_TIMEOUT_SECONDS = 20 * 60.0
 # One that has grown larger than this goes after its run; a new one starts small.
-MAX_RESIDENT_BYTES = 768 * 1024 * 1024
+_MAX_RESIDENT_BYTES = 768 * 1024 * 1024
 
 Message = dict[str, Any]
 
@@ -45,18 +45,18 @@ def main() -> None:
         import_module(module)
     gc.freeze()
     gc.enable()
-    inbox = Inbox()
+    inbox = _Inbox()
     while message := inbox.next_message():
         if "likely" in message:
             load_entry_point(TRAINING.compile_entry)(message["likely"])
             continue
-        if not execute_assigned_run(message["run"]) or not can_take_another_run():
+        if not execute_assigned_run(message["run"]) or not _can_take_another_run():
             return
         with contextlib.suppress(OSError):  # The server has ended: so will this.
             os.write(1, b"\n")
 
 
-class Inbox:
+class _Inbox:
     """The messages on standard input. Of several wishes to compile only the last counts."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Inbox:
     def next_message(self) -> Message | None:
         """The next message; None once the pipe is closed, or nothing came for PATIENCE_SECONDS."""
         while b"\n" not in self._rest:
-            if not self._read_input(IDLE_TIMEOUT_SECONDS):
+            if not self._read_input(_IDLE_TIMEOUT_SECONDS):
                 return None
         while self._read_input(0.0):  # what has come meanwhile
             pass
@@ -91,7 +91,7 @@ def execute_assigned_run(run_id: str) -> bool:
         return True  # It was deleted before it began.
     lower_priority()
     stop = StopRequest(folder / STOP_FILE)
-    with redirect_output(folder / "log.txt"):
+    with _redirect_output(folder / "log.txt"):
         ended = load_entry_point(TRAINING.work_entry)(run_id, stop=stop)
         load_entry_point(TRAINING.follow_up_entry)(run_id)
     gc.collect()
@@ -109,7 +109,7 @@ def has_imported_own_network(folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def redirect_output(log: Path) -> Iterator[None]:
+def _redirect_output(log: Path) -> Iterator[None]:
     """What is written to standard output and error in here goes to the end of a file."""
     before = [os.dup(number) for number in (1, 2)]
     with open_plain_append(log) as file:
@@ -123,9 +123,9 @@ def redirect_output(log: Path) -> Iterator[None]:
         os.close(was)
 
 
-def can_take_another_run() -> bool:
+def _can_take_another_run() -> bool:
     """Whether this process may wait for another run."""
-    return is_cpu_only() and psutil.Process().memory_info().rss < MAX_RESIDENT_BYTES
+    return is_cpu_only() and psutil.Process().memory_info().rss < _MAX_RESIDENT_BYTES
 
 
 if __name__ == "__main__":

@@ -13,15 +13,15 @@ from ensemble.jobs.remote import task_process
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker_death import CrashRecord
 
-NICENESS = 10
+_NICENESS = 10
 
 ReportStatus = Callable[[Any], None]
-BeginWork = Callable[[StatusWriter[Any], StopRequest], Outcome]
+_BeginWork = Callable[[StatusWriter[Any], StopRequest], Outcome]
 
 
 def execute_job(
     job: Job,
-    begin: BeginWork,
+    begin: _BeginWork,
     report: ReportStatus,
     stop: StopRequest | None = None,
     devices: int = 0,
@@ -55,9 +55,9 @@ def execute_job(
             outcome = run_to_outcome(
                 job,
                 lambda: (
-                    begin_in_turn(job, status, stop=stop, report=report, begin=begin, devices=devices)
+                    _begin_in_turn(job, status, stop=stop, report=report, begin=begin, devices=devices)
                     if turn
-                    else begin_at_once(status, stop, report, begin)
+                    else _begin_at_once(status, stop, report, begin)
                 ),
             )
         write_job_end(status, outcome, report)
@@ -95,19 +95,19 @@ def create_stop_request(job: Job) -> StopRequest:
 
 def lower_priority() -> None:
     """Let the page and its browser go first on this machine; idle cores are used all the same."""
-    if hasattr(os, "nice") and os.nice(0) < NICENESS:
-        os.nice(NICENESS - os.nice(0))
+    if hasattr(os, "nice") and os.nice(0) < _NICENESS:
+        os.nice(_NICENESS - os.nice(0))
 
 
-def begin_at_once(status: StatusWriter[Any], stop: StopRequest, report: ReportStatus, begin: BeginWork) -> Outcome:
+def _begin_at_once(status: StatusWriter[Any], stop: StopRequest, report: ReportStatus, begin: _BeginWork) -> Outcome:
     """What `begin` comes to."""
     status.update(state="starting", message="")
     report(status.status)
     return begin(status, stop)
 
 
-def begin_in_turn(
-    job: Job, status: StatusWriter[Any], stop: StopRequest, report: ReportStatus, begin: BeginWork, devices: int
+def _begin_in_turn(
+    job: Job, status: StatusWriter[Any], stop: StopRequest, report: ReportStatus, begin: _BeginWork, devices: int
 ) -> Outcome:
     """What `begin` comes to, called once this machine is free for it; or a stop before that.
 
@@ -132,4 +132,4 @@ def begin_in_turn(
         return Outcome("stopped", "Stopped while queued.")
     with turn:
         slots.restrict_to_slots(turn)
-        return begin_at_once(status, stop, report, begin)
+        return _begin_at_once(status, stop, report, begin)

@@ -21,8 +21,8 @@ from ensemble.storage.plain_files import parse_json, read_text_beginning
 from ensemble.storage.records.field_checks import Count, check_json_value
 
 CRASH_FILE = "crash.txt"
-MAX_READ_BYTES = 65_536
-MAX_DEATHS = 8  # that are remembered
+_MAX_READ_BYTES = 65_536
+_MAX_DEATHS = 8  # that are remembered
 BOOT_FILE = Path("/proc/sys/kernel/random/boot_id")
 # Where the kernel counts processes that it ended as memory ran out: all, or a container's.
 OOM_COUNT_FILES = (
@@ -56,14 +56,14 @@ CRASHES = {
         "The end of its log says where.",
     ),
 }
-OUT_OF_MEMORY, KILLED, RESTARTED = "out of memory", "SIGKILL", "restart"
+OUT_OF_MEMORY, KILLED, _RESTARTED = "out of memory", "SIGKILL", "restart"
 
 
-class WorkerDeath(TypedDict):
+class _WorkerDeath(TypedDict):
     """A death of a job's worker.
 
     Attributes:
-      cause: the signal's name, or one of `OUT_OF_MEMORY`, `KILLED` and `RESTARTED`.
+      cause: the signal's name, or one of `OUT_OF_MEMORY`, `KILLED` and `_RESTARTED`.
       progress: how far the job had come; equal where nothing was kept since.
     """
 
@@ -71,20 +71,20 @@ class WorkerDeath(TypedDict):
     progress: str
 
 
-class WorkerMark(TypedDict):
+class _WorkerMark(TypedDict):
     """What the first line says of the process that holds a job.
 
     Attributes:
       host: its machine.
-      boot: which of the machine's starts; see `read_boot_id`.
-      oom_kills: what `count_oom_kills` returned when the process started.
+      boot: which of the machine's starts; see `_read_boot_id`.
+      oom_kills: what `_count_oom_kills` returned when the process started.
       deaths: of the workers before it, since one came to an end, the last one last.
     """
 
     host: str
     boot: str
     oom_kills: Count
-    deaths: list[WorkerDeath]
+    deaths: list[_WorkerDeath]
 
 
 class CrashRecord:
@@ -107,13 +107,13 @@ class CrashRecord:
 
     def __enter__(self) -> Self:
         if CrashRecord._is_taken or faulthandler.is_enabled():
-            forget_crash(self._path.parent)  # what an earlier worker left is of no use to anybody any more
+            _forget_crash(self._path.parent)  # what an earlier worker left is of no use to anybody any more
             return self
-        mark = WorkerMark(
+        mark = _WorkerMark(
             host=socket.gethostname(),
-            boot=read_boot_id(),
-            oom_kills=count_oom_kills(),
-            deaths=list_worker_deaths(self._path.parent, self._kind, self._share),
+            boot=_read_boot_id(),
+            oom_kills=_count_oom_kills(),
+            deaths=_list_worker_deaths(self._path.parent, self._kind, self._share),
         )
         with contextlib.suppress(OSError):  # A full disk is told of where it matters.
             self._path.unlink(missing_ok=True)
@@ -133,10 +133,10 @@ class CrashRecord:
             with contextlib.suppress(OSError):
                 self._file.close()
             self._file = None
-        forget_crash(self._path.parent)
+        _forget_crash(self._path.parent)
 
 
-def forget_crash(folder: Path) -> None:
+def _forget_crash(folder: Path) -> None:
     """Remove what is written of a worker that says itself how it ends.
 
     Args:
@@ -154,10 +154,10 @@ def describe_worker_death(folder: Path, kind: JobKind, share: float) -> str:
       kind: of the job.
       share: how much of it is done, in [0, 1].
     """
-    deaths = list_worker_deaths(folder, kind, share)
+    deaths = _list_worker_deaths(folder, kind, share)
     if not deaths:
         return kind.describe_death(folder)
-    reason, remedy = describe_death_cause(deaths[-1]["cause"], kind)
+    reason, remedy = _describe_death_cause(deaths[-1]["cause"], kind)
     repeated = ""
     if kind.resumable and len(deaths) > 1 and deaths[-2] == deaths[-1]:
         count = next((at for at, death in enumerate(reversed(deaths)) if death != deaths[-1]), len(deaths))
@@ -168,7 +168,7 @@ def describe_worker_death(folder: Path, kind: JobKind, share: float) -> str:
     return " ".join(filter(None, (kind.describe_death(folder, reason), repeated, remedy)))
 
 
-def describe_death_cause(cause: str, kind: JobKind) -> tuple[str, str]:
+def _describe_death_cause(cause: str, kind: JobKind) -> tuple[str, str]:
     """How a worker died, to go on after a colon, and a sentence on what helps, or ""."""
     for name, reason, remedy in CRASHES.values():
         if name == cause:
@@ -181,7 +181,7 @@ def describe_death_cause(cause: str, kind: JobKind) -> tuple[str, str]:
         )
     if cause == KILLED:
         return ("it was killed (SIGKILL) by a person or a program, perhaps one that guards memory", "")
-    return ("the machine restarted", "") if cause == RESTARTED else (UNKNOWN_DEATH, "")
+    return ("the machine restarted", "") if cause == _RESTARTED else (UNKNOWN_DEATH, "")
 
 
 def format_exit_status(status: int) -> str:
@@ -194,7 +194,7 @@ def format_exit_status(status: int) -> str:
         return f"signal {-status}"
 
 
-def list_worker_deaths(folder: Path, kind: JobKind, share: float) -> list[WorkerDeath]:
+def _list_worker_deaths(folder: Path, kind: JobKind, share: float) -> list[_WorkerDeath]:
     """The deaths of a job's workers since one came to an end, the last one last.
 
     Args:
@@ -203,19 +203,19 @@ def list_worker_deaths(folder: Path, kind: JobKind, share: float) -> list[Worker
       share: how much of it is done, in [0, 1].
     """
     try:
-        first, _, rest = read_text_beginning(folder / CRASH_FILE, MAX_READ_BYTES).partition("\n")
-        mark: WorkerMark = check_json_value(WorkerMark, parse_json(first.encode()), CRASH_FILE)
+        first, _, rest = read_text_beginning(folder / CRASH_FILE, _MAX_READ_BYTES).partition("\n")
+        mark: _WorkerMark = check_json_value(_WorkerMark, parse_json(first.encode()), CRASH_FILE)
     except (OSError, ValueError):
         return []
     if mark["host"] != socket.gethostname() and not rest:
         return mark["deaths"]  # What the kernel there counts is not known here.
     progress = kind.describe_kept_work(folder) if kind.saved_progress_entry else f"{100 * share:.2f} %"
-    death = WorkerDeath(cause=find_death_cause(mark, rest), progress=progress)
-    return [*mark["deaths"], death][-MAX_DEATHS:]
+    death = _WorkerDeath(cause=_find_death_cause(mark, rest), progress=progress)
+    return [*mark["deaths"], death][-_MAX_DEATHS:]
 
 
-def find_death_cause(mark: WorkerMark, written: str) -> str:
-    """The cause of a death, as `WorkerDeath` has it.
+def _find_death_cause(mark: _WorkerMark, written: str) -> str:
+    """The cause of a death, as `_WorkerDeath` has it.
 
     Args:
       mark: of the process.
@@ -223,12 +223,12 @@ def find_death_cause(mark: WorkerMark, written: str) -> str:
     """
     if found := re.search(r"^Fatal Python error: (.*)", written, re.M):
         return CRASHES.get(found[1].strip(), CRASHES["Aborted"])[0]
-    if mark["boot"] != read_boot_id():
-        return RESTARTED
-    return OUT_OF_MEMORY if count_oom_kills() > mark["oom_kills"] else KILLED
+    if mark["boot"] != _read_boot_id():
+        return _RESTARTED
+    return OUT_OF_MEMORY if _count_oom_kills() > mark["oom_kills"] else KILLED
 
 
-def read_boot_id() -> str:
+def _read_boot_id() -> str:
     """Which of its starts this machine is in; "" where the system does not say."""
     try:
         return BOOT_FILE.read_text("ascii").strip()
@@ -236,7 +236,7 @@ def read_boot_id() -> str:
         return ""
 
 
-def count_oom_kills() -> int:
+def _count_oom_kills() -> int:
     """How many processes the kernel has ended as memory ran out, as far as it says so here."""
     total = 0
     for file in OOM_COUNT_FILES:

@@ -18,7 +18,7 @@ from ensemble.storage.folders import data_folder
 from ensemble.storage.records.field_checks import Count, NumberRange, Time, parse_dataclass
 
 Rate = Annotated[float, NumberRange(1e-6, 1e15)]  # img·member/s
-RACE_SCHEMA = 2  # of the files that `ensemble race` wrote up to version 1.0
+_RACE_SCHEMA = 2  # of the files that `ensemble race` wrote up to version 1.0
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def _parse_bench(record: dict[str, Any]) -> list[BenchResult]:
 
 def _parse_race(record: dict[str, Any]) -> list[BenchResult]:
     """Return the speeds of this engine in a file of `ensemble race`, one result per number of members."""
-    if record.get("schema") != RACE_SCHEMA or record.get("on"):  # "on": a task's share of a machine
+    if record.get("schema") != _RACE_SCHEMA or record.get("on"):  # "on": a task's share of a machine
         raise ValueError("it was measured in another way")
     network, width = HOWTO_NETWORK
     settings, rates = record.get("settings"), record.get("rates")

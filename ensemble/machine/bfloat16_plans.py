@@ -24,7 +24,7 @@ CONVOLUTION_METHODS = ("bfloat16", "bfloat16_winograd", "rounded")
 DENSE_METHODS = ("bfloat16", "rounded")
 # A smaller gain is within what one measurement differs by from the next.
 MIN_WORTHWHILE_GAIN = 1.03
-MEASUREMENT_VERSION = 1  # of how it is measured
+_MEASUREMENT_VERSION = 1  # of how it is measured
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _build_plan_path(purpose: PlanKey) -> Path:
 def _describe_plan_key(purpose: PlanKey) -> dict[str, Any]:
     """All that a plan depends on."""
     return {
-        "version": MEASUREMENT_VERSION,
+        "version": _MEASUREMENT_VERSION,
         "processor": detect_processor().name,
         "cores": count_cpu_cores(),
         "jaxlib": _read_jaxlib_version(),

@@ -12,11 +12,11 @@ from ensemble.machine.run_estimate import HOWTO_FLOPS, estimate_rough_rate
 # the first step, programs compiled before: 2.9 with four members, 2.8 with two; with nothing
 # compiled 9.9 and 9.6. Of one process's some are on each core, a group's are all on its own: at
 # most half of them is what a group adds to the wait.
-GROUP_START_SECONDS = 5.0
+_GROUP_START_SECONDS = 5.0
 # Two pinned processes against one with two devices: with two members each as fast, with four each
 # 5 % faster (`python -m benchmarks.training.arrangements`, medians of five undisturbed turns).
-GROUP_GAIN, MIN_MEMBERS_PER_GROUP = 0.05, 4
-MAX_GROUPS = 32
+_GROUP_GAIN, _MIN_MEMBERS_PER_GROUP = 0.05, 4
+_MAX_GROUPS = 32
 
 
 def compute_best_group_count(members: int, cores: int, seconds: float) -> int:
@@ -30,9 +30,9 @@ def compute_best_group_count(members: int, cores: int, seconds: float) -> int:
       cores: processor cores, each of which would be a group's own.
       seconds: about how long one process would train.
     """
-    if not 1 < cores <= MAX_GROUPS or members < MIN_MEMBERS_PER_GROUP * cores or members % cores:
+    if not 1 < cores <= _MAX_GROUPS or members < _MIN_MEMBERS_PER_GROUP * cores or members % cores:
         return 1
-    return cores if seconds * GROUP_GAIN > GROUP_START_SECONDS else 1
+    return cores if seconds * _GROUP_GAIN > _GROUP_START_SECONDS else 1
 
 
 def choose_group_count(config: EnsembleConfig, train_size: int) -> int:

@@ -17,10 +17,10 @@ from typing import Any
 from ensemble.machine.jax_environment import CHECKED_FLAGS_VARIABLE, check_jax_environment
 from ensemble.storage.folders import data_folder, is_utf8_path
 
-COMPILE_CACHE_BYTES = 512 * 1024 * 1024
-CACHE_SIZE_VARIABLE, UNBOUNDED_CACHE_SIZE = "JAX_COMPILATION_CACHE_MAX_SIZE", -1
+_COMPILE_CACHE_BYTES = 512 * 1024 * 1024
+_CACHE_SIZE_VARIABLE, _UNBOUNDED_CACHE_SIZE = "JAX_COMPILATION_CACHE_MAX_SIZE", -1
 # Nobody is still writing a compiled program that is older than this.
-HALF_WRITTEN_AGE_S = 60.0
+_HALF_WRITTEN_AGE_S = 60.0
 # What a worker tells XLA on a CPU. Training is right without any of them, only slower.
 XLA_CPU_FLAGS = {
     # XLA's older way to write loops, at LLVM's level 1 and none of them unrolled: compiled in less
@@ -67,7 +67,7 @@ def count_cpu_devices() -> int | None:
     return (int(device_count) or None) if device_count.isdecimal() else None
 
 
-def merge_xla_flags(flags: str, wanted: dict[str, str]) -> str:
+def _merge_xla_flags(flags: str, wanted: dict[str, str]) -> str:
     """XLA's flags with those of the wanted ones that are not among them."""
     missing = [f"--{name}={value}" for name, value in wanted.items() if name not in flags]
     return " ".join([*flags.split(), *missing])
@@ -85,24 +85,24 @@ def prepare_jax() -> None:
         # members train on all cores only when each core is a device of its own.
         set_default_variable("JAX_NUM_CPU_DEVICES", str(count_cpu_cores()))
     if is_cpu_only():
-        flags = merge_xla_flags(os.environ.get("XLA_FLAGS", ""), XLA_CPU_FLAGS)
+        flags = _merge_xla_flags(os.environ.get("XLA_FLAGS", ""), XLA_CPU_FLAGS)
         if flags != os.environ.get("XLA_FLAGS"):
             _set_variable("XLA_FLAGS", flags)
             os.environ[CHECKED_FLAGS_VARIABLE] = flags  # of which those of a person were tried
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
     cache = data_folder() / "compiled"
-    bound = COMPILE_CACHE_BYTES if has_user_name() else UNBOUNDED_CACHE_SIZE
+    bound = _COMPILE_CACHE_BYTES if _has_user_name() else _UNBOUNDED_CACHE_SIZE
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ and can_use_cache_folder(cache):
         _set_variable("JAX_COMPILATION_CACHE_DIR", str(cache))
-        if os.environ.get(CACHE_SIZE_VARIABLE, str(bound)) != str(
-            UNBOUNDED_CACHE_SIZE
+        if os.environ.get(_CACHE_SIZE_VARIABLE, str(bound)) != str(
+            _UNBOUNDED_CACHE_SIZE
         ):  # else no program has a second file
             delete_half_written_programs(cache)
-    set_default_variable(CACHE_SIZE_VARIABLE, str(bound))
+    set_default_variable(_CACHE_SIZE_VARIABLE, str(bound))
     set_default_variable("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 
-def has_user_name() -> bool:
+def _has_user_name() -> bool:
     """Whether the system knows this process's user and group by name; often not in containers.
 
     JAX (0.10 and 0.11), where its cache is bounded, asks for the names of whose each file is, and
@@ -153,7 +153,7 @@ def delete_half_written_programs(cache: Path) -> None:
     for program in cache.glob("*-cache"):
         used = program.with_name(program.name.removesuffix("-cache") + "-atime")
         with contextlib.suppress(OSError):
-            old = time.time() - program.stat().st_mtime > HALF_WRITTEN_AGE_S
+            old = time.time() - program.stat().st_mtime > _HALF_WRITTEN_AGE_S
             if old and not used.exists():
                 program.unlink()
 

@@ -15,7 +15,7 @@ MEMORY_LIMIT_FILES = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/me
 
 
 @dataclass(frozen=True)
-class MachineInfo:
+class _MachineInfo:
     """What a run on the CPU finds.
 
     Attributes:
@@ -33,9 +33,9 @@ class MachineInfo:
 
 
 @functools.lru_cache(maxsize=1)
-def read_machine_info() -> MachineInfo:
+def read_machine_info() -> _MachineInfo:
     """The machine that this process runs on; looked at once a process."""
-    return MachineInfo(
+    return _MachineInfo(
         processor=detect_processor().name,
         cores=count_cpu_cores(),
         memory_bytes=min([psutil.virtual_memory().total, *read_memory_limits()]),

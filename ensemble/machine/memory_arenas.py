@@ -9,7 +9,7 @@ import os
 import sys
 
 ARENAS = 2  # heaps; with one, threads would wait for each other
-M_ARENA_MAX = -8  # from glibc's malloc.h
+_M_ARENA_MAX = -8  # from glibc's malloc.h
 # Where the user says how many, and the word of it that does.
 ARENA_VARIABLES = {"MALLOC_ARENA_MAX": "", "GLIBC_TUNABLES": "glibc.malloc.arena"}
 
@@ -24,6 +24,6 @@ def share_memory_arenas() -> bool:
     if any(name in os.environ and word in os.environ[name] for name, word in ARENA_VARIABLES.items()):
         return False
     try:
-        return bool(ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS))
+        return bool(ctypes.CDLL(None).mallopt(_M_ARENA_MAX, ARENAS))
     except (OSError, AttributeError):  # another C library
         return False

@@ -11,12 +11,12 @@ import os
 # More than any number of tabs needs, and below 10,240, which macOS takes for the most.
 TARGET_FILE_LIMIT = 8192
 # Of the server, before anybody comes, and of what pages and jobs open for a moment.
-SERVER_FILES = 64
+_SERVER_FILES = 64
 # A tab that is open has its connection and the three of an event loop. Streamlit keeps the
 # loops of the last 128 that were closed, as long as `server.disconnectedSessionTTL` says.
-FILES_PER_OPEN_TAB, FILES_PER_CLOSED_TAB = 4, 3
+_FILES_PER_OPEN_TAB, _FILES_PER_CLOSED_TAB = 4, 3
 # From here on there is room for all of those and more tabs than one machine serves.
-AMPLE_FILE_LIMIT = 1024
+_AMPLE_FILE_LIMIT = 1024
 
 
 def raise_open_file_limit() -> int | None:
@@ -49,7 +49,7 @@ def count_free_files() -> int | None:
 
 def is_file_limit_low(limit: int | None) -> bool:
     """Whether tabs may be refused for want of files."""
-    return limit is not None and limit < AMPLE_FILE_LIMIT
+    return limit is not None and limit < _AMPLE_FILE_LIMIT
 
 
 def estimate_served_tabs(limit: int) -> int:
@@ -57,4 +57,4 @@ def estimate_served_tabs(limit: int) -> int:
 
     0 where it is not even enough for the server itself.
     """
-    return max(int(limit >= SERVER_FILES), (limit - SERVER_FILES) // (FILES_PER_OPEN_TAB + FILES_PER_CLOSED_TAB))
+    return max(int(limit >= _SERVER_FILES), (limit - _SERVER_FILES) // (_FILES_PER_OPEN_TAB + _FILES_PER_CLOSED_TAB))

@@ -5,7 +5,7 @@ import importlib.metadata
 import os
 import sys
 
-PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
+_PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
 
 
 def read_package_versions() -> dict[str, str]:
@@ -17,7 +17,7 @@ def read_package_versions() -> dict[str, str]:
 def _read_cached_versions(places: tuple[tuple[str, int], ...]) -> dict[str, str]:
     # Reading the six takes longer than making a run; a package that is installed, updated or
     # removed changes the folder that it is in.
-    return {name: importlib.metadata.version(name) for name in PACKAGES}
+    return {name: importlib.metadata.version(name) for name in _PACKAGES}
 
 
 def _read_folder_mtime(folder: str) -> int:

@@ -26,11 +26,11 @@ from ensemble.machine.network_cost import NetworkCost
 from ensemble.machine.run_estimate import estimate_memory_bytes
 
 # On a CPU more gain nothing and wait longer; on an accelerator.
-MAX_CPU_LANES, MAX_ACCELERATOR_LANES = 16, 64
+_MAX_CPU_LANES, _MAX_ACCELERATOR_LANES = 16, 64
 # Operations of a member's forward pass over a batch, up to which a network is small: on a CPU, as
 # measured; on an accelerator by reckoning, as what takes one far less than a step's calls do.
-SMALL_CPU_FLOPS, SMALL_ACCELERATOR_FLOPS = 1e8, 5e9
-MEMORY_SHARE = 0.5
+_SMALL_CPU_FLOPS, _SMALL_ACCELERATOR_FLOPS = 1e8, 5e9
+_MEMORY_SHARE = 0.5
 
 
 def count_packed_lanes(config: EnsembleConfig) -> int:
@@ -57,17 +57,17 @@ def count_cpu_lanes(config: EnsembleConfig, devices: int, memory_bytes: float) -
     """As `count_packed_lanes`, for so many cores, each a device, and so much memory."""
     cost = _compute_member_cost(config)
     idle = config.members < devices
-    if cost is None or not (idle or cost.flops * config.batch_size <= SMALL_CPU_FLOPS):
+    if cost is None or not (idle or cost.flops * config.batch_size <= _SMALL_CPU_FLOPS):
         return config.members
-    return _count_fitting_members(config, cost, MAX_CPU_LANES, devices, memory_bytes)
+    return _count_fitting_members(config, cost, _MAX_CPU_LANES, devices, memory_bytes)
 
 
 def count_accelerator_lanes(config: EnsembleConfig, memory_bytes: float) -> int:
     """As `count_packed_lanes`, for accelerators that have so much memory together."""
     cost = _compute_member_cost(config)
-    if cost is None or cost.flops * config.batch_size > SMALL_ACCELERATOR_FLOPS:
+    if cost is None or cost.flops * config.batch_size > _SMALL_ACCELERATOR_FLOPS:
         return config.members
-    return _count_fitting_members(config, cost, MAX_ACCELERATOR_LANES, MAX_ACCELERATOR_LANES, memory_bytes)
+    return _count_fitting_members(config, cost, _MAX_ACCELERATOR_LANES, _MAX_ACCELERATOR_LANES, memory_bytes)
 
 
 def _count_fitting_members(
@@ -78,7 +78,7 @@ def _count_fitting_members(
     for lanes in range(most - most % members, members, -members):
         whole = replace(config, members=lanes, vary="")
         needed = estimate_memory_bytes(whole, cost, 0, at_work) + min(lanes, at_work) * data
-        if needed <= MEMORY_SHARE * memory_bytes:
+        if needed <= _MEMORY_SHARE * memory_bytes:
             return lanes
     return members
 

@@ -9,7 +9,7 @@ from pathlib import Path
 CPUINFO = Path("/proc/cpuinfo")
 # The instructions that multiply bfloat16: Intel's two, Arm's as Linux and as macOS call it.
 FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16", "bf16", "feat_bf16")
-MATRIX_UNITS = "amx_bf16"
+_MATRIX_UNITS = "amx_bf16"
 ARM_ON_MACOS = "hw.optional.arm.FEAT_BF16"
 
 
@@ -36,7 +36,7 @@ def detect_processor() -> Processor:
     name, flags = _read_macos_processor() if platform.system() == "Darwin" else parse_cpuinfo(_read_cpuinfo_file())
     name = name or platform.processor() or platform.machine()
     fast = not flags.isdisjoint(FAST_BFLOAT16)
-    return Processor(name, fast_bfloat16=fast, matrix_units=MATRIX_UNITS in flags)
+    return Processor(name, fast_bfloat16=fast, matrix_units=_MATRIX_UNITS in flags)
 
 
 def parse_cpuinfo(text: str) -> tuple[str, frozenset[str]]:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 # No `-m`: see run_module.py. With `-P` its own folder is not looked in either.
 PYTHON_COMMAND = (sys.executable, "-P", str(Path(__file__).resolve().with_name("run_module.py")))
-SAFE_PATH_VARIABLE, PATH_VARIABLE = "PYTHONSAFEPATH", "PYTHONPATH"
+_SAFE_PATH_VARIABLE, _PATH_VARIABLE = "PYTHONSAFEPATH", "PYTHONPATH"
 # As `build_python_environment`, in a script of Bash, after a person's own lines of it.
 SAFE_PATH_LINES = (
-    f"export {SAFE_PATH_VARIABLE}=1",
-    f'export {PATH_VARIABLE}=$(tr -s : <<<":${{{PATH_VARIABLE}:-}}:" | sed "s/^:// ; s/:$//")',
+    f"export {_SAFE_PATH_VARIABLE}=1",
+    f'export {_PATH_VARIABLE}=$(tr -s : <<<":${{{_PATH_VARIABLE}:-}}:" | sed "s/^:// ; s/:$//")',
 )
 
 
@@ -32,7 +32,7 @@ def build_python_environment(environment: Mapping[str, str]) -> dict[str, str]:
     version. An empty entry of PYTHONPATH would mean that folder, too: it stands there after
     PYTHONPATH=$PYTHONPATH:… where there was none before.
     """
-    safe = {**environment, SAFE_PATH_VARIABLE: "1"}
-    if paths := [path for path in safe.pop(PATH_VARIABLE, "").split(os.pathsep) if path]:
-        safe[PATH_VARIABLE] = os.pathsep.join(paths)
+    safe = {**environment, _SAFE_PATH_VARIABLE: "1"}
+    if paths := [path for path in safe.pop(_PATH_VARIABLE, "").split(os.pathsep) if path]:
+        safe[_PATH_VARIABLE] = os.pathsep.join(paths)
     return safe

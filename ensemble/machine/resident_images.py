@@ -6,7 +6,7 @@ from ensemble.errors import ConfigError
 from ensemble.machine.machine_info import read_machine_info
 
 RESIDENT_VARIABLE = "ENSEMBLE_RESIDENT_GB"
-RESIDENT_SHARE = 0.5  # of the memory there is: room for the members, and for the system
+_RESIDENT_SHARE = 0.5  # of the memory there is: room for the members, and for the system
 
 
 def read_resident_limit(devices: int, device_bytes: int | None = None) -> float:
@@ -32,5 +32,5 @@ def read_resident_limit(devices: int, device_bytes: int | None = None) -> float:
             )
         return limit
     if device_bytes is not None:
-        return RESIDENT_SHARE * device_bytes
-    return RESIDENT_SHARE * read_machine_info().memory_bytes / devices
+        return _RESIDENT_SHARE * device_bytes
+    return _RESIDENT_SHARE * read_machine_info().memory_bytes / devices

@@ -15,10 +15,10 @@ from ensemble.optimizers import OPTIMIZERS
 HOWTO_FLOPS = 9_287_680.0  # operations of the HOWTO's network for one of its images
 HOWTO_NETWORK = ("cnn", 0)
 # Without any run to go by: what one accelerator and one processor core manage of such, roughly.
-ROUGH_RATE = {"cpu": 3_500.0, "gpu": 1_000_000.0, "tpu": 300_000.0}
+_ROUGH_RATE = {"cpu": 3_500.0, "gpu": 1_000_000.0, "tpu": 300_000.0}
 # On a CPU stock convolutions do a third as many operations a second as this network's own and as
 # dense layers do, and the smallest network does not more images than this on a core.
-FAST_CPU_NETWORKS, STOCK_CONVOLUTION_SHARE, MAX_CPU_RATE = (("cnn", "mlp", "logistic"), 0.33, 200_000.0)
+_FAST_CPU_NETWORKS, _STOCK_CONVOLUTION_SHARE, _MAX_CPU_RATE = (("cnn", "mlp", "logistic"), 0.33, 200_000.0)
 STARTUP_SECONDS = 8.0  # process, imports, compiling
 
 
@@ -44,7 +44,7 @@ class PastRun:
 
 
 @dataclass(frozen=True)
-class TimeEstimate:
+class _TimeEstimate:
     """Seconds a run will take, and where that comes from: "runs", "bench" or "guess"."""
 
     seconds: float
@@ -62,7 +62,7 @@ def estimate_training_time(
     past: list[PastRun],
     bench: PastRun | None = None,
     work: float = HOWTO_FLOPS,
-) -> TimeEstimate:
+) -> _TimeEstimate:
     """How long `config` will take.
 
     Args:
@@ -96,15 +96,15 @@ def estimate_training_time(
     rate = sorted(rates)[len(rates) // 2]
     steps = max(1, train_size // config.batch_size)
     images = config.epochs * steps * config.batch_size * config.members
-    return TimeEstimate(STARTUP_SECONDS + images / rate, source)
+    return _TimeEstimate(STARTUP_SECONDS + images / rate, source)
 
 
 def estimate_rough_rate(config: EnsembleConfig, platform: str, work: float) -> float:
     """Images times members a second on one accelerator or one core, with no run to go by."""
-    rate = ROUGH_RATE.get(platform, ROUGH_RATE["cpu"]) * HOWTO_FLOPS / work
+    rate = _ROUGH_RATE.get(platform, _ROUGH_RATE["cpu"]) * HOWTO_FLOPS / work
     if platform != "cpu":
         return rate
-    return min(rate * (1.0 if config.network in FAST_CPU_NETWORKS else STOCK_CONVOLUTION_SHARE), MAX_CPU_RATE)
+    return min(rate * (1.0 if config.network in _FAST_CPU_NETWORKS else _STOCK_CONVOLUTION_SHARE), _MAX_CPU_RATE)
 
 
 def describe_members_per_device(members: int, devices: int, parts: int = 1) -> str:
@@ -128,12 +128,12 @@ def describe_members_per_device(members: int, devices: int, parts: int = 1) -> s
 
 
 # As `python -m benchmarks.training.memory` measured them on a CPU.
-BASE_BYTES = 450e6  # Python, JAX, and what they compile
-STATE_COPIES = 4.5  # of each member at once: at work, before and after a step, going to the disk
-ACTIVATION_SHARES = {"cnn": 0.5}  # what a step holds for each number that a layer gives
-DEFAULT_ACTIVATION_SHARE = 4.0
-EVALUATION_BLOCK_SIZE = 256  # images that are judged at once
-STREAM_BYTES = 2**28  # of images that are read as they are needed: those at work, and the next
+_BASE_BYTES = 450e6  # Python, JAX, and what they compile
+_STATE_COPIES = 4.5  # of each member at once: at work, before and after a step, going to the disk
+_ACTIVATION_SHARES = {"cnn": 0.5}  # what a step holds for each number that a layer gives
+_DEFAULT_ACTIVATION_SHARE = 4.0
+_EVALUATION_BLOCK_SIZE = 256  # images that are judged at once
+_STREAM_BYTES = 2**28  # of images that are read as they are needed: those at work, and the next
 
 
 def estimate_memory_bytes(config: EnsembleConfig, cost: NetworkCost, data_bytes: int, devices: int) -> float:
@@ -153,14 +153,14 @@ def estimate_memory_bytes(config: EnsembleConfig, cost: NetworkCost, data_bytes:
     state = of_each * cost.parameters + 4 * cost.running_statistics
     shared = count_devices_per_member(config.members, devices, config.batch_parts)
     at_work = min(config.members * shared, devices)
-    held = ACTIVATION_SHARES.get(config.network, DEFAULT_ACTIVATION_SHARE)
-    step = 4 * held * cost.outputs * max(config.batch_size, EVALUATION_BLOCK_SIZE / 2)
+    held = _ACTIVATION_SHARES.get(config.network, _DEFAULT_ACTIVATION_SHARE)
+    step = 4 * held * cost.outputs * max(config.batch_size, _EVALUATION_BLOCK_SIZE / 2)
     resident = data_bytes <= read_resident_limit(devices)
-    data = devices * (data_bytes if resident else STREAM_BYTES)
-    kept = STATE_COPIES * config.members * state + (at_work - min(config.members, devices)) * state
+    data = devices * (data_bytes if resident else _STREAM_BYTES)
+    kept = _STATE_COPIES * config.members * state + (at_work - min(config.members, devices)) * state
     if config.batch_parts > 1:  # A gradient of each, before and after it is handed over.
         kept += at_work * 2 * config.batch_parts * 4 * cost.parameters
-    return BASE_BYTES + kept + data + at_work * step
+    return _BASE_BYTES + kept + data + at_work * step
 
 
 def find_memory_excess(config: EnsembleConfig, own_cost: NetworkCost | None) -> tuple[float, float] | None:

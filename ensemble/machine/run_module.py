@@ -14,7 +14,7 @@ from pathlib import Path
 PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
-def import_ensemble_package() -> None:
+def _import_ensemble_package() -> None:
     """Import `ensemble` from where this file lies, whichever else could be found by its name."""
     spec = importlib.util.spec_from_file_location(
         PACKAGE_FOLDER.name, PACKAGE_FOLDER / "__init__.py", submodule_search_locations=[str(PACKAGE_FOLDER)]
@@ -31,7 +31,7 @@ def main() -> None:
     name_at = sys.argv.index("-m") + 1
     name = sys.argv[name_at]
     del sys.argv[1 : name_at + 1]
-    import_ensemble_package()
+    _import_ensemble_package()
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 

@@ -24,11 +24,11 @@ from ensemble.tables.prepared_table import read_prepared_table
 
 TARGETS_FILE = "targets.npz"
 CURVE = "curve"  # predictions along the one input of a table
-MAX_TARGET_BYTES = 2**31
+_MAX_TARGET_BYTES = 2**31
 
 
 @dataclass(frozen=True, eq=False)
-class NumericTargets:
+class _NumericTargets:
     """What is true of the test examples.
 
     Attributes:
@@ -152,14 +152,14 @@ def write_numeric_targets(
         write_details(folder / DETAILS_FILE, clean_details(example_names, {})[0])
 
 
-def read_numeric_targets(run: NumericRun) -> NumericTargets:
+def read_numeric_targets(run: NumericRun) -> _NumericTargets:
     """What is true of the test examples.
 
     Raises:
       RunError: the file is not there, or damaged.
     """
     try:
-        values = read_arrays(run.path / TARGETS_FILE, {"targets": ExpectedArray(("N",), "float64")}, MAX_TARGET_BYTES)[
+        values = read_arrays(run.path / TARGETS_FILE, {"targets": ExpectedArray(("N",), "float64")}, _MAX_TARGET_BYTES)[
             "targets"
         ]
         if not len(values) or not np.isfinite(values).all():
@@ -175,7 +175,7 @@ def read_numeric_targets(run: NumericRun) -> NumericTargets:
             f"The targets of the run “{run.id}” cannot be read ({why}): import or train it again."
         ) from error
     values.setflags(write=False)
-    return NumericTargets(values, details.names, groups)
+    return _NumericTargets(values, details.names, groups)
 
 
 def select_numeric_epoch(run: NumericRun, epoch: int | None = None) -> int:

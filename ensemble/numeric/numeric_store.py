@@ -98,7 +98,7 @@ class _ParsedNumericConfig(NamedTuple):
     settings: NumericConfig | None
 
 
-class NumericStore(JobStore[NumericRun, NumericConfig, _ParsedNumericConfig]):
+class _NumericStore(JobStore[NumericRun, NumericConfig, _ParsedNumericConfig]):
     """All runs that predict numbers, those that were trained elsewhere among them."""
 
     kind, noun, config_kinds = NUMERIC, "run", (NUMERIC.config_kind,)
@@ -196,7 +196,7 @@ def list_numeric_member_names(run: NumericRun, epoch: int | None = None) -> Sequ
     return [run.member_names[member] for member in run.remaining_members(epoch)]
 
 
-NUMERIC_STORE = NumericStore()
+NUMERIC_STORE = _NumericStore()
 
 
 def find_numeric_run(run_id: str) -> NumericRun:

@@ -24,15 +24,15 @@ from ensemble.storage import csv_format
 from ensemble.storage.atomic_files import open_atomic_write
 from ensemble.storage.folders import expand_home_path
 
-TEXT_FIELDS = ("said", "run_id", "epoch")
-MAX_FILE = 1_000_000  # bytes; a digit has about 600, 224×224 in colour up to 150,000
-MAX_IMAGE_SIDE = 512  # pixels
-CORRECTIONS_OFF = "Corrections are not saved: start the app with ENSEMBLE_CORRECTIONS set to a folder."
-ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the same corrections make the same archive
+_TEXT_FIELDS = ("said", "run_id", "epoch")
+_MAX_FILE = 1_000_000  # bytes; a digit has about 600, 224×224 in colour up to 150,000
+_MAX_IMAGE_SIDE = 512  # pixels
+_CORRECTIONS_OFF = "Corrections are not saved: start the app with ENSEMBLE_CORRECTIONS set to a folder."
+_ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the same corrections make the same archive
 
 
 @dataclass(frozen=True)
-class Correction:
+class _Correction:
     """One picture and what a person says it is.
 
     Attributes:
@@ -82,14 +82,14 @@ def save_correction(image: NDArray[np.uint8], label: int, prediction: str, run_i
     check_permission(Action.CHANGE)
     path = correction_path(image, label)
     text = PngImagePlugin.PngInfo()
-    for field, value in zip(TEXT_FIELDS, (prediction, run_id, epoch), strict=True):
+    for field, value in zip(_TEXT_FIELDS, (prediction, run_id, epoch), strict=True):
         text.add_itxt(field, str(value))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if is_correction_intact(path):
             return False
         with open_atomic_write(path) as file:
-            convert_to_pillow(image).save(file, "PNG", pnginfo=text)
+            _convert_to_pillow(image).save(file, "PNG", pnginfo=text)
     except OSError as error:
         raise StorageError(
             f"The correction could not be saved in {path.parent.parent}: {error.strerror}. "
@@ -117,11 +117,11 @@ def delete_correction(image: NDArray[np.uint8], label: int) -> bool:
     return True
 
 
-def iterate_corrections() -> Iterator[Correction]:
+def iterate_corrections() -> Iterator[_Correction]:
     """All that are kept and whole, by label and then by checksum; none if they are off."""
     top = find_corrections_folder()
-    for path in sorted(top.glob("[0-9]*/*.png"), key=correction_sort_key) if top else ():
-        if correction := read_correction(path):
+    for path in sorted(top.glob("[0-9]*/*.png"), key=_correction_sort_key) if top else ():
+        if correction := _read_correction(path):
             yield correction
 
 
@@ -139,21 +139,21 @@ def export_corrections() -> bytes:
       `images-32x32x3.npz`); `labels.csv` with a row for each in the same order; and the pictures
       themselves in one folder a label.
     """
-    alike: dict[tuple[int, ...], list[Correction]] = {}
+    alike: dict[tuple[int, ...], list[_Correction]] = {}
     for correction in iterate_corrections():
         alike.setdefault(correction.image.shape, []).append(correction)
     kept = [item for each in alike.values() for item in each]
     rows = [(item.name, item.label, item.prediction, item.run_id, item.epoch) for item in kept]
-    labels = csv_format.format_csv([("file", "label", *TEXT_FIELDS), *rows])
+    labels = csv_format.format_csv([("file", "label", *_TEXT_FIELDS), *rows])
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for shape, each in (alike or {(28, 28, 1): []}).items():
             size = "x".join(map(str, shape))
             name = "images.npz" if len(alike) < 2 else f"images-{size}.npz"
-            add_archive_file(archive, name, pack_correction_arrays(each, shape))
-        add_archive_file(archive, "labels.csv", labels.encode())
+            _add_archive_file(archive, name, _pack_correction_arrays(each, shape))
+        _add_archive_file(archive, "labels.csv", labels.encode())
         for correction in kept:
-            add_archive_file(archive, correction.name, encode_correction_png(correction.image))
+            _add_archive_file(archive, correction.name, _encode_correction_png(correction.image))
     return out.getvalue()
 
 
@@ -161,10 +161,10 @@ def correction_path(image: NDArray[np.uint8], label: int) -> Path:
     """The one file of an image and a label."""
     top = find_corrections_folder()
     if top is None:
-        raise StorageError(CORRECTIONS_OFF)
+        raise StorageError(_CORRECTIONS_OFF)
     shape = image.shape
     has_image_shape = len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
-    if image.dtype != np.uint8 or not has_image_shape or max(shape) > MAX_IMAGE_SIDE or label < 0:
+    if image.dtype != np.uint8 or not has_image_shape or max(shape) > _MAX_IMAGE_SIDE or label < 0:
         raise ValueError(f"{image.dtype} {image.shape} labelled {label} is not a correction")
     return top / str(int(label)) / f"{compute_image_checksum(image)}.png"
 
@@ -174,36 +174,36 @@ def compute_image_checksum(image: NDArray[np.uint8]) -> str:
     return hashlib.sha256(image.tobytes()).hexdigest()[:24]
 
 
-def read_correction(path: Path) -> Correction | None:
+def _read_correction(path: Path) -> _Correction | None:
     """The correction in a file; None if it is torn, or something else."""
     try:
-        if path.stat().st_size > MAX_FILE or not path.parent.name.isdecimal():
+        if path.stat().st_size > _MAX_FILE or not path.parent.name.isdecimal():
             return None
         with silence_decoder_warnings(), PngImagePlugin.PngImageFile(path) as png:
-            if max(png.size) > MAX_IMAGE_SIDE or png.mode not in ("L", "RGB"):
+            if max(png.size) > _MAX_IMAGE_SIDE or png.mode not in ("L", "RGB"):
                 return None
             image = np.asarray(png)
             image = image[..., np.newaxis] if image.ndim == 2 else image
             if compute_image_checksum(image) != path.stem:  # somebody else's picture
                 return None
-            fields = [str(png.info.get(field, "")) for field in TEXT_FIELDS]
+            fields = [str(png.info.get(field, "")) for field in _TEXT_FIELDS]
     except Exception:  # a torn file meets the decoder with exceptions of every kind
         return None
-    return Correction(f"{path.parent.name}/{path.name}", image, int(path.parent.name), *fields)
+    return _Correction(f"{path.parent.name}/{path.name}", image, int(path.parent.name), *fields)
 
 
 def is_correction_intact(path: Path) -> bool:
     """Whether a correction lies there already and can be read."""
-    return path.exists() and read_correction(path) is not None
+    return path.exists() and _read_correction(path) is not None
 
 
-def correction_sort_key(path: Path) -> tuple[int, str]:
+def _correction_sort_key(path: Path) -> tuple[int, str]:
     """By label as a number, then by checksum."""
     label = path.parent.name
     return int(label) if label.isdecimal() else -1, path.name
 
 
-def pack_correction_arrays(kept: list[Correction], shape: tuple[int, ...]) -> bytes:
+def _pack_correction_arrays(kept: list[_Correction], shape: tuple[int, ...]) -> bytes:
     """Corrections of one size as an .npz file."""
     images = np.array([correction.image for correction in kept], np.uint8).reshape(-1, *shape)
     arrays = io.BytesIO()
@@ -211,20 +211,20 @@ def pack_correction_arrays(kept: list[Correction], shape: tuple[int, ...]) -> by
     return arrays.getvalue()
 
 
-def convert_to_pillow(image: NDArray[np.uint8]) -> Image.Image:
+def _convert_to_pillow(image: NDArray[np.uint8]) -> Image.Image:
     """An image of one channel or three, or without that axis."""
     return Image.fromarray(image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image)
 
 
-def encode_correction_png(image: NDArray[np.uint8]) -> bytes:
+def _encode_correction_png(image: NDArray[np.uint8]) -> bytes:
     """The picture alone, without what was said of it."""
     out = io.BytesIO()
-    convert_to_pillow(image).save(out, "PNG")
+    _convert_to_pillow(image).save(out, "PNG")
     return out.getvalue()
 
 
-def add_archive_file(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+def _add_archive_file(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     """One file into the archive, without the time of day."""
-    entry = zipfile.ZipInfo(name, ZIP_TIMESTAMP)
+    entry = zipfile.ZipInfo(name, _ZIP_TIMESTAMP)
     entry.external_attr = 0o644 << 16
     archive.writestr(entry, content, zipfile.ZIP_DEFLATED)

@@ -19,7 +19,7 @@ from ensemble.pictures.whole_picture import NetworkInputFormat, PictureCrop, bui
 AUTOMATIC_OPTIONS = PictureOptions()
 # Pixels: pictures longer than this are looked at by halves, unless what is found there is so
 # small that a stroke would be lost.
-LARGE_PICTURE_SIDE, MIN_MARK_SIDE = 1300, 36
+_LARGE_PICTURE_SIDE, _MIN_MARK_SIDE = 1300, 36
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,19 +72,19 @@ def prepare_picture(
         whether a broad piece of ink is one digit or several that touch; without it, only what
         shape makes clear is cut.
     """
-    if choices == AUTOMATIC_OPTIONS and (image := extract_network_input(picture)) is not None:
+    if choices == AUTOMATIC_OPTIONS and (image := _extract_network_input(picture)) is not None:
         several = split_adjacent_digits(image)
         marks = [Mark(box, 0, convert_to_mnist(cut), cut) for box, cut in several]
         whole = Mark((0, 0, MNIST_SIDE, MNIST_SIDE), 0, image[:, :, np.newaxis], image)
         return SegmentedPicture(
             marks=tuple(marks or [whole]), light=True, threshold=0.5, notes=picture.notes, picture=picture, ink=None
         )
-    if max(picture.pixels.shape) > LARGE_PICTURE_SIDE:
-        prepared = find_picture_marks(halve_picture(picture), choices, decide)
+    if max(picture.pixels.shape) > _LARGE_PICTURE_SIDE:
+        prepared = _find_picture_marks(_halve_picture(picture), choices, decide)
         sides = [max(right - left, low - top) for left, top, right, low in prepared.boxes]
-        if sides and min(sides) >= MIN_MARK_SIDE * prepared.picture.scale:
+        if sides and min(sides) >= _MIN_MARK_SIDE * prepared.picture.scale:
             return prepared
-    return find_picture_marks(picture, choices, decide)
+    return _find_picture_marks(picture, choices, decide)
 
 
 def prepare_whole_picture(picture: Picture, choices: PictureOptions, form: NetworkInputFormat) -> SegmentedPicture:
@@ -101,7 +101,7 @@ def prepare_whole_picture(picture: Picture, choices: PictureOptions, form: Netwo
     return SegmentedPicture((mark,), cut.background == "dark", 0.5, picture.notes, picture, ink=None, cut=cut)
 
 
-def find_picture_marks(picture: Picture, choices: PictureOptions, decide: ClassifyDigits | None) -> SegmentedPicture:
+def _find_picture_marks(picture: Picture, choices: PictureOptions, decide: ClassifyDigits | None) -> SegmentedPicture:
     """The marks of a picture, looked for in all of its pixels."""
     ink = find_ink(picture.pixels, choices)
     marks, notes = find_marks(ink, picture.scale, decide)
@@ -110,14 +110,14 @@ def find_picture_marks(picture: Picture, choices: PictureOptions, decide: Classi
     )
 
 
-def halve_picture(picture: Picture) -> Picture:
+def _halve_picture(picture: Picture) -> Picture:
     """The picture at half its resolution: a quarter of the work."""
     small = np.asarray(Image.fromarray(picture.pixels).reduce(2))
     scale = picture.scale * max(picture.pixels.shape) / max(small.shape)
     return replace(picture, pixels=small, scale=scale)
 
 
-def extract_network_input(picture: Picture) -> NDArray[np.uint8] | None:
+def _extract_network_input(picture: Picture) -> NDArray[np.uint8] | None:
     """The picture as uint8 (28, 28), if it is grey, of this size, and black all around its ink."""
     pixels = picture.pixels
     if picture.size != (MNIST_SIDE, MNIST_SIDE) or pixels.shape[:2] != (MNIST_SIDE, MNIST_SIDE):

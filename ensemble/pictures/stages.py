@@ -13,7 +13,7 @@ from ensemble.pictures.segmentation.marks import Mark
 from ensemble.pictures.segmentation.mnist_form import MNIST_SIDE
 
 MAX_STAGE_SIDE = 512  # pixels of a stage's longer side
-MARKS_PER_ROW = 10  # marks beside each other in the last stage
+_MARKS_PER_ROW = 10  # marks beside each other in the last stage
 
 Name = Literal["original", "grey", "even", "ink", "marks", "part", "image"]
 
@@ -45,17 +45,17 @@ def build_mark_stages(picture: Picture, ink: Ink | None, marks: tuple[Mark, ...]
     """
     width, height = picture.size
     first = PreparationStage("original", "Picture", shrink_image(picture.pixels), f"{width} × {height} pixels.")
-    last = PreparationStage("marks", "Digits", tile_marks(marks), describe_marks(marks, ink is None))
+    last = PreparationStage("marks", "Digits", _tile_marks(marks), _describe_marks(marks, ink is None))
     if ink is None:
         return first, last
     grey = PreparationStage(
-        "grey", "Grey", shrink_image(convert_shares_to_bytes(ink.grey)), "The channel where ink and paper differ most."
+        "grey", "Grey", shrink_image(_convert_shares_to_bytes(ink.grey)), "The channel where ink and paper differ most."
     )
     even = PreparationStage(
-        "even", "Even light", shrink_image(convert_shares_to_bytes(1 - ink.even)), describe_even_light(ink)
+        "even", "Even light", shrink_image(_convert_shares_to_bytes(1 - ink.even)), _describe_even_light(ink)
     )
     preparation_stage = PreparationStage(
-        "ink", "Ink", shrink_image(convert_shares_to_bytes(1.0 - ink.mask)), describe_ink(ink)
+        "ink", "Ink", shrink_image(_convert_shares_to_bytes(1.0 - ink.mask)), describe_ink(ink)
     )
     return first, grey, even, preparation_stage, last
 
@@ -70,16 +70,16 @@ def shrink_image(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.asarray(Image.fromarray(image).resize(size, Image.Resampling.BOX, reducing_gap=2.0))
 
 
-def convert_shares_to_bytes(shares: NDArray[np.floating]) -> NDArray[np.uint8]:
+def _convert_shares_to_bytes(shares: NDArray[np.floating]) -> NDArray[np.uint8]:
     """Shares in 0..1 as bytes."""
     return np.rint(np.clip(shares, 0, 1) * 255).astype(np.uint8)
 
 
-def tile_marks(marks: tuple[Mark, ...]) -> NDArray[np.uint8]:
-    """The marks in rows of `MARKS_PER_ROW`, enlarged as far as `MAX_STAGE_SIDE` allows."""
+def _tile_marks(marks: tuple[Mark, ...]) -> NDArray[np.uint8]:
+    """The marks in rows of `_MARKS_PER_ROW`, enlarged as far as `MAX_STAGE_SIDE` allows."""
     if not marks:
         return np.zeros((MNIST_SIDE, MNIST_SIDE), np.uint8)
-    across = min(MARKS_PER_ROW, len(marks))
+    across = min(_MARKS_PER_ROW, len(marks))
     down = -(-len(marks) // across)
     sheet = np.zeros((down * across, MNIST_SIDE, MNIST_SIDE), np.uint8)
     sheet[: len(marks)] = [mark.image[:, :, 0] for mark in marks]
@@ -89,7 +89,7 @@ def tile_marks(marks: tuple[Mark, ...]) -> NDArray[np.uint8]:
     return flat.repeat(times, axis=0).repeat(times, axis=1)
 
 
-def describe_even_light(ink: Ink) -> str:
+def _describe_even_light(ink: Ink) -> str:
     """How the light was evened."""
     tone = "lighter" if ink.light else "darker"
     return f"Shadows removed; ink is {tone} than the paper."
@@ -102,7 +102,7 @@ def describe_ink(ink: Ink) -> str:
     return f"Ink on {share:.1f} % of the picture{lines}; stroke {ink.stroke:.0f} px."
 
 
-def describe_marks(marks: tuple[Mark, ...], as_it_is: bool) -> str:
+def _describe_marks(marks: tuple[Mark, ...], as_it_is: bool) -> str:
     """How many digits there are, on how many lines."""
     count, lines = len(marks), len({mark.line for mark in marks})
     if as_it_is and count == 1:

@@ -11,7 +11,7 @@ from ensemble.pictures.ink.extraction import PictureOptions, compute_crop_box
 from ensemble.pictures.stages import MAX_STAGE_SIDE, PreparationStage, shrink_image
 
 Pixels = NDArray[np.uint8]
-Box = tuple[int, int, int, int]
+_Box = tuple[int, int, int, int]
 ImageShape = tuple[int, int, int]
 
 MAX_DARK_RIM, MIN_LIGHT_RIM = 48, 207  # of 255: a rim darker or lighter than this is a ground
@@ -35,7 +35,7 @@ class NetworkInputFormat:
     def from_images(cls, images: Pixels) -> "NetworkInputFormat":
         """From some images of a dataset, uint8 (N, H, W, channels)."""
         high, wide, channels = images.shape[1:]
-        ground = classify_background(images[..., 0]) if channels == 1 and len(images) else ""
+        ground = _classify_background(images[..., 0]) if channels == 1 and len(images) else ""
         return cls((high, wide, channels), ground)
 
 
@@ -51,7 +51,7 @@ class PictureCrop:
       background: what the dataset's images stand on, as `NetworkInputFormat` has it.
     """
 
-    box: Box
+    box: _Box
     inverted: bool
     unchanged: bool
     image: Pixels
@@ -72,15 +72,15 @@ def crop_picture(picture: Picture, choices: PictureOptions, form: NetworkInputFo
     pixels, (high, wide, _) = picture.pixels, form.shape
     left, top, right, bottom = compute_crop_box(pixels.shape[:2], choices.crop)
     if choices.fit == "crop":
-        left, top, right, bottom = compute_center_crop((left, top, right, bottom), wide / high)
+        left, top, right, bottom = _compute_center_crop((left, top, right, bottom), wide / high)
     part = pixels[top:bottom, left:right]
     whole = part.shape == pixels.shape
     ready = whole and choices.ink == "auto" and part.shape[:2] == (high, wide)
-    image, inverted = (resize_pixels(part, form.shape), not ready and is_inversion_needed(part, choices.ink, form))
+    image, inverted = (resize_pixels(part, form.shape), not ready and _is_inversion_needed(part, choices.ink, form))
     return PictureCrop((left, top, right, bottom), inverted, ready, 255 - image if inverted else image, form.background)
 
 
-def compute_center_crop(box: Box, proportion: float) -> Box:
+def _compute_center_crop(box: _Box, proportion: float) -> _Box:
     """The largest part in the middle of a box that is so many times as wide as high."""
     left, top, right, bottom = box
     wide = min(right - left, max(1, round((bottom - top) * proportion)))
@@ -89,7 +89,7 @@ def compute_center_crop(box: Box, proportion: float) -> Box:
     return left, top, left + wide, top + high
 
 
-def is_inversion_needed(part: Pixels, ink: str, form: NetworkInputFormat) -> bool:
+def _is_inversion_needed(part: Pixels, ink: str, form: NetworkInputFormat) -> bool:
     """Whether dark and light are to be exchanged, so that it stands on the ground it should.
 
     Args:
@@ -101,12 +101,12 @@ def is_inversion_needed(part: Pixels, ink: str, form: NetworkInputFormat) -> boo
     if not form.background:
         return False
     if ink == "auto":
-        background = classify_background(np.asarray(Image.fromarray(np.ascontiguousarray(part)).convert("L"))[None])
+        background = _classify_background(np.asarray(Image.fromarray(np.ascontiguousarray(part)).convert("L"))[None])
         return bool(background) and background != form.background
     return ink == form.background  # something dark stands on light, and the other way round
 
 
-def classify_background(greys: NDArray[np.uint8]) -> str:
+def _classify_background(greys: NDArray[np.uint8]) -> str:
     """What images (N, h, w) stand on by their rims: "dark", "light", or "" for neither."""
     rims = np.concatenate([greys[:, 0], greys[:, -1], greys[:, :, 0], greys[:, :, -1]], axis=1)
     low, half, high = np.quantile(rims, (0.25, 0.5, 0.75))

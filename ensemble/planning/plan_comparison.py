@@ -53,8 +53,8 @@ def compare_plans(
       RunError: there is no such plan.
     """
     other_maps = maps if other is None else other
-    check_plan(maps, first)
-    check_plan(other_maps, second)
+    _check_plan(maps, first)
+    _check_plan(other_maps, second)
     grids = maps.test, None if other is None else other.test
     (loss,) = compute_plan_losses(grids[0], [first], second, figure, grids[1])
     members = min(maps.test.members, other_maps.test.members)
@@ -85,7 +85,7 @@ def compute_half_budget_loss(maps: PlanGrids, whole: PlanChoice) -> PlanLoss | N
     return compute_plan_losses(maps.test, [half.best], whole.best, whole.metric)[0]
 
 
-def check_plan(maps: PlanGrids, plan: EnsemblePlan) -> None:
+def _check_plan(maps: PlanGrids, plan: EnsemblePlan) -> None:
     """Refuse a plan that a run's map does not have.
 
     Raises:

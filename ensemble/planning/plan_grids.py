@@ -26,8 +26,8 @@ from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 from ensemble.storage.arrays.npz import Arrays
 
 MOST_EPOCHS = 24
-MOST_SCORES = 10_000_000  # epochs times sizes times examples: 80 MB
-THREADS = 4
+_MOST_SCORES = 10_000_000  # epochs times sizes times examples: 80 MB
+_THREADS = 4
 
 Labels = NDArray[np.int32]
 
@@ -94,7 +94,7 @@ def select_grid_epochs(kept: Sequence[int], each: int) -> tuple[int, ...]:
       kept: those with predictions, rising.
       each: how many scores an epoch has.
     """
-    most = max(2, min(MOST_EPOCHS, MOST_SCORES // max(1, each)))
+    most = max(2, min(MOST_EPOCHS, _MOST_SCORES // max(1, each)))
     places = np.linspace(0, len(kept) - 1, min(len(kept), most)).round().astype(int)
     return tuple(kept[place] for place in np.unique(places))
 
@@ -119,7 +119,7 @@ def _score_epochs(
             return str(error)
         return _unpack_scores(arrays)
 
-    with ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
         results = dict(zip(epochs, pool.map(score_epoch, epochs), strict=True))
     scores = {epoch: result for epoch, result in results.items() if isinstance(result, CommitteeScores)}
     return scores, [result for result in results.values() if isinstance(result, str)]

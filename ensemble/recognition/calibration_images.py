@@ -26,10 +26,10 @@ from ensemble.storage.arrays.disk_cache import Arrays, load_or_compute_arrays
 
 Pixels = NDArray[np.uint8]
 
-MAX_KNOWN_IMAGES = 12_000  # training digits that marks are compared with
-MAX_HELD_OUT_IMAGES = 800  # held-out digits, of which one in four is shown as it is, the others varied
-MAX_HELD_OUT_BYTES = 32 * 2**20  # of the images of other datasets: of large ones fewer are held out
-MIN_HELD_OUT_IMAGES = min_calibration_size(0.01)  # with fewer there is no threshold at the smallest share on offer
+_MAX_KNOWN_IMAGES = 12_000  # training digits that marks are compared with
+_MAX_HELD_OUT_IMAGES = 800  # held-out digits, of which one in four is shown as it is, the others varied
+_MAX_HELD_OUT_BYTES = 32 * 2**20  # of the images of other datasets: of large ones fewer are held out
+_MIN_HELD_OUT_IMAGES = min_calibration_size(0.01)  # with fewer there is no threshold at the smallest share on offer
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class CalibrationSource:
 
     @classmethod
     def from_holdout(cls, dataset: str, held: HoldoutSettings) -> "CalibrationSource":
-        """Images of a run by its settings: the test images if it holds out fewer than `MIN_HELD_OUT_IMAGES`."""
+        """Images of a run by its settings: the test images if it holds out fewer than `_MIN_HELD_OUT_IMAGES`."""
         own = find_dataset_entry(dataset).fingerprint
         source = cls(dataset, held.validation, held.seed, own)
-        return source if len(source.held_out_indices) >= MIN_HELD_OUT_IMAGES else cls(dataset, fingerprint=own)
+        return source if len(source.held_out_indices) >= _MIN_HELD_OUT_IMAGES else cls(dataset, fingerprint=own)
 
     @property
     def held_out_indices(self) -> NDArray[np.int64]:
@@ -83,7 +83,7 @@ def load_known_images(source: CalibrationSource) -> KnownDigits | KnownImages:
     form = KnownDigits if find_dataset_entry(source.dataset).is_mnist_like else KnownImages
 
     def compute_known_arrays() -> Arrays:
-        images, labels, _ = select_training_images(source, MAX_KNOWN_IMAGES)
+        images, labels, _ = select_training_images(source, _MAX_KNOWN_IMAGES)
         return form.from_images(images, labels, classes).as_arrays()
 
     return form.from_arrays(load_or_compute_arrays("known", source.cache_key, compute_known_arrays))
@@ -93,7 +93,7 @@ def select_training_images(source: CalibrationSource, most: int) -> tuple[Any, N
     """Training images not held out, evenly out of all, their labels, and how many classes."""
     dataset = datasets.load_dataset(source.dataset)
     chosen = select_evenly(np.delete(np.arange(len(dataset.train_labels)), source.held_out_indices), most)
-    images = take_images(source.dataset, dataset.train_images, chosen)
+    images = _take_images(source.dataset, dataset.train_images, chosen)
     return images, dataset.train_labels[chosen], len(dataset.class_names)
 
 
@@ -101,11 +101,11 @@ def select_training_images(source: CalibrationSource, most: int) -> tuple[Any, N
 def load_test_pictures(dataset: str, fingerprint: str = "") -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Numbers of test images, evenly out of all, and their pictures as distances are taken in."""
     data = datasets.load_dataset(dataset)
-    chosen = select_evenly(np.arange(len(data.test_labels)), MAX_KNOWN_IMAGES)
-    return chosen, select_picture_function(dataset)(take_images(dataset, data.test_images, chosen))
+    chosen = select_evenly(np.arange(len(data.test_labels)), _MAX_KNOWN_IMAGES)
+    return chosen, select_picture_function(dataset)(_take_images(dataset, data.test_images, chosen))
 
 
-def take_images(dataset: str, images: Pixels, numbers: NDArray[np.int64]) -> Any:
+def _take_images(dataset: str, images: Pixels, numbers: NDArray[np.int64]) -> Any:
     """Some of the images, those of digits as an array, others read as they are asked for."""
     return np.asarray(images[numbers]) if find_dataset_entry(dataset).is_mnist_like else ImageSubset(images, numbers)
 
@@ -135,9 +135,9 @@ def load_held_out_images(source: CalibrationSource, fitted: bool) -> tuple[Pixel
     else:
         chosen = np.arange(len(labels))
     few = (
-        MAX_HELD_OUT_IMAGES
+        _MAX_HELD_OUT_IMAGES
         if pen
-        else max(MIN_HELD_OUT_IMAGES, min(MAX_HELD_OUT_IMAGES, MAX_HELD_OUT_BYTES // images[0].size))
+        else max(_MIN_HELD_OUT_IMAGES, min(_MAX_HELD_OUT_IMAGES, _MAX_HELD_OUT_BYTES // images[0].size))
     )
     chosen = select_evenly(chosen, few)
     plain_images, labels = np.asarray(images[chosen]), labels[chosen]

@@ -34,7 +34,7 @@ FOLDER = "calibrating"  # below the data folder
 SWITCH_VARIABLE = "ENSEMBLE_CALIBRATION"
 POLL_INTERVAL_S = 0.3
 WAITING_MESSAGE = "Waiting: another run's rejection is being set."
-STARTING_MESSAGE = "Starting."
+_STARTING_MESSAGE = "Starting."
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class CalibrationStatus(JobStatus):
 
 
 @dataclass(frozen=True)
-class CalibrationJob(Job):
+class _CalibrationJob(Job):
     """The job as it stood when it was read; `id` is "RUN:EPOCH"."""
 
     id: str
@@ -63,17 +63,17 @@ class CalibrationJob(Job):
     kind: JobKind = CALIBRATION
 
 
-class CalibrationStoppedError(Exception):
+class _CalibrationStoppedError(Exception):
     """Somebody asked the job to stop while it was running."""
 
 
-def create_calibration_job(job_id: str, status: CalibrationStatus | None = None) -> CalibrationJob:
+def create_calibration_job(job_id: str, status: CalibrationStatus | None = None) -> _CalibrationJob:
     """The job of that id, as yet not begun if nothing else is said."""
     name = f"setting what “{job_id.partition(':')[0]}” rejects"
-    return CalibrationJob(job_id, name, data_folder() / FOLDER, status or CalibrationStatus())
+    return _CalibrationJob(job_id, name, data_folder() / FOLDER, status or CalibrationStatus())
 
 
-def read_calibration_job() -> CalibrationJob | None:
+def read_calibration_job() -> _CalibrationJob | None:
     """The job that was asked for last; None where there was none, or it cannot be read."""
     try:
         status = CalibrationStatus.from_dict(read_json(create_calibration_job("").status_file))
@@ -82,7 +82,7 @@ def read_calibration_job() -> CalibrationJob | None:
     return create_calibration_job(":".join(status.subject.rsplit(":", 2)[1:]), status)
 
 
-def start_calibration(run_id: str, epoch: int) -> CalibrationJob:
+def start_calibration(run_id: str, epoch: int) -> _CalibrationJob:
     """Begin the job for a run and epoch, unless one is at work: then that one, whosever it is.
 
     Nobody's permission is asked: whoever may look at a run may classify with it.
@@ -132,12 +132,12 @@ def wait_for_calibration(
         job = read_calibration_job()
         own = job is not None and job.status.subject == subject
         if job and job.active:
-            message = job.message or STARTING_MESSAGE
+            message = job.message or _STARTING_MESSAGE
             report(*((job.status.share, message) if own else (0.0, WAITING_MESSAGE)))
         elif job and own and starts:
             return "" if job.state == "finished" else job.message
         else:
-            report(0.0, STARTING_MESSAGE)
+            report(0.0, _STARTING_MESSAGE)
             starts += start_calibration(run_id, epoch).status.subject == subject
         time.sleep(POLL_INTERVAL_S)
     return ""
@@ -169,7 +169,7 @@ def calibrate_finished_run(run_id: str) -> None:
 def _calibrate_run(job_id: str, status: StatusWriter[CalibrationStatus], stop: StopRequest) -> Outcome:
     def report_progress(share: float, message: str) -> None:
         if stop():
-            raise CalibrationStoppedError
+            raise _CalibrationStoppedError
         status.update(state="running", progress=share, message=message)
 
     run_id, _, epoch = job_id.partition(":")
@@ -183,6 +183,6 @@ def _calibrate_run(job_id: str, status: StatusWriter[CalibrationStatus], stop: S
 
         members = open_members(run_id, int(epoch))
         calibrate_rejection(members, config.dataset, config, report_progress)
-    except CalibrationStoppedError:
+    except _CalibrationStoppedError:
         return Outcome("stopped", "Stopped. Open Classify again to go on.")
     return Outcome("finished")

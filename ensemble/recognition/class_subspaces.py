@@ -10,7 +10,7 @@ from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.recognition.reconstruction import compute_subspace_residuals, fit_subspace, normalize_rows
 
 MAX_SUBSPACE_AXES = 30  # of each class's features
-MAX_FEATURE_IMAGES, MIN_FEATURE_IMAGES, MAX_FORWARD_PASSES = (
+_MAX_FEATURE_IMAGES, _MIN_FEATURE_IMAGES, _MAX_FORWARD_PASSES = (
     5000,
     1000,
     24_000,
@@ -83,4 +83,4 @@ def compute_free_energy(logits: Floats) -> NDArray[np.float64]:
 
 def count_feature_images(members: int) -> int:
     """How many training images are shown to so many members."""
-    return max(MIN_FEATURE_IMAGES, min(MAX_FEATURE_IMAGES, MAX_FORWARD_PASSES // members))
+    return max(_MIN_FEATURE_IMAGES, min(_MAX_FEATURE_IMAGES, _MAX_FORWARD_PASSES // members))

@@ -41,7 +41,7 @@ Pixels = NDArray[np.uint8]
 
 DEFAULT_REFUSE = 0.03
 # Test digits, nearest as pictures, that the members are asked about: fewer where there are many.
-MAX_CANDIDATES, MIN_CANDIDATES, MAX_MEMBER_CANDIDATES = 128, 32, 1024
+_MAX_CANDIDATES, _MIN_CANDIDATES, _MAX_MEMBER_CANDIDATES = 128, 32, 1024
 
 
 class Classifier:
@@ -219,7 +219,7 @@ class Classifier:
           count: how many, at most 32.
         """
         dataset = datasets.load_dataset(self.dataset)
-        most = max(MIN_CANDIDATES, min(MAX_CANDIDATES, MAX_MEMBER_CANDIDATES // self.members))
+        most = max(_MIN_CANDIDATES, min(_MAX_CANDIDATES, _MAX_MEMBER_CANDIDATES // self.members))
         numbers, pictures = calibration_images.load_test_pictures(self.dataset, self._fingerprint)
         reduced = calibration_images.select_picture_function(self.dataset)(image[None])[0]
         near = numbers[nearest_neighbors.find_nearest_pictures(reduced, pictures, most)]

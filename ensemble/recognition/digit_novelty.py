@@ -21,8 +21,8 @@ from ensemble.recognition.stroke_traits import compute_stroke_traits, fit_gaussi
 Pixels = NDArray[np.uint8]
 
 SIDE = 28
-BLUR_SIGMA = 0.8  # σ in pixels: a pen's stroke a pixel beside another's is near it
-STROKE_SAMPLE_STEP = 3  # every third image says enough of eighteen traits
+_BLUR_SIGMA = 0.8  # σ in pixels: a pen's stroke a pixel beside another's is near it
+_STROKE_SAMPLE_STEP = 3  # every third image says enough of eighteen traits
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +47,8 @@ class KnownDigits:
     @classmethod
     def from_images(cls, images: Pixels, labels: Ints, classes: int) -> "KnownDigits":
         """From training images, uint8 (R, 28, 28, 1), and their labels (R,)."""
-        reduced, stroke_traits = (reduce_digit_images(images), compute_stroke_traits(images[::STROKE_SAMPLE_STEP]))
-        strokes = tuple(fit_gaussian(stroke_traits[labels[::STROKE_SAMPLE_STEP] == c]) for c in range(classes))
+        reduced, stroke_traits = (reduce_digit_images(images), compute_stroke_traits(images[::_STROKE_SAMPLE_STEP]))
+        strokes = tuple(fit_gaussian(stroke_traits[labels[::_STROKE_SAMPLE_STEP] == c]) for c in range(classes))
         own = tuple(reduced[labels == c] for c in range(classes))
         return cls(classes, own, tuple(map(normalize_rows, own)), strokes)
 
@@ -98,7 +98,7 @@ def reduce_digit_images(images: Pixels) -> NDArray[np.float32]:
     """Images set upright, blurred and reduced: (N, 144), what their distances are taken in."""
     from scipy import ndimage
 
-    blurred = ndimage.gaussian_filter(deskew_images(images), (0, BLUR_SIGMA, BLUR_SIGMA))
+    blurred = ndimage.gaussian_filter(deskew_images(images), (0, _BLUR_SIGMA, _BLUR_SIGMA))
     inner = blurred[:, 2:-2, 2:-2].reshape(len(images), 12, 2, 12, 2)
     return inner.mean(axis=(2, 4)).reshape(len(images), 144)
 

@@ -21,11 +21,11 @@ from ensemble.recognition.stroke_traits import VARIANCE_SLACK
 
 Pixels = NDArray[np.uint8]
 
-GRAY_SIDE, COLOR_SIDE = 12, 8  # of the small picture: 144 and 192 numbers
+_GRAY_SIDE, _COLOR_SIDE = 12, 8  # of the small picture: 144 and 192 numbers
 IMAGES_PER_BLOCK = 64  # images looked at together: 10 MB of 224×224 in colour
-TEXTURE_SCALES = (1, 2, 4)  # pixels apart, between which texture is told
-MIN_DOWNSAMPLED_SIDE = 32  # pixels that the shorter side keeps at least where images are averaged down
-MIN_DEVIATION = 2.0  # levels of 255 that an image with nothing on it is taken to vary by
+_TEXTURE_SCALES = (1, 2, 4)  # pixels apart, between which texture is told
+_MIN_DOWNSAMPLED_SIDE = 32  # pixels that the shorter side keeps at least where images are averaged down
+_MIN_DEVIATION = 2.0  # levels of 255 that an image with nothing on it is taken to vary by
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class KnownImages:
         spread = off.T @ off / max(len(off) - classes, 1)
         inverse = np.linalg.inv(spread + VARIANCE_SLACK * np.eye(len(scale)))
         own = tuple(reduced[labels == c] for c in range(classes))
-        return cls(own, tuple(map(remove_light_and_contrast, own)), means, inverse, scale)
+        return cls(own, tuple(map(_remove_light_and_contrast, own)), means, inverse, scale)
 
     def as_arrays(self) -> dict[str, NDArray[np.generic]]:
         """As arrays to be cached; `from_arrays` reads them."""
@@ -102,7 +102,7 @@ class KnownImages:
         """From what `as_arrays` gives."""
         own = tuple(np.split(arrays["pictures"], np.cumsum(arrays["counts"])[:-1]))
         return cls(
-            own, tuple(map(remove_light_and_contrast, own)), *(arrays[name] for name in ("means", "inverse", "scale"))
+            own, tuple(map(_remove_light_and_contrast, own)), *(arrays[name] for name in ("means", "inverse", "scale"))
         )
 
     def compute_measures(self, images: Pixels, probabilities: Floats) -> NDArray[np.float64]:
@@ -125,7 +125,7 @@ class KnownImages:
         if not len(images):
             return result
         reduced = reduce_images(images)
-        forms = remove_light_and_contrast(reduced)
+        forms = _remove_light_and_contrast(reduced)
         for c in np.unique(answers):
             mine = answers == c
             result[1, mine] = compute_nearest_distances(reduced[mine], self.pictures[c])
@@ -137,12 +137,12 @@ class KnownImages:
 
 def reduce_images(images: Pixels | ImageSubset) -> NDArray[np.float32]:
     """Images averaged down to a few pixels, (N, F) in 0…1: what their distances are taken in."""
-    return apply_in_blocks(_reduce_image_block, images)
+    return _apply_in_blocks(_reduce_image_block, images)
 
 
 def _reduce_image_block(images: Pixels) -> NDArray[np.float32]:
     channels = images.shape[3]
-    side = GRAY_SIDE if channels == 1 else COLOR_SIDE
+    side = _GRAY_SIDE if channels == 1 else _COLOR_SIDE
     size = min(side, images.shape[2]), min(side, images.shape[1])
     each = [
         np.asarray(Image.fromarray(image[..., 0] if channels == 1 else image).resize(size, Image.Resampling.BOX))
@@ -151,7 +151,7 @@ def _reduce_image_block(images: Pixels) -> NDArray[np.float32]:
     return np.array(each, np.float32).reshape(len(images), -1) / np.float32(255)
 
 
-def remove_light_and_contrast(reduced: NDArray[np.float32]) -> NDArray[np.float32]:
+def _remove_light_and_contrast(reduced: NDArray[np.float32]) -> NDArray[np.float32]:
     """Small pictures (N, F) without their light and contrast: mean 0, length 1."""
     return normalize_rows(reduced - reduced.mean(axis=-1, keepdims=True))
 
@@ -163,23 +163,23 @@ def compute_image_traits(images: Pixels | ImageSubset) -> NDArray[np.float64]:
     pixels along rows and columns as a share of all it varies, and how the channels go together.
     Images of 64 pixels and more are averaged down first.
     """
-    return apply_in_blocks(_compute_block_traits, images)
+    return _apply_in_blocks(_compute_block_traits, images)
 
 
 def _compute_block_traits(images: Pixels) -> NDArray[np.float64]:
-    x = downsample_images(images, max(1, min(images.shape[1:3]) // MIN_DOWNSAMPLED_SIDE))
+    x = downsample_images(images, max(1, min(images.shape[1:3]) // _MIN_DOWNSAMPLED_SIDE))
     channels = x.shape[3]
     mean, deviation = x.mean(axis=(1, 2)), x.std(axis=(1, 2))
     grey = x.mean(axis=3)
-    varies = grey.std(axis=(1, 2)) + MIN_DEVIATION
+    varies = grey.std(axis=(1, 2)) + _MIN_DEVIATION
     traits = [*mean.T, *deviation.T]
-    for apart in TEXTURE_SCALES:
+    for apart in _TEXTURE_SCALES:
         traits.append(np.abs(grey[:, apart:] - grey[:, :-apart]).mean(axis=(1, 2)) / varies)
         traits.append(np.abs(grey[:, :, apart:] - grey[:, :, :-apart]).mean(axis=(1, 2)) / varies)
     off = x - mean[:, None, None]
     for channel, other in ((0, 1), (0, 2), (1, 2)) if channels == 3 else ():
         together = (off[..., channel] * off[..., other]).mean(axis=(1, 2))
-        traits.append(together / (deviation[:, channel] * deviation[:, other] + MIN_DEVIATION**2))
+        traits.append(together / (deviation[:, channel] * deviation[:, other] + _MIN_DEVIATION**2))
     return np.stack(traits, axis=1).astype(np.float64)
 
 
@@ -200,7 +200,7 @@ def downsample_images(images: Pixels, factor: int) -> NDArray[np.float32]:
     return cells.sum(axis=3, dtype=np.float32) / np.float32(factor * factor)
 
 
-def apply_in_blocks(function: Callable[[Pixels], NDArray[Any]], images: Pixels | ImageSubset) -> NDArray[Any]:
+def _apply_in_blocks(function: Callable[[Pixels], NDArray[Any]], images: Pixels | ImageSubset) -> NDArray[Any]:
     """A function of images, asked of some at a time: they may be a memory map of gigabytes."""
     starts = range(0, max(len(images), 1), IMAGES_PER_BLOCK)
     return np.concatenate([function(np.asarray(images[at : at + IMAGES_PER_BLOCK])) for at in starts])

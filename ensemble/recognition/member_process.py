@@ -29,9 +29,9 @@ from ensemble.storage.records.field_checks import Count, check_json_value
 
 PROCESS_MODULE = "ensemble.recognition.member_process_main"
 DEFAULT_BATCH_SIZE, MAX_BATCH_SIZE = 1024, 65_536
-MAX_LINE_BYTES = 2**16
-MAX_LOG_BYTES = 2**16
-CLOSE_TIMEOUT_S = 10.0
+_MAX_LINE_BYTES = 2**16
+_MAX_LOG_BYTES = 2**16
+_CLOSE_TIMEOUT_S = 10.0
 
 
 class OpenedMembers(TypedDict):
@@ -114,7 +114,7 @@ class MemberProcess:
                 with contextlib.suppress(OSError):  # what was not sent is of no use any more
                     pipe.close()
         try:
-            self._process.wait(CLOSE_TIMEOUT_S)
+            self._process.wait(_CLOSE_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -149,7 +149,7 @@ class MemberProcess:
 
     def _receive_line(self) -> dict[str, Any]:
         """The next line; what it says is wrong is raised as it was there."""
-        line = self._output.readline(MAX_LINE_BYTES)
+        line = self._output.readline(_MAX_LINE_BYTES)
         if not line.endswith(b"\n"):
             raise self._explain_end()
         message = parse_json(line)
@@ -177,9 +177,9 @@ class MemberProcess:
     def _explain_end(self) -> EnsembleError:
         """Why the process is no longer there; what it wrote stands in the log."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(CLOSE_TIMEOUT_S)
+            self._process.wait(_CLOSE_TIMEOUT_S)
         status = self._process.poll()
-        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - MAX_LOG_BYTES))
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - _MAX_LOG_BYTES))
         written = self._log.read().decode("utf-8", "replace").strip()
         logging.getLogger("ensemble").error("The process of a run's members ended.\n%s", written)
         how = format_exit_status(status) if status is not None else "it does not answer"

@@ -21,14 +21,14 @@ def main() -> None:
     os.dup2(2, 1)
     requests = sys.stdin.buffer
     try:
-        serve_members(requests, answers)
+        _serve_members(requests, answers)
     except EnsembleError as error:
-        send_answer(answers, {"error": str(error), "kind": type(error).__name__})
+        _send_answer(answers, {"error": str(error), "kind": type(error).__name__})
     except BrokenPipeError:  # Whoever asked has gone.
         os._exit(0)
 
 
-def serve_members(requests: IO[bytes], answers: IO[bytes]) -> None:
+def _serve_members(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Answer each request with probabilities, float32 (M, N, C), in its bytes.
 
     Args:
@@ -37,20 +37,20 @@ def serve_members(requests: IO[bytes], answers: IO[bytes]) -> None:
       answers: a line for each, then the bytes.
 
     Raises:
-      EnsembleError: as `open_chosen_members`, or a probability is no number.
+      EnsembleError: as `_open_chosen_members`, or a probability is no number.
     """
     asked = json.loads(requests.readline())
-    members, numbers = open_chosen_members(asked["run_id"], asked["epoch"], asked["members"])
+    members, numbers = _open_chosen_members(asked["run_id"], asked["epoch"], asked["members"])
     classes = members.network.classes
-    send_answer(answers, {"epoch": members.epoch, "members": numbers, "classes": classes})
+    _send_answer(answers, {"epoch": members.epoch, "members": numbers, "classes": classes})
     while line := requests.readline():
         images = np.empty(json.loads(line)["shape"], np.uint8)
-        if read_into_array(requests, images) < images.nbytes:
+        if _read_into_array(requests, images) < images.nbytes:
             return  # Whoever asked has gone.
-        send_answer(answers, {}, members.predict_probabilities(images))
+        _send_answer(answers, {}, members.predict_probabilities(images))
 
 
-def open_chosen_members(run_id: str, epoch: int | None, numbers: list[int] | None) -> tuple[Members, list[int]]:
+def _open_chosen_members(run_id: str, epoch: int | None, numbers: list[int] | None) -> tuple[Members, list[int]]:
     """The members of these numbers, from 0, at an epoch, and the numbers.
 
     Args:
@@ -71,7 +71,7 @@ def open_chosen_members(run_id: str, epoch: int | None, numbers: list[int] | Non
     return select_members(run, members, numbers), numbers
 
 
-def read_into_array(file: IO[bytes], array: NDArray[np.uint8]) -> int:
+def _read_into_array(file: IO[bytes], array: NDArray[np.uint8]) -> int:
     """Fill an array from a file; how many bytes there were."""
     view, done = array.reshape(-1).data, 0
     while done < len(view):
@@ -83,7 +83,7 @@ def read_into_array(file: IO[bytes], array: NDArray[np.uint8]) -> int:
     return done
 
 
-def send_answer(answers: IO[bytes], message: dict[str, Any], array: NDArray[np.float32] | None = None) -> None:
+def _send_answer(answers: IO[bytes], message: dict[str, Any], array: NDArray[np.float32] | None = None) -> None:
     """A line of JSON, and an array's bytes behind it."""
     answers.write(json.dumps(message).encode() + b"\n")
     if array is not None:

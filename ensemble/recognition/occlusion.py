@@ -15,8 +15,8 @@ from ensemble.analysis.quality.averaging import Floats, average_probabilities
 Pixels = NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 
-PATCH_STRIDES = {5: 2, 7: 3, 9: 3}  # by the patch's side, both in pixels of an image of 28
-STRIDES_IMAGE_SIDE = 28
+_PATCH_STRIDES = {5: 2, 7: 3, 9: 3}  # by the patch's side, both in pixels of an image of 28
+_STRIDES_IMAGE_SIDE = 28
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class Occlusion:
 def compute_patch_strides(shape: tuple[int, ...]) -> dict[int, int]:
     """Patches of an image (H, W, …), the smallest first: their strides by their sides, in pixels.
 
-    As large a share of the image as those of `PATCH_STRIDES` are of one of 28.
+    As large a share of the image as those of `_PATCH_STRIDES` are of one of 28.
     """
-    share = min(shape[:2]) / STRIDES_IMAGE_SIDE
-    return {max(2, round(side * share)): max(1, round(stride * share)) for side, stride in PATCH_STRIDES.items()}
+    share = min(shape[:2]) / _STRIDES_IMAGE_SIDE
+    return {max(2, round(side * share)): max(1, round(stride * share)) for side, stride in _PATCH_STRIDES.items()}
 
 
 def list_patches(image: Pixels) -> list[Box]:

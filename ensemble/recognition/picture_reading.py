@@ -17,7 +17,7 @@ from ensemble.recognition.rejection import (
     score_missing_paper,
 )
 
-REJECTED_TEXT = "?"
+_REJECTED_TEXT = "?"
 PAPER_SIGN, LOOPS_SIGN = ("paper", "loops")  # signs that no image of a dataset has, only a mark in a picture
 PICTURE_REJECTED_SENTENCE = "Too much on this picture is nothing that I know: it is rejected as a whole."
 
@@ -153,7 +153,7 @@ def build_reading(
         )
         for n in range(len(labels))
     )
-    texts = [REJECTED_TEXT if digit.rejected else class_names[digit.label] for digit in digits]
+    texts = [_REJECTED_TEXT if digit.rejected else class_names[digit.label] for digit in digits]
     confidences = averaged.max(axis=-1)[~rejected]
     confidence = float(confidences.prod()) if len(confidences) else 0.0
     joint = "" if max(map(len, class_names)) == 1 else " "

@@ -21,7 +21,7 @@ def serialize_reading(classifier: Classifier, prepared: SegmentedPicture, readin
         {
             "box": [int(side) for side in mark.box],
             "line": int(mark.line),
-            **serialize_digit(digit, classifier.class_names),
+            **_serialize_digit(digit, classifier.class_names),
         }
         for mark, digit in zip(prepared.marks, reading.digits, strict=True)
     ]
@@ -36,7 +36,7 @@ def serialize_reading(classifier: Classifier, prepared: SegmentedPicture, readin
     }
 
 
-def serialize_digit(digit: Digit, names: Sequence[str]) -> dict[str, Any]:
+def _serialize_digit(digit: Digit, names: Sequence[str]) -> dict[str, Any]:
     """What is said of one digit; `mutual_information` is in nats."""
     return {
         "label": int(digit.label),

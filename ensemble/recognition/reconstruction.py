@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-NEIGHBOR_COUNT = 8
-RIDGE_SHARE = 0.03  # of the neighbours' squared distances: keeps weights from running to ±∞
-ROWS_PER_BLOCK = 256  # rows compared with all that is known at once: tens of MB
+_NEIGHBOR_COUNT = 8
+_RIDGE_SHARE = 0.03  # of the neighbours' squared distances: keeps weights from running to ±∞
+_ROWS_PER_BLOCK = 256  # rows compared with all that is known at once: tens of MB
 
 Rows = NDArray[np.float32]
 
@@ -20,13 +20,13 @@ def compute_nearest_distances(rows: NDArray[np.float32], known_rows: NDArray[np.
     if not len(known_rows):
         return np.full(len(rows), 2 * np.sqrt(rows.shape[1]), np.float32)
     squares, minima = (known_rows**2).sum(axis=1), np.empty(len(rows), np.float32)
-    for at in range(0, len(rows), ROWS_PER_BLOCK):
-        block = rows[at : at + ROWS_PER_BLOCK]
-        minima[at : at + ROWS_PER_BLOCK] = (squares - 2 * block @ known_rows.T).min(axis=1)
+    for at in range(0, len(rows), _ROWS_PER_BLOCK):
+        block = rows[at : at + _ROWS_PER_BLOCK]
+        minima[at : at + _ROWS_PER_BLOCK] = (squares - 2 * block @ known_rows.T).min(axis=1)
     return np.sqrt(np.maximum(minima + (rows**2).sum(axis=1), 0))
 
 
-def compute_neighbor_residuals(rows: Rows, known_rows: Rows, count: int = NEIGHBOR_COUNT) -> NDArray[np.float64]:
+def compute_neighbor_residuals(rows: Rows, known_rows: Rows, count: int = _NEIGHBOR_COUNT) -> NDArray[np.float64]:
     """How far each row is from what its nearest known rows make up together, (N,).
 
     These are mixed by weights of sum 1 that come nearest to it: a stroke a little longer than all
@@ -44,11 +44,11 @@ def compute_neighbor_residuals(rows: Rows, known_rows: Rows, count: int = NEIGHB
         return np.full(len(rows), 2 * np.sqrt(rows.shape[-1]))
     count = min(count, len(known_rows))
     squares, residuals = (known_rows**2).sum(axis=1), np.empty(len(rows))
-    for at in range(0, len(rows), ROWS_PER_BLOCK):
-        block = rows[at : at + ROWS_PER_BLOCK]
+    for at in range(0, len(rows), _ROWS_PER_BLOCK):
+        block = rows[at : at + _ROWS_PER_BLOCK]
         nearest = np.argpartition(squares - 2 * block @ known_rows.T, count - 1, axis=1)[:, :count]
         apart = (known_rows[nearest] - block[:, None]).astype(np.float64)
-        residuals[at : at + ROWS_PER_BLOCK] = _minimize_mix_length(apart)
+        residuals[at : at + _ROWS_PER_BLOCK] = _minimize_mix_length(apart)
     return residuals
 
 
@@ -56,7 +56,7 @@ def _minimize_mix_length(apart: NDArray[np.float64]) -> NDArray[np.float64]:
     """The least length (N,) of mixes of N times K differences (N, K, F), weights of sum 1."""
     products = apart @ apart.swapaxes(1, 2)
     count = products.shape[1]
-    slack = RIDGE_SHARE * np.trace(products, axis1=1, axis2=2) + 1e-12
+    slack = _RIDGE_SHARE * np.trace(products, axis1=1, axis2=2) + 1e-12
     products += slack[:, None, None] * np.eye(count)
     weights = np.linalg.solve(products, np.ones((len(apart), count, 1)))
     weights /= weights.sum(axis=1, keepdims=True)

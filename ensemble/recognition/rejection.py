@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.analysis.quality.conformal import conformal_quantile
 
-TAIL_SHARE = 0.1  # the share of held-out digits with the highest values, beyond which rarity is extrapolated
+_TAIL_SHARE = 0.1  # the share of held-out digits with the highest values, beyond which rarity is extrapolated
 MAX_TAIL_EXCESS = 20.0  # a measure off the scale adds no more than this many mean excesses
 
 
@@ -30,7 +30,7 @@ class Rarity:
     def from_held_out(cls, values: Floats) -> "Rarity":
         """From a measure's values of held-out digits, (n,), high for what is novel."""
         ranked = np.sort(np.asarray(values, np.float64))
-        start = int((1 - TAIL_SHARE) * len(ranked))
+        start = int((1 - _TAIL_SHARE) * len(ranked))
         edge = float(ranked[start])
         return cls(ranked, edge, max(float((ranked[start:] - edge).mean()), 1e-9))
 
@@ -48,7 +48,7 @@ class Rarity:
         as_high = n - np.searchsorted(self.sorted_values, values, side="left")
         counted = -np.log((as_high + 1) / (n + 1))
         beyond = np.minimum((values - self.tail_start) / self.mean_excess, MAX_TAIL_EXCESS)
-        return np.where(np.asarray(values) > self.tail_start, beyond - np.log(TAIL_SHARE), counted)
+        return np.where(np.asarray(values) > self.tail_start, beyond - np.log(_TAIL_SHARE), counted)
 
     def leave_one_out(self, values: Floats) -> NDArray[np.float64]:
         """−ln p of the held-out digits' own values (n,), each among the n − 1 others.
@@ -58,11 +58,11 @@ class Rarity:
         """
         n = len(self.sorted_values)
         as_high = n - np.searchsorted(self.sorted_values, values, side="left")
-        further = self.sorted_values[int((1 - TAIL_SHARE) * n) :] - self.tail_start
+        further = self.sorted_values[int((1 - _TAIL_SHARE) * n) :] - self.tail_start
         apart = values - self.tail_start
         excess = np.maximum((further.sum() - apart) / max(1, len(further) - 1), 1e-9)
         beyond = np.minimum(apart / excess, MAX_TAIL_EXCESS)
-        return np.where(apart > 0, beyond - np.log(TAIL_SHARE), -np.log(as_high / n))
+        return np.where(apart > 0, beyond - np.log(_TAIL_SHARE), -np.log(as_high / n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,14 +145,14 @@ def has_too_many_rejected_marks(rejected: NDArray[np.bool_], sizes: Floats) -> b
     usual_read, usual_rejected = (
         float(np.median(sizes[which])) if which.any() else 0.0 for which in (~rejected, rejected)
     )
-    against = int((rejected & (sizes >= DIRT_SIZE_RATIO * usual_read)).sum())
-    read = int((~rejected & (sizes >= CHANCE_SIZE_RATIO * usual_rejected)).sum())
-    return against >= 2 and against >= MIN_REJECTED_SHARE * (against + read)
+    against = int((rejected & (sizes >= _DIRT_SIZE_RATIO * usual_read)).sum())
+    read = int((~rejected & (sizes >= _CHANCE_SIZE_RATIO * usual_rejected)).sum())
+    return against >= 2 and against >= _MIN_REJECTED_SHARE * (against + read)
 
 
-DIRT_SIZE_RATIO, CHANCE_SIZE_RATIO, MIN_REJECTED_SHARE = 0.45, 0.15, 0.3
-MAX_DIGIT_LOOPS, EXTRA_LOOP_SCORE = 2, 6.4
-BARE_GROUND_SHARE, GROUND_TAIL_SCALE = (
+_DIRT_SIZE_RATIO, _CHANCE_SIZE_RATIO, _MIN_REJECTED_SHARE = 0.45, 0.15, 0.3
+_MAX_DIGIT_LOOPS, _EXTRA_LOOP_SCORE = 2, 6.4
+_BARE_GROUND_SHARE, _GROUND_TAIL_SCALE = (
     0.15,
     0.03,
 )  # of what is around ink: hardly a rendered digit has less bare paper
@@ -167,7 +167,7 @@ def score_missing_paper(ground: Floats) -> NDArray[np.float64]:
     Args:
       ground: (N,), how much around each is neither ink nor bare paper, in [0, 1].
     """
-    return np.minimum(np.maximum(np.asarray(ground) - BARE_GROUND_SHARE, 0) / GROUND_TAIL_SCALE, MAX_TAIL_EXCESS)
+    return np.minimum(np.maximum(np.asarray(ground) - _BARE_GROUND_SHARE, 0) / _GROUND_TAIL_SCALE, MAX_TAIL_EXCESS)
 
 
 def score_extra_loops(loops: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -179,7 +179,7 @@ def score_extra_loops(loops: NDArray[np.int64]) -> NDArray[np.float64]:
     Args:
       loops: (N,).
     """
-    return np.minimum(EXTRA_LOOP_SCORE * np.maximum(np.asarray(loops) - MAX_DIGIT_LOOPS, 0), MAX_TAIL_EXCESS)
+    return np.minimum(_EXTRA_LOOP_SCORE * np.maximum(np.asarray(loops) - _MAX_DIGIT_LOOPS, 0), MAX_TAIL_EXCESS)
 
 
 def find_judging_marks(scores: Floats, pieces: NDArray[np.int64]) -> NDArray[np.int64]:

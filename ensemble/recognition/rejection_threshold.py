@@ -176,7 +176,7 @@ class NoveltyJudge:
     def _measure_judged(self) -> Arrays:
         images, labels = load_held_out_images(self._source, fitted=False)
         activations = self._compute_activations(images)
-        kinds = list_ood_images(self._source.dataset, self._source.fingerprint)
+        kinds = _list_ood_images(self._source.dataset, self._source.fingerprint)
         strange = np.concatenate([images for _, _, images in kinds])
         return {
             "scores": self._compute_scores(images, activations),
@@ -231,7 +231,7 @@ def calibrate_rejection(
     for fitted in (True, False):
         load_held_out_images(source, fitted)
     report(0.4, "Drawing what belongs to no class.")
-    list_ood_images(source.dataset, source.fingerprint)
+    _list_ood_images(source.dataset, source.fingerprint)
     report(0.5, "Showing the members held-out images.")
     judge = NoveltyJudge(members, dataset, held)
     report(0.8, "Showing the members what belongs to no class.")
@@ -239,7 +239,7 @@ def calibrate_rejection(
     report(1.0, "")
 
 
-def list_ood_images(dataset: str, fingerprint: str = "") -> tuple[tuple[str, str, Pixels], ...]:
+def _list_ood_images(dataset: str, fingerprint: str = "") -> tuple[tuple[str, str, Pixels], ...]:
     """Key, title and images of each kind of out-of-distribution image that there is.
 
     Letters, signs and scribbles are shown only to those that have learnt what a pen writes.

@@ -11,8 +11,8 @@ from ensemble.analysis.quality.averaging import Floats
 
 Pixels = NDArray[np.uint8]
 
-INK_LEVEL = 100  # of 255: what is counted as stroke
-PEN_ENLARGEMENT = 3  # times enlarged: strokes two pixels wide have a middle then
+_INK_LEVEL = 100  # of 255: what is counted as stroke
+_PEN_ENLARGEMENT = 3  # times enlarged: strokes two pixels wide have a middle then
 # Added to the variance of every trait, so that one that all digits of a class share does not
 # reject what has a little more of it.
 VARIANCE_SLACK = 0.05
@@ -24,7 +24,7 @@ def compute_stroke_traits(images: Pixels) -> NDArray[np.float64]:
     Of the pen's width the last two: its deviation, as a share of its mean, and how much wider than
     most of the strokes the widest place is.
     """
-    ink = images[..., 0] > INK_LEVEL
+    ink = images[..., 0] > _INK_LEVEL
     rows, columns = _count_row_crossings(ink), _count_row_crossings(ink.swapaxes(1, 2))
     tall, wide = (ink.any(axis=axis).sum(axis=1) for axis in (2, 1))
     edge, area = _count_edge_pixels(ink), ink.sum(axis=(1, 2))
@@ -63,7 +63,7 @@ def measure_pen_widths(images: Pixels) -> NDArray[np.float64]:
     widths = np.zeros((len(images), 2))
     for n, image in enumerate(images[..., 0]):
         grey = image.astype(np.float32) / np.float32(255)
-        ink = np.pad(ndimage.zoom(grey, PEN_ENLARGEMENT, order=1) > 0.5, 1)
+        ink = np.pad(ndimage.zoom(grey, _PEN_ENLARGEMENT, order=1) > 0.5, 1)
         inside = ndimage.distance_transform_edt(ink)
         middle = inside[(inside == ndimage.maximum_filter(inside, 3)) & (inside > 1)]
         if middle.size:

@@ -34,10 +34,10 @@ from ensemble.regression.logistic_objective import (
 )
 from ensemble.regression.settings import LbfgsConfig
 
-ZOOM_STEPS, BACKTRACKING_STEPS = 20, 30
+_ZOOM_STEPS, _BACKTRACKING_STEPS = 20, 30
 
 
-class SolverState(NamedTuple):
+class _SolverState(NamedTuple):
     """Where the solver stands.
 
     Attributes:
@@ -95,17 +95,17 @@ class LbfgsSolver:
     ) -> None:
         self._config, self._shape = config, (x.shape[1], classes)
         self._count, self._layout = len(x), Layout(len(devices), tuple(devices))
-        self._optimizer = create_lbfgs_optimizer(config)
+        self._optimizer = _create_lbfgs_optimizer(config)
         self._block = self._choose_block_size()
         # Compiled before the samples are there: both want memory for themselves.
         self._begin, self._iterate, self.compile_seconds = self._compile_programs()
         self._samples = self._place_samples(x, labels)
 
-    def start(self) -> SolverState:
+    def start(self) -> _SolverState:
         """The beginning: weights of zero."""
         return jax.block_until_ready(self._begin(self._samples))
 
-    def iterate(self, point: SolverState) -> tuple[SolverState, SolverIteration]:
+    def iterate(self, point: _SolverState) -> tuple[_SolverState, SolverIteration]:
         """One iteration from `point`; both are whole when it returns."""
         began = time.perf_counter()
         point, figures = jax.block_until_ready(self._iterate(point, self._samples))
@@ -115,7 +115,7 @@ class LbfgsSolver:
         solver_iteration = SolverIteration(float(value), float(error), float(step_size), int(evaluations), seconds)
         return point, solver_iteration
 
-    def gather_weights(self, point: SolverState) -> NDArray[np.float32]:
+    def gather_weights(self, point: _SolverState) -> NDArray[np.float32]:
         """Every device's weights, (D, F, C): they are the same."""
         return np.asarray(point.weights).reshape(-1, *self._shape)
 
@@ -156,12 +156,12 @@ class LbfgsSolver:
         axis = AXIS if len(self._layout.devices) > 1 else None
         return build_logistic_objective(samples, self._count, self._config.l2, axis)
 
-    def _begin_solve(self, samples: BlockedSamples) -> SolverState:
+    def _begin_solve(self, samples: BlockedSamples) -> _SolverState:
         weights = jnp.zeros(self._shape)
         value, gradient = jax.value_and_grad(self._build_loss(samples))(weights)
-        return SolverState(weights, self._optimizer.init(weights), value, gradient)
+        return _SolverState(weights, self._optimizer.init(weights), value, gradient)
 
-    def _run_iteration(self, point: SolverState, samples: BlockedSamples) -> tuple[SolverState, tuple[Array, ...]]:
+    def _run_iteration(self, point: _SolverState, samples: BlockedSamples) -> tuple[_SolverState, tuple[Array, ...]]:
         loss = self._build_loss(samples)
         updates, memory = self._optimizer.update(
             point.gradient, point.memory, point.weights, value=point.value, grad=point.gradient, value_fn=loss
@@ -174,16 +174,16 @@ class LbfgsSolver:
             search = memory[-1]  # The line search has been at the new weights already.
             step_size, value, gradient = search.learning_rate, search.value, search.grad
             evaluations = search.info.num_linesearch_steps
-        point = SolverState(weights, memory, value, gradient)
+        point = _SolverState(weights, memory, value, gradient)
         return point, (value, jnp.linalg.norm(gradient), step_size, evaluations)
 
 
-def create_lbfgs_optimizer(config: LbfgsConfig) -> optax.GradientTransformationExtraArgs:
+def _create_lbfgs_optimizer(config: LbfgsConfig) -> optax.GradientTransformationExtraArgs:
     """L-BFGS of optax with the line search, or the fixed step, that is asked for."""
     if config.stepsize:
         return optax.lbfgs(config.stepsize, config.history, linesearch=None)
     if config.linesearch == "backtracking":
-        search = optax.scale_by_backtracking_linesearch(BACKTRACKING_STEPS, store_grad=True)
+        search = optax.scale_by_backtracking_linesearch(_BACKTRACKING_STEPS, store_grad=True)
         return optax.lbfgs(None, config.history, linesearch=search)
-    search = optax.scale_by_zoom_linesearch(ZOOM_STEPS, initial_guess_strategy="one")
+    search = optax.scale_by_zoom_linesearch(_ZOOM_STEPS, initial_guess_strategy="one")
     return optax.lbfgs(None, config.history, linesearch=search)

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 # What a block weighs on a CPU: near to a core when the second product reads it; or, for a device
 # that is all cores at once, work enough to share.
-BLOCK_BYTES, SHARED_BLOCK_BYTES = 512 * 1024, 4 * 1024 * 1024
-FLOATS_PER_REGISTER = 16  # float32 in a vector register: samples of a block, and columns of a product
+_BLOCK_BYTES, _SHARED_BLOCK_BYTES = 512 * 1024, 4 * 1024 * 1024
+_FLOATS_PER_REGISTER = 16  # float32 in a vector register: samples of a block, and columns of a product
 
-CACHE_LINE_BYTES = 64  # bytes of a cache line
+_CACHE_LINE_BYTES = 64  # bytes of a cache line
 
 PADDING_LABEL = -1  # the label of what only fills up a block
 
@@ -53,10 +53,10 @@ def choose_block_size(samples: int, features: int, on_cpu: bool, shared: bool = 
       on_cpu: whether the devices are CPUs.
       shared: whether several cores work on each block.
     """
-    whole = max(-(-samples // FLOATS_PER_REGISTER) * FLOATS_PER_REGISTER, FLOATS_PER_REGISTER)
-    room = SHARED_BLOCK_BYTES if shared else BLOCK_BYTES
-    fitting = room // (4 * features) // FLOATS_PER_REGISTER * FLOATS_PER_REGISTER
-    return min(whole, max(fitting, FLOATS_PER_REGISTER)) if on_cpu else whole
+    whole = max(-(-samples // _FLOATS_PER_REGISTER) * _FLOATS_PER_REGISTER, _FLOATS_PER_REGISTER)
+    room = _SHARED_BLOCK_BYTES if shared else _BLOCK_BYTES
+    fitting = room // (4 * features) // _FLOATS_PER_REGISTER * _FLOATS_PER_REGISTER
+    return min(whole, max(fitting, _FLOATS_PER_REGISTER)) if on_cpu else whole
 
 
 def count_blocks(samples: int, block: int, shards: int) -> int:
@@ -107,8 +107,8 @@ def _release_pages(x: NDArray[np.float32]) -> None:
 def _allocate_aligned_zeros(*shape: int) -> NDArray[np.float32]:
     """Zeros that begin on a cache line: a CPU device takes such an array over without a copy."""
     size = 4 * int(np.prod(shape))
-    room = np.zeros(size + CACHE_LINE_BYTES, np.uint8)
-    start = -room.ctypes.data % CACHE_LINE_BYTES
+    room = np.zeros(size + _CACHE_LINE_BYTES, np.uint8)
+    start = -room.ctypes.data % _CACHE_LINE_BYTES
     return room[start : start + size].view(np.float32).reshape(shape)
 
 
@@ -136,7 +136,7 @@ def build_logistic_objective(
         return 0.5 * l2 * jnp.vdot(weights, weights)
 
     def compute_value_and_gradient(weights: Array) -> tuple[Array, Array]:
-        value, gradient = sum_loss_and_gradient(weights, samples)
+        value, gradient = _sum_loss_and_gradient(weights, samples)
         mean = sum_over_devices(jnp.append(gradient.ravel(), value)) / count
         return mean[-1] + compute_penalty(weights), mean[:-1].reshape(weights.shape) + l2 * weights
 
@@ -152,13 +152,13 @@ def build_logistic_objective(
     return compute_loss
 
 
-def sum_loss_and_gradient(weights: Array, samples: BlockedSamples) -> tuple[Array, Array]:
+def _sum_loss_and_gradient(weights: Array, samples: BlockedSamples) -> tuple[Array, Array]:
     """The samples' losses summed, in nats, and the gradient of that by the weights (F, C)."""
     features, classes = weights.shape
-    unused = -classes % FLOATS_PER_REGISTER  # A product with whole registers of columns takes less time.
+    unused = -classes % _FLOATS_PER_REGISTER  # A product with whole registers of columns takes less time.
 
     def add_block(total: tuple[Array, Array], block: BlockedSamples) -> tuple[tuple[Array, Array], None]:
-        loss, residual = compute_softmax_loss(weights.T @ block.x, block.labels)
+        loss, residual = _compute_softmax_loss(weights.T @ block.x, block.labels)
         gradient = block.x @ jnp.pad(residual, ((0, unused), (0, 0))).T
         return (total[0] + loss, total[1] + gradient), None
 
@@ -167,7 +167,7 @@ def sum_loss_and_gradient(weights: Array, samples: BlockedSamples) -> tuple[Arra
     return loss, gradient[:, :classes]
 
 
-def compute_softmax_loss(logits: Array, labels: Array) -> tuple[Array, Array]:
+def _compute_softmax_loss(logits: Array, labels: Array) -> tuple[Array, Array]:
     """Cross-entropy summed over a block, and its gradient by the logits.
 
     Args:

@@ -19,8 +19,8 @@ from ensemble.storage.records.field_checks import Count, Seconds, parse_dataclas
 if TYPE_CHECKING:
     from ensemble.regression.lbfgs_solver import LbfgsSolver
 
-CHOICE_FILE_NAME, LOG_FILE_NAME = "choice.json", "log.txt"
-TRIAL_SECONDS = 0.4  # of iterations with each, and at least one iteration
+CHOICE_FILE_NAME, _LOG_FILE_NAME = "choice.json", "log.txt"
+_TRIAL_SECONDS = 0.4  # of iterations with each, and at least one iteration
 TRIAL_ITERATIONS = 10
 
 
@@ -65,7 +65,7 @@ def time_solver(solver: "LbfgsSolver", devices: int) -> PmapTrial:
     """
     point, _ = solver.iterate(solver.start())  # The first also wakes the threads.
     seconds, evaluations = list[float](), list[int]()
-    while len(seconds) < TRIAL_ITERATIONS and sum(seconds) < TRIAL_SECONDS:
+    while len(seconds) < TRIAL_ITERATIONS and sum(seconds) < _TRIAL_SECONDS:
         point, iteration = solver.iterate(point)
         seconds.append(iteration.seconds)
         evaluations.append(max(iteration.evaluations, 1))
@@ -85,11 +85,11 @@ def choose_faster_way(without: PmapTrial, with_pmap: PmapTrial) -> PmapChoice:
 def save_pmap_choice(folder: Path, choice: PmapChoice) -> None:
     """Write it beside the regression's settings, and into its log."""
     write_json(folder / CHOICE_FILE_NAME, asdict(choice))
-    with open_plain_append(folder / LOG_FILE_NAME) as log:
-        log.write(f"{describe_pmap_measurement(choice)}\n".encode())
+    with open_plain_append(folder / _LOG_FILE_NAME) as log:
+        log.write(f"{_describe_pmap_measurement(choice)}\n".encode())
 
 
-def describe_pmap_measurement(choice: PmapChoice) -> str:
+def _describe_pmap_measurement(choice: PmapChoice) -> str:
     """What was measured and chosen, in a line."""
     if choice.without is None or choice.with_pmap is None:
         return "There is one device: solved without pmap."

@@ -29,12 +29,12 @@ from ensemble.regression.status import RegressionStatus
 from ensemble.regression.store import Regression
 from ensemble.storage.records.json_lines import append_line
 
-SWEEP_DEVICES = (1, 2, 4, 8)
-SWEEP_ITERATIONS = 20
-STATUS_INTERVAL_S = 0.3
+_SWEEP_DEVICES = (1, 2, 4, 8)
+_SWEEP_ITERATIONS = 20
+_STATUS_INTERVAL_S = 0.3
 
 
-class SolveTask(NamedTuple):
+class _SolveTask(NamedTuple):
     """One solve: its name in the history, on how many devices, and how many iterations."""
 
     name: str
@@ -89,18 +89,18 @@ class RegressionRunner:
             del solver
         return Outcome("finished")
 
-    def _plan_solves(self, problem: ClassificationProblem) -> list[SolveTask]:
+    def _plan_solves(self, problem: ClassificationProblem) -> list[_SolveTask]:
         config, every = self._solve.config, choose_devices(0)
         # A CPU has as many devices as one asks for; more than it has cores gain nothing.
         on_cpu = every[0].platform == "cpu"
         all_of_them = min(count_cpu_cores(), len(every)) if on_cpu else len(every)
         many = len(choose_devices(config.devices or all_of_them))
-        few = min(config.iterations, SWEEP_ITERATIONS)
-        swept = [count for count in SWEEP_DEVICES if config.sweep and count <= len(every)]
+        few = min(config.iterations, _SWEEP_ITERATIONS)
+        swept = [count for count in _SWEEP_DEVICES if config.sweep and count <= len(every)]
         # After the counting: whoever tries them has JAX begin anew, with devices for just that.
         ways = self._choose_solves(problem, {"without": 1, "with": many}, len(every))
-        parts = [SolveTask(name, count, config.iterations) for name, count in ways.items()]
-        return parts + [SolveTask(f"sweep-{count}", count, few) for count in swept]
+        parts = [_SolveTask(name, count, config.iterations) for name, count in ways.items()]
+        return parts + [_SolveTask(f"sweep-{count}", count, few) for count in swept]
 
     def _choose_solves(self, problem: ClassificationProblem, both: dict[str, int], most: int) -> dict[str, int]:
         """Of both solves those to make in full, each with its number of devices, `most` at most."""
@@ -133,7 +133,7 @@ class RegressionRunner:
             restart_cpu_devices(count)
         return choose_devices(count)
 
-    def _run_solve(self, part: SolveTask, solver: LbfgsSolver) -> Outcome | None:
+    def _run_solve(self, part: _SolveTask, solver: LbfgsSolver) -> Outcome | None:
         several = part.devices > 1 or part.name == "with"
         place = {"solve": part.name, "devices": part.devices, "pmap": several}
         self._append_history("compile", 0, **place, seconds=solver.compile_seconds)
@@ -156,11 +156,11 @@ class RegressionRunner:
     def _append_history(self, kind: str, step: int, **values: object) -> None:
         append_line(self._history, {"kind": kind, "step": step, **values})
 
-    def _count_iteration(self, seconds: float, part: SolveTask) -> None:
+    def _count_iteration(self, seconds: float, part: _SolveTask) -> None:
         self._done += 1
         self._pace.append(seconds)
         now = time.monotonic()
-        if now - self._told > STATUS_INTERVAL_S:
+        if now - self._told > _STATUS_INTERVAL_S:
             self._told = now
             left = (self._status.status.iterations - self._done) * float(np.mean(self._pace))
             words = f"Solving on {_format_device_count(part.devices)}."

@@ -26,10 +26,10 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray, map_npy
 from ensemble.storage.folders import data_folder
 
-INFORMATIVE_FEATURES = 50  # features that tell the classes apart, as in JAXopt's example
-REDUNDANT_FEATURES = 2  # sums of those, scikit-learn's default; the others are noise
-MAX_STORED_PROBLEMS = 4  # drawn problems that stay on disk
-DRAW_SCRIPT = """
+_INFORMATIVE_FEATURES = 50  # features that tell the classes apart, as in JAXopt's example
+_REDUNDANT_FEATURES = 2  # sums of those, scikit-learn's default; the others are noise
+_MAX_STORED_PROBLEMS = 4  # drawn problems that stay on disk
+_DRAW_SCRIPT = """
 import sys, numpy, sklearn.datasets
 folder, *numbers = sys.argv[1:]
 samples, features, classes, informative, redundant, seed = map(int, numbers)
@@ -62,12 +62,12 @@ def load_regression_samples(config: LbfgsConfig) -> ClassificationProblem:
         x = pixels.astype(np.float32)
         x /= 255
         return ClassificationProblem(x, np.asarray(dataset.train_labels, np.int32), len(dataset.class_names))
-    folder = prepare_drawn_samples(config)
+    folder = _prepare_drawn_samples(config)
     try:
         with contextlib.suppress(DamagedFileError, FileNotFoundError):
             return _read_drawn_samples(folder, config)
         shutil.rmtree(folder, ignore_errors=True)  # Drawn again they are the same numbers.
-        return _read_drawn_samples(prepare_drawn_samples(config), config)
+        return _read_drawn_samples(_prepare_drawn_samples(config), config)
     except (OSError, DamagedFileError) as error:
         raise StorageError(
             f"The samples drawn into {folder} cannot be read ({error}): see to that folder, or delete it."
@@ -82,10 +82,10 @@ def _read_drawn_samples(folder: Path, config: LbfgsConfig) -> ClassificationProb
     return ClassificationProblem(x, labels, config.classes)
 
 
-def prepare_drawn_samples(config: LbfgsConfig) -> Path:
+def _prepare_drawn_samples(config: LbfgsConfig) -> Path:
     """The folder of the drawn samples; drawn now if they are not there."""
-    informative = min(INFORMATIVE_FEATURES, config.features)
-    redundant = min(REDUNDANT_FEATURES, config.features - informative)
+    informative = min(_INFORMATIVE_FEATURES, config.features)
+    redundant = min(_REDUNDANT_FEATURES, config.features - informative)
     numbers = [config.samples, config.features, config.classes, informative, redundant, config.seed]
     place = data_folder() / "synthetic"
     folder = place / "-".join(map(str, numbers))
@@ -106,7 +106,7 @@ def _draw_samples(folder: Path, numbers: list[int]) -> None:
     """Draw beside and rename, so that the folder is there as a whole or not at all."""
     beside = Path(tempfile.mkdtemp(prefix=".drawn-", dir=folder.parent))
     try:
-        words = [sys.executable, "-c", DRAW_SCRIPT, str(beside), *map(str, numbers)]
+        words = [sys.executable, "-c", _DRAW_SCRIPT, str(beside), *map(str, numbers)]
         subprocess.run(words, check=True, capture_output=True, env=build_worker_environment())
         with contextlib.suppress(OSError):  # Another process may have been faster.
             beside.rename(folder)
@@ -119,5 +119,5 @@ def _draw_samples(folder: Path, numbers: list[int]) -> None:
 def _delete_old_samples(place: Path) -> None:
     """Keep the problems used last."""
     newest = sorted(place.glob("[0-9]*"), key=lambda folder: folder.stat().st_mtime, reverse=True)
-    for old in newest[MAX_STORED_PROBLEMS:]:
+    for old in newest[_MAX_STORED_PROBLEMS:]:
         shutil.rmtree(old, ignore_errors=True)

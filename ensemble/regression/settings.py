@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from ensemble.settings import Settings, declare_setting
 
-PROBLEMS = ("synthetic", "digits", "mnist")
-LINESEARCHES = ("zoom", "backtracking")
-PMAP_CHOICES = ("both", "with", "without", "faster")
+_PROBLEMS = ("synthetic", "digits", "mnist")
+_LINESEARCHES = ("zoom", "backtracking")
+_PMAP_CHOICES = ("both", "with", "without", "faster")
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,14 @@ class LbfgsConfig(Settings):
     """
 
     dataset: str = declare_setting(
-        "synthetic", "What to classify: drawn samples, or a dataset's pixels.", choices=PROBLEMS
+        "synthetic", "What to classify: drawn samples, or a dataset's pixels.", choices=_PROBLEMS
     )
     samples: int = declare_setting(50_000, "Samples to draw.", low=100, high=1_000_000)
     features: int = declare_setting(784, "Numbers in a sample.", low=8, high=10_000)
     classes: int = declare_setting(10, "Classes to draw.", low=2, high=100)
     iterations: int = declare_setting(100, "Iterations of L-BFGS.", low=1, high=10_000)
     linesearch: str = declare_setting(
-        "zoom", "How a step's length is found: zoom (strong Wolfe) or backtracking (Armijo).", choices=LINESEARCHES
+        "zoom", "How a step's length is found: zoom (strong Wolfe) or backtracking (Armijo).", choices=_LINESEARCHES
     )
     stepsize: float = declare_setting(0.0, "A fixed step size; 0 searches.", low=0.0, high=100.0)
     l2: float = declare_setting(0.0, "Adds l2 / 2 · |W|² to the objective.", low=0.0, high=1000.0)
@@ -35,7 +35,7 @@ class LbfgsConfig(Settings):
         "both",
         "Solve with pmap and without, in one way only, or in that which is faster on these "
         "samples when both are tried for a moment.",
-        choices=PMAP_CHOICES,
+        choices=_PMAP_CHOICES,
     )
     devices: int = declare_setting(0, "Devices to spread the samples over; 0 takes all.", low=0, high=1024)
     sweep: bool = declare_setting(True, "Measure the speed-up on 1, 2, 4 and 8 devices, too.")

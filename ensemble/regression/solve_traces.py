@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ensemble.regression.speedup import Speedup, compute_speedup
 from ensemble.storage.records.json_lines import Line, read_lines
 
-FloatArray = NDArray[np.float64]
-SOLVE_NAME_PATTERN = re.compile(r"without|with|sweep-[0-9]{1,5}")
+_FloatArray = NDArray[np.float64]
+_SOLVE_NAME_PATTERN = re.compile(r"without|with|sweep-[0-9]{1,5}")
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class SolveTrace:
     devices: int
     pmap: bool
     compile_seconds: float
-    objective: FloatArray
-    error: FloatArray
-    step_size: FloatArray
-    evaluations: FloatArray
-    seconds: FloatArray
+    objective: _FloatArray
+    error: _FloatArray
+    step_size: _FloatArray
+    evaluations: _FloatArray
+    seconds: _FloatArray
     weight_spread: float | None
 
 
@@ -82,7 +82,7 @@ def read_regression_traces(folder: Path) -> RegressionTraces:
     """
     gathered: dict[str, list[Line]] = {}
     for line in read_lines(folder / "history.jsonl"):
-        if SOLVE_NAME_PATTERN.fullmatch(str(line.get("solve"))):
+        if _SOLVE_NAME_PATTERN.fullmatch(str(line.get("solve"))):
             gathered.setdefault(line["solve"], []).append(line)
     # Of a solve whose beginning cannot be read nobody knows on what it ran.
     traces = {
@@ -102,7 +102,7 @@ def _build_solve_trace(lines: list[Line]) -> SolveTrace:
     steps = [line for line in lines if line["kind"] == "iteration"]
     end: dict[str, Any] = next((line for line in lines if line["kind"] == "end"), {})
 
-    def read_column(name: str) -> FloatArray:
+    def read_column(name: str) -> _FloatArray:
         values = [float("nan") if line[name] is None else line[name] for line in steps]
         return np.array(values, np.float64)
 

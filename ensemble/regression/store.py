@@ -34,7 +34,7 @@ class Regression(StoredJob):
     kind: JobKind = REGRESSION
 
 
-class RegressionStore(JobStore[Regression, LbfgsConfig, LbfgsConfig]):
+class _RegressionStore(JobStore[Regression, LbfgsConfig, LbfgsConfig]):
     """All regressions.
 
     One is launched again to have it whole. But where its task on a cluster has outlived the
@@ -69,7 +69,7 @@ class RegressionStore(JobStore[Regression, LbfgsConfig, LbfgsConfig]):
         return f"it has ended, {job.status.state}." if ended else ""
 
 
-REGRESSION_STORE = RegressionStore()
+REGRESSION_STORE = _RegressionStore()
 
 
 def create_regression(config: LbfgsConfig, placement: Placement | None = None) -> Regression:

@@ -13,7 +13,7 @@ from ensemble.wording.escaping import BOLD, ESCAPED, HIDDEN, JOINER, remove_invi
 
 SHEET_TITLE = "Try it"
 # The styles of paragraphs by their roles; those that are not here do not stand on paper.
-PARAGRAPH_STYLES = {
+_PARAGRAPH_STYLES = {
     "answer": "answer",
     "evidence": "evidence",
     "finding": "text",
@@ -65,18 +65,18 @@ class PageElements:
         """One part of a section; "" for what is for a screen alone, as images to press."""
         match part:
             case Paragraph():
-                if part.role not in PARAGRAPH_STYLES:
+                if part.role not in _PARAGRAPH_STYLES:
                     return ""
                 text = render_sentence_html(part.text) if part.markdown else escape_html_text(part.text)
-                return f'<p class="{PARAGRAPH_STYLES[part.role]}">{text}</p>'
+                return f'<p class="{_PARAGRAPH_STYLES[part.role]}">{text}</p>'
             case Table():
-                return render_table_html(part)
+                return _render_table_html(part)
             case Figures():
                 return self.render_figures(part)
             case Tiles():
-                return render_tiles_html(part)
+                return _render_tiles_html(part)
             case Listing():
-                return render_listing_html(part)
+                return _render_listing_html(part)
             case CopyableText():
                 return (
                     f'<figure class="copied"><figcaption>{escape_html_text(part.label)}</figcaption>'
@@ -107,7 +107,7 @@ class PageElements:
         number = len(self.figures)
         self.figures.append(figure_spec := build_figure_spec(figure))
         sees = render_sentence_html(figure.explanation) if figure.markdown else escape_html_text(figure.explanation)
-        high = figure_height_px(figure_spec)
+        high = _figure_height_px(figure_spec)
         return (
             f'<figure class="drawn"{"" if is_visible else " hidden"}><figcaption>{sees}</figcaption>'
             f'<div class="plot" role="img" aria-label="{escape_html_attribute(figure.alt)}" '
@@ -115,7 +115,7 @@ class PageElements:
         )
 
 
-def figure_height_px(figure: FigureSpec) -> int:
+def _figure_height_px(figure: FigureSpec) -> int:
     """The pixels that a figure needs, so that nothing moves when it is drawn."""
     return round(figure["figure"].get("layout", {}).get("height") or 450)
 
@@ -143,50 +143,50 @@ def render_sentence_html(sentence: str) -> str:
     return HIDDEN.sub(lambda match: html.escape(letters[int(match[1])], quote=False), bold)
 
 
-def render_table_html(part: Table) -> str:
+def _render_table_html(part: Table) -> str:
     """A table with its caption; its first column names the rows."""
     frame = part.frame
     head = "".join(f'<th scope="col">{escape_html_text(name)}</th>' for name in frame.columns)
-    body = "".join(render_row_html(values) for values in frame.itertuples(index=False, name=None))
+    body = "".join(_render_row_html(values) for values in frame.itertuples(index=False, name=None))
     caption = escape_html_text(part.caption)
     inner = (
         f'<div class="wide" role="region" aria-label="{escape_html_attribute(part.caption)}" tabindex="0">'
         f"<table>{'' if part.folded else f'<caption>{caption}</caption>'}"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     ) + (f'<p class="note">{escape_html_text(part.note)}</p>' if part.note else "")
-    return render_fold_html(part.caption, inner) if part.folded else inner
+    return _render_fold_html(part.caption, inner) if part.folded else inner
 
 
-def render_row_html(values: Sequence[Any]) -> str:
+def _render_row_html(values: Sequence[Any]) -> str:
     """A row, its first cell the heading."""
     first, *rest = values
     cells = "".join(f"<td>{escape_html_text(value)}</td>" for value in rest)
     return f'<tr><th scope="row">{escape_html_text(first)}</th>{cells}</tr>'
 
 
-def render_fold_html(title: str, inner: str) -> str:
+def _render_fold_html(title: str, inner: str) -> str:
     """What stands behind a fold; on paper it is open."""
     return f"<details><summary>{escape_html_text(title)}</summary>{inner}</details>"
 
 
-def render_listing_html(part: Listing) -> str:
+def _render_listing_html(part: Listing) -> str:
     """Names with their values."""
     rows = "".join(
         f"<div><dt>{escape_html_text(name)}</dt><dd>{escape_html_text(value)}</dd></div>" for name, value in part.rows
     )
     inner = f"<dl>{rows}</dl>"
-    return render_fold_html(part.fold, inner) if part.fold else inner
+    return _render_fold_html(part.fold, inner) if part.fold else inner
 
 
-def render_tiles_html(part: Tiles) -> str:
+def _render_tiles_html(part: Tiles) -> str:
     """The images, each a window onto the one picture of all, with verdict and votes below it."""
-    each = "".join(render_tile_html(place, tile) for place, tile in enumerate(part.tiles))
+    each = "".join(_render_tile_html(place, tile) for place, tile in enumerate(part.tiles))
     size = f"--w:{part.width}px;--h:{part.height}px;--n:{len(part.tiles)}"
     strip = f"--strip:url('{part.strip}')"  # base64, which has no quotes
     return f'<ul class="tiles" style="{escape_html_attribute(f"{size};{strip}")}">{each}</ul>'
 
 
-def render_tile_html(place: int, tile: Tile) -> str:
+def _render_tile_html(place: int, tile: Tile) -> str:
     """One image."""
     how = "right" if tile.right else "wrong"
     votes = "".join(f"<span>{escape_html_text(line)}</span>" for line in tile.votes)

@@ -7,7 +7,7 @@ from ensemble.figures.palette import DARK, LIGHT, Palette
 from ensemble.views.parts import Figure
 
 FigureSpec = dict[str, Any]
-JsonChange = list[Any]  # [path, value]
+_JsonChange = list[Any]  # [path, value]
 
 
 def build_figure_spec(figure: Figure) -> FigureSpec:
@@ -16,11 +16,11 @@ def build_figure_spec(figure: Figure) -> FigureSpec:
     Returns:
       `figure`, light as on paper, and `dark`: pairs of a path into it and the value there.
     """
-    light, dark = (draw_figure_json(figure, look) for look in (LIGHT, DARK))
+    light, dark = (_draw_figure_json(figure, look) for look in (LIGHT, DARK))
     return {"figure": light, "dark": diff_json_values(light, dark)}
 
 
-def draw_figure_json(figure: Figure, look: Palette) -> FigureSpec:
+def _draw_figure_json(figure: Figure, look: Palette) -> FigureSpec:
     """The figure in one look, with room for the marks of every axis, as a page gives it."""
     drawn: FigureSpec = json.loads(figure.draw(look).to_json())
     template = drawn["layout"].get("template", {}).get("layout", {})
@@ -29,7 +29,7 @@ def draw_figure_json(figure: Figure, look: Palette) -> FigureSpec:
     return drawn
 
 
-def diff_json_values(before: Any, after: Any, path: tuple[str | int, ...] = ()) -> list[JsonChange]:
+def diff_json_values(before: Any, after: Any, path: tuple[str | int, ...] = ()) -> list[_JsonChange]:
     """What turns one value of JSON into another: as few and as small parts as there are."""
     if type(before) is not type(after):
         return [[list(path), after]]

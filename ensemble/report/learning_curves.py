@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 METRIC_TITLES = {"loss": "NLL", "accuracy": "Accuracy"}
-AXIS_TITLES = {"loss": "NLL in nats", "accuracy": "accuracy"}
-FIGURE_HEIGHT_PX = 420
+_AXIS_TITLES = {"loss": "NLL in nats", "accuracy": "accuracy"}
+_FIGURE_HEIGHT_PX = 420
 
 
 def build_learning_figures(run: Run) -> Figures | None:
     """Loss and accuracy over the epochs; None where no epoch has ended."""
-    each = [learning_figure for figure in METRIC_TITLES if (learning_figure := build_learning_figure(run, figure))]
+    each = [learning_figure for figure in METRIC_TITLES if (learning_figure := _build_learning_figure(run, figure))]
     return Figures.several("Figure", each) if each else None
 
 
-def build_learning_figure(run: Run, figure: str) -> Figure | None:
+def _build_learning_figure(run: Run, figure: str) -> Figure | None:
     """One figure over the epochs; None where the run has none of it."""
     group = RunGroup(format_run_name(run), run.id, (run,))
     curves = {
@@ -54,12 +54,12 @@ def build_learning_figure(run: Run, figure: str) -> Figure | None:
     return Figure(
         METRIC_TITLES[figure],
         f"{METRIC_TITLES[figure]} over the epochs, one line a member, the ensemble bold",
-        describe_learning_curves(run, curves, figure),
-        lambda palette: plot_learning_curves(run, curves, figure, palette),
+        _describe_learning_curves(run, curves, figure),
+        lambda palette: _plot_learning_curves(run, curves, figure, palette),
     )
 
 
-def describe_learning_curves(run: Run, curves: dict[tuple[str, str], GroupCurves], figure: str) -> str:
+def _describe_learning_curves(run: Run, curves: dict[tuple[str, str], GroupCurves], figure: str) -> str:
     """How to read it, and where the ensemble and the average member end."""
     many = run.config.members > 1
     sentence = "Each member thin, the ensemble bold" if many else "The one member"
@@ -72,17 +72,17 @@ def describe_learning_curves(run: Run, curves: dict[tuple[str, str], GroupCurves
     whole = curves["ensemble", "test"].lines
     if not whole or not many:
         return f"{sentence}."
-    return f"{sentence}. The ensemble ends at {format_final_value(figure, whole[0].y[-1], run)} on test images."
+    return f"{sentence}. The ensemble ends at {_format_final_value(figure, whole[0].y[-1], run)} on test images."
 
 
-def format_final_value(figure: str, end: float, run: Run) -> str:
+def _format_final_value(figure: str, end: float, run: Run) -> str:
     """A figure as people read it."""
     if figure == "loss":
         return formats.format_significant(float(end))
     return formats.format_percent(float(end), run.data.test_size)
 
 
-def plot_learning_curves(
+def _plot_learning_curves(
     run: Run, curves: dict[tuple[str, str], GroupCurves], figure: str, palette: Palette
 ) -> "go.Figure":
     """The picture in the colours of a page."""
@@ -90,34 +90,34 @@ def plot_learning_curves(
 
     M = run.config.members
     members = curves["members", "test"].lines
-    traces = [] if M == 1 else build_member_traces(members, figure)
+    traces = [] if M == 1 else _build_member_traces(members, figure)
     for (who, split), group_curves in curves.items():
         if who != "members" and group_curves.lines:
             traces.append(
-                build_ensemble_trace(group_curves.lines[0], who, split=split, figure=figure, palette=palette, M=M)
+                _build_ensemble_trace(group_curves.lines[0], who, split=split, figure=figure, palette=palette, M=M)
             )
     chart = go.Figure([go.Scatter(trace) for trace in traces])
     title = f"{METRIC_TITLES[figure]} over the epochs · {format_run_name(run)}"
-    chart.update_layout(chart_style.build_chart_layout(title, FIGURE_HEIGHT_PX, palette))
+    chart.update_layout(chart_style.build_chart_layout(title, _FIGURE_HEIGHT_PX, palette))
     longest = max((max(trace.x, default=0.0) for trace in chart.data), default=0.0)
     chart.update_xaxes(title="epochs", automargin=True, **({"dtick": 1} if longest <= MAX_MARKED_EPOCHS else {}))
     suffix = {"ticksuffix": " %"} if figure == "accuracy" else {}
-    chart.update_yaxes(title=AXIS_TITLES[figure], automargin=True, **suffix)
+    chart.update_yaxes(title=_AXIS_TITLES[figure], automargin=True, **suffix)
     return chart
 
 
-def build_member_traces(members: tuple[RunLine, ...], figure: str) -> list[dict[str, Any]]:
+def _build_member_traces(members: tuple[RunLine, ...], figure: str) -> list[dict[str, Any]]:
     """A line a member, on the test images."""
     most = max(MIN_LINE_POINTS, min(chart_style.MAX_LINE_POINTS, MAX_THIN_POINTS // max(1, len(members))))
     kept = [chart_style.select_drawn_points(len(member.x), most) for member in members]
     return chart_style.build_member_lines(
         [round_line_values(member.x[at]) for member, at in zip(members, kept, strict=True)],
-        [round_line_values(scale_to_percent(member.y[at], figure)) for member, at in zip(members, kept, strict=True)],
-        [format_epoch_hovers(member, at, figure, member.who) for member, at in zip(members, kept, strict=True)],
+        [round_line_values(_scale_to_percent(member.y[at], figure)) for member, at in zip(members, kept, strict=True)],
+        [_format_epoch_hovers(member, at, figure, member.who) for member, at in zip(members, kept, strict=True)],
     )
 
 
-def build_ensemble_trace(line: RunLine, who: str, split: str, figure: str, palette: Palette, M: int) -> dict[str, Any]:
+def _build_ensemble_trace(line: RunLine, who: str, split: str, figure: str, palette: Palette, M: int) -> dict[str, Any]:
     """The ensemble's line, or what stands for it on the training images."""
     at = chart_style.select_drawn_points(len(line.x))
     owner = {"ensemble": "ensemble"}.get(who, who) if M > 1 else "member 1"
@@ -128,21 +128,21 @@ def build_ensemble_trace(line: RunLine, who: str, split: str, figure: str, palet
     )
     return {
         "x": round_line_values(line.x[at]),
-        "y": round_line_values(scale_to_percent(line.y[at], figure)),
+        "y": round_line_values(_scale_to_percent(line.y[at], figure)),
         "mode": "lines+markers" if len(at) == 1 else "lines",
         "line": {**style, "dash": DASHES[split]},
         "name": owner if split == "test" else f"{owner}, {split}",
-        "hovertext": format_epoch_hovers(line, at, figure, f"{owner}, {split}"),
+        "hovertext": _format_epoch_hovers(line, at, figure, f"{owner}, {split}"),
         "hoverinfo": "text",
     }
 
 
-def scale_to_percent(y: np.ndarray, figure: str) -> np.ndarray:
+def _scale_to_percent(y: np.ndarray, figure: str) -> np.ndarray:
     """Accuracies in per cent."""
     return 100 * y if figure == "accuracy" else y
 
 
-def format_epoch_hovers(line: RunLine, at: np.ndarray, figure: str, who: str) -> list[str]:
+def _format_epoch_hovers(line: RunLine, at: np.ndarray, figure: str, who: str) -> list[str]:
     """What stands under the pointer at each point."""
     percent = figure == "accuracy"
     values = [formats.format_percent(y) if percent else formats.format_significant(float(y)) for y in line.y[at]]

@@ -32,11 +32,11 @@ def build_numeric_content(run: NumericRun) -> ReportContent:
         run.state,
         " · ".join(filter(None, (*parts, run.id))),
         INTRODUCTION.format(count=formats.format_count(run.members, "member")),
-        list(iterate_numeric_sections(run)),
+        list(_iterate_numeric_sections(run)),
     )
 
 
-def iterate_numeric_sections(run: NumericRun) -> Iterator[Section]:
+def _iterate_numeric_sections(run: NumericRun) -> Iterator[Section]:
     """The answer, the views, and what is known of it."""
     note = [Paragraph(run.note)] if run.note else []
     try:

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
-GZIP_LEVEL = 9  # of gzip; of plotly.js it takes a third of a second, once
+_GZIP_LEVEL = 9  # of gzip; of plotly.js it takes a third of a second, once
 
 
 def compress_to_base64(text: str) -> str:
     """A text as gzip in base64, which every browser since 2023 unpacks by itself."""
-    return base64.b64encode(gzip.compress(text.encode(), GZIP_LEVEL, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode(), _GZIP_LEVEL, mtime=0)).decode()
 
 
 def render_data_element(element: str, content: str) -> str:

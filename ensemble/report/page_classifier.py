@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 # The networks that the script knows.
 PAGE_NETWORKS = ("cnn", "logistic", "mlp", "lenet5", "resnet", "resnet_groupnorm")
-FORM_IMAGES = 200  # test images that say what images of a dataset are like
+_FORM_IMAGES = 200  # test images that say what images of a dataset are like
 
 
 @dataclass(frozen=True)
-class PageSets:
+class _PageSets:
     """The conformal sets of a run's ensemble, as the script makes them.
 
     Attributes:
@@ -105,7 +105,7 @@ class PageClassifier:
     noun: str
     written: bool
     ground: str
-    sets: PageSets | None
+    sets: _PageSets | None
     rejection: PageRejection | None
 
     def as_json(self) -> dict[str, Any]:
@@ -164,13 +164,13 @@ def describe_page_members(run: runs.Run, epoch: int, title: str, rejection: Page
         class_names=run.data.class_names,
         noun=run.data.noun,
         written=run.data.is_mnist_like,
-        ground=find_ground(run),
+        ground=_find_ground(run),
         sets=find_page_sets(run, epoch),
         rejection=rejection,
     )
 
 
-def find_ground(run: runs.Run) -> str:
+def _find_ground(run: runs.Run) -> str:
     """What the run's images stand on; "" where it is no one ground, or they are not here."""
     try:
         images = runs.load_test_set(run).images
@@ -178,10 +178,10 @@ def find_ground(run: runs.Run) -> str:
         return ""
     if images is None:
         return ""
-    return NetworkInputFormat.from_images(np.asarray(images[:FORM_IMAGES])).background
+    return NetworkInputFormat.from_images(np.asarray(images[:_FORM_IMAGES])).background
 
 
-def find_page_sets(run: runs.Run, epoch: int) -> PageSets | None:
+def find_page_sets(run: runs.Run, epoch: int) -> _PageSets | None:
     """The sets that Classify begins with; None without predictions of that epoch, or too few."""
     try:
         evaluated = evaluate_epoch(run, epoch)
@@ -191,7 +191,7 @@ def find_page_sets(run: runs.Run, epoch: int) -> PageSets | None:
         return None
     fitted = evaluated.fit or evaluated.predictions
     found = fit_conformal_threshold(fitted.averaged, fitted.labels, MISS_RATE, METHODS[0])
-    return PageSets(
+    return _PageSets(
         method=found.method,
         threshold=found.threshold if math.isfinite(found.threshold) else None,
         penalty=found.penalty,

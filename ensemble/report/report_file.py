@@ -18,7 +18,7 @@ from ensemble.storage.atomic_files import write_bytes
 from ensemble.storage.disk_errors import describe_os_error, describe_remedy
 from ensemble.wording import formats
 
-MAX_REPORT_RUNS = 50  # runs, as many as Compare takes
+_MAX_REPORT_RUNS = 50  # runs, as many as Compare takes
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,8 @@ def render_report(
     Raises:
       RunError, PredictionsError: see `write_report`.
     """
-    if not 1 <= len(every) <= MAX_REPORT_RUNS:
-        raise PredictionsError(f"A report holds 1 to {MAX_REPORT_RUNS} runs, not {len(every):,}: name others.")
+    if not 1 <= len(every) <= _MAX_REPORT_RUNS:
+        raise PredictionsError(f"A report holds 1 to {_MAX_REPORT_RUNS} runs, not {len(every):,}: name others.")
     if isinstance(every[0], Regression):
         if with_members:
             raise PredictionsError(f"“{every[0].id}” is a regression and has no members: leave --with-members out.")
@@ -159,12 +159,12 @@ def _render_class_report(every: Sequence[runs.Run], with_members: bool, all_epoc
     return render_report_page(
         content,
         capsules,
-        describe_report_data(every, with_members, all_epochs, capsules, weights),
+        _describe_report_data(every, with_members, all_epochs, capsules, weights),
         build_page_classifiers(every) if with_members else (),
     )
 
 
-def describe_report_data(
+def _describe_report_data(
     every: Sequence[runs.Run], with_members: bool, all_epochs: bool, capsules: Sequence[str], weights: str = EXACT
 ) -> str:
     """What data the file carries, what was left out of it, and how to have it back."""

@@ -22,7 +22,7 @@ from ensemble.views.parts import Figure, Figures, Section
 from ensemble.views.side_by_side import run_members_view, side_by_side_view
 from ensemble.wording import formats
 
-ENSEMBLE_EXPLANATION = (
+_ENSEMBLE_EXPLANATION = (
     "Each run is a deep ensemble: networks that answer as one, by the average of their probabilities."
 )
 
@@ -33,16 +33,16 @@ def build_comparison_content(every: Sequence[runs.Run]) -> ReportContent:
     about = ", ".join(dict.fromkeys(run.data.title for run in every))
     title = f"{formats.format_count(len(every), 'run')} compared"
     each = [section for run in every for section in single_run.iterate_short_sections(run)]
-    return ReportContent(title, "", about, ENSEMBLE_EXPLANATION, [*iterate_comparison_sections(groups, every), *each])
+    return ReportContent(title, "", about, _ENSEMBLE_EXPLANATION, [*_iterate_comparison_sections(groups, every), *each])
 
 
-def iterate_comparison_sections(groups: Sequence[RunGroup], every: Sequence[runs.Run]) -> Iterator[Section]:
+def _iterate_comparison_sections(groups: Sequence[RunGroup], every: Sequence[runs.Run]) -> Iterator[Section]:
     """The table against the pinned run, else the first, with its warnings; and the curves."""
     pinned = set(read_baselines().values())
     baseline = next((run.id for run in every if run.id in pinned), every[0].id)
     comparison_table = build_comparison_table(groups, baseline)
     yield Section("Side by side", list(iterate_parts(side_by_side_view(comparison_table))))
-    pictures = [figure for what in METRIC_TITLES for figure in iterate_curve_figures(groups, what)]
+    pictures = [figure for what in METRIC_TITLES for figure in _iterate_curve_figures(groups, what)]
     if pictures:
         yield Section("Learning curves", [Figures.several("Figure", pictures)], page_break=True)
     members = build_run_member_map(every)
@@ -51,7 +51,7 @@ def iterate_comparison_sections(groups: Sequence[RunGroup], every: Sequence[runs
         yield Section("Where members stand", parts, page_break=True)
 
 
-def iterate_curve_figures(groups: Sequence[RunGroup], what: str) -> Iterator[Figure]:
+def _iterate_curve_figures(groups: Sequence[RunGroup], what: str) -> Iterator[Figure]:
     """The ensembles' curves on the test images, a colour a group; none where nothing has begun."""
     curves_by_split = [("test", compute_group_curves(groups, figure=what))]
     if not any(curves.lines for curves in curves_by_split[0][1]):

@@ -30,24 +30,24 @@ from ensemble.wording.provenance import MONTHS
 from ensemble.wording.run_names import describe_run_origin, format_run_name, format_unique_run_name
 from ensemble.wording.verdicts import chance_level
 
-ENSEMBLE_SENTENCE = "A deep ensemble: {count} that answer as one, by the average of their probabilities."
-SINGLE_MEMBER_SENTENCE = "With one member there is no agreement, combining or committee to report."
-SEVERAL_MEMBER_VIEWS = [name for name, view in VIEWS.items() if view.needs_several]
+_ENSEMBLE_SENTENCE = "A deep ensemble: {count} that answer as one, by the average of their probabilities."
+_SINGLE_MEMBER_SENTENCE = "With one member there is no agreement, combining or committee to report."
+_SEVERAL_MEMBER_VIEWS = [name for name, view in VIEWS.items() if view.needs_several]
 
 
 def build_run_content(run: runs.Run) -> ReportContent:
     """All that is reported of a run; what it does not have is said in a sentence."""
-    sections = list(iterate_run_sections(run))
+    sections = list(_iterate_run_sections(run))
     return ReportContent(
         format_run_name(run),
         chance_level.format_chance_state(run, run.state),
-        describe_run_subtitle(run),
-        describe_run_result(run),
+        _describe_run_subtitle(run),
+        _describe_run_result(run),
         sections,
     )
 
 
-def describe_run_subtitle(run: runs.Run) -> str:
+def _describe_run_subtitle(run: runs.Run) -> str:
     """A line under the title: the data, the members, when it was made, its id."""
     parts = [run.data.title, formats.format_count(run.config.members, "member")]
     if run.training_config and run.training_config.teacher:
@@ -58,9 +58,9 @@ def describe_run_subtitle(run: runs.Run) -> str:
     return " · ".join(filter(None, (*parts, run.id, describe_run_origin(run))))
 
 
-def describe_run_result(run: runs.Run) -> str:
+def _describe_run_result(run: runs.Run) -> str:
     """What this is and how good it is, in two sentences for whoever has never seen such a page."""
-    sentence = ENSEMBLE_SENTENCE.format(count=formats.format_count(run.config.members, "network"))
+    sentence = _ENSEMBLE_SENTENCE.format(count=formats.format_count(run.config.members, "network"))
     if run.config.members == 1:
         sentence = "One network; several make a deep ensemble."
     try:
@@ -77,33 +77,33 @@ def describe_run_result(run: runs.Run) -> str:
     )
 
 
-def iterate_run_sections(run: runs.Run) -> Iterator[Section]:
+def _iterate_run_sections(run: runs.Run) -> Iterator[Section]:
     """The answer, the curves, the views, and what it was made with."""
     try:
         epoch = evaluate_epoch(run)
     except EnsembleError as error:
-        yield Section("Result", [Paragraph(str(error), "answer"), *iterate_note_parts(run)])
-        yield from iterate_curve_sections(run)
+        yield Section("Result", [Paragraph(str(error), "answer"), *_iterate_note_parts(run)])
+        yield from _iterate_curve_sections(run)
     else:
-        yield Section("Result", [*iterate_parts(build_answer(epoch)), *iterate_note_parts(run)])
-        yield from iterate_curve_sections(run)
-        yield from iterate_view_sections(epoch)
+        yield Section("Result", [*iterate_parts(build_answer(epoch)), *_iterate_note_parts(run)])
+        yield from _iterate_curve_sections(run)
+        yield from _iterate_view_sections(epoch)
     yield Section(
         "Settings and versions",
-        [*iterate_settings_parts(run), *reproduction.iterate_reproduction_parts(run)],
+        [*_iterate_settings_parts(run), *reproduction.iterate_reproduction_parts(run)],
         page_break=True,
     )
 
 
-def iterate_view_sections(epoch: EvaluatedEpoch) -> Iterator[Section]:
+def _iterate_view_sections(epoch: EvaluatedEpoch) -> Iterator[Section]:
     """Every view that has something to show of the run, each a section."""
     for name, view in VIEWS.items():
         title, breaks = view.title, view.page_break
-        if name == "answer" or not has_view(epoch, name):
+        if name == "answer" or not _has_view(epoch, name):
             continue
-        if epoch.members == 1 and name in SEVERAL_MEMBER_VIEWS:
-            if name == SEVERAL_MEMBER_VIEWS[0]:
-                yield Section("Members", [Paragraph(SINGLE_MEMBER_SENTENCE)])
+        if epoch.members == 1 and name in _SEVERAL_MEMBER_VIEWS:
+            if name == _SEVERAL_MEMBER_VIEWS[0]:
+                yield Section("Members", [Paragraph(_SINGLE_MEMBER_SENTENCE)])
             continue
         if name == "selective" and has_too_few_images(epoch):
             title, breaks = "Selective answers and sets", False
@@ -112,7 +112,7 @@ def iterate_view_sections(epoch: EvaluatedEpoch) -> Iterator[Section]:
         yield Section(title, parts, page_break=breaks and (name != "disputed" or len(parts) > 1))
 
 
-def has_view(epoch: EvaluatedEpoch, name: str) -> bool:
+def _has_view(epoch: EvaluatedEpoch, name: str) -> bool:
     """Whether a report of the run has this view."""
     match name:
         case "loss_by_value":
@@ -138,23 +138,23 @@ def iterate_short_sections(run: runs.Run) -> Iterator[Section]:
     again = [
         part for part in reproduction.iterate_reproduction_parts(run) if part.label == reproduction.REPRODUCTION_LABEL
     ]
-    section_parts = [Paragraph(describe_run_subtitle(run), "note"), *parts, *again, *iterate_settings_parts(run)]
+    section_parts = [Paragraph(_describe_run_subtitle(run), "note"), *parts, *again, *_iterate_settings_parts(run)]
     yield Section(format_unique_run_name(run), section_parts, page_break=True)
 
 
-def iterate_note_parts(run: runs.Run) -> Iterator[Part]:
+def _iterate_note_parts(run: runs.Run) -> Iterator[Part]:
     """What a person wrote of it."""
     if run_note := read_run_note(run):
         yield Paragraph(run_note)
 
 
-def iterate_curve_sections(run: runs.Run) -> Iterator[Section]:
+def _iterate_curve_sections(run: runs.Run) -> Iterator[Section]:
     """The learning curves, where an epoch has ended."""
     if learning_figures := learning_curves.build_learning_figures(run):
         yield Section("Learning curves", [learning_figures])
 
 
-def iterate_settings_parts(run: runs.Run) -> Iterator[Part]:
+def _iterate_settings_parts(run: runs.Run) -> Iterator[Part]:
     """Every setting, those that are not at their default first; what it ran with."""
     values = collect_run_settings(run)
     apart = [name for name in values if name not in SETTING_FIELDS or values[name] != SETTING_FIELDS[name].default]

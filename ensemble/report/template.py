@@ -14,14 +14,14 @@ from ensemble.report.report_content import ReportContent
 
 PAGE_SCRIPTS = ("unpack.js", "report.js")
 SHEET_SCRIPTS = ("member_answer.js", "member_worker.js", "classify.js")
-SHEET_STYLES = ("classify.css", "answer.css")
+_SHEET_STYLES = ("classify.css", "answer.css")
 WORKER_SCRIPTS = ("networks.js", "preparation.js", "worker.js")
 # An option of the command line, which no line's end is to cut in two.
-OPTION_PATTERN = re.compile(r"--[a-z]+(?:-[a-z]+)*")
+_OPTION_PATTERN = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 # HTML that stands in the page: of one with its runs' data, and of one without.
-DATA_HINT = 'The data are inside: <a href="#inside">what this file can do</a>.'
-HOLDINGS_HINT = 'Below: <a href="#inside">what this file holds</a>.'
-IMPORT_HINT = (
+_DATA_HINT = 'The data are inside: <a href="#inside">what this file can do</a>.'
+_HOLDINGS_HINT = 'Below: <a href="#inside">what this file holds</a>.'
+_IMPORT_HINT = (
     "With the program, <code>ensemble import FILE.html</code>, or Import… on its page Runs, "
     "makes a run of them again, every figure equal: to look at it with other settings, or beside runs of your own."
 )
@@ -54,19 +54,19 @@ def render_report_page(
     return Template(page_assets.read_static_file("page.html")).substitute(
         policy=html.escape(policy),
         title=escape_html_text(content.title),
-        styles=render_page_styles(*(SHEET_STYLES if classifiers else ())),
+        styles=_render_page_styles(*(_SHEET_STYLES if classifiers else ())),
         state=f'<span class="state">{escape_html_text(content.state)}</span>' if content.state else "",
         about=escape_html_text(content.subtitle),
         lead=escape_html_text(content.introduction),
         links=links,
         sections="\n".join(sections),
-        data_hint=DATA_HINT if capsules else HOLDINGS_HINT,
-        import_hint=f" {IMPORT_HINT}" if capsules else "",
-        inside=OPTION_PATTERN.sub(r"<code>\g<0></code>", escape_html_text(inside)),
+        data_hint=_DATA_HINT if capsules else _HOLDINGS_HINT,
+        import_hint=f" {_IMPORT_HINT}" if capsules else "",
+        inside=_OPTION_PATTERN.sub(r"<code>\g<0></code>", escape_html_text(inside)),
         version=escape_html_attribute(__version__),
         figures=page_assets.render_data_element("figures", page_assets.compress_to_base64(figures)),
         library=page_assets.render_data_element("library", library),
-        classifiers=render_classifier_elements(classifiers),
+        classifiers=_render_classifier_elements(classifiers),
         script=script,
         capsules="\n".join(capsules),
     )
@@ -82,7 +82,7 @@ def render_problem_page(why: str) -> str:
     )
 
 
-def render_classifier_elements(classifiers: Sequence[PageClassifier]) -> str:
+def _render_classifier_elements(classifiers: Sequence[PageClassifier]) -> str:
     """The worker's text and what it has to know of the runs, packed; "" where none answers."""
     if not classifiers:
         return ""
@@ -93,24 +93,24 @@ def render_classifier_elements(classifiers: Sequence[PageClassifier]) -> str:
     )
 
 
-def render_page_styles(*more: str) -> str:
+def _render_page_styles(*more: str) -> str:
     """The page's own styles: the colours of both looks, then what is made of them.
 
     Args:
       more: files of further styles.
     """
-    light, dark = render_palette_variables(":root", LIGHT), render_dark_styles()
+    light, dark = _render_palette_variables(":root", LIGHT), _render_dark_styles()
     return "\n".join([light, dark, *map(page_assets.read_static_file, ("report.css", *more))])
 
 
-def render_dark_styles() -> str:
+def _render_dark_styles() -> str:
     """When the page is dark: as the system has it, or as its reader has pressed; never on paper."""
-    system = render_palette_variables(":root:not([data-look=light])", DARK)
-    pressed = render_palette_variables(":root[data-look=dark]", DARK)
+    system = _render_palette_variables(":root:not([data-look=light])", DARK)
+    pressed = _render_palette_variables(":root[data-look=dark]", DARK)
     return f"@media screen and (prefers-color-scheme:dark){{{system}}}\n@media screen{{{pressed}}}"
 
 
-def render_palette_variables(where: str, look: Palette) -> str:
+def _render_palette_variables(where: str, look: Palette) -> str:
     """A palette as the page's variables."""
     right, wrong = VERDICT_TEXT_COLORS[look.mode]
     named = {

@@ -25,19 +25,19 @@ def list_machine_facts(run: runs.Run) -> list[tuple[str, str]]:
     for path in paths:
         with suppress(OSError, ValueError, json.JSONDecodeError):
             machines.append(read_json(path))
-    facts = [("platform", join_distinct_values(machine.get("platform") for machine in machines))]
-    every = [device for machine in machines for device in list_or_empty(machine.get("devices"))]
+    facts = [("platform", _join_distinct_values(machine.get("platform") for machine in machines))]
+    every = [device for machine in machines for device in _list_or_empty(machine.get("devices"))]
     kinds = [device.get("kind") for device in every if isinstance(device, dict)]
-    facts.append(("devices", join_distinct_values(kinds)))
-    facts.append(("cores", join_distinct_values(machine.get("cores") for machine in machines)))
+    facts.append(("devices", _join_distinct_values(kinds)))
+    facts.append(("cores", _join_distinct_values(machine.get("cores") for machine in machines)))
     return [(name, value) for name, value in facts if value]
 
 
-def list_or_empty(value: Any) -> list[Any]:
+def _list_or_empty(value: Any) -> list[Any]:
     """A list as it is, and of whatever else stands there none."""
     return value if isinstance(value, list) else []
 
 
-def join_distinct_values(values: Any) -> str:
+def _join_distinct_values(values: Any) -> str:
     """The distinct values, in their order; "" where there are none."""
     return ", ".join(dict.fromkeys(str(value) for value in values if value is not None))

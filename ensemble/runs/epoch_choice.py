@@ -34,7 +34,7 @@ def select_default_epoch(run: Run, kept: Sequence[int]) -> int:
 
 
 @dataclass(frozen=True)
-class ReportedMetrics:
+class _ReportedMetrics:
     """What a run's status says of the epoch that it is shown by.
 
     Attributes:
@@ -50,10 +50,10 @@ class ReportedMetrics:
     member_accuracies: tuple[float | None, ...]
 
 
-def read_reported_metrics(run: Run) -> ReportedMetrics:
+def read_reported_metrics(run: Run) -> _ReportedMetrics:
     """The metrics after the epoch chosen on validation images; else, and while active, the last."""
     status = run.status
-    last = ReportedMetrics(
+    last = _ReportedMetrics(
         status.epoch, status.ensemble_test_accuracy, status.ensemble_test_nll, tuple(status.member_test_accuracy)
     )
     best = status.best_epoch
@@ -61,13 +61,13 @@ def read_reported_metrics(run: Run) -> ReportedMetrics:
         return last
     accuracy, members = status.best_ensemble_test_accuracy, status.best_member_test_accuracy
     if members:
-        return ReportedMetrics(best, accuracy, status.best_ensemble_test_nll, tuple(members))
+        return _ReportedMetrics(best, accuracy, status.best_ensemble_test_nll, tuple(members))
     # As earlier versions left it: their status says no more of that epoch than the accuracy.
     history = run.path / "history.jsonl"
     line = _read_epoch_line(history, file_version(str(history)), best)
     if line is None:
         return last
-    return ReportedMetrics(best, accuracy, line.get("ensemble_test_nll"), tuple(line["test_accuracy"]))
+    return _ReportedMetrics(best, accuracy, line.get("ensemble_test_nll"), tuple(line["test_accuracy"]))
 
 
 @functools.lru_cache(maxsize=4096)

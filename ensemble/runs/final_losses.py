@@ -57,7 +57,7 @@ def load_final_losses(run_id: str, history: Sequence[Line] | None = None) -> Fin
     lines = list(read_thinned_history(run_id) if history is None else history)
     ended = {line["epoch"]: line for line in lines if line["kind"] == "epoch"}
     if not ended:
-        steps = find_last_line("steps", lines)
+        steps = _find_last_line("steps", lines)
         return _parse_line_losses(run, steps, "training", 0) if steps else None
     last = ended[select_default_epoch(run, sorted(ended))]
     on = "validation" if "validation_loss" in last else "test"
@@ -75,7 +75,7 @@ def load_final_losses(run_id: str, history: Sequence[Line] | None = None) -> Fin
     )
 
 
-def find_last_line(kind: str, lines: Sequence[Line]) -> Line | None:
+def _find_last_line(kind: str, lines: Sequence[Line]) -> Line | None:
     """The last line of a kind; None if there is none."""
     return next((line for line in reversed(lines) if line["kind"] == kind), None)
 

@@ -26,12 +26,12 @@ from ensemble.storage.arrays.safetensors import read_safetensors
 from ensemble.storage.atomic_files import write_bytes
 
 WEIGHTS_FILE = "start_weights.npz"
-SAFETENSORS_SUFFIX = ".safetensors"
+_SAFETENSORS_SUFFIX = ".safetensors"
 Shapes = Mapping[str, tuple[int, ...]]
-MAX_BYTES_PER_NUMBER = 8
+_MAX_BYTES_PER_NUMBER = 8
 # What a file may hold beside the weights: an optimizer's state, an encoder of another task.
-MAX_OTHER_BYTES = 2**30
-LISTED_NAMES = 3
+_MAX_OTHER_BYTES = 2**30
+_LISTED_NAMES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +131,9 @@ def _digest_file(path: Path, *_version: int) -> str:
 
 def _read_weights_file(path: Path, shapes: Shapes, config: EnsembleConfig) -> Mapping[str, Any]:
     numbers = sum(int(np.prod(shape)) for shape in shapes.values())
-    most_bytes = numbers * config.members * MAX_BYTES_PER_NUMBER + MAX_OTHER_BYTES
+    most_bytes = numbers * config.members * _MAX_BYTES_PER_NUMBER + _MAX_OTHER_BYTES
     try:
-        if path.suffix.lower() == SAFETENSORS_SUFFIX:
+        if path.suffix.lower() == _SAFETENSORS_SUFFIX:
             return read_safetensors(path, most_bytes)
         return read_arrays(path, None, most_bytes)
     except DamagedFileError as error:
@@ -211,8 +211,8 @@ def _describe_strange_names(given: Mapping[str, Any], shapes: Shapes, config: En
 
 
 def _list_names(names: list[str]) -> str:
-    listed = ", ".join(f"{name:.60}" for name in names[:LISTED_NAMES])
-    return f"{listed} and {len(names) - LISTED_NAMES} more" if len(names) > LISTED_NAMES else listed
+    listed = ", ".join(f"{name:.60}" for name in names[:_LISTED_NAMES])
+    return f"{listed} and {len(names) - _LISTED_NAMES} more" if len(names) > _LISTED_NAMES else listed
 
 
 def _simplify_name(name: str) -> str:

@@ -57,7 +57,7 @@ class Status(StoredStatus):
     set_aside: dict[int, Count] = field(default_factory=dict)
 
 
-class MemberEnds(Protocol):
+class _MemberEnds(Protocol):
     """Which members of a run of any kind diverged, and when."""
 
     @property
@@ -73,13 +73,13 @@ class MemberEnds(Protocol):
         """Of each member (from 0) that diverged, the first step at which it had."""
 
 
-def list_remaining_members(status: MemberEnds, members: int, epoch: int | None = None) -> tuple[int, ...]:
+def list_remaining_members(status: _MemberEnds, members: int, epoch: int | None = None) -> tuple[int, ...]:
     """The members, from 0, that had not diverged by the end of this epoch; by now for None."""
     steps = status.steps // max(1, status.epochs)
     return list_remaining_at_step(status, members, status.steps if epoch is None else epoch * steps)
 
 
-def list_remaining_at_step(status: MemberEnds, members: int, step: int) -> tuple[int, ...]:
+def list_remaining_at_step(status: _MemberEnds, members: int, step: int) -> tuple[int, ...]:
     """The members, from 0, that had not diverged by the end of this step."""
     return tuple(number for number in range(members) if status.set_aside.get(number, step + 1) > step)
 
@@ -149,10 +149,10 @@ def is_training_over(status: Status, config: EnsembleConfig, epoch: int) -> bool
     It follows from what the history says of the epochs so far and nothing else, so that a run
     that was interrupted ends where it would have ended.
     """
-    return epoch >= config.epochs or early_stopping_triggered(status, config, epoch)
+    return epoch >= config.epochs or _early_stopping_triggered(status, config, epoch)
 
 
-def early_stopping_triggered(status: Status, config: EnsembleConfig, epoch: int) -> bool:
+def _early_stopping_triggered(status: Status, config: EnsembleConfig, epoch: int) -> bool:
     """Whether the validation NLL has not fallen for as many epochs as the run is to wait."""
     best = status.best_epoch
     return bool(config.patience) and best is not None and epoch - best >= config.patience
@@ -160,7 +160,7 @@ def early_stopping_triggered(status: Status, config: EnsembleConfig, epoch: int)
 
 def describe_early_stop(status: Status, config: EnsembleConfig, epoch: int) -> str:
     """A sentence where the run ended before its last epoch; else ""."""
-    if epoch >= config.epochs or not early_stopping_triggered(status, config, epoch):
+    if epoch >= config.epochs or not _early_stopping_triggered(status, config, epoch):
         return ""
     waited = f"{config.patience} epoch" + "s" * (config.patience != 1)
     return (

@@ -36,7 +36,7 @@ from ensemble.storage.plain_files import open_plain_append
 
 GROUPS_FOLDER = "groups"  # in the folder of a run whose members are shared out among tasks
 # How a run that cannot go on has ended, and what to do instead.
-FINAL_STATE_REASONS = {
+_FINAL_STATE_REASONS = {
     "finished": "it has finished. Launch a new one for more epochs.",
     "imported": "it was trained elsewhere. Continue training there, then import its predictions.",
     "diverged": "the same numbers would diverge again. Launch a new one with a lower learning rate.",
@@ -146,7 +146,7 @@ class _ParsedRunConfig(NamedTuple):
     weights: str
 
 
-class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
+class _RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
     """All runs, those that were trained elsewhere among them."""
 
     kind, noun, config_kinds = TRAINING, "run", (TRAINING.config_kind, IMPORTED)
@@ -322,7 +322,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
         """It has come to its end, or is not trained here."""
         if job.origin:
             return "it was imported from a report, which holds no checkpoints. Launch a new one with its settings."
-        return FINAL_STATE_REASONS.get(job.status.state, "")
+        return _FINAL_STATE_REASONS.get(job.status.state, "")
 
     def find_deletable_folder(self, job_id: str) -> Path:
         """Its folder, and that of a run of any kind whose files cannot be read."""
@@ -349,7 +349,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
             forget_baseline(job_id)
 
 
-RUN_STORE = RunStore()
+RUN_STORE = _RunStore()
 
 
 def create_run(
@@ -358,12 +358,12 @@ def create_run(
     tags: Iterable[str] = (),
     start: StartWeights | None = None,
 ) -> Run:
-    """Create a run that nothing works on yet; see `RunStore.create`."""
+    """Create a run that nothing works on yet; see `_RunStore.create`."""
     return RUN_STORE.create(config, placement, tags, start)
 
 
 def launch_run(config: EnsembleConfig, placement: Placement | None = None, start: StartWeights | None = None) -> Run:
-    """Create a run and start its worker; see `RunStore.launch`."""
+    """Create a run and start its worker; see `_RunStore.launch`."""
     return RUN_STORE.launch(config, placement, start)
 
 
@@ -388,17 +388,17 @@ def list_unreadable_runs() -> dict[str, str]:
 
 
 def resume_run(run_id: str, placement: NewPlacement = KEEP_PLACEMENT) -> Run:
-    """Resume a run from its checkpoint; see `RunStore.resume`."""
+    """Resume a run from its checkpoint; see `_RunStore.resume`."""
     return RUN_STORE.resume(run_id, placement)
 
 
 def requeue_run(run_id: str, on: str = "", placement: NewPlacement = KEEP_PLACEMENT) -> Run:
-    """Set a run that can be resumed to `queued`, without a worker; see `RunStore.requeue`."""
+    """Set a run that can be resumed to `queued`, without a worker; see `_RunStore.requeue`."""
     return RUN_STORE.requeue(run_id, on, placement)
 
 
 def request_run_stop(run_id: str) -> bool:
-    """Ask a run's worker to stop; see `RunStore.request_stop`."""
+    """Ask a run's worker to stop; see `_RunStore.request_stop`."""
     return RUN_STORE.request_stop(run_id)
 
 
@@ -408,5 +408,5 @@ def delete_run(run_id: str) -> None:
 
 
 def keep_warm_worker(likely: EnsembleConfig | None = None) -> None:
-    """Keep a process ready for the next run; see `RunStore.keep_warm_worker`."""
+    """Keep a process ready for the next run; see `_RunStore.keep_warm_worker`."""
     RUN_STORE.keep_warm_worker(likely)

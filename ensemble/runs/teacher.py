@@ -118,7 +118,7 @@ def has_teacher(run: Run) -> bool:
 def build_student_config(teacher: Run, **changes: object) -> EnsembleConfig:
     """The settings of one network that learns from a run: the run's own, but for what is of many.
 
-    Unless one is given, the learning rate is that of `scale_student_rate`.
+    Unless one is given, the learning rate is that of `_scale_student_rate`.
 
     Raises:
       ConfigError: the changes do not fit together, or name no setting.
@@ -143,14 +143,14 @@ def build_student_config(teacher: Run, **changes: object) -> EnsembleConfig:
     }
     values = {**own.as_dict(), **usual}
     if RATE not in changes:
-        values[RATE] = scale_student_rate(own, {**values, **changes})
+        values[RATE] = _scale_student_rate(own, {**values, **changes})
     network = changes.get("network", own.network)
     if network != own.network or network not in ARCHITECTURES:
         values["width"] = 0
     return EnsembleConfig.from_dict({**values, **changes})
 
 
-def scale_student_rate(teacher: EnsembleConfig, settings: Mapping[str, Any]) -> float:
+def _scale_student_rate(teacher: EnsembleConfig, settings: Mapping[str, Any]) -> float:
     """The learning rate of a student whose steps are no larger than its teacher's could be.
 
     SGD's is divided by how much larger the gradient by the logits can be. The steps of the other
@@ -165,14 +165,14 @@ def scale_student_rate(teacher: EnsembleConfig, settings: Mapping[str, Any]) -> 
     else:
         rate = teacher.learning_rate
         if teacher.has_soft_targets and settings["optimizer"] == SGD.name:
-            rate *= bound_logit_gradient(teacher.distil_alpha, teacher.distil_temperature)
+            rate *= _bound_logit_gradient(teacher.distil_alpha, teacher.distil_temperature)
     if settings["optimizer"] == SGD.name:
-        rate /= bound_logit_gradient(settings["distil_alpha"], settings["distil_temperature"])
+        rate /= _bound_logit_gradient(settings["distil_alpha"], settings["distil_temperature"])
     field = next(field for field in list_setting_fields(EnsembleConfig) if field.name == RATE)
     return max(float(f"{rate:.3g}"), float(field.metadata["low"]))
 
 
-def bound_logit_gradient(alpha: float, temperature: float) -> float:
+def _bound_logit_gradient(alpha: float, temperature: float) -> float:
     """What no part of the gradient of a student's loss by its logits exceeds: α + (1 − α) · T.
 
     That of the labels is a softmax less a label, that of the teacher T times the difference of two

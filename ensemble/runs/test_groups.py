@@ -11,7 +11,7 @@ from ensemble.datasets.duplicates import MAX_BYTES, find_duplicate_images, load_
 from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 
 MAX_CACHED_TEST_SETS = 16
-MAX_BYTES_WHILE_WAITING = 2**26  # of images that are looked through while somebody waits: seconds
+_MAX_BYTES_WHILE_WAITING = 2**26  # of images that are looked through while somebody waits: seconds
 _copies: dict[str, NDArray[np.int64]] = {}  # by a digest of the images
 
 
@@ -73,7 +73,7 @@ def count_training_copies(
     """
     if not fingerprint:
         return None
-    quick = train_images.nbytes + test_images.nbytes <= MAX_BYTES_WHILE_WAITING
+    quick = train_images.nbytes + test_images.nbytes <= _MAX_BYTES_WHILE_WAITING
     return load_training_copies(
         fingerprint, (lambda: find_duplicate_images(test_images, train_images)) if quick else None
     )

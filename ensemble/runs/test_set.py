@@ -24,7 +24,7 @@ from ensemble.storage.arrays.npz import read_arrays
 LABELS_FILE, IMAGES_FILE = "test_labels.npz", "test_images.npy"
 GROUPS_FILE, REPEATS_FILE = "test_groups.npz", "test_repeats.npz"
 DETAILS_FILE = "test_examples.npz"
-TILE_SIZE = 28
+_TILE_SIZE = 28
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class TestSet:
         """The images; without any, the same blank tile for each, which takes no memory."""
         if self.images is not None:
             return self.images
-        return np.broadcast_to(create_blank_tile(), (len(self.labels), TILE_SIZE, TILE_SIZE, 1))
+        return np.broadcast_to(_create_blank_tile(), (len(self.labels), _TILE_SIZE, _TILE_SIZE, 1))
 
     @property
     def fingerprint(self) -> str:
@@ -102,11 +102,11 @@ class TestSet:
         return fingerprint_labels(self.labels, len(self.class_names))
 
 
-def create_blank_tile() -> NDArray[np.uint8]:
+def _create_blank_tile() -> NDArray[np.uint8]:
     """What stands for an image that there is none of: a frame with a stroke through it."""
-    tile = np.zeros((TILE_SIZE, TILE_SIZE, 1), np.uint8)
+    tile = np.zeros((_TILE_SIZE, _TILE_SIZE, 1), np.uint8)
     tile[4:-4, [4, -5]] = tile[[4, -5], 4:-4] = 70
-    diagonal = np.arange(5, TILE_SIZE - 5)
+    diagonal = np.arange(5, _TILE_SIZE - 5)
     tile[diagonal, diagonal] = 70
     return tile
 

@@ -17,7 +17,7 @@ from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays
 
 TRAINING_PREDICTIONS_FILE = "training_predictions.npz"
-PROBABILITY_TOLERANCE = 1e-3
+_PROBABILITY_TOLERANCE = 1e-3
 NO_VOTE = -1
 
 
@@ -70,7 +70,7 @@ def load_training_predictions(run: Run) -> TrainingPredictions:
     try:
         arrays = read_arrays(path, expected, most, need_checksum=True)
         predictions = TrainingPredictions(int(arrays.pop("epoch")), **arrays)
-        check_training_predictions(predictions, run)
+        _check_training_predictions(predictions, run)
     except (OSError, DamagedFileError) as error:
         why = getattr(error, "strerror", None) or error
         raise RunError(
@@ -80,7 +80,7 @@ def load_training_predictions(run: Run) -> TrainingPredictions:
     return predictions
 
 
-def check_training_predictions(predictions: TrainingPredictions, run: Run) -> None:
+def _check_training_predictions(predictions: TrainingPredictions, run: Run) -> None:
     """Refuse what cannot be of this run.
 
     Raises:
@@ -91,7 +91,7 @@ def check_training_predictions(predictions: TrainingPredictions, run: Run) -> No
         raise DamagedFileError("a number is none of its training images'")
     if (np.diff(numbers) <= 0).any():
         raise DamagedFileError("the numbers of its images do not rise")
-    if not (averaged.min() >= 0 and averaged.max() <= 1 + PROBABILITY_TOLERANCE):
+    if not (averaged.min() >= 0 and averaged.max() <= 1 + _PROBABILITY_TOLERANCE):
         raise DamagedFileError("its probabilities are not all between 0 and 1")
     if not predictions.judges.all():
         raise DamagedFileError("an image is judged by nobody")

@@ -34,14 +34,14 @@ def serialize_array_answer(
 ) -> dict[str, Any]:
     """What is said of the images of an array; `digits` has one for each, in their order."""
     probabilities = activations.probabilities
-    digits = serialize_ensemble_answers(served, probabilities)
+    digits = _serialize_ensemble_answers(served, probabilities)
     if options.rejection:
         reading = served.classifier.read_activations(images.pixels, activations, served.refuse)
         for fields, digit in zip(digits, reading.digits, strict=True):
             fields |= serialize_rejection(digit)
     return {
-        **identify_answer(served),
-        "digits": add_member_fields(digits, probabilities, options),
+        **_identify_answer(served),
+        "digits": _add_member_fields(digits, probabilities, options),
         "notes": list(images.notes),
     }
 
@@ -68,14 +68,14 @@ def serialize_picture_answer(
         reading, digits = Reading((), "", 0.0, ""), list[dict[str, Any]]()
     else:
         reading = served.classifier.read_activations(marks, activations, served.refuse, places)
-        digits = serialize_ensemble_answers(served, activations.probabilities)
-        digits = add_member_fields(digits, activations.probabilities, options)
+        digits = _serialize_ensemble_answers(served, activations.probabilities)
+        digits = _add_member_fields(digits, activations.probabilities, options)
     answer = serialize_reading(served.classifier, prepared, reading)
     answer["digits"] = [{**fields, **more} for fields, more in zip(answer["digits"], digits, strict=True)]
-    return identify_answer(served) | answer
+    return _identify_answer(served) | answer
 
 
-def identify_answer(served: ServedEnsemble) -> dict[str, Any]:
+def _identify_answer(served: ServedEnsemble) -> dict[str, Any]:
     """Whose answer it is, and by which names."""
     return {
         "run_id": served.classifier.run_id,
@@ -85,7 +85,7 @@ def identify_answer(served: ServedEnsemble) -> dict[str, Any]:
     }
 
 
-def serialize_ensemble_answers(served: ServedEnsemble, probabilities: NDArray[np.float32]) -> list[dict[str, Any]]:
+def _serialize_ensemble_answers(served: ServedEnsemble, probabilities: NDArray[np.float32]) -> list[dict[str, Any]]:
     """What the ensemble says of N images, by its members' probabilities (M, N, C).
 
     `entropy` is that of the average and `mutual_information` what the members disagree about, both
@@ -101,10 +101,10 @@ def serialize_ensemble_answers(served: ServedEnsemble, probabilities: NDArray[np
         sets = [[names[c] for c in row.nonzero()[0]] for row in rows]
     columns = zip(
         labels,
-        round_numbers(averaged),
+        _round_numbers(averaged),
         votes,
-        round_numbers(mutual_information(probabilities, averaged)),
-        round_numbers(entropy(averaged)),
+        _round_numbers(mutual_information(probabilities, averaged)),
+        _round_numbers(entropy(averaged)),
         sets,
         strict=True,
     )
@@ -123,17 +123,17 @@ def serialize_ensemble_answers(served: ServedEnsemble, probabilities: NDArray[np
     ]
 
 
-def add_member_fields(
+def _add_member_fields(
     digits: list[dict[str, Any]], probabilities: NDArray[np.float32], options: AnswerOptions
 ) -> list[dict[str, Any]]:
     """The same with `members`, each member's probabilities (M, C), where they are asked for."""
     if options.members:
-        for fields, rows in zip(digits, round_numbers(probabilities.transpose(1, 0, 2)), strict=True):
+        for fields, rows in zip(digits, _round_numbers(probabilities.transpose(1, 0, 2)), strict=True):
             fields["members"] = rows
     return digits
 
 
-def round_numbers(numbers: NDArray[np.floating[Any]]) -> list[Any]:
+def _round_numbers(numbers: NDArray[np.floating[Any]]) -> list[Any]:
     """Numbers as JSON has them."""
     # Adding 0 makes 0 of −0, which would be written with its sign.
     rounded: list[Any] = (np.round(numbers.astype(np.float64), JSON_DECIMALS) + 0.0).tolist()

@@ -34,19 +34,19 @@ from ensemble.serving.request_images import (
 from ensemble.serving.served_ensemble import ServedEnsemble, describe_ensemble
 from ensemble.serving.server_metrics import TEXT_TYPE, ServerMetrics
 
-JSON_CONTENT_TYPE = "application/json"
-ANSWER_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+_JSON_CONTENT_TYPE = "application/json"
+_ANSWER_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 # What takes a moment only is done in the event loop: a thread would take longer to be asked.
-MAX_QUICK_IMAGES, MAX_QUICK_BYTES = 16, 2**16
-OPTION_VALUES = {"true": True, "false": False}
-FAULT_MESSAGE = "The server met a fault of its own: its log says more."
-SLOW_MESSAGE = "There was no answer in time: try again in a moment, or send fewer images at once."
-MEMORY_MESSAGE = "Memory ran out: send a smaller picture, or fewer images at once."
+_MAX_QUICK_IMAGES, _MAX_QUICK_BYTES = 16, 2**16
+_OPTION_VALUES = {"true": True, "false": False}
+_FAULT_MESSAGE = "The server met a fault of its own: its log says more."
+_SLOW_MESSAGE = "There was no answer in time: try again in a moment, or send fewer images at once."
+_MEMORY_MESSAGE = "Memory ran out: send a smaller picture, or fewer images at once."
 
 Result = TypeVar("Result")
 
 
-class PredictionService:
+class _PredictionService:
     """Answers requests by a served ensemble; used in one event loop, within `run_service`.
 
     Args:
@@ -74,7 +74,7 @@ class PredictionService:
 
     async def answer_prediction(self, request: Request) -> Response:
         """What the ensemble says of the images in a request's body."""
-        options = read_answer_options(request.query_params)
+        options = _read_answer_options(request.query_params)
         media_type = read_media_type(request.headers)
         body = await self._bodies.read_body(request.headers, request.receive)
         # Counted only now, so that clients that never finish their bodies keep nobody out.
@@ -89,11 +89,11 @@ class PredictionService:
                     content = await read_multipart_file(request.headers, body)
                 else:
                     content = body
-                return Response(await self._answer_content(media_type, content, options), media_type=JSON_CONTENT_TYPE)
+                return Response(await self._answer_content(media_type, content, options), media_type=_JSON_CONTENT_TYPE)
         except TimeoutError:
-            raise build_busy_error(SLOW_MESSAGE, limits.RETRY_AFTER_SECONDS) from None
+            raise build_busy_error(_SLOW_MESSAGE, limits.RETRY_AFTER_SECONDS) from None
         except MemoryError:
-            raise build_busy_error(MEMORY_MESSAGE, limits.RETRY_AFTER_SECONDS) from None
+            raise build_busy_error(_MEMORY_MESSAGE, limits.RETRY_AFTER_SECONDS) from None
         finally:
             self._predictions -= 1
             self._bodies.release_body(body)
@@ -101,7 +101,7 @@ class PredictionService:
     async def _answer_content(self, media_type: str, content: bytes, options: AnswerOptions) -> bytes:
         served = self._served
         images = await self._run(
-            len(content) <= MAX_QUICK_BYTES, lambda: parse_input_images(media_type, content, served.classifier.shape)
+            len(content) <= _MAX_QUICK_BYTES, lambda: parse_input_images(media_type, content, served.classifier.shape)
         )
         if images is None:
             return await self._answer_picture(content, options)
@@ -109,9 +109,9 @@ class PredictionService:
 
     async def _answer_array(self, images: InputImages, options: AnswerOptions) -> bytes:
         activations = await self._queue.compute_activations(images.pixels)
-        quick = not options.rejection and len(images.pixels) <= MAX_QUICK_IMAGES
+        quick = not options.rejection and len(images.pixels) <= _MAX_QUICK_IMAGES
         answer, text = await self._run(
-            quick, lambda: encode_answer(serialize_array_answer(self._served, images, activations, options))
+            quick, lambda: _encode_answer(serialize_array_answer(self._served, images, activations, options))
         )
         self._count_answer(answer)
         return text
@@ -123,7 +123,7 @@ class PredictionService:
         activations = await self._queue.compute_activations(marks) if len(marks) else None
         answer, text = await self._run(
             False,
-            lambda: encode_answer(
+            lambda: _encode_answer(
                 serialize_picture_answer(
                     self._served, prepared, marks=marks, places=places, activations=activations, options=options
                 )
@@ -144,7 +144,7 @@ class PredictionService:
 
     async def answer_health(self, request: Request) -> Response:
         """That the server lives."""
-        return build_json_response({"status": "ok"})
+        return _build_json_response({"status": "ok"})
 
     async def answer_metrics(self, request: Request) -> Response:
         """What was counted, for Prometheus."""
@@ -152,11 +152,11 @@ class PredictionService:
 
     async def answer_document(self, request: Request) -> Response:
         """What this server answers, as OpenAPI has it."""
-        return build_json_response(self._document)
+        return _build_json_response(self._document)
 
     async def answer_description(self, request: Request) -> Response:
         """What is served here."""
-        return build_json_response(
+        return _build_json_response(
             {
                 **describe_ensemble(self._served),
                 "batch_sizes": list(limits.BATCH_SIZES),
@@ -178,24 +178,24 @@ class PredictionService:
 
 def build_application(served: ServedEnsemble, guard: RequestGuard) -> ASGIApp:
     """The ASGI application that serves an ensemble."""
-    service = PredictionService(served, guard)
+    service = _PredictionService(served, guard)
     routes = service.list_routes()
     app = Starlette(
         routes=routes,
         lifespan=service.run_service,
         exception_handlers={
-            EnsembleError: answer_known_error,
-            HTTPException: answer_http_error,
-            ClientGoneError: answer_nobody,
-            Exception: answer_fault,
+            EnsembleError: _answer_known_error,
+            HTTPException: _answer_http_error,
+            ClientGoneError: _answer_nobody,
+            Exception: _answer_fault,
         },
     )
     app.router.redirect_slashes = False
-    return GuardMiddleware(app, guard, service.metrics, {route.path for route in routes})
+    return _GuardMiddleware(app, guard, service.metrics, {route.path for route in routes})
 
 
-class GuardMiddleware:
-    """Lets those requests pass that may, adds `ANSWER_HEADERS`, and counts."""
+class _GuardMiddleware:
+    """Lets those requests pass that may, adds `_ANSWER_HEADERS`, and counts."""
 
     def __init__(self, app: ASGIApp, guard: RequestGuard, metrics: ServerMetrics, paths: set[str]) -> None:
         self._app, self._guard, self._metrics, self._paths = app, guard, metrics, paths
@@ -210,14 +210,14 @@ class GuardMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message).update(ANSWER_HEADERS)
+                MutableHeaders(scope=message).update(_ANSWER_HEADERS)
             await send(message)
 
         app = self._app
         try:
             self._guard.check_request(scope["path"], Headers(scope=scope))
         except RequestError as error:
-            app = build_error_response(error.status, str(error), error.headers)
+            app = _build_error_response(error.status, str(error), error.headers)
         self._metrics.requests_in_hand += 1
         try:
             await app(scope, receive, send_with_headers)
@@ -227,7 +227,7 @@ class GuardMiddleware:
             self._metrics.count_request(path, status, time.monotonic() - began)
 
 
-def read_answer_options(query: QueryParams) -> AnswerOptions:
+def _read_answer_options(query: QueryParams) -> AnswerOptions:
     """What a request asks for behind the question mark.
 
     Raises:
@@ -235,38 +235,38 @@ def read_answer_options(query: QueryParams) -> AnswerOptions:
     """
     known = AnswerOptions().__dict__
     for name, value in query.multi_items():
-        if name not in known or value not in OPTION_VALUES:
+        if name not in known or value not in _OPTION_VALUES:
             raise RequestError(
                 422,
                 f"The query {name[:40]}={value[:40]} is not understood: there are "
                 f"{' and '.join(known)}, each true or false.",
             )
-    return AnswerOptions(**{name: OPTION_VALUES[value] for name, value in query.items()})
+    return AnswerOptions(**{name: _OPTION_VALUES[value] for name, value in query.items()})
 
 
-def encode_answer(answer: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+def _encode_answer(answer: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     """The answer, and its JSON."""
     return answer, json.dumps(answer, separators=(",", ":"), allow_nan=False).encode()
 
 
-def build_json_response(content: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def _build_json_response(content: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """An answer in JSON."""
-    return Response(encode_answer(content)[1], status, headers, JSON_CONTENT_TYPE)
+    return Response(_encode_answer(content)[1], status, headers, _JSON_CONTENT_TYPE)
 
 
-def build_error_response(status: int, message: str, headers: dict[str, str]) -> Response:
+def _build_error_response(status: int, message: str, headers: dict[str, str]) -> Response:
     """One sentence, as JSON."""
-    return build_json_response({"error": message}, status, headers)
+    return _build_json_response({"error": message}, status, headers)
 
 
-async def answer_known_error(request: Request, error: Exception) -> Response:
+async def _answer_known_error(request: Request, error: Exception) -> Response:
     """Say what a person can mend."""
     if isinstance(error, RequestError):
-        return build_error_response(error.status, str(error), error.headers)
-    return build_error_response(422, str(error), {})
+        return _build_error_response(error.status, str(error), error.headers)
+    return _build_error_response(422, str(error), {})
 
 
-async def answer_http_error(request: Request, error: Exception) -> Response:
+async def _answer_http_error(request: Request, error: Exception) -> Response:
     """Say that there is no such address, or that it takes another method."""
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
@@ -274,14 +274,14 @@ async def answer_http_error(request: Request, error: Exception) -> Response:
         message = f"This address takes {allowed}: see /openapi.json."
     else:
         message = "There is nothing at this address: POST to /predict, or see /openapi.json."
-    return build_error_response(error.status_code, message, dict(error.headers or {}))
+    return _build_error_response(error.status_code, message, dict(error.headers or {}))
 
 
-async def answer_nobody(request: Request, error: Exception) -> Response:
+async def _answer_nobody(request: Request, error: Exception) -> Response:
     """What is sent where nobody listens any more."""
-    return build_error_response(400, "The request was broken off.", {})
+    return _build_error_response(400, "The request was broken off.", {})
 
 
-async def answer_fault(request: Request, error: Exception) -> Response:
+async def _answer_fault(request: Request, error: Exception) -> Response:
     """A bug: its traceback goes to the log."""
-    return build_error_response(500, FAULT_MESSAGE, {})
+    return _build_error_response(500, _FAULT_MESSAGE, {})

@@ -29,13 +29,13 @@ Pixels = NDArray[np.uint8]
 MAX_WAIT_S = 0.002  # that a device waits for further requests
 MAX_WAIT_SHARE = 0.25  # of the time that the last batch took, of the same
 FORGET_AFTER_S = 0.05  # without a batch, after which the next request is taken for a lone one
-FULL_SHARE = 0.75  # of a size, from which on a batch is padded to it rather than cut to the half
-STOPPED_MESSAGE = "The server is being stopped: ask another, or try again once it is up."
-FULL_MESSAGE = "Too many images wait for an answer: try again in a moment, or send fewer at once."
+_FULL_SHARE = 0.75  # of a size, from which on a batch is padded to it rather than cut to the half
+_STOPPED_MESSAGE = "The server is being stopped: ask another, or try again once it is up."
+_FULL_MESSAGE = "Too many images wait for an answer: try again in a moment, or send fewer at once."
 
 
 @dataclass(eq=False)
-class WaitingImages:
+class _WaitingImages:
     """One request's images, N of them, and what the members have said so far.
 
     Attributes:
@@ -72,7 +72,7 @@ class WaitingImages:
             self.answered.set_exception(error)
 
 
-Batch = list[tuple[WaitingImages, int, int]]  # whose images, from which, to which
+Batch = list[tuple[_WaitingImages, int, int]]  # whose images, from which, to which
 
 
 class BatchQueue:
@@ -96,7 +96,7 @@ class BatchQueue:
         observe: Callable[[int], None] = lambda images: None,
     ) -> None:
         self._compute, self._sizes, self._most, self._observe = compute, sizes, most, observe
-        self._waiting: deque[WaitingImages] = deque()
+        self._waiting: deque[_WaitingImages] = deque()
         self._images = 0
         self._changed = asyncio.Event()
         self._threads = ThreadPoolExecutor(devices, "members")
@@ -117,10 +117,10 @@ class BatchQueue:
           EnsembleError: the members have no answer to these images.
         """
         if self._stopped:
-            raise build_busy_error(STOPPED_MESSAGE, limits.RETRY_AFTER_SECONDS)
+            raise build_busy_error(_STOPPED_MESSAGE, limits.RETRY_AFTER_SECONDS)
         if self._images + len(images) > self._most:
-            raise build_busy_error(FULL_MESSAGE, limits.RETRY_AFTER_SECONDS)
-        waiting = WaitingImages(images, asyncio.get_running_loop().create_future())
+            raise build_busy_error(_FULL_MESSAGE, limits.RETRY_AFTER_SECONDS)
+        waiting = _WaitingImages(images, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         self._images += len(images)
         self._changed.set()
@@ -138,11 +138,11 @@ class BatchQueue:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for waiting in self._waiting:
-            waiting.write_error(build_busy_error(STOPPED_MESSAGE, limits.RETRY_AFTER_SECONDS))
+            waiting.write_error(build_busy_error(_STOPPED_MESSAGE, limits.RETRY_AFTER_SECONDS))
         self._waiting.clear()
         await asyncio.to_thread(self._threads.shutdown)
 
-    def _forget(self, waiting: WaitingImages) -> None:
+    def _forget(self, waiting: _WaitingImages) -> None:
         """Nobody waits any more for what is not in a batch yet."""
         with contextlib.suppress(ValueError):
             self._waiting.remove(waiting)
@@ -193,7 +193,7 @@ class BatchQueue:
         if self._images >= self._sizes[-1]:
             return self._sizes[-1]
         above = next(size for size in self._sizes if size >= self._images)
-        if self._images >= FULL_SHARE * above:
+        if self._images >= _FULL_SHARE * above:
             return self._images
         return above // 2
 
@@ -210,7 +210,7 @@ class BatchQueue:
                 at += last - first
         except asyncio.CancelledError:
             for waiting, _, _ in batch:
-                waiting.write_error(build_busy_error(STOPPED_MESSAGE, limits.RETRY_AFTER_SECONDS))
+                waiting.write_error(build_busy_error(_STOPPED_MESSAGE, limits.RETRY_AFTER_SECONDS))
             raise
         except Exception as error:
             await self._answer_one_by_one(device, batch, error)

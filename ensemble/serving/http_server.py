@@ -14,11 +14,11 @@ from uvicorn.server import ServerState
 
 from ensemble.serving import limits
 
-KEEP_ALIVE_SECONDS = 30  # that a connection without a request stays open
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_KEEP_ALIVE_SECONDS = 30  # that a connection without a request stays open
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class OpenConnections(ServerState):
+class _OpenConnections(ServerState):
     """Keep the open connections, and close silent ones when there are too many.
 
     uvicorn's own limit counts silent connections too, and refuses every request above it.
@@ -31,14 +31,14 @@ class OpenConnections(ServerState):
         super().__init__()
         self._limit = limit
         # A dict keeps its keys in the order in which they were added: longest silent first.
-        self._silent: dict[TimedProtocol, None] = {}
+        self._silent: dict[_TimedProtocol, None] = {}
 
-    def add_silent(self, connection: "TimedProtocol") -> None:
+    def add_silent(self, connection: "_TimedProtocol") -> None:
         """Add a connection that was heard just now and whose client has to send or read next."""
         self._silent.pop(connection, None)
         self._silent[connection] = None
 
-    def remove_silent(self, connection: "TimedProtocol") -> None:
+    def remove_silent(self, connection: "_TimedProtocol") -> None:
         """Remove a connection that was lost, or whose request is complete and not answered yet."""
         self._silent.pop(connection, None)
 
@@ -56,14 +56,14 @@ class OpenConnections(ServerState):
             longest.transport.abort()
 
 
-class TimedProtocol(H11Protocol):
+class _TimedProtocol(H11Protocol):
     """HTTP by uvicorn, which sets no time limit for a request's first lines, nor for reading.
 
     A connection without a whole request is closed after `HEADER_SECONDS`, one whose client reads
     nothing of its answer after `SEND_SECONDS`, and a silent one when others need its room.
     """
 
-    server_state: OpenConnections
+    server_state: _OpenConnections
     _header_timer: asyncio.TimerHandle | None = None
     _send_timer: asyncio.TimerHandle | None = None
 
@@ -127,7 +127,7 @@ class TimedProtocol(H11Protocol):
             self._header_timer = None
 
 
-class AnnouncingServer(uvicorn.Server):
+class _AnnouncingServer(uvicorn.Server):
     """A server that reports once that it answers.
 
     Args:
@@ -136,7 +136,7 @@ class AnnouncingServer(uvicorn.Server):
       announce: called once it answers requests.
     """
 
-    def __init__(self, config: uvicorn.Config, connections: OpenConnections, announce: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, connections: _OpenConnections, announce: Callable[[], None]) -> None:
         super().__init__(config)
         self.server_state = connections
         self._announce = announce
@@ -177,7 +177,7 @@ def run_server(app: ASGIApp, listening: socket.socket, announce: Callable[[], No
       announce: called once the server answers requests.
     """
     settings: dict[str, Any] = {
-        "http": TimedProtocol,
+        "http": _TimedProtocol,
         "ws": "none",
         "lifespan": "on",
         "log_config": None,  # what is wrong goes to stderr, as Python does by itself
@@ -185,22 +185,22 @@ def run_server(app: ASGIApp, listening: socket.socket, announce: Callable[[], No
         "access_log": False,
         "server_header": False,
         "proxy_headers": False,
-        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "timeout_keep_alive": _KEEP_ALIVE_SECONDS,
         "timeout_graceful_shutdown": int(limits.STOP_SECONDS),
         "backlog": limits.compute_backlog(),
     }
-    connections = OpenConnections(limits.compute_connection_limit())
-    with ignore_repeated_signals():
-        AnnouncingServer(uvicorn.Config(app, **settings), connections, announce).run([listening])
+    connections = _OpenConnections(limits.compute_connection_limit())
+    with _ignore_repeated_signals():
+        _AnnouncingServer(uvicorn.Config(app, **settings), connections, announce).run([listening])
 
 
 @contextlib.contextmanager
-def ignore_repeated_signals() -> Iterator[None]:
+def _ignore_repeated_signals() -> Iterator[None]:
     """Within this a signal to stop has done its work once the server has ended.
 
     uvicorn raises it again then, so that whoever would end by it does.
     """
-    before = {number: signal.signal(number, lambda *_: None) for number in STOP_SIGNALS}
+    before = {number: signal.signal(number, lambda *_: None) for number in _STOP_SIGNALS}
     try:
         yield
     finally:

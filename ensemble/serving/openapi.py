@@ -5,9 +5,9 @@ from typing import Any
 from ensemble import __version__
 from ensemble.serving import limits
 
-Schema = dict[str, Any]
+_Schema = dict[str, Any]
 
-ERROR_MEANINGS = {
+_ERROR_MEANINGS = {
     400: "The body is empty, is no JSON, or was damaged; or the server is not called so.",
     401: "The token is missing or wrong.",
     403: "A page of another site asks.",
@@ -20,7 +20,7 @@ ERROR_MEANINGS = {
     500: "A fault of the server's own.",
     503: "Too much is in hand: try again after the seconds in Retry-After.",
 }
-TEXT, NUMBER, INTEGER, SWITCH = ({"type": name} for name in ("string", "number", "integer", "boolean"))
+TEXT, NUMBER, _INTEGER, _SWITCH = ({"type": name} for name in ("string", "number", "integer", "boolean"))
 
 
 def build_openapi_document(about: dict[str, Any], has_token: bool) -> dict[str, Any]:
@@ -42,19 +42,19 @@ def build_openapi_document(about: dict[str, Any], has_token: bool) -> dict[str, 
             ),
         },
         "paths": {
-            "/predict": {"post": build_predict_operation(about["image_shape"])},
-            "/health": {"get": build_get_operation("readHealth", "That the server lives.", "Health")},
-            "/metrics": {"get": build_metrics_operation()},
-            "/openapi.json": {"get": build_get_operation("readDocument", "This document.", {"type": "object"})},
-            "/": {"get": build_get_operation("describeServer", "What is served here.", "Server")},
+            "/predict": {"post": _build_predict_operation(about["image_shape"])},
+            "/health": {"get": _build_get_operation("readHealth", "That the server lives.", "Health")},
+            "/metrics": {"get": _build_metrics_operation()},
+            "/openapi.json": {"get": _build_get_operation("readDocument", "This document.", {"type": "object"})},
+            "/": {"get": _build_get_operation("describeServer", "What is served here.", "Server")},
         },
         "components": {
             "schemas": {
-                "Answer": build_answer_schema(),
-                "Digit": build_digit_schema(classes, members),
-                "Error": build_object_schema({"error": TEXT}),
-                "Health": build_object_schema({"status": {"const": "ok"}}),
-                "Server": build_server_schema(),
+                "Answer": _build_answer_schema(),
+                "Digit": _build_digit_schema(classes, members),
+                "Error": _build_object_schema({"error": TEXT}),
+                "Health": _build_object_schema({"status": {"const": "ok"}}),
+                "Server": _build_server_schema(),
             }
         },
     }
@@ -65,16 +65,16 @@ def build_openapi_document(about: dict[str, Any], has_token: bool) -> dict[str, 
     return document
 
 
-def build_predict_operation(image_shape: list[int]) -> Schema:
+def _build_predict_operation(image_shape: list[int]) -> _Schema:
     """`POST /predict`."""
-    file_schema: Schema = {}
+    file_schema: _Schema = {}
     height, width, channels = image_shape
-    pixels: Schema = {"type": "number", "minimum": 0, "maximum": 255}
+    pixels: _Schema = {"type": "number", "minimum": 0, "maximum": 255}
     if channels == 1:
-        pixels = {"oneOf": [pixels, build_array_schema(pixels, 1)]}
+        pixels = {"oneOf": [pixels, _build_array_schema(pixels, 1)]}
     else:
-        pixels = build_array_schema(pixels, channels)
-    images = build_array_schema(build_array_schema(build_array_schema(pixels, width), height))
+        pixels = _build_array_schema(pixels, channels)
+    images = _build_array_schema(_build_array_schema(_build_array_schema(pixels, width), height))
     images |= {"minItems": 1, "maxItems": limits.MAX_IMAGES}
     types = {name: {"schema": file_schema} for name in ("image/*", "application/octet-stream")}
     return {
@@ -86,8 +86,8 @@ def build_predict_operation(image_shape: list[int]) -> Schema:
             "from 0 to 255, or all of them from 0 to 1."
         ),
         "parameters": [
-            build_switch_parameter("members", "Each member's probabilities too.", False),
-            build_switch_parameter("rejection", "Of an array whether each image is rejected; false is faster.", True),
+            _build_switch_parameter("members", "Each member's probabilities too.", False),
+            _build_switch_parameter("rejection", "Of an array whether each image is rejected; false is faster.", True),
         ],
         "requestBody": {
             "required": True,
@@ -101,51 +101,51 @@ def build_predict_operation(image_shape: list[int]) -> Schema:
             },
         },
         "responses": {
-            "200": build_response("The answer.", build_schema_reference("Answer")),
-            **build_error_responses(400, 401, 403, 408, 413, 415, 422, 500, 503),
+            "200": _build_response("The answer.", _build_schema_reference("Answer")),
+            **_build_error_responses(400, 401, 403, 408, 413, 415, 422, 500, 503),
         },
     }
 
 
-def build_get_operation(name: str, summary: str, schema: str | Schema) -> Schema:
+def _build_get_operation(name: str, summary: str, schema: str | _Schema) -> _Schema:
     """A `GET` that answers in JSON."""
     if isinstance(schema, str):
-        schema = build_schema_reference(schema)
+        schema = _build_schema_reference(schema)
     return {
         "operationId": name,
         "summary": summary,
-        "responses": {"200": build_response(summary, schema), **build_error_responses(400, 401, 403, 500)},
+        "responses": {"200": _build_response(summary, schema), **_build_error_responses(400, 401, 403, 500)},
     }
 
 
-def build_metrics_operation() -> Schema:
+def _build_metrics_operation() -> _Schema:
     """`GET /metrics`, which is text."""
-    operation = build_get_operation("readMetrics", "What was counted, for Prometheus.", {})
+    operation = _build_get_operation("readMetrics", "What was counted, for Prometheus.", {})
     operation["responses"]["200"] = {"description": "What was counted.", "content": {"text/plain": {"schema": TEXT}}}
     return operation
 
 
-def build_answer_schema() -> Schema:
+def _build_answer_schema() -> _Schema:
     """What `/predict` answers."""
-    return build_object_schema(
+    return _build_object_schema(
         {
             "run_id": TEXT,
-            "epoch": INTEGER,
-            "class_names": build_array_schema(TEXT),
-            "member_names": build_array_schema(TEXT),
+            "epoch": _INTEGER,
+            "class_names": _build_array_schema(TEXT),
+            "member_names": _build_array_schema(TEXT),
             "digits": {
-                **build_array_schema(build_schema_reference("Digit")),
+                **_build_array_schema(_build_schema_reference("Digit")),
                 "description": "One for each image of an array, or for each mark of a picture.",
             },
             "notes": {
-                **build_array_schema(TEXT),
+                **_build_array_schema(TEXT),
                 "description": "What was done to the picture, or assumed of the numbers.",
             },
         },
         {
             "text": {**TEXT, "description": "Of a picture: all that is read, ? where rejected."},
             "confidence": {
-                **build_share_schema(),
+                **_build_share_schema(),
                 "description": "Of a picture: the probability that all of it is right.",
             },
             "refused": {**TEXT, "description": "Of a picture: why all of it is rejected, or “”."},
@@ -153,18 +153,18 @@ def build_answer_schema() -> Schema:
     )
 
 
-def build_digit_schema(classes: int, members: int) -> Schema:
+def _build_digit_schema(classes: int, members: int) -> _Schema:
     """What is said of one image."""
-    share, nats = build_share_schema(), {"type": "number"}
-    label: Schema = {"type": "integer", "minimum": 0, "maximum": classes - 1}
-    row = build_array_schema(share, classes)
-    return build_object_schema(
+    share, nats = _build_share_schema(), {"type": "number"}
+    label: _Schema = {"type": "integer", "minimum": 0, "maximum": classes - 1}
+    row = _build_array_schema(share, classes)
+    return _build_object_schema(
         {
             "label": {**label, "description": "The class with the highest averaged probability."},
             "name": TEXT,
             "probabilities": {**row, "description": "Averaged over the members, by class."},
-            "votes": {**build_array_schema(label, members), "description": "Each member's class."},
-            "named_votes": build_array_schema(TEXT, members),
+            "votes": {**_build_array_schema(label, members), "description": "Each member's class."},
+            "named_votes": _build_array_schema(TEXT, members),
             "mutual_information": {**nats, "description": "What the members disagree about, in nats."},
             "entropy": {**nats, "description": "Of the average, in nats."},
             "set": {
@@ -175,10 +175,10 @@ def build_digit_schema(classes: int, members: int) -> Schema:
         },
         {
             "members": {
-                **build_array_schema(row, members),
+                **_build_array_schema(row, members),
                 "description": "Each member's probabilities, where they are asked for.",
             },
-            "rejected": {**SWITCH, "description": "Whether score is above threshold."},
+            "rejected": {**_SWITCH, "description": "Whether score is above threshold."},
             "score": {**NUMBER, "description": "How unlike the dataset it is."},
             "threshold": {"type": ["number", "null"], "description": "Null where no score is too high."},
             "why": {**TEXT, "description": "Why it is rejected, or “”."},
@@ -188,44 +188,44 @@ def build_digit_schema(classes: int, members: int) -> Schema:
                 "description": "What each sign adds to the score, in nats.",
             },
             "box": {
-                **build_array_schema(INTEGER, 4),
+                **_build_array_schema(_INTEGER, 4),
                 "description": "Of a picture: left, top, right, bottom in its pixels.",
             },
-            "line": {**INTEGER, "description": "Of a picture: which line it stands on, from 0."},
+            "line": {**_INTEGER, "description": "Of a picture: which line it stands on, from 0."},
         },
     )
 
 
-def build_server_schema() -> Schema:
+def _build_server_schema() -> _Schema:
     """What `/` answers."""
-    sets = build_object_schema(
+    sets = _build_object_schema(
         {
-            "miss": {**build_share_schema(), "description": "Of the sets that may miss the class."},
+            "miss": {**_build_share_schema(), "description": "Of the sets that may miss the class."},
             "method": TEXT,
             "calibrated_on": {"enum": ["validation", "test"]},
-            "n": INTEGER,
+            "n": _INTEGER,
         }
     )
-    return build_object_schema(
+    return _build_object_schema(
         {
             "run_id": TEXT,
             "name": TEXT,
-            "epoch": INTEGER,
+            "epoch": _INTEGER,
             "dataset": TEXT,
             "noun": TEXT,
-            "class_names": build_array_schema(TEXT),
-            "member_names": build_array_schema(TEXT),
-            "image_shape": build_array_schema(INTEGER, 3),
-            "refuse": {**build_share_schema(), "description": "Of real images that may be rejected."},
+            "class_names": _build_array_schema(TEXT),
+            "member_names": _build_array_schema(TEXT),
+            "image_shape": _build_array_schema(_INTEGER, 3),
+            "refuse": {**_build_share_schema(), "description": "Of real images that may be rejected."},
             "sets": {"oneOf": [sets, {"type": "null"}]},
-            "batch_sizes": build_array_schema(INTEGER),
+            "batch_sizes": _build_array_schema(_INTEGER),
             "limits": {"type": "object", "additionalProperties": NUMBER},
-            "addresses": build_array_schema(TEXT),
+            "addresses": _build_array_schema(TEXT),
         }
     )
 
 
-def build_object_schema(required: Schema, optional: Schema | None = None) -> Schema:
+def _build_object_schema(required: _Schema, optional: _Schema | None = None) -> _Schema:
     """An object of these fields and no others."""
     return {
         "type": "object",
@@ -235,32 +235,34 @@ def build_object_schema(required: Schema, optional: Schema | None = None) -> Sch
     }
 
 
-def build_array_schema(items: Schema, length: int | None = None) -> Schema:
+def _build_array_schema(items: _Schema, length: int | None = None) -> _Schema:
     """An array, of this length where one is given."""
     size = {} if length is None else {"minItems": length, "maxItems": length}
     return {"type": "array", "items": items, **size}
 
 
-def build_share_schema() -> Schema:
+def _build_share_schema() -> _Schema:
     """A number from 0 to 1."""
     return {"type": "number", "minimum": 0, "maximum": 1}
 
 
-def build_schema_reference(name: str) -> Schema:
+def _build_schema_reference(name: str) -> _Schema:
     """One of the document's own schemas."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def build_switch_parameter(name: str, description: str, default: bool) -> Schema:
+def _build_switch_parameter(name: str, description: str, default: bool) -> _Schema:
     """A query that is true or false."""
     return {"name": name, "in": "query", "description": description, "schema": {"type": "boolean", "default": default}}
 
 
-def build_response(description: str, schema: Schema) -> Schema:
+def _build_response(description: str, schema: _Schema) -> _Schema:
     """An answer in JSON."""
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
-def build_error_responses(*statuses: int) -> Schema:
+def _build_error_responses(*statuses: int) -> _Schema:
     """The answers that are errors."""
-    return {str(status): build_response(ERROR_MEANINGS[status], build_schema_reference("Error")) for status in statuses}
+    return {
+        str(status): _build_response(_ERROR_MEANINGS[status], _build_schema_reference("Error")) for status in statuses
+    }

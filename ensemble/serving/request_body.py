@@ -11,7 +11,7 @@ from ensemble.serving.request_errors import RequestError, build_busy_error
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
-CLOSE_HEADER = {"Connection": "close"}  # nobody knows where the next request would begin
+_CLOSE_HEADER = {"Connection": "close"}  # nobody knows where the next request would begin
 
 
 class ClientGoneError(Exception):
@@ -35,10 +35,10 @@ class BodyReader:
           ClientGoneError: the client has gone before it was all there.
         """
         if headers.get("content-encoding", "identity").lower() != "identity":
-            raise RequestError(415, "The body is packed (Content-Encoding): send it as it is.", CLOSE_HEADER)
+            raise RequestError(415, "The body is packed (Content-Encoding): send it as it is.", _CLOSE_HEADER)
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:18]) > limits.MAX_DRAINED_BYTES:
-            raise build_size_error()
+            raise _build_size_error()
         chunks, size, kept = list[bytes](), 0, 0
         try:
             async with asyncio.timeout(limits.BODY_SECONDS):
@@ -50,7 +50,7 @@ class BodyReader:
                     chunk, more = message.get("body", b""), message.get("more_body", False)
                     size += len(chunk)
                     if size > limits.MAX_DRAINED_BYTES:
-                        raise build_size_error()
+                        raise _build_size_error()
                     if size <= limits.MAX_BODY_BYTES:
                         self._count_bytes(len(chunk))
                         kept += len(chunk)
@@ -62,14 +62,14 @@ class BodyReader:
             raise RequestError(
                 408,
                 f"The body did not arrive within {limits.BODY_SECONDS:.0f} s: send it faster, or less of it.",
-                CLOSE_HEADER,
+                _CLOSE_HEADER,
             ) from None
         except BaseException:
             self.bytes_in_hand -= kept
             raise
         if size > limits.MAX_BODY_BYTES:
             self.bytes_in_hand -= kept
-            raise build_size_error()
+            raise _build_size_error()
         return b"".join(chunks)
 
     def release_body(self, body: bytes) -> None:
@@ -82,11 +82,11 @@ class BodyReader:
         self.bytes_in_hand += count
 
 
-def build_size_error() -> RequestError:
+def _build_size_error() -> RequestError:
     """What is said of a body that is too large."""
     return RequestError(
         413,
         f"The body is larger than {limits.MAX_BODY_BYTES // 1024**2} MB: save the picture smaller, "
         "or send fewer images at once.",
-        CLOSE_HEADER,
+        _CLOSE_HEADER,
     )

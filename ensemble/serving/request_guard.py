@@ -15,8 +15,8 @@ from ensemble.serving.request_errors import RequestError
 from ensemble.storage.plain_files import read_limited_bytes
 
 TOKEN_VARIABLE = "ENSEMBLE_TOKEN"
-MIN_TOKEN_LENGTH, MAX_TOKEN_LENGTH = 16, 512
-OPEN_PATH = "/health"  # says that the server lives, to anybody
+_MIN_TOKEN_LENGTH, _MAX_TOKEN_LENGTH = 16, 512
+_OPEN_PATH = "/health"  # says that the server lives, to anybody
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class RequestGuard:
           RequestError: the server is not called so, another site's page asks, or the token is not
             right.
         """
-        if path == OPEN_PATH:
+        if path == _OPEN_PATH:
             return
         host = headers.get("host", "")
         if not self.is_host_allowed(read_host_name(host)):
@@ -47,7 +47,7 @@ class RequestGuard:
                 400, "This server is not called so: ask it as localhost, or start it with --allowed-host and the name."
             )
         origin = headers.get("origin")
-        if origin is not None and not is_same_host(origin, host):
+        if origin is not None and not _is_same_host(origin, host):
             raise RequestError(403, "Pages of other sites get no answer: ask from a program.")
         if self.token and not self.is_token_right(headers.get("authorization", "")):
             raise RequestError(
@@ -79,7 +79,7 @@ def read_host_name(host: str) -> str:
         return ""
 
 
-def is_same_host(origin: str, host: str) -> bool:
+def _is_same_host(origin: str, host: str) -> bool:
     """Whether a page of this origin was had from the server that is now asked."""
     try:
         return bool(host) and urlsplit(origin).netloc.lower() == host.lower()
@@ -102,7 +102,7 @@ def build_request_guard(address: str, hosts: tuple[str, ...], token_file: Path |
       ConfigError: the token cannot be read, or is too short to keep anybody out.
     """
     names = tuple(name.strip().lower().rstrip(".") for name in hosts)
-    token = read_token(token_file)
+    token = _read_token(token_file)
     if token:
         return RequestGuard(token, names), False
     if is_loopback_address(address) and all(map(is_local_host, names)):
@@ -110,7 +110,7 @@ def build_request_guard(address: str, hosts: tuple[str, ...], token_file: Path |
     return RequestGuard(secrets.token_urlsafe(32), names), True
 
 
-def read_token(token_file: Path | None) -> str:
+def _read_token(token_file: Path | None) -> str:
     """The token that was given; "" for none.
 
     Raises:
@@ -123,13 +123,13 @@ def read_token(token_file: Path | None) -> str:
     else:
         place = str(token_file)
         try:
-            token = read_limited_bytes(token_file, MAX_TOKEN_LENGTH + 2).decode().strip()
+            token = read_limited_bytes(token_file, _MAX_TOKEN_LENGTH + 2).decode().strip()
         except (OSError, ValueError) as error:
             raise ConfigError(f"The token cannot be read from {place} ({error}): give a file with one line.") from error
-    if not MIN_TOKEN_LENGTH <= len(token) <= MAX_TOKEN_LENGTH or not token.isascii():
+    if not _MIN_TOKEN_LENGTH <= len(token) <= _MAX_TOKEN_LENGTH or not token.isascii():
         raise ConfigError(
-            f"The token in {place} has {len(token):,} characters: give {MIN_TOKEN_LENGTH} to "
-            f"{MAX_TOKEN_LENGTH} letters and digits that nobody guesses."
+            f"The token in {place} has {len(token):,} characters: give {_MIN_TOKEN_LENGTH} to "
+            f"{_MAX_TOKEN_LENGTH} letters and digits that nobody guesses."
         )
     if any(character.isspace() or not character.isprintable() for character in token):
         raise ConfigError(f"The token in {place} has blanks in it: give one word.")

@@ -18,11 +18,11 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import read_header
 from ensemble.storage.plain_files import parse_json
 
-NPY_SIGNATURE = b"\x93NUMPY"
-JSON_TYPE, MULTIPART_TYPE = "application/json", "multipart/form-data"
+_NPY_SIGNATURE = b"\x93NUMPY"
+_JSON_TYPE, MULTIPART_TYPE = "application/json", "multipart/form-data"
 FILE_TYPES = ("application/octet-stream", "application/x-npy")  # and image/*
-PARSED_PIECE_BYTES = 2**16
-TYPE_HINT = (
+_PARSED_PIECE_BYTES = 2**16
+_TYPE_HINT = (
     "send a picture as image/png or another image/*, an array as application/x-npy or "
     "application/json, or a file in multipart/form-data"
 )
@@ -41,7 +41,7 @@ class InputImages:
     notes: tuple[str, ...]
 
 
-class MemoryMultiPartParser(MultiPartParser):
+class _MemoryMultiPartParser(MultiPartParser):
     """A parser that writes no file: the body is within its limit, and in memory already."""
 
     spool_max_size = limits.MAX_DRAINED_BYTES
@@ -54,9 +54,9 @@ def read_media_type(headers: Headers) -> str:
       RequestError: bodies of that type are not taken.
     """
     media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
-    known = media_type in ("", JSON_TYPE, MULTIPART_TYPE, *FILE_TYPES)
+    known = media_type in ("", _JSON_TYPE, MULTIPART_TYPE, *FILE_TYPES)
     if not known and not media_type.startswith("image/"):
-        raise RequestError(415, f"Bodies of the type {media_type[:60]!r} are not read: {TYPE_HINT}.")
+        raise RequestError(415, f"Bodies of the type {media_type[:60]!r} are not read: {_TYPE_HINT}.")
     return media_type
 
 
@@ -68,11 +68,11 @@ async def read_multipart_file(headers: Headers, body: bytes) -> bytes:
     """
 
     async def stream_body() -> AsyncIterator[bytes]:
-        for first in range(0, len(body), PARSED_PIECE_BYTES):
-            yield body[first : first + PARSED_PIECE_BYTES]
+        for first in range(0, len(body), _PARSED_PIECE_BYTES):
+            yield body[first : first + _PARSED_PIECE_BYTES]
             await asyncio.sleep(0)  # others go on: a hostile body takes the parser a while
 
-    parser = MemoryMultiPartParser(
+    parser = _MemoryMultiPartParser(
         headers,
         stream_body(),  # type: ignore[arg-type]
         max_files=1,
@@ -109,11 +109,11 @@ def parse_input_images(media_type: str, content: bytes, shape: tuple[int, ...]) 
       PredictionsError: of images of another size, or of none.
     """
     if not content:
-        raise RequestError(400, f"The body is empty: {TYPE_HINT}.")
-    if media_type == JSON_TYPE:
-        array = parse_json_array(content)
-    elif content.startswith(NPY_SIGNATURE):
-        array = parse_npy_array(content)
+        raise RequestError(400, f"The body is empty: {_TYPE_HINT}.")
+    if media_type == _JSON_TYPE:
+        array = _parse_json_array(content)
+    elif content.startswith(_NPY_SIGNATURE):
+        array = _parse_npy_array(content)
     elif media_type == "application/x-npy":
         raise RequestError(422, "This is no .npy file: write it with numpy.save.")
     else:
@@ -127,7 +127,7 @@ def parse_input_images(media_type: str, content: bytes, shape: tuple[int, ...]) 
     return InputImages(pixels, tuple(notes))
 
 
-def parse_json_array(content: bytes) -> NDArray[np.generic]:
+def _parse_json_array(content: bytes) -> NDArray[np.generic]:
     """The array in JSON: images, rows of pixels, and colours where there are some.
 
     Raises:
@@ -152,7 +152,7 @@ def parse_json_array(content: bytes) -> NDArray[np.generic]:
     return array
 
 
-def parse_npy_array(content: bytes) -> NDArray[np.generic]:
+def _parse_npy_array(content: bytes) -> NDArray[np.generic]:
     """The array of a .npy file; nothing in it is unpickled.
 
     Raises:

@@ -22,11 +22,11 @@ from ensemble.wording.runs.member_settings import list_run_member_names
 
 Pixels = NDArray[np.uint8]
 
-MAX_DEVICES = 8  # each holds the members once
+_MAX_DEVICES = 8  # each holds the members once
 
 
 @dataclass(frozen=True)
-class SetCalibration:
+class _SetCalibration:
     """What prediction sets are built by.
 
     Attributes:
@@ -51,13 +51,18 @@ class ServedEnsemble:
     """
 
     def __init__(
-        self, classifier: Classifier, name: str, member_names: Sequence[str], sets: SetCalibration | None, refuse: float
+        self,
+        classifier: Classifier,
+        name: str,
+        member_names: Sequence[str],
+        sets: _SetCalibration | None,
+        refuse: float,
     ) -> None:
         import jax
 
         self.classifier, self.name = classifier, name
         self.member_names, self.sets, self.refuse = tuple(member_names), sets, refuse
-        places = jax.local_devices()[:MAX_DEVICES]
+        places = jax.local_devices()[:_MAX_DEVICES]
         self.devices = len(places)
         self._params = [jax.device_put(classifier.params, place) for place in places]
 
@@ -106,11 +111,11 @@ def open_served_ensemble(
     names, remaining = list_run_member_names(run), run.remaining_members(classifier.epoch)
     chosen = remaining if numbers is None else tuple(numbers)
     places = [remaining.index(number) for number in chosen]
-    sets = calibrate_served_sets(run, classifier.epoch, places)
+    sets = _calibrate_served_sets(run, classifier.epoch, places)
     return ServedEnsemble(classifier, format_run_name(run), [names[number] for number in chosen], sets, refuse)
 
 
-def calibrate_served_sets(run: runs.Run, epoch: int, places: Sequence[int]) -> SetCalibration | None:
+def _calibrate_served_sets(run: runs.Run, epoch: int, places: Sequence[int]) -> _SetCalibration | None:
     """What sets of new images are built by: from the images held out, else from all of the test's.
 
     None where the predictions of that epoch are not kept, or are too few for the rate.
@@ -120,7 +125,7 @@ def calibrate_served_sets(run: runs.Run, epoch: int, places: Sequence[int]) -> S
       epoch: after how many epochs.
       places: of the members among those of the predictions.
     """
-    for split, load in (("validation", evaluate_validation_predictions), ("test", evaluate_test_predictions)):
+    for split, load in (("validation", evaluate_validation_predictions), ("test", _evaluate_test_predictions)):
         try:
             predictions = load(run, epoch)
             if predictions is None:
@@ -130,11 +135,11 @@ def calibrate_served_sets(run: runs.Run, epoch: int, places: Sequence[int]) -> S
             continue
         threshold = fit_conformal_threshold(chosen.averaged, chosen.labels, MISS_RATE, METHODS[0])
         if threshold.has_enough_examples:
-            return SetCalibration(threshold, split)
+            return _SetCalibration(threshold, split)
     return None
 
 
-def evaluate_test_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
+def _evaluate_test_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
     """All members' predictions of the test images."""
     probabilities = runs.read_run_predictions(run.id, epoch)
     return evaluate_predictions(probabilities, runs.load_test_set(run).labels)

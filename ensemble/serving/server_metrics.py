@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from ensemble.serving.limits import BATCH_SIZES
 
 TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-LATENCY_BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_LATENCY_BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
-class Histogram:
+class _Histogram:
     """How many observations were at most each bound, their sum and their number."""
 
     def __init__(self, name: str, help_text: str, bounds: Sequence[float]) -> None:
@@ -28,7 +28,7 @@ class Histogram:
 
     def format_lines(self) -> list[str]:
         """The histogram in Prometheus's text."""
-        lines, total = format_header(self._name, self._help_text, "histogram"), 0
+        lines, total = _format_header(self._name, self._help_text, "histogram"), 0
         for bound, count in zip((*self._bounds, "+Inf"), self._counts, strict=True):
             total += count
             lines.append(f'{self._name}_bucket{{le="{bound}"}} {total}')
@@ -47,10 +47,10 @@ class ServerMetrics:
         self.requests_in_hand = 0
         self._requests: Counter[tuple[str, int]] = Counter()
         self._images = self._rejected = 0
-        self._latency = Histogram(
-            "ensemble_request_seconds", "Seconds from a request for predictions to its answer.", LATENCY_BOUNDS_S
+        self._latency = _Histogram(
+            "ensemble_request_seconds", "Seconds from a request for predictions to its answer.", _LATENCY_BOUNDS_S
         )
-        self._batches = Histogram("ensemble_batch_images", "Images that the members were shown at once.", BATCH_SIZES)
+        self._batches = _Histogram("ensemble_batch_images", "Images that the members were shown at once.", BATCH_SIZES)
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """A request was answered; `path` is one of the server's own, or "other"."""
@@ -69,7 +69,7 @@ class ServerMetrics:
 
     def format_text(self) -> str:
         """Everything in Prometheus's text."""
-        lines = format_header("ensemble_requests_total", "Requests answered.", "counter")
+        lines = _format_header("ensemble_requests_total", "Requests answered.", "counter")
         for (path, status), count in sorted(self._requests.items()):
             lines.append(f'ensemble_requests_total{{path="{path}",status="{status}"}} {count}')
         errors = sum(count for (_, status), count in self._requests.items() if status >= 400)
@@ -80,12 +80,12 @@ class ServerMetrics:
             ("requests_in_hand", "Requests not answered yet.", "gauge", self.requests_in_hand),
             ("waiting_images", "Images that wait for the members.", "gauge", self.read_waiting_images()),
         ):
-            lines += format_header(f"ensemble_{name}", help_text, kind)
+            lines += _format_header(f"ensemble_{name}", help_text, kind)
             lines.append(f"ensemble_{name} {value}")
         lines += [*self._latency.format_lines(), *self._batches.format_lines()]
         return "\n".join(lines) + "\n"
 
 
-def format_header(name: str, help_text: str, kind: str) -> list[str]:
+def _format_header(name: str, help_text: str, kind: str) -> list[str]:
     """The two lines that stand above a metric."""
     return [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}"]

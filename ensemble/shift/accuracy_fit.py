@@ -12,7 +12,7 @@ from ensemble.runs.store import Run
 from ensemble.runs.test_set import load_test_set
 from ensemble.runs.validation_predictions import evaluate_validation_predictions
 
-LabelledImages = Literal["validation", "test"]
+_LabelledImages = Literal["validation", "test"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class RunAccuracyFit:
     run: Run
     epoch: int
     fit: AccuracyFit
-    source: LabelledImages
+    source: _LabelledImages
 
 
 def fit_run_accuracy(run: Run, epoch: int | None = None) -> RunAccuracyFit:
@@ -44,7 +44,7 @@ def fit_run_accuracy(run: Run, epoch: int | None = None) -> RunAccuracyFit:
         raise RunError(f"The run “{run.id}” has no predictions on labelled images: nothing says how often it is right.")
     at = select_default_epoch(run, kept) if epoch is None else epoch
     labelled = evaluate_validation_predictions(run, at)
-    source: LabelledImages = "test" if labelled is None else "validation"
+    source: _LabelledImages = "test" if labelled is None else "validation"
     try:
         return RunAccuracyFit(run, at, fit_accuracy(labelled or _evaluate_test_predictions(run, at)), source)
     except ValueError as error:

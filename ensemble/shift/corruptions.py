@@ -19,7 +19,7 @@ from ensemble.errors import ConfigError
 
 Pixels = NDArray[np.uint8]
 
-FULL_SCALE = 255
+_FULL_SCALE = 255
 REFERENCE_SIDE = 28  # the images that the amounts of `CORRUPTION_KINDS` are for
 NUMBERS_PER_BLOCK = 2**24  # numbers that are worked on at once: 64 MB of them, twice or three times
 
@@ -110,8 +110,8 @@ def corrupt_images(images: Pixels, kind: str, amount: float, seed: int = 0) -> P
     step = max(1, NUMBERS_PER_BLOCK // images[0].size)
     for at in range(0, len(images), step):
         block = images[at : at + step].astype(np.float32)
-        values = CORRUPTION_FUNCTIONS[kind](block, amount, draws)
-        result[at : at + step] = np.clip(np.rint(values), 0, FULL_SCALE)
+        values = _CORRUPTION_FUNCTIONS[kind](block, amount, draws)
+        result[at : at + step] = np.clip(np.rint(values), 0, _FULL_SCALE)
     return result
 
 
@@ -119,7 +119,7 @@ Floats = NDArray[np.float32]
 Draws = np.random.Generator
 
 
-def rotate_images(images: Floats, degrees: float, draws: Draws) -> Floats:
+def _rotate_images(images: Floats, degrees: float, draws: Draws) -> Floats:
     """Turned counterclockwise about the image's middle, bilinear; by 90° exactly `np.rot90`."""
     from scipy import ndimage  # late: it takes a while to import, and pages seldom need it
 
@@ -127,14 +127,14 @@ def rotate_images(images: Floats, degrees: float, draws: Draws) -> Floats:
     return ndimage.rotate(images, degrees, axes=(2, 1), reshape=False, order=1, mode="grid-constant")
 
 
-def shift_images(images: Floats, pixels: float, draws: Draws) -> Floats:
+def _shift_images(images: Floats, pixels: float, draws: Draws) -> Floats:
     """Moved to the right (left where negative); between whole pixels their weighted mean."""
     whole = math.floor(pixels)
     part = np.float32(pixels - whole)
-    return (1 - part) * shift_whole_pixels(images, whole) + part * shift_whole_pixels(images, whole + 1)
+    return (1 - part) * _shift_whole_pixels(images, whole) + part * _shift_whole_pixels(images, whole + 1)
 
 
-def shift_whole_pixels(images: Floats, pixels: int) -> Floats:
+def _shift_whole_pixels(images: Floats, pixels: int) -> Floats:
     """Moved to the right by whole pixels, with ground coming in."""
     width = images.shape[2]
     pixels = max(-width, min(width, pixels))
@@ -143,29 +143,29 @@ def shift_whole_pixels(images: Floats, pixels: int) -> Floats:
     return result
 
 
-def add_gaussian_noise(images: Floats, sigma: float, draws: Draws) -> Floats:
+def _add_gaussian_noise(images: Floats, sigma: float, draws: Draws) -> Floats:
     """With independent Gaussian noise on every pixel."""
     drawn = draws.standard_normal(images.shape, np.float32)
-    return images + np.float32(sigma * FULL_SCALE) * drawn
+    return images + np.float32(sigma * _FULL_SCALE) * drawn
 
 
-def blur_images(images: Floats, sigma: float, draws: Draws) -> Floats:
+def _blur_images(images: Floats, sigma: float, draws: Draws) -> Floats:
     """Smoothed by a Gaussian, mirrored at the edges: each image keeps its mean."""
     from scipy import ndimage
 
     return ndimage.gaussian_filter(images, (0, sigma, sigma, 0), mode="reflect")
 
 
-def reduce_contrast(images: Floats, left: float, draws: Draws) -> Floats:
+def _reduce_contrast(images: Floats, left: float, draws: Draws) -> Floats:
     """Drawn together towards each image's and channel's own mean, as Hendrycks and Dietterich."""
     mean = images.mean(axis=(1, 2), keepdims=True)
     return mean + np.float32(left) * (images - mean)
 
 
-CORRUPTION_FUNCTIONS: dict[str, Callable[[Floats, float, Draws], Floats]] = {
-    "rotation": rotate_images,
-    "shift": shift_images,
-    "noise": add_gaussian_noise,
-    "blur": blur_images,
-    "contrast": reduce_contrast,
+_CORRUPTION_FUNCTIONS: dict[str, Callable[[Floats, float, Draws], Floats]] = {
+    "rotation": _rotate_images,
+    "shift": _shift_images,
+    "noise": _add_gaussian_noise,
+    "blur": _blur_images,
+    "contrast": _reduce_contrast,
 }

@@ -14,11 +14,11 @@ from ensemble.pictures.segmentation.mnist_form import convert_to_mnist
 
 Pixels = NDArray[np.uint8]
 
-SIDE, ENLARGED_SIDE = 28, 84
-MAX_TURN_DEGREES, MAX_SLANT, MAX_STRETCH = 12.0, 0.2, 0.15  # degrees; x per y; share of the height
-MAX_WAVE_AMPLITUDE = 2.0  # amplitude at most, in pixels of the enlarged digit
-BLUR_SIGMA_RANGE = 0.4, 2.4  # σ, likewise
-EDGE_LEVEL_RANGE = (0.3, 0.6)  # where between ground and ink the edge is found: thicker or thinner strokes
+SIDE, _ENLARGED_SIDE = 28, 84
+MAX_TURN_DEGREES, _MAX_SLANT, _MAX_STRETCH = 12.0, 0.2, 0.15  # degrees; x per y; share of the height
+_MAX_WAVE_AMPLITUDE = 2.0  # amplitude at most, in pixels of the enlarged digit
+_BLUR_SIGMA_RANGE = 0.4, 2.4  # σ, likewise
+_EDGE_LEVEL_RANGE = (0.3, 0.6)  # where between ground and ink the edge is found: thicker or thinner strokes
 
 
 def vary_digits(images: Pixels, seed: int = 0) -> Pixels:
@@ -36,19 +36,19 @@ def _vary_digit(image: Pixels, draws: np.random.Generator) -> Pixels:
     from scipy import ndimage
 
     turn = np.deg2rad(draws.uniform(-MAX_TURN_DEGREES, MAX_TURN_DEGREES))
-    slant, stretch = (draws.uniform(-MAX_SLANT, MAX_SLANT), np.exp(draws.uniform(-MAX_STRETCH, MAX_STRETCH)))
+    slant, stretch = (draws.uniform(-_MAX_SLANT, _MAX_SLANT), np.exp(draws.uniform(-_MAX_STRETCH, _MAX_STRETCH)))
     matrix = np.array([[np.cos(turn), np.sin(turn)], [slant - np.sin(turn), np.cos(turn)]])
     matrix[0] *= stretch
-    rows, columns = np.mgrid[:ENLARGED_SIDE, :ENLARGED_SIDE] - (ENLARGED_SIDE - 1) / 2
-    waves = draws.uniform(0, MAX_WAVE_AMPLITUDE, 2)
+    rows, columns = np.mgrid[:_ENLARGED_SIDE, :_ENLARGED_SIDE] - (_ENLARGED_SIDE - 1) / 2
+    waves = draws.uniform(0, _MAX_WAVE_AMPLITUDE, 2)
     waved = [
-        line + wave * np.sin(2 * np.pi * across / ENLARGED_SIDE + draws.uniform(0, 2 * np.pi))
+        line + wave * np.sin(2 * np.pi * across / _ENLARGED_SIDE + draws.uniform(0, 2 * np.pi))
         for line, across, wave in ((rows, columns, waves[0]), (columns, rows, waves[1]))
     ]
-    where = np.tensordot(matrix, waved, 1) * SIDE / ENLARGED_SIDE + (SIDE - 1) / 2
+    where = np.tensordot(matrix, waved, 1) * SIDE / _ENLARGED_SIDE + (SIDE - 1) / 2
     grey = image[:, :, 0].astype(np.float32) / 255
     large = ndimage.map_coordinates(grey, where, order=1, output=np.float32)
-    blurred = ndimage.gaussian_filter(large, draws.uniform(*BLUR_SIGMA_RANGE))
+    blurred = ndimage.gaussian_filter(large, draws.uniform(*_BLUR_SIGMA_RANGE))
     # As sharp as the scan of a pen: a few pixels from ground to ink.
-    ink = (blurred - draws.uniform(*EDGE_LEVEL_RANGE)) * 4 + 0.5
+    ink = (blurred - draws.uniform(*_EDGE_LEVEL_RANGE)) * 4 + 0.5
     return convert_to_mnist(np.rint(255 * ink.clip(0, 1)).astype(np.uint8))

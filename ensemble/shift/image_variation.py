@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 Pixels = NDArray[np.uint8]
 
-MAX_TURN_DEGREES, MAX_ZOOM, MAX_MOVE_SHARE = (8.0, 0.1, 0.05)  # degrees; shares of the size, of the side
-MAX_LIGHT_SHARE, MAX_CONTRAST_CHANGE = 0.1, 0.2  # shares of full scale, of the contrast
-MAX_BLUR_SIGMA = 0.6  # σ at most, in pixels of an image of 28
+_MAX_TURN_DEGREES, _MAX_ZOOM, _MAX_MOVE_SHARE = (8.0, 0.1, 0.05)  # degrees; shares of the size, of the side
+_MAX_LIGHT_SHARE, _MAX_CONTRAST_CHANGE = 0.1, 0.2  # shares of full scale, of the contrast
+_MAX_BLUR_SIGMA = 0.6  # σ at most, in pixels of an image of 28
 SIDE = 28
 
 
@@ -34,17 +34,17 @@ def _vary_image(image: Pixels, draws: np.random.Generator) -> Pixels:
 
     high, wide, channels = image.shape
     turn, zoom = (
-        np.deg2rad(draws.uniform(-MAX_TURN_DEGREES, MAX_TURN_DEGREES)),
-        np.exp(draws.uniform(-MAX_ZOOM, MAX_ZOOM)),
+        np.deg2rad(draws.uniform(-_MAX_TURN_DEGREES, _MAX_TURN_DEGREES)),
+        np.exp(draws.uniform(-_MAX_ZOOM, _MAX_ZOOM)),
     )
     matrix = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]) / zoom
     middle = np.array([high - 1, wide - 1]) / 2
-    move = draws.uniform(-MAX_MOVE_SHARE, MAX_MOVE_SHARE, 2) * (high, wide)
+    move = draws.uniform(-_MAX_MOVE_SHARE, _MAX_MOVE_SHARE, 2) * (high, wide)
     light, contrast = (
-        draws.uniform(-MAX_LIGHT_SHARE, MAX_LIGHT_SHARE),
-        np.exp(draws.uniform(-MAX_CONTRAST_CHANGE, MAX_CONTRAST_CHANGE)),
+        draws.uniform(-_MAX_LIGHT_SHARE, _MAX_LIGHT_SHARE),
+        np.exp(draws.uniform(-_MAX_CONTRAST_CHANGE, _MAX_CONTRAST_CHANGE)),
     )
-    sigma = draws.uniform(0, MAX_BLUR_SIGMA) * min(high, wide) / SIDE
+    sigma = draws.uniform(0, _MAX_BLUR_SIGMA) * min(high, wide) / SIDE
     x = ndimage.gaussian_filter(image.astype(np.float32), (sigma, sigma, 0))
     moved = np.stack(
         [

@@ -26,11 +26,11 @@ Pixels = NDArray[np.uint8]
 LETTERS = "EFHKLMNRUVWXadekmnuvwx"
 SIGNS = "@#%+=*<>~±"
 MAX_BAR_SPREAD_RATIO = 0.12  # the least share of a patch's spread that lies across its main direction
-SHEET_SIDE = 96  # of the sheet that one is drawn on, in pixels
+_SHEET_SIDE = 96  # of the sheet that one is drawn on, in pixels
 
 
 @dataclass(frozen=True)
-class NonDigitKind:
+class _NonDigitKind:
     """A kind of non-digit.
 
     Attributes:
@@ -58,20 +58,20 @@ def draw_non_digits(kind: str, count: int, seed: int = 0) -> Pixels:
     return np.array(images, np.uint8).reshape(count, 28, 28, 1)
 
 
-def draw_letter(draws: Draws) -> NDArray[np.float32]:
+def _draw_letter(draws: Draws) -> NDArray[np.float32]:
     """A letter that is no digit's neighbour."""
     return _draw_glyph(str(draws.choice(list(LETTERS))), draws)
 
 
-def draw_sign(draws: Draws) -> NDArray[np.float32]:
+def _draw_sign(draws: Draws) -> NDArray[np.float32]:
     """A sign of a keyboard."""
     return _draw_glyph(str(draws.choice(list(SIGNS))), draws)
 
 
 def _draw_glyph(character: str, draws: Draws) -> NDArray[np.float32]:
-    sheet = Image.new("L", (SHEET_SIDE, SHEET_SIDE))
-    font = ImageFont.load_default(SHEET_SIDE * 0.7)
-    ImageDraw.Draw(sheet).text((SHEET_SIDE / 2, SHEET_SIDE / 2), character, 255, font, anchor="mm")
+    sheet = Image.new("L", (_SHEET_SIDE, _SHEET_SIDE))
+    font = ImageFont.load_default(_SHEET_SIDE * 0.7)
+    ImageDraw.Draw(sheet).text((_SHEET_SIDE / 2, _SHEET_SIDE / 2), character, 255, font, anchor="mm")
     return _distort_cover(np.asarray(sheet, np.float32) / np.float32(255), draws)
 
 
@@ -82,38 +82,40 @@ def _distort_cover(cover: NDArray[np.float32], draws: Draws) -> NDArray[np.float
     turn, lean = np.deg2rad(draws.uniform(-15, 15)), draws.uniform(-0.25, 0.25)
     stretch = draws.uniform(0.8, 1.25)
     matrix = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn) + lean, np.cos(turn) * stretch]])
-    rows, columns = np.mgrid[:SHEET_SIDE, :SHEET_SIDE] - (SHEET_SIDE - 1) / 2
+    rows, columns = np.mgrid[:_SHEET_SIDE, :_SHEET_SIDE] - (_SHEET_SIDE - 1) / 2
     bend = [
-        SHEET_SIDE * draws.uniform(0, 0.03) * np.sin((2 * a + b) * np.pi / SHEET_SIDE + draws.uniform(0, 6))
+        _SHEET_SIDE * draws.uniform(0, 0.03) * np.sin((2 * a + b) * np.pi / _SHEET_SIDE + draws.uniform(0, 6))
         for a, b in ((rows, columns), (columns, rows))
     ]
-    where = np.tensordot(matrix, [rows, columns], 1) + bend + (SHEET_SIDE - 1) / 2
+    where = np.tensordot(matrix, [rows, columns], 1) + bend + (_SHEET_SIDE - 1) / 2
     return np.asarray(ndimage.map_coordinates(cover, where, order=1))
 
 
-def draw_scribble(draws: Draws) -> NDArray[np.float32]:
+def _draw_scribble(draws: Draws) -> NDArray[np.float32]:
     """One or two strokes that lead nowhere."""
-    strokes = [interpolate_stroke(draws.uniform(0, 1, (draws.integers(6, 12), 2))) for _ in range(draws.integers(1, 3))]
+    strokes = [
+        _interpolate_stroke(draws.uniform(0, 1, (draws.integers(6, 12), 2))) for _ in range(draws.integers(1, 3))
+    ]
     return _draw_strokes(strokes, draws)
 
 
-def draw_rune(draws: Draws) -> NDArray[np.float32]:
+def _draw_rune(draws: Draws) -> NDArray[np.float32]:
     """Three to five strokes between the corners of a grid: a letter of no alphabet."""
     strokes: Strokes = []
     for _ in range(draws.integers(3, 6)):
         ends = draws.permutation(9)[:2]
         corners = np.stack([ends % 3 / 2, ends // 3 / 2 * 1.3], axis=1)
         middle = corners.mean(axis=0) + draws.normal(0, 0.12, 2)
-        strokes.append(interpolate_stroke(np.stack([corners[0], middle, corners[1]])))
+        strokes.append(_interpolate_stroke(np.stack([corners[0], middle, corners[1]])))
     return _draw_strokes(strokes, draws)
 
 
-def draw_shape(draws: Draws) -> NDArray[np.float32]:
+def _draw_shape(draws: Draws) -> NDArray[np.float32]:
     """A simple figure: arrow, heart, star, cross, zigzag, house and others."""
     return _draw_strokes(SHAPES[draws.integers(len(SHAPES))](draws), draws)
 
 
-def select_photograph_patch(draws: Draws) -> NDArray[np.float32]:
+def _select_photograph_patch(draws: Draws) -> NDArray[np.float32]:
     """What would be ink, in one piece, somewhere in a photograph."""
     pieces = load_photograph_pieces()
     return pieces[draws.integers(len(pieces))]
@@ -147,7 +149,7 @@ def _is_bar_shaped(piece: NDArray[np.bool_]) -> bool:
     return bool(across < MAX_BAR_SPREAD_RATIO * along)
 
 
-def interpolate_stroke(points: NDArray[np.floating]) -> NDArray[np.floating]:
+def _interpolate_stroke(points: NDArray[np.floating]) -> NDArray[np.floating]:
     """(60, 2): along a smooth curve, a cubic spline, through the points (K, 2)."""
     return _compute_spline_weights(len(points)) @ points
 
@@ -164,10 +166,10 @@ def _draw_strokes(strokes: Strokes, draws: Draws) -> NDArray[np.float32]:
     """Strokes of points (x, y), drawn with a round pen of some width, then waved."""
     points = np.concatenate(strokes)
     low, size = points.min(axis=0), np.ptp(points, axis=0).max()
-    sheet = Image.new("L", (SHEET_SIDE, SHEET_SIDE))
+    sheet = Image.new("L", (_SHEET_SIDE, _SHEET_SIDE))
     pen, wide = ImageDraw.Draw(sheet), int(draws.integers(5, 11))
     for stroke in strokes:
-        on_sheet = (stroke - low) / size * SHEET_SIDE * 0.6 + SHEET_SIDE * 0.2
+        on_sheet = (stroke - low) / size * _SHEET_SIDE * 0.6 + _SHEET_SIDE * 0.2
         pen.line([tuple(point) for point in on_sheet], 255, wide, joint="curve")
         for x, y in on_sheet[[0, -1]]:
             pen.ellipse((x - wide / 2, y - wide / 2, x + wide / 2, y + wide / 2), 255)
@@ -177,11 +179,11 @@ def _draw_strokes(strokes: Strokes, draws: Draws) -> NDArray[np.float32]:
 NON_DIGIT_KINDS = {
     kind.key: kind
     for kind in (
-        NonDigitKind("letters", "Letters", draw_letter),
-        NonDigitKind("signs", "Signs", draw_sign),
-        NonDigitKind("figures", "Figures", draw_shape),
-        NonDigitKind("runes", "Strokes like letters", draw_rune),
-        NonDigitKind("scribbles", "Scribbles", draw_scribble),
-        NonDigitKind("patches", "Patches of photographs", select_photograph_patch),
+        _NonDigitKind("letters", "Letters", _draw_letter),
+        _NonDigitKind("signs", "Signs", _draw_sign),
+        _NonDigitKind("figures", "Figures", _draw_shape),
+        _NonDigitKind("runes", "Strokes like letters", _draw_rune),
+        _NonDigitKind("scribbles", "Scribbles", _draw_scribble),
+        _NonDigitKind("patches", "Patches of photographs", _select_photograph_patch),
     )
 }

@@ -20,9 +20,9 @@ from ensemble.shift.corruptions import NUMBERS_PER_BLOCK
 
 Pixels = NDArray[np.uint8]
 
-NOISE_BLUR_SIGMA = 2.0  # σ in pixels of an image of 28: blobs about as wide as a pen stroke
-NOISE_IMAGE_SIDE = 28
-RESERVED_KEYS = ("known", "noise", "scrambled")  # keys that are no datasets' names
+_NOISE_BLUR_SIGMA = 2.0  # σ in pixels of an image of 28: blobs about as wide as a pen stroke
+_NOISE_IMAGE_SIDE = 28
+_RESERVED_KEYS = ("known", "noise", "scrambled")  # keys that are no datasets' names
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def list_ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
     count = own.test_size if limit is None else min(limit, own.test_size)
     shape = own.image_shape
     ood_sets = [
-        OodSet(ood_set_key(other.name), other.title, partial(_load_test_images, other.name, count, shape))
+        OodSet(_ood_set_key(other.name), other.title, partial(_load_test_images, other.name, count, shape))
         for other in map(find_dataset_entry, list_dataset_names())
         if not {*other.class_names} & {*own.class_names} and is_dataset_prepared(other.name)
     ]
@@ -67,9 +67,9 @@ def list_ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
     return [*ood_sets, noise, mixed]
 
 
-def ood_set_key(name: str) -> str:
+def _ood_set_key(name: str) -> str:
     """What a dataset's images are called in results; a person's own may be called anything."""
-    return f"{name}_images" if name in RESERVED_KEYS else name
+    return f"{name}_images" if name in _RESERVED_KEYS else name
 
 
 def _load_test_images(name: str, count: int, shape: ImageShape) -> Pixels:
@@ -87,7 +87,9 @@ def resize_images(images: Pixels, shape: ImageShape) -> Pixels:
     return np.array([resize_pixels(image, shape) for image in images], np.uint8).reshape(-1, *shape)
 
 
-def draw_smooth_noise(count: int, seed: int = 0, shape: ImageShape = (NOISE_IMAGE_SIDE, NOISE_IMAGE_SIDE, 1)) -> Pixels:
+def draw_smooth_noise(
+    count: int, seed: int = 0, shape: ImageShape = (_NOISE_IMAGE_SIDE, _NOISE_IMAGE_SIDE, 1)
+) -> Pixels:
     """Gaussian noise, blurred; each image stretched to go from 0 to 255: uint8 (count, *shape).
 
     Args:
@@ -99,7 +101,7 @@ def draw_smooth_noise(count: int, seed: int = 0, shape: ImageShape = (NOISE_IMAG
 
     draws, noise = np.random.default_rng(seed), np.empty((count, *shape), np.uint8)
     step = max(1, NUMBERS_PER_BLOCK // int(np.prod(shape)))
-    sigma = NOISE_BLUR_SIGMA * min(shape[:2]) / NOISE_IMAGE_SIDE
+    sigma = _NOISE_BLUR_SIGMA * min(shape[:2]) / _NOISE_IMAGE_SIDE
     for at in range(0, count, step):
         drawn = draws.standard_normal((min(step, count - at), *shape), np.float32)
         smooth = ndimage.gaussian_filter(drawn, (0, sigma, sigma, 0), mode="wrap")

@@ -25,7 +25,7 @@ RESULTS_FORMAT = 1
 KNOWN_KEY = "known"
 # What out-of-distribution images are called in results.json and in the names of files: run folders
 # of earlier versions have them so.
-STORED_OOD_KEY = "outside"
+_STORED_OOD_KEY = "outside"
 
 # What `write_ood_scores` writes, of K images and M members.
 SCORE_ARRAYS = {
@@ -33,17 +33,17 @@ SCORE_ARRAYS = {
     **{name: ExpectedArray(("K",)) for name in ("entropy", "information", "doubt", "mean_member_entropy")},
     "member_entropy": ExpectedArray(("M", "K")),
 }
-MAX_PIXEL_BYTES = 2**30  # 7,133 images of 224×224 in colour; of 10,000 digits 8 MB
-MAX_SCORE_BYTES = 64 * 2**20  # 64 members on 10,000 images take 2.7 MB.
+_MAX_PIXEL_BYTES = 2**30  # 7,133 images of 224×224 in colour; of 10,000 digits 8 MB
+_MAX_SCORE_BYTES = 64 * 2**20  # 64 members on 10,000 images take 2.7 MB.
 
 Metrics = dict[str, Any]
-KEY_PATTERN = re.compile(r"[a-z0-9_]+")
-PositiveCount = Annotated[int, NumberRange(1, 2**53)]
+_KEY_PATTERN = re.compile(r"[a-z0-9_]+")
+_PositiveCount = Annotated[int, NumberRange(1, 2**53)]
 
 
 def count_measured_images(test_size: int, shape: tuple[int, int, int]) -> int:
-    """How many of a test set of images of that shape are measured: the first `MAX_PIXEL_BYTES`."""
-    return max(1, min(test_size, MAX_PIXEL_BYTES // math.prod(shape)))
+    """How many of a test set of images of that shape are measured: the first `_MAX_PIXEL_BYTES`."""
+    return max(1, min(test_size, _MAX_PIXEL_BYTES // math.prod(shape)))
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ class StressResults:
     epoch: Count
     steps_after: Count
     dataset: str
-    images: PositiveCount
-    members: PositiveCount
+    images: _PositiveCount
+    members: _PositiveCount
     format: int = RESULTS_FORMAT
-    side: PositiveCount = REFERENCE_SIDE
+    side: _PositiveCount = REFERENCE_SIDE
     clean: Metrics | None = None
     steps: list[Metrics] = field(default_factory=list)
     ood: list[Metrics] = field(default_factory=list)
@@ -180,20 +180,20 @@ def read_stress_results(run_folder: Path) -> StressResults | None:
 
 def parse_stress_results(stored: dict[str, Any]) -> StressResults:
     """The results of `serialize_stress_results`'s form; ValueError where a field is wrong."""
-    return check_result_metrics(parse_dataclass(StressResults, {**stored, "ood": stored.get(STORED_OOD_KEY, [])}))
+    return _check_result_metrics(parse_dataclass(StressResults, {**stored, "ood": stored.get(_STORED_OOD_KEY, [])}))
 
 
-def check_result_metrics(results: StressResults) -> StressResults:
+def _check_result_metrics(results: StressResults) -> StressResults:
     """The results of a file with their figures read too; ValueError where one is odd."""
     clean = check_json_value(ShiftMetrics | None, results.clean, "clean")
     steps = check_json_value(list[CorruptionMetrics], results.steps, "steps")
-    ood = check_json_value(list[OodMetrics], results.ood, STORED_OOD_KEY)
+    ood = check_json_value(list[OodMetrics], results.ood, _STORED_OOD_KEY)
     lists = [ood_set["members"] for ood_set in ood]
     for metrics in [*filter(None, [clean]), *steps]:
         lists += [metrics["member_accuracy"], metrics["member_nll"], metrics["member_ece"]]
     if any(len(members) != results.members for members in lists):
         raise ValueError("the members are not as many everywhere")
-    if not all(KEY_PATTERN.fullmatch(ood_set["key"]) for ood_set in ood):  # It is part of a file's name.
+    if not all(_KEY_PATTERN.fullmatch(ood_set["key"]) for ood_set in ood):  # It is part of a file's name.
         raise ValueError("a set of images has a name that is none")
     return replace(results, clean=clean, steps=steps, ood=ood)
 
@@ -206,13 +206,13 @@ def write_stress_results(run_folder: Path, results: StressResults) -> None:
 def serialize_stress_results(results: StressResults) -> dict[str, Any]:
     """The results in the form of the file."""
     stored = asdict(results)
-    stored[STORED_OOD_KEY] = stored.pop("ood")
+    stored[_STORED_OOD_KEY] = stored.pop("ood")
     return stored
 
 
 def ood_scores_path(run_folder: Path, key: str) -> Path:
     """The file with the scores of a set of images; `KNOWN_KEY` are the dataset's own."""
-    return stress_folder(run_folder) / f"{STORED_OOD_KEY}-{key}.npz"
+    return stress_folder(run_folder) / f"{_STORED_OOD_KEY}-{key}.npz"
 
 
 def write_ood_scores(run_folder: Path, key: str, tick: int, scores: dict[str, NDArray[Any]]) -> None:
@@ -232,7 +232,7 @@ def write_ood_scores(run_folder: Path, key: str, tick: int, scores: dict[str, ND
 def read_ood_scores(run_folder: Path, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
     """What `write_ood_scores` wrote of that checkpoint; None where it is missing or damaged."""
     try:
-        scores = read_arrays(ood_scores_path(run_folder, key), SCORE_ARRAYS, MAX_SCORE_BYTES)
+        scores = read_arrays(ood_scores_path(run_folder, key), SCORE_ARRAYS, _MAX_SCORE_BYTES)
     except (OSError, DamagedFileError):
         return None
     return scores if scores.pop("tick") == tick else None

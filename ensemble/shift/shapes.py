@@ -60,22 +60,22 @@ def _build_fixed_shape(*strokes: NDArray[np.floating]) -> Callable[[Draws], Stro
     return lambda draws: list(strokes)
 
 
-CROSS_STROKES = _build_path((0, 0), (1, 1)), _build_path((1, 0), (0, 1))
-PLUS_STROKES = _build_path((0.5, 0), (0.5, 1)), _build_path((0, 0.5), (1, 0.5))
-SQUARE_STROKE = _build_path((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
+_CROSS_STROKES = _build_path((0, 0), (1, 1)), _build_path((1, 0), (0, 1))
+_PLUS_STROKES = _build_path((0.5, 0), (0.5, 1)), _build_path((0, 0.5), (1, 0.5))
+_SQUARE_STROKE = _build_path((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
 SHAPES: tuple[Callable[[Draws], Strokes], ...] = (
     _build_star,
     _build_asterisk,
     _build_arrow,
     _build_zigzag,
     _build_heart,
-    _build_fixed_shape(*CROSS_STROKES),
-    _build_fixed_shape(*PLUS_STROKES),
-    _build_fixed_shape(SQUARE_STROKE),
-    _build_fixed_shape(SQUARE_STROKE, *CROSS_STROKES),
+    _build_fixed_shape(*_CROSS_STROKES),
+    _build_fixed_shape(*_PLUS_STROKES),
+    _build_fixed_shape(_SQUARE_STROKE),
+    _build_fixed_shape(_SQUARE_STROKE, *_CROSS_STROKES),
     _build_fixed_shape(_build_path((0.5, 0), (1, 0.9), (0, 0.9), (0.5, 0))),
     _build_fixed_shape(_build_path((0, 1), (0, 0.4), (0.5, 0), (1, 0.4), (1, 1), (0, 1))),
-    _build_fixed_shape(_build_arc(0, 1), *(stroke * 0.7 + 0.15 for stroke in CROSS_STROKES)),
+    _build_fixed_shape(_build_arc(0, 1), *(stroke * 0.7 + 0.15 for stroke in _CROSS_STROKES)),
     _build_fixed_shape(_build_arc(0, 1), _build_arc(0, 1, radius=0.2)),
     _build_fixed_shape(
         _build_arc(0, 1),

@@ -18,11 +18,11 @@ from ensemble.analysis.quality.calibration import expected_calibration_error
 from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.storage.records.field_checks import Count, MetricValue, NumberRange, Share
 
-Shares = list[Share]
+_Shares = list[Share]
 ERROR_RATE = 0.01  # of the answers given on the images as they are, for `answer_threshold`
 
 
-class AccuracyFitMetrics(TypedDict):
+class _AccuracyFitMetrics(TypedDict):
     """What `AccuracyReference.fit_images` took from labelled images, as a file has it."""
 
     source: Literal["validation", "half"]
@@ -35,14 +35,14 @@ class AccuracyFitMetrics(TypedDict):
     calibration: Literal["none", "less sure", "too sure", "a bin"]
 
 
-class AccuracyEstimateMetrics(TypedDict):
+class _AccuracyEstimateMetrics(TypedDict):
     """What `AccuracyReference.estimate_images` says of images, as a file has it."""
 
     images: Count
     accuracy: Share
-    agreement: Shares | None
-    confidence: Shares | None
-    threshold: Shares | None
+    agreement: _Shares | None
+    confidence: _Shares | None
+    threshold: _Shares | None
     unlike_p: Share
     unlike_measure: str
 
@@ -53,9 +53,9 @@ class ShiftMetrics(TypedDict):
     ensemble_accuracy: Share
     ensemble_nll: MetricValue
     ensemble_ece: Share
-    member_accuracy: Shares
+    member_accuracy: _Shares
     member_nll: list[MetricValue]
-    member_ece: Shares
+    member_ece: _Shares
     mean_information: MetricValue
     mean_predictive_entropy: MetricValue
     mean_member_entropy: MetricValue
@@ -68,8 +68,8 @@ class ShiftMetrics(TypedDict):
     answered_wrong: NotRequired[Count]
     answered_error: NotRequired[list[Share] | None]
     groups: NotRequired[Count | None]
-    accuracy_fit: NotRequired[AccuracyFitMetrics | None]  # of the images as they are alone
-    accuracy_estimate: NotRequired[AccuracyEstimateMetrics | None]
+    accuracy_fit: NotRequired[_AccuracyFitMetrics | None]  # of the images as they are alone
+    accuracy_estimate: NotRequired[_AccuracyEstimateMetrics | None]
 
 
 class CorruptionMetrics(ShiftMetrics):

@@ -15,7 +15,7 @@ from ensemble.shift.results import StressResults, count_measured_images, read_st
 from ensemble.shift.status import StressStatus
 from ensemble.shift.tasks import StressTask, list_stress_tasks
 
-REPORT_INTERVAL_S = 0.5
+_REPORT_INTERVAL_S = 0.5
 
 
 class StressWorker:
@@ -90,7 +90,7 @@ class StressWorker:
         now = time.monotonic()
         # The first call compiles: the clock starts after it.
         since, from_there = self._clock = self._clock or (now, ahead)
-        if now - self._told < REPORT_INTERVAL_S or ahead == from_there:
+        if now - self._told < _REPORT_INTERVAL_S or ahead == from_there:
             return
         self._told = now
         pace = (now - since) / (from_there - ahead)

@@ -116,7 +116,7 @@ def _build_corruption_task(
             "kind": kind.name,
             "amount": amount,
             **convert_to_json(
-                shift_figures.compute_shift_metrics(probabilities, labels, read_answer_threshold(results), groups)
+                shift_figures.compute_shift_metrics(probabilities, labels, _read_answer_threshold(results), groups)
             ),
             "accuracy_estimate": convert_to_json(reference.estimate_images(probabilities)),
         }
@@ -129,7 +129,7 @@ def _build_corruption_task(
     return StressTask(words, done, lambda: corrupt_images(images, kind.name, amount), add_corruption_metrics)
 
 
-def read_answer_threshold(results: StressResults) -> float | None:
+def _read_answer_threshold(results: StressResults) -> float | None:
     """The confidence from which on an answer was given on the images as they are.
 
     Infinite where no threshold keeps to the rate; None where an earlier version measured them.

@@ -17,7 +17,7 @@ from ensemble.storage.plain_files import parse_json, read_limited_bytes
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 BLOCK_BYTES = 4096  # bytes that a file system gives out at once
-MAX_JSON_BYTES = 2**20  # of JSON that is one object; the largest there is has 200 kB
+_MAX_JSON_BYTES = 2**20  # of JSON that is one object; the largest there is has 200 kB
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def overwrite_json(path: Path, value: Any) -> bool:
 
 def read_json(path: Path) -> dict[str, Any]:
     """The object in a JSON file of at most a megabyte; ValueError or OSError for all else."""
-    value = parse_json(read_limited_bytes(path, MAX_JSON_BYTES))
+    value = parse_json(read_limited_bytes(path, _MAX_JSON_BYTES))
     if not isinstance(value, dict):
         raise ValueError(f"{path.name} does not hold a JSON object")
     return value

@@ -15,9 +15,9 @@ from ensemble.storage.folders import data_folder, runs_folder
 FULL_ERRNOS = (*DISK_FULL, errno.EFBIG)
 PERMISSION_ERRNOS = (errno.EACCES, errno.EPERM, errno.EROFS)
 OPEN_FILE_ERRNOS = (errno.EMFILE, errno.ENFILE)
-NO_LOCK_ERRNOS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+_NO_LOCK_ERRNOS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 # What else somebody may have done to a folder, or its disk, under the program.
-CHANGED_FOLDER_ERRNOS = (
+_CHANGED_FOLDER_ERRNOS = (
     errno.ENOENT,
     errno.ENOTDIR,
     errno.EISDIR,
@@ -32,7 +32,7 @@ CHANGED_FOLDER_ERRNOS = (
     errno.ENOTCONN,
     errno.ETIMEDOUT,
     errno.EBUSY,
-    *NO_LOCK_ERRNOS,
+    *_NO_LOCK_ERRNOS,
 )
 
 
@@ -58,7 +58,7 @@ def describe_remedy(error: OSError) -> str:
         return "make it writable for you"
     if error.errno in OPEN_FILE_ERRNOS:
         return "close some of its tabs or raise `ulimit -n`"
-    if error.errno in NO_LOCK_ERRNOS:
+    if error.errno in _NO_LOCK_ERRNOS:
         return "have its disk mounted with locks"
     return "check what is there"
 
@@ -70,7 +70,7 @@ def describe_disk_error(error: OSError) -> str | None:
     if error.filename is None:
         full = error.errno in FULL_ERRNOS
         return f"The disk is full ({describe_os_error(error)}): free some space." if full else None
-    if error.errno not in (*FULL_ERRNOS, *PERMISSION_ERRNOS, *CHANGED_FOLDER_ERRNOS):
+    if error.errno not in (*FULL_ERRNOS, *PERMISSION_ERRNOS, *_CHANGED_FOLDER_ERRNOS):
         return None
     path = Path(os.fsdecode(error.filename)).absolute()
     for wanted, variable in (runs_folder, "ENSEMBLE_RUNS"), (data_folder, "ENSEMBLE_DATA"):

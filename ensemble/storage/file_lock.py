@@ -13,7 +13,7 @@ from pathlib import Path
 POLL_SECONDS = 0.2
 # Whoever asks after a lock has it for an instant, and a worker lets go just after its last word.
 GRACE_SECONDS = 2.0
-GRACE_POLL_SECONDS = 0.02
+_GRACE_POLL_SECONDS = 0.02
 # A link in a lock's place would have us lock, or make, a file that somebody else chose.
 NO_LINKS = os.O_CLOEXEC | os.O_NOFOLLOW if os.name != "nt" else 0
 
@@ -60,7 +60,7 @@ def lock_within_grace(path: Path) -> HeldLock | None:
     """The lock on the file `path`, as `try_lock`; None if somebody keeps it for `GRACE_SECONDS`."""
     end = time.monotonic() + GRACE_SECONDS
     while (held := try_lock(path)) is None and time.monotonic() < end:
-        time.sleep(GRACE_POLL_SECONDS)
+        time.sleep(_GRACE_POLL_SECONDS)
     return held
 
 

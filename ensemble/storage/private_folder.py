@@ -5,7 +5,7 @@ import os
 import stat
 from pathlib import Path
 
-PRIVATE_MODE = 0o700
+_PRIVATE_MODE = 0o700
 
 
 def create_private_folder(folder: Path) -> Path:
@@ -16,7 +16,7 @@ def create_private_folder(folder: Path) -> Path:
         to one, or belongs to another user. Its `strerror` says which.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    folder.mkdir(mode=PRIVATE_MODE, exist_ok=True)
+    folder.mkdir(mode=_PRIVATE_MODE, exist_ok=True)
     folder_status = folder.lstat()
     if not stat.S_ISDIR(folder_status.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, "it is a link, or not a folder", str(folder))
@@ -24,6 +24,6 @@ def create_private_folder(folder: Path) -> Path:
         return folder
     if folder_status.st_uid != os.geteuid():
         raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
-    if stat.S_IMODE(folder_status.st_mode) != PRIVATE_MODE:
-        folder.chmod(PRIVATE_MODE)
+    if stat.S_IMODE(folder_status.st_mode) != _PRIVATE_MODE:
+        folder.chmod(_PRIVATE_MODE)
     return folder

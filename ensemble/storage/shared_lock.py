@@ -2,7 +2,7 @@
 
 The system's own lock keeps the processes of a host apart, and ends with whoever has it. Between
 hosts a file beside it does, which only one of them can make. One that a killed process left is
-removed: by its own host at once, by another once it has stood unchanged for `EXPIRY_SECONDS` of
+removed: by its own host at once, by another once it has stood unchanged for `_EXPIRY_SECONDS` of
 that one's clock. Whoever slept so long has lost the lock, and is told so.
 """
 
@@ -16,8 +16,8 @@ from pathlib import Path
 
 from ensemble.storage.file_lock import NO_LINKS, HeldLock, try_lock
 
-EXPIRY_SECONDS = 60.0
-MAX_CLAIM_BYTES = 4096
+_EXPIRY_SECONDS = 60.0
+_MAX_CLAIM_BYTES = 4096
 
 
 class SharedLock:
@@ -67,7 +67,7 @@ class SharedLock:
 
     def confirm(self) -> bool:
         """Whether no other host took the lock, as it may where this process slept."""
-        if time.monotonic() - self._confirmed < EXPIRY_SECONDS / 2:
+        if time.monotonic() - self._confirmed < _EXPIRY_SECONDS / 2:
             return True
         return self.refresh()
 
@@ -108,7 +108,7 @@ class SharedLock:
             self._seen, self._since = seen, time.monotonic()
         # One of this host would have the lock of this host, which is ours.
         left_here = _read_host(seen[0]) == socket.gethostname()
-        if not left_here and time.monotonic() - self._since < EXPIRY_SECONDS:
+        if not left_here and time.monotonic() - self._since < _EXPIRY_SECONDS:
             return False
         aside = self._claim.with_name(f".{self._claim.name}.{secrets.token_hex(6)}.part")
         try:
@@ -128,7 +128,7 @@ class SharedLock:
     def _read_claim(self) -> bytes:
         descriptor = os.open(self._claim, os.O_RDONLY | NO_LINKS)
         try:
-            return os.read(descriptor, MAX_CLAIM_BYTES)
+            return os.read(descriptor, _MAX_CLAIM_BYTES)
         finally:
             os.close(descriptor)
 

@@ -3,8 +3,8 @@
 import codecs
 from collections.abc import Callable, Iterable
 
-BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-FALLBACK_ENCODING = "cp1252"
+_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_FALLBACK_ENCODING = "cp1252"
 SAMPLE_BYTES = 400  # by which UTF-16 without a mark is told
 
 
@@ -15,14 +15,14 @@ def detect_text_encoding(start: bytes, is_utf8: Callable[[], bool]) -> str:
       start: its first bytes.
       is_utf8: whether all of it is UTF-8; asked only where nothing else tells.
     """
-    for mark, encoding in BYTE_ORDER_MARKS:
+    for mark, encoding in _BYTE_ORDER_MARKS:
         if start.startswith(mark):
             return encoding
     count = len(start[:SAMPLE_BYTES:2])
     zeros = [start[:SAMPLE_BYTES:2].count(0), start[1:SAMPLE_BYTES:2].count(0)]
     if max(zeros) > 0.4 * count and min(zeros) < 0.1 * count:
         return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
-    return "utf-8" if is_utf8() else FALLBACK_ENCODING
+    return "utf-8" if is_utf8() else _FALLBACK_ENCODING
 
 
 def is_utf8_text(chunks: Iterable[bytes]) -> bool:
@@ -41,6 +41,6 @@ def describe_text_encoding(encoding: str, what: str) -> str:
     """What is to be said of an encoding; "" of UTF-8."""
     if encoding.startswith("utf-16"):
         return f"{what} is UTF-16."
-    if encoding == FALLBACK_ENCODING:
+    if encoding == _FALLBACK_ENCODING:
         return f"{what} is not UTF-8 and was read as cp1252, as Windows writes it."
     return ""

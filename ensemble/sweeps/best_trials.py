@@ -21,9 +21,9 @@ from ensemble.sweeps.search_space import Axis, Value, ValueRange
 from ensemble.sweeps.store import Sweep
 from ensemble.sweeps.trials import Trial, find_best_trial
 
-HALVINGS = 200  # random ones, of the images: the mean over them has a tenth of one's error
+_HALVINGS = 200  # random ones, of the images: the mean over them has a tenth of one's error
 MIN_IMAGES = 20  # of a half fewer say nothing of how a choice flatters
-EDGE_SHARE = 0.05  # of a range's width: nearer to its end a value stands at it
+_EDGE_SHARE = 0.05  # of a range's width: nearer to its end a value stands at it
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def estimate_selection_optimism(losses: NDArray[np.float64]) -> float | None:
         return None
     draw, half = np.random.default_rng(0), n // 2
     totals, rises = losses.sum(axis=1), []
-    for _ in range(HALVINGS):
+    for _ in range(_HALVINGS):
         chosen_on = draw.permutation(n)[:half]
         first = losses[:, chosen_on].sum(axis=1)
         best = int(first.argmin())
@@ -194,7 +194,7 @@ def list_edge_settings(axes: dict[str, Axis], params: dict[str, Value]) -> dict[
             continue
         if isinstance(axis, ValueRange):
             low, high = float(axis.low), float(axis.high)
-            margin = 0.0 if axis.whole else EDGE_SHARE
+            margin = 0.0 if axis.whole else _EDGE_SHARE
         else:
             numbers = [v for v in axis.values if isinstance(v, int | float) and v is not True]
             if len(numbers) < 2:
@@ -215,7 +215,7 @@ def _locate_value(value: float, low: float, high: float, log: bool) -> float:
     return (value - low) / (high - low)
 
 
-class TrialLosses(NamedTuple):
+class _TrialLosses(NamedTuple):
     """A trial's loss on each image that it held out, training after training.
 
     Attributes:
@@ -231,7 +231,7 @@ class TrialLosses(NamedTuple):
     means: tuple[float, ...]
 
 
-def _measure_losses(trial: Trial, goal: str, repeats: int) -> TrialLosses | None:
+def _measure_losses(trial: Trial, goal: str, repeats: int) -> _TrialLosses | None:
     """None where one of the trainings is missing, or cannot be read."""
     trainings = [losses for run_id in trial.run_ids if (losses := _measure_run_losses(run_id, goal))]
     if len(trainings) != repeats:
@@ -241,7 +241,7 @@ def _measure_losses(trial: Trial, goal: str, repeats: int) -> TrialLosses | None
     mistakes = np.average([training.mistake_nll for training in trainings], weights=sizes)
     images = sum((training.images for training in trainings), start=())
     means = sum((training.means for training in trainings), start=())
-    return TrialLosses(each, images, float(mistakes), means)
+    return _TrialLosses(each, images, float(mistakes), means)
 
 
 def _number_repeated_images(trial: Trial) -> Groups | None:
@@ -254,7 +254,7 @@ def _number_repeated_images(trial: Trial) -> Groups | None:
     return None if numbers.max() + 1 == len(numbers) else numbers
 
 
-def _measure_run_losses(run_id: str, goal: str) -> TrialLosses | None:
+def _measure_run_losses(run_id: str, goal: str) -> _TrialLosses | None:
     try:
         run = runs.find_run(run_id)
         epoch = run.status.best_epoch
@@ -271,4 +271,4 @@ def _measure_run_losses(run_id: str, goal: str) -> TrialLosses | None:
     config = run.training_config
     images = config.dataset, config.validation, config.seed, len(labels)
     mistake_nll = estimate_mistake_nll(predictions.averaged)
-    return TrialLosses(losses, images, mistake_nll, (float(losses.mean()),))
+    return _TrialLosses(losses, images, mistake_nll, (float(losses.mean()),))

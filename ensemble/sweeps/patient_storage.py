@@ -23,9 +23,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from ensemble.errors import RunError
 
 PATIENCE_S = 600.0
-MIN_RETRY_INTERVAL_S, MAX_RETRY_INTERVAL_S = 0.2, 5.0
+_MIN_RETRY_INTERVAL_S, _MAX_RETRY_INTERVAL_S = 0.2, 5.0
 # What a shared disk says while its server is away; not that it is full.
-ABSENT_DISK_ERRNOS = (errno.EAGAIN, errno.EBUSY, errno.EIO, errno.ENOTCONN, errno.ESTALE, errno.ETIMEDOUT)
+_ABSENT_DISK_ERRNOS = (errno.EAGAIN, errno.EBUSY, errno.EIO, errno.ENOTCONN, errno.ESTALE, errno.ETIMEDOUT)
 Result = TypeVar("Result")
 
 
@@ -67,16 +67,16 @@ class Patience:
           whatever `ask` does that is no lost connection, or does still after `PATIENCE_S`.
         """
         end, told = time.monotonic() + PATIENCE_S, False
-        interval = MIN_RETRY_INTERVAL_S
+        interval = _MIN_RETRY_INTERVAL_S
         while True:
             try:
                 result = ask()
             except Exception as error:
                 over = self._suspended or self._stop() or time.monotonic() > end
-                if over or not is_storage_absent(error):
+                if over or not _is_storage_absent(error):
                     raise
                 # A connection that was merely cut is another by the second time.
-                if not told and interval > MIN_RETRY_INTERVAL_S:
+                if not told and interval > _MIN_RETRY_INTERVAL_S:
                     self._report(
                         "The storage of the trials does not answer "
                         f"({_describe_error(error)}): it is asked again for "
@@ -86,17 +86,17 @@ class Patience:
                 for refresh in self._refreshers:
                     refresh()
                 time.sleep(interval)
-                interval = min(2 * interval, MAX_RETRY_INTERVAL_S)
+                interval = min(2 * interval, _MAX_RETRY_INTERVAL_S)
             else:
                 if told:
                     self._report("")
                 return result
 
 
-def is_storage_absent(error: BaseException) -> bool:
+def _is_storage_absent(error: BaseException) -> bool:
     """Whether an error says that a database or a disk is away, perhaps for a moment."""
     if isinstance(error, StorageInternalError) and error.__cause__:
-        return is_storage_absent(error.__cause__)
+        return _is_storage_absent(error.__cause__)
     if isinstance(error, DBAPIError):
         if getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
             return False
@@ -104,7 +104,7 @@ def is_storage_absent(error: BaseException) -> bool:
         return lost or isinstance(error, InterfaceError | OperationalError)
     if isinstance(error, PoolTimeoutError | PendingRollbackError):
         return True
-    return isinstance(error, OSError) and error.errno in ABSENT_DISK_ERRNOS
+    return isinstance(error, OSError) and error.errno in _ABSENT_DISK_ERRNOS
 
 
 def _describe_error(error: BaseException) -> str:

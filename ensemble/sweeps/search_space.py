@@ -17,11 +17,11 @@ SPACE_FORM = (
     r"[a-z_]+=[^\s=]+( [a-z_]+=[^\s=]+)*",
     'settings and their values such as "learning_rate=0.01..0.5:log momentum=0.8,0.9"',
 )
-MAX_GRID_SIZE = 10_000
+_MAX_GRID_SIZE = 10_000
 # Trials are compared by what they make of the same images: these change the images, or are no
 # numbers and no choices.
 UNSEARCHABLE_SETTINGS = ("dataset", "validation", "folds", "vary", "teacher")
-BOOLEAN_WORDS = {"true": True, "false": False}
+_BOOLEAN_WORDS = {"true": True, "false": False}
 _RANGE = re.compile(r"(.+?)\.\.(.+?)(:log)?")
 
 Value = float | int | str | bool
@@ -90,9 +90,9 @@ def build_grid(axes: dict[str, Axis]) -> list[dict[str, Value]]:
     count = 1
     for values in lists.values():
         count *= len(values)
-    if count > MAX_GRID_SIZE:
+    if count > _MAX_GRID_SIZE:
         raise ConfigError(
-            f"The grid has {count:,} combinations, more than {MAX_GRID_SIZE:,}: name fewer values, "
+            f"The grid has {count:,} combinations, more than {_MAX_GRID_SIZE:,}: name fewer values, "
             "or choose the sampler random."
         )
     return [dict(zip(lists, combination, strict=True)) for combination in itertools.product(*lists.values())]
@@ -105,9 +105,9 @@ def _list_grid_values(name: str, axis: Axis) -> tuple[Value, ...]:
         raise ConfigError(
             f"A grid needs a list of values: write {name}=0.1,0.3 instead of a range, or choose the sampler random."
         )
-    if axis.high - axis.low >= MAX_GRID_SIZE:
+    if axis.high - axis.low >= _MAX_GRID_SIZE:
         raise ConfigError(
-            f"The grid has more than {MAX_GRID_SIZE:,} values of {name}: name fewer, or choose the sampler random."
+            f"The grid has more than {_MAX_GRID_SIZE:,} values of {name}: name fewer, or choose the sampler random."
         )
     return tuple(range(int(axis.low), int(axis.high) + 1))
 
@@ -133,7 +133,7 @@ def _parse_range(field: "Field[Any]", text: str, first: str, last: str, log: boo
 def _parse_axis_value(field: "Field[Any]", word: str, text: str) -> Value:
     """One word as a value of its setting."""
     if isinstance(field.default, bool):
-        raw_value: Any = BOOLEAN_WORDS.get(word, word)
+        raw_value: Any = _BOOLEAN_WORDS.get(word, word)
     elif isinstance(field.default, str):
         raw_value = word
     else:

@@ -23,7 +23,7 @@ from ensemble.sweeps.trials import find_best_trial, read_trials
 Floats = NDArray[np.float64]
 
 
-class MemberCandidate(NamedTuple):
+class _MemberCandidate(NamedTuple):
     """A member that may be chosen.
 
     Attributes:
@@ -97,7 +97,7 @@ def select_members_greedily(probabilities: NDArray[np.floating], size: int, agai
     return tuple(chosen)
 
 
-def list_member_candidates(sweep_id: str) -> tuple[list[MemberCandidate], Floats]:
+def list_member_candidates(sweep_id: str) -> tuple[list[_MemberCandidate], Floats]:
     """All members that may be chosen (P), and what each gave the label of each image (P, V).
 
     Raises:
@@ -117,7 +117,7 @@ def list_member_candidates(sweep_id: str) -> tuple[list[MemberCandidate], Floats
             continue
         epoch = run.status.best_epoch or run.status.epoch
         label_probs = label_probability(runs.read_validation_predictions(run.id, epoch), labels)
-        pool += [MemberCandidate(run, member, epoch) for member in range(len(label_probs))]
+        pool += [_MemberCandidate(run, member, epoch) for member in range(len(label_probs))]
         probabilities.append(label_probs)
     return pool, np.concatenate(probabilities)
 
@@ -135,7 +135,7 @@ def _has_same_network(run: runs.Run, model: runs.Run) -> bool:
     return (mine.network, mine.width) == (its.network, its.width)
 
 
-def _read_selected_member(candidate: MemberCandidate) -> SelectedMember:
+def _read_selected_member(candidate: _MemberCandidate) -> SelectedMember:
     lines = [
         line
         for line in runs.read_history(candidate.run.id)
@@ -158,7 +158,7 @@ def _slice_member_tree(tree: object, member: int) -> object:
     return np.asarray(tree)[member]
 
 
-def _merge_trial_settings(chosen: list[MemberCandidate]) -> EnsembleConfig:
+def _merge_trial_settings(chosen: list[_MemberCandidate]) -> EnsembleConfig:
     """Settings that say what the members share, and what differs where that is a member's own."""
     configs = [runs.require_training_config(candidate.run) for candidate in chosen]
     own = {

@@ -12,8 +12,8 @@ from ensemble.settings import Settings, StoredChoice, declare_setting, list_sett
 from ensemble.storage.folders import expand_home_path
 from ensemble.sweeps.search_space import SPACE_FORM, Axis, Value, ValueList, build_grid, parse_search_space
 
-SAMPLERS = ("tpe", "random", "grid")
-PRUNERS = ("none", "median", "hyperband")
+_SAMPLERS = ("tpe", "random", "grid")
+_PRUNERS = ("none", "median", "hyperband")
 STORAGES = ("sqlite", "journal", "database")
 STORAGE_VARIABLE = "ENSEMBLE_STORAGE"
 DEFAULT_VALIDATION = 0.1  # unless said otherwise: what is chosen is chosen on it
@@ -56,14 +56,14 @@ class SweepConfig(Settings):
     )
     trials: int = declare_setting(12, "Number of trials; a grid has one for every combination.", low=1, high=10_000)
     sampler: str = declare_setting(
-        "tpe", "How the next trial is chosen: tpe learns from earlier trials.", choices=SAMPLERS
+        "tpe", "How the next trial is chosen: tpe learns from earlier trials.", choices=_SAMPLERS
     )
     objectives: str = declare_setting(
         "nll",
         "Objectives that trials are judged by: " + ", ".join(OBJECTIVES) + "; separate several with commas.",
         form=(f"{_OBJECTIVE_PATTERN}(,{_OBJECTIVE_PATTERN})*", f"one or more of {', '.join(OBJECTIVES)}, with commas"),
     )
-    pruner: str = declare_setting("none", "How unpromising trials are ended early, after an epoch.", choices=PRUNERS)
+    pruner: str = declare_setting("none", "How unpromising trials are ended early, after an epoch.", choices=_PRUNERS)
     workers: int = declare_setting(1, "Number of trials trained at once, each in a process.", low=1, high=64)
     repeats: int = declare_setting(
         1,

@@ -29,11 +29,11 @@ from ensemble.storage.shared_lock import SharedLock
 from ensemble.sweeps.settings import STORAGE_VARIABLE
 
 LOCK_POLL_INTERVAL_S = 0.005
-MAX_OPERATION_BYTES = 1 << 20  # bytes, more than an operation ever takes
-STORAGE_FILES = {"sqlite": "study.db", "journal": "journal.log"}
-SQLITE_TIMEOUT_S = 60  # that SQLite waits for another process's write
+_MAX_OPERATION_BYTES = 1 << 20  # bytes, more than an operation ever takes
+_STORAGE_FILES = {"sqlite": "study.db", "journal": "journal.log"}
+_SQLITE_TIMEOUT_S = 60  # that SQLite waits for another process's write
 # What Optuna raises where it reads what it never wrote.
-MALFORMED_DATA_ERRORS = (
+_MALFORMED_DATA_ERRORS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -57,9 +57,9 @@ def open_trial_storage(sweep_id: str, folder: Path, word: str, address: str, new
     Raises:
       RunError: its file is not there, or is not a file.
     """
-    if word not in STORAGE_FILES:
+    if word not in _STORAGE_FILES:
         return _open_database(address)
-    path = folder / STORAGE_FILES[word]
+    path = folder / _STORAGE_FILES[word]
     try:
         file_status = path.lstat()
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -68,7 +68,7 @@ def open_trial_storage(sweep_id: str, folder: Path, word: str, address: str, new
         return _open_cached_journal(path, b"") if word == "journal" else _open_sqlite(path, 0)
     if not stat.S_ISREG(file_status.st_mode):
         raise RunError(
-            f"{STORAGE_FILES[word]} of “{sweep_id}”, which stores its trials, is not a file: "
+            f"{_STORAGE_FILES[word]} of “{sweep_id}”, which stores its trials, is not a file: "
             "put a copy back, or launch another sweep; the runs stay."
         )
     # One that was put back in its place is another file: what was opened is the one before.
@@ -104,7 +104,7 @@ def _open_cached_journal(path: Path, head: bytes) -> JournalStorage:
 
 @functools.lru_cache(maxsize=16)
 def _open_sqlite(path: Path, inode: int) -> RDBStorage:
-    storage = RDBStorage(f"sqlite:///{path}", engine_kwargs={"connect_args": {"timeout": SQLITE_TIMEOUT_S}})
+    storage = RDBStorage(f"sqlite:///{path}", engine_kwargs={"connect_args": {"timeout": _SQLITE_TIMEOUT_S}})
     # Readers, such as a page, do not then keep a worker from writing. The file remembers it.
     with storage.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
@@ -145,7 +145,7 @@ def translate_storage_errors(sweep_id: str, word: str) -> Iterator[None]:
             ) from error
         raise RunError(
             f"The stored trials of “{sweep_id}” cannot be used ({why}): check that "
-            f"{STORAGE_FILES[word]} in its folder is complete and writable, and that the disk "
+            f"{_STORAGE_FILES[word]} in its folder is complete and writable, and that the disk "
             "has free space. Put a copy back, or launch another sweep; the runs stay."
         ) from error
 
@@ -157,13 +157,13 @@ def translate_read_errors(sweep_id: str, word: str) -> Iterator[None]:
         with translate_storage_errors(sweep_id, word):
             warnings.simplefilter("ignore")  # Optuna's, of what it reads.
             yield
-    except MALFORMED_DATA_ERRORS as error:
+    except _MALFORMED_DATA_ERRORS as error:
         raise RunError(describe_damaged_trials(sweep_id, word)) from error
 
 
 def describe_damaged_trials(sweep_id: str, word: str) -> str:
     """What to say where it holds what no sweep writes."""
-    where = f"{STORAGE_FILES[word]} in its folder" if word in STORAGE_FILES else f"what {STORAGE_VARIABLE} names"
+    where = f"{_STORAGE_FILES[word]} in its folder" if word in _STORAGE_FILES else f"what {STORAGE_VARIABLE} names"
     return (
         f"The stored trials of “{sweep_id}” cannot be read: {where} is damaged. Put a copy "
         "back, or launch another sweep; the runs stay."
@@ -182,10 +182,10 @@ def describe_lost_trials(sweep_id: str, word: str) -> str:
 
 def open_journal(path: Path) -> JournalStorage:
     """The journal in `path`, made where it is not there."""
-    return JournalStorage(JournalFileBackend(str(path), lock_obj=JournalLock(path)))
+    return JournalStorage(JournalFileBackend(str(path), lock_obj=_JournalLock(path)))
 
 
-class JournalLock(BaseJournalFileLock):
+class _JournalLock(BaseJournalFileLock):
     """The right to add to a journal, for one process of all hosts at a time.
 
     Args:
@@ -199,7 +199,7 @@ class JournalLock(BaseJournalFileLock):
         """Wait for the right, then take away what a killed writer left half-written."""
         while not self._lock.try_acquire():
             time.sleep(LOCK_POLL_INTERVAL_S)
-        truncate_torn_line(self._journal)
+        _truncate_torn_line(self._journal)
         return True
 
     def release(self) -> None:
@@ -207,11 +207,11 @@ class JournalLock(BaseJournalFileLock):
         self._lock.release()
 
 
-def truncate_torn_line(journal: Path) -> None:
+def _truncate_torn_line(journal: Path) -> None:
     """Cut off what stands after the last whole line; for whoever holds the journal's lock."""
     with open(journal, "r+b") as file:
         size = file.seek(0, os.SEEK_END)
-        start = file.seek(max(0, size - MAX_OPERATION_BYTES))
+        start = file.seek(max(0, size - _MAX_OPERATION_BYTES))
         tail = file.read()
         if tail and not tail.endswith(b"\n"):
             file.truncate(start + tail.rfind(b"\n") + 1)

@@ -14,7 +14,7 @@ from ensemble.jobs.store import JobStore, StoredJob, write_job_files
 from ensemble.sweeps.settings import SweepConfig, read_storage_kind
 from ensemble.sweeps.status import SweepStatus, read_sweep_status
 
-JOURNAL_CHOICE = "Its trials are stored in a journal: SQLite is not safe on a disk that several nodes share."
+_JOURNAL_CHOICE = "Its trials are stored in a journal: SQLite is not safe on a disk that several nodes share."
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Sweep(StoredJob):
     kind: JobKind = SWEEP
 
 
-class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
+class _SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
     """All sweeps; the runs of their trials are no part of them, and outlive them."""
 
     kind, noun, config_kinds = SWEEP, "sweep", (SWEEP.config_kind,)
@@ -72,7 +72,11 @@ class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
         SweepStudy.create(folder.name, folder, config)
         now = time.time()
         status = SweepStatus(
-            created=now, queued=now, updated=now, trials=config.trial_count, message=JOURNAL_CHOICE if on_sqlite else ""
+            created=now,
+            queued=now,
+            updated=now,
+            trials=config.trial_count,
+            message=_JOURNAL_CHOICE if on_sqlite else "",
         )
         write_job_files(folder, status, config.as_dict(), placement)
 
@@ -87,7 +91,7 @@ class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
         return {"trials": job.config.trial_count}
 
 
-SWEEP_STORE = SweepStore()
+SWEEP_STORE = _SweepStore()
 
 
 def create_sweep(config: SweepConfig, placement: Placement | None = None) -> Sweep:

@@ -31,8 +31,8 @@ from ensemble.sweeps.storages import (
     translate_storage_errors,
 )
 
-TRIALS_LOCK_FILE = "trials.lock"
-LOCK_TIMEOUT_S, LOCK_POLL_INTERVAL_S = PATIENCE_S + 120.0, 0.02
+_TRIALS_LOCK_FILE = "trials.lock"
+_LOCK_TIMEOUT_S, LOCK_POLL_INTERVAL_S = PATIENCE_S + 120.0, 0.02
 RUNNING, WAITING = TrialState.RUNNING, TrialState.WAITING
 # Of a trial that failed: when the sweep had been queued by then, and whether it was the machine.
 FAILED_SINCE_NOTE, MACHINE_FAULT_NOTE = "failed_since", "machine_fault"
@@ -90,15 +90,15 @@ class SweepStudy:
           RunError: another keeps the right to itself longer than it would wait for its storage, or
             nothing can be locked.
         """
-        end = time.monotonic() + LOCK_TIMEOUT_S
+        end = time.monotonic() + _LOCK_TIMEOUT_S
         cannot = f"The trials of “{self._id}” cannot be locked"
         with change_job_files(self._folder, cannot, action=None):
-            lock = SharedLock(self._folder / TRIALS_LOCK_FILE)
+            lock = SharedLock(self._folder / _TRIALS_LOCK_FILE)
             while not lock.try_acquire():
                 if time.monotonic() > end:
                     raise RunError(
                         f"Another worker of the sweep “{self._id}” has locked "
-                        f"its trials for {LOCK_TIMEOUT_S / 60:.0f} minutes: end that process, then resume the sweep."
+                        f"its trials for {_LOCK_TIMEOUT_S / 60:.0f} minutes: end that process, then resume the sweep."
                     )
                 time.sleep(LOCK_POLL_INTERVAL_S)
         self._lock = lock

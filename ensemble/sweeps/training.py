@@ -32,10 +32,10 @@ from ensemble.sweeps.store import Sweep, find_sweep
 from ensemble.sweeps.study import WAITING, SweepStudy, list_trial_run_ids
 
 # Trials at once, where the next are chosen, or ended early, by what others came to.
-MAX_ADAPTIVE_PACK_SIZE = 4
+_MAX_ADAPTIVE_PACK_SIZE = 4
 
 
-class TrialStopRequest(StopRequest):
+class _TrialStopRequest(StopRequest):
     """Whether to stop a trial's run: as any run is, or with the sweep, or by the pruner.
 
     Args:
@@ -57,7 +57,7 @@ class TrialStopRequest(StopRequest):
         return bool(self.prune_reason) or self.sweep_stop() or super().__call__()
 
 
-class TrialWatcher:
+class _TrialWatcher:
     """Tells the pruner of every epoch of a trial, and has its run stop where that says so.
 
     Of a trial that is trained several times the first training alone is told of: another's epochs
@@ -69,7 +69,7 @@ class TrialWatcher:
       stop: of its run.
     """
 
-    def __init__(self, archive: SweepStudy, claimed: TrialClaim, stop: TrialStopRequest) -> None:
+    def __init__(self, archive: SweepStudy, claimed: TrialClaim, stop: _TrialStopRequest) -> None:
         self._trial, self._patience = archive.open_trial(claimed.trial), archive.patience
         self._told = set(claimed.trial.intermediate_values)
         self._run_id, self._stop = claimed.run_id, stop
@@ -124,8 +124,8 @@ def train_claimed_trials(sweep: Sweep, archive: SweepStudy, claimed: TrialClaim,
         begun = sum(trial.state != WAITING for trial in archive.read_trials()) - 1
         more = claim_more_trials(sweep, archive, compute_pack_size(config, begun, count_packed_lanes(config.base)) - 1)
     if more:
-        return train_packed_trials(sweep, archive, [claimed, *more], outer)
-    run = train_trial(sweep, archive, claimed, outer)
+        return _train_packed_trials(sweep, archive, [claimed, *more], outer)
+    run = _train_trial(sweep, archive, claimed, outer)
     return [run] if run else []
 
 
@@ -141,18 +141,18 @@ def compute_pack_size(config: SweepConfig, begun: int, lanes: int) -> int:
       lanes: how many members may be trained in one program, faster than one trial after another.
     """
     members = config.base.members
-    if not can_pack_trials(config) or lanes < 2 * members:
+    if not _can_pack_trials(config) or lanes < 2 * members:
         return 1
     most = lanes // members
     if config.sampler == "tpe" or config.pruner != "none":
-        most = min(most, MAX_ADAPTIVE_PACK_SIZE)
+        most = min(most, _MAX_ADAPTIVE_PACK_SIZE)
     left = max(1, config.trial_count - begun)
     # Packs of one size: each size is compiled.
     share = math.ceil(left / config.workers)
     return math.ceil(share / math.ceil(share / most))
 
 
-def can_pack_trials(config: SweepConfig) -> bool:
+def _can_pack_trials(config: SweepConfig) -> bool:
     """Whether trials differ in nothing but numbers of their members, and seconds are no matter.
 
     Trials that are trained several times are not packed.
@@ -162,7 +162,7 @@ def can_pack_trials(config: SweepConfig) -> bool:
     return alike and single and "seconds" not in config.objective_names
 
 
-def train_trial(sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, outer: StopRequest) -> runs.Run | None:
+def _train_trial(sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, outer: StopRequest) -> runs.Run | None:
     """Bring a claimed trial to its end, training after training, and say what it came to.
 
     Args:
@@ -191,10 +191,10 @@ def train_trial(sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, outer: S
 
 def _train_claimed_run(
     archive: SweepStudy, claimed: TrialClaim, outer: StopRequest
-) -> tuple[runs.Run, TrialStopRequest] | None:
+) -> tuple[runs.Run, _TrialStopRequest] | None:
     """The run of a claim as it ended, and what asked it to stop; None if another was at it."""
-    stop = TrialStopRequest(runs.find_run(claimed.run_id), outer)
-    watch = TrialWatcher(archive, claimed, stop)
+    stop = _TrialStopRequest(runs.find_run(claimed.run_id), outer)
+    watch = _TrialWatcher(archive, claimed, stop)
     try:
         run = runs.execute_run(claimed.run_id, watch.observe_status, stop, turn=False, synchronous=True)
     except RunError:
@@ -207,7 +207,7 @@ def _train_claimed_run(
     return run, stop
 
 
-def train_packed_trials(
+def _train_packed_trials(
     sweep: Sweep, archive: SweepStudy, claimed: list[TrialClaim], outer: StopRequest
 ) -> list[runs.Run]:
     """Bring claimed trials to their ends side by side in one program; each is told of as it ends.
@@ -219,14 +219,14 @@ def train_packed_trials(
       sweep: whose.
       archive: the sweep's.
       claimed: new trials, whose runs differ in numbers of their members alone.
-      outer: as of `train_trial`.
+      outer: as of `_train_trial`.
 
     Returns:
       The runs as they ended, of those that no other process was at.
     """
     every = {trial_claim.run_id: trial_claim for trial_claim in claimed}
-    stops = {run_id: TrialStopRequest(runs.find_run(run_id), outer) for run_id in every}
-    watches = [TrialWatcher(archive, trial_claim, stops[trial_claim.run_id]) for trial_claim in claimed]
+    stops = {run_id: _TrialStopRequest(runs.find_run(run_id), outer) for run_id in every}
+    watches = [_TrialWatcher(archive, trial_claim, stops[trial_claim.run_id]) for trial_claim in claimed]
     ended_runs: dict[str, runs.Run] = {}
 
     def record_ended_run(run: runs.Run) -> None:
@@ -252,21 +252,21 @@ def train_packed_trials(
 
 
 def _finish_unrecorded_trial(
-    sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, stop: TrialStopRequest, outer: StopRequest
+    sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, stop: _TrialStopRequest, outer: StopRequest
 ) -> runs.Run | None:
     """What a trial came to that was not told of; None if another process is working on it."""
     try:
         run = runs.find_run(claimed.run_id)
         if run.state == "failed" and not run.status.machine_fault:
             runs.requeue_run(run.id)
-            return train_trial(sweep, archive, claimed, outer)
+            return _train_trial(sweep, archive, claimed, outer)
     except RunError:
         return None
     return None if run.active else _record_ended_trial(sweep, archive, claimed, run, stop)
 
 
 def _record_ended_trial(
-    sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, run: runs.Run, stop: TrialStopRequest
+    sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, run: runs.Run, stop: _TrialStopRequest
 ) -> runs.Run:
     """Say what a trial came to whose run has ended; one that the sweep's stop ended is left."""
     if run.state == "stopped" and not stop.prune_reason and stop.sweep_stop():

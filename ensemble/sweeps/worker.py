@@ -27,9 +27,9 @@ from ensemble.sweeps.study import MACHINE_FAULT_NOTE, SweepStudy, has_trial_fail
 from ensemble.sweeps.training import train_claimed_trials
 from ensemble.sweeps.worker_tasks import WorkerTasks
 
-CLAIM_POLL_INTERVAL_S, TASK_POLL_INTERVAL_S = 0.3, 1.0
-STOP_TIMEOUT_S = 30.0
-MAX_CONSECUTIVE_FAILURES = 3
+_CLAIM_POLL_INTERVAL_S, _TASK_POLL_INTERVAL_S = 0.3, 1.0
+_STOP_TIMEOUT_S = 30.0
+_MAX_CONSECUTIVE_FAILURES = 3
 
 
 def work_on_sweep(sweep_id: str, report: ReportStatus = lambda status: None) -> Sweep:
@@ -48,33 +48,33 @@ def work_on_sweep(sweep_id: str, report: ReportStatus = lambda status: None) -> 
             raise RunError(
                 f"The sweep “{sweep_id}” is {sweep.state}: there is nothing to do. Resume it, or give it more trials."
             )
-        if not has_leader(sweep) and not task_process.is_inside_task(sweep):
+        if not _has_leader(sweep) and not task_process.is_inside_task(sweep):
             try:
-                lead_sweep(sweep, report)
+                _lead_sweep(sweep, report)
                 return find_sweep(sweep_id)
             except RunError:
-                if not has_leader(find_sweep(sweep_id)):
+                if not _has_leader(find_sweep(sweep_id)):
                     raise
-        if help_with_trials(sweep):  # Another was quicker, or had it already.
+        if _help_with_trials(sweep):  # Another was quicker, or had it already.
             return find_sweep(sweep_id)
 
 
-def has_leader(sweep: Sweep) -> bool:
+def _has_leader(sweep: Sweep) -> bool:
     """Whether a worker keeps the status: one of this host by its lock, else by its heartbeat."""
     elsewhere = sweep.has_pending_or_remote_worker and sweep.status.pid is not None
     return bool(is_locked(sweep.path / LOCK_FILE)) or elsewhere
 
 
-def lead_sweep(sweep: Sweep, report: ReportStatus) -> None:
+def _lead_sweep(sweep: Sweep, report: ReportStatus) -> None:
     """Be the worker that keeps the sweep's status; see `jobs.worker.execute_job`."""
 
     def run_leader(status: StatusWriter[SweepStatus], stop: StopRequest) -> Outcome:
-        return SweepLeader(sweep, status, stop, report).run_search()
+        return _SweepLeader(sweep, status, stop, report).run_search()
 
     worker.execute_job(sweep, run_leader, report, devices=sweep.config.base.devices)
 
 
-def help_with_trials(sweep: Sweep) -> bool:
+def _help_with_trials(sweep: Sweep) -> bool:
     """Do trials beside the worker that keeps the status.
 
     Returns:
@@ -90,10 +90,10 @@ def help_with_trials(sweep: Sweep) -> bool:
             if isinstance(claim, TrialClaim):
                 train_claimed_trials(sweep, archive, claim, stop)
             elif claim.all_ended:
-                return has_leader(find_sweep(sweep.id)) or task_process.is_inside_task(sweep)
+                return _has_leader(find_sweep(sweep.id)) or task_process.is_inside_task(sweep)
             else:
-                time.sleep(CLAIM_POLL_INTERVAL_S)
-            if not (has_leader(now := find_sweep(sweep.id)) or task_process.is_inside_task(sweep)):
+                time.sleep(_CLAIM_POLL_INTERVAL_S)
+            if not (_has_leader(now := find_sweep(sweep.id)) or task_process.is_inside_task(sweep)):
                 return now.status.state not in sweep.kind.active_states
         return True
 
@@ -109,7 +109,7 @@ def _wait_for_own_slots(sweep: Sweep, stop: Callable[[], bool]) -> "AbstractCont
     return turn
 
 
-def conclude_sweep(sweep: Sweep, archive: SweepStudy) -> Outcome:
+def _conclude_sweep(sweep: Sweep, archive: SweepStudy) -> Outcome:
     """How a sweep ended whose trials have all ended: finished where one is, if it was not cut off.
 
     Trials that failed of the machine are tried again once the sweep is resumed, and so are all that
@@ -136,7 +136,7 @@ def _print_wait(sentence: str) -> None:
     print(sentence or "The storage of the trials answers again.", file=sys.stderr, flush=True)
 
 
-class SweepLeader:
+class _SweepLeader:
     """The worker that keeps a sweep's status.
 
     Args:
@@ -169,8 +169,8 @@ class SweepLeader:
             self._update_status(trials=sweep.config.trial_count)
             if isinstance(claim, NoTrial):
                 if claim.all_ended:
-                    return conclude_sweep(sweep, self._archive)
-                time.sleep(CLAIM_POLL_INTERVAL_S)
+                    return _conclude_sweep(sweep, self._archive)
+                time.sleep(_CLAIM_POLL_INTERVAL_S)
             elif outcome := self._train_claim(claim):
                 return outcome
         return self._stop_workers()
@@ -183,14 +183,14 @@ class SweepLeader:
             sweep = find_sweep(self._sweep.id)
             self._update_status(trials=sweep.config.trial_count)
             if self._count_ended_trials() >= sweep.config.trial_count:
-                return conclude_sweep(sweep, self._archive)
+                return _conclude_sweep(sweep, self._archive)
             if tasks.have_all_ended():
                 return Outcome(
                     "failed",
                     "All tasks of the sweep have ended, but trials are left: see slurm/ in "
                     "its folder for the reason, then resume it.",
                 )
-            time.sleep(TASK_POLL_INTERVAL_S)
+            time.sleep(_TASK_POLL_INTERVAL_S)
         self._request_stop()
         tasks.cancel_waiting()
         return self._stop_workers()
@@ -198,22 +198,22 @@ class SweepLeader:
     def _train_claim(self, claim: TrialClaim) -> Outcome | None:
         for run in train_claimed_trials(self._sweep, self._archive, claim, self._stop):
             self._failures = self._failures + 1 if run.state == "failed" else 0
-            if self._failures >= MAX_CONSECUTIVE_FAILURES:
+            if self._failures >= _MAX_CONSECUTIVE_FAILURES:
                 break
         else:
             return None
         self._request_stop()
         return Outcome(
             "failed",
-            f"{MAX_CONSECUTIVE_FAILURES} trials failed one after the other. The last: "
+            f"{_MAX_CONSECUTIVE_FAILURES} trials failed one after the other. The last: "
             f"{run.message} Fix that, then resume the sweep: it tries them again.",
         )
 
     def _stop_workers(self) -> Outcome:
         self._request_stop()
-        end = time.monotonic() + STOP_TIMEOUT_S
+        end = time.monotonic() + _STOP_TIMEOUT_S
         while self._has_running_trials() and time.monotonic() < end:
-            time.sleep(CLAIM_POLL_INTERVAL_S)
+            time.sleep(_CLAIM_POLL_INTERVAL_S)
         return Outcome("stopped", "Stopped. Resume continues from here.")
 
     def _request_stop(self) -> None:

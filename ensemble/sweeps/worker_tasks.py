@@ -8,7 +8,7 @@ from ensemble.jobs.remote import task_process
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.sweeps.store import Sweep
 
-TASKS_FILE = "tasks.json"
+_TASKS_FILE = "tasks.json"
 
 
 class WorkerTasks:
@@ -26,7 +26,7 @@ class WorkerTasks:
         self._sweep = sweep
         try:
             placement = read_placement(sweep.path)
-            record = read_json(sweep.path / TASKS_FILE) if (sweep.path / TASKS_FILE).exists() else {}
+            record = read_json(sweep.path / _TASKS_FILE) if (sweep.path / _TASKS_FILE).exists() else {}
         except (OSError, ValueError) as error:
             raise RunError(
                 f"The placement of the sweep “{sweep.id}” cannot be read ({error}): launch it again."
@@ -53,7 +53,7 @@ class WorkerTasks:
         new = dict.fromkeys(range(first, first + missing), words)
         self._array.submit(new, {task_process.TASK_VARIABLE: task_process.format_task_key(self._sweep)})
         ids = [self._array.tasks[number].id for number in (*alive, *new)]
-        write_json(self._sweep.path / TASKS_FILE, {"ids": ids})
+        write_json(self._sweep.path / _TASKS_FILE, {"ids": ids})
 
     def have_all_ended(self) -> bool:
         """Whether all have ended: that was said several times; not where nothing is said."""

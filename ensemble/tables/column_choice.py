@@ -8,14 +8,14 @@ import numpy as np
 from ensemble.errors import DataError
 from ensemble.tables.raw_table import DATE, NUMBER, TEXT, RawColumn, RawTable, format_column_names
 
-MOST_CATEGORIES = 50
-FEW_CATEGORIES = 5  # as many may differ in most rows of a small table
+_MOST_CATEGORIES = 50
+_FEW_CATEGORIES = 5  # as many may differ in most rows of a small table
 # Names of columns that number or name the rows; where their values all differ they say nothing.
-ID_NAMES = {
+_ID_NAMES = {
     *("id", "index", "row", "rowid", "row_id", "rownames", "row_names", "key", "uid", "uuid"),
     *("unnamed: 0", "__index_level_0__", ""),
 }
-ID_ENDS = ("_id", " id")
+_ID_ENDS = ("_id", " id")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def list_choice_notes(table: RawTable, choice: ColumnChoice) -> list[str]:
     if choice.numbers:
         notes.append(f"Learnt from as numbers: {format_column_names(choice.numbers)}.")
     if choice.categories:
-        each = [f"{name} ({len(list_category_values(table.find_column(name)))} values)" for name in choice.categories]
+        each = [f"{name} ({len(_list_category_values(table.find_column(name)))} values)" for name in choice.categories]
         notes.append(f"As categories, a column for each value: {format_column_names(each)}.")
     if choice.left_out:
         each = [f"{name or '(no name)'} ({reason})" for name, reason in choice.left_out]
@@ -98,7 +98,7 @@ def list_choice_notes(table: RawTable, choice: ColumnChoice) -> list[str]:
     return notes
 
 
-def list_category_values(column: RawColumn) -> list[str]:
+def _list_category_values(column: RawColumn) -> list[str]:
     """The values that a column has, as text, sorted; missing ones are none."""
     return sorted({text for text in convert_to_texts(column) if text is not None})
 
@@ -142,10 +142,10 @@ def _explain_unusable_column(column: RawColumn, known: np.ndarray, as_category: 
             return "empty"
         if len(values) == 1 and present == len(texts):
             return "the same in every row"
-        if len(values) > FEW_CATEGORIES and 2 * len(values) > present:
+        if len(values) > _FEW_CATEGORIES and 2 * len(values) > present:
             return "text that differs from row to row"
-        if len(values) > MOST_CATEGORIES:
-            return f"{len(values):,} different values, more than {MOST_CATEGORIES}"
+        if len(values) > _MOST_CATEGORIES:
+            return f"{len(values):,} different values, more than {_MOST_CATEGORIES}"
         return ""
     numbers = np.asarray(column.values, np.float64)[known]
     present_numbers = numbers[~np.isnan(numbers)]
@@ -154,7 +154,7 @@ def _explain_unusable_column(column: RawColumn, known: np.ndarray, as_category: 
     if len(present_numbers) == len(numbers) and (present_numbers == present_numbers[0]).all():
         return "the same in every row"
     name = column.name.strip().casefold()
-    is_id = name in ID_NAMES or name.endswith(ID_ENDS)
+    is_id = name in _ID_NAMES or name.endswith(_ID_ENDS)
     if is_id and len(np.unique(present_numbers)) == len(present_numbers):
         return "names the rows"
     return ""

@@ -24,9 +24,9 @@ from ensemble.tables.raw_table import RawTable
 from ensemble.tables.table_encoding import CategoryColumn, NumberColumn, TableEncoding, fit_table_encoding
 from ensemble.tables.table_split import FEWEST_VALIDATION_ROWS, TableSplit, split_table_rows
 
-ARRAYS_FILE, DESCRIPTION_FILE = "table.npz", "table.json"
+_ARRAYS_FILE, _DESCRIPTION_FILE = "table.npz", "table.json"
 MOST_ROWS = 1_000_000
-MOST_TEST_ROWS = 200_000  # what every screen can show
+_MOST_TEST_ROWS = 200_000  # what every screen can show
 Rows = Annotated[int, NumberRange(0, MOST_ROWS)]
 
 
@@ -63,7 +63,7 @@ class PreparedTable:
 
 
 @dataclass(frozen=True)
-class TableDescription:
+class _TableDescription:
     """What table.json says: a `PreparedTable` without its arrays, whose sizes it names."""
 
     source: str
@@ -146,9 +146,9 @@ def prepare_table(
         join_groups(*together) if len(together) == 2 else next(iter(together), None),
         in_time_order=in_time_order,
     )
-    if len(parts.test) > MOST_TEST_ROWS:
+    if len(parts.test) > _MOST_TEST_ROWS:
         raise DataError(
-            f"{len(parts.test):,} rows would be tested on, and at most {MOST_TEST_ROWS:,} are: "
+            f"{len(parts.test):,} rows would be tested on, and at most {_MOST_TEST_ROWS:,} are: "
             "choose a smaller share for test."
         )
     encoding = fit_table_encoding(table, choice, kept[parts.train])
@@ -205,7 +205,7 @@ def write_prepared_table(folder: Path, table: PreparedTable) -> None:
       OSError: a full disk, or a folder that cannot be written.
     """
     write_arrays(
-        folder / ARRAYS_FILE,
+        folder / _ARRAYS_FILE,
         dict[str, NDArray[Any]](
             features=table.features,
             targets=table.targets,
@@ -218,15 +218,15 @@ def write_prepared_table(folder: Path, table: PreparedTable) -> None:
     sizes = {name: len(rows) for name, rows in vars(table.split).items()}
     values = {"source": table.source, **asdict(table.encoding), **sizes, "notes": table.notes}
     values["in_time_order"] = table.in_time_order
-    write_json(folder / DESCRIPTION_FILE, values)
+    write_json(folder / _DESCRIPTION_FILE, values)
 
 
-def read_table_description(folder: Path) -> TableDescription:
+def read_table_description(folder: Path) -> _TableDescription:
     """What table.json of a run's folder says; DataError where it cannot be read."""
     try:
-        return parse_dataclass(TableDescription, read_json(folder / DESCRIPTION_FILE))
+        return parse_dataclass(_TableDescription, read_json(folder / _DESCRIPTION_FILE))
     except (OSError, ValueError) as error:
-        raise _build_unreadable_error(DESCRIPTION_FILE, error) from error
+        raise _build_unreadable_error(_DESCRIPTION_FILE, error) from error
 
 
 def read_prepared_table(folder: Path) -> PreparedTable:
@@ -245,13 +245,13 @@ def read_prepared_table(folder: Path) -> PreparedTable:
         **{name: ExpectedArray((size,), "int64") for name, size in sizes.items()},
     }
     try:
-        arrays = read_arrays(folder / ARRAYS_FILE, expected)
+        arrays = read_arrays(folder / _ARRAYS_FILE, expected)
     except (OSError, DamagedFileError) as error:
-        raise _build_unreadable_error(ARRAYS_FILE, error) from error
+        raise _build_unreadable_error(_ARRAYS_FILE, error) from error
     parts = TableSplit(arrays["train"], arrays["validation"], arrays["test"])
     every = np.sort(np.concatenate([parts.train, parts.validation, parts.test]))
     if not np.array_equal(every, np.arange(rows)):
-        raise _build_unreadable_error(ARRAYS_FILE, ValueError("its parts are not all rows, once"))
+        raise _build_unreadable_error(_ARRAYS_FILE, ValueError("its parts are not all rows, once"))
     return PreparedTable(
         source=said.source,
         encoding=said.encoding,

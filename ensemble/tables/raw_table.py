@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ensemble.errors import DataError
 
 NUMBER, TEXT, DATE, OTHER = "number", "text", "date", "other"
-MOST_COLUMNS_LISTED = 12  # in a refusal
+_MOST_COLUMNS_LISTED = 12  # in a refusal
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +71,6 @@ class RawTable:
 
 def format_column_names(names: Sequence[str]) -> str:
     """The first of them for people, and how many more there are."""
-    listed = ", ".join(f"{name:.60}" for name in names[:MOST_COLUMNS_LISTED])
-    more = len(names) - MOST_COLUMNS_LISTED
+    listed = ", ".join(f"{name:.60}" for name in names[:_MOST_COLUMNS_LISTED])
+    more = len(names) - _MOST_COLUMNS_LISTED
     return f"{listed} and {more:,} more" if more > 0 else listed

@@ -15,10 +15,10 @@ from ensemble.storage.records.field_checks import NumberRange
 from ensemble.tables.column_choice import ColumnChoice, convert_to_texts
 from ensemble.tables.raw_table import NUMBER, RawColumn, RawTable
 
-CURVE_POINTS = 200
-MOST_FEATURES = 4096  # columns that a network sees
-MOST_ENCODED_CELLS = 2**28  # float32, 1 GiB
-Scale = Annotated[float, NumberRange(1e-300, 1e300)]
+_CURVE_POINTS = 200
+_MOST_FEATURES = 4096  # columns that a network sees
+_MOST_ENCODED_CELLS = 2**28  # float32, 1 GiB
+_Scale = Annotated[float, NumberRange(1e-300, 1e300)]
 
 
 class NumberColumn(TypedDict):
@@ -66,7 +66,7 @@ class TableEncoding:
 
     target: str
     target_mean: float
-    target_scale: Scale
+    target_scale: _Scale
     numbers: list[NumberColumn]
     categories: list[CategoryColumn]
     ranges: dict[str, list[float]] = field(default_factory=dict)
@@ -154,7 +154,7 @@ class TableEncoding:
         if name not in self.ranges:
             return np.empty(0)
         low, high = self.ranges[name]
-        return np.linspace(1.5 * low - 0.5 * high, 1.5 * high - 0.5 * low, CURVE_POINTS)
+        return np.linspace(1.5 * low - 0.5 * high, 1.5 * high - 0.5 * low, _CURVE_POINTS)
 
     def build_curve_features(self) -> NDArray[np.float32]:
         """Encode `list_curve_inputs`, (P, F)."""
@@ -195,10 +195,10 @@ def fit_table_encoding(table: RawTable, choice: ColumnChoice, training_rows: NDA
         ranges=_find_training_ranges(table, choice.numbers, training_rows),
     )
     count = len(encoding.feature_names)
-    if count > MOST_FEATURES or count * table.rows > MOST_ENCODED_CELLS:
+    if count > _MOST_FEATURES or count * table.rows > _MOST_ENCODED_CELLS:
         raise DataError(
             f"{table.name} gives {count:,} columns for {table.rows:,} rows once it is encoded, "
-            f"and at most {MOST_FEATURES:,} columns and {MOST_ENCODED_CELLS:,} cells are taken: leave columns out."
+            f"and at most {_MOST_FEATURES:,} columns and {_MOST_ENCODED_CELLS:,} cells are taken: leave columns out."
         )
     return encoding
 

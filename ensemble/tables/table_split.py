@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ensemble.analysis.inference.image_groups import Groups
 from ensemble.errors import ConfigError
 
-SPLIT_STREAM = 0x7AB1E  # tells these draws from any other by the same seed
-FEWEST_TEST_ROWS, FEWEST_VALIDATION_ROWS, FEWEST_TRAINING_ROWS = 2, 4, 4
+_SPLIT_STREAM = 0x7AB1E  # tells these draws from any other by the same seed
+_FEWEST_TEST_ROWS, FEWEST_VALIDATION_ROWS, _FEWEST_TRAINING_ROWS = 2, 4, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +56,15 @@ def split_table_rows(
     """
     test = int(test_share * rows + 0.5)
     held = int(validation_share * (rows - test) + 0.5)
-    if test < FEWEST_TEST_ROWS:
+    if test < _FEWEST_TEST_ROWS:
         raise ConfigError(
             f"test is {test_share:g}, which is {test} of {rows:,} rows: choose a share that holds "
-            f"{FEWEST_TEST_ROWS} rows or more."
+            f"{_FEWEST_TEST_ROWS} rows or more."
         )
     if held < FEWEST_VALIDATION_ROWS:
         held = 0
     index = np.arange(rows) if groups is None else groups
-    words = np.random.PCG64([SPLIT_STREAM, seed]).random_raw(int(index.max()) + 1)
+    words = np.random.PCG64([_SPLIT_STREAM, seed]).random_raw(int(index.max()) + 1)
     order = np.arange(rows)[::-1] if in_time_order else np.argsort(words[index], kind="stable")
     # Parts end where a group ends, and at least one group is in each.
     ends = np.append(np.flatnonzero(np.diff(index[order])) + 1, rows)
@@ -79,7 +79,7 @@ def split_table_rows(
         second = int(np.abs(ends - test - held).argmin())
         held = int(ends[min(max(second, first + 1), len(ends) - 2)] - ends[first])
     test = int(ends[first])
-    if rows - test - held < FEWEST_TRAINING_ROWS:
+    if rows - test - held < _FEWEST_TRAINING_ROWS:
         raise ConfigError(
             f"only {rows - test - held} of {rows:,} rows are left to learn from: choose smaller "
             "shares for test and validation, or give more rows."

@@ -32,7 +32,7 @@ from ensemble.views.parts import (
 )
 from ensemble.wording import escaping
 
-WIDE_COLUMN_PX = 210  # pixels of a column of a table whose first column is pinned
+_WIDE_COLUMN_PX = 210  # pixels of a column of a table whose first column is pinned
 ROW_HEIGHT_PX, MAX_ROWS = 35, 26  # of such a table, in pixels and in rows that are seen at a time
 
 
@@ -44,10 +44,10 @@ def render_view(view: View, epoch: SharedEpoch | None = None, job: Job | None = 
       epoch: what it is of; None for one of several runs, or of numbers, which has no images.
       job: whose it is where that is no epoch of images, for the names of files and captions.
     """
-    PageRenderer(epoch, st.container(), job).render(view)
+    _PageRenderer(epoch, st.container(), job).render(view)
 
 
-class PageRenderer:
+class _PageRenderer:
     """Draws the parts of one view.
 
     Args:
@@ -92,7 +92,7 @@ class PageRenderer:
                 return self.render_figures(part)
             case Table():
                 self.head = None
-                render_view_table(part)
+                _render_view_table(part)
             case Images():
                 self.render_images(part)
             case Columns():
@@ -106,7 +106,7 @@ class PageRenderer:
 
     def render_paragraph(self, part: Paragraph) -> None:
         """A paragraph, as large as its role asks for; the answer at the head."""
-        text = convert_to_markdown(part.text, part.markdown)
+        text = _convert_to_markdown(part.text, part.markdown)
         match part.role:
             case "answer":
                 with self.head or st.container():
@@ -151,7 +151,7 @@ class PageRenderer:
         key = choice.key or f"address_{choice.name}"
         if choice.form == "list":
             key = f"{key}_{controls.hash_options(choice.values.values())}"
-        address.show_address_widget(key, word, lambda key: draw_choice_control(choice, key))
+        address.show_address_widget(key, word, lambda key: _draw_choice_control(choice, key))
         return word
 
     def render_figures(self, part: Figures) -> list[Any]:
@@ -175,7 +175,7 @@ class PageRenderer:
         if figure.selection_modes:
             on_select = "rerun"
         elif figure.point_choice:
-            on_select = build_press_callback(figure)
+            on_select = _build_press_callback(figure)
         drawn_from = figure.drawn_from
         stem = ""  # of one of several runs
         if epoch is not None:
@@ -193,7 +193,7 @@ class PageRenderer:
             title=figure.title,
             alt=figure.alt,
             table=figure.table,
-            sees=convert_to_markdown(figure.explanation, figure.markdown),
+            sees=_convert_to_markdown(figure.explanation, figure.markdown),
             help=figure.help or None,
             on_select=on_select,
             selection_mode=tuple(figure.selection_modes) or ("points",),
@@ -211,14 +211,14 @@ class PageRenderer:
             return
         if part.caption:
             draw = st.markdown if part.markdown else st.caption
-            draw(convert_to_markdown(part.caption, part.markdown))
+            draw(_convert_to_markdown(part.caption, part.markdown))
         assert self.epoch is not None
         images.show_image_page(
             self.epoch, part.numbers, key=part.key, rows=part.rows, under=part.list_lines_below, others=part.others
         )
 
 
-def convert_to_markdown(text: str, is_markdown: bool) -> str:
+def _convert_to_markdown(text: str, is_markdown: bool) -> str:
     """A text for Streamlit, which reads all as Markdown: escaped where it is none."""
     return text if is_markdown else escaping.escape_markdown(text)
 
@@ -229,7 +229,7 @@ def read_view_choice(choice: Choice) -> str:
     return word if word is not None and choice.is_valid(word) else choice.default
 
 
-def draw_choice_control(choice: Choice, key: str) -> None:
+def _draw_choice_control(choice: Choice, key: str) -> None:
     """A slider through the values of a choice, or a list of them."""
     draw: Any = st.select_slider if choice.form == "slider" else st.selectbox
     draw(
@@ -244,7 +244,7 @@ def draw_choice_control(choice: Choice, key: str) -> None:
     )
 
 
-def build_press_callback(figure: Figure) -> Callable[[], None]:
+def _build_press_callback(figure: Figure) -> Callable[[], None]:
     """A callback: the address has what was pressed in the figure, or nothing any more."""
 
     def update_address() -> None:
@@ -258,7 +258,7 @@ def build_press_callback(figure: Figure) -> Callable[[], None]:
     return update_address
 
 
-def render_view_table(part: Table) -> None:
+def _render_view_table(part: Table) -> None:
     """A table under its name, below it how to read it, and its numbers to download."""
     if not part.pinned_width:
         st.markdown(f"**{escaping.escape_markdown(part.caption)}**")
@@ -269,7 +269,7 @@ def render_view_table(part: Table) -> None:
         layout |= {
             "column_config": {
                 first: column(first, pinned=True, width=part.pinned_width),
-                **{name: column(name, width=WIDE_COLUMN_PX) for name in others},
+                **{name: column(name, width=_WIDE_COLUMN_PX) for name in others},
             },
             "height": ROW_HEIGHT_PX * (min(len(part.frame), MAX_ROWS) + 1) + 3,
             "alt": f"{part.caption} of {', '.join(others)}: {len(part.frame):,} rows",

@@ -17,13 +17,13 @@ from ensemble.wording import formats
 from ensemble.wording.verdicts import chance_level, selection_basis
 from ensemble.wording.verdicts import ensemble_gain as words
 
-MIN_JACKKNIFE_MEMBERS = 4  # of fewer a spread says little
-MAX_JACKKNIFE_NUMBERS = 50_000_000  # probabilities, of more it would take seconds
-MAX_OPEN_MEMBERS = 16  # members, from which on their figures stand behind a fold
-METRIC_GLOSSES = " ".join(f"{metric.term}: {metric.gloss}" for metric in METRICS if metric.name != "accuracy")
+_MIN_JACKKNIFE_MEMBERS = 4  # of fewer a spread says little
+_MAX_JACKKNIFE_NUMBERS = 50_000_000  # probabilities, of more it would take seconds
+_MAX_OPEN_MEMBERS = 16  # members, from which on their figures stand behind a fold
+_METRIC_GLOSSES = " ".join(f"{metric.term}: {metric.gloss}" for metric in METRICS if metric.name != "accuracy")
 
 
-def build_answer(epoch: EvaluatedEpoch, glosses: str = METRIC_GLOSSES) -> View:
+def build_answer(epoch: EvaluatedEpoch, glosses: str = _METRIC_GLOSSES) -> View:
     """The verdict with its evidence, and all figures; below them what they are."""
     faults = list_epoch_member_faults(epoch)
     for claim, evidence in faults:
@@ -38,7 +38,7 @@ def build_answer(epoch: EvaluatedEpoch, glosses: str = METRIC_GLOSSES) -> View:
     yield Table(
         f"Figures on {formats.format_count(epoch.n, f'test {epoch.noun}')}, after epoch {epoch.epoch}",
         words.tabulate_formatted_metrics(epoch.measure(measure_qualities)),
-        epoch.members > MAX_OPEN_MEMBERS,
+        epoch.members > _MAX_OPEN_MEMBERS,
         glosses,
         "inspect_figures",
     )
@@ -56,7 +56,7 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
     predictions, noun = epoch.predictions, epoch.noun
     sentences = []
     if epoch.members > 1:
-        right = epoch.measure(count_best_member_right, fitted=True)
+        right = epoch.measure(_count_best_member_right, fitted=True)
         sentences += [
             words.describe_gain_evidence(predictions, epoch.measure(gain_over_mean_member), noun),
             words.describe_calibration_loss(epoch.measure(estimate_ece_gain), epoch.members),
@@ -72,7 +72,7 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
             spread.nlls,
             epoch.n,
             # Other seeds tell it better, where there are any.
-            estimate_member_spread(epoch) if len(spread.accuracies) < 2 else None,
+            _estimate_member_spread(epoch) if len(spread.accuracies) < 2 else None,
         ),
         words.describe_image_dependence(
             epoch.dataset.test_groups.named, epoch.dataset.test_groups.copies, epoch.n, noun
@@ -90,12 +90,12 @@ def describe_left_out_images(epoch: EvaluatedEpoch) -> str:
     return words.describe_folds(config.folds, epoch.noun) if config and config.folds else ""
 
 
-def estimate_member_spread(epoch: EvaluatedEpoch) -> words.MemberSpread | None:
+def _estimate_member_spread(epoch: EvaluatedEpoch) -> words.MemberSpread | None:
     """What the members tell of other ensembles of the kind; None of too few of them."""
-    large = epoch.predictions.probabilities.size > MAX_JACKKNIFE_NUMBERS
-    if epoch.members < MIN_JACKKNIFE_MEMBERS or large:
+    large = epoch.predictions.probabilities.size > _MAX_JACKKNIFE_NUMBERS
+    if epoch.members < _MIN_JACKKNIFE_MEMBERS or large:
         return None
-    variances = epoch.measure(estimate_spread_over_members)
+    variances = epoch.measure(_estimate_spread_over_members)
     if not variances["accuracy"].variance:  # Too few images for a member more or less to tip one.
         return None
     config = epoch.run.training_config
@@ -106,12 +106,12 @@ def estimate_member_spread(epoch: EvaluatedEpoch) -> words.MemberSpread | None:
     )
 
 
-def estimate_spread_over_members(predictions: EnsemblePredictions) -> dict[str, RunVariance]:
+def _estimate_spread_over_members(predictions: EnsemblePredictions) -> dict[str, RunVariance]:
     """The variance of the ensemble's accuracy and NLL over draws of its members."""
     return estimate_member_variances(predictions.probabilities, predictions.labels)
 
 
-def count_best_member_right(predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None) -> int:
+def _count_best_member_right(predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None) -> int:
     """How many test images the best member gets right: the best of those held out, or of these."""
     member, _ = find_best_member(fit or predictions)
     return int((predictions.votes[member] == predictions.labels).sum())

@@ -14,16 +14,16 @@ from ensemble.wording.verdicts import calibration as words
 
 def build_calibration(epoch: EvaluatedEpoch) -> View:
     """The verdict, the reliability diagram, and what a temperature would improve."""
-    test = epoch.measure(judge_calibration)
+    test = epoch.measure(_judge_calibration)
     yield Paragraph(words.describe_calibration(test, epoch.noun), "answer")
     yield Paragraph(words.describe_calibration_evidence(test, epoch.noun), "evidence")
     yield Paragraph(words.describe_calibration_error(epoch.measure(estimate_ensemble_calibration_error)), "evidence")
-    yield Columns((5, 4), (lambda: reliability_diagram_view(epoch), lambda: temperature_view(epoch)))
+    yield Columns((5, 4), (lambda: _reliability_diagram_view(epoch), lambda: _temperature_view(epoch)))
     if epoch.n > 1:
-        yield from brier_parts_view(epoch)
+        yield from _brier_parts_view(epoch)
 
 
-def brier_parts_view(epoch: EvaluatedEpoch) -> View:
+def _brier_parts_view(epoch: EvaluatedEpoch) -> View:
     """What the Brier score is made of, and what of it averaging improves."""
     ensemble, members = epoch.measure(decompose_ensemble_brier)
     if members:
@@ -37,7 +37,7 @@ def brier_parts_view(epoch: EvaluatedEpoch) -> View:
     )
 
 
-def reliability_diagram_view(epoch: EvaluatedEpoch) -> View:
+def _reliability_diagram_view(epoch: EvaluatedEpoch) -> View:
     """Accuracy over confidence, of the ensemble and of each member."""
     ensemble, members = epoch.measure(figures.compute_reliability_diagrams)
     title = f"Reliability · {epoch.source}"
@@ -56,14 +56,14 @@ def reliability_diagram_view(epoch: EvaluatedEpoch) -> View:
     )
 
 
-def temperature_view(epoch: EvaluatedEpoch) -> View:
+def _temperature_view(epoch: EvaluatedEpoch) -> View:
     """What a temperature is worth, or why that is not known."""
     # Two halves take twice as many examples.
     least = temperature_scaling.MIN_JUDGED_EXAMPLES if epoch.fit else 2 * temperature_scaling.MIN_JUDGED_EXAMPLES
     if epoch.n < least:
         yield Paragraph(words.explain_missing_temperature(least, epoch.noun), "note")
         return
-    scaled = epoch.measure(fit_temperatures, fitted=True)
+    scaled = epoch.measure(_fit_temperatures, fitted=True)
     yield Paragraph(words.describe_temperature_gain(scaled, epoch.noun), "finding")
     yield Paragraph(words.describe_temperature_evidence(scaled, epoch.noun), "evidence")
     columns = words.TEMPERATURE_COLUMNS if epoch.members > 1 else words.SINGLE_MEMBER_COLUMNS
@@ -75,12 +75,12 @@ def temperature_view(epoch: EvaluatedEpoch) -> View:
     )
 
 
-def judge_calibration(predictions: EnsemblePredictions) -> CalibrationTest:
+def _judge_calibration(predictions: EnsemblePredictions) -> CalibrationTest:
     """Whether confidence and accuracy of the ensemble differ by more than chance."""
     return calibration_test(predictions.confidence, predictions.right, groups=predictions.groups)
 
 
-def fit_temperatures(predictions: EnsemblePredictions, fit: EnsemblePredictions | None) -> TemperatureComparison:
+def _fit_temperatures(predictions: EnsemblePredictions, fit: EnsemblePredictions | None) -> TemperatureComparison:
     """The ensemble with and without a temperature, fitted on `fit`, else on one half."""
     held = (fit.probabilities, fit.labels) if fit else None
     return temperature_scaling.compare_fitted_temperatures(

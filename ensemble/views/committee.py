@@ -36,7 +36,7 @@ MARGIN_VALUES = {
     "nll": {word: float(word) for word in ("0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1")},
     "brier": {word: float(word) for word in ("0.0002", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05")},
 }
-MARGIN_NAMES = {"accuracy": "margin", "nll": "nll_margin", "brier": "brier_margin"}
+_MARGIN_NAMES = {"accuracy": "margin", "nll": "nll_margin", "brier": "brier_margin"}
 SHARES = {word: float(word) / 100 for word in ("50", "80", "90", "95", "99", "100")}
 
 
@@ -44,7 +44,7 @@ def offer_margins(figure: str) -> Choice:
     """How much worse than all members a committee may be, by a figure."""
     values = MARGIN_VALUES[figure]
     return Choice(
-        name=MARGIN_NAMES[figure],
+        name=_MARGIN_NAMES[figure],
         label="Loss that you accept",
         values={word: words.format_committee_loss(value, figure) for word, value in values.items()},
         default=next(word for word, value in values.items() if value == DEFAULT_MARGINS[figure]),
@@ -102,14 +102,14 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
 
     def build_metric_figure(metric: str) -> Figure:
         if metric == name:
-            return build_committee_figure(epoch, judged, metric, verdict, drawn_by)
+            return _build_committee_figure(epoch, judged, metric, verdict, drawn_by)
         default = offer_margins(metric).default if metric in DEFAULT_MARGINS else ""
         enough_members = (
             decide_enough_members(epoch, metric, DEFAULT_MARGINS[metric], REQUIRED_SHARE)
             if metric in DEFAULT_MARGINS
             else None
         )
-        return build_committee_figure(epoch, judged, metric, enough_members, (metric, default, KEEP_CHOICE.default))
+        return _build_committee_figure(epoch, judged, metric, enough_members, (metric, default, KEEP_CHOICE.default))
 
     yield Figures(
         METRIC_CHOICE,
@@ -117,18 +117,18 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
         {"ece": lambda: describe_chance_error(epoch.measure(estimate_ensemble_calibration_error))},
     )
     beyond = extrapolate_committee_curve(judged, name)
-    costs = tabulate_committee_costs(judged, name, beyond, epoch)
+    costs = _tabulate_committee_costs(judged, name, beyond, epoch)
     yield Table(
         "Gain and cost of each further member",
         costs,
         True,
-        explain_committee_costs(judged, beyond, name, list(costs)),
+        _explain_committee_costs(judged, beyond, name, list(costs)),
         "committee_costs",
     )
-    yield Columns((1, 1), (lambda: member_worth_view(epoch, judged), lambda: best_committees_view(epoch, judged)))
+    yield Columns((1, 1), (lambda: _member_worth_view(epoch, judged), lambda: _best_committees_view(epoch, judged)))
 
 
-def build_committee_figure(
+def _build_committee_figure(
     epoch: EvaluatedEpoch,
     judged: CommitteeEvaluation,
     name: str,
@@ -151,7 +151,7 @@ def build_committee_figure(
     )
 
 
-def member_worth_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> View:
+def _member_worth_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> View:
     """What each member is worth: the ensemble with it and without."""
     yield Table(
         "What each member is worth",
@@ -162,7 +162,7 @@ def member_worth_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> Vie
     )
 
 
-def best_committees_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> View:
+def _best_committees_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> View:
     """The best committee of each size, by which images it was chosen."""
     yield Table(
         "The best committee of each size",
@@ -197,8 +197,8 @@ def decide_enough_members(epoch: EvaluatedEpoch, figure: str, margin: float, sha
     return epoch.measure(decide_for_margin, figure, margin, share)
 
 
-MAX_EXPECTED_ROWS = 4  # rows at most of what is expected
-TIMED_IMAGES = 1_000  # that predicting is told for
+_MAX_EXPECTED_ROWS = 4  # rows at most of what is expected
+_TIMED_IMAGES = 1_000  # that predicting is told for
 
 
 def measure_prediction_time(history: Sequence[dict[str, Any]], members: int, n: int) -> float | None:
@@ -219,11 +219,11 @@ def measure_prediction_time(history: Sequence[dict[str, Any]], members: int, n: 
         times = before.get("seconds"), line.get("seconds")
         if ends and line.get("epoch", 1) > 1 and None not in times:
             took.append(float(line["seconds"]) - float(before["seconds"]))
-    each = statistics.median(took) / members / n * TIMED_IMAGES if took else 0.0
+    each = statistics.median(took) / members / n * _TIMED_IMAGES if took else 0.0
     return each if each > 0 else None
 
 
-def tabulate_committee_costs(
+def _tabulate_committee_costs(
     judged: CommitteeEvaluation, name: str, beyond: Extrapolation | None, epoch: EvaluatedEpoch
 ) -> pd.DataFrame:
     """A row for each size: the expected figure, what the last member brought, and what it takes."""
@@ -232,7 +232,7 @@ def tabulate_committee_costs(
     gained = ["–", *(describe_size_gain(last, now, name) for last, now in pairwise(mean))]
     size = [str(number) for number in range(1, judged.members + 1)]
     if beyond:
-        rows = np.unique(np.linspace(0, len(beyond.size) - 1, MAX_EXPECTED_ROWS).round().astype(int))
+        rows = np.unique(np.linspace(0, len(beyond.size) - 1, _MAX_EXPECTED_ROWS).round().astype(int))
         size += [f"{beyond.size[row]} ({EXPECTED_LABEL})" for row in rows]
         committee_metrics += [
             f"{formats.format_significant(beyond.mean[row])} "
@@ -243,17 +243,17 @@ def tabulate_committee_costs(
         all_of_it = np.concatenate([mean[-1:], beyond.mean])
         gained += [describe_size_gain(all_of_it[row], all_of_it[row + 1], name) for row in rows]
     columns = {"members": size, METRIC_NAMES[name]: committee_metrics, "by the last one": gained}
-    return pd.DataFrame(columns | list_cost_columns(epoch, [int(one.split()[0]) for one in size]))
+    return pd.DataFrame(columns | _list_cost_columns(epoch, [int(one.split()[0]) for one in size]))
 
 
-def list_cost_columns(epoch: EvaluatedEpoch, sizes: Sequence[int]) -> dict[str, list[str]]:
+def _list_cost_columns(epoch: EvaluatedEpoch, sizes: Sequence[int]) -> dict[str, list[str]]:
     """Columns of what training and predicting take, in proportion; only those that are known."""
     found: dict[str, list[str]] = {}
     if seconds := epoch.run.status.seconds:
         found["training, about"] = [formats.format_duration(seconds / epoch.members * k) for k in sizes]
     asked = epoch.n + (len(epoch.fit.labels) if epoch.fit else 0)
     if each := measure_prediction_time(epoch.read_history(), epoch.members, asked):
-        found[f"{TIMED_IMAGES:,} {pluralize_noun(epoch.noun)}, about"] = [
+        found[f"{_TIMED_IMAGES:,} {pluralize_noun(epoch.noun)}, about"] = [
             formats.format_duration(each * k, fine=True) for k in sizes
         ]
     return found
@@ -269,7 +269,7 @@ def describe_size_gain(before: float, after: float, name: str) -> str:
     return f"{'▲ better' if better > 0 else '▼ worse'} by {size}{unit}"
 
 
-def explain_committee_costs(
+def _explain_committee_costs(
     judged: CommitteeEvaluation, beyond: Extrapolation | None, name: str, known: Sequence[str]
 ) -> str:
     """How the table came about, and what it leaves out."""
@@ -278,7 +278,7 @@ def explain_committee_costs(
         "verdict says whether it is more than chance.",
         "Times are those of this run, divided evenly: members on one processor share it.",
     ]
-    if not any(column.startswith(f"{TIMED_IMAGES:,}") for column in known):
+    if not any(column.startswith(f"{_TIMED_IMAGES:,}") for column in known):
         parts.append("This run did not measure how long predicting takes.")
     if beyond:
         parts.append(

@@ -47,7 +47,7 @@ def build_conformal(epoch: EvaluatedEpoch) -> View:
     by_method = epoch.measure(calibrate_set_methods, rate, fitted=True)
     calibrated, achieved = by_method[method]
     yield Paragraph(words.describe_conformal_sets(calibrated, achieved, epoch.noun), "answer")
-    yield Figures(METHOD_CHOICE, lambda kind: build_set_sizes_figure(epoch, rate, kind, by_method[kind][1]))
+    yield Figures(METHOD_CHOICE, lambda kind: _build_set_sizes_figure(epoch, rate, kind, by_method[kind][1]))
     yield Paragraph(words.METHODS_HELP, "help")
     yield Table(
         "The three kinds of lists",
@@ -69,7 +69,7 @@ def build_conformal(epoch: EvaluatedEpoch) -> View:
     )
 
 
-def build_set_sizes_figure(epoch: EvaluatedEpoch, rate: float, method: str, achieved: ConformalCoverage) -> Figure:
+def _build_set_sizes_figure(epoch: EvaluatedEpoch, rate: float, method: str, achieved: ConformalCoverage) -> Figure:
     """How large the sets of one kind are, and how many of each size hold what the example is."""
     title = f"Conformal sets at {words.format_set_level(rate)} · {epoch.source}"
     return Figure(

@@ -22,7 +22,7 @@ from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts import selection_basis
 
 Result = TypeVar("Result")
-MAX_BYTE_CLASSES = 256  # classes whose numbers fit a byte
+_MAX_BYTE_CLASSES = 256  # classes whose numbers fit a byte
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ class EvaluatedEpoch:
     def compute_member_map(self) -> MemberMap:
         """As `locate_members`, anew; epochs that are damaged are left out."""
         votes = {}
-        kind = np.uint8 if len(self.class_names) <= MAX_BYTE_CLASSES else np.int32
+        kind = np.uint8 if len(self.class_names) <= _MAX_BYTE_CLASSES else np.int32
         members = self.run.remaining_members(self.epoch)
         for epoch in self.path_epochs:
             if (probabilities := self.read_probabilities(epoch)) is not None:
@@ -181,7 +181,7 @@ class EvaluatedEpoch:
         return runs.list_runs()
 
 
-def format_epochs(kept: Sequence[int]) -> str:
+def _format_epochs(kept: Sequence[int]) -> str:
     """The epochs whose predictions are kept, in words."""
     return ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
 
@@ -203,7 +203,7 @@ def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
     if not kept:
         raise RunError(f"The run is {run.state} and has no predictions: there is nothing to judge.")
     if epoch is not None and epoch not in kept:
-        raise RunError(f"The run “{run.id}” has no epoch {epoch}: it has {format_epochs(kept)}.")
+        raise RunError(f"The run “{run.id}” has no epoch {epoch}: it has {_format_epochs(kept)}.")
     epoch = runs.select_default_epoch(run, kept) if epoch is None else epoch
     dataset = runs.load_test_set(run)
     try:

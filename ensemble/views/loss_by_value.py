@@ -32,14 +32,14 @@ def build_loss_by_value(epoch: EvaluatedEpoch) -> View:
         yield Paragraph("All members of this run have the same settings.", "unavailable")
         return
     settings = [main, *(name for name in values if name != main and len(set(values[name])) > 1)]
-    best = {name: find_best_member_value(values[name], losses) for name in settings}
+    best = {name: _find_best_member_value(values[name], losses) for name in settings}
     yield Paragraph(words.describe_best_value(best[main], main, not run.active), "answer")
     titles = {name: member_settings.SETTING_TITLES[name].capitalize() for name in settings}
     choice = Choice("setting", "Loss over", titles, main)
     yield Figures(choice, lambda name: build_losses_figure(run, losses, name, best[name]))
 
 
-def find_best_member_value(values: tuple[float, ...], losses: FinalLosses) -> BestValue:
+def _find_best_member_value(values: tuple[float, ...], losses: FinalLosses) -> BestValue:
     """Which of the values was best, of those that members went on with."""
     assert losses.per_image_loss is not None
     return estimate_best_value(tuple(values[m] for m in losses.members), losses.per_image_loss, losses.groups)

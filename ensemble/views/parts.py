@@ -143,7 +143,7 @@ class ChoiceRow:
     choices: Sequence[Choice]
 
 
-def create_empty_table() -> "pd.DataFrame":
+def _create_empty_table() -> "pd.DataFrame":
     """The numbers of a figure that has none."""
     import pandas as pd  # here, for it takes a while and pages have it anyway
 
@@ -182,7 +182,7 @@ class Figure:
     key: str = ""
     file: str = ""
     title: str = ""
-    table: "Callable[[], pd.DataFrame]" = create_empty_table
+    table: "Callable[[], pd.DataFrame]" = _create_empty_table
     of_epoch: bool = True
     drawn_from: tuple[Hashable, ...] | None = None
     help: str = ""

@@ -46,7 +46,7 @@ class RegisteredView:
 
 BETTER, TRUST, ROBUST = "Better?", "Trust?", "Robust?"
 TEACHER_VIEW = "distillation"  # of runs alone that learnt from another
-MEMBER_VIEWS = "ensemble.views.members"
+_MEMBER_VIEWS = "ensemble.views.members"
 # In the order in which a report has them.
 VIEWS = {
     view.name: view
@@ -54,10 +54,10 @@ VIEWS = {
         RegisteredView("answer", "Result", page_break=False),
         RegisteredView("loss_by_value", "Loss by value", page_break=False),
         RegisteredView("disputed", "Most disputed", package="ensemble.views.examples"),
-        RegisteredView("agreement", "Agreement", BETTER, needs_several=True, package=MEMBER_VIEWS),
+        RegisteredView("agreement", "Agreement", BETTER, needs_several=True, package=_MEMBER_VIEWS),
         RegisteredView("member_map", "Where members stand", needs_several=True, package="ensemble.views.examples"),
         RegisteredView("committee", "Committee", BETTER, needs_several=True),
-        RegisteredView("combining", "Combining", BETTER, needs_several=True, package=MEMBER_VIEWS),
+        RegisteredView("combining", "Combining", BETTER, needs_several=True, package=_MEMBER_VIEWS),
         RegisteredView("uncertainty", "Uncertainty", TRUST),
         RegisteredView("confusion", "Class by class"),
         RegisteredView("labels", "Labels in doubt", package="ensemble.views.examples"),
@@ -65,12 +65,12 @@ VIEWS = {
         RegisteredView("selective", "Answering only where it is sure", TRUST, "Selective"),
         RegisteredView("conformal", "Answering with a set"),
         RegisteredView("shift", "Shift", ROBUST),
-        RegisteredView(TEACHER_VIEW, "Against its teacher", BETTER, page_break=False, package=MEMBER_VIEWS),
+        RegisteredView(TEACHER_VIEW, "Against its teacher", BETTER, page_break=False, package=_MEMBER_VIEWS),
     )
 }
 
 
-def register_numeric_view(name: str, title: str) -> RegisteredView:
+def _register_numeric_view(name: str, title: str) -> RegisteredView:
     """A view of ensembles that predict numbers."""
     package = "ensemble.views.numeric"
     return RegisteredView(name, title, page_break=False, package=package, prefix="numeric_")
@@ -80,13 +80,13 @@ def register_numeric_view(name: str, title: str) -> RegisteredView:
 NUMERIC_VIEWS = {
     view.name: view
     for view in (
-        register_numeric_view("answer", "Result"),
-        register_numeric_view("calibration", "Calibration"),
-        register_numeric_view("spread", "Spread and error"),
-        register_numeric_view("predicted", "Predicted against true"),
-        register_numeric_view("committee", "Committee"),
-        register_numeric_view("members", "Members"),
-        register_numeric_view("worst", "Worst examples"),
+        _register_numeric_view("answer", "Result"),
+        _register_numeric_view("calibration", "Calibration"),
+        _register_numeric_view("spread", "Spread and error"),
+        _register_numeric_view("predicted", "Predicted against true"),
+        _register_numeric_view("committee", "Committee"),
+        _register_numeric_view("members", "Members"),
+        _register_numeric_view("worst", "Worst examples"),
     )
 }
 

@@ -12,15 +12,15 @@ from ensemble.wording import formats
 from ensemble.wording.runs import regression as words
 from ensemble.wording.runs.regression import format_step_time, has_iterations
 
-ERROR_HELP = (
+_ERROR_HELP = (
     "The error is the norm of the gradient: 0 at the minimum, so lower is nearer. L-BFGS is "
     "spread over devices without changing what it computes."
 )
-STEP_TIME_HELP = (
+_STEP_TIME_HELP = (
     "An iteration is one step of L-BFGS with its line search, which computes the objective once "
     "or more. Compiling is left out."
 )
-SPEEDUP_HELP = (
+_SPEEDUP_HELP = (
     "Shorter solves, one for each number of devices. Each device has its share of the samples; "
     "loss and gradient are summed over all of them."
 )
@@ -40,9 +40,9 @@ def build_regression(solve: Regression, traces: RegressionTraces, settings: str)
         yield Paragraph("No iteration has been measured: there is nothing to see.", "unavailable")
         return
     yield Paragraph(answer, "answer")
-    for line in list_regression_evidence(solve, traces):
+    for line in _list_regression_evidence(solve, traces):
         yield Paragraph(line, "evidence")
-    for figure in list_regression_figures(solve, traces, settings):
+    for figure in _list_regression_figures(solve, traces, settings):
         yield Figures.single(figure)
     if len(traces.scaling) < 2:
         yield Paragraph(f"{SCALING_TITLE}: {describe_missing_scaling(solve, traces)}", "note")
@@ -51,7 +51,7 @@ def build_regression(solve: Regression, traces: RegressionTraces, settings: str)
     )
 
 
-def list_regression_evidence(solve: Regression, traces: RegressionTraces) -> list[str]:
+def _list_regression_evidence(solve: Regression, traces: RegressionTraces) -> list[str]:
     """What the answer rests on: the speed-up and its interval, compiling, how pmap was chosen."""
     lines = []
     if bought := traces.speedup:
@@ -69,7 +69,7 @@ def list_regression_evidence(solve: Regression, traces: RegressionTraces) -> lis
     return lines
 
 
-def list_regression_figures(solve: Regression, traces: RegressionTraces, settings: str) -> Iterator[Figure]:
+def _list_regression_figures(solve: Regression, traces: RegressionTraces, settings: str) -> Iterator[Figure]:
     """The pictures that there are: error, step time, and speed-up by devices."""
     if charts.list_started_solves(traces):
         yield build_error_figure(solve, traces, settings)
@@ -94,7 +94,7 @@ def build_error_figure(solve: Regression, traces: RegressionTraces, settings: st
         file="error",
         title=title,
         table=lambda: charts.tabulate_iterations(traces),
-        help=ERROR_HELP,
+        help=_ERROR_HELP,
         of_epoch=False,
     )
 
@@ -115,7 +115,7 @@ def build_step_time_figure(solve: Regression, traces: RegressionTraces, settings
         file="step-time",
         title=title,
         table=lambda: charts.tabulate_iterations(traces),
-        help=STEP_TIME_HELP,
+        help=_STEP_TIME_HELP,
         of_epoch=False,
     )
 
@@ -133,7 +133,7 @@ def build_scaling_figure(solve: Regression, traces: RegressionTraces, settings: 
         file="speed-up",
         title=SCALING_TITLE,
         table=lambda: charts.tabulate_iterations(traces),
-        help=SPEEDUP_HELP,
+        help=_SPEEDUP_HELP,
         of_epoch=False,
     )
 

@@ -18,10 +18,10 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts.ensemble_gain import describe_shift_groups
 
-MISSING_SCORES = "The scores of these images were deleted: measure again to get them back."
-ESTIMATES_HEADING = "Accuracy as it would be estimated without labels"
-MISSING_ESTIMATES = "Run the stress test again to see this: an earlier version did not estimate it."
-OOD_HEADING = "Out-of-distribution images: of no class that the members know"
+_MISSING_SCORES = "The scores of these images were deleted: measure again to get them back."
+_ESTIMATES_HEADING = "Accuracy as it would be estimated without labels"
+_MISSING_ESTIMATES = "Run the stress test again to see this: an earlier version did not estimate it."
+_OOD_HEADING = "Out-of-distribution images: of no class that the members know"
 
 
 def read_shift_results(epoch: EvaluatedEpoch) -> StressResults | None:
@@ -56,10 +56,10 @@ def shift_results_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
     if epoch.predictions.groups is not None and results.clean:
         groups = results.clean.get("groups")
         yield Paragraph(describe_shift_groups(groups, epoch.noun), "note")
-    yield from corruptions_view(epoch, results)
-    yield from accuracy_estimates_view(epoch, results)
+    yield from _corruptions_view(epoch, results)
+    yield from _accuracy_estimates_view(epoch, results)
     if results.ood:
-        yield Paragraph(OOD_HEADING, "heading")
+        yield Paragraph(_OOD_HEADING, "heading")
         choice = Choice(
             "outside",
             "Shown to the members",
@@ -67,10 +67,10 @@ def shift_results_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
             results.ood[0]["key"],
         )
         by_key = {ood_set["key"]: ood_set for ood_set in results.ood}
-        yield Alternatives(choice, lambda key: ood_view(epoch, results, by_key[key]))
+        yield Alternatives(choice, lambda key: _ood_view(epoch, results, by_key[key]))
 
 
-def corruptions_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
+def _corruptions_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
     """One kind of corruption: figures over its amounts."""
     every = scale_corruptions((results.side, results.side))
     titles = {name: kind.title for name, kind in every.items()}
@@ -83,10 +83,10 @@ def corruptions_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
     if measured:
         default = name if name in measured else measured[0]
         choice = Choice("kind", "Corruption", {kind: titles[kind] for kind in measured}, default)
-        yield Figures(choice, lambda kind: build_corruption_figure(epoch, results, every[kind]))
+        yield Figures(choice, lambda kind: _build_corruption_figure(epoch, results, every[kind]))
 
 
-def build_corruption_figure(epoch: EvaluatedEpoch, results: StressResults, kind: Corruption) -> Figure:
+def _build_corruption_figure(epoch: EvaluatedEpoch, results: StressResults, kind: Corruption) -> Figure:
     """Figures over the amounts of one kind."""
     curve, n = results.list_corruption_steps(kind.name), results.images
     every = scale_corruptions((results.side, results.side))
@@ -107,17 +107,17 @@ def build_corruption_figure(epoch: EvaluatedEpoch, results: StressResults, kind:
     )
 
 
-def accuracy_estimates_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
+def _accuracy_estimates_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
     """What would have been estimated of each corruption without labels, against what is true."""
     clean = results.clean or {}
     if "accuracy_estimate" not in clean:
-        yield Paragraph(ESTIMATES_HEADING, "heading")
-        yield Paragraph(MISSING_ESTIMATES, "missing")
+        yield Paragraph(_ESTIMATES_HEADING, "heading")
+        yield Paragraph(_MISSING_ESTIMATES, "missing")
         return
     steps = figures_of_estimates.collect_estimated_steps(results)
     if not steps:
         return
-    yield Paragraph(ESTIMATES_HEADING, "heading")
+    yield Paragraph(_ESTIMATES_HEADING, "heading")
     title = f"Estimated accuracy · {format_run_name(epoch.run)} · epoch {results.epoch}"
     yield Figures.single(
         Figure(
@@ -136,14 +136,14 @@ def accuracy_estimates_view(epoch: EvaluatedEpoch, results: StressResults) -> Vi
     yield Paragraph(describe_estimate_basis(clean["accuracy_fit"], clean["accuracy_estimate"], epoch.noun), "note")
 
 
-def ood_view(epoch: EvaluatedEpoch, results: StressResults, ood_set: dict[str, Any]) -> View:
+def _ood_view(epoch: EvaluatedEpoch, results: StressResults, ood_set: dict[str, Any]) -> View:
     """One set of images of no class: how unsure of them the ensemble is, and every score."""
     scores = epoch.read_scores(KNOWN_KEY, results.tick)
     unknown = epoch.read_scores(ood_set["key"], results.tick)
     if scores is None or unknown is None:
-        yield Paragraph(MISSING_SCORES, "missing")
+        yield Paragraph(_MISSING_SCORES, "missing")
         return
-    yield Figures.single(build_entropies_figure(epoch, results, ood_set, scores, unknown))
+    yield Figures.single(_build_entropies_figure(epoch, results, ood_set, scores, unknown))
     yield Table(
         f"Known images against {ood_set['title']}",
         entropy_histograms.tabulate_ood_metrics(ood_set),
@@ -151,11 +151,11 @@ def ood_view(epoch: EvaluatedEpoch, results: StressResults, ood_set: dict[str, A
         entropy_histograms.OOD_NOTES,
         "ood_table",
     )
-    if missing_datasets := explain_missing_datasets(results):
+    if missing_datasets := _explain_missing_datasets(results):
         yield Paragraph(missing_datasets, "hint")
 
 
-def build_entropies_figure(
+def _build_entropies_figure(
     epoch: EvaluatedEpoch,
     results: StressResults,
     ood_set: dict[str, Any],
@@ -182,7 +182,7 @@ def build_entropies_figure(
     )
 
 
-def explain_missing_datasets(results: StressResults) -> str:
+def _explain_missing_datasets(results: StressResults) -> str:
     """Which datasets could be shown to the members too, were they on this machine."""
     try:
         own = datasets.find_dataset_info(results.dataset)

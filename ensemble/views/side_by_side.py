@@ -12,7 +12,7 @@ from ensemble.wording import formats
 from ensemble.wording import run_members as map_words
 from ensemble.wording.member_map import Pair
 
-PINNED_WIDTH = 160  # pixels of the column with the names of settings and metrics
+_PINNED_WIDTH = 160  # pixels of the column with the names of settings and metrics
 
 
 def side_by_side_view(comparison: ComparisonTable, *, only_differing: bool = True) -> View:
@@ -24,7 +24,7 @@ def side_by_side_view(comparison: ComparisonTable, *, only_differing: bool = Tru
     """
     if answer := comparison_table.describe_baseline_comparison(comparison):
         yield Paragraph(answer, "answer")
-        yield Paragraph(f"The baseline is {find_baseline_title(comparison)}.", "evidence")
+        yield Paragraph(f"The baseline is {_find_baseline_title(comparison)}.", "evidence")
         if limit := comparison_table.describe_seed_limit(comparison):
             yield Paragraph(limit, "evidence")
     for warning in comparison.warnings:
@@ -36,14 +36,14 @@ def side_by_side_view(comparison: ComparisonTable, *, only_differing: bool = Tru
         ),
         key="compare_table",
         from_outside=True,
-        pinned_width=PINNED_WIDTH,
+        pinned_width=_PINNED_WIDTH,
         numbers=lambda: comparison_table.tabulate_comparison_values(comparison),
         file="compared",
     )
     yield Paragraph(comparison_table.describe_table_basis(comparison), "note")
 
 
-def find_baseline_title(comparison: ComparisonTable) -> str:
+def _find_baseline_title(comparison: ComparisonTable) -> str:
     """The title of the group that the others are held against."""
     return next(column.group.title for column in comparison.columns if column.group.key == comparison.baseline)
 
@@ -97,7 +97,7 @@ def run_members_view(found: RunMemberMap, pair: Pair | None = None) -> View:
 
 def offer_run_pairs(found: RunMemberMap) -> Choice:
     """The pairs of members to choose from: the farthest of two runs, and any by its word."""
-    default = select_farthest_run_pair(found)
+    default = _select_farthest_run_pair(found)
     return Choice(
         "pair",
         "Two members",
@@ -107,7 +107,7 @@ def offer_run_pairs(found: RunMemberMap) -> Choice:
     )
 
 
-def select_farthest_run_pair(found: RunMemberMap) -> Pair:
+def _select_farthest_run_pair(found: RunMemberMap) -> Pair:
     """The two members of different runs that differ most, by their places; of equals the first."""
     across = np.where(found.owner[:, None] < found.owner, found.disagreement, -1.0)
     first, second = np.unravel_index(int(across.argmax()), across.shape)
@@ -116,4 +116,4 @@ def select_farthest_run_pair(found: RunMemberMap) -> Pair:
 
 def read_run_pair(found: RunMemberMap, word: str) -> Pair:
     """The pair of a word of `offer_run_pairs`."""
-    return parse_pair_word(word, len(found.owner)) or select_farthest_run_pair(found)
+    return parse_pair_word(word, len(found.owner)) or _select_farthest_run_pair(found)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 1_000  # of a figure's numbers in JSON; of every test image there may be 10,000
-MAX_LISTED_IMAGES = 20  # numbers of images in a line of text
+_MAX_LISTED_IMAGES = 20  # numbers of images in a line of text
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +82,10 @@ class ViewSummary:
                 {"caption": table.caption, "note": table.note, **build_table_record(table.frame)}
                 for table in self.tables
             ],
-            "figures": [build_figure_record(figure) for figure in self.figures],
+            "figures": [_build_figure_record(figure) for figure in self.figures],
             "images": [
                 {
-                    "caption": render_image_caption(image),
+                    "caption": _render_image_caption(image),
                     "numbers": image.numbers.tolist(),
                     "of": image.others.subject if image.others else f"test {self.epoch.noun}",
                 }
@@ -152,14 +152,14 @@ def summarize_view(
         epoch=epoch,
         choices=chooser.choices,
         answers=chooser.answers,
-        paragraphs=[paragraph for paragraph in iterate_paragraphs(parts) if paragraph.role not in left_out],
+        paragraphs=[paragraph for paragraph in _iterate_paragraphs(parts) if paragraph.role not in left_out],
         tables=[part for part in parts if isinstance(part, Table)],
         figures=[figure for part in parts if isinstance(part, Figures) for figure in part.all()],
         images=[part for part in parts if isinstance(part, Images)],
     )
 
 
-def iterate_paragraphs(parts: Sequence[Any]) -> Iterator[Paragraph]:
+def _iterate_paragraphs(parts: Sequence[Any]) -> Iterator[Paragraph]:
     """Paragraphs, the notes of figures and what stands below tiles among them."""
     for part in parts:
         match part:
@@ -176,14 +176,14 @@ def render_plain_text(paragraph: Paragraph) -> str:
     return strip_markdown(paragraph.text) if paragraph.markdown else paragraph.text
 
 
-def render_image_caption(images: Images) -> str:
+def _render_image_caption(images: Images) -> str:
     """What a list of images is, without Markdown."""
     return strip_markdown(images.caption) if images.markdown else images.caption
 
 
 def format_image_numbers(images: Images, noun: str) -> str:
     """The numbers of the first images of a list, in a line."""
-    numbers = [int(number) for number in images.numbers[:MAX_LISTED_IMAGES]]
+    numbers = [int(number) for number in images.numbers[:_MAX_LISTED_IMAGES]]
     if not numbers:
         return images.empty
     more = len(images.numbers) - len(numbers)
@@ -191,10 +191,10 @@ def format_image_numbers(images: Images, noun: str) -> str:
     rest = f" and {more:,} more" if more else ""
     subject = images.others.subject if images.others else f"test {noun}"
     what = f"{subject[:1].upper()}{pluralize_noun(subject)[1:]}: {listed}{rest}."
-    return f"{render_image_caption(images)} {what}".strip()
+    return f"{_render_image_caption(images)} {what}".strip()
 
 
-def build_figure_record(figure: Figure) -> dict[str, Any]:
+def _build_figure_record(figure: Figure) -> dict[str, Any]:
     """A figure's words and numbers, ready for JSON; no numbers where there are too many."""
     data = figure.table()
     return {
@@ -212,11 +212,11 @@ def build_table_record(frame: "pd.DataFrame") -> dict[str, Any]:
     rows = frame.astype(object).to_numpy()
     return {
         "columns": [str(name) for name in frame.columns],
-        "rows": [[convert_json_value(cell) for cell in row] for row in rows],
+        "rows": [[_convert_json_value(cell) for cell in row] for row in rows],
     }
 
 
-def convert_json_value(cell: Any) -> Any:
+def _convert_json_value(cell: Any) -> Any:
     """A cell as JSON has it."""
     if isinstance(cell, np.generic):
         cell = cell.item()

@@ -27,11 +27,11 @@ from ensemble.views.shift import read_shift_results
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
-SINGLE_MEMBER_NOTE = (
+_SINGLE_MEMBER_NOTE = (
     "With one member there is no disagreement: all its uncertainty is of one kind, the images' "
     "own. The confusion matrix shows which classes it confuses."
 )
-DETECTION_NOTE = (
+_DETECTION_NOTE = (
     "AUROC: the probability that an image to detect has a higher uncertainty than another image; "
     "0.5 is a guess. In brackets: 95 % intervals; those of the differences hold together at 95 %, "
     "and a difference counts if its interval excludes 0."
@@ -41,22 +41,22 @@ DETECTION_NOTE = (
 def build_uncertainty(epoch: EvaluatedEpoch) -> View:
     """The scatter of both uncertainties, and the images that are chosen in it."""
     if epoch.members == 1:
-        yield Paragraph(SINGLE_MEMBER_NOTE, "note")
+        yield Paragraph(_SINGLE_MEMBER_NOTE, "note")
         return
     yield Paragraph(UNCERTAINTY_GLOSS, "gloss")
     pressed: list[Any] = []
 
     def scatter_view() -> View:
-        pressed.extend((yield Figures.single(build_uncertainty_figure(epoch))) or ())
+        pressed.extend((yield Figures.single(_build_uncertainty_figure(epoch))) or ())
 
-    yield Columns((3, 2), (scatter_view, lambda: chosen_images_view(epoch, pressed)))
-    yield from entanglement_view(epoch)
+    yield Columns((3, 2), (scatter_view, lambda: _chosen_images_view(epoch, pressed)))
+    yield from _entanglement_view(epoch)
 
 
-def entanglement_view(epoch: EvaluatedEpoch) -> View:
+def _entanglement_view(epoch: EvaluatedEpoch) -> View:
     """How far both parts measure different things: their rank correlation, and what they detect."""
     predictions, measures = epoch.predictions, epoch.measure(measure_uncertainty)
-    correlation = epoch.measure(correlate_parts)
+    correlation = epoch.measure(_correlate_parts)
     stress = read_shift_results(epoch)
     unknown_sets = []
     if stress and (stress.epoch, stress.steps_after) == (epoch.epoch, 0):
@@ -70,27 +70,27 @@ def entanglement_view(epoch: EvaluatedEpoch) -> View:
         groups=predictions.groups,
         tests=tests,
     )
-    sets = (measure_ood_detection(epoch, *each, tests) for each in unknown_sets)
+    sets = (_measure_ood_detection(epoch, *each, tests) for each in unknown_sets)
     detections = [each for each in (errors, *sets) if each]
     if sentence := describe_entanglement(correlation, detections, epoch.noun):
         yield Paragraph(sentence)
     if detections:
         yield Table(
             "Detection by each uncertainty",
-            tabulate_detections(detections),
-            note=DETECTION_NOTE,
+            _tabulate_detections(detections),
+            note=_DETECTION_NOTE,
             key="detection",
             from_outside=True,
         )
 
 
-def correlate_parts(predictions: EnsemblePredictions) -> RankCorrelation | None:
+def _correlate_parts(predictions: EnsemblePredictions) -> RankCorrelation | None:
     """Estimate the rank correlation of aleatoric and epistemic uncertainty."""
     measures = measure_uncertainty(predictions)
     return estimate_rank_correlation(measures.expected, measures.information, predictions.groups)
 
 
-def measure_ood_detection(epoch: EvaluatedEpoch, title: str, key: str, tick: int, tests: int) -> Detection | None:
+def _measure_ood_detection(epoch: EvaluatedEpoch, title: str, key: str, tick: int, tests: int) -> Detection | None:
     """Measure how well both parts detect a set of out-of-distribution images; None if lost."""
     known, unknown = epoch.read_scores(KNOWN_KEY, tick), epoch.read_scores(key, tick)
     if known is None or unknown is None or len(known["information"]) > epoch.n:
@@ -107,7 +107,7 @@ def measure_ood_detection(epoch: EvaluatedEpoch, title: str, key: str, tick: int
     )
 
 
-def build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
+def _build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
     """Aleatoric against epistemic uncertainty."""
     predictions, measures = epoch.predictions, epoch.measure(measure_uncertainty)
     drawn = figures.select_drawn_images(predictions, measures)
@@ -129,16 +129,16 @@ def build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
         key="inspect_scatter",
         file="uncertainty",
         title="Both uncertainties of every image",
-        table=lambda: tabulate_uncertainties(epoch, measures),
+        table=lambda: _tabulate_uncertainties(epoch, measures),
         drawn_from=(),
         help=UNCERTAINTY_GLOSS,
         selection_modes=("points", "box", "lasso"),
     )
 
 
-def chosen_images_view(epoch: EvaluatedEpoch, pressed: list[Any]) -> View:
+def _chosen_images_view(epoch: EvaluatedEpoch, pressed: list[Any]) -> View:
     """The images of the points that are chosen; before any is, the most disputed ones."""
-    chosen = select_chosen_images(pressed, epoch)
+    chosen = _select_chosen_images(pressed, epoch)
     caption = f"**{formats.format_count(len(chosen), epoch.noun)} chosen**, the least sure first"
     numbers = chosen
     if not len(chosen):
@@ -152,13 +152,13 @@ def chosen_images_view(epoch: EvaluatedEpoch, pressed: list[Any]) -> View:
     yield Images(numbers, "inspect_scatter_digits", caption, rows=4, markdown=True)
 
 
-def select_chosen_images(pressed: list[Any], epoch: EvaluatedEpoch) -> Ints:
+def _select_chosen_images(pressed: list[Any], epoch: EvaluatedEpoch) -> Ints:
     """The images of the points that are chosen, by their `customdata`, the least sure first."""
     numbers = np.unique([int(facts[0]) for facts in pressed if facts]).astype(int)
     return sort_examples(epoch.predictions, numbers[numbers < epoch.n], "unsure")
 
 
-def tabulate_uncertainties(epoch: EvaluatedEpoch, measures: UncertaintyMeasures) -> pd.DataFrame:
+def _tabulate_uncertainties(epoch: EvaluatedEpoch, measures: UncertaintyMeasures) -> pd.DataFrame:
     """Every image with its measures and what is said of it."""
     frame = tabulate_examples(epoch.predictions, np.arange(epoch.n), epoch.class_names, epoch.dataset.details)
     frame = frame.drop(columns="mutual_information_nats")
@@ -187,14 +187,14 @@ def describe_entanglement(correlation: RankCorrelation | None, detections: Seque
     return " ".join(sentences)
 
 
-def tabulate_detections(detections: Sequence[Detection]) -> pd.DataFrame:
+def _tabulate_detections(detections: Sequence[Detection]) -> pd.DataFrame:
     """One row per target: the AUROC of each part, and their paired difference."""
     return pd.DataFrame(
         [
             {
                 "to detect": detection.target,
-                "aleatoric AUROC": format_auroc_interval(detection.aleatoric),
-                "epistemic AUROC": format_auroc_interval(detection.epistemic),
+                "aleatoric AUROC": _format_auroc_interval(detection.aleatoric),
+                "epistemic AUROC": _format_auroc_interval(detection.epistemic),
                 "epistemic − aleatoric": f"{difference.first - difference.second:+.3f} "
                 f"({difference.low:+.3f} to {difference.high:+.3f})",
             }
@@ -204,6 +204,6 @@ def tabulate_detections(detections: Sequence[Detection]) -> pd.DataFrame:
     )
 
 
-def format_auroc_interval(estimate: AurocEstimate) -> str:
+def _format_auroc_interval(estimate: AurocEstimate) -> str:
     """Format an AUROC with its interval: "0.972 (0.961 to 0.980)"."""
     return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"

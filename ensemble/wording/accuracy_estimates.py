@@ -37,8 +37,8 @@ MEASURE_NAMES = {
     "answers": "which classes it says",
     "mean_confidence": "the mean confidence",
 }
-SOURCE_NAMES = {"validation": "validation", "test": "test"}
-LOWER_TRUST = (
+_SOURCE_NAMES = {"validation": "validation", "test": "test"}
+_LOWER_TRUST = (
     "The range spans all estimates with their intervals, each widened by its change from the "
     "labeled images; it begins at 0 if one changes by more than "
     f"{100 * MAX_CHANGE:.0f} points. It held the accuracy of rotated MNIST digits at every angle "
@@ -50,7 +50,7 @@ NO_PROOF = (
 )
 
 
-def describe_accuracy_estimate(estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str) -> str:
+def _describe_accuracy_estimate(estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str) -> str:
     """Report the accuracy on images without labels, a range of lower trust, or why neither.
 
     Args:
@@ -60,7 +60,7 @@ def describe_accuracy_estimate(estimate: AccuracyEstimate, fit: AccuracyFit, sou
       noun: what one image is called.
     """
     these = f"these {formats.format_count(estimate.n, noun)}"
-    reasons = "; ".join(list_refusal_reasons(estimate, fit, source, noun))
+    reasons = "; ".join(_list_refusal_reasons(estimate, fit, source, noun))
     places = 1 if estimate.n >= 200 else 0
     low, high = estimate.range or (0.0, 1.0)
     if estimate.can_be_told:
@@ -83,9 +83,9 @@ def describe_accuracy_estimate(estimate: AccuracyEstimate, fit: AccuracyFit, sou
     return f"How many of {these} are right cannot be told without labels: {reasons}."
 
 
-def list_refusal_reasons(estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str) -> list[str]:
+def _list_refusal_reasons(estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str) -> list[str]:
     """Why nothing is said, one reason each."""
-    images, labelled = pluralize_noun(noun), SOURCE_NAMES[source]
+    images, labelled = pluralize_noun(noun), _SOURCE_NAMES[source]
     reasons = []
     if "few_labelled" in estimate.refusals:
         reasons.append(f"there are only {estimate.labelled:,} labelled {images} to judge by, and it takes {MIN_IMAGES}")
@@ -103,11 +103,11 @@ def list_refusal_reasons(estimate: AccuracyEstimate, fit: AccuracyFit, source: s
             f"on the {fit.n:,} {labelled} {images} confidence and accuracy differ {where}even at the best temperature"
         )
     if "unlike" in estimate.refusals and estimate.likeness:
-        reasons.append(describe_difference(estimate.likeness, f"the {fit.n:,} {labelled} {images}"))
+        reasons.append(_describe_difference(estimate.likeness, f"the {fit.n:,} {labelled} {images}"))
     return reasons
 
 
-def describe_difference(test: DistributionTest, those: str) -> str:
+def _describe_difference(test: DistributionTest, those: str) -> str:
     """How the outputs differ: by the mean confidence if that is significant, else the smallest p.
 
     Args:
@@ -128,17 +128,17 @@ def describe_difference(test: DistributionTest, those: str) -> str:
     )
 
 
-def list_accuracy_estimate_notes(estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str) -> list[str]:
+def _list_accuracy_estimate_notes(estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str) -> list[str]:
     """List what the answer rests on, a sentence or two each; [] if there is no answer."""
     if estimate.range is None or estimate.likeness is None:
         return []
-    images, labelled = pluralize_noun(noun), SOURCE_NAMES[source]
+    images, labelled = pluralize_noun(noun), _SOURCE_NAMES[source]
     fitted = (
         f"Fitted on the {fit.n:,} {labelled} {images} of the run, "
         f"{formats.format_percent(fit.accuracy, fit.n)} of which are right."
     )
     if estimate.trust == "lower":
-        return [fitted, LOWER_TRUST]
+        return [fitted, _LOWER_TRUST]
     notes = [
         f"{fitted} The intervals hold the share of these {estimate.n:,} that is right in 95 % of "
         "cases, if they are like those."
@@ -160,7 +160,7 @@ def list_accuracy_estimate_notes(estimate: AccuracyEstimate, fit: AccuracyFit, s
     return notes
 
 
-def tabulate_accuracy_estimates(estimate: AccuracyEstimate) -> pd.DataFrame:
+def _tabulate_accuracy_estimates(estimate: AccuracyEstimate) -> pd.DataFrame:
     """A row for each way to estimate the share that is right, with its interval."""
     return pd.DataFrame(
         [
@@ -178,8 +178,8 @@ def describe_estimate_basis(fit: Mapping[str, Any], estimate: Mapping[str, Any],
     """What the estimates under shift are fitted on, and how to read their figure.
 
     Args:
-      fit: `AccuracyFitMetrics`.
-      estimate: `AccuracyEstimateMetrics` of the images as they are.
+      fit: `_AccuracyFitMetrics`.
+      estimate: `_AccuracyEstimateMetrics` of the images as they are.
       noun: what one image is called.
     """
     images = pluralize_noun(noun)
@@ -232,12 +232,12 @@ class AccuracyStatement:
     @property
     def sentence(self) -> str:
         """The answer, or why there is none."""
-        return describe_accuracy_estimate(self.estimate, self.fitted.fit, self.fitted.source, self.noun)
+        return _describe_accuracy_estimate(self.estimate, self.fitted.fit, self.fitted.source, self.noun)
 
     @property
     def notes(self) -> list[str]:
         """What the answer rests on, a sentence or two each; none where there is no answer."""
-        return list_accuracy_estimate_notes(self.estimate, self.fitted.fit, self.fitted.source, self.noun)
+        return _list_accuracy_estimate_notes(self.estimate, self.fitted.fit, self.fitted.source, self.noun)
 
     @property
     def accuracy(self) -> dict[str, EstimatedShare]:
@@ -247,7 +247,7 @@ class AccuracyStatement:
     @property
     def table(self) -> pd.DataFrame:
         """A row for each estimate; empty where there is no answer."""
-        return tabulate_accuracy_estimates(self.estimate) if self.told else pd.DataFrame()
+        return _tabulate_accuracy_estimates(self.estimate) if self.told else pd.DataFrame()
 
     def __repr__(self) -> str:
         return f"<AccuracyStatement: {self.sentence}>"

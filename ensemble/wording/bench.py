@@ -8,7 +8,7 @@ from ensemble.machine.bfloat16_plans import MIN_WORTHWHILE_GAIN, Bfloat16Plan
 from ensemble.wording import formats
 from ensemble.wording.runs.regression import format_ratio
 
-EQUAL_SPEED_TOLERANCE = 0.03  # relative: no difference worth reporting
+_EQUAL_SPEED_TOLERANCE = 0.03  # relative: no difference worth reporting
 
 
 def describe_bench_result(bench: BenchResult) -> str:
@@ -21,16 +21,16 @@ def describe_bench_result(bench: BenchResult) -> str:
     )
 
 
-def describe_precision_speed(bench: BenchResult, gain: float) -> str:
+def _describe_precision_speed(bench: BenchResult, gain: float) -> str:
     """Return what bfloat16 does to the speed: "is 1.9 times as fast as float32 here"."""
-    if abs(gain - 1) < EQUAL_SPEED_TOLERANCE:
+    if abs(gain - 1) < _EQUAL_SPEED_TOLERANCE:
         return "is about as fast as float32 here"
     if gain > 1:
         return f"is {format_ratio(gain)} as fast as float32 here"
-    return f"is slower here and takes {format_ratio(1 / gain)} as long as float32{explain_slow_bfloat16(bench)}"
+    return f"is slower here and takes {format_ratio(1 / gain)} as long as float32{_explain_slow_bfloat16(bench)}"
 
 
-def explain_slow_bfloat16(bench: BenchResult) -> str:
+def _explain_slow_bfloat16(bench: BenchResult) -> str:
     """Return why bfloat16 is slow, if that is known."""
     emulated = bench.platform == "cpu" and not bench.fast_bfloat16
     return ": the processor has no bfloat16 units" if emulated else ""
@@ -48,7 +48,7 @@ def describe_bfloat16_support(
       plan: how it is multiplied there, where that was measured for the network.
     """
     if bench and (gain := bench.bfloat16_gain):
-        return f"Measured: bfloat16 {describe_precision_speed(bench, gain)}."
+        return f"Measured: bfloat16 {_describe_precision_speed(bench, gain)}."
     if platform == "cpu" and not fast:
         return "This processor has no bfloat16 units: it is a little slower than float32."
     if platform == "cpu" and plan:

@@ -23,7 +23,7 @@ MAX_SENTENCE_LETTERS = 90  # letters of a sentence
 MAX_NAME_LETTERS = 14  # letters of a class's name in it
 
 
-def shorten_quoted_class(name: str) -> str:
+def _shorten_quoted_class(name: str) -> str:
     """A class's name, cut where it would not leave room for the sentence."""
     return name if len(name) <= MAX_NAME_LETTERS else f"{name[: MAX_NAME_LETTERS - 1]}…"
 
@@ -38,7 +38,7 @@ def describe_vote_split(predictions: EnsemblePredictions, number: int, names: Se
     """The first step: how the votes fall."""
     tally = predictions.tallies[number]
     order = np.argsort(-tally, kind="stable")
-    first, second = (shorten_quoted_class(names[c]) for c in order[:2])
+    first, second = (_shorten_quoted_class(names[c]) for c in order[:2])
     if predictions.members == 1:
         return f"One member says {first}: alone, it has nobody to disagree with."
     if not predictions.split[number]:
@@ -49,7 +49,7 @@ def describe_vote_split(predictions: EnsemblePredictions, number: int, names: Se
         return f"The members split: {most} for {first}, {next_most} for {second}."
     split = f"The members split: {most} for {first}, {next_most} for {second}"
     if rest == int(tally[order[2]]):
-        text = f"{split}, {in_letters(rest)} for {shorten_quoted_class(names[order[2]])}."
+        text = f"{split}, {in_letters(rest)} for {_shorten_quoted_class(names[order[2]])}."
         if len(text) <= MAX_SENTENCE_LETTERS:
             return text
     return f"{split}, {in_letters(rest)} for others."
@@ -69,7 +69,7 @@ def describe_own_guess(predictions: EnsemblePredictions, number: int, guess: int
 def describe_averaging(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
     """The second step: what averaging makes of the votes."""
     answer, sure = (
-        shorten_quoted_class(names[predictions.said[number]]),
+        _shorten_quoted_class(names[predictions.said[number]]),
         formats.format_probability(predictions.confidence[number]),
     )
     if predictions.members == 1:
@@ -79,7 +79,7 @@ def describe_averaging(predictions: EnsemblePredictions, number: int, names: Seq
         return f"The votes tie; averaged by how sure each member is, it is {answer} ({sure})."
     voted, _ = majority_vote(predictions.tallies[[number]], predictions.averaged[[number]])
     if voted[0] != predictions.said[number]:
-        most = shorten_quoted_class(names[voted[0]])
+        most = _shorten_quoted_class(names[voted[0]])
         return f"Most vote {most}; averaged by how sure each is, it is {answer} ({sure})."
     return f"Averaged, {answer} has {sure}: a member that is surer counts for more."
 
@@ -142,7 +142,7 @@ def describe_answers_over_epochs(answers: Ints, epochs: Sequence[int], names: Se
       epochs: these, rising.
       names: the classes' names.
     """
-    now = shorten_quoted_class(names[answers[-1]])
+    now = _shorten_quoted_class(names[answers[-1]])
     if len(epochs) == 1:
         return f"Only epoch {epochs[0]} is kept; after it the answer is {now}."
     turns = int((np.diff(answers) != 0).sum())
@@ -158,7 +158,7 @@ def describe_answers_over_members(answers: Ints, names: Sequence[str]) -> str:
       answers: what the average of the first k members says, (M,) for k = 1 … M.
       names: the classes' names.
     """
-    now, M = shorten_quoted_class(names[answers[-1]]), len(answers)
+    now, M = _shorten_quoted_class(names[answers[-1]]), len(answers)
     if M == 1:
         return "One member: train more to see whether others would say the same."
     other = np.flatnonzero(answers != answers[-1])

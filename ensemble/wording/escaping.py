@@ -13,27 +13,27 @@ import unicodedata
 JOINER = "\N{WORD JOINER}"
 
 # What is markup anywhere in a line; and what is so only where a line begins.
-SPECIAL = re.compile(r"[\\`*~$|<>&\[\]{}]|(?<![^\W_])_|_(?![^\W_])")
-LIST_OR_HEADING = re.compile(r"^([-+#=]|\d+(?=[.)]))")
+_SPECIAL = re.compile(r"[\\`*~$|<>&\[\]{}]|(?<![^\W_])_|_(?![^\W_])")
+_LIST_OR_HEADING = re.compile(r"^([-+#=]|\d+(?=[.)]))")
 # http://, :material/home:, :streamlit:, :smile:, :red[…]; "12:30" and "full: free" are none.
-COLON = re.compile(r":(?=[^\s\d]|\d+:)")
-BARE_LINK = re.compile(r"(?<=[\w.+-])(?=@)|(?<=\bwww)(?=\.)", re.IGNORECASE)
-ARROW = re.compile(r"(?<![^\s])(<-|[<>~]|-)(?=[->=])")
+_COLON = re.compile(r":(?=[^\s\d]|\d+:)")
+_BARE_LINK = re.compile(r"(?<=[\w.+-])(?=@)|(?<=\bwww)(?=\.)", re.IGNORECASE)
+_ARROW = re.compile(r"(?<![^\s])(<-|[<>~]|-)(?=[->=])")
 
 # What stands in sentences in Markdown: escaped signs, bold words; and signs put by meanwhile.
 ESCAPED = re.compile(r"\\([\\`*~$|<>&\[\]{}_#+=.)-])")
 BOLD = re.compile(r"\*\*(.+?)\*\*")
 HIDDEN = re.compile(r"\x00(\d+)\x00")
 
-BLANKS = re.compile(r"[ \t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]+")
+_BLANKS = re.compile(r"[ \t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]+")
 # What no screen shows and nobody types: control characters, which no SVG may hold either (XML 1.0,
 # 2.2), halves of a character, and what would turn the text around it (Unicode TR 36, 2.5).
-INVISIBLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_INVISIBLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 def remove_invisible_characters(text: object) -> str:
     """Text without what cannot be seen and would break a picture or turn the text around it."""
-    return INVISIBLE.sub("", str(text))
+    return _INVISIBLE.sub("", str(text))
 
 
 def escape_markdown(text: object) -> str:
@@ -42,15 +42,15 @@ def escape_markdown(text: object) -> str:
     It may stand anywhere in a sentence, a heading, a label or a list. An ordinary sentence comes
     back as it was.
     """
-    escaped = remove_invisible_characters(BLANKS.sub(" ", str(text))).strip()
-    escaped = ARROW.sub(rf"\1{JOINER}", escaped)
-    escaped = COLON.sub(f":{JOINER}", escaped)
-    escaped = BARE_LINK.sub(JOINER, escaped)
-    escaped = SPECIAL.sub(r"\\\g<0>", escaped)
-    return LIST_OR_HEADING.sub(escape_line_start, escaped)
+    escaped = remove_invisible_characters(_BLANKS.sub(" ", str(text))).strip()
+    escaped = _ARROW.sub(rf"\1{JOINER}", escaped)
+    escaped = _COLON.sub(f":{JOINER}", escaped)
+    escaped = _BARE_LINK.sub(JOINER, escaped)
+    escaped = _SPECIAL.sub(r"\\\g<0>", escaped)
+    return _LIST_OR_HEADING.sub(_escape_line_start, escaped)
 
 
-def escape_line_start(match: re.Match[str]) -> str:
+def _escape_line_start(match: re.Match[str]) -> str:
     """The beginning of a line that would be a list, a heading or an underlining."""
     begins = match.group()
     return f"{begins}\\" if begins.isdigit() else f"\\{begins}"
@@ -75,12 +75,12 @@ def escape_plotly_template(text: str) -> str:
 def escape_terminal_text(text: object) -> str:
     """Text for a terminal: whatever would steer it, or end the line, is spelt out."""
     return "".join(
-        letter if is_visible_letter(letter) else letter.encode("unicode_escape", "replace").decode()
+        letter if _is_visible_letter(letter) else letter.encode("unicode_escape", "replace").decode()
         for letter in str(text)
     )
 
 
-def is_visible_letter(letter: str) -> bool:
+def _is_visible_letter(letter: str) -> bool:
     """Whether a terminal only shows it: letters, signs and blanks of every width."""
     return letter.isprintable() or unicodedata.category(letter) == "Zs"
 

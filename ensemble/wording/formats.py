@@ -111,7 +111,7 @@ def format_duration(seconds: float | None, *, fine: bool = False) -> str:
     if seconds is None or not math.isfinite(seconds):
         return "–"
     if fine and 0 < seconds < 59.95:
-        return format_milliseconds(seconds)
+        return _format_milliseconds(seconds)
     if 0 < seconds < 1:
         return "under 1 s"
     for big, small, size in (("d", "h", 86400), ("h", "min", 3600), ("min", "s", 60)):
@@ -122,7 +122,7 @@ def format_duration(seconds: float | None, *, fine: bool = False) -> str:
     return f"{max(0, round(seconds))} s"
 
 
-def format_milliseconds(seconds: float) -> str:
+def _format_milliseconds(seconds: float) -> str:
     """Less than a minute to two or three figures, in milliseconds up to a second."""
     ms = 1000 * seconds
     if ms >= 999.5:
@@ -159,7 +159,7 @@ def format_plain_number(value: float) -> str:
 
 
 # Those that pictures are often of; an epoch ends in a k.
-IRREGULAR_PLURALS = {
+_IRREGULAR_PLURALS = {
     "leaf": "leaves",
     "half": "halves",
     "loaf": "loaves",
@@ -189,7 +189,7 @@ def format_count(number: int, noun: str) -> str:
 def pluralize_noun(noun: str) -> str:
     """What several of a noun are called: "digits", "classes", "berries", "leaves"."""
     stem, word = (noun[: noun.rfind(" ") + 1], noun[noun.rfind(" ") + 1 :])
-    if irregular := IRREGULAR_PLURALS.get(word.lower()):
+    if irregular := _IRREGULAR_PLURALS.get(word.lower()):
         return stem + irregular
     if word.endswith(("s", "x", "z", "ch", "sh")):
         return f"{noun}es"

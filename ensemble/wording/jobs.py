@@ -10,11 +10,11 @@ from ensemble.wording import formats
 from ensemble.wording.run_names import format_run_name
 
 # A worker that has said nothing for so long is worth a word; see SILENCE_SECONDS for its end.
-STALE_SECONDS = 30.0
-UNKNOWN_USER = "a visitor"  # who had not signed in
+_STALE_SECONDS = 30.0
+_UNKNOWN_USER = "a visitor"  # who had not signed in
 
 
-def format_job_names(jobs: Sequence[Job]) -> str:
+def _format_job_names(jobs: Sequence[Job]) -> str:
     """The first by what it is called, the others by their number: "my run and 2 more"."""
     more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
     return f"{format_run_name(jobs[0])}{more}" if jobs else ""
@@ -22,7 +22,7 @@ def format_job_names(jobs: Sequence[Job]) -> str:
 
 def describe_start_order(first: Sequence[Job]) -> str:
     """What a job that is launched now waits for: "Starts after my run."; "" for nobody."""
-    return f"Starts after {format_job_names(first)}." if first else ""
+    return f"Starts after {_format_job_names(first)}." if first else ""
 
 
 def describe_queue_wait(ahead: Sequence[Job], message: str = "") -> str:
@@ -34,7 +34,7 @@ def describe_queue_wait(ahead: Sequence[Job], message: str = "") -> str:
     """
     if not ahead:
         return message.rstrip(".") or "Starting"
-    return f"Waiting for its turn, after {format_job_names(ahead)}: jobs take turns on this machine"
+    return f"Waiting for its turn, after {_format_job_names(ahead)}: jobs take turns on this machine"
 
 
 def describe_queue_position(ahead: Sequence[Job]) -> str:
@@ -45,10 +45,10 @@ def describe_queue_position(ahead: Sequence[Job]) -> str:
 def describe_silence(status: JobStatus) -> str:
     """ " · no news for 40 s" of a worker that has fallen silent, else ""."""
     quiet = time.time() - status.updated
-    return f" · no news for {formats.format_duration(quiet)}" if quiet > STALE_SECONDS else ""
+    return f" · no news for {formats.format_duration(quiet)}" if quiet > _STALE_SECONDS else ""
 
 
-def format_time_left(status: JobStatus) -> str:
+def _format_time_left(status: JobStatus) -> str:
     """ " · 42 s left" as from now, "" where that is not known."""
     left = count_down_seconds_left(status)
     return "" if left is None else f" · {formats.format_duration(left)} left"
@@ -75,7 +75,7 @@ def describe_job_stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
     if job.state in ("queued", "starting"):
         return (job.message or "Starting").rstrip(".")
     text = " · ".join(filter(None, (job.message.rstrip("."), detail))) or job.kind.title
-    return text + format_time_left(status) + describe_silence(status)
+    return text + _format_time_left(status) + describe_silence(status)
 
 
 def describe_queued_job(job: QueuedJob, number: int) -> str:
@@ -91,12 +91,12 @@ def describe_queued_job(job: QueuedJob, number: int) -> str:
         return job.message.rstrip(".")
     if job.state in ("queued", "starting"):
         return "starting"
-    return f"{job.state} · {formats.format_progress(job.share)}{format_time_left(job.status)}"
+    return f"{job.state} · {formats.format_progress(job.share)}{_format_time_left(job.status)}"
 
 
 def format_user(name: str) -> str:
     """An address, or what somebody is called who had not signed in."""
-    return name or UNKNOWN_USER
+    return name or _UNKNOWN_USER
 
 
 def format_local_time(seconds: float) -> str:

@@ -20,12 +20,12 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import format_signed
 
 # What is said of decisions, a phrase each, in this order.
-DECISION_PHRASES = {KEEP: "kept", RELABEL: "relabelled", REMOVE: "removed", UNSURE: "cannot be told"}
+_DECISION_PHRASES = {KEEP: "kept", RELABEL: "relabelled", REMOVE: "removed", UNSURE: "cannot be told"}
 TEST_LABELS_ALONE_CHANGED = (
     "Only test images changed. The training images are the same as before, so there is nothing new to train on."
 )
-MAX_SIGN_LETTERS = 2  # of a class's name that needs no quotes
-MAX_LISTED_VOTES = 4  # classes whose votes are said
+_MAX_SIGN_LETTERS = 2  # of a class's name that needs no quotes
+_MAX_LISTED_VOTES = 4  # classes whose votes are said
 
 
 def describe_queue_progress(decided: int, total: int) -> str:
@@ -64,7 +64,7 @@ def describe_found_errors(decisions: Iterable[LabelDecision], expected: float) -
 def describe_decision_counts(decisions: Iterable[LabelDecision]) -> str:
     """How often each was decided: "6 kept, 5 relabelled, 1 removed"."""
     counts = Counter(decision.decision for decision in decisions)
-    return ", ".join(f"{counts[each]:,} {phrase}" for each, phrase in DECISION_PHRASES.items() if counts[each])
+    return ", ".join(f"{counts[each]:,} {phrase}" for each, phrase in _DECISION_PHRASES.items() if counts[each])
 
 
 def describe_label_and_answer(label: str, suggested: str, probability: float) -> str:
@@ -77,7 +77,7 @@ def describe_label_and_answer(label: str, suggested: str, probability: float) ->
 
 def quote_class(name: str) -> str:
     """A class's name within a sentence: in quotes, unless it is a sign or two."""
-    return name if len(name) <= MAX_SIGN_LETTERS else f"“{name}”"
+    return name if len(name) <= _MAX_SIGN_LETTERS else f"“{name}”"
 
 
 def describe_fold_votes(agreeing: int, judges: int) -> str:
@@ -106,10 +106,10 @@ def _describe_votes(predictions: EnsemblePredictions, number: int, names: Sequen
         return f"All {predictions.members:,} members say {quote_class(names[voted[0]])}."
     parts = [
         f"{count:,} {'say' if count > 1 else 'says'} {quote_class(names[place])}"
-        for place in voted[:MAX_LISTED_VOTES]
+        for place in voted[:_MAX_LISTED_VOTES]
         if (count := int(tallies[place]))
     ]
-    if len(voted) > MAX_LISTED_VOTES:
+    if len(voted) > _MAX_LISTED_VOTES:
         parts.append("others say something else")
     if not tallies[label]:
         parts.append(f"none says {quote_class(names[label])}")

@@ -11,7 +11,7 @@ from ensemble.analysis.inference.crossed_means import CrossedMean
 from ensemble.wording import formats
 from ensemble.wording.verdicts.ensemble_gain import format_signed
 
-POINT_PLACES = 1
+_POINT_PLACES = 1
 
 
 def describe_learning_answer(curves: LearningCurves, config: LearningConfig) -> str:
@@ -22,17 +22,17 @@ def describe_learning_answer(curves: LearningCurves, config: LearningConfig) -> 
             f"{formats.format_count(curves.complete, 'seed')} of {config.seeds:,} "
             f"{'has' if curves.complete == 1 else 'have'} all rounds: two are needed for a first difference."
         )
-    interval = format_point_ends(gain.area)
+    interval = _format_point_ends(gain.area)
     over = f"over {formats.format_count(gain.seeds, 'seed')}"
     if not gain.has_enough_seeds:
         return (
-            f"Too few seeds to tell: {format_points(gain.area.mean)} on average "
+            f"Too few seeds to tell: {_format_points(gain.area.mean)} on average "
             f"({interval} {over}; {MIN_SEEDS} are needed)."
         )
     if gain.sign == 0:
         return f"No difference from chance is shown so far ({interval} points {over})."
     verb = "Better" if gain.sign > 0 else "Worse"
-    return f"{verb} than chance: {format_points(gain.area.mean)} on average ({interval} {over})."
+    return f"{verb} than chance: {_format_points(gain.area.mean)} on average ({interval} {over})."
 
 
 def describe_last_round(curves: LearningCurves) -> str:
@@ -45,7 +45,7 @@ def describe_last_round(curves: LearningCurves) -> str:
         none = ", which shows no difference"
     elif not curves.gain.sign:
         none = f", which is one of {len(curves.gain.rounds):,} rounds and decides nothing alone"
-    return f"With {curves.label_counts[-1]:,} labels: {format_points(last.mean)} ({format_point_ends(last)}){none}."
+    return f"With {curves.label_counts[-1]:,} labels: {_format_points(last.mean)} ({_format_point_ends(last)}){none}."
 
 
 def describe_learning_basis(curves: LearningCurves, config: LearningConfig, noun: str) -> str:
@@ -70,22 +70,22 @@ def describe_first_labels(config: LearningConfig) -> str:
     )
 
 
-def format_points(value: float) -> str:
+def _format_points(value: float) -> str:
     """A difference in accuracy: "+1.8 points"."""
-    return f"{format_signed(100 * value, POINT_PLACES)} points"
+    return f"{format_signed(100 * value, _POINT_PLACES)} points"
 
 
-def format_point_ends(mean: CrossedMean) -> str:
+def _format_point_ends(mean: CrossedMean) -> str:
     """The ends of an interval in points: "0.9 to 2.7"; with their signs where one is below 0."""
     low, high = 100 * mean.low, 100 * mean.high
     if mean.low < 0:
-        return f"{format_end(low)} to {format_end(high)}"
-    return f"{low:.{POINT_PLACES}f} to {high:.{POINT_PLACES}f}"
+        return f"{_format_end(low)} to {_format_end(high)}"
+    return f"{low:.{_POINT_PLACES}f} to {high:.{_POINT_PLACES}f}"
 
 
-def format_end(value: float) -> str:
+def _format_end(value: float) -> str:
     """An end of an interval, with a minus where it is below 0: "−0.2", "0.5"."""
-    text = f"{abs(value):.{POINT_PLACES}f}"
+    text = f"{abs(value):.{_POINT_PLACES}f}"
     return f"−{text}" if value < 0 and float(text) else text
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 GENERIC_NOUN = "image"  # the noun of datasets of which nobody has said what they show
 # Members that vote alike are as sure as each other up to this difference of probabilities.
-EQUAL_CONFIDENCE_TOLERANCE = 0.1
+_EQUAL_CONFIDENCE_TOLERANCE = 0.1
 
-INFORMATION_GLOSS = (
+_INFORMATION_GLOSS = (
     "Mutual information: how much of the uncertainty is the members' disagreement, in nats. 0 "
     "means that all give the same probabilities; {most} is the maximum."
 )
@@ -74,7 +74,7 @@ def describe_mark_agreement(digit: "Digit", names: Sequence[str]) -> str:
     who = "Both members" if M == 2 else f"All {M} members"
     own = np.asarray(digit.members)[:, votes[0]]
     low, high = float(own.min()), float(own.max())
-    if high - low <= EQUAL_CONFIDENCE_TOLERANCE:
+    if high - low <= _EQUAL_CONFIDENCE_TOLERANCE:
         return f"{who} say {names[votes[0]]}."
     chances = f"{formats.format_probability(low)} to {formats.format_probability(high)}"
     return f"{who} say {names[votes[0]]}, but not as surely: {chances}."
@@ -104,7 +104,7 @@ def format_mark_disagreement(digit: "Digit") -> str:
 def explain_mutual_information(digit: "Digit", names: Sequence[str]) -> str:
     """What the figure of disagreement means; the most there can be is ln min(M, C)."""
     most = math.log(min(len(digit.votes), len(names)))
-    return INFORMATION_GLOSS.format(most=formats.format_significant(most, 3))
+    return _INFORMATION_GLOSS.format(most=formats.format_significant(most, 3))
 
 
 def describe_ood_score(digit: "Digit", refuse: float, names: Sequence[str], noun: str = "") -> str:
@@ -128,7 +128,7 @@ def describe_ood_score(digit: "Digit", refuse: float, names: Sequence[str], noun
     return f"{text}; {limit}."
 
 
-AUGMENTATION_PHRASES = {
+_AUGMENTATION_PHRASES = {
     True: "turned, slanted, stretched, bent and blurred a little, as pens and cameras do",
     False: "turned, enlarged, moved, lit and blurred a little, as cameras do",
 }
@@ -148,7 +148,7 @@ def describe_threshold_basis(threshold: "RejectionThreshold", title: str) -> str
         set_at = f"{share} needs {needed:,} of them at least, so nothing is rejected"
     return (
         f"Set on {threshold.n:,} {threshold.threshold_split} images of {title}, one in four as it "
-        f"is, the others {AUGMENTATION_PHRASES[threshold.written]}: {set_at}. No "
+        f"is, the others {_AUGMENTATION_PHRASES[threshold.written]}: {set_at}. No "
         f"out-of-distribution image was used to set it. Judged on {threshold.judged_count:,} "
         f"{'other ' if threshold.threshold_split == 'test' else ''}test images, changed likewise, "
         "and on out-of-distribution ones."

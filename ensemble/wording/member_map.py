@@ -16,11 +16,11 @@ from ensemble.wording.formats import format_percent, pluralize_noun
 from ensemble.wording.verdicts.chance_level import join_items
 
 # Kruskal's words for the stress that a map has at most: above the last it misleads.
-STRESS_WORDS = {0.025: "excellent", 0.05: "good", 0.1: "fair", 0.2: "poor"}
-MAX_STRESS = 0.2
+_STRESS_WORDS = {0.025: "excellent", 0.05: "good", 0.1: "fair", 0.2: "poor"}
+_MAX_STRESS = 0.2
 MAX_LISTED_MEMBERS = 16  # in groups, by their numbers
-MAX_HOVER_MEMBERS = 6
-MIN_TOLD_NEGATIVE = 1e-6  # a smaller share of negative eigenvalues is rounding
+_MAX_HOVER_MEMBERS = 6
+_MIN_TOLD_NEGATIVE = 1e-6  # a smaller share of negative eigenvalues is rounding
 
 
 class Pair(NamedTuple):
@@ -88,21 +88,21 @@ def list_map_evidence(
             f"found on one half of the {images}, shown on the other (at least twice as many, 95 %)."
         )
     if found.snapshots:
-        lines.append(describe_snapshot_spread(found.snapshots, n))
+        lines.append(_describe_snapshot_spread(found.snapshots, n))
     if found.times_apart:
         lines.append(
             f"Since epoch {found.epochs[0]} a member has changed {format_ratio(found.times_apart)} "
             f"{images} as two differ on after epoch {found.epochs[-1]}."
         )
     if found.apart:
-        lines.append(describe_diversity(diversity, n))
+        lines.append(_describe_diversity(diversity, n))
     lines.append(
         f"On these {formats.format_count(n, f'test {noun}')}, of these members; intervals are for other {images}."
     )
     return lines
 
 
-def describe_snapshot_spread(spread: SnapshotSpread, n: int) -> str:
+def _describe_snapshot_spread(spread: SnapshotSpread, n: int) -> str:
     """How many times as far snapshots of two members lie apart as those of one."""
     epochs = join_items([str(epoch) for epoch in spread.epochs])
     text = f"Snapshots of epochs {epochs}: {format_percent(spread.others, n)} between members,"
@@ -111,7 +111,7 @@ def describe_snapshot_spread(spread: SnapshotSpread, n: int) -> str:
     return f"{text} {format_percent(spread.own, n)} within one, {format_ratio(spread.times)}."
 
 
-def describe_diversity(diversity: PairDiversity, n: int) -> str:
+def _describe_diversity(diversity: PairDiversity, n: int) -> str:
     """Where between its two limits the disagreement of pairs lies."""
     disagreement, independent = (format_percent(share, n) for share in (diversity.disagreement, diversity.independent))
     text = f"Two members differ on {disagreement}: independent ones as accurate would on {independent}"
@@ -130,16 +130,16 @@ def describe_stress(scaling: ClassicalScaling) -> str:
     """Whether the picture can be believed, in words and by its stress."""
     stress = format_stress(scaling)
     shown = format_percent(scaling.shown_share, places=0)
-    if scaling.stress > MAX_STRESS:
+    if scaling.stress > _MAX_STRESS:
         text = (
             f"The picture misleads: a plane holds {shown} of the spread (stress {stress}, above "
-            f"{MAX_STRESS:g}). Believe the numbers, not the distances."
+            f"{_MAX_STRESS:g}). Believe the numbers, not the distances."
         )
     else:
-        word = next(word for most, word in STRESS_WORDS.items() if scaling.stress <= most)
+        word = next(word for most, word in _STRESS_WORDS.items() if scaling.stress <= most)
         caution = ": only large differences in it count" if word == "poor" else ""
         text = f"As a picture of the distances it is {word} (stress {stress}){caution}."
-    if scaling.negative_share > MIN_TOLD_NEGATIVE:
+    if scaling.negative_share > _MIN_TOLD_NEGATIVE:
         negative = format_percent(scaling.negative_share, figures=2)
         text += f" No space holds these distances: {negative} of the eigenvalues was left out."
     return text
@@ -155,7 +155,7 @@ def explain_member_map(found: MemberMap, figure: str, noun: str) -> str:
     """
     scaling = found.path if figure == "path" else found.ends
     text = "The nearer two points, the more alike what they answer"
-    if scaling.stress <= MAX_STRESS:
+    if scaling.stress <= _MAX_STRESS:
         text += f": twice as far is four times as many {pluralize_noun(noun)}"
     text += f" (stress {format_stress(scaling)})."
     if figure == "path":
@@ -212,16 +212,16 @@ def describe_point(found: MemberMap, place: int, member: int, n: int, noun: str)
         lines.append(f"differs from its epoch {found.epochs[-1]} on {format_images(own, n, noun)}")
     ends = found.disagreement[place, member, -1]
     others = [other for other in np.argsort(ends, kind="stable").tolist() if other != member]
-    for other in select_ends(others):
+    for other in _select_ends(others):
         lines.append(f"differs from member {other + 1} on {format_images(float(ends[other]), n, noun)}")
-    if len(others) > MAX_HOVER_MEMBERS:
+    if len(others) > _MAX_HOVER_MEMBERS:
         lines.append(f"the nearest and farthest of {len(others)} others")
     return lines
 
 
-def select_ends(others: Sequence[int]) -> list[int]:
+def _select_ends(others: Sequence[int]) -> list[int]:
     """All of a few; of many the first and the last."""
-    half = MAX_HOVER_MEMBERS // 2
+    half = _MAX_HOVER_MEMBERS // 2
     return list(others) if len(others) <= 2 * half else [*others[:half], *others[-half:]]
 
 

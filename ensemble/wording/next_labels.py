@@ -11,7 +11,7 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.label_decisions import quote_class
 
 # How a strategy chooses; {members} is how many there are.
-STRATEGY_PHRASES = {
+_STRATEGY_PHRASES = {
     "information": "chosen where {members} disagree most (mutual information)",
     "power": "drawn the likelier the more {members} disagree (mutual information)",
     "diversity": "chosen where {members} disagree, each time in another way (k-means++)",
@@ -35,7 +35,7 @@ def describe_next_labels(found: NextLabels, noun: str) -> str:
         return f"Every {noun} is labelled or waits for its label: there is none to choose."
     these = f"this {noun}" if count == 1 else f"these {count:,} {pluralize_noun(noun)}"
     who = formats.format_count(found.members, "member")
-    how = STRATEGY_PHRASES[found.strategy.name].format(members=who)
+    how = _STRATEGY_PHRASES[found.strategy.name].format(members=who)
     return f"Label {these} of {found.images:,} next, {how}."
 
 

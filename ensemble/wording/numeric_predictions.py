@@ -21,8 +21,8 @@ METRIC_NAMES = {
     "pinball": "pinball loss",
 }
 NO_SPREAD_SENTENCE = "Members gave numbers without a spread: there is no NLL, no CRPS and no interval of theirs."
-MAX_LISTED_SUSPECTS = 5
-PIT_SHAPES = {
+_MAX_LISTED_SUSPECTS = 5
+_PIT_SHAPES = {
     "even": "No sign that its spreads are wrong: targets fall about as evenly as they should in what is predicted",
     "narrow": "Too many targets fall at the ends of what is predicted: its spreads are too small",
     "wide": "Too many targets fall in the middle of what is predicted: its spreads are too large",
@@ -52,7 +52,7 @@ def describe_numeric_headline(evaluation: NumericEvaluation, ratio: ErrorRatio |
     return f"The ensemble’s RMSE is {rmse}, {saved} below a member’s{interval}"
 
 
-def describe_numeric_answer(evaluation: NumericEvaluation) -> str:
+def _describe_numeric_answer(evaluation: NumericEvaluation) -> str:
     """The two things asked first: how far off it is, and whether its intervals hold."""
     quality = evaluation.ensemble
     start = f"It is off by {format_significant(quality.rmse)} (RMSE)"
@@ -77,14 +77,14 @@ def describe_coverage(coverage: IntervalCoverage) -> str:
 def list_numeric_sentences(evaluation: NumericEvaluation) -> list[str]:
     """The answer, and what it rests on; each a sentence."""
     sentences = [
-        describe_numeric_answer(evaluation),
+        _describe_numeric_answer(evaluation),
         describe_numeric_figures(evaluation),
         describe_variance_parts(evaluation),
     ]
     if evaluation.form == "points":
         sentences.append(NO_SPREAD_SENTENCE)
     if evaluation.gains:
-        sentences.append(describe_numeric_gains(evaluation))
+        sentences.append(_describe_numeric_gains(evaluation))
     if evaluation.conformal:
         sentences.append(describe_conformal_intervals(evaluation))
     return sentences
@@ -124,7 +124,7 @@ def describe_variance_parts(evaluation: NumericEvaluation) -> str:
     )
 
 
-def describe_numeric_gains(evaluation: NumericEvaluation) -> str:
+def _describe_numeric_gains(evaluation: NumericEvaluation) -> str:
     """What the ensemble saves against a member drawn at random, with intervals."""
     parts = [
         f"{METRIC_NAMES[gain.metric]} {format_significant(gain.gain)} "
@@ -168,7 +168,7 @@ def describe_conformal_intervals(evaluation: NumericEvaluation) -> str:
 
 def describe_pit(histogram: PitHistogram) -> str:
     """Whether targets fall as evenly within what is predicted as they should."""
-    return PIT_SHAPES[histogram.shape]
+    return _PIT_SHAPES[histogram.shape]
 
 
 def describe_pit_evidence(histogram: PitHistogram, examples: int) -> str:
@@ -226,7 +226,7 @@ def describe_left_out_member(name: str, member: LeftOutMember) -> str:
     ratio = member.ratio
     if ratio.ratio >= 1:
         return "Leaving out any one member does not lower the RMSE on these examples."
-    change = f"Without {name} the RMSE is {format_error_change(ratio.ratio)}"
+    change = f"Without {name} the RMSE is {_format_error_change(ratio.ratio)}"
     if ratio.high < 1:
         return f"{change}, which is significant ({format_error_range(ratio)})."
     return f"{change} on these examples, which is not significant ({format_error_range(ratio)})."
@@ -234,7 +234,7 @@ def describe_left_out_member(name: str, member: LeftOutMember) -> str:
 
 def describe_furthest_member(name: str, member: LeftOutMember) -> str:
     """Describe by how much a member's RMSE exceeds that of a random other one."""
-    change = format_error_change(member.against_others.ratio)
+    change = _format_error_change(member.against_others.ratio)
     return f"{name[:1].upper()}{name[1:]} has the highest RMSE, {change} than a random other one’s."
 
 
@@ -249,7 +249,7 @@ def describe_numeric_comparison(comparison: NumericComparison, name: str, *, has
     ratio, difference = comparison.ratio.ratio, comparison.differences[0]
     if ratio == 1:
         return f"On these examples the RMSE equals that of {name}"
-    change = format_error_change(ratio)
+    change = _format_error_change(ratio)
     if not difference.is_significant:
         return f"On these examples the RMSE is {change} than that of {name}, not significantly"
     if has_same_settings:
@@ -259,7 +259,7 @@ def describe_numeric_comparison(comparison: NumericComparison, name: str, *, has
     return f"This trained run’s RMSE is {change} than that of {name}; another seed may differ"
 
 
-def describe_spread_comparison(comparison: NumericComparison, name: str) -> str:
+def _describe_spread_comparison(comparison: NumericComparison, name: str) -> str:
     """Describe a significant difference in NLL, else in pinball loss or CRPS; "" if none."""
     by_metric = {each.metric: each for each in comparison.differences}
     for metric in ("nll", "pinball", "crps"):
@@ -284,7 +284,7 @@ def list_comparison_evidence(comparison: NumericComparison, name: str) -> list[s
     if not difference.is_significant and difference.examples_needed:
         examples = formats.format_count(difference.examples_needed, "example")
         sentences.append(f"About {examples} would show a difference of this size (power 80 %).")
-    return [*sentences, *filter(None, [describe_spread_comparison(comparison, name)])]
+    return [*sentences, *filter(None, [_describe_spread_comparison(comparison, name)])]
 
 
 def format_error_range(ratio: ErrorRatio) -> str:
@@ -292,7 +292,7 @@ def format_error_range(ratio: ErrorRatio) -> str:
 
     It is "too few examples for an interval" if an end is missing and the other does not rule out 1.
     """
-    low, high = format_error_change(ratio.low), format_error_change(ratio.high)
+    low, high = _format_error_change(ratio.low), _format_error_change(ratio.high)
     if ratio.low and math.isfinite(ratio.high):
         return f"95 % interval: {low} to {high}"
     if ratio.high < 1:
@@ -300,7 +300,7 @@ def format_error_range(ratio: ErrorRatio) -> str:
     return f"95 % interval: at least {low}" if ratio.low > 1 else "too few examples for an interval"
 
 
-def format_error_change(share: float) -> str:
+def _format_error_change(share: float) -> str:
     """Format a share of another quantity as a change: "4 % lower" or "2 % higher"."""
     if not math.isfinite(share):
         return "any amount higher"
@@ -319,8 +319,8 @@ def describe_groups(groups: int, examples: int) -> str:
 
 def describe_suspect_targets(names: Sequence[str]) -> str:
     """Describe which targets may be wrong, at least one, the most suspect first."""
-    listed = ", ".join(names[:MAX_LISTED_SUSPECTS])
-    more = len(names) - MAX_LISTED_SUSPECTS
+    listed = ", ".join(names[:_MAX_LISTED_SUSPECTS])
+    more = len(names) - _MAX_LISTED_SUSPECTS
     verb = "is" if len(names) == 1 else "are"
     return (
         f"{formats.format_count(len(names), 'target')} {verb} further from the prediction than "

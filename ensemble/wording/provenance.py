@@ -21,9 +21,9 @@ from ensemble.sweeps.settings import SweepConfig
 from ensemble.wording.escaping import remove_invisible_characters
 from ensemble.wording.run_names import format_run_name, read_run_settings
 
-PROGRAM = "ensemble"
-PROGRAM_TITLE = "ensemble: a dashboard for deep ensembles"
-AUTHORS = "The maintainers of ensemble"
+_PROGRAM = "ensemble"
+_PROGRAM_TITLE = "ensemble: a dashboard for deep ensembles"
+_AUTHORS = "The maintainers of ensemble"
 MONTHS = (
     "January",
     "February",
@@ -39,11 +39,11 @@ MONTHS = (
     "December",
 )
 # Settings of a sweep that the command line takes one by one: the option, and what parts them.
-SPLIT_SETTINGS = {"space": ("--space", " "), "objectives": ("--objective", ",")}
+_SPLIT_SETTINGS = {"space": ("--space", " "), "objectives": ("--objective", ",")}
 # Where trials are written down changes none of them; the environment says it.
-NOT_OPTIONS = ("storage",)
+_NOT_OPTIONS = ("storage",)
 # What TeX reads as more than a letter. Braces are counted even behind a backslash.
-TEX_ESCAPES = {
+_TEX_ESCAPES = {
     "\\": r"\textbackslash{}",
     "{": r"\textbraceleft{}",
     "}": r"\textbraceright{}",
@@ -97,13 +97,13 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
         ]
     else:
         words = []
-    return f"{PROGRAM} {shlex.join(words)}" if words else ""
+    return f"{_PROGRAM} {shlex.join(words)}" if words else ""
 
 
 def format_citation(run: Job) -> str:
     """A line to cite a run by: the program with its version, what the run is, its id, its date."""
     return (
-        f"{PROGRAM_TITLE[0].upper()}{PROGRAM_TITLE[1:]}, version {__version__}. "
+        f"{_PROGRAM_TITLE[0].upper()}{_PROGRAM_TITLE[1:]}, version {__version__}. "
         f"{remove_invisible_characters(format_run_name(run))}. "
         f"Run {run.id}, {_format_run_date(run)}."
     )
@@ -120,11 +120,11 @@ def format_bibtex(run: Job) -> str:
     return "\n".join(
         [
             f"@software{{{run.id},",
-            f"  author = {{{{{AUTHORS}}}}},",
-            f"  title = {{{{{PROGRAM_TITLE}}}}},",
+            f"  author = {{{{{_AUTHORS}}}}},",
+            f"  title = {{{{{_PROGRAM_TITLE}}}}},",
             f"  version = {{{__version__}}},",
             f"  year = {{{_get_creation_time(run).tm_year}}},",
-            f"  note = {{{escape_tex('; '.join(parts))}}}",
+            f"  note = {{{_escape_tex('; '.join(parts))}}}",
             "}",
         ]
     )
@@ -152,9 +152,11 @@ def format_program_version() -> str:
     return f"ensemble {__version__}"
 
 
-def escape_tex(text: str) -> str:
+def _escape_tex(text: str) -> str:
     """Text as TeX reads it back: no letter of it is a command, and every brace is closed."""
-    escaped = "".join(TEX_ESCAPES.get(letter, letter) for letter in " ".join(remove_invisible_characters(text).split()))
+    escaped = "".join(
+        _TEX_ESCAPES.get(letter, letter) for letter in " ".join(remove_invisible_characters(text).split())
+    )
     return escaped.replace("--", "-{}-")  # else they are set as one dash, and no option
 
 
@@ -177,11 +179,11 @@ def _iterate_sweep_options(config: SweepConfig, usual: SweepConfig) -> Iterator[
     """The options of a sweep itself; its space is said even where it is the usual one."""
     for field in list_setting_fields(SweepConfig):
         value = getattr(config, field.name)
-        if field.name in NOT_OPTIONS:
+        if field.name in _NOT_OPTIONS:
             continue
         if value == getattr(usual, field.name) and field.name != "space":
             continue
-        option, between = SPLIT_SETTINGS.get(field.name, (f"--{field.name.replace('_', '-')}", None))
+        option, between = _SPLIT_SETTINGS.get(field.name, (f"--{field.name.replace('_', '-')}", None))
         for part in value.split(between) if between else [_format_option_value(value)]:
             yield from (option, part)
 

@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit, Reading
     from ensemble.recognition.rejection_threshold import RejectionThreshold
 
-UNKNOWN_MARK = "?"
-CERTAINTY_PHRASES = (
+_UNKNOWN_MARK = "?"
+_CERTAINTY_PHRASES = (
     (0.99, "Almost certain"),
     (0.9, "Quite sure"),
     (0.6, "Fairly sure"),
     (0.0, "Hardly more than a guess"),
 )
 # Where fewer real images than these have as high an OOD score, the certainty is not said alone.
-STRANGE_SHARE = 0.1
+_STRANGE_SHARE = 0.1
 ABSTENTION_PHRASE = "I would rather not say"
 
 
 def format_mark_reading(digit: Digit, names: Sequence[str]) -> str:
     """The class of a mark, or a question mark."""
-    return UNKNOWN_MARK if digit.rejected else names[digit.label]
+    return _UNKNOWN_MARK if digit.rejected else names[digit.label]
 
 
 def join_mark_readings(reading: Reading, lines: Sequence[int], names: Sequence[str]) -> str:
@@ -44,7 +44,7 @@ def join_mark_readings(reading: Reading, lines: Sequence[int], names: Sequence[s
 
 def is_spaced_reading(texts: Sequence[str]) -> bool:
     """Whether gaps between what is said help: with unknown marks or long names."""
-    return UNKNOWN_MARK in texts or any(len(text) > 1 for text in texts)
+    return _UNKNOWN_MARK in texts or any(len(text) > 1 for text in texts)
 
 
 def describe_empty_picture(names: Sequence[str], noun: str = "") -> str:
@@ -54,7 +54,7 @@ def describe_empty_picture(names: Sequence[str], noun: str = "") -> str:
 
 def describe_certainty(share: float) -> str:
     """How sure a probability is, in words."""
-    return next(words for least, words in CERTAINTY_PHRASES if share >= least)
+    return next(words for least, words in _CERTAINTY_PHRASES if share >= least)
 
 
 def explain_reading_rejection(reading: Reading, names: Sequence[str], noun: str = "") -> str:
@@ -85,16 +85,16 @@ def describe_reading_certainty(reading: Reading, names: Sequence[str], noun: str
     begin = (
         f"{describe_certainty(reading.confidence)}: "
         f"{formats.format_probability(reading.confidence)}{clause}"
-        f"{describe_strange_marks(reading, word)}."
+        f"{_describe_strange_marks(reading, word)}."
     )
     what = "One mark is" if unknown == 1 else f"{unknown} marks are"
     return f"{what} no {word}, or none I know. {begin}" if unknown else begin
 
 
-def describe_strange_marks(reading: Reading, noun: str) -> str:
+def _describe_strange_marks(reading: Reading, noun: str) -> str:
     """That marks which are read look unlike most of what was seen; "" where none does."""
     shares = [1 - digit.quantile for digit in reading.digits if not digit.rejected]
-    strange = [share for share in shares if share < STRANGE_SHARE - 1e-9]
+    strange = [share for share in shares if share < _STRANGE_SHARE - 1e-9]
     if not strange:
         return ""
     if len(shares) > 1:
@@ -155,7 +155,7 @@ def format_reading_row(
     if not reading.digits:
         return "–", "", f"{describe_empty_picture(names, noun)}."
     if why := explain_reading_rejection(reading, names, noun):
-        return UNKNOWN_MARK, "", why
+        return _UNKNOWN_MARK, "", why
     return (join_mark_readings(reading, lines, names), formats.format_probability(reading.confidence), "")
 
 

@@ -9,7 +9,7 @@ from ensemble.wording.formats import format_percent, pluralize_noun
 from ensemble.wording.member_map import Pair, describe_stress, format_images, format_stress
 from ensemble.wording.run_names import format_unique_run_name
 
-MAX_LISTED_REASONS = 5
+_MAX_LISTED_REASONS = 5
 DIFFERING_TITLE = "What two members answer differently"
 
 
@@ -59,9 +59,9 @@ def describe_left_out_runs(found: RunMemberMap) -> str:
         f"{format_unique_run_name(run)}: {why}"
         if why
         else f"{format_unique_run_name(run)} was tested on other images than {format_unique_run_name(found.runs[0])}."
-        for run, why in found.left_out[:MAX_LISTED_REASONS]
+        for run, why in found.left_out[:_MAX_LISTED_REASONS]
     )
-    more = len(found.left_out) - MAX_LISTED_REASONS
+    more = len(found.left_out) - _MAX_LISTED_REASONS
     rest = f" And {formats.format_count(more, 'run')} more." if more > 0 else ""
     return f"Not on the map: {listed}{rest}"
 
@@ -138,7 +138,7 @@ def average_run_disagreement(found: RunMemberMap) -> "np.ndarray":
     return np.divide(sums, pairs, out=np.full_like(sums, np.nan), where=pairs > 0)
 
 
-def format_run_member(found: RunMemberMap, place: int) -> str:
+def _format_run_member(found: RunMemberMap, place: int) -> str:
     """A member by its run: "member 2 of 4 members · rate 0.1"."""
     run = found.runs[int(found.owner[place])]
     return f"member {int(found.members[place]) + 1} of {format_unique_run_name(run)}"
@@ -146,7 +146,7 @@ def format_run_member(found: RunMemberMap, place: int) -> str:
 
 def format_run_pair(found: RunMemberMap, pair: Pair) -> str:
     """Two members of the map by their runs."""
-    return " and ".join(format_run_member(found, place) for place in sorted(pair))
+    return " and ".join(_format_run_member(found, place) for place in sorted(pair))
 
 
 def describe_run_pair(found: RunMemberMap, pair: Pair) -> str:

@@ -19,10 +19,10 @@ from ensemble.wording.runs import member_settings, networks
 from ensemble.wording.runs.regression import format_problem_size
 
 # The end of an id says when its run was made, and which of that second's it is.
-RUN_ID_TIME = re.compile(r"-(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?$")
+_RUN_ID_TIME = re.compile(r"-(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?$")
 # The settings that a run is called by.
-LEARNER_SETTINGS = ("members", "network", "learning_rate", "dataset", "vary")
-RunSettings = EnsembleConfig | ImportedConfig | LbfgsConfig | SweepConfig | LearningConfig
+_LEARNER_SETTINGS = ("members", "network", "learning_rate", "dataset", "vary")
+_RunSettings = EnsembleConfig | ImportedConfig | LbfgsConfig | SweepConfig | LearningConfig
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -33,26 +33,26 @@ def format_run_name(job: Job) -> str:
     """
     if job.name != job.id:
         return job.name
-    if numeric_run := job if isinstance(job, NumericRun) else find_numeric_job(job):
-        return format_numeric_task(numeric_run)
+    if numeric_run := job if isinstance(job, NumericRun) else _find_numeric_job(job):
+        return _format_numeric_task(numeric_run)
     config = read_run_settings(job)
     if isinstance(config, ImportedConfig):
         return f"{formats.format_count(config.members, 'member')} · imported"
     if isinstance(config, EnsembleConfig):
         return format_ensemble_settings(config)
     if isinstance(config, SweepConfig):
-        return format_sweep_settings(config)
+        return _format_sweep_settings(config)
     if isinstance(config, LearningConfig):
-        return format_learning_settings(config)
+        return _format_learning_settings(config)
     return format_regression_settings(config) if config else job.name
 
 
-def find_numeric_job(job: Job) -> NumericRun | None:
+def _find_numeric_job(job: Job) -> NumericRun | None:
     """The run of a job that predicts numbers; None of another, or of one that cannot be read."""
     return read_numeric_run(job.id) if job.kind is NUMERIC else None
 
 
-def format_numeric_task(run: NumericRun) -> str:
+def _format_numeric_task(run: NumericRun) -> str:
     """A run that predicts numbers by what it is: "5 members · height · imported"."""
     parts = [formats.format_count(run.members, "member"), run.target_name or "numbers"]
     return " · ".join([*parts, *(["imported"] if run.settings is None else [])])
@@ -79,17 +79,17 @@ def format_unique_run_name(job: Job) -> str:
 
 def format_creation_time(run_id: str) -> str:
     """When a run was made, as its id has it, "22 Nov 14:05:12"; else the id itself."""
-    match = RUN_ID_TIME.search(run_id)
+    match = _RUN_ID_TIME.search(run_id)
     if not match or not 1 <= int(match[1]) <= 12:
         return run_id
     more = f" ({match[6]})" if match[6] else ""
     return f"{int(match[2])} {MONTHS[int(match[1]) - 1]} {match[3]}:{match[4]}:{match[5]}{more}"
 
 
-def read_run_settings(job: Job) -> RunSettings | None:
+def read_run_settings(job: Job) -> _RunSettings | None:
     """The settings of a job's run: those it has been read with, else of its folder, else none."""
     settings = getattr(job, "config", None)
-    if isinstance(settings, RunSettings):
+    if isinstance(settings, _RunSettings):
         return settings
     try:
         kind, values = read_kind_and_settings(job.path.parent if job.kind is STRESS else job.path)
@@ -113,7 +113,7 @@ def format_ensemble_settings(config: EnsembleConfig) -> str:
     Of another network than the HOWTO's: "4 members · ResNet-20 · rate 0.1 · leaves"; with another
     seed than 0: "4 members · rate 0.1 · digits · seed 2".
     """
-    name = format_learner_settings(*(getattr(config, name) for name in LEARNER_SETTINGS))
+    name = format_learner_settings(*(getattr(config, name) for name in _LEARNER_SETTINGS))
     return f"{name} · seed {config.seed}" if config.seed else name
 
 
@@ -134,13 +134,13 @@ def format_regression_settings(config: LbfgsConfig) -> str:
     return f"{format_problem_size(config)} · {steps} · {format_dataset_name(config.dataset)}"
 
 
-def format_sweep_settings(config: SweepConfig) -> str:
+def _format_sweep_settings(config: SweepConfig) -> str:
     """A sweep by what it is: "12 trials of learning rate, momentum · digits"."""
     text = ", ".join(config.search_axes).replace("_", " ")
     return f"{formats.format_count(config.trial_count, 'trial')} of {text} · {format_dataset_name(config.base.dataset)}"
 
 
-def format_learning_settings(config: LearningConfig) -> str:
+def _format_learning_settings(config: LearningConfig) -> str:
     """An experiment with labels by what it is: "40 to 140 labels by diversity · digits"."""
     counts = config.label_counts
     return f"{counts[0]:,} to {counts[-1]:,} labels by {config.by} · {format_dataset_name(config.base.dataset)}"

@@ -27,7 +27,7 @@ SPLIT_LIMIT = (
     "Disagreement mostly measures training randomness: errors shared by all members can add to "
     "their own uncertainty instead, and wide networks can disagree less."
 )
-TERMS_OF_METRICS = tuple(Term(metric.term, metric.plain, metric.gloss, metric.view) for metric in METRICS)
+_TERMS_OF_METRICS = tuple(Term(metric.term, metric.plain, metric.gloss, metric.view) for metric in METRICS)
 TERMS = (
     Term(
         "ensemble",
@@ -38,9 +38,9 @@ TERMS = (
     Term("member", "one network", "One of the networks; each started from its own random numbers."),
     Term("seed", "starting number", "What the random numbers of a run follow from."),
     Term("epoch", "pass over the training images", "One pass through all training images."),
-    *TERMS_OF_METRICS[:1],
+    *_TERMS_OF_METRICS[:1],
     Term("confidence", "how sure it is", "The averaged probability of the answer.", "calibration"),
-    *TERMS_OF_METRICS[1:],
+    *_TERMS_OF_METRICS[1:],
     Term(
         "calibration",
         "whether 90 % sure means 90 % right",
@@ -72,7 +72,7 @@ TERMS = (
 TERMS_BY_NAME = {term.name: term for term in TERMS}
 # What is replaced in sentences: abbreviations, which tell a beginner nothing. Longer ones first.
 ABBREVIATIONS = sorted((metric.term for metric in METRICS if re.search("[A-Z]{2}", metric.term)), key=len, reverse=True)
-ABBREVIATION_PATTERN = re.compile(rf"\b({'|'.join(ABBREVIATIONS)})\b")
+_ABBREVIATION_PATTERN = re.compile(rf"\b({'|'.join(ABBREVIATIONS)})\b")
 
 
 def format_term(name: str, plain: bool) -> str:
@@ -95,7 +95,7 @@ def replace_abbreviations(sentence: str, plain: bool) -> str:
     """A sentence whose abbreviations are said in plain words where terms are hidden."""
     if not plain:
         return sentence
-    text = ABBREVIATION_PATTERN.sub(lambda match: TERMS_BY_NAME[match[1]].plain, sentence)
+    text = _ABBREVIATION_PATTERN.sub(lambda match: TERMS_BY_NAME[match[1]].plain, sentence)
     return text[:1].upper() + text[1:]
 
 

@@ -16,7 +16,7 @@ from ensemble.analysis.members.disagreement import entropy, mutual_information
 from ensemble.analysis.quality.averaging import Floats, average_probabilities
 
 RANDOM = "random"
-POWER_STREAM, DIVERSITY_STREAM, RANDOM_STREAM = 1, 2, 3  # so that no two choices draw alike
+_POWER_STREAM, _DIVERSITY_STREAM, _RANDOM_STREAM = 1, 2, 3  # so that no two choices draw alike
 Choose = Callable[[Floats, int, int], NDArray[np.int64]]
 
 
@@ -114,7 +114,7 @@ def choose_by_power(probabilities: Floats, count: int, seed: int = 0, power: flo
     (PowerBALD).
     """
     scores = np.maximum(score_information(probabilities), np.finfo(np.float64).tiny)
-    gumbel = -np.log(-np.log(draw_uniform_numbers(len(scores), POWER_STREAM, seed)))
+    gumbel = -np.log(-np.log(draw_uniform_numbers(len(scores), _POWER_STREAM, seed)))
     return _take_highest(power * np.log(scores) + gumbel, count)
 
 
@@ -138,7 +138,7 @@ def choose_diverse(probabilities: Floats, count: int, seed: int = 0) -> NDArray[
     D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
     """
     count = min(count, probabilities.shape[1])
-    draws = draw_uniform_numbers(count, DIVERSITY_STREAM, seed)[1:]
+    draws = draw_uniform_numbers(count, _DIVERSITY_STREAM, seed)[1:]
     return seed_k_means(probabilities, draws, count)
 
 
@@ -174,7 +174,7 @@ def choose_at_random(probabilities: Floats, count: int, seed: int = 0) -> NDArra
       count: how many, at most N are given.
       seed: of the draws.
     """
-    return shuffle_numbers(probabilities.shape[1], RANDOM_STREAM, seed)[:count]
+    return shuffle_numbers(probabilities.shape[1], _RANDOM_STREAM, seed)[:count]
 
 
 STRATEGIES = {

@@ -9,8 +9,8 @@ from ensemble.analysis.inference.proportion_interval import wilson_interval
 Ints = NDArray[np.integer]
 
 MAX_CHANCE_SKILL = 0.1  # a claim of guessing has to rule out this share of perfect votes' skill
-MAX_ERROR_RATE = 0.05  # of claims of guessing, if the true skill is at least that
-MAX_EXTRA_SHARE = 0.03  # of the most frequent class above 1 / C, if accuracy alone is known
+_MAX_ERROR_RATE = 0.05  # of claims of guessing, if the true skill is at least that
+_MAX_EXTRA_SHARE = 0.03  # of the most frequent class above 1 / C, if accuracy alone is known
 
 
 def is_at_chance(votes: Ints, labels: Ints, groups: Groups | None = None, *, tests: int = 1) -> bool:
@@ -40,7 +40,7 @@ def is_at_chance(votes: Ints, labels: Ints, groups: Groups | None = None, *, tes
     most_frequent = np.bincount(labels).max() / len(labels)
     if not may_be_at_chance(int((votes == labels).sum()), len(labels), most_frequent):
         return False
-    low, high = estimate_skill(votes, labels, groups, level=1 - 2 * MAX_ERROR_RATE / tests)
+    low, high = estimate_skill(votes, labels, groups, level=1 - 2 * _MAX_ERROR_RATE / tests)
     return low <= 0 <= high < MAX_CHANCE_SKILL and compute_independence_p(votes, labels) > 0.05
 
 
@@ -114,8 +114,8 @@ def is_accuracy_at_chance(right: float, examples: int, guessing_rate: float, cla
     """
     if not may_be_at_chance(right, examples, guessing_rate):
         return False
-    high = wilson_interval(right, examples, level=1 - 2 * MAX_ERROR_RATE)[1]
-    return guessing_rate <= 1 / classes + MAX_EXTRA_SHARE and high < guessing_rate + MAX_CHANCE_SKILL * (
+    high = wilson_interval(right, examples, level=1 - 2 * _MAX_ERROR_RATE)[1]
+    return guessing_rate <= 1 / classes + _MAX_EXTRA_SHARE and high < guessing_rate + MAX_CHANCE_SKILL * (
         1 - guessing_rate
     )
 

@@ -15,7 +15,7 @@ from scipy.special import stdtrit
 from scipy.stats import t as student
 
 Doubles = NDArray[np.float64]
-MIN_LOG_P, HALVINGS = -300.0, 60  # of the logarithm of a p
+_MIN_LOG_P, HALVINGS = -300.0, 60  # of the logarithm of a p
 OVER_IMAGES, OVER_SEEDS_AND_IMAGES = "images", "seeds and images"
 
 
@@ -154,7 +154,7 @@ def _combine_variances(
 
 def _p_at_distance(half: Callable[[float], float], distance: float) -> float:
     """The p at which an interval is so wide to either side, by halving its logarithm."""
-    low, high = MIN_LOG_P, 0.0
+    low, high = _MIN_LOG_P, 0.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if half(float(np.exp(middle))) < distance else (middle, high)

@@ -14,8 +14,8 @@ from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predicti
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.label_errors import find_label_errors
 
-CHANCE = 0.001  # of folds that are alike, so many are said to be apart
-INTERVAL_WIDTH = 2 * 1.96  # of 95 %, in standard errors
+_CHANCE = 0.001  # of folds that are alike, so many are said to be apart
+_INTERVAL_WIDTH = 2 * 1.96  # of 95 %, in standard errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class FoldShares:
     @property
     def are_apart(self) -> bool:
         """Whether they lie further apart than by chance."""
-        return self.p_value < CHANCE
+        return self.p_value < _CHANCE
 
 
 def estimate_fold_shares(predictions: EnsemblePredictions, folds: Ints) -> FoldShares:
@@ -63,7 +63,7 @@ def estimate_fold_shares(predictions: EnsemblePredictions, folds: Ints) -> FoldS
     mean = float(np.average(shares, weights=sizes))
     # Where none of so many is wrong, one of them might be.
     counted = np.maximum(mean * (1 - mean), 1 / sizes) / sizes
-    variances = np.maximum((widths / INTERVAL_WIDTH) ** 2, counted)
+    variances = np.maximum((widths / _INTERVAL_WIDTH) ** 2, counted)
     weights = 1 / variances
     center = float((weights * shares).sum() / weights.sum())
     distance = float((weights * (shares - center) ** 2).sum())

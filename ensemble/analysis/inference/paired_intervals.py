@@ -14,11 +14,11 @@ from scipy.special import stdtrit
 
 Doubles = NDArray[np.float64]
 
-P_HALVINGS = 40  # of a p: what is left is below 1e-12
+_P_HALVINGS = 40  # of a p: what is left is below 1e-12
 HALVINGS = 60  # of an interval of 2: what is left is below the rounding of a double
-# An interval of one draw x of a normal distribution is x ± |x| · `SINGLE_VALUE_FACTOR` / (error of both ends).
-SINGLE_VALUE_FACTOR = float(np.sqrt(2 / (np.pi * np.e)))
-MIN_SKEWNESS = 1e-9  # skewness below which Hall's curve is the straight line that it bends
+# An interval of one draw x of a normal distribution is x ± |x| · `_SINGLE_VALUE_FACTOR` / (error of both ends).
+_SINGLE_VALUE_FACTOR = float(np.sqrt(2 / (np.pi * np.e)))
+_MIN_SKEWNESS = 1e-9  # skewness below which Hall's curve is the straight line that it bends
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ def mean_p_value(values: NDArray[np.float64]) -> float:
     """
     moments = compute_moments(values)
     low, high = 0.0, 0.5  # of the error of each end: the interval narrows as it grows
-    for _ in range(P_HALVINGS):
+    for _ in range(_P_HALVINGS):
         alpha = (low + high) / 2
         first, last = moments_interval(moments, alpha)
         low, high = (alpha, high) if first <= 0 <= last else (low, alpha)
@@ -116,7 +116,7 @@ def moments_interval(moments: DifferenceMoments, alpha: float, bounded: bool = F
     """
     if moments.n == 1 and not bounded:
         alone = np.asarray(moments.mean, np.float64)
-        size = max(1.0, SINGLE_VALUE_FACTOR / (2 * alpha)) * np.abs(alone)
+        size = max(1.0, _SINGLE_VALUE_FACTOR / (2 * alpha)) * np.abs(alone)
         return alone - size, alone + size
     z = -NormalDist().inv_cdf(alpha) if bounded else float(-stdtrit(moments.n - 1, alpha))
     mean, variance, largest = (
@@ -201,6 +201,6 @@ def _hall_quantile(moments: DifferenceMoments, z: float) -> Doubles:
     variance, third = (np.asarray(moments.variance, float), np.asarray(moments.third, float))
     with np.errstate(divide="ignore", invalid="ignore"):
         skewness = np.where(variance > 0, third / variance**1.5, 0.0) / np.sqrt(moments.n)
-        straight = np.abs(skewness) < MIN_SKEWNESS
+        straight = np.abs(skewness) < _MIN_SKEWNESS
         bent = 3 / skewness * (np.cbrt(1 + skewness * (z - skewness / 6)) - 1)
     return np.where(straight, z, bent)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtri
 
 MIN_RUNS = 3  # of fewer the upper limit is many times the estimate
-LIMIT_LEVEL = 0.95  # of the upper limit, one-sided
+_LIMIT_LEVEL = 0.95  # of the upper limit, one-sided
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,6 @@ def estimate_training_variance(right: ArrayLike) -> TrainingVariance | None:
         return None
     on_images = float(hits.mean(axis=1).var(ddof=1))
     by_chance = float(hits.var(axis=0, ddof=1).sum()) / n**2
-    upper = on_images * (runs - 1) / float(chdtri(runs - 1, LIMIT_LEVEL))
+    upper = on_images * (runs - 1) / float(chdtri(runs - 1, _LIMIT_LEVEL))
     scale = n / (n - 1)
     return TrainingVariance(on_images, scale * (on_images - by_chance), max(0.0, scale * (upper - by_chance)))

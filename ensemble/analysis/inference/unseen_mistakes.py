@@ -14,7 +14,7 @@ from ensemble.analysis.inference.image_groups import Groups, collapse_groups, gr
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY
 
-ADDED_MISTAKES = 0.5  # as Jeffreys' prior of a share counts half a success more
+_ADDED_MISTAKES = 0.5  # as Jeffreys' prior of a share counts half a success more
 
 
 def estimate_mistake_nll(probabilities: Floats) -> float:
@@ -96,5 +96,5 @@ def saved_nll_p_value(saved: NDArray[np.float64], extra: float, groups: Groups |
 def _append_mistake(
     saved: NDArray[np.float64], extra: float, groups: Groups | None
 ) -> tuple[NDArray[np.float64], Groups | None]:
-    values = np.append(saved, -ADDED_MISTAKES * extra)
+    values = np.append(saved, -_ADDED_MISTAKES * extra)
     return values, None if groups is None else np.append(groups, groups.max() + 1)

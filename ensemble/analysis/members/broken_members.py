@@ -18,8 +18,8 @@ from ensemble.analysis.quality.averaging import Floats, average_probabilities
 from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE, split_halves
 from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY, log_loss
 
-MAX_DOUBLE_DIFFERENCE = 1e-6  # of a probability: a few times float32's rounding
-PROBE_EXAMPLES = 64  # by which most members are told apart without looking at all examples
+_MAX_DOUBLE_DIFFERENCE = 1e-6  # of a probability: a few times float32's rounding
+_PROBE_EXAMPLES = 64  # by which most members are told apart without looking at all examples
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,8 @@ def _average_without(probabilities: Floats, member: int) -> NDArray[np.float64]:
 
 
 def _is_double(first: Floats, second: Floats) -> bool:
-    probe = slice(PROBE_EXAMPLES)
+    probe = slice(_PROBE_EXAMPLES)
     return all(
-        float(np.abs(first[rows] - second[rows]).max(initial=0.0)) <= MAX_DOUBLE_DIFFERENCE
+        float(np.abs(first[rows] - second[rows]).max(initial=0.0)) <= _MAX_DOUBLE_DIFFERENCE
         for rows in (probe, slice(None))
     )

@@ -19,7 +19,7 @@ from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY, label_proba
 from ensemble.analysis.quality.quality import Quality, measure_answer_quality, measure_quality
 
 OTHER_RULES = ("geometric", "majority", "weighted")  # than the arithmetic mean
-PROBABILISTIC_RULES = ("geometric", "weighted")  # of these, those that give probabilities
+_PROBABILISTIC_RULES = ("geometric", "weighted")  # of these, those that give probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +76,9 @@ class CombinationComparison:
         probabilities; a majority's shares of votes do not, and their p of NLL is NaN.
         """
         gains = {name: getattr(self, name).gain for name in OTHER_RULES}
-        tests = ([gain.p for gain in gains.values()], [gains[name].nll_p for name in PROBABILISTIC_RULES])
+        tests = ([gain.p for gain in gains.values()], [gains[name].nll_p for name in _PROBABILISTIC_RULES])
         p, nll_p = np.split(adjust_p_holm(np.concatenate(tests)), [len(OTHER_RULES)])
-        nll = dict(zip(PROBABILISTIC_RULES, nll_p.tolist(), strict=True))
+        nll = dict(zip(_PROBABILISTIC_RULES, nll_p.tolist(), strict=True))
         return {
             name: (accuracy_p, nll.get(name, np.nan)) for name, accuracy_p in zip(OTHER_RULES, p.tolist(), strict=True)
         }

@@ -17,10 +17,10 @@ from ensemble.analysis.quality.averaging import Floats, Ints
 Doubles = NDArray[np.float64]
 
 MAX_MEMBERS_BY_PAIRS = 64  # of more, two pairs each are more than all averages
-MAX_BRIER_SCORE = 2.0  # no two Brier scores of one example are farther apart
+_MAX_BRIER_SCORE = 2.0  # no two Brier scores of one example are farther apart
 
 
-class CommitteeBrierScores(NamedTuple):
+class _CommitteeBrierScores(NamedTuple):
     """What S committees score, by rising size, the whole ensemble last.
 
     Attributes:
@@ -37,7 +37,7 @@ class CommitteeBrierScores(NamedTuple):
 
 def committee_brier_scores(
     probabilities: Floats, labels: Ints, held: NDArray[np.bool_], block: Ints, groups: Ints | None = None
-) -> CommitteeBrierScores:
+) -> _CommitteeBrierScores:
     """Judge committees by their Brier score.
 
     Args:
@@ -74,12 +74,14 @@ def committee_brier_scores(
     mean = each.sum(axis=1) / n
     loss = mean - mean[-1]
     if groups is not None:
-        return CommitteeBrierScores(mean, _measure_grouped_losses(probabilities, labels, weights, loss, groups), each)
+        return _CommitteeBrierScores(mean, _measure_grouped_losses(probabilities, labels, weights, loss, groups), each)
     by = _weigh_pairs(weights, pairs)
     square = np.einsum("sp,sp->s", by @ squares.astype(np.float32), by, dtype=np.float64) / n
     variance = np.maximum(square - loss * loss, 0)
     variance[-1] = 0  # the whole is no distance from itself, whatever rounding says
-    return CommitteeBrierScores(mean, DifferenceMoments(n, loss, variance, np.zeros_like(loss), MAX_BRIER_SCORE), each)
+    return _CommitteeBrierScores(
+        mean, DifferenceMoments(n, loss, variance, np.zeros_like(loss), _MAX_BRIER_SCORE), each
+    )
 
 
 def _measure_grouped_losses(
@@ -123,7 +125,7 @@ def _measure_grouped_losses(
         moments += [square.sum(axis=0), (square * values).sum(axis=0)]
         largest = np.maximum(largest, np.sqrt(square.max(axis=0)))
         first = last
-    largest = np.maximum(largest, MAX_BRIER_SCORE)  # which the next group may lose as a whole
+    largest = np.maximum(largest, _MAX_BRIER_SCORE)  # which the next group may lose as a whole
     return DifferenceMoments(G, loss, moments[0] / G, moments[1] / G, largest)
 
 
@@ -134,7 +136,7 @@ def _weigh_pairs(weights: Doubles, pairs: tuple[Ints, Ints]) -> NDArray[np.float
     return by.astype(np.float32)
 
 
-def _score_averages(probabilities: Floats, labels: Ints, weights: Doubles, block: Ints) -> CommitteeBrierScores:
+def _score_averages(probabilities: Floats, labels: Ints, weights: Doubles, block: Ints) -> _CommitteeBrierScores:
     """The same from each committee's own average, some examples at a time."""
     n, C = probabilities.shape[1:]
     committees = len(weights)
@@ -153,8 +155,8 @@ def _score_averages(probabilities: Floats, labels: Ints, weights: Doubles, block
             blocks[:, number] += scores[:, block[part] == number].sum(axis=1)
     loss /= n
     variance = np.maximum(square / n - loss * loss, 0)
-    return CommitteeBrierScores(
-        blocks.sum(axis=1) / n, DifferenceMoments(n, loss, variance, np.zeros_like(loss), MAX_BRIER_SCORE), blocks
+    return _CommitteeBrierScores(
+        blocks.sum(axis=1) / n, DifferenceMoments(n, loss, variance, np.zeros_like(loss), _MAX_BRIER_SCORE), blocks
     )
 
 

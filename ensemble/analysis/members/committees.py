@@ -21,7 +21,7 @@ from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.proper_scores import label_probability
 
 COMMITTEE_METRICS = ("accuracy", "nll", "brier", "ece")
-EXAMPLE_BLOCKS = 20  # of examples, by which an extrapolation tells how much hangs on them
+_EXAMPLE_BLOCKS = 20  # of examples, by which an extrapolation tells how much hangs on them
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class CommitteeCurve:
 
 
 @dataclass(frozen=True, eq=False)
-class MemberContributions:
+class _MemberContributions:
     """What each member is worth: the whole ensemble with it against without it.
 
     Positive: the ensemble is better with it. All (M,); 0 for a member that is alone.
@@ -142,7 +142,7 @@ def evaluate_committees(
     # In lexicographic order a committee begins as the one before it does.
     order = sorted(range(len(chosen)), key=chosen.__getitem__)
     draws = n if groups is None else int(groups.max()) + 1
-    block = np.random.default_rng(seed).permutation(draws) % EXAMPLE_BLOCKS
+    block = np.random.default_rng(seed).permutation(draws) % _EXAMPLE_BLOCKS
     block = block if groups is None else block[groups]
     arranged = arrange_probabilities(probabilities, labels, block, groups)
     results = evaluate_subsets(arranged, [chosen[row] for row in order], threads)
@@ -224,16 +224,16 @@ def committee_curve(judged: CommitteeEvaluation, figure: str = "accuracy") -> Co
     )
 
 
-def member_contributions(judged: CommitteeEvaluation) -> MemberContributions:
+def member_contributions(judged: CommitteeEvaluation) -> _MemberContributions:
     """What each member is worth to the whole: leave one out. Zeros if there is but one."""
     members = judged.members
     if members == 1:
-        return MemberContributions(*(np.zeros(1) for _ in COMMITTEE_METRICS))
+        return _MemberContributions(*(np.zeros(1) for _ in COMMITTEE_METRICS))
     without = np.flatnonzero(judged.size == members - 1)
     # By rising mask the first of them lacks the last member.
     without = without[::-1]
     gained = {name: getattr(judged, name)[without] - getattr(judged, name)[-1] for name in COMMITTEE_METRICS}
-    return MemberContributions(**gained | {"accuracy": -gained["accuracy"]})
+    return _MemberContributions(**gained | {"accuracy": -gained["accuracy"]})
 
 
 def best_committees_by_size(probabilities: Floats, labels: Ints, seed: int = 0) -> list[tuple[int, ...]]:

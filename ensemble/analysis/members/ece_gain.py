@@ -10,7 +10,7 @@ from ensemble.analysis.inference.image_groups import Groups, grouped_mean_interv
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.calibration import BINS
 
-RESAMPLES = 400
+_RESAMPLES = 400
 LEVEL = 0.95
 
 
@@ -89,13 +89,13 @@ def estimate_ece_difference(
     """
     n = len(right)
     draws = np.random.default_rng(seed)
-    counts = np.empty((RESAMPLES, n), np.float32)
+    counts = np.empty((_RESAMPLES, n), np.float32)
     units = n if groups is None else int(groups.max()) + 1
     for row in counts:
         drawn_units = np.bincount(draws.integers(units, size=units), minlength=units)
         row[:] = drawn_units if groups is None else drawn_units[groups]
     own_ece, drawn = _resampled_ece(confidence, right, counts)
-    mean, each, lean = 0.0, np.zeros(RESAMPLES), _expected_chance_ece(confidence)
+    mean, each, lean = 0.0, np.zeros(_RESAMPLES), _expected_chance_ece(confidence)
     for other_confidence, other_right in others:
         other_ece, resampled = _resampled_ece(other_confidence, other_right, counts)
         mean += other_ece / len(others)

@@ -17,8 +17,8 @@ from ensemble.analysis.quality.averaging import Floats
 from ensemble.analysis.quality.error_detection import AurocEstimate, estimate_error_detection
 from ensemble.analysis.quality.ood import AurocDifference, compute_placements
 
-JACKKNIFE_BLOCKS = 20
-MAX_CORRELATION = 1 - 1e-9  # in size, so that Fisher's transformation is finite
+_JACKKNIFE_BLOCKS = 20
+_MAX_CORRELATION = 1 - 1e-9  # in size, so that Fisher's transformation is finite
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,14 @@ def estimate_rank_correlation(first: Floats, second: Floats, groups: Groups | No
     (1969), 2076-2100.
     """
     index = np.arange(len(first)) if groups is None else groups
-    if index.max() + 1 < JACKKNIFE_BLOCKS or not np.ptp(first) or not np.ptp(second):
+    if index.max() + 1 < _JACKKNIFE_BLOCKS or not np.ptp(first) or not np.ptp(second):
         return None
-    blocks = index % JACKKNIFE_BLOCKS
-    kept = [blocks != block for block in range(JACKKNIFE_BLOCKS)]
+    blocks = index % _JACKKNIFE_BLOCKS
+    kept = [blocks != block for block in range(_JACKKNIFE_BLOCKS)]
     whole = _correlate_ranks(first, second)
     partial = np.arctanh([_correlate_ranks(first[rows], second[rows]) for rows in kept])
-    error = np.sqrt((JACKKNIFE_BLOCKS - 1) * partial.var())
-    reach = float(stdtrit(JACKKNIFE_BLOCKS - 1, 0.975) * error)
+    error = np.sqrt((_JACKKNIFE_BLOCKS - 1) * partial.var())
+    reach = float(stdtrit(_JACKKNIFE_BLOCKS - 1, 0.975) * error)
     low, high = np.tanh(np.arctanh(whole) + np.array([-reach, reach]))
     return RankCorrelation(whole, float(low), float(high))
 
@@ -83,7 +83,7 @@ def _correlate_ranks(first: Floats, second: Floats) -> float:
     ranks -= ranks.mean(axis=1, keepdims=True)
     scale = float(np.sqrt((ranks**2).sum(axis=1).prod()))
     value = float(ranks[0] @ ranks[1]) / scale if scale else 0.0
-    return min(max(value, -MAX_CORRELATION), MAX_CORRELATION)
+    return min(max(value, -_MAX_CORRELATION), _MAX_CORRELATION)
 
 
 def measure_detection(

@@ -16,11 +16,11 @@ from ensemble.analysis.members.subsets import MAX_TRAINED_MEMBERS, membership_ma
 
 Doubles = NDArray[np.float64]
 
-EXTRAPOLATED_METRICS = ("nll", "brier")  # accuracy and ECE follow no such law closely enough
-MIN_MEMBERS = 3  # members, and
-MIN_MEMBERS_FREE_POWER = 4  # for a power of its own
-MIN_EXAMPLES = 100  # fewer do not say how much hangs on them
-POWER_RANGE = (0.25, 3.0)
+_EXTRAPOLATED_METRICS = ("nll", "brier")  # accuracy and ECE follow no such law closely enough
+_MIN_MEMBERS = 3  # members, and
+_MIN_MEMBERS_FREE_POWER = 4  # for a power of its own
+_MIN_EXAMPLES = 100  # fewer do not say how much hangs on them
+_POWER_RANGE = (0.25, 3.0)
 LEVEL = 0.95
 HALVINGS = 40  # of the interval of powers, each by the golden section
 
@@ -51,8 +51,8 @@ class Extrapolation:
 def extrapolate_committee_curve(judged: CommitteeEvaluation, figure: str) -> Extrapolation | None:
     """What is expected of up to twice as many members; None where nothing can be said.
 
-    Only `EXTRAPOLATED_METRICS` are extrapolated, from at least `MIN_MEMBERS` members and `MIN_EXAMPLES`
-    examples, and to at most 64 members. With fewer than `MIN_MEMBERS_FREE_POWER` members c is 1.
+    Only `_EXTRAPOLATED_METRICS` are extrapolated, from at least `_MIN_MEMBERS` members and `_MIN_EXAMPLES`
+    examples, and to at most 64 members. With fewer than `_MIN_MEMBERS_FREE_POWER` members c is 1.
 
     The interval is of the change from M to k members, with the figure of the M as it is on these
     examples. Four parts are added as variances: the jackknife of that change over the members,
@@ -67,9 +67,9 @@ def extrapolate_committee_curve(judged: CommitteeEvaluation, figure: str) -> Ext
     """
     M = judged.members
     size = np.arange(M + 1, min(2 * M, MAX_TRAINED_MEMBERS) + 1)
-    if figure not in EXTRAPOLATED_METRICS or M < MIN_MEMBERS or judged.n < MIN_EXAMPLES or not len(size):
+    if figure not in _EXTRAPOLATED_METRICS or M < _MIN_MEMBERS or judged.n < _MIN_EXAMPLES or not len(size):
         return None
-    free = figure == "nll" and M >= MIN_MEMBERS_FREE_POWER
+    free = figure == "nll" and M >= _MIN_MEMBERS_FREE_POWER
     measured = committee_curve(judged, figure).mean
     at = np.arange(M, size[-1] + 1)
     values, powers, limits = _fit_power_law(measured[None], size, free)
@@ -124,7 +124,7 @@ def _fit_power_law(curves: Doubles, size: NDArray[np.int64], free: bool) -> tupl
     Returns:
       (R, K) what it says of other sizes, (R,) c, and (R,) a.
     """
-    low, high = (np.full(len(curves), math.log(power)) for power in POWER_RANGE)
+    low, high = (np.full(len(curves), math.log(power)) for power in _POWER_RANGE)
     golden = (math.sqrt(5) - 1) / 2
     for _ in range(HALVINGS if free else 0):
         left, right = high - golden * (high - low), low + golden * (high - low)

@@ -19,7 +19,7 @@ SIGNIFICANCE_LEVEL = 0.05  # a two-sided p at least this large may be luck
 ROUNDING = 1e-12  # nats: far above what rounding makes of two logarithms that are equal
 # Nats: probabilities are stored as float32, whose rounding moves a logarithm by 6e-8 (2⁻²⁴), and by
 # a few times that where other devices or batch sizes add the same numbers in another order.
-FLOAT32_ROUNDING = 1e-6
+_FLOAT32_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def zero_rounding(saved: NDArray[np.float64]) -> NDArray[np.float64]:
     Classifiers that differ by rounding alone may do so to the same side on most examples, which any
     paired test takes for a difference.
     """
-    return saved if (np.abs(saved) > FLOAT32_ROUNDING).any() else np.zeros_like(saved)
+    return saved if (np.abs(saved) > _FLOAT32_ROUNDING).any() else np.zeros_like(saved)
 
 
 def compute_gain(

@@ -7,8 +7,8 @@ from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.proper_scores import label_probability
 
 NLL_TOLERANCE = 1e-6  # nats that the fitted weights' NLL may be above the least there is
-MAX_ROUNDS = 5_000
-MAX_STRIDE = 1e6  # times a step; a nearly straight path would ask for any length
+_MAX_ROUNDS = 5_000
+_MAX_STRIDE = 1e6  # times a step; a nearly straight path would ask for any length
 
 
 def fit_member_weights(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
@@ -18,7 +18,7 @@ def fit_member_weights(probabilities: Floats, labels: Ints) -> NDArray[np.float6
     probability, averaged over the examples, is its next weight. Two such steps tell where
     they lead, and a leap that way is kept if it lowers the NLL. The NLL is convex in the
     weights and no further above its least than the largest growth of a weight in a step, less
-    1: it ends when that is within `NLL_TOLERANCE` (1e-6 nats), or after `MAX_ROUNDS` (5,000). Members that
+    1: it ends when that is within `NLL_TOLERANCE` (1e-6 nats), or after `_MAX_ROUNDS` (5,000). Members that
     say the same get the same weight.
 
     Args:
@@ -48,7 +48,7 @@ def fit_mixture_weights(label_probabilities: NDArray[np.float64]) -> NDArray[np.
     if not label_probabilities.shape[1]:
         raise ValueError("Weights need at least one example to be fitted on.")
     weights = np.full(len(label_probabilities), 1 / len(label_probabilities))
-    for _ in range(MAX_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         once, excess, _ = _em_step(weights, label_probabilities)
         if excess <= NLL_TOLERANCE:
             break
@@ -74,7 +74,7 @@ def _extrapolate_weights(
     """Where two steps lead: as far along their parabola as no weight is below 0."""
     along, bend = once - start, twice - 2 * once + start
     curved = float(np.linalg.norm(bend))
-    stride = min(float(np.linalg.norm(along)) / curved, MAX_STRIDE) if curved else 1.0
+    stride = min(float(np.linalg.norm(along)) / curved, _MAX_STRIDE) if curved else 1.0
     while stride > 1.001:  # A stride of 1 ends at `twice`.
         ahead = start + 2 * stride * along + stride**2 * bend
         if (ahead >= 0).all():

@@ -9,7 +9,7 @@ from ensemble.analysis.members.gain import LEVEL, PairedGain
 
 Outcome = Literal["kept", "loses", "undecided"]
 
-POWER = 0.8  # how often as many examples as are asked for would settle it
+_POWER = 0.8  # how often as many examples as are asked for would settle it
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class NonInferiority:
             return None
         z = NormalDist().inv_cdf((1 + LEVEL) / 2)
         error = (self.high - self.loss) / z * math.sqrt(self.n)
-        wanted = math.ceil(((z + NormalDist().inv_cdf(POWER)) * error / self.margin) ** 2)
+        wanted = math.ceil(((z + NormalDist().inv_cdf(_POWER)) * error / self.margin) ** 2)
         return wanted if wanted > self.n else None
 
 

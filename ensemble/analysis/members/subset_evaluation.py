@@ -20,9 +20,9 @@ from ensemble.analysis.quality.calibration import BINS
 from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY
 
 Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+_Bools = NDArray[np.bool_]
 
-CHUNKS_PER_THREAD = 4  # so that no thread waits long for the last
+_CHUNKS_PER_THREAD = 4  # so that no thread waits long for the last
 
 
 class LossSpread(NamedTuple):
@@ -39,7 +39,7 @@ class LossSpread(NamedTuple):
     largest: float
 
 
-class SubsetResult(NamedTuple):
+class _SubsetResult(NamedTuple):
     """What a subset says: N examples judged.
 
     Attributes:
@@ -64,7 +64,7 @@ class SubsetResult(NamedTuple):
     nll_blocks: Doubles
 
 
-class FullEnsembleResult(NamedTuple):
+class _FullEnsembleResult(NamedTuple):
     """What the whole ensemble says, against which a subset is held.
 
     Attributes:
@@ -72,13 +72,13 @@ class FullEnsembleResult(NamedTuple):
       logs: (N,), the log of the label's probability.
     """
 
-    right: Bools
+    right: _Bools
     logs: Doubles
 
 
 def evaluate_subsets(
     arranged: SubsetLayout, chosen: Sequence[tuple[int, ...]], threads: int | None = None
-) -> list[SubsetResult]:
+) -> list[_SubsetResult]:
     """What every subset says, in the order of `chosen`.
 
     Args:
@@ -89,20 +89,20 @@ def evaluate_subsets(
         the figures.
     """
     threads = threads or min(4, os.cpu_count() or 1)
-    length = -(-len(chosen) // (CHUNKS_PER_THREAD * threads))
+    length = -(-len(chosen) // (_CHUNKS_PER_THREAD * threads))
     parts = [chosen[start : start + length] for start in range(0, len(chosen), length)]
     everyone = tuple(range(len(arranged.rows)))
     judge = SubsetEvaluator(arranged)
     right = judge.judge_contested(next(prefix_sums(arranged.rows, [everyone])), len(everyone))
-    whole = FullEnsembleResult(right, judge.label_log_probabilities())
+    whole = _FullEnsembleResult(right, judge.label_log_probabilities())
     with ThreadPoolExecutor(threads) as pool:
         results = pool.map(lambda part: _evaluate_subset_chunk(arranged, part, whole), parts)
         return [result for part in results for result in part]
 
 
 def _evaluate_subset_chunk(
-    arranged: SubsetLayout, part: Sequence[tuple[int, ...]], whole: FullEnsembleResult
-) -> list[SubsetResult]:
+    arranged: SubsetLayout, part: Sequence[tuple[int, ...]], whole: _FullEnsembleResult
+) -> list[_SubsetResult]:
     judge = SubsetEvaluator(arranged)
     sums = prefix_sums(arranged.rows, part)
     return [judge.evaluate(subset_sum, len(subset), whole) for subset_sum, subset in zip(sums, part, strict=True)]
@@ -128,7 +128,7 @@ class SubsetEvaluator:
         self.starts = np.flatnonzero(np.diff(arranged.block, prepend=-1))  # of a run of one block
         self.inner_edges = np.linspace(0, 1, BINS + 1)[1:-1]
 
-    def judge_contested(self, sums: Doubles, size: int) -> Bools:
+    def judge_contested(self, sums: Doubles, size: int) -> _Bools:
         """(V,), where a subset is right of the contested; fills in for `evaluate_subsets`."""
         rivals, first = sums[len(self.averaged) :], self.arranged.first
         np.divide(sums[: len(self.averaged)], size, out=self.averaged)
@@ -156,7 +156,7 @@ class SubsetEvaluator:
         """(N,), the log of the label's probability; filled in by `judge_contested`."""
         return np.log(np.maximum(self.at_label, MIN_PROBABILITY, out=self.work), out=self.work)
 
-    def evaluate(self, sums: Doubles, size: int, whole: FullEnsembleResult) -> SubsetResult:
+    def evaluate(self, sums: Doubles, size: int, whole: _FullEnsembleResult) -> _SubsetResult:
         """Everything about one subset, held against the whole ensemble."""
         right = self.judge_contested(sums, size)
         logs = self.label_log_probabilities()
@@ -164,7 +164,7 @@ class SubsetEvaluator:
         # What it loses of each example, then how far that is from its mean, then the square.
         loss = np.subtract(whole.logs, logs, out=self.loss)
         loss -= loss.sum() / n
-        return SubsetResult(
+        return _SubsetResult(
             right=int(np.count_nonzero(self.verdict)),
             won=int(np.count_nonzero(right & ~whole.right)),
             lost=int(np.count_nonzero(whole.right & ~right)),
@@ -185,7 +185,7 @@ class SubsetEvaluator:
         n = len(loss)
         return LossSpread(float(loss @ loss / n), float(square @ loss / n), float(np.sqrt(square.max())))
 
-    def _measure_right_spread(self, right: Bools, whole: Bools) -> LossSpread | None:
+    def _measure_right_spread(self, right: _Bools, whole: _Bools) -> LossSpread | None:
         """Of where the whole is right and the subset is not, (V,) each."""
         if self.arranged.groups is None:
             return None

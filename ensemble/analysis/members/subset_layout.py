@@ -12,7 +12,7 @@ Doubles = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 # A million times what rounding can move in a sum of 64 doubles, so it cannot turn a verdict.
-CLEAR_MARGIN = 1e-9
+_CLEAR_MARGIN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ def _has_clear_margin(member: Floats, top: Ints) -> Bools:
         each, part = np.arange(len(top[rows])), member[rows]
         rival_probs = part.astype(np.float64)
         rival_probs[each, top[rows]] = -np.inf
-        is_clear[rows] = part[each, top[rows]] - rival_probs.max(axis=-1) > CLEAR_MARGIN
+        is_clear[rows] = part[each, top[rows]] - rival_probs.max(axis=-1) > _CLEAR_MARGIN
     return is_clear
 
 
@@ -128,7 +128,7 @@ def _find_rival_classes(probabilities: Floats, labels: Ints, contested: Ints) ->
         part = probabilities[:, numbers].astype(np.float64)
         most, surely = part.max(axis=0), part.min(axis=0).max(axis=1)
         each, own = np.arange(len(numbers)), labels[numbers]
-        likely = most >= surely[:, None] - CLEAR_MARGIN
+        likely = most >= surely[:, None] - _CLEAR_MARGIN
         most[each, own] = -np.inf
         likely[each, most.argmax(axis=1)] = True  # one at least
         likely[each, own] = False

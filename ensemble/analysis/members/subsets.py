@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 MAX_MEMBERS_EXACT = 12
 MAX_DRAWN_OF_SIZE = 300  # of a size, and
-MAX_DRAWN_TOTAL = 6_000  # of all sizes together: with 64 members 98 of each
+_MAX_DRAWN_TOTAL = 6_000  # of all sizes together: with 64 members 98 of each
 MAX_MEMBERS = 256  # of an ensemble; a run that is trained here has at most:
 MAX_TRAINED_MEMBERS = 64
-MASK_BITS = 64  # of a uint64; of more members masks are Python's integers
+_MASK_BITS = 64  # of a uint64; of more members masks are Python's integers
 
 Masks = NDArray[np.uint64] | NDArray[np.object_]
 
@@ -49,7 +49,7 @@ def count_subsets_of_size(members: int, size: int) -> int:
 
 def max_drawn_subsets(members: int) -> int:
     """How many subsets of a size are drawn at random, of more than `MAX_MEMBERS_EXACT` members."""
-    return min(MAX_DRAWN_OF_SIZE, MAX_DRAWN_TOTAL // (members - 3))
+    return min(MAX_DRAWN_OF_SIZE, _MAX_DRAWN_TOTAL // (members - 3))
 
 
 def members_of_mask(mask: int | np.uint64) -> tuple[int, ...]:
@@ -106,7 +106,7 @@ def _masks_of_size(members: int, size: int, seed: int) -> Masks:
         # Repeats are drawn again, so that every set of as many subsets is equally likely.
         while len(masks) < wanted:
             masks.add(_encode_mask(draws.permutation(members)[:size].tolist()))
-    if members <= MASK_BITS:
+    if members <= _MASK_BITS:
         return np.array(sorted(masks), np.uint64)
     return np.array(sorted(masks), np.object_)
 

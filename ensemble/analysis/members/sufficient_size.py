@@ -24,7 +24,7 @@ Outcome = Literal["enough", "loses", "undecided"]
 DEFAULT_MARGINS = {"accuracy": 0.001, "nll": 0.005, "brier": 0.002}
 REQUIRED_SHARE = 0.95  # of the committees of a size, that have to keep it
 ALPHA = 0.05  # how often "enough" may be wrong, and so "loses"
-POWER = 0.8  # how often a test set as large as is asked for would settle it
+_POWER = 0.8  # how often a test set as large as is asked for would settle it
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _test_size(judged: CommitteeEvaluation, figure: str, margin: float, share: f
         z = -NormalDist().inv_cdf(alpha)
         spread = _committee_loss_variance(judged, figure, rows, alpha)
         each = 1.0 if judged.groups is None else judged.n / judged.groups  # examples a draw
-        examples = each * (z + NormalDist().inv_cdf(POWER)) ** 2 * spread / margin**2
+        examples = each * (z + NormalDist().inv_cdf(_POWER)) ** 2 * spread / margin**2
         wanted = math.ceil(np.partition(examples, u - 1)[u - 1])
     return SizeVerdict(
         size=size,

@@ -22,7 +22,7 @@ from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.analysis.quality.conformal import conformal_quantile
 
 LEVEL = 0.95  # of the interval of a share
-ADAPTATION = 0.02  # of the error rate, after each example in time order
+_ADAPTATION = 0.02  # of the error rate, after each example in time order
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def measure_conformal_intervals(
       seed: of the draw.
       groups: (N,), the group of each example, which lies in one half as a whole. One example of
         each group calibrates, so that the promise holds for an example of a new group.
-      in_time_order: whether examples are in time order; see `measure_adaptive_intervals`.
+      in_time_order: whether examples are in time order; see `_measure_adaptive_intervals`.
 
     Raises:
       ValueError: there is one example alone.
@@ -121,7 +121,7 @@ def measure_conformal_intervals(
     if len(targets) < 2:
         raise ValueError("One example cannot calibrate and be counted.")
     if in_time_order:
-        return measure_adaptive_intervals(mixture, targets, level)
+        return _measure_adaptive_intervals(mixture, targets, level)
     draws = np.random.default_rng(seed)
     order = draws.permutation(len(targets))
     if groups is None:
@@ -148,10 +148,10 @@ def measure_conformal_intervals(
     )
 
 
-def measure_adaptive_intervals(mixture: NumericEnsemble, targets: Doubles, level: float) -> ConformalIntervals:
+def _measure_adaptive_intervals(mixture: NumericEnsemble, targets: Doubles, level: float) -> ConformalIntervals:
     """Calibrate on the first half of examples in time order, and adapt on each of the second half.
 
-    After each target the error rate that the factor is chosen for moves by `ADAPTATION` times the
+    After each target the error rate that the factor is chosen for moves by `_ADAPTATION` times the
     difference between the promised rate and whether the interval missed. So the share that is held
     approaches the level over time even if the distribution of errors drifts. The factor is the one
     for the example after the last.
@@ -170,7 +170,7 @@ def measure_adaptive_intervals(mixture: NumericEnsemble, targets: Doubles, level
     for place, score in enumerate(scores[half:].tolist()):
         factors[place] = _choose_adaptive_factor(seen, rate)
         held[place] = score <= factors[place]
-        rate += ADAPTATION * (1 - level - (not held[place]))
+        rate += _ADAPTATION * (1 - level - (not held[place]))
         bisect.insort(seen, score)
     finite = np.where(np.isfinite(factors), factors, seen[-1])
     rest = mixture.select_examples(np.arange(half, len(targets)))

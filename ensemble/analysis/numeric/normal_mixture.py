@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr, ndtri
 
 Doubles = NDArray[np.float64]
-MAX_STEPS = 60  # towards a quantile: by then halving alone is as near as doubles are
-QUANTILE_TOLERANCE = 1e-12  # of its probability
-LEAST_DENSITY = 1e-300  # below which Newton's step leads nowhere
-LOG_ROOT_TAU = 0.5 * np.log(2 * np.pi)
-ROOT_PI = np.sqrt(np.pi)
+_MAX_STEPS = 60  # towards a quantile: by then halving alone is as near as doubles are
+_QUANTILE_TOLERANCE = 1e-12  # of its probability
+_LEAST_DENSITY = 1e-300  # below which Newton's step leads nowhere
+_LOG_ROOT_TAU = 0.5 * np.log(2 * np.pi)
+_ROOT_PI = np.sqrt(np.pi)
 INTERVAL_LEVELS = (0.5, 0.8, 0.9, 0.95)  # of predictions, whose coverage is counted
 
 
@@ -134,16 +134,16 @@ class NormalMixture:
         low, high = own.min(axis=0), own.max(axis=0)
         quantile = (low + high) / 2
         pending, mixture, at = np.arange(self.examples), self, quantile
-        for _ in range(MAX_STEPS):
+        for _ in range(_MAX_STEPS):
             excess = mixture.compute_cdf(at) - probability
-            apart = np.abs(excess) >= QUANTILE_TOLERANCE
+            apart = np.abs(excess) >= _QUANTILE_TOLERANCE
             if not apart.any():
                 break
             pending, excess, at = pending[apart], excess[apart], at[apart]
             low, high = low[apart], high[apart]
             mixture = mixture.select_examples(apart)
             low, high = np.where(excess < 0, at, low), np.where(excess < 0, high, at)
-            step = at - excess / np.maximum(np.exp(-mixture.compute_nll(at)), LEAST_DENSITY)
+            step = at - excess / np.maximum(np.exp(-mixture.compute_nll(at)), _LEAST_DENSITY)
             at = np.where((low < step) & (step < high), step, (low + high) / 2)
             quantile[pending] = at
         return quantile
@@ -156,7 +156,7 @@ class NormalMixture:
         targets in other units is another by a constant, and may be negative.
         """
         z = (targets - self.mean) / np.sqrt(self.variance)
-        log_density = -0.5 * z**2 - 0.5 * np.log(self.variance) - LOG_ROOT_TAU
+        log_density = -0.5 * z**2 - 0.5 * np.log(self.variance) - _LOG_ROOT_TAU
         nll: Doubles = -(logsumexp(log_density, axis=0) - np.log(self.members))
         return nll
 
@@ -182,7 +182,7 @@ class NormalMixture:
 
         The second is 0 where there is one member alone.
         """
-        within = (2 / ROOT_PI * np.sqrt(self.variance)).mean(axis=0)
+        within = (2 / _ROOT_PI * np.sqrt(self.variance)).mean(axis=0)
         between = np.zeros(self.examples)
         for i in range(self.members):
             for j in range(i):

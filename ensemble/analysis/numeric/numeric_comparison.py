@@ -15,13 +15,13 @@ from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.numeric_quality import LEVEL, check_targets
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 
-JACKKNIFE_PARTS = 10  # members of more are left out several at a time
-EXAMPLES_LIMIT = 10**9  # beyond which a difference is rounding
-POWER_FACTOR = (1.959964 + 0.841621) ** 2  # 5 %, two-sided, and a power of 80 %
+_JACKKNIFE_PARTS = 10  # members of more are left out several at a time
+_EXAMPLES_LIMIT = 10**9  # beyond which a difference is rounding
+_POWER_FACTOR = (1.959964 + 0.841621) ** 2  # 5 %, two-sided, and a power of 80 %
 
 
 @dataclass(frozen=True)
-class NumericDifference:
+class _NumericDifference:
     """How one ensemble's mean loss differs from another's; below 0 it is the better one.
 
     Attributes:
@@ -74,7 +74,7 @@ class NumericComparison:
 
     examples: int
     ratio: ErrorRatio
-    differences: tuple[NumericDifference, ...]
+    differences: tuple[_NumericDifference, ...]
     tests: int = 1
 
 
@@ -119,10 +119,10 @@ def compare_numeric_ensembles(
             crossed = estimate_crossed_mean(collapsed, bound=largest, run_variances=of_runs)
             settings_p = max(p_value, crossed.p)
         mean, spread = float(paired.mean()), float(collapsed.var())
-        needed = POWER_FACTOR * spread / mean**2 if mean else np.inf  # of groups, if there are any
+        needed = _POWER_FACTOR * spread / mean**2 if mean else np.inf  # of groups, if there are any
         needed *= len(paired) / len(collapsed)
         differences.append(
-            NumericDifference(
+            _NumericDifference(
                 metric,
                 float(loss.mean()),
                 float(others[metric].mean()),
@@ -130,7 +130,7 @@ def compare_numeric_ensembles(
                 *grouped_mean_interval(paired, groups, LEVEL),
                 p_value,
                 settings_p,
-                examples_needed=int(np.ceil(needed)) if needed < EXAMPLES_LIMIT else None,
+                examples_needed=int(np.ceil(needed)) if needed < _EXAMPLES_LIMIT else None,
             )
         )
     ratio = compare_rmse(losses["squared_error"], others["squared_error"], LEVEL, groups)
@@ -176,7 +176,7 @@ def estimate_member_variances(ensemble: NumericEnsemble, targets: Doubles) -> di
     if ensemble.members < 2:
         return {}
     every = np.arange(ensemble.members)
-    parts = np.array_split(every, min(ensemble.members, JACKKNIFE_PARTS))
+    parts = np.array_split(every, min(ensemble.members, _JACKKNIFE_PARTS))
     figures: dict[str, list[float]] = {}
     for part in parts:
         others = ensemble.select_members(np.setdiff1d(every, part))

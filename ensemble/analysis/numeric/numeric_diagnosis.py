@@ -16,15 +16,15 @@ from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.numeric_quality import CALIBRATION_LEVEL, LEVEL, check_targets, compute_pit
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 
-PIT_BINS = 10
-SPREAD_BINS = 10
-MIN_BIN_EXAMPLES = 10  # of a bin, below which there are fewer bins
-UNSEEN_EXAMPLES, UNSEEN_SIZE = 3.0, 10.0  # of `compare_rmse`
+_PIT_BINS = 10
+_SPREAD_BINS = 10
+_MIN_BIN_EXAMPLES = 10  # of a bin, below which there are fewer bins
+_UNSEEN_EXAMPLES, _UNSEEN_SIZE = 3.0, 10.0  # of `compare_rmse`
 # Of the logarithm of a share, from 0.05 to 50.
-SHARE_STEPS, SHARE_TOLERANCE = 0.25 * (1.2 ** np.arange(1, 31) - 1), 1e-10
-SMALLEST_SPREAD = 1e-300
+_SHARE_STEPS, _SHARE_TOLERANCE = 0.25 * (1.2 ** np.arange(1, 31) - 1), 1e-10
+_SMALLEST_SPREAD = 1e-300
 Ints = NDArray[np.intp]
-PitShape = Literal["even", "narrow", "wide", "low", "high", "uneven"]
+_PitShape = Literal["even", "narrow", "wide", "low", "high", "uneven"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class PitHistogram:
     low: float
     high: float
     p_value: float
-    shape: PitShape
+    shape: _PitShape
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class MeanError:
 
 
 @dataclass(frozen=True)
-class SpreadBin:
+class _SpreadBin:
     """Examples with a like predicted spread.
 
     Attributes:
@@ -104,7 +104,7 @@ class SpreadSkill:
       p_value: that it is 0.
     """
 
-    bins: tuple[SpreadBin, ...]
+    bins: tuple[_SpreadBin, ...]
     rank_correlation: float
     p_value: float
 
@@ -148,10 +148,10 @@ def compare_rmse(first: Doubles, second: Doubles, level: float = LEVEL, groups: 
     if min(mean, other) <= 0:  # An error of 0 has no share.
         ratio = float(np.sqrt(mean / other)) if other > 0 else 1.0 if mean == 0 else float("inf")
         return ErrorRatio(ratio, 0.0, float("inf"))
-    unseen = UNSEEN_SIZE * float(max(first.max(), second.max()))
+    unseen = _UNSEEN_SIZE * float(max(first.max(), second.max()))
     if groups is not None:
         first, second = collapse_groups(first, groups), collapse_groups(second, groups)
-    unseen *= min(1.0, UNSEEN_EXAMPLES / len(first))
+    unseen *= min(1.0, _UNSEEN_EXAMPLES / len(first))
     alpha = (1 - level) / 2
     return ErrorRatio(
         float(np.sqrt(mean / other)),
@@ -171,9 +171,9 @@ def _find_largest_share(first: Doubles, second: Doubles, alpha: float, unseen: f
     # The interval ends at the first share that is excluded, and 1 is among those that are tried. If
     # the second error could be 0, very large shares need not be excluded, though smaller ones are.
     low = float(np.log(first.mean() / second.mean()))
-    for high in sorted([0.0, *(low + SHARE_STEPS)]):
+    for high in sorted([0.0, *(low + _SHARE_STEPS)]):
         if high > low and compute_excess(high) < 0:
-            root = brentq(compute_excess, low, high, xtol=SHARE_TOLERANCE)
+            root = brentq(compute_excess, low, high, xtol=_SHARE_TOLERANCE)
             return float(np.exp(root / 2))
         low = max(low, high)
     return float("inf")
@@ -200,15 +200,15 @@ def measure_pit_histogram(mixture: NormalMixture, targets: Doubles, groups: Grou
     """
     pit = np.clip(compute_pit(mixture, targets), 0, 1)
     worth = len(pit) if groups is None else int(groups.max()) + 1
-    counts = np.histogram(pit, PIT_BINS, (0, 1))[0]
-    tail = (1 - LEVEL) / 2 / PIT_BINS
-    low, high = binom.ppf([tail, 1 - tail], worth, 1 / PIT_BINS) * len(pit) / worth
+    counts = np.histogram(pit, _PIT_BINS, (0, 1))[0]
+    tail = (1 - LEVEL) / 2 / _PIT_BINS
+    low, high = binom.ppf([tail, 1 - tail], worth, 1 / _PIT_BINS) * len(pit) / worth
     test = kstest(pit, "uniform")
     p_value = float(test.pvalue if groups is None else kstwo.sf(test.statistic, worth))
     return PitHistogram(tuple(map(int, counts)), float(low), float(high), p_value, _name_pit_shape(pit, p_value, worth))
 
 
-def _name_pit_shape(pit: Doubles, p_value: float, worth: int) -> PitShape:
+def _name_pit_shape(pit: Doubles, p_value: float, worth: int) -> _PitShape:
     """Name the shape of an uneven histogram by the one of its first two moments further off."""
     if p_value >= 1 - CALIBRATION_LEVEL:
         return "even"
@@ -243,7 +243,7 @@ def measure_spread_skill(
     """
     check_targets(ensemble, targets)
     spread = ensemble.compute_spread()
-    count = min(SPREAD_BINS, len(targets) // MIN_BIN_EXAMPLES)
+    count = min(_SPREAD_BINS, len(targets) // _MIN_BIN_EXAMPLES)
     if spread is None or count < 2:
         return None
     errors = targets - ensemble.compute_mean()
@@ -252,7 +252,7 @@ def measure_spread_skill(
         squared = errors[chosen] ** 2
         low, high = grouped_mean_interval(squared, select_groups(groups, chosen))
         figures = [float((spread[chosen] ** 2).mean()), float(squared.mean()), max(0.0, low), high]
-        bins.append(SpreadBin(len(chosen), *(float(np.sqrt(figure)) for figure in figures)))
+        bins.append(_SpreadBin(len(chosen), *(float(np.sqrt(figure)) for figure in figures)))
     if np.ptp(spread) == 0 or np.ptp(np.abs(errors)) == 0:
         return SpreadSkill(tuple(bins), float("nan"), 1.0)
     correlation = float(spearmanr(spread, np.abs(errors)).statistic)
@@ -320,5 +320,5 @@ def compute_target_scores(ensemble: NumericEnsemble, targets: Doubles) -> Double
     check_targets(ensemble, targets)
     errors = targets - ensemble.compute_mean()
     spread = None if isinstance(ensemble, PointEnsemble) else ensemble.compute_spread()
-    scores: Doubles = errors / np.maximum(1.0 if spread is None else spread, SMALLEST_SPREAD)
+    scores: Doubles = errors / np.maximum(1.0 if spread is None else spread, _SMALLEST_SPREAD)
     return scores

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.numeric.normal_mixture import Doubles
 
-LEVEL_TOLERANCE = 1e-9
+_LEVEL_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,8 @@ class QuantileEnsemble:
     @property
     def mean(self) -> Doubles:
         """(M, N), each member's median: between two levels along the line that joins them."""
-        above = int(np.searchsorted(self.levels, 0.5 - LEVEL_TOLERANCE))
-        if abs(self.levels[above] - 0.5) <= LEVEL_TOLERANCE:
+        above = int(np.searchsorted(self.levels, 0.5 - _LEVEL_TOLERANCE))
+        if abs(self.levels[above] - 0.5) <= _LEVEL_TOLERANCE:
             return self.quantiles[:, above]
         low, high = self.levels[above - 1], self.levels[above]
         share = (0.5 - low) / (high - low)
@@ -101,8 +101,8 @@ class QuantileEnsemble:
     @property
     def interval_levels(self) -> tuple[float, ...]:
         """The levels of central intervals between two quantiles, rising: 0.1 and 0.9 are 0.8."""
-        lows = [float(low) for low in self.levels if low < 0.5 - LEVEL_TOLERANCE]
-        pairs = [low for low in lows if np.abs(self.levels - (1 - low)).min() <= LEVEL_TOLERANCE]
+        lows = [float(low) for low in self.levels if low < 0.5 - _LEVEL_TOLERANCE]
+        pairs = [low for low in lows if np.abs(self.levels - (1 - low)).min() <= _LEVEL_TOLERANCE]
         return tuple(sorted(round(1 - 2 * low, 9) for low in pairs))
 
     def compute_interval(self, level: float) -> tuple[Doubles, Doubles]:

@@ -20,9 +20,9 @@ Doubles = NDArray[np.float64]
 Subset = tuple[int, ...]
 
 MAX_MEMBERS_EXACT_PLANS = 10  # members: 1,023 committees
-DRAWN_PER_SIZE = 64  # of a size, about, of more members
-MAX_MEMBERS_ALL_SIZES = 16  # members; of more these sizes alone:
-SELECTED_SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64, 96, 128, 192)
+_DRAWN_PER_SIZE = 64  # of a size, about, of more members
+_MAX_MEMBERS_ALL_SIZES = 16  # members; of more these sizes alone:
+_SELECTED_SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64, 96, 128, 192)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +47,17 @@ class CommitteeScores:
 
 
 def list_committee_sizes(members: int) -> tuple[int, ...]:
-    """The sizes that are looked at: all of up to 16 members, of more those of `SELECTED_SIZES`, and M."""
-    if members <= MAX_MEMBERS_ALL_SIZES:
+    """The sizes that are looked at: all of up to 16 members, of more those of `_SELECTED_SIZES`, and M."""
+    if members <= _MAX_MEMBERS_ALL_SIZES:
         return tuple(range(1, members + 1))
-    return (*(size for size in SELECTED_SIZES if size < members), members)
+    return (*(size for size in _SELECTED_SIZES if size < members), members)
 
 
 def list_committees(members: int, seed: int = 0) -> list[Subset]:
     """The committees that are looked at, in lexicographic order; every member is in as many.
 
     Up to `MAX_MEMBERS_EXACT` members all. Of more, of each size the M windows along each of a few
-    circles in which the members stand by chance: about `DRAWN_PER_SIZE`, each of them as likely as any
+    circles in which the members stand by chance: about `_DRAWN_PER_SIZE`, each of them as likely as any
     other of its size, so that a mean over them estimates the mean over all without bias. All of
     sizes 1, M − 1 and M.
 
@@ -75,7 +75,7 @@ def list_committees(members: int, seed: int = 0) -> list[Subset]:
             committee for size in list_committee_sizes(members) for committee in combinations(range(members), size)
         )
     draws = np.random.default_rng([seed, members])
-    circles = [draws.permutation(members) for _ in range(math.ceil(DRAWN_PER_SIZE / members))]
+    circles = [draws.permutation(members) for _ in range(math.ceil(_DRAWN_PER_SIZE / members))]
     committees = [tuple(range(members))]
     for size in list_committee_sizes(members)[:-1]:
         for circle in circles[:1] if size in (1, members - 1) else circles:

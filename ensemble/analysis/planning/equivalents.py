@@ -23,9 +23,9 @@ Doubles = NDArray[np.float64]
 
 LEVEL = 0.95
 ROUNDING = 1e-12  # nats: the same members, added in another order, are worth as many
-MAX_COMMITTEES_PER_SIZE = 8  # of a size, at most: a temperature is fitted for each
-RESAMPLES = 500
-RESAMPLE_BATCH = 50  # resamples at a time
+_MAX_COMMITTEES_PER_SIZE = 8  # of a size, at most: a temperature is fitted for each
+_RESAMPLES = 500
+_RESAMPLE_BATCH = 50  # resamples at a time
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class MemberEquivalent:
 
 
 @dataclass(frozen=True, eq=False)
-class LikelihoodCurve:
+class _LikelihoodCurve:
     """What ensembles of independent members come to.
 
     Attributes:
@@ -114,10 +114,10 @@ def calibrated_log_likelihood(probabilities: Floats, labels: Ints) -> Doubles:
     return log_likelihoods
 
 
-def likelihood_curve(members: Floats, labels: Ints, seed: int = 0) -> LikelihoodCurve:
+def likelihood_curve(members: Floats, labels: Ints, seed: int = 0) -> _LikelihoodCurve:
     """What committees of independent members come to, by their size.
 
-    At most `MAX_COMMITTEES_PER_SIZE` of each size are evaluated, drawn at random if there are more.
+    At most `_MAX_COMMITTEES_PER_SIZE` of each size are evaluated, drawn at random if there are more.
 
     Args:
       members: (M, N, C), independent ones, each row of C a distribution; M at most 64.
@@ -142,10 +142,12 @@ def likelihood_curve(members: Floats, labels: Ints, seed: int = 0) -> Likelihood
         count[row] += 1
         of_each.append(log_likelihood.mean())
     likelihood /= count[:, None]
-    return LikelihoodCurve(M, np.array(sizes), likelihood, tuple(chosen), np.array(of_each))
+    return _LikelihoodCurve(M, np.array(sizes), likelihood, tuple(chosen), np.array(of_each))
 
 
-def equivalent_of_trainings(curve: LikelihoodCurve, labels: Ints, trainings: Floats, seed: int = 0) -> MemberEquivalent:
+def equivalent_of_trainings(
+    curve: _LikelihoodCurve, labels: Ints, trainings: Floats, seed: int = 0
+) -> MemberEquivalent:
     """Compute how many independent members the predictions of K trainings are worth.
 
     As many as it takes to reach their mean calibrated log-likelihood, linear between sizes. The
@@ -178,11 +180,11 @@ def equivalent_of_trainings(curve: LikelihoodCurve, labels: Ints, trainings: Flo
         [curve.member_spread(size) * math.sqrt(1 / M + 1 / (len(trainings) * size)) for size in curve.sizes]
     )
     values, equivalents = np.vstack([curve.likelihood, its[None]]), list[float]()
-    for _ in range(RESAMPLES // RESAMPLE_BATCH):
-        weights = np.stack([np.bincount(draws.integers(N, size=N), minlength=N) for _ in range(RESAMPLE_BATCH)])
+    for _ in range(_RESAMPLES // _RESAMPLE_BATCH):
+        weights = np.stack([np.bincount(draws.integers(N, size=N), minlength=N) for _ in range(_RESAMPLE_BATCH)])
         means = values @ weights.T / N
         if M > 1:
-            means[:-1] -= np.outer(apart, draws.standard_t(M - 1, size=RESAMPLE_BATCH))
+            means[:-1] -= np.outer(apart, draws.standard_t(M - 1, size=_RESAMPLE_BATCH))
         equivalents += [interpolate_size(curve.sizes, sample[:-1], sample[-1]) for sample in means.T]
     tail = (1 - LEVEL) / 2
     # Of infinities no mean can be taken: an end is one of the values.
@@ -216,7 +218,7 @@ def interpolate_size(sizes: NDArray[np.int64], mean: Doubles, wanted: float) -> 
 
 def _draw_committees(members: int, size: int, seed: int) -> Sequence[Subset]:
     every = [committee for committee in list_committees(members, seed) if len(committee) == size]
-    if len(every) <= MAX_COMMITTEES_PER_SIZE or size in (1, members - 1):
+    if len(every) <= _MAX_COMMITTEES_PER_SIZE or size in (1, members - 1):
         return every
     draws = np.random.default_rng([seed, members, size])
-    return [every[place] for place in np.sort(draws.permutation(len(every))[:MAX_COMMITTEES_PER_SIZE])]
+    return [every[place] for place in np.sort(draws.permutation(len(every))[:_MAX_COMMITTEES_PER_SIZE])]

@@ -8,7 +8,7 @@ from ensemble.analysis.planning.plan_losses import PlanLoss
 
 ALPHA = 0.05  # two-sided
 POWER = 0.8  # how often a difference as large as this one would then be shown
-MAX_SAMPLE_SIZE = 10**9  # of either: beyond it the difference is rounding
+_MAX_SAMPLE_SIZE = 10**9  # of either: beyond it the difference is rounding
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,6 @@ def required_sample_size(loss: PlanLoss, n: int, members: int) -> RequiredSample
 
 def _count_needed_draws(variance: float, allowed: float) -> int | None:
     """How many draws bring the variance of their mean down to what is allowed."""
-    if allowed <= 0 or variance > MAX_SAMPLE_SIZE * allowed:
+    if allowed <= 0 or variance > _MAX_SAMPLE_SIZE * allowed:
         return None
     return max(1, math.ceil(variance / allowed))

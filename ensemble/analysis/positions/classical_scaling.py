@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 Doubles = NDArray[np.float64]
 
-DIMENSIONS = 2
-TIE_TOLERANCE = 1e-9  # relative; of entries as large as each other the first decides a sign
+_DIMENSIONS = 2
+_TIE_TOLERANCE = 1e-9  # relative; of entries as large as each other the first decides a sign
 ROUNDING = 1e-12  # of the largest eigenvalue: what is smaller is rounding
 
 
@@ -62,27 +62,27 @@ def scale_distances(squared: Doubles) -> ClassicalScaling:
     values, vectors = np.linalg.eigh(-0.5 * (squared - means - means[:, None] + means.mean()))
     sizes = np.abs(values)
     values = np.where(sizes > ROUNDING * max(sizes.max(), np.finfo(float).tiny), values, 0.0)
-    points = np.zeros((len(squared), DIMENSIONS))
-    kept = min(DIMENSIONS, len(squared))
+    points = np.zeros((len(squared), _DIMENSIONS))
+    kept = min(_DIMENSIONS, len(squared))
     longest = vectors[:, ::-1][:, :kept] * np.sqrt(np.maximum(values[::-1][:kept], 0.0))
-    points[:, :kept] = orient_axes(longest)
+    points[:, :kept] = _orient_axes(longest)
     positive = np.maximum(values, 0.0)
     total, whole = positive.sum(), np.abs(values).sum()
     return ClassicalScaling(
         points=points,
         stress=measure_stress(np.sqrt(squared), points),
-        shown_share=float(positive[::-1][:DIMENSIONS].sum() / total) if total else 1.0,
+        shown_share=float(positive[::-1][:_DIMENSIONS].sum() / total) if total else 1.0,
         negative_share=float(np.maximum(-values, 0.0).sum() / whole) if whole else 0.0,
     )
 
 
-def orient_axes(points: Doubles) -> Doubles:
+def _orient_axes(points: Doubles) -> Doubles:
     """(P, A), each axis turned so that its entry largest in size, the first of equals, is positive.
 
     An eigenvector's sign is arbitrary: without this a map could come out mirrored elsewhere.
     """
     sizes = np.abs(points)
-    first = (sizes >= sizes.max(axis=0) * (1 - TIE_TOLERANCE)).argmax(axis=0)
+    first = (sizes >= sizes.max(axis=0) * (1 - _TIE_TOLERANCE)).argmax(axis=0)
     decisive = points[first, np.arange(points.shape[1])]
     return np.asarray(points * np.where(decisive < 0, -1.0, 1.0))
 

@@ -13,7 +13,7 @@ from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE, split_halves
 
 Doubles = NDArray[np.float64]
 
-MIN_RATIO = 2.0  # between groups members differ on so many times the examples within one, at least
+_MIN_RATIO = 2.0  # between groups members differ on so many times the examples within one, at least
 
 
 @dataclass(frozen=True)
@@ -67,19 +67,19 @@ def find_member_groups(votes: Ints, labels: Ints, groups: Groups | None = None) 
     if len(votes) < 3 or len(labels) < MIN_EXAMPLES_TO_HALVE:
         return None
     fitted, judged = split_halves(labels, groups)
-    parts = divide_members(disagreement_matrix(votes[:, fitted]))
+    parts = _divide_members(disagreement_matrix(votes[:, fitted]))
     if parts is None:
         return None
     within, between = measure_group_disagreement(votes[:, judged], parts)
-    apart = between - MIN_RATIO * within
-    low, _ = grouped_mean_interval(apart, select_groups(groups, judged), bound=MIN_RATIO)
+    apart = between - _MIN_RATIO * within
+    low, _ = grouped_mean_interval(apart, select_groups(groups, judged), bound=_MIN_RATIO)
     if low <= 0:
         return None
     every = measure_group_disagreement(votes, parts)
     return MemberGroups(parts, float(every[0].mean()), float(every[1].mean()))
 
 
-def divide_members(disagreement: Doubles) -> tuple[tuple[int, ...], ...] | None:
+def _divide_members(disagreement: Doubles) -> tuple[tuple[int, ...], ...] | None:
     """The division of M members into 2 to M − 1 groups with the largest mean silhouette.
 
     Args:

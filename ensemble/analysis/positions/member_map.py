@@ -15,7 +15,7 @@ from ensemble.analysis.quality.averaging import Ints
 Doubles = NDArray[np.float64]
 
 MAX_POINTS = 200  # members after epochs: more hide each other, and their distances take seconds
-MAX_COMPARED = 2_000_000_000  # answers that are held against each other for the distances
+_MAX_COMPARED = 2_000_000_000  # answers that are held against each other for the distances
 MAX_EPOCHS = 24
 
 
@@ -109,7 +109,7 @@ def select_path_epochs(
 
 def count_map_points(n: int) -> int:
     """How many points a map has at most, of N examples: all pairs of them are compared."""
-    return min(MAX_POINTS, int((MAX_COMPARED / n) ** 0.5))
+    return min(MAX_POINTS, int((_MAX_COMPARED / n) ** 0.5))
 
 
 def locate_members(
@@ -132,8 +132,8 @@ def locate_members(
     disagreement = disagreement_matrix(votes.reshape(E * M, N))
     path = scale_distances(disagreement)
     if E > 1:
-        path = turn_with_time(path, M)
-    apart = average_pairwise_disagreement(votes[-1])
+        path = _turn_with_time(path, M)
+    apart = _average_pairwise_disagreement(votes[-1])
     moved = (votes[0] != votes[-1]).mean(axis=0) if E > 1 else None
     return MemberMap(
         epochs=tuple(epochs),
@@ -144,11 +144,11 @@ def locate_members(
         apart=float(apart.mean()),
         moved=None if moved is None else float(moved.mean()),
         times_apart=None if moved is None else estimate_ratio(moved, apart, groups),
-        snapshots=measure_snapshot_spread(votes, epochs, marked, groups),
+        snapshots=_measure_snapshot_spread(votes, epochs, marked, groups),
     )
 
 
-def turn_with_time(scaling: ClassicalScaling, members: int) -> ClassicalScaling:
+def _turn_with_time(scaling: ClassicalScaling, members: int) -> ClassicalScaling:
     """The same points, mirrored where members would move to the left from first to last epoch."""
     points = scaling.points
     if points[-members:, 0].mean() < points[:members, 0].mean():
@@ -156,7 +156,7 @@ def turn_with_time(scaling: ClassicalScaling, members: int) -> ClassicalScaling:
     return ClassicalScaling(points, scaling.stress, scaling.shown_share, scaling.negative_share)
 
 
-def average_pairwise_disagreement(votes: Ints) -> Doubles:
+def _average_pairwise_disagreement(votes: Ints) -> Doubles:
     """(N,), of each example the share of pairs of M members that differ; 0 of one member."""
     pairs = np.zeros(votes.shape[1])
     for place, own in enumerate(votes):
@@ -164,7 +164,7 @@ def average_pairwise_disagreement(votes: Ints) -> Doubles:
     return pairs / max(1, len(votes) * (len(votes) - 1) // 2)
 
 
-def measure_snapshot_spread(
+def _measure_snapshot_spread(
     votes: Ints, epochs: Sequence[int], marked: Sequence[int], groups: Groups | None = None
 ) -> SnapshotSpread | None:
     """How far the snapshots of one member differ, and those of two; None without two of them.
@@ -180,9 +180,9 @@ def measure_snapshot_spread(
         return None
     taken = votes[places]
     S, M, N = taken.shape
-    own = np.mean([average_pairwise_disagreement(taken[:, m]) for m in range(M)], axis=0)
+    own = np.mean([_average_pairwise_disagreement(taken[:, m]) for m in range(M)], axis=0)
     # All pairs of S · M, less those of one member, are pairs of two.
-    every = average_pairwise_disagreement(taken.reshape(S * M, N)) * (S * M * (S * M - 1) // 2)
+    every = _average_pairwise_disagreement(taken.reshape(S * M, N)) * (S * M * (S * M - 1) // 2)
     within = own * (M * S * (S - 1) // 2)
     others = (every - within) / (S * S * M * (M - 1) // 2)
     return SnapshotSpread(

@@ -10,7 +10,7 @@ from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.calibration import BINS
 
 BLOCK_SIZE = 1 << 20
-MAX_NUMBERS = 50_000_000  # of all members together; of more only the ensemble is taken apart
+_MAX_NUMBERS = 50_000_000  # of all members together; of more only the ensemble is taken apart
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,10 @@ def decompose_brier_score(probabilities: Floats, labels: Ints, bins: int = BINS)
 def decompose_ensemble_brier(predictions: EnsemblePredictions) -> tuple[BrierParts, BrierParts | None]:
     """The ensemble's parts, and the mean of its members'.
 
-    The latter is None of one member, and of more than `MAX_NUMBERS` probabilities.
+    The latter is None of one member, and of more than `_MAX_NUMBERS` probabilities.
     """
     ensemble = decompose_brier_score(predictions.averaged, predictions.labels)
-    if predictions.members == 1 or predictions.probabilities.size > MAX_NUMBERS:
+    if predictions.members == 1 or predictions.probabilities.size > _MAX_NUMBERS:
         return ensemble, None
     each = [decompose_brier_score(member, predictions.labels) for member in predictions.probabilities]
     means = (

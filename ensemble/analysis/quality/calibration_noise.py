@@ -13,7 +13,7 @@ from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.analysis.quality.calibration import BINS, ReliabilityBins, expected_calibration_error, reliability_bins
 
-SIMULATED_DRAWS = 1_000
+_SIMULATED_DRAWS = 1_000
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def estimate_ensemble_calibration_error(predictions: EnsemblePredictions) -> Cal
 
 
 def simulate_chance_calibration_errors(
-    confidence: Floats, bins: int = BINS, seed: int = 0, draws: int = SIMULATED_DRAWS
+    confidence: Floats, bins: int = BINS, seed: int = 0, draws: int = _SIMULATED_DRAWS
 ) -> NDArray[np.float64]:
     """The ECE of simulated answers that are right with exactly the confidence they have.
 
@@ -142,7 +142,7 @@ def _simulate_bin_noise(bins: ReliabilityBins, seed: int) -> NDArray[np.float64]
     """Draws of Σ_b n_b / N · |noise_b|, were the accuracy of each bin about as measured."""
     count, hits = _nonempty_bin_counts(bins)
     likely = (hits + 0.5) / (count + 1)
-    drawn = np.random.default_rng(seed).binomial(count, likely, (SIMULATED_DRAWS, len(count)))
+    drawn = np.random.default_rng(seed).binomial(count, likely, (_SIMULATED_DRAWS, len(count)))
     return np.asarray(np.abs(drawn - count * likely).sum(axis=1) / count.sum())
 
 

@@ -19,10 +19,10 @@ from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.calibration import BINS
 
 LEVEL = 0.95
-MIN_GROUP_EXAMPLES = 10  # of a group that is compared with the others
-PRIOR_EXAMPLES = 2.0  # that count in a class's spread with the accuracy of all
-TINY = 1e-12  # in place of 0 below a fraction
-CALIBRATED_DRAWS = 100  # sets of labels drawn from the probabilities themselves
+_MIN_GROUP_EXAMPLES = 10  # of a group that is compared with the others
+_PRIOR_EXAMPLES = 2.0  # that count in a class's spread with the accuracy of all
+_TINY = 1e-12  # in place of 0 below a fraction
+_CALIBRATED_DRAWS = 100  # sets of labels drawn from the probabilities themselves
 
 
 @dataclass(frozen=True)
@@ -183,10 +183,10 @@ def _estimate_balanced_accuracy(
     mean = float(own.mean())
     if groups is None:
         # Of a class whose few examples are all right less is known than that it has no spread.
-        spread = (own * sizes + PRIOR_EXAMPLES * mean) / (sizes + PRIOR_EXAMPLES)
+        spread = (own * sizes + _PRIOR_EXAMPLES * mean) / (sizes + _PRIOR_EXAMPLES)
         parts = spread * (1 - spread) / sizes / classes**2
-        shares = parts / max(float(parts.sum()), TINY)  # of the whole: squares of parts vanish
-        freedom = 1 / max(float((shares**2 / np.maximum(1, sizes - 1)).sum()), TINY)
+        shares = parts / max(float(parts.sum()), _TINY)  # of the whole: squares of parts vanish
+        freedom = 1 / max(float((shares**2 / np.maximum(1, sizes - 1)).sum()), _TINY)
         alike = classes**2 / float((1 / sizes).sum())
         return _convert_to_interval(mean, float(parts.sum()), alike, float(freedom))
     influence = len(labels) / (classes * counts[labels]) * (hits - recall[labels])
@@ -217,7 +217,7 @@ def _estimate_by_influence(value: float, influence: NDArray[np.float64], groups:
     variance, freedom = float(square.sum()) / max(1, n - 1) / n, float(n - 1)
     if variance > 0 and n > 3:  # A few that weigh much tell less of the spread than many alike.
         kurtosis = float((square**2).mean() / square.mean() ** 2)
-        freedom = min(freedom, max(1.0, 2 * n / max(kurtosis - (n - 3) / (n - 1), TINY)))
+        freedom = min(freedom, max(1.0, 2 * n / max(kurtosis - (n - 3) / (n - 1), _TINY)))
     return _convert_to_interval(value, variance, n, freedom)
 
 
@@ -273,7 +273,7 @@ def _compute_fisher_p(inner: int, inside: int, outer: int, outside: int) -> floa
     return float(hypergeom.cdf(inner, inside + outside, inner + outer, inside))
 
 
-def find_lowest_group(hits: NDArray[np.bool_], groups: Groups, least: int = MIN_GROUP_EXAMPLES) -> LowestGroup | None:
+def find_lowest_group(hits: NDArray[np.bool_], groups: Groups, least: int = _MIN_GROUP_EXAMPLES) -> LowestGroup | None:
     """The group that is right least often, of those with enough examples.
 
     Args:
@@ -326,10 +326,10 @@ def measure_classwise_calibration(
     """
     n, classes = probabilities.shape
     draw, edges = np.random.default_rng(seed), np.linspace(0, 1, bins + 1)[1:-1]
-    sums, found = np.zeros(classes * bins), np.zeros((CALIBRATED_DRAWS + 1, classes * bins))
+    sums, found = np.zeros(classes * bins), np.zeros((_CALIBRATED_DRAWS + 1, classes * bins))
     for rows in iterate_blocks(n, classes, 1 << 20):
         part = probabilities[rows].astype(np.float64)
-        drawn = _draw_labels(part, draw.random((CALIBRATED_DRAWS, len(part))))
+        drawn = _draw_labels(part, draw.random((_CALIBRATED_DRAWS, len(part))))
         places = np.searchsorted(edges, part, side="left") + np.arange(classes) * bins
         sums += np.bincount(places.ravel(), part.ravel(), minlength=classes * bins)
         for count, each in zip(found, (labels[rows], *drawn), strict=True):

@@ -21,8 +21,8 @@ from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.quality.averaging import Floats, Ints
 
 METHODS = ("aps", "raps", "lac")
-PENALTY, FREE_CLASSES = 0.1, 1  # of RAPS: for each class beyond the first so many
-RANK_TOLERANCE = 1e-9  # of a rank: 100 times (1 − 0.41) is 59, whatever doubles make of it
+_PENALTY, _FREE_CLASSES = 0.1, 1  # of RAPS: for each class beyond the first so many
+_RANK_TOLERANCE = 1e-9  # of a rank: 100 times (1 − 0.41) is 59, whatever doubles make of it
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class ConformalThreshold:
     error_rate: float
     threshold: float
     n: int
-    penalty: float = PENALTY
-    free: int = FREE_CLASSES
+    penalty: float = _PENALTY
+    free: int = _FREE_CLASSES
 
     @property
     def has_enough_examples(self) -> bool:
@@ -119,12 +119,12 @@ def conformal_rank(n: int, error_rate: float) -> int:
     """
     if not 0 < error_rate < 1:
         raise ValueError(f"An error rate of {error_rate:g} is outside 0 to 1.")
-    return math.ceil((n + 1) * (1 - error_rate) - RANK_TOLERANCE)
+    return math.ceil((n + 1) * (1 - error_rate) - _RANK_TOLERANCE)
 
 
 def min_calibration_size(error_rate: float) -> int:
     """The smallest n whose `conformal_rank` is not beyond n: ⌈1 / α⌉ − 1."""
-    return math.ceil(1 / error_rate - RANK_TOLERANCE) - 1
+    return math.ceil(1 / error_rate - _RANK_TOLERANCE) - 1
 
 
 def conformal_quantile(scores: Floats, error_rate: float) -> float:
@@ -143,8 +143,8 @@ def fit_conformal_threshold(
     error_rate: float,
     method: str = METHODS[0],
     *,
-    penalty: float = PENALTY,
-    free: int = FREE_CLASSES,
+    penalty: float = _PENALTY,
+    free: int = _FREE_CLASSES,
 ) -> ConformalThreshold:
     """The threshold from calibration examples: validation predictions, or a half of the test's.
 

@@ -12,7 +12,7 @@ from ensemble.analysis.inference.image_groups import MIN_VARIED_GROUPS, Groups, 
 from ensemble.analysis.quality.averaging import Floats
 
 HALVINGS = 50  # of an interval of 1: what is left is below a double's rounding
-MIN_ANSWERS = 2  # right, and wrong ones: below, a rank says nothing of the spread
+_MIN_ANSWERS = 2  # right, and wrong ones: below, a rank says nothing of the spread
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class AurocEstimate:
 
 
 @dataclass(frozen=True)
-class ConfidenceGap:
+class _ConfidenceGap:
     """How much surer than right an ensemble is on average.
 
     Attributes:
@@ -77,7 +77,7 @@ def estimate_auroc(positives: Floats, negatives: Floats, level: float = 0.95, ef
     receiver operating characteristic (ROC) curve", Radiology 143 (1982), 29-36.
     """
     P, N = len(positives), len(negatives)
-    if min(P, N) < MIN_ANSWERS:
+    if min(P, N) < _MIN_ANSWERS:
         raise ValueError(f"{P} positives and {N} negatives: an AUROC needs two of either.")
     ranks = rankdata(np.concatenate([positives, negatives]))[:P]
     value = float((ranks.mean() - (P + 1) / 2) / N)
@@ -111,7 +111,7 @@ def estimate_error_detection(
     numbers from 0, are of answers that belong together; None where all are independent.
     """
     wrong = uncertainty[~right]
-    if min(len(wrong), int(right.sum())) < MIN_ANSWERS:
+    if min(len(wrong), int(right.sum())) < _MIN_ANSWERS:
         return None
     effect = 1.0 if groups is None else _estimate_auroc_effect(uncertainty, right, groups)
     return estimate_auroc(wrong, uncertainty[right], effect=effect)
@@ -146,7 +146,7 @@ def _estimate_auroc_effect(uncertainty: Floats, right: NDArray[np.bool_], groups
 
 def estimate_confidence_gap(
     confidence: Floats, right: NDArray[np.bool_], groups: Groups | None = None
-) -> ConfidenceGap:
+) -> _ConfidenceGap:
     """How much surer than right the answers (N,) are, with an interval.
 
     `groups`, (N,) numbers from 0, are of answers that belong together.
@@ -156,4 +156,4 @@ def estimate_confidence_gap(
     """
     gap = confidence.astype(np.float64) - right
     low, high = grouped_mean_interval(gap, groups, bound=1.0)
-    return ConfidenceGap(float(confidence.mean()), float(right.mean()), low, high)
+    return _ConfidenceGap(float(confidence.mean()), float(right.mean()), low, high)

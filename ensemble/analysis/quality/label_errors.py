@@ -36,14 +36,14 @@ from ensemble.analysis.quality.label_noise import (
     soften,
 )
 
-Bools = NDArray[np.bool_]
-Reckoning = Literal["likelihood", "confident learning"]
+_Bools = NDArray[np.bool_]
+_Reckoning = Literal["likelihood", "confident learning"]
 # A label's doubt assumes that at least this share of each class is mislabeled: on average 3.3 % are
 # in test sets of images (Northcutt, Athalye and Mueller 2021).
 LEAST_RATE = 0.01
 QUEUE_DOUBT = 0.05  # from which a label is in the queue, even if the ensemble agrees with it
-DRAWS_WITHOUT_ERRORS = 5
-LEAST_QUEUE = 20  # labels in the queue, if as many are contradicted by a member
+_DRAWS_WITHOUT_ERRORS = 5
+_LEAST_QUEUE = 20  # labels in the queue, if as many are contradicted by a member
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class LabelErrors:
       order: (N,), the numbers of the examples, the most doubtful label first.
     """
 
-    by: Reckoning
+    by: _Reckoning
     joint: Ints
     share: float
     low: float
@@ -77,8 +77,8 @@ class LabelErrors:
     suggested: Ints
     lowest: Floats
     agreeing: Ints
-    contradicted: Bools
-    disputed: Bools
+    contradicted: _Bools
+    disputed: _Bools
     order: Ints
 
     @property
@@ -91,11 +91,11 @@ class LabelErrors:
         """The examples to look at, the most doubtful first, however small their doubt.
 
         All whose doubt is at least `QUEUE_DOUBT` or that the ensemble contradicts; of those that a
-        single member contradicts enough to make `LEAST_QUEUE`.
+        single member contradicts enough to make `_LEAST_QUEUE`.
         """
         asked = (self.doubt >= QUEUE_DOUBT) | self.contradicted
         rest = self.order[(~asked & self.disputed)[self.order]]
-        asked[rest[: max(0, LEAST_QUEUE - int(asked.sum()))]] = True
+        asked[rest[: max(0, _LEAST_QUEUE - int(asked.sum()))]] = True
         queue: Ints = self.order[asked[self.order]]
         return queue
 
@@ -127,7 +127,7 @@ def find_label_errors(predictions: EnsemblePredictions) -> LabelErrors:
     noise = fit_label_noise(averaged, labels)
     right, wrong = estimate_likelihoods(averaged, labels, noise)
     share = float(estimate_doubt(right, wrong).mean())
-    by: Reckoning = "likelihood"
+    by: _Reckoning = "likelihood"
     kept = np.diag(noise.matrix)[labels]
     low, high = compute_rate_interval(right, wrong, kept, predictions.groups)
     low, high = low * share, min(1.0, high * share)
@@ -161,7 +161,7 @@ def find_label_errors(predictions: EnsemblePredictions) -> LabelErrors:
 def _count_without_errors(averaged: Floats, temperature: float) -> float:
     """Compute the share that confident learning counts if labels are drawn from the predictions."""
     rng, shares = np.random.default_rng(0), []
-    for _ in range(DRAWS_WITHOUT_ERRORS):
+    for _ in range(_DRAWS_WITHOUT_ERRORS):
         labels = np.empty(len(averaged), np.int64)
         for rows in iterate_blocks(*averaged.shape):
             steps = soften(averaged[rows], temperature).cumsum(axis=1)

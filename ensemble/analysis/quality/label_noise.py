@@ -14,17 +14,17 @@ import numpy as np
 from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.quality.averaging import Floats, Ints
 
-MAX_FITTED_NUMBERS = 1_000_000  # probabilities that are fitted on; of more, those of some examples
-LOG_TEMPERATURES = (-1.4, 1.4)
-TEMPERATURE_STEPS = 9
-SEARCH_ITERATIONS, ITERATIONS = 10, 40  # at each temperature, and at the one that was found
-FIRST_RATE = 0.02
+_MAX_FITTED_NUMBERS = 1_000_000  # probabilities that are fitted on; of more, those of some examples
+_LOG_TEMPERATURES = (-1.4, 1.4)
+_TEMPERATURE_STEPS = 9
+_SEARCH_ITERATIONS, _ITERATIONS = 10, 40  # at each temperature, and at the one that was found
+_FIRST_RATE = 0.02
 # Examples of each class that are mislabelled as it is on the whole, before any is seen: a class of
 # few examples has hardly a rate of its own.
-PRIOR_EXAMPLES = 10.0
-SMALLEST = 1e-12
-GOLDEN = (5**0.5 - 1) / 2
-CHI_SQUARED_95 = 3.841458820694124  # of one degree of freedom
+_PRIOR_EXAMPLES = 10.0
+_SMALLEST = 1e-12
+_GOLDEN = (5**0.5 - 1) / 2
+_CHI_SQUARED_95 = 3.841458820694124  # of one degree of freedom
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +47,8 @@ def fit_label_noise(averaged: Floats, labels: Ints) -> LabelNoise:
       averaged: (N, C), probabilities.
       labels: (N,), in [0, C).
     """
-    step = -(-averaged.size // MAX_FITTED_NUMBERS)
-    logs, labels = np.log(averaged[::step].clip(SMALLEST)), labels[::step]
+    step = -(-averaged.size // _MAX_FITTED_NUMBERS)
+    logs, labels = np.log(averaged[::step].clip(_SMALLEST)), labels[::step]
     order = np.argsort(labels, kind="stable")
     logs, labels = logs[order], labels[order]
     found: dict[float, float] = {}
@@ -56,25 +56,25 @@ def fit_label_noise(averaged: Floats, labels: Ints) -> LabelNoise:
     def fit_at(place: float) -> float:
         if place not in found:
             softened = _soften_logs(logs, np.exp(place))
-            found[place] = _fit_matrix(softened, labels, SEARCH_ITERATIONS)[0]
+            found[place] = _fit_matrix(softened, labels, _SEARCH_ITERATIONS)[0]
         return found[place]
 
-    low, high = LOG_TEMPERATURES
-    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    for _ in range(TEMPERATURE_STEPS):
+    low, high = _LOG_TEMPERATURES
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    for _ in range(_TEMPERATURE_STEPS):
         if fit_at(left) >= fit_at(right):
             high, right = right, left
-            left = high - GOLDEN * (high - low)
+            left = high - _GOLDEN * (high - low)
         else:
             low, left = left, right
-            right = low + GOLDEN * (high - low)
+            right = low + _GOLDEN * (high - low)
     temperature = float(np.exp(max(found, key=lambda place: found[place])))
-    return LabelNoise(temperature, _fit_matrix(_soften_logs(logs, temperature), labels, ITERATIONS)[1])
+    return LabelNoise(temperature, _fit_matrix(_soften_logs(logs, temperature), labels, _ITERATIONS)[1])
 
 
 def soften(probabilities: Floats, temperature: float) -> Floats:
     """(N, C), probabilities (N, C) at a temperature."""
-    return _soften_logs(np.log(probabilities.clip(SMALLEST)), temperature)
+    return _soften_logs(np.log(probabilities.clip(_SMALLEST)), temperature)
 
 
 def _soften_logs(logs: Floats, temperature: float) -> Floats:
@@ -89,18 +89,18 @@ def _soften_logs(logs: Floats, temperature: float) -> Floats:
 def _fit_matrix(probabilities: Floats, labels: Ints, iterations: int) -> tuple[float, Floats]:
     """The log likelihood, and the matrix (C, C), for labels that are sorted."""
     classes = probabilities.shape[1]
-    matrix = _build_even_matrix(FIRST_RATE, classes)
+    matrix = _build_even_matrix(_FIRST_RATE, classes)
     present, starts = np.unique(labels, return_index=True)
     likelihood = -np.inf
     for _ in range(iterations):
         weights = probabilities * matrix.T[labels]
-        every = weights.sum(axis=1, keepdims=True).clip(SMALLEST)
+        every = weights.sum(axis=1, keepdims=True).clip(_SMALLEST)
         likelihood = float(np.log(every).sum())
         weights /= every
         counts = np.zeros((classes, classes))
         counts[:, present] = np.add.reduceat(weights, starts, axis=0).T
         rate = float(1 - np.trace(counts) / counts.sum())
-        matrix = counts + PRIOR_EXAMPLES * _build_even_matrix(rate, classes)
+        matrix = counts + _PRIOR_EXAMPLES * _build_even_matrix(rate, classes)
         matrix /= matrix.sum(axis=1, keepdims=True)
     return likelihood, matrix
 
@@ -170,18 +170,18 @@ def compute_rate_interval(
       kept: (N,), the probability that what is of the label's class is labelled so.
       groups: (N,), numbers from 0, where some examples belong together.
     """
-    kept = kept.clip(min=SMALLEST)  # Of a class all labels may be wrong.
+    kept = kept.clip(min=_SMALLEST)  # Of a class all labels may be wrong.
     own, lost = right / kept, (1 - kept) / kept
-    limit = 1 / float((1 - kept).max(initial=SMALLEST))
+    limit = 1 / float((1 - kept).max(initial=_SMALLEST))
     grid = np.concatenate([[0.0], np.geomspace(1e-3, min(limit, 50.0), 400)])
-    every = (right + wrong).clip(SMALLEST)
+    every = (right + wrong).clip(_SMALLEST)
     scores = (wrong - right * lost) / every
     width = 1.0
     if groups is not None and (scores**2).sum() > 0:
         sums = np.bincount(groups, weights=scores)
         width = max(1.0, float((sums**2).sum() / (scores**2).sum()))
     heights = np.array(
-        [np.log((own * (1 - factor * (1 - kept)) + factor * wrong).clip(SMALLEST)).sum() for factor in grid]
+        [np.log((own * (1 - factor * (1 - kept)) + factor * wrong).clip(_SMALLEST)).sum() for factor in grid]
     )
-    inside = grid[heights >= heights.max() - width * CHI_SQUARED_95 / 2]
+    inside = grid[heights >= heights.max() - width * _CHI_SQUARED_95 / 2]
     return float(inside.min()), float(inside.max())

@@ -12,7 +12,7 @@ from ensemble.analysis.quality.averaging import Floats, average_probabilities, p
 
 
 @dataclass(frozen=True)
-class OodSeparation:
+class _OodSeparation:
     """How well a score tells unknown examples from known ones.
 
     Attributes:
@@ -31,7 +31,7 @@ class OodSeparation:
     aupr_chance: float
 
 
-def ood_separation(known_scores: Floats, unknown: Floats) -> OodSeparation:
+def ood_separation(known_scores: Floats, unknown: Floats) -> _OodSeparation:
     """How well a score that is high for the unknown tells it from the known.
 
     Args:
@@ -55,7 +55,7 @@ def ood_separation(known_scores: Floats, unknown: Floats) -> OodSeparation:
     up_to = np.searchsorted(ranked, unknown, side="right")
     auroc = (below + up_to).sum() / (2 * len(known_scores) * len(unknown))
     limit = ranked[-(-19 * len(known_scores) // 20) - 1]  # In whole numbers: 0.95 is not a double.
-    return OodSeparation(
+    return _OodSeparation(
         float(auroc),
         float(np.mean(unknown <= limit)),
         _compute_average_precision(ranked, np.sort(unknown)),

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
-LEAST_BANDWIDTH = 0.001  # below which it is not looked for
-BANDWIDTH_HALVINGS = 10  # of the range in which the bandwidth is looked for
-MIN_EVALUATED_POINTS = 200  # places at least where the smoothed error is looked at
-MIN_GRID_POINTS = 2_000  # places at least of the grid that is smoothed, twice over
-MIN_DENSITY = 1e-4  # of the density, where there is nobody
+_LEAST_BANDWIDTH = 0.001  # below which it is not looked for
+_BANDWIDTH_HALVINGS = 10  # of the range in which the bandwidth is looked for
+_MIN_EVALUATED_POINTS = 200  # places at least where the smoothed error is looked at
+_MIN_GRID_POINTS = 2_000  # places at least of the grid that is smoothed, twice over
+_MIN_DENSITY = 1e-4  # of the density, where there is nobody
 
 
 def smooth_calibration_error(confidence: NDArray[np.floating], right: NDArray[np.bool_]) -> float:
@@ -27,18 +27,18 @@ def smooth_calibration_error(confidence: NDArray[np.floating], right: NDArray[np
     sure = np.asarray(confidence, np.float64)
     residual = sure - right
     wide, narrow = 1.0, 0.0
-    if wide < smooth_error_at_bandwidth(sure, residual, wide):
+    if wide < _smooth_error_at_bandwidth(sure, residual, wide):
         narrow = wide
-    for _ in range(BANDWIDTH_HALVINGS if narrow < wide else 0):
+    for _ in range(_BANDWIDTH_HALVINGS if narrow < wide else 0):
         middle = (wide + narrow) / 2
-        if middle < LEAST_BANDWIDTH or middle < smooth_error_at_bandwidth(sure, residual, middle):
+        if middle < _LEAST_BANDWIDTH or middle < _smooth_error_at_bandwidth(sure, residual, middle):
             narrow = middle
         else:
             wide = middle
-    return smooth_error_at_bandwidth(sure, residual, wide)
+    return _smooth_error_at_bandwidth(sure, residual, wide)
 
 
-def smooth_error_at_bandwidth(
+def _smooth_error_at_bandwidth(
     confidence: NDArray[np.float64], residual: NDArray[np.float64], bandwidth: float
 ) -> float:
     """The mean size of the smoothed residual, at one bandwidth.
@@ -48,18 +48,18 @@ def smooth_error_at_bandwidth(
       residual: (N,), confidence minus 1 where right, else 0.
       bandwidth: the standard deviation of the kernel, in (0, 1].
     """
-    points = max(MIN_GRID_POINTS, round(20 / bandwidth)) // 2 + 1
-    evaluated = np.linspace(0, 1, max(round(10 / bandwidth), MIN_EVALUATED_POINTS))
+    points = max(_MIN_GRID_POINTS, round(20 / bandwidth)) // 2 + 1
+    evaluated = np.linspace(0, 1, max(round(10 / bandwidth), _MIN_EVALUATED_POINTS))
     on_grid = np.stack(
-        [spread_on_grid(confidence, residual, points), spread_on_grid(confidence, np.ones_like(residual), points)]
+        [_spread_on_grid(confidence, residual, points), _spread_on_grid(confidence, np.ones_like(residual), points)]
     )
-    smoothed = smooth_with_reflection(on_grid, bandwidth)
+    smoothed = _smooth_with_reflection(on_grid, bandwidth)
     grid = np.linspace(0, 1, points)
     error, density = (np.interp(evaluated, grid, curve) for curve in smoothed)
-    return float(np.abs(error).sum() / (density + MIN_DENSITY).sum())
+    return float(np.abs(error).sum() / (density + _MIN_DENSITY).sum())
 
 
-def spread_on_grid(places: NDArray[np.float64], weights: NDArray[np.float64], points: int) -> NDArray[np.float64]:
+def _spread_on_grid(places: NDArray[np.float64], weights: NDArray[np.float64], points: int) -> NDArray[np.float64]:
     """(points,), the weights on a grid over [0, 1], each shared by its two neighbours in it."""
     at = places * (points - 1)
     below = at.astype(int).clip(0, points - 2)
@@ -70,7 +70,7 @@ def spread_on_grid(places: NDArray[np.float64], weights: NDArray[np.float64], po
     return on_grid
 
 
-def smooth_with_reflection(values: NDArray[np.float64], bandwidth: float) -> NDArray[np.float64]:
+def _smooth_with_reflection(values: NDArray[np.float64], bandwidth: float) -> NDArray[np.float64]:
     """(K, points), each row smoothed by a Gaussian on [0, 1] with mirrors at both ends."""
     points = values.shape[1]
     distance = np.linspace(0, 1, points) - 0.5

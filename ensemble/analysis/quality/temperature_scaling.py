@@ -23,10 +23,10 @@ from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY, log_loss
 from ensemble.analysis.quality.quality import Quality, measure_quality
 
 MIN_TEMPERATURE, MAX_TEMPERATURE = 1 / 16, 16.0
-MIN_NLL_DIFFERENCE = 1e-12  # nats: less is rounding
+_MIN_NLL_DIFFERENCE = 1e-12  # nats: less is rounding
 MAX_FITTED_PROBABILITIES = 1 << 24  # probabilities that a temperature is fitted on, in about a second,
-MIN_FITTED_EXAMPLES = 1_000  # but on no fewer examples than these
-BLOCK_PROBABILITIES = 1 << 18  # of these at a time: more than a cache holds, for sums over long rows
+_MIN_FITTED_EXAMPLES = 1_000  # but on no fewer examples than these
+_BLOCK_PROBABILITIES = 1 << 18  # of these at a time: more than a cache holds, for sums over long rows
 MIN_JUDGED_EXAMPLES = 25  # judged examples, below which the interval of what is saved is too short
 
 
@@ -57,7 +57,7 @@ class TemperatureResult:
         Never with fewer than `MIN_JUDGED_EXAMPLES` examples. With labels drawn from the probabilities it was said
         in 0 to 3.5 % of draws, with 25 to 5,000 judged and 0 to 1,000 errors.
         """
-        return self.quality.n >= MIN_JUDGED_EXAMPLES and self.saved_low > MIN_NLL_DIFFERENCE
+        return self.quality.n >= MIN_JUDGED_EXAMPLES and self.saved_low > _MIN_NLL_DIFFERENCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def fit_temperature(probabilities: Floats, labels: Ints) -> float:
     # Of one distribution the loss is convex in 1/T, of an average it need not be: look around.
     grid = np.geomspace(1 / MAX_TEMPERATURE, 1 / MIN_TEMPERATURE, 9)
     losses = [loss(inverse) for inverse in grid]
-    if np.ptp(losses) < MIN_NLL_DIFFERENCE:
+    if np.ptp(losses) < _MIN_NLL_DIFFERENCE:
         return 1.0
     best = int(np.argmin(losses))
     bounds = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
@@ -217,7 +217,7 @@ def select_fitting_examples(labels: Ints, probability_count: int) -> NDArray[np.
       labels: (N,).
       probability_count: how many probabilities there are of each example, M times C.
     """
-    kept = min(len(labels), max(MIN_FITTED_EXAMPLES, MAX_FITTED_PROBABILITIES // probability_count))
+    kept = min(len(labels), max(_MIN_FITTED_EXAMPLES, MAX_FITTED_PROBABILITIES // probability_count))
     every = np.linspace(0, len(labels) - 1, kept).round().astype(np.int64)
     return np.sort(np.argsort(labels, kind="stable")[every])
 
@@ -254,7 +254,7 @@ def _build_temperature_loss(probabilities: Floats, labels: Ints) -> Callable[[fl
     members = probabilities.reshape(-1, *probabilities.shape[-2:])
     M, N, C = members.shape
     label, sums, parts = np.empty((N, M)).T, np.empty((M, N)), []
-    for rows in iterate_blocks(N, M * C, BLOCK_PROBABILITIES):
+    for rows in iterate_blocks(N, M * C, _BLOCK_PROBABILITIES):
         # Classes first: sums over a short last axis are several times slower.
         part = np.moveaxis(members[:, rows], -1, 0).astype(np.float64, order="C")
         logs = np.log(np.maximum(part, MIN_PROBABILITY, out=part), out=part)

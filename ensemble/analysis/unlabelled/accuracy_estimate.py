@@ -28,12 +28,12 @@ from ensemble.analysis.unlabelled.output_measures import OutputMeasures, measure
 ESTIMATORS = ("agreement", "confidence", "threshold")
 MIN_IMAGES = 30  # images, labelled or new, below which nothing is said
 DRAWS = 1_000  # of which the intervals are quantiles
-DRAW_NUMBERS = 1 << 22  # numbers that are drawn at once: 32 MB
-INTERVAL_LEVEL = 0.95
+_DRAW_NUMBERS = 1 << 22  # numbers that are drawn at once: 32 MB
+_INTERVAL_LEVEL = 0.95
 # Change of accuracy, by any estimate, beyond which a range of lower trust has no lower end. On
 # corrupted digits the accuracy falls by more than twice the estimated change from about 0.13 on.
 MAX_CHANGE = 0.1
-NO_UPPER_END = 0.9995  # which would be shown as 100.0 %
+_NO_UPPER_END = 0.9995  # which would be shown as 100.0 %
 
 Trust = Literal["checked", "lower", "none"]
 
@@ -93,9 +93,9 @@ class AccuracyFit:
         return len(self.right)
 
     def recall_estimate_errors(self, n: int) -> dict[str, NDArray[np.float64]]:
-        """`draw_estimate_errors` for n new images, drawn once: they depend on no image of these."""
+        """`_draw_estimate_errors` for n new images, drawn once: they depend on no image of these."""
         if n not in self._errors:
-            self._errors[n] = draw_estimate_errors(self, n)
+            self._errors[n] = _draw_estimate_errors(self, n)
         return self._errors[n]
 
     @property
@@ -175,7 +175,7 @@ def fit_accuracy(predictions: EnsemblePredictions) -> AccuracyFit:
     right = predictions.right
     member_errors = (predictions.votes != labels).mean(axis=0)
     temperature = _fit_bounded_temperature(measures.averaged, labels)
-    tempered, certainty = temper_outputs(measures.averaged, temperature)
+    tempered, certainty = _temper_outputs(measures.averaged, temperature)
     hits = int(right.sum())
     threshold = float(np.sort(certainty)[-hits]) if hits else math.inf
     differ = float(measures.disagreement.mean())
@@ -213,7 +213,7 @@ def estimate_accuracy(fit: AccuracyFit, new: OutputMeasures) -> AccuracyEstimate
     """Estimate the ensemble's accuracy on new images in three ways, with a range and the checks.
 
     Every interval is of the share that is right of these very images, if they are drawn like the
-    labelled ones: `draw_estimate_errors` says how. If a check fails, the range is `widen_range`.
+    labelled ones: `_draw_estimate_errors` says how. If a check fails, the range is `widen_range`.
 
     Args:
       fit: of labelled images.
@@ -240,7 +240,7 @@ def estimate_accuracy(fit: AccuracyFit, new: OutputMeasures) -> AccuracyEstimate
     likeness = compare_distributions(fit.measures, new, fit.groups)
     refusals += [] if fit.is_calibrated else ["calibration"]
     refusals += ["unlike"] if likeness.is_unlike else []
-    tempered, certainty = temper_outputs(new.averaged, fit.temperature)
+    tempered, certainty = _temper_outputs(new.averaged, fit.temperature)
     differ = float(new.disagreement.mean())
     values = {"confidence": float(tempered.mean())}
     values["threshold"] = float((certainty >= fit.threshold).mean())
@@ -263,7 +263,7 @@ def estimate_accuracy(fit: AccuracyFit, new: OutputMeasures) -> AccuracyEstimate
         disagreement=differ,
         likeness=likeness,
         refusals=tuple(refusals),
-        range=None if refusals and span[0] <= 0 and span[1] >= NO_UPPER_END else span,
+        range=None if refusals and span[0] <= 0 and span[1] >= _NO_UPPER_END else span,
     )
 
 
@@ -284,7 +284,9 @@ def widen_range(shares: Collection[EstimatedShare], accuracy: float) -> tuple[fl
     return 0.0 if max(changes) > MAX_CHANGE else max(0.0, low), min(1.0, high)
 
 
-def draw_estimate_errors(fit: AccuracyFit, n: int, draws: int = DRAWS, seed: int = 0) -> dict[str, NDArray[np.float64]]:
+def _draw_estimate_errors(
+    fit: AccuracyFit, n: int, draws: int = DRAWS, seed: int = 0
+) -> dict[str, NDArray[np.float64]]:
     """By how much estimates fall short of the accuracy on n new images, in draws of both.
 
     Each draw is of a population that the labelled images may come from, and of n images of that.
@@ -316,7 +318,7 @@ def draw_estimate_errors(fit: AccuracyFit, n: int, draws: int = DRAWS, seed: int
     wrong = (1 - fit.accuracy) * worth
     rates = random.beta(wrong + 0.5, worth - wrong + 0.5, size=draws)
     found = np.empty((draws, len(figures)))
-    step = max(1, DRAW_NUMBERS // len(rows))
+    step = max(1, _DRAW_NUMBERS // len(rows))
     values = np.stack(list(figures.values()), axis=1)
     groups = np.arange(F) if fit.groups is None else fit.groups
     for start in range(0, draws, step):
@@ -330,7 +332,7 @@ def draw_estimate_errors(fit: AccuracyFit, n: int, draws: int = DRAWS, seed: int
     return dict(zip(figures, found.T, strict=True))
 
 
-def temper_outputs(averaged: Floats, temperature: float) -> tuple[Floats, Floats]:
+def _temper_outputs(averaged: Floats, temperature: float) -> tuple[Floats, Floats]:
     """Confidence (N,) and negative entropy (N,), in nats, of distributions at a temperature."""
     distributions = apply_temperature(averaged, temperature)
     return prediction_confidence(distributions), -entropy(distributions)
@@ -352,7 +354,7 @@ def _cross_fit_confidence(averaged: Floats, labels: Ints, groups: Ints | None) -
             continue
         source = fitted if fitted.any() else judged
         temperature = _fit_bounded_temperature(averaged[source], labels[source])
-        confidence[judged] = temper_outputs(averaged[judged], temperature)[0]
+        confidence[judged] = _temper_outputs(averaged[judged], temperature)[0]
     return confidence
 
 
@@ -390,7 +392,7 @@ def _collect_short_falls(fit: AccuracyFit, rows: NDArray[np.int64], is_right: ND
 
 def _build_estimated_share(value: float, errors: NDArray[np.float64]) -> EstimatedShare:
     """The estimate within [0, 1], with the interval that its errors leave; it lies within."""
-    tail = 100 * (1 - INTERVAL_LEVEL) / 2
+    tail = 100 * (1 - _INTERVAL_LEVEL) / 2
     low, high = value + np.percentile(errors, [tail, 100 - tail])
     value = min(1.0, max(0.0, value))
     return EstimatedShare(value, min(value, max(0.0, float(low))), max(value, min(1.0, float(high))))

@@ -12,8 +12,8 @@ LEVEL = 0.05  # of all tests together: the false alarms on images drawn like the
 # Each test's share of LEVEL. The mean confidence gets most of it because it falls when more answers
 # are wrong: `benchmarks.verdicts` measures its power.
 LEVEL_SHARES = {"confidence": 0.05, "entropy": 0.05, "information": 0.05, "answers": 0.05, "mean_confidence": 0.8}
-MIN_SKEWNESS = 1e-4  # skewness below which a Pearson type III distribution is taken as normal
-MIN_EXPECTED_ANSWERS = 5  # of a class in either sample: rarer ones are counted as one
+_MIN_SKEWNESS = 1e-4  # skewness below which a Pearson type III distribution is taken as normal
+_MIN_EXPECTED_ANSWERS = 5  # of a class in either sample: rarer ones are counted as one
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ def compare_distributions(
     sizes = np.ones(labelled.n) if groups is None else np.bincount(groups)
     reference = int(labelled.n**2 / (sizes**2).sum())
     p_values = {
-        name: kolmogorov_smirnov_p_value(getattr(labelled, name), getattr(new, name), reference)
+        name: _kolmogorov_smirnov_p_value(getattr(labelled, name), getattr(new, name), reference)
         for name in ("confidence", "entropy", "information")
     }
-    p_values["answers"] = answer_share_p_value(labelled.answers, new.answers, labelled.averaged.shape[1], reference)
+    p_values["answers"] = _answer_share_p_value(labelled.answers, new.answers, labelled.averaged.shape[1], reference)
     p_values["mean_confidence"] = mean_difference_p_value(labelled.confidence, new.confidence, reference)
     means = float(labelled.confidence.mean()), float(new.confidence.mean())
     return DistributionTest(p_values, new.n, reference, means)
@@ -111,14 +111,14 @@ def mean_difference_p_value(first: Floats, second: Floats, worth: int) -> float:
     spread = math.sqrt(N * worth / (total - 1) * variance)
     skewness = N * worth * (worth - N) / ((total - 1) * (total - 2)) * third / spread**3
     z = float(apart[-N:].sum()) / spread
-    if abs(skewness) < MIN_SKEWNESS:
+    if abs(skewness) < _MIN_SKEWNESS:
         return 2 * float(ndtr(-abs(z)))
     shape = 4 / skewness**2
     reached = max(0.0, shape + math.copysign(math.sqrt(shape), skewness) * z)
     return 2 * min(0.5, float(gammainc(shape, reached)), float(gammaincc(shape, reached)))
 
 
-def kolmogorov_smirnov_p_value(first: Floats, second: Floats, worth: int) -> float:
+def _kolmogorov_smirnov_p_value(first: Floats, second: Floats, worth: int) -> float:
     """P of the largest difference between two empirical distribution functions.
 
     Args:
@@ -135,10 +135,10 @@ def kolmogorov_smirnov_p_value(first: Floats, second: Floats, worth: int) -> flo
     return float(kolmogorov(math.sqrt(worth * len(second) / (worth + len(second))) * largest))
 
 
-def answer_share_p_value(first: Ints, second: Ints, classes: int, worth: int) -> float:
+def _answer_share_p_value(first: Ints, second: Ints, classes: int, worth: int) -> float:
     """P of Pearson's χ² between the classes that two sets of images are taken for.
 
-    Classes of which fewer than `MIN_EXPECTED_ANSWERS` are expected in one of them are counted as
+    Classes of which fewer than `_MIN_EXPECTED_ANSWERS` are expected in one of them are counted as
     one, with the rarest of the others where they are fewer even so; 1 where one class is left.
 
     Args:
@@ -153,8 +153,8 @@ def answer_share_p_value(first: Ints, second: Ints, classes: int, worth: int) ->
     counts = counts * np.array([[worth / len(first)], [1.0]])
     sizes = counts.sum(axis=1)
     shares = counts.sum(axis=0) / sizes.sum()
-    common = shares * sizes.min() >= MIN_EXPECTED_ANSWERS
-    if shares[~common].sum() * sizes.min() < MIN_EXPECTED_ANSWERS and common.any():
+    common = shares * sizes.min() >= _MIN_EXPECTED_ANSWERS
+    if shares[~common].sum() * sizes.min() < _MIN_EXPECTED_ANSWERS and common.any():
         common[np.flatnonzero(common)[shares[common].argmin()]] = False
     parts = [counts[:, common], counts[:, ~common].sum(axis=1, keepdims=True)]
     counts = np.hstack([part for part in parts if part.any()])

@@ -26,7 +26,7 @@ EXCLUDED_FIELDS = ("width", "vary", "groups", "teacher", "distil_temperature", "
 Command = Callable[..., Any]
 
 
-def add_budget_options(command: Command) -> Command:
+def _add_budget_options(command: Command) -> Command:
     """One option for each setting of a run that the comparison does not set itself."""
     for field in reversed(list_setting_fields(EnsembleConfig)):
         if field.name not in EXCLUDED_FIELDS:
@@ -35,7 +35,7 @@ def add_budget_options(command: Command) -> Command:
 
 
 @click.command(name="budget")
-@add_budget_options
+@_add_budget_options
 @click.option("--seeds", type=int, default=3, help="Number of seeds of each; 3 by default.")
 @click.option("--rates", metavar="FACTORS", help="Factors of the learning rate to choose from; 0.3,1,2 by default.")
 def run_budget_command(seeds: int, rates: str | None, **chosen: Any) -> None:
@@ -46,10 +46,10 @@ def run_budget_command(seeds: int, rates: str | None, **chosen: Any) -> None:
     """
     settings = {name: value for name, value in chosen.items() if value is not None}
     config = EnsembleConfig(**{"validation": DEFAULT_VALIDATION, **settings})
-    budget = Budget(config, seeds, parse_rate_factors(rates) if rates else DEFAULT_RATE_FACTORS)
+    budget = Budget(config, seeds, _parse_rate_factors(rates) if rates else DEFAULT_RATE_FACTORS)
     try:
         results = evaluate_competitors(
-            BudgetWorker(budget, finish_queued_run, lambda line: print_line(line, err=True)).train_competitors()
+            BudgetWorker(budget, _finish_queued_run, lambda line: print_line(line, err=True)).train_competitors()
         )
     except RunStoppedError as stop:
         exit_with_result(
@@ -59,12 +59,12 @@ def run_budget_command(seeds: int, rates: str | None, **chosen: Any) -> None:
         )
     for line in words.format_budget_lines(results):
         print_line(line, err=True)
-    result = {"budget": budget.id, "state": "finished", "seeds": seeds, **serialize_standings(results)}
+    result = {"budget": budget.id, "state": "finished", "seeds": seeds, **_serialize_standings(results)}
     click.echo(json.dumps(result))
     raise SystemExit(EXIT_STATUSES["finished"])
 
 
-def parse_rate_factors(text: str) -> tuple[float, ...]:
+def _parse_rate_factors(text: str) -> tuple[float, ...]:
     """Numbers between commas.
 
     Raises:
@@ -76,13 +76,13 @@ def parse_rate_factors(text: str) -> tuple[float, ...]:
         raise ConfigError(f"rates is {text!r:.40}: give factors of the learning rate, such as 0.3,1,2.") from error
 
 
-def finish_queued_run(run: runs.Run) -> runs.Run:
+def _finish_queued_run(run: runs.Run) -> runs.Run:
     """A queued run, brought to its end."""
     with ProgressLine(run.id) as line:
         return runs.execute_run(run.id, line.show_run)
 
 
-def serialize_standings(competitor_results: list[CompetitorResult]) -> dict[str, Any]:
+def _serialize_standings(competitor_results: list[CompetitorResult]) -> dict[str, Any]:
     """How all came out, ready for JSON; docs/budget.md says what each name is."""
     return {"competitors": [_serialize_standing(result) for result in competitor_results]}
 

@@ -27,7 +27,7 @@ from ensemble.views.numeric.numeric_comparison import (
 from ensemble.wording import formats
 from ensemble.wording.verdicts import comparison_text as words
 
-MIN_COMPARED_RUNS, MAX_COMPARED_RUNS = 2, 50
+_MIN_COMPARED_RUNS, MAX_COMPARED_RUNS = 2, 50
 
 
 @click.command(name="compare")
@@ -53,14 +53,14 @@ def run_compare_command(
     if any(find_any_numeric_run(run_id) for run_id in (*run_ids, *filter(None, [baseline]))):
         if by or tag or sweep:
             raise click.UsageError("Runs that predict numbers are compared by their ids alone.")
-        print_numeric_comparison(run_ids, baseline, as_json)
+        _print_numeric_comparison(run_ids, baseline, as_json)
         return
     names = [name for part in by for name in part.split(",") if name]
-    chosen = find_compared_runs([*run_ids, *filter(None, [baseline])], [tag, sweep])
+    chosen = _find_compared_runs([*run_ids, *filter(None, [baseline])], [tag, sweep])
     groups = group_runs(chosen, names or None)
     comparison_table = build_comparison_table(groups, baseline)
     if as_json:
-        click.echo(json.dumps(serialize_comparison(comparison_table, names)))
+        click.echo(json.dumps(_serialize_comparison(comparison_table, names)))
         return
     for line in words.format_comparison_lines(comparison_table, chosen[0].data.noun):
         print_line(line)
@@ -68,7 +68,7 @@ def run_compare_command(
         print_line(f"Note: {warning}", err=True)
 
 
-def find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> list[stored.Run]:
+def _find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> list[stored.Run]:
     """The runs that are named, and those with one of the tags, each once.
 
     Raises:
@@ -84,16 +84,16 @@ def find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> li
                 f"No run has the tag “{tag:.60}”: a sweep tags its runs with its id, and you can add tags on Runs."
             )
         runs_by_id |= {run.id: run for run in tagged}
-    if not MIN_COMPARED_RUNS <= len(runs_by_id) <= MAX_COMPARED_RUNS:
+    if not _MIN_COMPARED_RUNS <= len(runs_by_id) <= MAX_COMPARED_RUNS:
         raise ConfigError(
             f"{formats.format_count(len(runs_by_id), 'run')} cannot be compared: name "
-            f"{MIN_COMPARED_RUNS} to {MAX_COMPARED_RUNS}, or choose them by --tag or --sweep. "
+            f"{_MIN_COMPARED_RUNS} to {MAX_COMPARED_RUNS}, or choose them by --tag or --sweep. "
             "`ensemble runs list` shows all of them."
         )
     return list(runs_by_id.values())
 
 
-def serialize_comparison(table: ComparisonTable, by: Sequence[str]) -> dict[str, Any]:
+def _serialize_comparison(table: ComparisonTable, by: Sequence[str]) -> dict[str, Any]:
     """What is compared, ready for JSON; docs/command-line.md says what each name is."""
     return {
         "by": list(by) or None,
@@ -101,11 +101,11 @@ def serialize_comparison(table: ComparisonTable, by: Sequence[str]) -> dict[str,
         "tests": table.tests,
         "note": table.note,
         "warnings": list(table.warnings),
-        "groups": [serialize_comparison_group(column) for column in table.columns],
+        "groups": [_serialize_comparison_group(column) for column in table.columns],
     }
 
 
-def serialize_comparison_group(column: GroupColumn) -> dict[str, Any]:
+def _serialize_comparison_group(column: GroupColumn) -> dict[str, Any]:
     """One group of the object."""
     figures = {name: serialize_metric(figure) for name, figure in column.metrics.items()}
     return {
@@ -115,14 +115,14 @@ def serialize_comparison_group(column: GroupColumn) -> dict[str, Any]:
         "counted": list(column.run_ids),
         "epochs": list(column.epochs),
         "chosen": sorted(column.chosen),
-        "settings": collect_group_settings(column.group),
+        "settings": _collect_group_settings(column.group),
         "figures": figures,
         "difference": serialize_difference(column.difference),
         "why": column.no_difference_reason,
     }
 
 
-def collect_group_settings(group: RunGroup) -> dict[str, list[Any]]:
+def _collect_group_settings(group: RunGroup) -> dict[str, list[Any]]:
     """Each setting's distinct values in the group's runs; of an imported run what is known."""
     every = [collect_run_settings(run) for run in group.runs]
     return {name: list({repr(settings[name]): settings[name] for settings in every}.values()) for name in every[0]}
@@ -159,7 +159,7 @@ def serialize_difference(difference: GroupDifference | None) -> dict[str, Any] |
     }
 
 
-def print_numeric_comparison(run_ids: Sequence[str], baseline: str | None, as_json: bool) -> None:
+def _print_numeric_comparison(run_ids: Sequence[str], baseline: str | None, as_json: bool) -> None:
     """Runs that predict numbers, each against the baseline, by default the last one named.
 
     Raises:

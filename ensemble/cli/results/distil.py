@@ -24,7 +24,7 @@ EXCLUDED_FIELDS = ("dataset", "teacher", "distil_temperature", "distil_alpha")
 Command = Callable[..., Any]
 
 
-def add_student_options(command: Command) -> Command:
+def _add_student_options(command: Command) -> Command:
     """One option for each setting of the student that its teacher does not say."""
     for field in reversed(list_setting_fields(EnsembleConfig)):
         if field.name not in EXCLUDED_FIELDS:
@@ -50,7 +50,7 @@ def add_student_options(command: Command) -> Command:
     "--tag", "tags", metavar="TAG", multiple=True, help="Tag to find and compare the student by; can be repeated."
 )
 @click.option("--json", is_flag=True, expose_value=False, help="The default; accepted for clarity.")
-@add_student_options
+@_add_student_options
 def run_distil_command(run_id: str, tags: tuple[str, ...], **chosen: Any) -> None:
     """Train one network that learns from what the ensemble RUN says of the training images.
 
@@ -65,17 +65,17 @@ def run_distil_command(run_id: str, tags: tuple[str, ...], **chosen: Any) -> Non
     result: dict[str, Any] = {**summarize_run(run), "teacher": run_id, "against_teacher": None}
     if run.state == "finished":
         try:
-            comparison = compare_student(run)
+            comparison = _compare_student(run)
         except EnsembleError as error:
             print_line(f"Note: {error}", err=True)
         else:
-            for line in list_comparison_lines(comparison, run.data.noun):
+            for line in _list_comparison_lines(comparison, run.data.noun):
                 print_line(line, err=True)
             result["against_teacher"] = serialize_teacher_comparison(comparison)
     exit_with_result(run.state, run.message, result)
 
 
-def compare_student(run: runs.Run) -> TeacherComparison:
+def _compare_student(run: runs.Run) -> TeacherComparison:
     """A student beside its teacher, after the epoch that it is shown by.
 
     Raises:
@@ -85,7 +85,7 @@ def compare_student(run: runs.Run) -> TeacherComparison:
     return compare_with_teacher(run, epoch.epoch, epoch.measure)
 
 
-def list_comparison_lines(comparison: TeacherComparison, noun: str) -> list[str]:
+def _list_comparison_lines(comparison: TeacherComparison, noun: str) -> list[str]:
     """The verdict and what carries it, a sentence a line."""
     accuracy, nll = judge_losses(comparison)
     lines = [
@@ -108,9 +108,9 @@ def serialize_teacher_comparison(comparison: TeacherComparison) -> dict[str, Any
     return {
         "verdict": words.describe_teacher_verdict(accuracy, nll),
         "images": comparison.gain.n,
-        "student": serialize_judged_run(comparison.student),
-        "teacher": serialize_judged_run(comparison.teacher),
-        "losses": {loss.metric: serialize_loss(loss) for loss in (accuracy, nll)},
+        "student": _serialize_judged_run(comparison.student),
+        "teacher": _serialize_judged_run(comparison.teacher),
+        "losses": {loss.metric: _serialize_loss(loss) for loss in (accuracy, nll)},
         "ece": {
             "student": comparison.ece.ensemble,
             "teacher": comparison.ece.members,
@@ -123,7 +123,7 @@ def serialize_teacher_comparison(comparison: TeacherComparison) -> dict[str, Any
     }
 
 
-def serialize_judged_run(judged: JudgedRun) -> dict[str, Any]:
+def _serialize_judged_run(judged: JudgedRun) -> dict[str, Any]:
     """One of the two, ready for JSON."""
     return {
         "run_id": judged.run.id,
@@ -137,7 +137,7 @@ def serialize_judged_run(judged: JudgedRun) -> dict[str, Any]:
     }
 
 
-def serialize_loss(loss: NonInferiority) -> dict[str, Any]:
+def _serialize_loss(loss: NonInferiority) -> dict[str, Any]:
     """What is shown of one figure, ready for JSON."""
     return {
         "loss": loss.loss,

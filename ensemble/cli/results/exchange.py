@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # As `ensemble.export` has them; the second are what trackers of experiments read.
 EXPORT_FORMAT_NAMES = ("npz", "safetensors", "onnx", "stablehlo", "folder", "csv", "tensorboard")
-TRACKER_NAMES = ("csv", "tensorboard")
-FIGURE_TOLERANCE = 1e-5
+_TRACKER_NAMES = ("csv", "tensorboard")
+_FIGURE_TOLERANCE = 1e-5
 
 
 @click.command(name="import")
@@ -45,7 +45,7 @@ def run_import_command(files: tuple[Path, ...], name: str, run_id: str, labels_a
         if labels_as or noun:
             option = "--labels" if labels_as else "--noun"
             raise click.UsageError(f"{option} is for files of predictions: a report says it.")
-        import_report_runs(files, name, run_id)
+        _import_report_runs(files, name, run_id)
         return
     if run_id:
         raise click.UsageError("--run is for reports: files of predictions are one run.")
@@ -75,7 +75,7 @@ def run_import_command(files: tuple[Path, ...], name: str, run_id: str, labels_a
     click.echo(json.dumps({**summarize_run(run), **counts, "notes": list(outputs.notes)}))
 
 
-def import_report_runs(files: tuple[Path, ...], name: str, run_id: str) -> None:
+def _import_report_runs(files: tuple[Path, ...], name: str, run_id: str) -> None:
     """Every run of the reports, or the one of this id, as a new run."""
     report_capsules = exchange.find_report_capsules(exchange.read_reports(files), run_id)
     if name and len(report_capsules) > 1:
@@ -95,7 +95,7 @@ def escape_path_surrogates(path: Path) -> str:
     return str(path).encode("utf-8", "backslashreplace").decode()
 
 
-def parse_temperature(text: str | None) -> "Temperature":
+def _parse_temperature(text: str | None) -> "Temperature":
     """A temperature as it was typed: a number, or a word that `export_members` knows.
 
     Raises:
@@ -113,7 +113,7 @@ def parse_temperature(text: str | None) -> "Temperature":
         ) from error
 
 
-def export_ensemble(
+def _export_ensemble(
     run_id: str,
     file: Path,
     format_name: str,
@@ -133,7 +133,7 @@ def export_ensemble(
     if find_export_format(format_name).holds_weights and not with_members:
         raise click.UsageError(f"--format {format_name} holds the members' parameters: add --with-members.")
     written = export_members(run_id, file, format_name, epoch=epoch, temperature=temperature, replace=force)
-    if written.recorded and not has_equal_figures(written):
+    if written.recorded and not _has_equal_figures(written):
         print_line(
             "The figures of the file are not quite the run's: its numbers were rounded otherwise as it trained.",
             err=True,
@@ -156,9 +156,9 @@ def export_ensemble(
     )
 
 
-def has_equal_figures(written: "ExportedFile") -> bool:
+def _has_equal_figures(written: "ExportedFile") -> bool:
     """Whether the figures of a file are those of the run, but for the rounding of float32."""
-    return all(abs(figure - written.recorded[name]) <= FIGURE_TOLERANCE for name, figure in written.figures.items())
+    return all(abs(figure - written.recorded[name]) <= _FIGURE_TOLERANCE for name, figure in written.figures.items())
 
 
 @click.command(name="export")
@@ -179,7 +179,7 @@ def has_equal_figures(written: "ExportedFile") -> bool:
 @click.option(
     "--to",
     "tracker",
-    type=click.Choice(TRACKER_NAMES),
+    type=click.Choice(_TRACKER_NAMES),
     help="The curves and figures for a tracker of experiments; the same as --format.",
 )
 @click.option(
@@ -211,12 +211,12 @@ def run_export_command(
     if tracker and format_name:
         raise click.UsageError("Give --format or --to, not both.")
     format_name = format_name or tracker or "npz"
-    temperature = parse_temperature(temperature_text)
+    temperature = _parse_temperature(temperature_text)
     if with_members or format_name != "npz":
         if all_epochs or images is not None:
             option = "--all-epochs" if all_epochs else "--images"
             raise click.UsageError(f"{option} is of predictions: leave it out.")
-        export_ensemble(run_id, file, format_name, with_members, epoch=epoch, temperature=temperature, force=force)
+        _export_ensemble(run_id, file, format_name, with_members, epoch=epoch, temperature=temperature, force=force)
         return
     if temperature is not None:
         raise click.UsageError("--temperature is of programs: add --format onnx or stablehlo.")

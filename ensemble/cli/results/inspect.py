@@ -43,7 +43,7 @@ def run_inspect_command(
     run_id: str, view: str | None, epoch: int | None, chosen: tuple[str, ...], as_json: bool
 ) -> None:
     """Show the answers of all views, or one view whole; the help is `HELP`."""
-    choices = dict(map(parse_view_choice, chosen))
+    choices = dict(map(_parse_view_choice, chosen))
     if choices and view is None:
         raise ConfigError("--choose is for one view: name the view as well.")
     numeric_run = find_any_numeric_run(run_id)
@@ -55,7 +55,7 @@ def run_inspect_command(
     if named:
         summary = summarize_view(named, evaluated, choices)
         if as_json:
-            click.echo(json.dumps({**serialize_epoch(evaluated), **summary.to_dict()}))
+            click.echo(json.dumps({**_serialize_epoch(evaluated), **summary.to_dict()}))
             return
         print_line(f"{evaluated.source} · {named.title}")
         for line in summary.to_text().splitlines():
@@ -64,14 +64,14 @@ def run_inspect_command(
     summaries = [summarize_view(view_entry, evaluated) for view_entry in offered.values()]
     if as_json:
         views = [summary.to_answer() for summary in summaries]
-        click.echo(json.dumps({**serialize_epoch(evaluated), "views": views}))
+        click.echo(json.dumps({**_serialize_epoch(evaluated), "views": views}))
         return
     print_line(evaluated.source)
     for summary in summaries:
-        print_view_answer(summary)
+        _print_view_answer(summary)
 
 
-def parse_view_choice(text: str) -> tuple[str, str]:
+def _parse_view_choice(text: str) -> tuple[str, str]:
     """A choice as it is written, NAME=WORD.
 
     Raises:
@@ -83,7 +83,7 @@ def parse_view_choice(text: str) -> tuple[str, str]:
     return name, word
 
 
-def serialize_epoch(epoch: EvaluatedEpoch | EvaluatedNumbers) -> dict[str, object]:
+def _serialize_epoch(epoch: EvaluatedEpoch | EvaluatedNumbers) -> dict[str, object]:
     """What is inspected, ready for JSON."""
     counted = "examples" if isinstance(epoch, EvaluatedNumbers) else "images"
     return {
@@ -94,6 +94,6 @@ def serialize_epoch(epoch: EvaluatedEpoch | EvaluatedNumbers) -> dict[str, objec
     }
 
 
-def print_view_answer(summary: ViewSummary) -> None:
+def _print_view_answer(summary: ViewSummary) -> None:
     """A view's answer in a line for people."""
     print_line(f"{summary.view.name:<14} {summary.answer}")

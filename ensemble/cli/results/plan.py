@@ -51,7 +51,7 @@ def run_plan_command(
         least = words.format_budget(costs, maps.test.plans[0].cost)
         raise ConfigError(f"That is too little for any plan of this run: choose at least {least}.")
     if as_json:
-        click.echo(json.dumps({"run_id": run.id, **serialize_plan_choice(choice, maps, costs)}))
+        click.echo(json.dumps({"run_id": run.id, **_serialize_plan_choice(choice, maps, costs)}))
         return
     n, members = maps.test.n, maps.test.members
     print_line(f"For {words.format_budget(costs, passes)}.")
@@ -68,7 +68,7 @@ def run_plan_command(
             print_line(line)
 
 
-def serialize_plan_choice(choice: PlanChoice, maps: PlanGrids, costs: PlanCosts) -> dict[str, Any]:
+def _serialize_plan_choice(choice: PlanChoice, maps: PlanGrids, costs: PlanCosts) -> dict[str, Any]:
     """The choice and the whole map, ready for JSON."""
     grid = maps.test
     return {
@@ -76,21 +76,21 @@ def serialize_plan_choice(choice: PlanChoice, maps: PlanGrids, costs: PlanCosts)
         "chosen_on": maps.selection_split,
         "budget": costs.training_work(EnsemblePlan(1, choice.budget)),
         "paid": choice.affordable_plans,
-        "best": {**serialize_plan(choice.best, costs), **vars(choice.best_estimate)},
-        "candidates": [serialize_plan(candidate, costs) for candidate in choice.candidates],
+        "best": {**_serialize_plan(choice.best, costs), **vars(choice.best_estimate)},
+        "candidates": [_serialize_plan(candidate, costs) for candidate in choice.candidates],
         "runner_up": serialize_plan_loss(choice.runner_up) if choice.runner_up else None,
         "to_be_sure": vars(choice.sample_size) if choice.sample_size else None,
         "losses": [serialize_plan_loss(loss) for loss in choice.losses],
         "n": grid.n,
         "exact": grid.exact,
         "map": [
-            {**serialize_plan(plan, costs), **{name: grid.mean(plan, name) for name in PLAN_METRICS}}
+            {**_serialize_plan(plan, costs), **{name: grid.mean(plan, name) for name in PLAN_METRICS}}
             for plan in grid.plans
         ],
     }
 
 
-def serialize_plan(plan: EnsemblePlan, costs: PlanCosts) -> dict[str, Any]:
+def _serialize_plan(plan: EnsemblePlan, costs: PlanCosts) -> dict[str, Any]:
     """A plan and what it costs."""
     seconds = costs.training_seconds(plan)
     return {

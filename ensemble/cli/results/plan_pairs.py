@@ -13,16 +13,16 @@ from ensemble.planning.plan_costs import PlanCosts
 from ensemble.planning.plan_grids import PlanGrids, load_plan_grids
 from ensemble.wording.verdicts import plan as words
 
-PLAN_PATTERN = re.compile(r"([1-9][0-9]{0,3})x([1-9][0-9]{0,3})(?:@(.+))?")
+_PLAN_PATTERN = re.compile(r"([1-9][0-9]{0,3})x([1-9][0-9]{0,3})(?:@(.+))?")
 
 
-def parse_plan(text: str) -> tuple[EnsemblePlan, str | None]:
+def _parse_plan(text: str) -> tuple[EnsemblePlan, str | None]:
     """A plan as it is written, and the run that it is of where that is another.
 
     Raises:
       ConfigError: it is none.
     """
-    if not (match := PLAN_PATTERN.fullmatch(text)):
+    if not (match := _PLAN_PATTERN.fullmatch(text)):
         raise ConfigError(f"{text!r:.60} is not a plan: 3x5 is 3 members for 5 epochs, 1x15@RUN is one of another run.")
     return EnsemblePlan(int(match[1]), int(match[2])), match[3]
 
@@ -34,7 +34,7 @@ def compare_plan_pair(run: runs.Run, maps: PlanGrids, pair: tuple[str, str], fig
       ConfigError: one of them is no plan.
       RunError: a run does not have it, or was tested on other images.
     """
-    (first, elsewhere), (second, other_id) = map(parse_plan, pair)
+    (first, elsewhere), (second, other_id) = map(_parse_plan, pair)
     if elsewhere:
         raise ConfigError("The first plan is of RUN itself: name another run in the second.")
     if other_id is None or other_id == run.id:
@@ -49,7 +49,7 @@ def compare_plan_pair(run: runs.Run, maps: PlanGrids, pair: tuple[str, str], fig
 
 def print_plan_pair(two: PlanComparison, pair: tuple[str, str], costs: PlanCosts) -> None:
     """The comparison in lines for people."""
-    plans = [parse_plan(plan_text)[0] for plan_text in pair]
+    plans = [_parse_plan(plan_text)[0] for plan_text in pair]
     print_line(words.describe_two_plans(two, *map(words.format_plan, plans)))
     sentence = f"The first is {words.describe_plan_loss(two.metric, two.loss)}."
     if not two.loss.loss_sign:

@@ -57,7 +57,7 @@ def run_predict_command(
     failed, marks = False, list[Digit]()
     classifier = open_classifier(run_id, epoch)
     fitted = fit_run_accuracy(find_run(run_id), classifier.epoch) if estimate else None
-    for path, result in predict_pictures(classifier, images, refuse):
+    for path, result in _predict_pictures(classifier, images, refuse):
         if isinstance(result, EnsembleError):
             failed = True
             print_line(f"{escape_path_bytes(path)}: {result}", err=True)
@@ -72,7 +72,7 @@ def run_predict_command(
     sys.exit(1 if failed else 0)
 
 
-def predict_pictures(
+def _predict_pictures(
     classifier: Classifier, paths: Sequence[Path], refuse: float
 ) -> Iterator[tuple[Path, tuple[dict[str, Any], Reading] | ImageError]]:
     """For each path what the ensemble reads in it, or why it cannot be read; one at a time.
@@ -102,29 +102,29 @@ def read_picture(classifier: Classifier, content: bytes, refuse: float) -> tuple
 
 
 def format_prediction_line(reading: dict[str, Any]) -> str:
-    """One line for people on what `predict_pictures` found in a picture."""
+    """One line for people on what `_predict_pictures` found in a picture."""
     if reading["refused"]:
         answer = reading["refused"]
     elif not reading["digits"]:
         answer = "no digits."
     elif all(digit["rejected"] for digit in reading["digits"]):
-        answer = describe_abstention(reading["digits"])
+        answer = _describe_abstention(reading["digits"])
     else:
         answer = (
-            f"{reading['text']}  ({describe_reading_confidence(reading)}; votes "
-            f"{format_picture_votes(reading['digits'])})"
+            f"{reading['text']}  ({_describe_reading_confidence(reading)}; votes "
+            f"{_format_picture_votes(reading['digits'])})"
         )
     return " ".join([f"{reading['image']}: {answer}", *reading["notes"]])
 
 
-def describe_abstention(digits: Sequence[dict[str, Any]]) -> str:
+def _describe_abstention(digits: Sequence[dict[str, Any]]) -> str:
     """What is said where every mark is rejected: there are no odds on nothing."""
     if len(digits) == 1:
         return f"{ABSTENTION_PHRASE}. {digits[0]['why']}".strip()
     return f"{ABSTENTION_PHRASE}: I recognise none of the {len(digits)} marks."
 
 
-def describe_reading_confidence(reading: dict[str, Any]) -> str:
+def _describe_reading_confidence(reading: dict[str, Any]) -> str:
     """The probability that everything reported is right: "97.3 %", "97.3 % of the other"."""
     probability_text = formats.format_probability(reading["confidence"])
     accepted_count = sum(not digit["rejected"] for digit in reading["digits"])
@@ -137,12 +137,12 @@ def describe_reading_confidence(reading: dict[str, Any]) -> str:
     )
 
 
-def format_picture_votes(digits: Sequence[dict[str, Any]]) -> str:
+def _format_picture_votes(digits: Sequence[dict[str, Any]]) -> str:
     """The members' votes on each mark, a dash for one that is rejected: "4 9 | – | 7 7"."""
-    return " | ".join("–" if digit["rejected"] else format_vote_row(digit["named_votes"]) for digit in digits)
+    return " | ".join("–" if digit["rejected"] else _format_vote_row(digit["named_votes"]) for digit in digits)
 
 
-def format_vote_row(names: Sequence[str]) -> str:
+def _format_vote_row(names: Sequence[str]) -> str:
     """Votes in a row: "7 7 1", long names parted by commas."""
     return (" " if max(map(len, names)) == 1 else ", ").join(names)
 

@@ -27,7 +27,7 @@ def print_table_answers(run: NumericRun, files: tuple[Path, ...], epoch: int | N
     answers = answer_table(run, read_data_table(files[0]), epoch)
     for note in answers.notes:
         print_line(note, err=True)
-    columns = build_answer_columns(answers)
+    columns = _build_answer_columns(answers)
     if not as_json:
         click.echo(",".join(COLUMNS))
     for row in zip(*(columns[name] for name in COLUMNS), strict=True):
@@ -38,7 +38,7 @@ def print_table_answers(run: NumericRun, files: tuple[Path, ...], epoch: int | N
             click.echo(",".join(map(str, cells)))
 
 
-def build_answer_columns(answers: NumericAnswers) -> dict[str, Any]:
+def _build_answer_columns(answers: NumericAnswers) -> dict[str, Any]:
     """The columns of `COLUMNS`, (N,) each, in the target's unit."""
     mixture, tail = answers.mixture, (1 - LEVEL) / 2
     return {

@@ -14,17 +14,17 @@ from ensemble.cli.server_port import FIRST_UNPRIVILEGED_PORT, MAX_PORT, find_fre
 from ensemble.errors import ConfigError
 from ensemble.wording import formats
 
-DEFAULT_HOST, DEFAULT_PORT = "localhost", 8700
+_DEFAULT_HOST, _DEFAULT_PORT = "localhost", 8700
 
 
 @click.command(name="serve")
 @click.argument("run_id", metavar="RUN")
-@click.option("--host", default=DEFAULT_HOST, help="Address to listen on; localhost by default: this machine.")
+@click.option("--host", default=_DEFAULT_HOST, help="Address to listen on; localhost by default: this machine.")
 @click.option(
     "--port",
     type=click.IntRange(0, MAX_PORT),
-    default=DEFAULT_PORT,
-    help=f"Port to listen on; {DEFAULT_PORT} by default, 0 for any that is free.",
+    default=_DEFAULT_PORT,
+    help=f"Port to listen on; {_DEFAULT_PORT} by default, 0 for any that is free.",
 )
 @click.option(
     "--allowed-host",
@@ -72,13 +72,13 @@ def run_serve_command(
     runs.require_training_config(run)
     numbers = parse_member_numbers(run, members) if members is not None else None
     guard, token_made = build_request_guard(host, hosts, token_file)
-    with open_port(host, port) as listening:
+    with _open_port(host, port) as listening:
         print_line("Opening the members.", err=True)
         served = open_served_ensemble(run_id, epoch, numbers, refuse)
         print_line("Compiling for every size of batch: seconds when it is done again.", err=True)
         served.compile_programs()
         address = listening.getsockname()
-        url = f"http://{format_host(host)}:{address[1]}"
+        url = f"http://{_format_host(host)}:{address[1]}"
 
         def announce() -> None:
             if as_json:
@@ -103,7 +103,7 @@ def run_serve_command(
         run_server(build_application(served, guard), listening, announce)
 
 
-def open_port(host: str, port: int) -> socket.socket:
+def _open_port(host: str, port: int) -> socket.socket:
     """A socket that listens.
 
     Raises:
@@ -121,7 +121,7 @@ def open_port(host: str, port: int) -> socket.socket:
         if error.errno == errno.EACCES:
             raise ConfigError(
                 f"Port {port} is kept for the system: choose one from "
-                f"{FIRST_UNPRIVILEGED_PORT:,}, such as --port {DEFAULT_PORT}."
+                f"{FIRST_UNPRIVILEGED_PORT:,}, such as --port {_DEFAULT_PORT}."
             ) from error
         raise ConfigError(
             f"This machine cannot listen on {host:.80} ({error.strerror or error}): use --host "
@@ -129,7 +129,7 @@ def open_port(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def format_host(host: str) -> str:
+def _format_host(host: str) -> str:
     """A host as an address of HTTP has it; what stands for every address as localhost."""
     if host in ("0.0.0.0", "::", ""):
         return "localhost"

@@ -28,7 +28,7 @@ def run_worth_command(run_id: str, against: str | None, passes: int, as_json: bo
     run = runs.find_run(run_id)
     cheap_ensembles = measure_cheap_ensembles(run, runs.find_run(against) if against else None, passes)
     if as_json:
-        click.echo(json.dumps({"run_id": run.id, **serialize_worths(cheap_ensembles)}))
+        click.echo(json.dumps({"run_id": run.id, **_serialize_worths(cheap_ensembles)}))
         return
     width = max(len(words.format_cheaper_ensemble(entry)) for entry in cheap_ensembles.rows)
     for row in cheap_ensembles.rows:
@@ -41,7 +41,7 @@ def run_worth_command(run_id: str, against: str | None, passes: int, as_json: bo
         print_line(f"Note: {note}", err=True)
 
 
-def serialize_worths(worths: CheapEnsembleWorths) -> dict[str, Any]:
+def _serialize_worths(worths: CheapEnsembleWorths) -> dict[str, Any]:
     """What was found, ready for JSON."""
     return {
         "against": worths.against,

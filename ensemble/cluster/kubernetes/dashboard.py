@@ -13,8 +13,8 @@ from ensemble.cluster.kubernetes.pods import (
 from ensemble.cluster.kubernetes.settings import KubernetesConfig
 
 DASHBOARD_PORT = 8501
-DASHBOARD_CORES = 2
-HEALTH_SCRIPT = (
+_DASHBOARD_CORES = 2
+_HEALTH_SCRIPT = (
     "from http.client import HTTPConnection as to; at = to('127.0.0.1', {port}, timeout=5); "
     "at.request('GET', '/_stcore/health'); raise SystemExit(at.getresponse().status != 200)"
 )
@@ -46,7 +46,7 @@ def build_dashboard_deployment(config: KubernetesConfig, networks: str = "") -> 
 
 def build_health_command(port: int = DASHBOARD_PORT) -> list[str]:
     """A command that succeeds where the dashboard answers on this port of its own pod."""
-    return ["python", "-c", HEALTH_SCRIPT.format(port=port)]
+    return ["python", "-c", _HEALTH_SCRIPT.format(port=port)]
 
 
 def _build_dashboard_container(networks: str) -> Resource:
@@ -65,13 +65,13 @@ def _build_dashboard_container(networks: str) -> Resource:
         ],
         # What is launched on its pages works in this pod: no process waits for that.
         "env": [
-            *build_container_environment(DASHBOARD_CORES, networks),
+            *build_container_environment(_DASHBOARD_CORES, networks),
             {"name": "ENSEMBLE_WARM_WORKER", "value": "0"},
         ],
         # No liveness probe: a server that is slow for a while is not killed, nor what it works on.
         "readinessProbe": probe,
         "resources": {
             "requests": {"cpu": "500m", "memory": "1Gi"},
-            "limits": {"cpu": str(DASHBOARD_CORES), "memory": "4Gi"},
+            "limits": {"cpu": str(_DASHBOARD_CORES), "memory": "4Gi"},
         },
     }

@@ -11,8 +11,8 @@ from ensemble.cluster.kubernetes.training import TrainingSpec, build_training_jo
 from ensemble.cluster.kubernetes.volumes import build_volume_claims
 
 # What every reader of YAML, of whatever version, takes for a string without quotes.
-PLAIN_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9/]*([.-][A-Za-z0-9/]+)*")
-YAML_KEYWORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
+_PLAIN_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9/]*([.-][A-Za-z0-9/]+)*")
+_YAML_KEYWORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
 
 
 class _QuotingDumper(yaml.SafeDumper):
@@ -27,7 +27,7 @@ class _QuotingDumper(yaml.SafeDumper):
 
 def _represent_string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     # PyYAML reads 1e-05 as a string, kubectl as a number: neither is asked.
-    plain = PLAIN_PATTERN.fullmatch(text) and text.lower() not in YAML_KEYWORDS
+    plain = _PLAIN_PATTERN.fullmatch(text) and text.lower() not in _YAML_KEYWORDS
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
 
 

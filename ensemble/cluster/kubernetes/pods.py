@@ -7,7 +7,7 @@ from ensemble.cluster.kubernetes.settings import KubernetesConfig
 
 Resource = dict[str, Any]
 
-RUNS_MOUNT, DATA_MOUNT, TEMPORARY_MOUNT = "/runs", "/data", "/tmp"
+_RUNS_MOUNT, _DATA_MOUNT, _TEMPORARY_MOUNT = "/runs", "/data", "/tmp"
 CONTAINER_NAME = "ensemble"
 
 
@@ -60,10 +60,10 @@ def build_container_environment(cores: int, networks: str = "") -> list[Resource
       networks: of a person's own, whose code it may import, separated by commas.
     """
     values = {
-        "ENSEMBLE_RUNS": RUNS_MOUNT,
-        "ENSEMBLE_DATA": DATA_MOUNT,
-        "HOME": TEMPORARY_MOUNT,
-        "XDG_CACHE_HOME": f"{TEMPORARY_MOUNT}/cache",
+        "ENSEMBLE_RUNS": _RUNS_MOUNT,
+        "ENSEMBLE_DATA": _DATA_MOUNT,
+        "HOME": _TEMPORARY_MOUNT,
+        "XDG_CACHE_HOME": f"{_TEMPORARY_MOUNT}/cache",
         "JAX_NUM_CPU_DEVICES": str(cores),
         **({NETWORKS_VARIABLE: networks} if networks else {}),
     }
@@ -80,8 +80,8 @@ def _build_base_container(config: KubernetesConfig) -> Resource:
             "readOnlyRootFilesystem": True,
         },
         "volumeMounts": [
-            {"name": "runs", "mountPath": RUNS_MOUNT},
-            {"name": "data", "mountPath": DATA_MOUNT},
-            {"name": "temporary", "mountPath": TEMPORARY_MOUNT},
+            {"name": "runs", "mountPath": _RUNS_MOUNT},
+            {"name": "data", "mountPath": _DATA_MOUNT},
+            {"name": "temporary", "mountPath": _TEMPORARY_MOUNT},
         ],
     }

@@ -14,9 +14,9 @@ from ensemble.cluster.kubernetes.settings import KubernetesConfig
 # Each submission has a number of its own here: so a pod that is started again can tell a Stop that
 # was meant for it from one that the person who applied the manifest again has done with.
 SUBMISSION_VARIABLE = "ENSEMBLE_SUBMISSION"
-SUBMISSION_LABEL = "metadata.labels['batch.kubernetes.io/controller-uid']"
+_SUBMISSION_LABEL = "metadata.labels['batch.kubernetes.io/controller-uid']"
 # What no second try would mend: a bad value, and numbers that diverge (`ensemble.cli.program`).
-EXIT_REFUSED, EXIT_DIVERGED = 2, 3
+_EXIT_REFUSED, EXIT_DIVERGED = 2, 3
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _build_failure_rules() -> list[Resource]:
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
         {
             "action": "FailJob",
-            "onExitCodes": {"containerName": CONTAINER_NAME, "operator": "In", "values": [EXIT_REFUSED]},
+            "onExitCodes": {"containerName": CONTAINER_NAME, "operator": "In", "values": [_EXIT_REFUSED]},
         },
         {
             "action": "FailIndex",
@@ -93,7 +93,7 @@ def _build_training_container(config: KubernetesConfig, training: TrainingSpec) 
     room = {"ephemeral-storage": f"{disk}Gi"} if disk else {}
     # As much as at most: whoever gets cores of their own has members pinned to them.
     resources = {"cpu": str(config.cpus), "memory": f"{config.memory}Gi", **cards, **room}
-    submission = {"name": SUBMISSION_VARIABLE, "valueFrom": {"fieldRef": {"fieldPath": SUBMISSION_LABEL}}}
+    submission = {"name": SUBMISSION_VARIABLE, "valueFrom": {"fieldRef": {"fieldPath": _SUBMISSION_LABEL}}}
     return {
         "command": ["python", "-P", "-m", "ensemble", "work-pod", training.run_id, *training.arguments],
         "env": [*build_container_environment(config.cpus, training.networks), submission],

@@ -21,7 +21,7 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 @dataclass(frozen=True)
-class ValueFormat:
+class _ValueFormat:
     """What a word has to be.
 
     Attributes:
@@ -48,12 +48,12 @@ class ValueFormat:
 _CLAIM = "a name that Kubernetes allows: lower-case letters, digits, hyphens and dots, at most 253"
 VALUE_FORMATS = {
     # The longest pod's name is made of it: NAME-dashboard and what the cluster adds.
-    "name": ValueFormat(
+    "name": _ValueFormat(
         re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?"),
         40,
         "lower-case letters, digits and hyphens, a letter first, at most 40 characters",
     ),
-    "image": ValueFormat(
+    "image": _ValueFormat(
         re.compile(
             rf"({_HOST}(\.{_HOST})*(:[0-9]{{1,5}})?/)?{_PATH}(/{_PATH})*"
             r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?"
@@ -61,12 +61,12 @@ VALUE_FORMATS = {
         400,
         "an image's name, such as registry.example.org/ensemble:1.0",
     ),
-    "runs_claim": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM),
-    "data_claim": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM),
-    "pull_secret": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
-    "priority_class": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
-    "storage_class": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
-    "gpu_resource": ValueFormat(
+    "runs_claim": _ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM),
+    "data_claim": _ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM),
+    "pull_secret": _ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
+    "priority_class": _ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
+    "storage_class": _ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
+    "gpu_resource": _ValueFormat(
         re.compile(rf"{_SUBDOMAIN}/{_WORD}"), 317, "a resource of Kubernetes, such as nvidia.com/gpu or amd.com/gpu"
     ),
 }
@@ -79,7 +79,7 @@ _PAIRS = {
     "annotation": "an annotation such as kueue.x-k8s.io/queue-name=team, at most 4,096 characters",
 }
 OWN_LABEL_PREFIX = "app.kubernetes.io/"
-MAX_ANNOTATION_LENGTH = 4096
+_MAX_ANNOTATION_LENGTH = 4096
 
 
 def parse_pair(option: str, text: str) -> tuple[str, str]:
@@ -95,7 +95,7 @@ def parse_pair(option: str, text: str) -> tuple[str, str]:
     key, between, value = text.partition("=")
     fits = _is_label_value(value)
     if option == "annotation":
-        fits = value.isprintable() and len(value) <= MAX_ANNOTATION_LENGTH
+        fits = value.isprintable() and len(value) <= _MAX_ANNOTATION_LENGTH
     if not between or not _is_label_key(key) or not fits:
         raise ConfigError(f"{option} is {_format_value(text)}: it has to be KEY=VALUE, {_PAIRS[option]}.")
     return key, value

@@ -61,7 +61,7 @@ class DecisionLog:
           StorageError: the file is there and cannot be read.
         """
         try:
-            return select_last_of_each(self._read_live_decisions())
+            return _select_last_of_each(self._read_live_decisions())
         except (OSError, ValueError) as error:
             raise StorageError(
                 f"The decisions about labels in {self.path} cannot be read "
@@ -177,7 +177,7 @@ def list_matching_decisions(
     )
 
 
-def select_last_of_each(decisions: tuple[LabelDecision, ...]) -> tuple[LabelDecision, ...]:
+def _select_last_of_each(decisions: tuple[LabelDecision, ...]) -> tuple[LabelDecision, ...]:
     """Of each image the last decision, in the order of these."""
     last = {decision.image_key: decision for decision in decisions}
     return tuple(each for each in decisions if last[each.image_key] is each)

@@ -34,11 +34,11 @@ from ensemble.storage.plain_files import read_limited_bytes
 from ensemble.storage.text_encoding import detect_text_encoding, is_utf8_text
 
 COLUMNS = ("split", "number", "image", "label", "decision", "new_label", "decided", "run", "person")
-DELIMITERS = (",", ";", "\t")
+_DELIMITERS = (",", ";", "\t")
 SPLITS = ("train", "test")
-MAX_TABLE_BYTES = 2**27
-MAX_LISTED_PROBLEMS = 10
-MAX_CELL_LETTERS = 60  # that a sentence repeats
+_MAX_TABLE_BYTES = 2**27
+_MAX_LISTED_PROBLEMS = 10
+_MAX_CELL_LETTERS = 60  # that a sentence repeats
 
 Cells = dict[str, str]
 
@@ -150,8 +150,8 @@ def read_label_changes(path: Path, dataset: Dataset) -> LabelChanges:
         changes.add_decision(split, number, decision, int(finder.find_labels(split)[number]), new_label)
         changes.add_run(cells.get("run", ""))
     if problems:
-        more = len(problems) - MAX_LISTED_PROBLEMS
-        listing = "; ".join(problems[:MAX_LISTED_PROBLEMS]) + (f"; and {more:,} more" * (more > 0))
+        more = len(problems) - _MAX_LISTED_PROBLEMS
+        listing = "; ".join(problems[:_MAX_LISTED_PROBLEMS]) + (f"; and {more:,} more" * (more > 0))
         rows = "1 row does" if len(problems) == 1 else f"{len(problems):,} rows do"
         raise DataError(
             f"{rows} not fit {dataset.name}, and nothing was changed: {listing}. Mend or delete "
@@ -182,7 +182,7 @@ def _iterate_table_rows(path: Path) -> Iterator[tuple[int, Cells]]:
 
 def _read_table_text(path: Path) -> str:
     try:
-        content = read_limited_bytes(path, MAX_TABLE_BYTES)
+        content = read_limited_bytes(path, _MAX_TABLE_BYTES)
     except OSError as error:
         raise DataError(
             f"{path} cannot be read ({describe_os_error(error)}): give the CSV file that Labels or "
@@ -197,7 +197,7 @@ def _read_table_text(path: Path) -> str:
 def _detect_delimiter(text: str) -> str:
     """What parts the columns: a spreadsheet may have saved it with semicolons or tabs."""
     first = text.partition("\n")[0]
-    return max(DELIMITERS, key=first.count)
+    return max(_DELIMITERS, key=first.count)
 
 
 def _fold_column_name(name: str) -> str:
@@ -293,4 +293,4 @@ def _read_row(cells: Cells, finder: _ImageFinder) -> tuple[str, int, str, int]:
 
 
 def _shorten(text: str) -> str:
-    return sanitize_text(text)[:MAX_CELL_LETTERS]
+    return sanitize_text(text)[:_MAX_CELL_LETTERS]

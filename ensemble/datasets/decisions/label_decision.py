@@ -18,7 +18,7 @@ WRONG_LABEL_DECISIONS = (RELABEL, REMOVE)  # those that change the dataset
 UNDO = "undo"  # of a line: it takes another back
 NO_CLASS = -1
 
-ClassNumber = Annotated[int, NumberRange(NO_CLASS, 2**31 - 1)]
+_ClassNumber = Annotated[int, NumberRange(NO_CLASS, 2**31 - 1)]
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class LabelDecision:
     decision: str
     number: Count = 0
     image: str = ""
-    label: ClassNumber = NO_CLASS
-    new_label: ClassNumber = NO_CLASS
+    label: _ClassNumber = NO_CLASS
+    new_label: _ClassNumber = NO_CLASS
     run: str = ""
     at: Time = 0.0
     person: str = ""

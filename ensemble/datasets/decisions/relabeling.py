@@ -27,13 +27,13 @@ from ensemble.datasets.registry import find_dataset_entry
 from ensemble.errors import DataError
 from ensemble.storage.atomic_files import read_json, write_json
 
-VERSION_SUFFIX = re.compile(r"_([1-9]\d{0,5})$")
+_VERSION_SUFFIX = re.compile(r"_([1-9]\d{0,5})$")
 TITLE_SUFFIX = re.compile(r" \([1-9]\d{0,5}\)$")
-MAX_NAME_LETTERS = 32
-FIRST_VERSION = 2  # the dataset itself is the first
+_MAX_NAME_LETTERS = 32
+_FIRST_VERSION = 2  # the dataset itself is the first
 
 
-class RelabeledSource:
+class _RelabeledSource:
     """A dataset as it is after changes; a `source.PictureSource`.
 
     Args:
@@ -87,12 +87,12 @@ def describe_changes(changes: LabelChanges) -> str:
 
 def suggest_version_name(name: str) -> str:
     """A free name for the next version of a dataset: "leaves_2", after that "leaves_3"."""
-    found = VERSION_SUFFIX.search(name)
-    stem, number = (name[: found.start()], int(found[1])) if found else (name, FIRST_VERSION - 1)
+    found = _VERSION_SUFFIX.search(name)
+    stem, number = (name[: found.start()], int(found[1])) if found else (name, _FIRST_VERSION - 1)
     while True:
         number += 1
         suffix = f"_{number}"
-        candidate = stem[: MAX_NAME_LETTERS - len(suffix)] + suffix
+        candidate = stem[: _MAX_NAME_LETTERS - len(suffix)] + suffix
         folder = custom_registry.custom_datasets_folder() / candidate
         if candidate not in RESERVED_NAMES and not folder.exists():
             return candidate
@@ -116,7 +116,7 @@ def list_relabeled_versions(name: str, fingerprint: str) -> dict[str, custom_reg
 
 def find_equal_version(dataset: Dataset, changes: LabelChanges) -> str:
     """The name of a version that has these very changes; "" where there is none."""
-    source = RelabeledSource(dataset, changes, PictureSurvey())
+    source = _RelabeledSource(dataset, changes, PictureSurvey())
     crc32s = [compute_labels_crc32(source.labels[split]) for split in SPLITS]
     removed = [len(changes.removed[split]) for split in SPLITS]
     return next(
@@ -162,7 +162,7 @@ def relabel_dataset(
     if custom_registry.find_custom_entry(new_name):
         raise DataError(staging.describe_taken_name(new_name))
     folder, _ = dataset_builder.stage_custom_dataset(
-        RelabeledSource(dataset, changes, _survey_dataset(dataset, entry)),
+        _RelabeledSource(dataset, changes, _survey_dataset(dataset, entry)),
         PreparationSettings(merge_classes=False),
         called,
         progress,
@@ -181,7 +181,7 @@ def relabel_dataset(
 
 def _find_suffix(name: str) -> str:
     """What tells a version's title from another's: its number, else its name."""
-    found = VERSION_SUFFIX.search(name)
+    found = _VERSION_SUFFIX.search(name)
     return found[1] if found else name
 
 

@@ -32,14 +32,14 @@ def load_custom_dataset(entry: DatasetEntry) -> Dataset:
             custom_registry.custom_datasets_folder() / entry.name, entry, note.labels_crc32, note.whole_groups
         )
     except FileNotFoundError as error:
-        raise NotPreparedError(describe_damaged_dataset(entry, "one of its files is missing")) from error
+        raise NotPreparedError(_describe_damaged_dataset(entry, "one of its files is missing")) from error
     except DamagedFileError as error:
-        raise NotPreparedError(describe_damaged_dataset(entry, str(error))) from error
+        raise NotPreparedError(_describe_damaged_dataset(entry, str(error))) from error
     except OSError as error:
-        raise NotPreparedError(describe_damaged_dataset(entry, describe_os_error(error))) from error
+        raise NotPreparedError(_describe_damaged_dataset(entry, describe_os_error(error))) from error
 
 
-def describe_damaged_dataset(entry: DatasetEntry, what: str) -> str:
+def _describe_damaged_dataset(entry: DatasetEntry, what: str) -> str:
     """What to say of one that cannot be read."""
     return (
         f"{entry.title} cannot be read ({what}): remove it with `ensemble data remove {entry.name}`, then add it again."

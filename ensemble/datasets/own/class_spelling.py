@@ -15,10 +15,10 @@ from ensemble.datasets.own.request import CHOICE_OPTIONS
 from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, PictureSurvey, Pixels, UnreadablePicture
 from ensemble.errors import DataError
 
-MAX_PAIRS = 3  # that are named
+_MAX_PAIRS = 3  # that are named
 
 
-class MergedClassSource:
+class _MergedClassSource:
     """A source some of whose classes are one; a `source.PictureSource`.
 
     Args:
@@ -62,14 +62,14 @@ def resolve_class_spelling(source: PictureSource, merge: bool | None) -> Picture
     names = source.class_names
     forms = [unicodedata.normalize("NFC", name) for name in names]
     folded = [fold_class_name(name) for name in names]
-    alike = group_places(folded)
+    alike = _group_places(folded)
     undecided = [[names[place] for place in places] for places in alike if len({forms[place] for place in places}) > 1]
     if undecided and merge is None:
         raise DataError(
             f"{describe_similar_names(undecided)} differ only in capitals, spaces or "
             f"underscores: say whether they are one class with {CHOICE_OPTIONS}."
         )
-    together = alike if merge else group_places(forms)
+    together = alike if merge else _group_places(forms)
     counts = np.zeros(len(names), np.int64)
     for labels in source.labels.values():
         counts += np.bincount(labels, minlength=len(names))
@@ -86,7 +86,7 @@ def resolve_class_spelling(source: PictureSource, merge: bool | None) -> Picture
         for place, places in kept.items()
         if len(places) > 1
     ]
-    return MergedClassSource(source, numbers, tuple(forms[place] for place in sorted(kept)), notes[:MAX_PAIRS])
+    return _MergedClassSource(source, numbers, tuple(forms[place] for place in sorted(kept)), notes[:_MAX_PAIRS])
 
 
 def fold_class_name(name: str) -> str:
@@ -95,7 +95,7 @@ def fold_class_name(name: str) -> str:
     return re.sub(r"[\s_]+", "", plain) or plain
 
 
-def group_places(keys: Sequence[str]) -> list[list[int]]:
+def _group_places(keys: Sequence[str]) -> list[list[int]]:
     """The places of equal keys together, each list in order."""
     groups: dict[str, list[int]] = {}
     for place, key in enumerate(keys):
@@ -105,6 +105,6 @@ def group_places(keys: Sequence[str]) -> list[list[int]]:
 
 def describe_similar_names(groups: Sequence[Sequence[str]]) -> str:
     """Names in quotes: "“Cat” and “cat”; “dog” and “Dog”; and 2 more pairs"."""
-    listed = ["“" + "” and “".join(names[:MAX_PAIRS]) + "”" for names in groups[:MAX_PAIRS]]
-    more = len(groups) - MAX_PAIRS
+    listed = ["“" + "” and “".join(names[:_MAX_PAIRS]) + "”" for names in groups[:_MAX_PAIRS]]
+    more = len(groups) - _MAX_PAIRS
     return "; ".join(listed) + (f"; and {more:,} more" if more > 0 else "")

@@ -29,8 +29,8 @@ from ensemble.datasets.progress import Progress
 from ensemble.errors import DataError
 from ensemble.storage.atomic_files import write_json
 
-TEST_GROUPS_STREAM = 0x6E57  # tells these draws from any other by the same seed
-MAX_SIZES_LISTED = 20  # that are told, the commonest
+_TEST_GROUPS_STREAM = 0x6E57  # tells these draws from any other by the same seed
+_MAX_SIZES_LISTED = 20  # that are told, the commonest
 
 
 def add_custom_dataset(
@@ -132,7 +132,7 @@ def _build_staged_dataset(
     )
     # Last: a folder without it is no dataset.
     write_json(folder / custom_registry.NOTE_FILE, vars(note), durable=True)
-    sizes = [(*size, many) for size, many in survey.sizes.most_common(MAX_SIZES_LISTED)]
+    sizes = [(*size, many) for size, many in survey.sizes.most_common(_MAX_SIZES_LISTED)]
     listed = [(sanitize_text(picture.location), picture.reason) for picture in copied.unreadable]
     if copies:  # For whoever looks at runs of it.
         load_training_copies(note.fingerprint, lambda: copies)
@@ -211,7 +211,7 @@ def _draw_test_groups(
     count = len(np.unique(groups))
     if count < 2:
         raise DataError("All pictures are of one group: add others, or leave the groups out.")
-    words = np.random.PCG64([TEST_GROUPS_STREAM, how.seed]).random_raw(int(groups.max()) + 1)
+    words = np.random.PCG64([_TEST_GROUPS_STREAM, how.seed]).random_raw(int(groups.max()) + 1)
     wanted = math.ceil(how.test_share * len(groups))
     tests, _ = select_whole_groups(labels, groups, words, wanted, may_exceed=True)
     if not tests.any():

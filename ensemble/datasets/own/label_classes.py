@@ -16,17 +16,17 @@ from ensemble.datasets.label_meanings import (
 from ensemble.errors import DataError
 
 Label = int | str
-ClassOf = dict[Label, int]  # the class's number of each label
+_ClassOf = dict[Label, int]  # the class's number of each label
 
 
-def list_class_readings(labels: Collection[Label], names: Sequence[str]) -> dict[str, ClassOf]:
+def list_class_readings(labels: Collection[Label], names: Sequence[str]) -> dict[str, _ClassOf]:
     """Every way to read labels as classes, by its name in `LABEL_READINGS`.
 
     Args:
       labels: each different one, whole numbers or text.
       names: of the classes.
     """
-    readings = dict[str, ClassOf]()
+    readings = dict[str, _ClassOf]()
     if named := _match_names(labels, names):
         readings["names"] = named
     numbers = {label: parse_whole_number(str(label)) for label in labels}
@@ -37,7 +37,7 @@ def list_class_readings(labels: Collection[Label], names: Sequence[str]) -> dict
     return readings
 
 
-def _match_names(labels: Collection[Label], names: Sequence[str]) -> ClassOf:
+def _match_names(labels: Collection[Label], names: Sequence[str]) -> _ClassOf:
     """The class of each label by its name, as it is spelt, else as a number; {} where one has none.
 
     As a number "01" is 1, unless two names are one then.
@@ -50,8 +50,8 @@ def _match_names(labels: Collection[Label], names: Sequence[str]) -> ClassOf:
 
 
 def choose_class_reading(
-    readings: Mapping[str, ClassOf], names: Sequence[str], where: str, wanted: str = ""
-) -> tuple[ClassOf, list[str]]:
+    readings: Mapping[str, _ClassOf], names: Sequence[str], where: str, wanted: str = ""
+) -> tuple[_ClassOf, list[str]]:
     """The reading that is meant, and what is to be said of it.
 
     Labels that count from 1 are never taken so unasked.

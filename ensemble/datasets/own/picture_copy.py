@@ -15,7 +15,7 @@ from ensemble.datasets.own.row_writer import RowWriter
 from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, Pixels, UnreadablePicture
 from ensemble.datasets.progress import REPORT_INTERVAL_S, Progress
 
-MAX_UNREADABLE_LISTED = 20  # unreadable files; the others are counted
+_MAX_UNREADABLE_LISTED = 20  # unreadable files; the others are counted
 SPLITS = arrays.SPLITS
 
 
@@ -64,7 +64,7 @@ def copy_pictures(
             teller.count_picture()
             if isinstance(picture, UnreadablePicture):
                 copied.unreadable_count += 1
-                if len(copied.unreadable) < MAX_UNREADABLE_LISTED:
+                if len(copied.unreadable) < _MAX_UNREADABLE_LISTED:
                     copied.unreadable.append(picture)
                 continue
             part = split if tests is None else SPLITS[int(tests[number])]

@@ -28,10 +28,10 @@ def load_dataset_levels(name: str, fingerprint: str) -> PictureLevels:
     note = custom_registry.read_custom_note(name)
     if note is None or note.fingerprint != fingerprint:
         return STANDARD_LEVELS
-    levels = {kind: parse_levels(pair) for kind, pair in note.levels.items()}
+    levels = {kind: _parse_levels(pair) for kind, pair in note.levels.items()}
     return PictureLevels(levels.get("shallow") or BYTE_LEVELS, levels.get("deep"), levels.get("fraction"), note.ground)
 
 
-def parse_levels(pair: list[float]) -> Levels | None:
+def _parse_levels(pair: list[float]) -> Levels | None:
     """Black and white as they were kept; None where they are none."""
     return (pair[0], pair[1]) if len(pair) == 2 and pair[0] < pair[1] else None

@@ -88,7 +88,7 @@ class DatasetNaming:
     noun: str = "image"
 
     def __post_init__(self) -> None:
-        check_dataset_name(self.name)
+        _check_dataset_name(self.name)
         title = sanitize_text(self.title) or self.name.replace("_", " ").capitalize()
         object.__setattr__(self, "title", title)
         object.__setattr__(self, "noun", sanitize_text(self.noun) or "image")
@@ -101,7 +101,7 @@ class DatasetNaming:
                 raise ConfigError(f"The {what} has {len(text):,} characters: it has to have {MAX_NAME_LENGTH} at most.")
 
 
-def check_dataset_name(name: str) -> None:
+def _check_dataset_name(name: str) -> None:
     """Raises ConfigError unless this can be the name of a person's own dataset."""
     if name in RESERVED_NAMES:
         raise ConfigError(f"The name {name} is reserved by the program: choose another.")

@@ -7,7 +7,7 @@ from types import TracebackType
 
 import numpy as np
 
-BLOCK_BYTES = 2**20  # of rows that are written at once
+_BLOCK_BYTES = 2**20  # of rows that are written at once
 HEADER = 128  # bytes, whatever the shape: a multiple of 64, as NumPy wants it
 MAGIC = b"\x93NUMPY\x01\x00"
 
@@ -27,7 +27,7 @@ class RowWriter:
     def __init__(self, path: Path, dtype: str, shape: tuple[int, ...]) -> None:
         self._dtype, self._shape = np.dtype(dtype), shape
         self.rows = 0
-        self._digest, self._held, self._held_bytes = hashlib.sha256(), bytearray(BLOCK_BYTES), 0
+        self._digest, self._held, self._held_bytes = hashlib.sha256(), bytearray(_BLOCK_BYTES), 0
         self._file = path.open("xb")
         self._file.write(bytes(HEADER))
 
@@ -35,9 +35,9 @@ class RowWriter:
         """Add rows (B, …) of the type; OSError where the disk is full."""
         content = np.ascontiguousarray(rows, self._dtype).reshape(-1, *self._shape)
         data = content.reshape(-1).view(np.uint8).data
-        if self._held_bytes + len(data) > BLOCK_BYTES:
+        if self._held_bytes + len(data) > _BLOCK_BYTES:
             self._write_held_rows()
-        if len(data) > BLOCK_BYTES:
+        if len(data) > _BLOCK_BYTES:
             self._write_bytes(data)
         else:
             self._held[self._held_bytes : self._held_bytes + len(data)] = data

@@ -18,8 +18,8 @@ from ensemble.datasets.own.sources.folders.folder_walk import FolderWalk
 from ensemble.datasets.own.sources.tables import pixel_csv
 from ensemble.errors import ConfigError, DataError
 
-TFDS_PREFIX = "tfds:"
-ACCEPTED_SOURCES = (
+_TFDS_PREFIX = "tfds:"
+_ACCEPTED_SOURCES = (
     "give a folder with one folder of pictures for each class, a folder of IDX, .npy or CIFAR's "
     "binary files, an .npz or .mat file, a .csv of pixels, or tfds:NAME"
 )
@@ -49,31 +49,31 @@ def open_picture_source(named: str, seed: int = 0, class_pattern: str = "", labe
 
 
 def _open_named_source(named: str, seed: int, class_pattern: str, labels_as: str) -> PictureSource:
-    if named.startswith(TFDS_PREFIX):
+    if named.startswith(_TFDS_PREFIX):
         from ensemble.datasets.own.sources.tfds import TfdsSource  # late: TensorFlow Datasets takes a while
 
-        return TfdsSource(named.removeprefix(TFDS_PREFIX))
+        return TfdsSource(named.removeprefix(_TFDS_PREFIX))
     path = Path(named).expanduser()
     if path.is_dir():
         if class_pattern:
             return FolderSource(path, seed, class_pattern)
-        return open_folder_source(path, seed, labels_as)
+        return _open_folder_source(path, seed, labels_as)
     if class_pattern:
         raise ConfigError(f"{CLASS_PATTERN_OPTION} is of pictures' names: give their folder.")
     if not path.is_file():
-        raise DataError(f"There is no file or folder {named!r:.200}: {ACCEPTED_SOURCES}.")
-    if arrays := open_file_arrays(path):
+        raise DataError(f"There is no file or folder {named!r:.200}: {_ACCEPTED_SOURCES}.")
+    if arrays := _open_file_arrays(path):
         return ArraySource(arrays, labels_as)
     if path.suffix.lower() == ".parquet":
-        return open_parquet_source([path], path)
+        return _open_parquet_source([path], path)
     if path.suffix.lower() == ".tar" and is_webdataset(path):
         return WebDatasetSource([path], path, seed, labels_as)
     if zipfile.is_zipfile(path) or path.name.lower().endswith((".tar", ".tgz", ".tar.gz", ".7z")):
         raise DataError(f"{path.name} is an archive: unpack it and give the folder.")
-    raise DataError(f"{path.name} is not a supported kind of file: {ACCEPTED_SOURCES}.")
+    raise DataError(f"{path.name} is not a supported kind of file: {_ACCEPTED_SOURCES}.")
 
 
-def open_folder_source(path: Path, seed: int, labels_as: str = "") -> PictureSource:
+def _open_folder_source(path: Path, seed: int, labels_as: str = "") -> PictureSource:
     """The source in a folder: by the files that it holds, else by its folders.
 
     Raises:
@@ -82,26 +82,26 @@ def open_folder_source(path: Path, seed: int, labels_as: str = "") -> PictureSou
     folder = source_folder.list_source_folder(path)
     if find_idx_files(folder.path):
         return IdxSource(folder.path)
-    if arrays := find_folder_arrays(folder):
+    if arrays := _find_folder_arrays(folder):
         return ArraySource(arrays, labels_as)
     # A folder of pictures is known by the first of them, before all files are looked through.
     if not FolderWalk(path).has_pictures(path):
         if shards := list_shards(path, ".parquet"):
-            return open_parquet_source(shards, path)
+            return _open_parquet_source(shards, path)
         shards = list_shards(path, ".tar")
         if shards and is_webdataset(shards[0]):
             return WebDatasetSource(shards, path, seed, labels_as)
     return FolderSource(path, seed)
 
 
-def open_parquet_source(paths: Sequence[Path], root: Path) -> PictureSource:
+def _open_parquet_source(paths: Sequence[Path], root: Path) -> PictureSource:
     """The source in Parquet files; DataError where they are none."""
     from ensemble.datasets.own.sources.encoded.parquet_pictures import ParquetSource  # late: Arrow takes a while
 
     return ParquetSource(paths, root)
 
 
-def find_folder_arrays(folder: source_folder.SourceFolder) -> NamedArrays | None:
+def _find_folder_arrays(folder: source_folder.SourceFolder) -> NamedArrays | None:
     """The arrays that a folder's files are; None where it holds none.
 
     Raises:
@@ -116,7 +116,7 @@ def find_folder_arrays(folder: source_folder.SourceFolder) -> NamedArrays | None
     return pixel_csv.find_pixel_files(folder)
 
 
-def open_file_arrays(path: Path) -> NamedArrays | None:
+def _open_file_arrays(path: Path) -> NamedArrays | None:
     """The arrays in a file; None where its name is none of such a file.
 
     Raises:

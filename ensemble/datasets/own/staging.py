@@ -20,8 +20,8 @@ from ensemble.errors import DataError, StorageError
 from ensemble.storage.disk_errors import FULL_ERRNOS, describe_os_error
 from ensemble.storage.file_lock import hold_folder_lock, is_locked
 
-SUFFIX = ".part"
-ACCEPTANCE_TIMEOUT_S = 24 * 3600.0  # for one that is whole to be accepted
+_SUFFIX = ".part"
+_ACCEPTANCE_TIMEOUT_S = 24 * 3600.0  # for one that is whole to be accepted
 
 
 @contextlib.contextmanager
@@ -35,8 +35,8 @@ def open_staging_folder(name: str) -> Iterator[Path]:
         own = custom_registry.custom_datasets_folder()
         own.mkdir(parents=True, exist_ok=True)
         with hold_folder_lock(own, lambda: None):  # nobody takes a new one for one that was left
-            remove_stale_staging(own)
-            folder = own / f".{name}-{uuid.uuid4().hex[:12]}{SUFFIX}"
+            _remove_stale_staging(own)
+            folder = own / f".{name}-{uuid.uuid4().hex[:12]}{_SUFFIX}"
             folder.mkdir()
             held.enter_context(hold_folder_lock(folder, lambda: None))
         try:
@@ -46,14 +46,14 @@ def open_staging_folder(name: str) -> Iterator[Path]:
             raise
 
 
-def remove_stale_staging(own: Path) -> None:
+def _remove_stale_staging(own: Path) -> None:
     """Remove what killed preparations have left, and what nobody has accepted for a day."""
-    for folder in own.glob(f".*{SUFFIX}"):
+    for folder in own.glob(f".*{_SUFFIX}"):
         if is_locked(folder) is not False:
             continue
         with contextlib.suppress(OSError):
             whole = (folder / custom_registry.NOTE_FILE).is_file()
-            if not whole or time.time() - folder.stat().st_mtime > ACCEPTANCE_TIMEOUT_S:
+            if not whole or time.time() - folder.stat().st_mtime > _ACCEPTANCE_TIMEOUT_S:
                 shutil.rmtree(folder)
 
 
@@ -95,7 +95,7 @@ def remove_custom_dataset(name: str) -> None:
       StorageError: it cannot be removed.
     """
     own = custom_registry.custom_datasets_folder()
-    hidden = own / f".{name}-{uuid.uuid4().hex[:12]}{SUFFIX}"
+    hidden = own / f".{name}-{uuid.uuid4().hex[:12]}{_SUFFIX}"
     if not custom_registry.NAME_PATTERN.fullmatch(name) or not os.path.lexists(own / name):
         there = ", ".join(custom_registry.list_custom_datasets()) or "none"
         raise DataError(f"You have not added a dataset {name!r:.60}. Your own are: {there:.300}.")
@@ -123,7 +123,7 @@ def convert_staging_errors(name: str) -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno in FULL_ERRNOS:
-            raise StorageError(describe_full_staging_disk(name)) from error
+            raise StorageError(_describe_full_staging_disk(name)) from error
         folder = custom_registry.custom_datasets_folder()
         raise StorageError(
             f"The dataset {name} cannot be saved in {folder} ({describe_os_error(error)}): "
@@ -131,7 +131,7 @@ def convert_staging_errors(name: str) -> Iterator[None]:
         ) from error
 
 
-def describe_full_staging_disk(name: str, needed: int | None = None) -> str:
+def _describe_full_staging_disk(name: str, needed: int | None = None) -> str:
     """Says that the disk is full; `needed` is the bytes that have to be free."""
     space = f"{max(1, round(needed / 1e6)):,} MB" if needed else "some space"
     return (
@@ -144,4 +144,4 @@ def describe_full_staging_disk(name: str, needed: int | None = None) -> str:
 def check_staging_space(name: str, needed: int) -> None:
     """Raises StorageError where the data folder's disk has no `needed` bytes left."""
     if shutil.disk_usage(custom_registry.custom_datasets_folder()).free < needed:
-        raise StorageError(describe_full_staging_disk(name, needed))
+        raise StorageError(_describe_full_staging_disk(name, needed))

@@ -8,7 +8,7 @@ from ensemble.datasets.registry import find_dataset_entry
 from ensemble.errors import ConfigError
 
 
-class BatchSettings(FoldSettings, Protocol):
+class _BatchSettings(FoldSettings, Protocol):
     """The settings of a run that say how many images a member sees, and how many at once."""
 
     @property
@@ -20,7 +20,7 @@ class BatchSettings(FoldSettings, Protocol):
         """Images in one step."""
 
 
-def check_batch_setting(config: BatchSettings, batch_size: int | None = None) -> None:
+def check_batch_setting(config: _BatchSettings, batch_size: int | None = None) -> None:
     """Whether the run's dataset has a whole batch for each member, without loading it.
 
     Args:

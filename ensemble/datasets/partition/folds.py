@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ensemble.datasets.partition.split import HoldoutSettings, SplittableDataset, select_validation_indices
 from ensemble.errors import ConfigError
 
-FOLD_STREAM = 0xF01D  # tells these draws from any other by the same seed
+_FOLD_STREAM = 0xF01D  # tells these draws from any other by the same seed
 NO_FOLD = -1  # of an image that is held out for validation
 
 
@@ -26,7 +26,7 @@ class FoldSettings(HoldoutSettings, Protocol):
         """K; 0 where no member leaves anything out."""
 
 
-class NamedDataset(SplittableDataset, Protocol):
+class _NamedDataset(SplittableDataset, Protocol):
     """What the folds need of a dataset."""
 
     @property
@@ -39,7 +39,7 @@ def count_images_per_member(learnt: int, folds: int) -> int:
     return learnt - -(-learnt // folds) if folds else learnt
 
 
-def assign_folds(config: FoldSettings, dataset: NamedDataset) -> NDArray[np.int64]:
+def assign_folds(config: FoldSettings, dataset: _NamedDataset) -> NDArray[np.int64]:
     """The fold of every training image.
 
     The images of each class are dealt out in an order that the seed draws, one class after the
@@ -59,7 +59,7 @@ def assign_folds(config: FoldSettings, dataset: NamedDataset) -> NDArray[np.int6
     """
     labels, groups = dataset.train_labels, dataset.train_groups
     learnt = np.setdiff1d(np.arange(len(labels)), select_validation_indices(config, dataset))
-    words = np.random.PCG64([FOLD_STREAM, config.seed]).random_raw(len(labels))
+    words = np.random.PCG64([_FOLD_STREAM, config.seed]).random_raw(len(labels))
     own = labels[learnt].astype(np.int64)
     if groups is None:
         order = np.lexsort((words[learnt], own))

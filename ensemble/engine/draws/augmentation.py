@@ -12,7 +12,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.engine.draws.photo_effects import apply_photo_effects
 from ensemble.engine.draws.warp import sample_warp
 
-FLIP, WARP, PHOTOGRAPH = 1, 2, 3  # tell these draws from the others of a batch
+_FLIP, WARP, _PHOTOGRAPH = 1, 2, 3  # tell these draws from the others of a batch
 
 
 class Augmentation(NamedTuple):
@@ -68,7 +68,7 @@ def augment_images(
       (B, H, W, channels): bilinear samples, zero outside the image.
     """
     if augmentation.flipped:
-        half = jax.random.bernoulli(jax.random.fold_in(key, FLIP), shape=(len(images), 1, 1, 1))
+        half = jax.random.bernoulli(jax.random.fold_in(key, _FLIP), shape=(len(images), 1, 1, 1))
         images = jnp.where(half, images[:, :, ::-1], images)
     if augmentation.moved or augmentation.warped:
         places = _sample_shifts_and_rotations(key, len(images), shift_pixels, rotation_degrees)
@@ -81,7 +81,7 @@ def augment_images(
         images = jax.vmap(_resample_image)(*lax.optimization_barrier((images, *places)))
     if augmentation.photographed:
         images = lax.optimization_barrier(images)
-        images = apply_photo_effects(jax.random.fold_in(key, PHOTOGRAPH), images, photo_effects)
+        images = apply_photo_effects(jax.random.fold_in(key, _PHOTOGRAPH), images, photo_effects)
     return images
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-SMOOTHING_SIGMA = 1 / 7  # σ of the bending, as a share of the image's side: Simard's 4 pixels of 28
-KNOT_REACH = 3  # of a knot, in σ
+_SMOOTHING_SIGMA = 1 / 7  # σ of the bending, as a share of the image's side: Simard's 4 pixels of 28
+_KNOT_REACH = 3  # of a knot, in σ
 
 
 def sample_warp(
@@ -47,7 +47,7 @@ def sample_warp(
 
 def _compute_knot_weights(side: int) -> np.ndarray:
     """Weights of every knot (knots, columns) at every pixel (rows); squares sum to 1 in a row."""
-    sigma = SMOOTHING_SIGMA * side
-    knots = np.arange(-KNOT_REACH * sigma, side - 1 + (KNOT_REACH + 1) * sigma, sigma)
+    sigma = _SMOOTHING_SIGMA * side
+    knots = np.arange(-_KNOT_REACH * sigma, side - 1 + (_KNOT_REACH + 1) * sigma, sigma)
     weights = np.exp(-((np.arange(side)[:, None] - knots) ** 2) / (2 * sigma**2))
     return (weights / np.sqrt((weights**2).sum(1, keepdims=True))).astype(np.float32)

@@ -34,7 +34,7 @@ from ensemble.machine.bfloat16_plans import (
 )
 from ensemble.machine.processor import detect_processor
 
-TRIAL_IMAGES, TRIAL_STEPS, TRIAL_TURNS = 64, 3, 6
+TRIAL_IMAGES, _TRIAL_STEPS, TRIAL_TURNS = 64, 3, 6
 EMULATED_METHODS = Bfloat16Methods("rounded", "rounded")
 
 
@@ -146,7 +146,7 @@ def _time_methods(ways: dict[str, Callable[..., Array]], first: int, shapes: Any
                 moved = [a - 1e-30 * g for a, g in zip(arrays[first:], grads, strict=True)]
                 return (*arrays[:first], *moved)
 
-            return lax.fori_loop(0, TRIAL_STEPS, run_pass, arrays)
+            return lax.fori_loop(0, _TRIAL_STEPS, run_pass, arrays)
 
         return layout.pmap(run_passes)
 

@@ -11,16 +11,16 @@ import numpy as np
 
 from ensemble.engine.metrics import Evaluation, EvaluationAccumulator, TrainingMetrics, mask_frozen_members
 
-AverageMetricsFunction = Callable[[Any, Any, np.ndarray], tuple[Any, Any]]
+_AverageMetricsFunction = Callable[[Any, Any, np.ndarray], tuple[Any, Any]]
 
 
-def slice_members_by_ensemble(members: int, ensembles: int) -> list[slice]:
+def _slice_members_by_ensemble(members: int, ensembles: int) -> list[slice]:
     """Where each of T ensembles' members are among M."""
     size = members // ensembles
     return [slice(first, first + size) for first in range(0, members, size)]
 
 
-def map_over_ensembles(ensembles: int, metrics: AverageMetricsFunction) -> AverageMetricsFunction:
+def map_over_ensembles(ensembles: int, metrics: _AverageMetricsFunction) -> _AverageMetricsFunction:
     """Two metrics of the average, (…) each, as those of T ensembles' own averages: (T, …) each.
 
     Args:
@@ -32,7 +32,7 @@ def map_over_ensembles(ensembles: int, metrics: AverageMetricsFunction) -> Avera
 
     def compute_each(probabilities: Any, labels: Any, active: np.ndarray) -> tuple[Any, Any]:
         metrics_by_ensemble = []
-        for own in slice_members_by_ensemble(len(active), ensembles):
+        for own in _slice_members_by_ensemble(len(active), ensembles):
             mask = np.zeros_like(active)
             mask[own] = active[own]
             metrics_by_ensemble.append(metrics(probabilities, labels, mask))
@@ -63,7 +63,7 @@ def split_metrics_by_ensemble(metrics: TrainingMetrics, aside: np.ndarray, ensem
                 None if right is None else right[place],
             ),
         )
-        for place, own in enumerate(slice_members_by_ensemble(len(aside), ensembles))
+        for place, own in enumerate(_slice_members_by_ensemble(len(aside), ensembles))
     )
     whole = mask_frozen_members(aside, TrainingMetrics(metrics.loss, metrics.accuracy, None, None))
     return TrainingMetrics(
@@ -85,7 +85,7 @@ class MultiEnsembleAccumulator:
     """
 
     def __init__(self, ensembles: int, active: np.ndarray, labels: np.ndarray, classes: int):
-        self._places = slice_members_by_ensemble(len(active), ensembles)
+        self._places = _slice_members_by_ensemble(len(active), ensembles)
         self._each = [EvaluationAccumulator(active[own], labels, classes) for own in self._places]
 
     def add_batch(self, log_p: np.ndarray, nll: Any, accuracy: Any) -> None:

@@ -63,7 +63,7 @@ class ImageBlocks:
         return whole.reshape(self.count, self.block, *here.shape[1:])
 
 
-class ImageWindow(NamedTuple):
+class _ImageWindow(NamedTuple):
     """What some steps learn from, on the host.
 
     Attributes:
@@ -116,7 +116,7 @@ class ImageStream:
         nbytes = int(np.prod(images.shape[1:])) * batch_size * self._orders
         self.max_steps = max(1, WINDOW_BYTES // nbytes)
         self._pool = ThreadPoolExecutor(1, "images")
-        self._ahead: tuple[_WantedSteps, Future[ImageWindow]] | None = None
+        self._ahead: tuple[_WantedSteps, Future[_ImageWindow]] | None = None
         self._steps = 1
 
     def limit_steps(self, most: int) -> int:
@@ -124,7 +124,7 @@ class ImageStream:
         self._steps = min(self.max_steps, most)
         return self._steps
 
-    def load_window(self, order: np.ndarray, start: int, count: int) -> ImageWindow:
+    def load_window(self, order: np.ndarray, start: int, count: int) -> _ImageWindow:
         """What `count` steps learn from, from step `start` (from 0) of an epoch.
 
         Args:
@@ -143,7 +143,7 @@ class ImageStream:
             self._ahead = (wanted, self._pool.submit(self._gather, order, following, wanted.count))
         return window
 
-    def _gather(self, order: np.ndarray, start: int, count: int) -> ImageWindow:
+    def _gather(self, order: np.ndarray, start: int, count: int) -> _ImageWindow:
         batch, room = order.shape[2], self._steps * order.shape[2]
         rows = np.zeros((self._orders, room), np.int64)
         steps = order[: self._orders, start : start + count]
@@ -154,7 +154,7 @@ class ImageStream:
         places[:, start : start + count] = here + (own * room).astype(np.int32)[:, None, None]
         wanted = rows.ravel()
         targets = tuple(each._replace(probabilities=each.probabilities[wanted]) for each in self._targets)
-        return ImageWindow(places, self._images.take(wanted), self._labels[wanted], targets)
+        return _ImageWindow(places, self._images.take(wanted), self._labels[wanted], targets)
 
 
 def exceeds_device_memory(nbytes: int, devices: int, device: jax.Device) -> bool:

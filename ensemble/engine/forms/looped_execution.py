@@ -28,7 +28,7 @@ PROBABILITY_BUFFER_BYTES = 2**28
 STEP_BUFFER_BYTES = 2**24
 
 
-class LoopedEvaluationData(NamedTuple):
+class _LoopedEvaluationData(NamedTuple):
     """What members are evaluated on: labels (N,), and shares of it as laid out on the devices.
 
     Of images that are streamed a share is read when it is needed, `ImageBlocks` until then.
@@ -38,7 +38,7 @@ class LoopedEvaluationData(NamedTuple):
     shares: list[tuple[Any, Any]]
 
 
-class TrainingResult(NamedTuple):
+class _TrainingResult(NamedTuple):
     """What steps leave behind.
 
     Attributes:
@@ -153,7 +153,7 @@ class LoopedExecution:
         metrics = TrainingMetrics(split_steps.loss, split_steps.accuracy, nll[..., :count], right[..., :count])
         return split_steps.state, metrics
 
-    def _run_plain_steps(self, state: Any, epoch: Any, start: int, count: int) -> TrainingResult:
+    def _run_plain_steps(self, state: Any, epoch: Any, start: int, count: int) -> _TrainingResult:
         """`train` where each device does its own members."""
         working = self._layout.active_lanes(self.active)
         counts = working * np.int32(count)
@@ -163,11 +163,11 @@ class LoopedExecution:
         state, raw = jax.block_until_ready(self._run_steps(state, epoch, starts, counts))
         state = self._unmoved.restore_members(state, kept, aside)
         loss, accuracy = self._layout.gather((raw.loss, raw.accuracy))
-        return TrainingResult(state, loss[:, :count], accuracy[:, :count], raw.probabilities)
+        return _TrainingResult(state, loss[:, :count], accuracy[:, :count], raw.probabilities)
 
     def _run_split_steps(
         self, sharing: SplitMemberSchedule, state: Any, epoch: Any, start: int, count: int
-    ) -> TrainingResult:
+    ) -> _TrainingResult:
         """`train` where two devices take turns at a member: part by part, put together here."""
         work, shape = self._work, (self._layout.members, count)
         loss, accuracy = np.zeros((2, *shape), np.float32)
@@ -183,9 +183,9 @@ class LoopedExecution:
             if rows:
                 sharing.collect_rows(probabilities, raw.probabilities, part, relative=True)
         state, spread = sharing.return_to_first_devices(state), self._plain.spread
-        return TrainingResult(state, loss, accuracy, spread(probabilities) if rows else None)
+        return _TrainingResult(state, loss, accuracy, spread(probabilities) if rows else None)
 
-    def load_evaluation_data(self, images: np.ndarray | ImageRows, labels: np.ndarray) -> LoopedEvaluationData:
+    def load_evaluation_data(self, images: np.ndarray | ImageRows, labels: np.ndarray) -> _LoopedEvaluationData:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
         count, most = -(-len(images) // EVALUATION_BLOCK_SIZE), self._blocks
         if isinstance(images, ImageRows):
@@ -198,7 +198,7 @@ class LoopedExecution:
             here = ImageBlocks(images, span, EVALUATION_BLOCK_SIZE, size)
             place = here if isinstance(images, ImageRows) else self._layout.replicate(here.load())
             shares.append((place, labels[span]))
-        return LoopedEvaluationData(labels, shares)
+        return _LoopedEvaluationData(labels, shares)
 
     def _place_blocks(self, blocks: Any) -> Array:
         """Blocks of images on the devices; read now where they are streamed."""
@@ -207,7 +207,7 @@ class LoopedExecution:
         return blocks
 
     def evaluate(
-        self, state: MemberState, judged: LoopedEvaluationData, interrupted: Callable[[], bool]
+        self, state: MemberState, judged: _LoopedEvaluationData, interrupted: Callable[[], bool]
     ) -> Evaluation | None:
         """All members on all the images; None as soon as `interrupted` says yes."""
         tally = MultiEnsembleAccumulator(self._work.ensembles, self.active, judged.labels, self._network.classes)
@@ -228,7 +228,7 @@ class LoopedExecution:
             tally.add_batch(host, nll, right)
         return tally.compute_evaluation()
 
-    def compile_evaluation(self, state: MemberState, judged: LoopedEvaluationData) -> None:
+    def compile_evaluation(self, state: MemberState, judged: _LoopedEvaluationData) -> None:
         """Compile what `evaluate` runs."""
         for share, truth in {share[1].shape: share for share in judged.shares}.values():
             blocks = self._place_blocks(share)

@@ -19,7 +19,7 @@ from ensemble.engine.trace_cache import cache_trace
 EVALUATION_BLOCK_SIZE = 64  # whole chunks of images (conv_tower.py) in either precision
 # What of a device's memory patches may take, which are there up to four times at once, and how much
 # it has where it does not say.
-PATCH_MEMORY_SHARE, USUAL_DEVICE_BYTES = 0.15, 8e9
+_PATCH_MEMORY_SHARE, _USUAL_DEVICE_BYTES = 0.15, 8e9
 # How one device does its members: by the fast operator for CPUs, one member after the other;
 # side by side, their convolutions grouped into one, or as patches times matrix; by stock layers one
 # after the other; or a step a call, one after the other.
@@ -49,9 +49,9 @@ def choose_training_execution(network: Network, lanes: int, batch_size: int, dev
     execution = choose_execution(network)
     if execution != "patches":
         return execution
-    memory = (device.memory_stats() or {}).get("bytes_limit", USUAL_DEVICE_BYTES)
+    memory = (device.memory_stats() or {}).get("bytes_limit", _USUAL_DEVICE_BYTES)
     patch_bytes = 4 * lanes * batch_size * network.patch_numbers
-    return execution if patch_bytes <= PATCH_MEMORY_SHARE * memory else "grouped"
+    return execution if patch_bytes <= _PATCH_MEMORY_SHARE * memory else "grouped"
 
 
 @functools.lru_cache(maxsize=256)

@@ -25,7 +25,7 @@ from ensemble.engine.trace_cache import cache_trace
 
 
 @functools.lru_cache(maxsize=256)
-def build_part_programs(
+def _build_part_programs(
     layout: Layout, settings: StepSettings, parts: int
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """On each device a part of a member's gradient, and the update by all parts."""
@@ -55,7 +55,7 @@ class SharedBatchExecution(StepwiseExecution):
         self._shared = SharedBatchLayout.from_layout(work.layout, parts)
         super().__init__(work, self._shared)
         plain = Layout(len(self._shared.devices), self._shared.devices)
-        self._compute_part, self._update = build_part_programs(plain, work.settings, parts)
+        self._compute_part, self._update = _build_part_programs(plain, work.settings, parts)
         copies = self._shared.copies
         # Which part each device computes at each of its turns.
         self._turns = [

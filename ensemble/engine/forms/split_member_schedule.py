@@ -36,9 +36,9 @@ class ScheduleSegment(NamedTuple):
 def build_schedule_segments(layout: SplitMemberLayout, steps: int) -> list[ScheduleSegment]:
     """A call of so many steps of every member, in parts to be done one after the other."""
     work, moves, kept = (
-        build_timetable(layout, steps),
-        compute_handover_steps(layout, steps),
-        count_first_device_steps(layout, steps),
+        _build_timetable(layout, steps),
+        _compute_handover_steps(layout, steps),
+        _count_first_device_steps(layout, steps),
     )
     moments = sorted({0, *(moment for d, moment in moves.items() if kept[d])})
     segments = []
@@ -59,9 +59,9 @@ def build_schedule_segments(layout: SplitMemberLayout, steps: int) -> list[Sched
     return segments
 
 
-def build_timetable(layout: SplitMemberLayout, steps: int) -> list[list[tuple[int, int, int]]]:
+def _build_timetable(layout: SplitMemberLayout, steps: int) -> list[list[tuple[int, int, int]]]:
     """What each device does, in order: (lane, first step, steps)."""
-    kept, timetable = count_first_device_steps(layout, steps), []
+    kept, timetable = _count_first_device_steps(layout, steps), []
     count = len(layout.devices)
     for device in range(count):
         lanes = [(lane, 0, steps) for lane in np.flatnonzero(layout.occupied_lanes[device]).tolist()]
@@ -73,19 +73,19 @@ def build_timetable(layout: SplitMemberLayout, steps: int) -> list[list[tuple[in
     return timetable
 
 
-def count_first_device_steps(layout: SplitMemberLayout, steps: int) -> list[int]:
+def _count_first_device_steps(layout: SplitMemberLayout, steps: int) -> list[int]:
     """For each device, how many steps its guest does before it comes."""
     count = len(layout.devices)
     return [steps * (device * layout.members % count) // count for device in range(count)]
 
 
-def compute_handover_steps(layout: SplitMemberLayout, steps: int) -> dict[int, int]:
+def _compute_handover_steps(layout: SplitMemberLayout, steps: int) -> dict[int, int]:
     """When the guest of a device is brought to it, in steps from the beginning.
 
     That is between its last step at home and its first as a guest. Each moment serves as many as
     can wait for it.
     """
-    kept, work = count_first_device_steps(layout, steps), build_timetable(layout, steps)
+    kept, work = _count_first_device_steps(layout, steps), _build_timetable(layout, steps)
     visited = np.flatnonzero(layout.continued_members >= 0).tolist()
     latest = {device: sum(turn[2] for turn in work[device][:-1]) for device in visited}
     moments: list[int] = []
@@ -117,7 +117,7 @@ class SplitMemberSchedule:
         """What need not be done in order, `units` of each active member from `start`."""
         starts, counts = np.full((2, *self._layout.occupied_lanes.shape), start, np.int32)
         counts[:] = 0
-        for device, turns in enumerate(build_timetable(self._layout, units)):
+        for device, turns in enumerate(_build_timetable(self._layout, units)):
             for lane, first, count in turns:
                 starts[device, lane], counts[device, lane] = start + first, count
         return self._drop_frozen(active, ScheduleSegment((), starts, counts))

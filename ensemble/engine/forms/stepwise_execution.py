@@ -31,7 +31,7 @@ EVALUATION_CALL_SIZE = 256  # images of one call of evaluation
 PROBABILITY_BUFFER_BYTES = 2**27  # of probabilities on the devices before they are averaged
 
 
-class StepwiseEvaluationData(NamedTuple):
+class _StepwiseEvaluationData(NamedTuple):
     """What members are evaluated on: labels (N,), and blocks of images (D, E, …).
 
     Of images that are streamed a block is read when it is needed, `ImageBlocks` until then.
@@ -42,7 +42,7 @@ class StepwiseEvaluationData(NamedTuple):
 
 
 @functools.lru_cache(maxsize=256)
-def build_step_program(layout: Layout, settings: StepSettings) -> Callable[..., Any]:
+def _build_step_program(layout: Layout, settings: StepSettings) -> Callable[..., Any]:
     """One step of one member on each device; made once a process."""
     program = cache_trace("step", functools.partial(run_epoch_step, settings), *settings)
     return layout.pmap(program, donate_argnums=0, compiler_options=choose_compiler_options(settings.network))
@@ -70,7 +70,7 @@ class StepwiseExecution:
         self._work, self._network, self._layout = work, work.network, layout or work.layout
         # Programs do not depend on how many members there are.
         plain = Layout(len(self._layout.devices), self._layout.devices)
-        self._step = build_step_program(plain, work.settings)
+        self._step = _build_step_program(plain, work.settings)
         self._unmoved = FrozenMembers(plain)
         self.active = np.ones(work.layout.members, bool)
         self._ask = build_prediction_program(plain, work.network, work.settings.arithmetic)
@@ -165,18 +165,18 @@ class StepwiseExecution:
         nll, right = np.moveaxis(np.array(both, np.float32), 0, -1)
         return state, TrainingMetrics(loss, accuracy, nll, right)
 
-    def load_evaluation_data(self, images: np.ndarray | ImageRows, labels: np.ndarray) -> StepwiseEvaluationData:
+    def load_evaluation_data(self, images: np.ndarray | ImageRows, labels: np.ndarray) -> _StepwiseEvaluationData:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
         size, count = max(1, min(EVALUATION_CALL_SIZE, len(images))), self._blocks_per_call
         blocks = [
             ImageBlocks(images, slice(at, at + size * count), size, count) for at in range(0, len(images), size * count)
         ]
         if isinstance(images, ImageRows):
-            return StepwiseEvaluationData(labels, blocks)
-        return StepwiseEvaluationData(labels, [self._place_blocks(block) for block in blocks])
+            return _StepwiseEvaluationData(labels, blocks)
+        return _StepwiseEvaluationData(labels, [self._place_blocks(block) for block in blocks])
 
     def evaluate(
-        self, state: list[MemberState], judged: StepwiseEvaluationData, interrupted: Callable[[], bool]
+        self, state: list[MemberState], judged: _StepwiseEvaluationData, interrupted: Callable[[], bool]
     ) -> Evaluation | None:
         """All members on all the images; None as soon as `interrupted` says yes."""
         tally = MultiEnsembleAccumulator(self._work.ensembles, self.active, judged.labels, self._network.classes)
@@ -199,7 +199,7 @@ class StepwiseExecution:
             done += units
         return tally.compute_evaluation()
 
-    def compile_evaluation(self, state: list[MemberState], judged: StepwiseEvaluationData) -> None:
+    def compile_evaluation(self, state: list[MemberState], judged: _StepwiseEvaluationData) -> None:
         """Compile what `evaluate` runs."""
         jax.block_until_ready(self._predict_lanes(state[:1], judged.blocks[0]))
 

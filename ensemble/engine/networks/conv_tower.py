@@ -23,12 +23,12 @@ from ensemble.engine.networks.stock_convolution import ConvolutionWindow
 
 # Images that go through both layers together. Winograd's method keeps four times as much at hand
 # as the images are large.
-WINDOW_CHUNK_SIZES = {"float32": 8, "bfloat16": 32, "bfloat16_winograd": 8, "rounded": 8}
+_WINDOW_CHUNK_SIZES = {"float32": 8, "bfloat16": 32, "bfloat16_winograd": 8, "rounded": 8}
 
-Layer = tuple[Array, Array]
+_Layer = tuple[Array, Array]
 
 
-def apply_conv_tower(x: Array, layers: Sequence[Layer], form: str, precision: str) -> Array:
+def apply_conv_tower(x: Array, layers: Sequence[_Layer], form: str, precision: str) -> Array:
     """average_pool(relu(conv(x, kernel) + bias)) for one layer after the other.
 
     Convolutions have 'SAME' padding, pooling has window and stride 2; an odd last row or column
@@ -58,17 +58,17 @@ def apply_conv_tower(x: Array, layers: Sequence[Layer], form: str, precision: st
     )
 
 
-def apply_layers_in_turn(operator: Callable[..., Array], x: Array, layers: Sequence[Layer], precision: str) -> Array:
+def apply_layers_in_turn(operator: Callable[..., Array], x: Array, layers: Sequence[_Layer], precision: str) -> Array:
     """Each layer on the whole batch."""
     for kernel, bias in layers:
         x = operator(x, kernel, bias, precision)
     return x
 
 
-def apply_layers_by_windows(x: Array, layers: Sequence[Layer], precision: str) -> Array:
+def apply_layers_by_windows(x: Array, layers: Sequence[_Layer], precision: str) -> Array:
     """All layers on a chunk of images, then the next chunk."""
-    count = -(-len(x) // WINDOW_CHUNK_SIZES[precision])
-    chunked = split_into_chunks(x, -(-len(x) // count))
+    count = -(-len(x) // _WINDOW_CHUNK_SIZES[precision])
+    chunked = _split_into_chunks(x, -(-len(x) // count))
     count, batch, height, width, _ = chunked.shape
     grid = WindowGrid(height, width, len(layers), batch)
     (rows, columns), features = grid.image_size(0), len(layers[-1][1])
@@ -105,7 +105,7 @@ def apply_im2col_layer(x: Array, kernel: Array, bias: Array, precision: str = "f
     return average_pool(jax.nn.relu(z.astype(bias.dtype) + bias))
 
 
-def split_into_chunks(x: Array, size: int) -> Array:
+def _split_into_chunks(x: Array, size: int) -> Array:
     """(B, …) to (chunks, size, …), filled up with zeros, whose gradients are zero too."""
     filled = jnp.pad(x, ((0, -len(x) % size),) + ((0, 0),) * (x.ndim - 1))
     return filled.reshape(-1, size, *x.shape[1:])

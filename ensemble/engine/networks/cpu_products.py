@@ -6,12 +6,12 @@ Both take a window's sixteen taps (cpu_windows.py) to its four spots, and gradie
 
 N stands for three axes: planes, rows, and places of a row with their images.
 
-`direct_forward`: all at once, Z = K · T with T the taps one under the other (16·C, N) and K a
+`_direct_forward`: all at once, Z = K · T with T the taps one under the other (16·C, N) and K a
 matrix (4·O, 16·C) that holds each weight four times and zeros between. 16/9 of the multiplications,
 in one large product: what matrix units (AMX) like, and bfloat16 is rounded only once. Images of one
 channel, too, are multiplied so: they leave nothing to save.
 
-`winograd_forward`: F(2×2, 3×3) (Winograd 1980; Lavin and Gray, "Fast Algorithms for Convolutional
+`_winograd_forward`: F(2×2, 3×3) (Winograd 1980; Lavin and Gray, "Fast Algorithms for Convolutional
 Neural Networks", CVPR 2016). In one dimension, two outputs of a filter of three weights over four
 inputs take four multiplications, not six:
 
@@ -23,13 +23,13 @@ of thirty-six. Sums and differences of neighbours do the rest, and the backward 
 with every matrix transposed. Rounding is a few units in the last place of float32.
 
 In bfloat16 there are three ways, of which forms/bfloat16_planning.py measures the fastest.
-"bfloat16" is `direct_forward`, each factor rounded once: fastest on matrix units (AMX).
-"bfloat16_winograd" is `winograd_forward` with transforms in float32, where only the factors of the
+"bfloat16" is `_direct_forward`, each factor rounded once: fastest on matrix units (AMX).
+"bfloat16_winograd" is `_winograd_forward` with transforms in float32, where only the factors of the
 sixteen products are rounded: sums of up to four taps, so that a layer's result is less exact than
-`direct_forward`'s, by less than a factor of four; for units without matrices (AVX512-BF16). In
+`_direct_forward`'s, by less than a factor of four; for units without matrices (AVX512-BF16). In
 "rounded" taps, weights and gradients are rounded to bfloat16 and then taken through
-`winograd_forward` in float32, whose own rounding is far below bfloat16's: what a layer gives is
-what `direct_forward` gives, but for float32's last places; where nothing multiplies bfloat16, or
+`_winograd_forward` in float32, whose own rounding is far below bfloat16's: what a layer gives is
+what `_direct_forward` gives, but for float32's last places; where nothing multiplies bfloat16, or
 not quickly.
 """
 
@@ -51,14 +51,14 @@ A = np.array([[1, 1, 1, 0], [0, 1, -1, -1]])
 # In two dimensions, a row of weights in {-1, 0, 1} for each output: (16, 16) and (4, 16).
 B2, A2 = np.kron(B, B), np.kron(A, A)
 # Which weight stands between a spot and a tap: (4, 16, 9) of zeros and ones.
-WEIGHT_PLACEMENT = np.array(
+_WEIGHT_PLACEMENT = np.array(
     [[[(p + i, q + j) == tap for i in range(3) for j in range(3)] for tap in TAPS] for p, q in SPOTS], np.float32
 )
 
 Weights = tuple[Any, Any]
-FactorFunction = Callable[[Array], Array]
-ForwardFunction = Callable[[list[Array], Array], list[Array]]
-BackwardFunction = Callable[[list[Array], Any, list[Array]], tuple[list[Array], Array]]
+_FactorFunction = Callable[[Array], Array]
+_ForwardFunction = Callable[[list[Array], Array], list[Array]]
+_BackwardFunction = Callable[[list[Array], Any, list[Array]], tuple[list[Array], Array]]
 
 
 class ProductMethod(NamedTuple):
@@ -73,69 +73,69 @@ class ProductMethod(NamedTuple):
     """
 
     weights: Callable[[Array], Weights]
-    forward: ForwardFunction
-    backward: BackwardFunction
+    forward: _ForwardFunction
+    backward: _BackwardFunction
 
 
 @functools.cache
 def choose_product_method(channels: int, precision: str) -> ProductMethod:
-    """How to multiply with so many input channels, in a precision of `FACTOR_ROUNDING`."""
-    factor = FACTOR_ROUNDING[precision]
+    """How to multiply with so many input channels, in a precision of `_FACTOR_ROUNDING`."""
+    factor = _FACTOR_ROUNDING[precision]
     if channels > 1 and precision != "bfloat16":
         # What is rounded before the transforms, and what in the products after them.
-        early, late = (leave_unrounded, factor) if precision == "bfloat16_winograd" else (factor, leave_unrounded)
+        early, late = (_leave_unrounded, factor) if precision == "bfloat16_winograd" else (factor, _leave_unrounded)
         return ProductMethod(
-            functools.partial(transform_winograd_kernel, early=early, late=late),
-            functools.partial(winograd_forward, early=early, late=late),
-            functools.partial(winograd_backward, early=early, late=late),
+            functools.partial(_transform_winograd_kernel, early=early, late=late),
+            functools.partial(_winograd_forward, early=early, late=late),
+            functools.partial(_winograd_backward, early=early, late=late),
         )
     return ProductMethod(
-        expand_direct_kernel,
-        functools.partial(direct_forward, factor=factor if channels > 1 else FACTOR_ROUNDING["float32"]),
-        functools.partial(direct_backward, factor=factor, by_spot=channels == 1),
+        _expand_direct_kernel,
+        functools.partial(_direct_forward, factor=factor if channels > 1 else _FACTOR_ROUNDING["float32"]),
+        functools.partial(_direct_backward, factor=factor, by_spot=channels == 1),
     )
 
 
 @jax.custom_jvp
-def round_to_bfloat16(x: Array) -> Array:
+def _round_to_bfloat16(x: Array) -> Array:
     """To the nearest number that bfloat16 has, in float32; its derivative is not rounded."""
     return lax.reduce_precision(x, exponent_bits=8, mantissa_bits=7)
 
 
-round_to_bfloat16.defjvps(lambda tangent, value, x: tangent)
+_round_to_bfloat16.defjvps(lambda tangent, value, x: tangent)
 
 
-def leave_unrounded(x: Array) -> Array:
+def _leave_unrounded(x: Array) -> Array:
     """Nothing is rounded."""
     return x
 
 
 # What is done to a factor before it is multiplied.
-FACTOR_ROUNDING: dict[str, FactorFunction] = {
-    "float32": leave_unrounded,
+_FACTOR_ROUNDING: dict[str, _FactorFunction] = {
+    "float32": _leave_unrounded,
     "bfloat16": lambda x: x.astype(jnp.bfloat16),
     "bfloat16_winograd": lambda x: x.astype(jnp.bfloat16),
-    "rounded": round_to_bfloat16,
+    "rounded": _round_to_bfloat16,
 }
 
 
-def transform_winograd_kernel(kernel: Array, early: FactorFunction, late: FactorFunction) -> Weights:
+def _transform_winograd_kernel(kernel: Array, early: _FactorFunction, late: _FactorFunction) -> Weights:
     """U of a kernel: (16, O, C), and 16 of (C, O), which are factors already."""
     u = jnp.einsum("ai,bj,ijco->aboc", G, G, early(kernel)).reshape(16, *kernel.shape[:1:-1])
     return u, materialize_arrays([late(lax.stop_gradient(matrix).T) for matrix in u])
 
 
-def winograd_forward(taps: list[Array], u: Array, early: FactorFunction, late: FactorFunction) -> list[Array]:
+def _winograd_forward(taps: list[Array], u: Array, early: _FactorFunction, late: _FactorFunction) -> list[Array]:
     """The spots, by sixteen small products."""
     v = materialize_arrays([late(matrix) for matrix in combine_signed(B2, [early(tap) for tap in taps])])
     m = materialize_arrays([multiply_matrices(late(u[n]), matrix) for n, matrix in enumerate(v)])
     return combine_signed(A2, m)
 
 
-def winograd_backward(
-    taps: list[Array], u: list[Array], dz: list[Array], early: FactorFunction, late: FactorFunction
+def _winograd_backward(
+    taps: list[Array], u: list[Array], dz: list[Array], early: _FactorFunction, late: _FactorFunction
 ) -> tuple[list[Array], Array]:
-    """The transpose of `winograd_forward`, matrix by matrix."""
+    """The transpose of `_winograd_forward`, matrix by matrix."""
     v = materialize_arrays([late(matrix) for matrix in combine_signed(B2, [early(tap) for tap in taps])])
     dm = materialize_arrays([late(matrix) for matrix in combine_signed(A2.T, [early(spot) for spot in dz])])
     du = materialize_arrays(jnp.stack([multiply_transposed(d, matrix) for d, matrix in zip(dm, v, strict=True)]))
@@ -143,32 +143,32 @@ def winograd_backward(
     return combine_signed(B2.T, dv), du
 
 
-def expand_direct_kernel(kernel: Array) -> Weights:
+def _expand_direct_kernel(kernel: Array) -> Weights:
     """K of a kernel, each weight four times and zeros between: (4 · O, 16 · C), and transposed."""
     channels, features = kernel.shape[2:]
     flat = kernel.reshape(9, channels, features)
-    k = jnp.einsum("atw,wco->aotc", WEIGHT_PLACEMENT, flat).reshape(4 * features, 16 * channels)
+    k = jnp.einsum("atw,wco->aotc", _WEIGHT_PLACEMENT, flat).reshape(4 * features, 16 * channels)
     # Built again: XLA's products with a transposed left factor are the slow ones.
-    back = jnp.einsum("atw,wco->tcao", WEIGHT_PLACEMENT, lax.stop_gradient(flat))
+    back = jnp.einsum("atw,wco->tcao", _WEIGHT_PLACEMENT, lax.stop_gradient(flat))
     return k, materialize_arrays(back.reshape(16 * channels, 4 * features))
 
 
-def direct_forward(taps: list[Array], k: Array, factor: FactorFunction) -> list[Array]:
+def _direct_forward(taps: list[Array], k: Array, factor: _FactorFunction) -> list[Array]:
     """The spots, by one large product."""
-    z = materialize_arrays(multiply_matrices(factor(k), stack_factors(taps, factor)))
+    z = materialize_arrays(multiply_matrices(factor(k), _stack_factors(taps, factor)))
     return jnp.split(z, len(SPOTS))
 
 
-def direct_backward(
-    taps: list[Array], k: Array, dz: list[Array], factor: FactorFunction, by_spot: bool
+def _direct_backward(
+    taps: list[Array], k: Array, dz: list[Array], factor: _FactorFunction, by_spot: bool
 ) -> tuple[list[Array], Array]:
-    """The transpose of `direct_forward`; dK in one product, or, `by_spot`, in four.
+    """The transpose of `_direct_forward`; dK in one product, or, `by_spot`, in four.
 
     Images of one channel are mostly the first, and only adversarial training asks for their
     gradients. Without those, four products save the copy that puts the dz one under the other.
     """
     dz = materialize_arrays(dz) if by_spot else dz
-    factors, dzs = stack_factors(taps, factor), stack_factors(dz, factor)
+    factors, dzs = _stack_factors(taps, factor), _stack_factors(dz, factor)
     dtaps = materialize_arrays(multiply_matrices(factor(k), dzs))
     spots = [factor(spot) for spot in dz] if by_spot else [dzs]
     dk = materialize_arrays(jnp.concatenate([multiply_transposed(spot, factors) for spot in spots]))
@@ -187,7 +187,7 @@ def combine_signed(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:
     return sums
 
 
-def stack_factors(arrays: list[Array], factor: FactorFunction) -> Array:
+def _stack_factors(arrays: list[Array], factor: _FactorFunction) -> Array:
     """One under the other, as factors of a product."""
     return materialize_arrays(jnp.concatenate([factor(array) for array in arrays]))
 
@@ -209,31 +209,31 @@ def build_dense_product(precision: str) -> Callable[..., Array] | None:
         return None
 
     def dot_general(x: Array, weights: Array, dimensions: Any, **options: Any) -> Array:
-        return multiply_rounded(x, weights, precision)
+        return _multiply_rounded(x, weights, precision)
 
     return dot_general
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
-def multiply_rounded(x: Array, weights: Array, precision: str) -> Array:
+def _multiply_rounded(x: Array, weights: Array, precision: str) -> Array:
     """Product of x (B, I) and weights (I, O), factors rounded, in the derivative as well."""
-    factor = FACTOR_ROUNDING[precision]
+    factor = _FACTOR_ROUNDING[precision]
     return multiply_matrices(factor(x), factor(weights))
 
 
 def _rounded_forward(x: Array, weights: Array, precision: str) -> tuple[Array, Any]:
-    factor = FACTOR_ROUNDING[precision]
+    factor = _FACTOR_ROUNDING[precision]
     x, weights = materialize_arrays((factor(x), factor(weights)))
     return multiply_matrices(x, weights), (x, weights)
 
 
 def _rounded_backward(precision: str, residuals: Any, dy: Array) -> tuple[Array, Array]:
     x, weights = residuals
-    dy = materialize_arrays(FACTOR_ROUNDING[precision](dy))
+    dy = materialize_arrays(_FACTOR_ROUNDING[precision](dy))
     return multiply_transposed(dy, weights), multiply_matrices(materialize_arrays(x.T), dy)
 
 
-multiply_rounded.defvjp(_rounded_forward, _rounded_backward)
+_multiply_rounded.defvjp(_rounded_forward, _rounded_backward)
 
 
 def materialize_arrays(arrays: Any) -> Any:

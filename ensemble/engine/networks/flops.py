@@ -8,9 +8,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-CONVOLUTION_PRIMITIVE = "conv_general_dilated"
-CUSTOM_GRADIENT_PRIMITIVE = "custom_vjp_call"  # stock_convolution.py
-COUNTED_PRIMITIVES = ("dot_general", CONVOLUTION_PRIMITIVE)
+_CONVOLUTION_PRIMITIVE = "conv_general_dilated"
+_CUSTOM_GRADIENT_PRIMITIVE = "custom_vjp_call"  # stock_convolution.py
+_COUNTED_PRIMITIVES = ("dot_general", _CONVOLUTION_PRIMITIVE)
 
 
 def count_flops(jaxpr: Any) -> int:
@@ -31,10 +31,10 @@ def count_patch_numbers(jaxpr: Any) -> int:
 def has_stock_convolution(jaxpr: Any) -> bool:
     """Whether there is a convolution in it whose gradients are left to JAX."""
     return any(
-        eqn.primitive.name == CONVOLUTION_PRIMITIVE
+        eqn.primitive.name == _CONVOLUTION_PRIMITIVE
         or any(has_stock_convolution(part) for value in eqn.params.values() for part in _find_inner_jaxprs(value))
         for eqn in jaxpr.eqns
-        if eqn.primitive.name != CUSTOM_GRADIENT_PRIMITIVE
+        if eqn.primitive.name != _CUSTOM_GRADIENT_PRIMITIVE
     )
 
 
@@ -44,7 +44,7 @@ def _sum_over_equations(jaxpr: Any, cost: Callable[[Any], int]) -> int:
 
 def _count_in_equation(equation: Any, cost: Callable[[Any], int]) -> int:
     name, params = equation.primitive.name, equation.params
-    if name in COUNTED_PRIMITIVES:
+    if name in _COUNTED_PRIMITIVES:
         return cost(equation)
     inner = sum(_sum_over_equations(part, cost) for value in params.values() for part in _find_inner_jaxprs(value))
     return inner * int(params.get("length", 1)) if name == "scan" else inner
@@ -55,7 +55,7 @@ def _count_equation_outputs(equation: Any) -> int:
 
 
 def _count_equation_patch_numbers(equation: Any) -> int:
-    if equation.primitive.name != CONVOLUTION_PRIMITIVE:
+    if equation.primitive.name != _CONVOLUTION_PRIMITIVE:
         return 0
     outputs = equation.invars[1].aval.shape[equation.params["dimension_numbers"].rhs_spec[0]]
     return _count_equation_flops(equation) // (2 * outputs)

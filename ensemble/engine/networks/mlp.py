@@ -17,7 +17,7 @@ from jax import Array
 
 from ensemble.engine.networks.arithmetic import Arithmetic
 
-WIDTH, HIDDEN = 200, 3
+WIDTH, _HIDDEN = 200, 3
 
 
 class MLP(nn.Module):
@@ -31,7 +31,7 @@ class MLP(nn.Module):
     def __call__(self, x: Array) -> Array:
         """Images (B, H, W, channels) in [0, 1] to logits (B, C)."""
         x = x.reshape(len(x), -1)
-        for _ in range(HIDDEN):
+        for _ in range(_HIDDEN):
             x = nn.relu(nn.Dense(self.width, dtype=self.dtype)(x))
         return nn.Dense(self.classes, dtype=self.dtype)(x)
 

@@ -79,11 +79,11 @@ class Network:
 
     def apply(self, params: Params, images: Array, arithmetic: Arithmetic = DEFAULT_ARITHMETIC) -> Array:
         """One member's logits (B, C) for images (B, H, W, channels) in [0, 1], as it is judged."""
-        with choose_convolutions(arithmetic.execution, training=False):
+        with _choose_convolutions(arithmetic.execution, training=False):
             logits = linen_calls.apply_for_evaluation(
                 self._build_module(arithmetic), self._pack_variables(params), images
             )
-        return convert_logits(self.name, logits)
+        return _convert_logits(self.name, logits)
 
     def apply_in_training(
         self,
@@ -102,11 +102,11 @@ class Network:
           key: what dropout and the like draw from; None only where `is_stochastic` is False.
           arithmetic: how the sums are done.
         """
-        with choose_convolutions(arithmetic.execution, training=True):
+        with _choose_convolutions(arithmetic.execution, training=True):
             logits, rest = linen_calls.apply_for_training(
                 self._build_module(arithmetic), {"params": trained, **rest}, images, key
             )
-        return convert_logits(self.name, logits), rest
+        return _convert_logits(self.name, logits), rest
 
     def compute_features(self, params: Params, images: Array) -> tuple[Array, Array]:
         """Logits (B, C), and what the last dense layer sees of each image, (B, F).
@@ -228,7 +228,7 @@ class Network:
         return {"params": trained, **rest}
 
 
-def convert_logits(name: str, output: Any) -> Array:
+def _convert_logits(name: str, output: Any) -> Array:
     """What a network's call gives, as float32 logits.
 
     Raises:
@@ -236,7 +236,7 @@ def convert_logits(name: str, output: Any) -> Array:
     """
     if not hasattr(output, "dtype") or not hasattr(output, "astype"):
         raise ConfigError(
-            f"The network {name} gives {describe_output(output)}: its __call__ has to return the "
+            f"The network {name} gives {_describe_output(output)}: its __call__ has to return the "
             "logits alone, an array (B, C)."
         )
     if not jnp.issubdtype(output.dtype, jnp.floating):
@@ -248,7 +248,7 @@ def convert_logits(name: str, output: Any) -> Array:
     return logits
 
 
-def describe_output(output: Any) -> str:
+def _describe_output(output: Any) -> str:
     """What something is that is no array: "a dict with logits"."""
     if output is None:
         return "None"
@@ -272,7 +272,7 @@ def _widen_parameter(parameter: Array) -> Array:
     return parameter.astype(jnp.float32) if is_narrow else parameter
 
 
-def choose_convolutions(execution: str, training: bool) -> contextlib.AbstractContextManager[None]:
+def _choose_convolutions(execution: str, training: bool) -> contextlib.AbstractContextManager[None]:
     """In here, convolutions of `nn.Conv` are as they are fast in an execution."""
     if execution == "patches":
         return use_convolution(convolve_by_patches)

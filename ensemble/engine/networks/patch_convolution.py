@@ -14,7 +14,7 @@ from jax import Array, lax
 from ensemble.engine.networks.stock_convolution import DIMENSION_NUMBERS, ConvolutionWindow
 
 # A GPU's matrix units want so many factors to a sum, or a multiple, in bfloat16.
-FACTOR_MULTIPLE = 8
+_FACTOR_MULTIPLE = 8
 
 
 def convolve_by_patches(x: Array, kernel: Array, window: ConvolutionWindow) -> Array:
@@ -39,16 +39,16 @@ def convolve_by_patches(x: Array, kernel: Array, window: ConvolutionWindow) -> A
             feature_group_count=window.groups,
             precision=window.precision,
         )
-    patches = extract_patches(x, (kernel.shape[0], kernel.shape[1]), window)
+    patches = _extract_patches(x, (kernel.shape[0], kernel.shape[1]), window)
     matrix = kernel.reshape(-1, kernel.shape[-1])
-    missing = -len(matrix) % FACTOR_MULTIPLE
+    missing = -len(matrix) % _FACTOR_MULTIPLE
     if missing:
         matrix = jnp.pad(matrix, ((0, missing), (0, 0)))
         patches = jnp.pad(patches, ((0, 0), (0, 0), (0, 0), (0, missing)))
     return jnp.matmul(patches, matrix, precision=window.precision)
 
 
-def extract_patches(x: Array, size: tuple[int, int], window: ConvolutionWindow) -> Array:
+def _extract_patches(x: Array, size: tuple[int, int], window: ConvolutionWindow) -> Array:
     """(B, H, W, C) to (B, H', W', kh·kw·C): what each output sees, row by row."""
     around = [(low, high, 0) for low, high in window.padding]
     x = lax.pad(x, jnp.zeros((), x.dtype), ((0, 0, 0), *around, (0, 0, 0)))

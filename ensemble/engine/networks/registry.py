@@ -40,7 +40,7 @@ NETWORKS = build_network_registry(
     ("resnet", resnet.create_resnet),
     ("resnet_groupnorm", resnet.create_groupnorm_resnet),
 )
-TOWER_NETWORKS = ("cnn",)
+_TOWER_NETWORKS = ("cnn",)
 
 
 def build_network(config: EnsembleConfig, image_shape: ImageShape | None = None, classes: int | None = None) -> Network:
@@ -73,5 +73,5 @@ def bind_network(name: str, image_shape: ImageShape, classes: int, width: int = 
     if name not in NETWORKS:
         raise ConfigError(f"No such network: {name!r:.60}. There are: {', '.join(BUILTIN_NETWORK_NAMES)}.")
     architectures.check_image_size(name, *image_shape[:2])
-    tower = name in TOWER_NETWORKS
+    tower = name in _TOWER_NETWORKS
     return Network(name, image_shape, classes, width, create_module=NETWORKS[name], tower=tower)

@@ -25,7 +25,7 @@ from jax import Array
 from ensemble.engine.networks.arithmetic import Arithmetic
 
 WIDTH, STAGES, BLOCKS, GROUPS = 16, 3, 3, 8
-conv_weights = nn.initializers.variance_scaling(2.0, "fan_out", "normal")  # He and others 2015
+_conv_weights = nn.initializers.variance_scaling(2.0, "fan_out", "normal")  # He and others 2015
 
 
 class Block(nn.Module):
@@ -39,7 +39,7 @@ class Block(nn.Module):
     @nn.compact
     def __call__(self, x: Array, train: bool) -> Array:
         """(B, H, W, I) to (B, ⌈H/stride⌉, ⌈W/stride⌉, features)."""
-        conv = partial(nn.Conv, self.features, (3, 3), use_bias=False, kernel_init=conv_weights, dtype=self.dtype)
+        conv = partial(nn.Conv, self.features, (3, 3), use_bias=False, kernel_init=_conv_weights, dtype=self.dtype)
         y = conv(strides=self.stride)(x)
         y = nn.relu(self.norm(y, train))
         y = self.norm(conv()(y), train)
@@ -63,8 +63,8 @@ class ResNet(nn.Module):
     @nn.compact
     def __call__(self, x: Array, train: bool) -> Array:
         """Images (B, H, W, channels) in [0, 1] to logits (B, C)."""
-        norm = partial(apply_group_norm if self.grouped else apply_batch_norm, dtype=self.dtype)
-        x = nn.Conv(self.width, (3, 3), use_bias=False, kernel_init=conv_weights, dtype=self.dtype)(x)
+        norm = partial(_apply_group_norm if self.grouped else _apply_batch_norm, dtype=self.dtype)
+        x = nn.Conv(self.width, (3, 3), use_bias=False, kernel_init=_conv_weights, dtype=self.dtype)(x)
         x = nn.relu(norm(x, train))
         for stage in range(STAGES):
             for block in range(self.blocks):
@@ -73,12 +73,12 @@ class ResNet(nn.Module):
         return nn.Dense(self.classes, dtype=self.dtype)(x.mean(axis=(1, 2)))
 
 
-def apply_batch_norm(x: Array, train: bool, dtype: Any) -> Array:
+def _apply_batch_norm(x: Array, train: bool, dtype: Any) -> Array:
     """Running statistics keep nine tenths of what they were with each step."""
     return nn.BatchNorm(use_running_average=not train, momentum=0.9, dtype=dtype)(x)
 
 
-def apply_group_norm(x: Array, train: bool, dtype: Any) -> Array:
+def _apply_group_norm(x: Array, train: bool, dtype: Any) -> Array:
     """Of as many channels in each of 8 groups; of fewer groups where 8 do not divide them."""
     return nn.GroupNorm(num_groups=math.gcd(GROUPS, x.shape[-1]), dtype=dtype)(x)
 

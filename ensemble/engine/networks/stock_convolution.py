@@ -47,7 +47,7 @@ class ConvolutionWindow(NamedTuple):
     precision: Any
 
 
-WindowConvolution = Callable[[Array, Array, ConvolutionWindow], Array]
+_WindowConvolution = Callable[[Array, Array, ConvolutionWindow], Array]
 
 
 def use_fast_convolutions() -> contextlib.AbstractContextManager[None]:
@@ -56,9 +56,9 @@ def use_fast_convolutions() -> contextlib.AbstractContextManager[None]:
 
 
 @contextlib.contextmanager
-def use_convolution(convolve_window: WindowConvolution) -> Iterator[None]:
+def use_convolution(convolve_window: _WindowConvolution) -> Iterator[None]:
     """In here, what is traced of `nn.Conv` on images is done by another function."""
-    convolve = functools.partial(convolve_images, convolve_window)
+    convolve = functools.partial(_convolve_images, convolve_window)
 
     def replace_convolution(call: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
         layer = context.module
@@ -76,8 +76,8 @@ def use_convolution(convolve_window: WindowConvolution) -> Iterator[None]:
         yield
 
 
-def convolve_images(
-    convolve_window: WindowConvolution,
+def _convolve_images(
+    convolve_window: _WindowConvolution,
     x: Array,
     kernel: Array,
     strides: Sequence[int],
@@ -145,14 +145,14 @@ def _convolve_window_backward(
     window: ConvolutionWindow, residuals: tuple[Array, Array], dy: Array
 ) -> tuple[Array, Array]:
     x, kernel = residuals
-    of_kernel = compute_grouped_kernel_gradients if window.groups > 1 else compute_kernel_gradients
-    return compute_image_gradients(x, kernel, dy, window), of_kernel(x, kernel, dy, window)
+    of_kernel = _compute_grouped_kernel_gradients if window.groups > 1 else _compute_kernel_gradients
+    return _compute_image_gradients(x, kernel, dy, window), of_kernel(x, kernel, dy, window)
 
 
 _convolve_window.defvjp(_convolve_window_forward, _convolve_window_backward)
 
 
-def compute_image_gradients(x: Array, kernel: Array, dy: Array, window: ConvolutionWindow) -> Array:
+def _compute_image_gradients(x: Array, kernel: Array, dy: Array, window: ConvolutionWindow) -> Array:
     """Gradients (B, H, W, C) of images: what each output's gives back to the pixels it saw."""
     padding = []
     for axis, (low, _) in enumerate(window.padding):
@@ -176,7 +176,7 @@ def compute_image_gradients(x: Array, kernel: Array, dy: Array, window: Convolut
     )
 
 
-def compute_kernel_gradients(x: Array, kernel: Array, dy: Array, window: ConvolutionWindow) -> Array:
+def _compute_kernel_gradients(x: Array, kernel: Array, dy: Array, window: ConvolutionWindow) -> Array:
     """Gradients (kh, kw, C, O) of a kernel, as one convolution; of one group."""
     padding = []
     for axis, (low, _) in enumerate(window.padding):
@@ -199,7 +199,7 @@ def compute_kernel_gradients(x: Array, kernel: Array, dy: Array, window: Convolu
     return gradients.transpose(1, 2, 0, 3)
 
 
-def compute_grouped_kernel_gradients(x: Array, kernel: Array, dy: Array, window: ConvolutionWindow) -> Array:
+def _compute_grouped_kernel_gradients(x: Array, kernel: Array, dy: Array, window: ConvolutionWindow) -> Array:
     """Gradients (kh, kw, C / groups, O) of a kernel, by one product for each of its places."""
     zero = jnp.zeros((), x.dtype)
     around = [(low, high, 0) for low, high in window.padding]

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.typing import ArrayLike
 
-HALF_LOG_TAU = 0.5 * jnp.log(2 * jnp.pi).item()
+_HALF_LOG_TAU = 0.5 * jnp.log(2 * jnp.pi).item()
 
 
 def compute_gaussian_nll(mean: Array, variance: Array, targets: Array) -> Array:
@@ -16,7 +16,7 @@ def compute_gaussian_nll(mean: Array, variance: Array, targets: Array) -> Array:
       variance: (B,), positive.
       targets: (B,).
     """
-    return 0.5 * (targets - mean) ** 2 / variance + 0.5 * jnp.log(variance) + HALF_LOG_TAU
+    return 0.5 * (targets - mean) ** 2 / variance + 0.5 * jnp.log(variance) + _HALF_LOG_TAU
 
 
 def compute_beta_nll(mean: Array, variance: Array, targets: Array, beta: ArrayLike) -> Array:

@@ -25,8 +25,8 @@ from ensemble.engine.networks.custom import custom_network
 from ensemble.engine.networks.network import Network
 from ensemble.errors import ConfigError
 
-OUTPUTS = 2
-VARIANCE_FLOOR = 1e-6  # of the standardised target; Lakshminarayanan and others' own
+_OUTPUTS = 2
+_VARIANCE_FLOOR = 1e-6  # of the standardised target; Lakshminarayanan and others' own
 
 
 class NumericMLP(nn.Module):
@@ -45,7 +45,7 @@ class NumericMLP(nn.Module):
         """Features (B, F), standardised, to outputs (B, 2)."""
         for _ in range(self.depth):
             x = nn.relu(nn.Dense(self.width)(x))
-        return nn.Dense(OUTPUTS)(x)
+        return nn.Dense(_OUTPUTS)(x)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class NumericNetwork(Network):
         """What to say where its outputs have this shape for so many rows."""
         return (
             f"The network {self.name} gives {shape} for {batch} rows: it has to give "
-            f"({batch}, {OUTPUTS}), a mean and what becomes the variance."
+            f"({batch}, {_OUTPUTS}), a mean and what becomes the variance."
         )
 
 
@@ -86,7 +86,7 @@ def bind_numeric_network(name: str, features: int, width: int, depth: int) -> Nu
       ConfigError: there is no such network, it is not allowed here, or does not take such rows.
     """
     if architectures.is_custom_network(name):
-        network = NumericNetwork(name, (features,), OUTPUTS, create_module=custom_network.load_custom_network(name))
+        network = NumericNetwork(name, (features,), _OUTPUTS, create_module=custom_network.load_custom_network(name))
         custom_network.check_custom_network(network)
         return network
     if name != NUMERIC_NETWORK:
@@ -98,10 +98,10 @@ def bind_numeric_network(name: str, features: int, width: int, depth: int) -> Nu
     def create_module(outputs: int, width: int, arithmetic: Arithmetic) -> nn.Module:
         return NumericMLP(width, depth)
 
-    return NumericNetwork(name, (features,), OUTPUTS, width, create_module=create_module, depth=depth)
+    return NumericNetwork(name, (features,), _OUTPUTS, width, create_module=create_module, depth=depth)
 
 
 def split_outputs(outputs: Any) -> tuple[Array, Array]:
     """Means (B,) and variances (B,) of outputs (B, 2), in the standardised target's units."""
-    variance = jax.nn.softplus(outputs[..., 1]) + VARIANCE_FLOOR
+    variance = jax.nn.softplus(outputs[..., 1]) + _VARIANCE_FLOOR
     return jnp.asarray(outputs[..., 0]), variance

@@ -17,7 +17,7 @@ from ensemble.engine.trace_cache import register_serialization
 
 
 @register_serialization
-class NumericStepMetrics(NamedTuple):
+class _NumericStepMetrics(NamedTuple):
     """What a step reports, before its update, in units of the standardised target.
 
     Attributes:
@@ -53,9 +53,9 @@ class NumericStepInputs(NamedTuple):
     adversarial: Array
 
 
-def run_numeric_step(
+def _run_numeric_step(
     network: NumericNetwork, rule: UpdateRule, state: MemberState, inputs: NumericStepInputs, step: Array
-) -> tuple[MemberState, NumericStepMetrics]:
+) -> tuple[MemberState, _NumericStepMetrics]:
     """Run step `step`, from 0, of an epoch: one update by the mean loss of one batch."""
     trained, rest = network.split_params(state.params)
     batch, key = inputs.order[step], None
@@ -77,7 +77,7 @@ def run_numeric_step(
     moved, opt_state = apply_gradient_step(
         rule, grads, opt_state=state.opt_state, trained=trained, rate=rate, hyper=inputs.hyper
     )
-    return MemberState({**moved, **after}, opt_state), NumericStepMetrics(nll, squared)
+    return MemberState({**moved, **after}, opt_state), _NumericStepMetrics(nll, squared)
 
 
 def run_numeric_steps(
@@ -88,7 +88,7 @@ def run_numeric_steps(
     inputs: NumericStepInputs,
     start: Array,
     count: Array,
-) -> tuple[MemberState, NumericStepMetrics]:
+) -> tuple[MemberState, _NumericStepMetrics]:
     """Run some steps of an epoch, one after the other on the device.
 
     `count` is data: one compiled program serves any number of steps up to `rows`; of the metrics
@@ -104,13 +104,15 @@ def run_numeric_steps(
       count: how many steps.
     """
 
-    def run_step(step: Array, carry: tuple[MemberState, NumericStepMetrics]) -> tuple[MemberState, NumericStepMetrics]:
+    def run_step(
+        step: Array, carry: tuple[MemberState, _NumericStepMetrics]
+    ) -> tuple[MemberState, _NumericStepMetrics]:
         state, metrics = carry
-        state, new = run_numeric_step(network, rule, state, inputs, step)
+        state, new = _run_numeric_step(network, rule, state, inputs, step)
         row = step - start
         return state, jax.tree.map(lambda old, value: old.at[row].set(value), metrics, new)
 
-    empty = NumericStepMetrics(jnp.zeros(rows), jnp.zeros(rows))
+    empty = _NumericStepMetrics(jnp.zeros(rows), jnp.zeros(rows))
     return jax.lax.fori_loop(start, start + count, run_step, (state, empty))
 
 

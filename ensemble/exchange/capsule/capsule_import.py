@@ -100,7 +100,7 @@ def _write_capsule_parts(folder: Path, capsule: Capsule) -> None:
         if part in there:
             write_arrays(folder / file, {"groups": capsule.load_part(part)})
     if capsule_format.EXAMPLES in there:
-        write_details(folder / DETAILS_FILE, parse_capsule_details(capsule))
+        write_details(folder / DETAILS_FILE, _parse_capsule_details(capsule))
     if capsule_format.IMAGES in there:
         write_image_array(folder / IMAGES_FILE, capsule.load_part(capsule_format.IMAGES))
     for what in PREDICTION_FOLDERS.values():
@@ -110,7 +110,7 @@ def _write_capsule_parts(folder: Path, capsule: Capsule) -> None:
     _write_capsule_shift(folder, capsule)
 
 
-def parse_capsule_details(capsule: Capsule) -> ExampleDetails:
+def _parse_capsule_details(capsule: Capsule) -> ExampleDetails:
     """What the examples are called; PredictionsError where that is not one text for each."""
     content = capsule.load_part(capsule_format.EXAMPLES)
     try:

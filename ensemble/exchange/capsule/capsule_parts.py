@@ -27,7 +27,7 @@ from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import Arrays, read_arrays
 from ensemble.storage.records.json_lines import convert_to_json
 
-MOST_IMAGE_BYTES = 16 * 2**20  # of test images that not everyone can get; larger ones stay behind
+_MOST_IMAGE_BYTES = 16 * 2**20  # of test images that not everyone can get; larger ones stay behind
 
 Part = tuple[str, NDArray[Any]]  # its name and what it holds
 
@@ -52,7 +52,7 @@ def build_capsule_header(run: runs.Run) -> dict[str, Any]:
         "settings": run.config.as_dict(),
         "dataset": serialize_dataset_entry(run.data),
         "status": convert_to_json(dataclasses.asdict(run.status)),
-        "packages": filter_text_values(config.packages),
+        "packages": _filter_text_values(config.packages),
         "name": "" if run.name == run.id else run.name,
         "note": read_run_note(run),
         "tags": list(run.tags),
@@ -73,21 +73,21 @@ def iterate_capsule_parts(run: runs.Run, with_members: bool, all_epochs: bool) -
         yield capsule_format.SOURCES, _encode_text(json.dumps(member_sources))
     yield from _iterate_test_parts(run)
     kept = runs.list_prediction_epochs(run.id)
-    for epoch in kept if all_epochs else select_carried_epochs(run, kept):
+    for epoch in kept if all_epochs else _select_carried_epochs(run, kept):
         for what in ("predictions", "validation"):
             yield from _iterate_probability_parts(run, what, epoch)
     if with_members:
-        epochs = require_member_epochs(run)
-        yield from iterate_member_parts(run, epochs if all_epochs else select_carried_epochs(run, epochs))
+        epochs = _require_member_epochs(run)
+        yield from iterate_member_parts(run, epochs if all_epochs else _select_carried_epochs(run, epochs))
     yield from _iterate_shift_parts(run)
 
 
-def select_carried_epochs(run: runs.Run, kept: Sequence[int]) -> list[int]:
+def _select_carried_epochs(run: runs.Run, kept: Sequence[int]) -> list[int]:
     """The epochs whose data go along where not all do: the usual one, and the last."""
     return sorted({runs.select_default_epoch(run, kept), kept[-1]}) if kept else []
 
 
-def filter_text_values(values: Any) -> dict[str, str]:
+def _filter_text_values(values: Any) -> dict[str, str]:
     """Of an object of JSON what is text; {} of anything else."""
     pairs = values.items() if isinstance(values, dict) else ()
     return {name: value for name, value in pairs if isinstance(value, str)}
@@ -110,7 +110,7 @@ def _iterate_test_parts(run: runs.Run) -> Iterator[Part]:
         yield capsule_format.REPEATS, np.asarray(test.repeats, np.int64)
     if test.details:
         yield capsule_format.EXAMPLES, _encode_text(serialize_details(test.details))
-    if run.data.own and test.images is not None and test.images.size <= MOST_IMAGE_BYTES:
+    if run.data.own and test.images is not None and test.images.size <= _MOST_IMAGE_BYTES:
         yield capsule_format.IMAGES, np.asarray(test.images)
 
 
@@ -125,7 +125,7 @@ def _iterate_probability_parts(run: runs.Run, what: str, epoch: int) -> Iterator
     yield capsule_format.format_epoch_part(what, epoch), arrays["probabilities"]
 
 
-def require_member_epochs(run: runs.Run) -> Sequence[int]:
+def _require_member_epochs(run: runs.Run) -> Sequence[int]:
     """The epochs of which what the members have learnt stands in files, rising.
 
     Raises:
@@ -145,7 +145,7 @@ def iterate_member_parts(run: runs.Run, epochs: Sequence[int]) -> Iterator[Part]
 
     Args:
       run: whose.
-      epochs: of `require_member_epochs`.
+      epochs: of `_require_member_epochs`.
 
     Raises:
       RunError: a file of the run is damaged.

@@ -102,7 +102,7 @@ def read_report_capsules(files: File | Sequence[File], most_bytes: int | None = 
     capsules = list[Capsule]()
     for file in files if isinstance(files, Sequence) else [files]:
         with name_file_in_errors(Path(file.name).name or "the file"):
-            for capsule in _parse_report_page(read_report_bytes(file), most_bytes):
+            for capsule in _parse_report_page(_read_report_bytes(file), most_bytes):
                 capsules.append(capsule)
                 if most_bytes is not None:
                     most_bytes -= capsule.nbytes
@@ -120,7 +120,7 @@ def _parse_report_page(page: bytes, most_bytes: int | None) -> list[Capsule]:
     return capsules
 
 
-def read_report_bytes(file: File) -> bytes:
+def _read_report_bytes(file: File) -> bytes:
     """All of a file's bytes; PredictionsError where it cannot be read, or memory is too short."""
     if not isinstance(file, Path):
         file.seek(0)

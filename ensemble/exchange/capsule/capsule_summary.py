@@ -7,7 +7,7 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule import capsule_format
 from ensemble.exchange.capsule.capsule_reader import Capsule
 
-MAX_IDS_SHOWN = 5  # ids in a sentence
+_MAX_IDS_SHOWN = 5  # ids in a sentence
 
 
 def describe_report_file(file: str, capsules: Sequence[Capsule]) -> str:
@@ -15,8 +15,8 @@ def describe_report_file(file: str, capsules: Sequence[Capsule]) -> str:
     ids = [capsule.header.id for capsule in capsules]
     if len(ids) == 1:
         return f"{file} is a report of {ids[0]}"
-    more = f" and {len(ids) - MAX_IDS_SHOWN:,} more" if len(ids) > MAX_IDS_SHOWN else ""
-    return f"{file} is a report of {len(ids):,} runs: {', '.join(ids[:MAX_IDS_SHOWN])}{more}"
+    more = f" and {len(ids) - _MAX_IDS_SHOWN:,} more" if len(ids) > _MAX_IDS_SHOWN else ""
+    return f"{file} is a report of {len(ids):,} runs: {', '.join(ids[:_MAX_IDS_SHOWN])}{more}"
 
 
 def describe_capsule_contents(capsule: Capsule) -> str:
@@ -27,7 +27,7 @@ def describe_capsule_contents(capsule: Capsule) -> str:
         _format_noun_count(about.config.members, "member"),
         about.status.state,
         f"predictions of {_format_epoch_count(epochs)}" if epochs else "no predictions",
-        describe_capsule_members(capsule),
+        _describe_capsule_members(capsule),
         *(["with its test images"] if capsule_format.IMAGES in capsule.parts else []),
         time.strftime("written %Y-%m-%d", time.gmtime(header.written)),
         f"ensemble {header.program:.20}",
@@ -35,7 +35,7 @@ def describe_capsule_contents(capsule: Capsule) -> str:
     return " · ".join(words)
 
 
-def describe_capsule_members(capsule: Capsule) -> str:
+def _describe_capsule_members(capsule: Capsule) -> str:
     """Whether it has what the members have learnt, and whether that is exact."""
     if not capsule.list_epochs("parameters"):
         return "without its members"
@@ -47,7 +47,7 @@ def find_report_capsules(capsules: Sequence[Capsule], run_id: str = "") -> list[
     """All runs of a report, or the one of this id; PredictionsError where it is not in it."""
     matches = [capsule for capsule in capsules if run_id in ("", capsule.header.id)]
     if not matches:
-        ids = ", ".join(capsule.header.id for capsule in capsules[:MAX_IDS_SHOWN])
+        ids = ", ".join(capsule.header.id for capsule in capsules[:_MAX_IDS_SHOWN])
         raise PredictionsError(f"The report has no run “{run_id:.64}”. It has: {ids}.")
     return matches
 

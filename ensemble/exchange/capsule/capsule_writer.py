@@ -27,7 +27,7 @@ from ensemble.exchange.capsule.packing import (
 from ensemble.exchange.capsule.script_element import render_capsule_element
 from ensemble.runs import Run
 
-MEMBER_CODEC = "raw"  # of what goes no further than the next browser: packing gains a tenth
+_MEMBER_CODEC = "raw"  # of what goes no further than the next browser: packing gains a tenth
 
 
 def render_run_capsules(
@@ -46,18 +46,18 @@ def render_run_capsules(
         their numbers are too large to be rounded.
     """
     return [
-        render_capsule_element(run.id, build_capsule_payload(run, with_members, all_epochs, weights)) for run in runs
+        render_capsule_element(run.id, _build_capsule_payload(run, with_members, all_epochs, weights)) for run in runs
     ]
 
 
-def build_capsule_payload(
+def _build_capsule_payload(
     run: Run, with_members: bool = False, all_epochs: bool = False, weights: str = EXACT
 ) -> bytes:
     """The bytes of a run's capsule: a line, the header's length, the header, and the parts."""
     header = build_capsule_header(run)
     if with_members and weights == ROUNDED:
         header["weights"] = ROUNDED
-    return pack_capsule(run, header, iterate_capsule_parts(run, with_members, all_epochs), weights)
+    return _pack_capsule(run, header, iterate_capsule_parts(run, with_members, all_epochs), weights)
 
 
 def build_member_payload(run: Run, epoch: int, weights: str = EXACT) -> bytes:
@@ -71,10 +71,10 @@ def build_member_payload(run: Run, epoch: int, weights: str = EXACT) -> bytes:
     Raises:
       RunError: a file of the run is damaged, or the numbers are too large to be rounded.
     """
-    return pack_capsule(run, {}, iterate_member_parts(run, [epoch]), weights, MEMBER_CODEC)
+    return _pack_capsule(run, {}, iterate_member_parts(run, [epoch]), weights, _MEMBER_CODEC)
 
 
-def pack_capsule(run: Run, header: dict[str, Any], parts: Iterable[Part], weights: str, codec_name: str = "") -> bytes:
+def _pack_capsule(run: Run, header: dict[str, Any], parts: Iterable[Part], weights: str, codec_name: str = "") -> bytes:
     """A line, the header's length, the header, and the parts.
 
     Args:
@@ -87,8 +87,8 @@ def pack_capsule(run: Run, header: dict[str, Any], parts: Iterable[Part], weight
     packed, headers = list[bytes](), list[capsule_format.PartHeader]()
     for name, array in parts:
         codec = codec_name or choose_codec(array)
-        if weights == ROUNDED and is_kernel(name, array):
-            codec, array = HALF_CODEC, round_kernel(run, name, array)
+        if weights == ROUNDED and _is_kernel(name, array):
+            codec, array = HALF_CODEC, _round_kernel(run, name, array)
         packed.append(pack_array(array, codec))
         headers.append(
             {
@@ -105,7 +105,7 @@ def pack_capsule(run: Run, header: dict[str, Any], parts: Iterable[Part], weight
     return b"".join([capsule_format.MAGIC, length, described, *packed])
 
 
-def is_kernel(name: str, array: NDArray[Any]) -> bool:
+def _is_kernel(name: str, array: NDArray[Any]) -> bool:
     """Whether a part is what layers multiply by: nearly all that members take.
 
     Biases, scales and running statistics are (M, channels), and stay as they are.
@@ -113,7 +113,7 @@ def is_kernel(name: str, array: NDArray[Any]) -> bool:
     return capsule_format.MEMBERS_PATTERN.fullmatch(name) is not None and array.ndim > 2
 
 
-def round_kernel(run: Run, name: str, array: NDArray[np.float32]) -> NDArray[np.float32]:
+def _round_kernel(run: Run, name: str, array: NDArray[np.float32]) -> NDArray[np.float32]:
     """A kernel as it comes back from float16; RunError where it does not fit."""
     try:
         return round_to_float16(array)

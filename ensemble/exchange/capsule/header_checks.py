@@ -22,9 +22,9 @@ from ensemble.runs.annotations.tags import normalize_tags
 from ensemble.runs.status import Status
 from ensemble.shift.results import SCORE_ARRAYS
 
-MOST_TEXT = 64 * 2**20  # bytes of a history; 1,000 epochs of 64 members take 30 MB
-MOST_SHIFT = 2**22  # bytes of what was measured under shift; 64 members take half a megabyte
-WHILE_TRAINING = "The report was written while this run was training: it shows the progress at that time."
+_MOST_TEXT = 64 * 2**20  # bytes of a history; 1,000 epochs of 64 members take 30 MB
+_MOST_SHIFT = 2**22  # bytes of what was measured under shift; 64 members take half a megabyte
+_WHILE_TRAINING = "The report was written while this run was training: it shows the progress at that time."
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def parse_capsule_run(header: CapsuleHeader) -> CapsuleRun:
         config: EnsembleConfig | ImportedConfig
         config = ImportedConfig.from_dict(header.settings) if header.kind else EnsembleConfig.from_disk(header.settings)
         data = parse_dataset_record(header.dataset)
-        status = detach_worker(Status.from_dict(header.status), WHILE_TRAINING)
+        status = detach_worker(Status.from_dict(header.status), _WHILE_TRAINING)
     except (ValueError, TypeError, ConfigError, RunError) as error:
         raise _build_header_error(f"{error!s:.300}".rstrip(".")) from error
     _check_header_dataset(header, config, data)
@@ -144,9 +144,9 @@ def is_known_part(part: PartHeader, about: CapsuleRun) -> bool:
             f"{dtype} of shape ({shape_text}): {SAVE_AGAIN}."
         )
     most = {
-        capsule_format.HISTORY: MOST_TEXT,
-        capsule_format.SHIFT_RESULTS: MOST_SHIFT,
-        capsule_format.SHIFT_STATUS: MOST_SHIFT,
+        capsule_format.HISTORY: _MOST_TEXT,
+        capsule_format.SHIFT_RESULTS: _MOST_SHIFT,
+        capsule_format.SHIFT_STATUS: _MOST_SHIFT,
     }
     if capsule_format.compute_part_bytes(part) > most.get(name, capsule_format.compute_part_bytes(part)):
         raise PredictionsError(f"its part “{name}” is too large: {SAVE_AGAIN}.")

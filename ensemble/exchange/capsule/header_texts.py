@@ -8,9 +8,9 @@ from ensemble.exchange.capsule.capsule_format import CapsuleHeader
 from ensemble.exchange.capsule.script_element import SAVE_AGAIN
 from ensemble.exchange.checks.names import MOST_LETTERS, check_distinct_names
 
-MAX_LINE_LENGTH = 500  # letters of a line for people, such as where images come from
-MOST_PACKAGES = 200
-MAX_PACKAGE_LENGTH = 100  # letters of a package's name, and of its version
+_MAX_LINE_LENGTH = 500  # letters of a line for people, such as where images come from
+_MOST_PACKAGES = 200
+_MAX_PACKAGE_LENGTH = 100  # letters of a package's name, and of its version
 
 
 def check_header_texts(header: CapsuleHeader, data: DatasetEntry, member_names: tuple[str, ...]) -> None:
@@ -20,8 +20,8 @@ def check_header_texts(header: CapsuleHeader, data: DatasetEntry, member_names: 
       PredictionsError: there is one; it is named.
     """
     packages = header.packages
-    if len(packages) > MOST_PACKAGES or any(
-        len(text) > MAX_PACKAGE_LENGTH for pair in packages.items() for text in pair
+    if len(packages) > _MOST_PACKAGES or any(
+        len(text) > _MAX_PACKAGE_LENGTH for pair in packages.items() for text in pair
     ):
         raise PredictionsError(f"it lists too many packages, or their names are too long: {SAVE_AGAIN}.")
     _check_header_names("class_names", data.class_names)
@@ -30,7 +30,7 @@ def check_header_texts(header: CapsuleHeader, data: DatasetEntry, member_names: 
         if not text or len(text) > MOST_LETTERS or sanitize_text(text) != text:
             raise _build_text_error(what)
     for what, text in (("source", data.source), ("fingerprint", data.fingerprint)):
-        if len(text) > MAX_LINE_LENGTH or sanitize_text(text) != text:
+        if len(text) > _MAX_LINE_LENGTH or sanitize_text(text) != text:
             raise _build_text_error(what)
     if not custom_registry.NAME_PATTERN.fullmatch(data.name):  # of those of this program too
         raise _build_text_error("name")

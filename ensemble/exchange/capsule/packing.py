@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SHUFFLE, HALF = "shuffle-", "float16-"
-HALF_CODEC = f"{HALF}{SHUFFLE}zlib"
+_SHUFFLE, HALF = "shuffle-", "float16-"
+HALF_CODEC = f"{HALF}{_SHUFFLE}zlib"
 CODECS = ("raw", "zlib", "shuffle-raw", "shuffle-zlib", HALF_CODEC)
-COMPRESSION_LEVEL, FAST_COMPRESSION_LEVEL = (
+_COMPRESSION_LEVEL, _FAST_COMPRESSION_LEVEL = (
     6,
     1,
 )  # of zlib; the second, for large arrays, costs a hundredth of their size
-LARGE_ARRAY_BYTES = 2**23  # bytes
+_LARGE_ARRAY_BYTES = 2**23  # bytes
 PEAK_MEMORY_FACTOR = 2  # times its own bytes an array takes while it is unpacked: as zlib gives it, and whole
 
 
@@ -39,11 +39,11 @@ def pack_array(array: NDArray[Any], codec: str) -> bytes:
     if codec.startswith(HALF):
         array, codec = np.asarray(array, np.float16), codec.removeprefix(HALF)
     content: NDArray[np.uint8] = convert_to_little_endian(array).reshape(-1).view(np.uint8)
-    if codec.startswith(SHUFFLE):
+    if codec.startswith(_SHUFFLE):
         content = content.reshape(-1, array.dtype.itemsize).T
     raw = content.tobytes()
     if codec.endswith("zlib"):
-        return zlib.compress(raw, FAST_COMPRESSION_LEVEL if len(raw) > LARGE_ARRAY_BYTES else COMPRESSION_LEVEL)
+        return zlib.compress(raw, _FAST_COMPRESSION_LEVEL if len(raw) > _LARGE_ARRAY_BYTES else _COMPRESSION_LEVEL)
     return raw
 
 
@@ -73,7 +73,7 @@ def unpack_array(packed: memoryview, codec: str, dtype: str, shape: tuple[int, .
     if len(raw) != size:
         raise ValueError("its length does not match its shape")
     content = np.frombuffer(raw, np.uint8)
-    if codec.startswith(SHUFFLE):
+    if codec.startswith(_SHUFFLE):
         content = _freeze_array(np.ascontiguousarray(content.reshape(kind.itemsize, -1).T))
     return content.reshape(-1).view(kind).reshape(shape)
 

@@ -19,10 +19,10 @@ from ensemble.shift.status import StressStatus
 from ensemble.storage.plain_files import parse_json
 from ensemble.storage.records.json_lines import parse_history_line
 
-WHILE_MEASURING = "The report was written while this run was being measured: it shows the progress at that time."
+_WHILE_MEASURING = "The report was written while this run was being measured: it shows the progress at that time."
 MOST_ROWS = 300_000  # of a history, which has about one a second
-MOST_TITLE = 200  # letters of what a set of images is called
-PART_SUM_TOLERANCE = 0.02  # that a row may be off 1: a softmax in bfloat16 rounds each number to 2⁻⁸ of it
+_MOST_TITLE = 200  # letters of what a set of images is called
+_PART_SUM_TOLERANCE = 0.02  # that a row may be off 1: a softmax in bfloat16 rounds each number to 2⁻⁸ of it
 
 
 def check_part_values(name: str, values: NDArray[Any], about: CapsuleRun) -> None:
@@ -67,7 +67,7 @@ def _describe_probability_error(probabilities: NDArray[np.float32], members: tup
         least, most = probabilities[member].min(), probabilities[member].max()
         if not (least >= 0 and most <= 1 + PROBABILITY_TOLERANCE):  # so that NaN is refused too
             return f"the probabilities of member {member + 1} are not all between 0 and 1"
-        if np.abs(probabilities[member].sum(axis=1) - 1).max() > PART_SUM_TOLERANCE:
+        if np.abs(probabilities[member].sum(axis=1) - 1).max() > _PART_SUM_TOLERANCE:
             return f"the probabilities of member {member + 1} do not add up to 1"
     return "" if members else "no member remains"
 
@@ -106,14 +106,14 @@ def parse_shift_results(content: NDArray[np.uint8], about: CapsuleRun) -> Stress
     keys = [ood_set["key"] for ood_set in stress_results.ood]
     if len(set(keys)) < len(keys):
         raise ValueError("a set of images appears twice")
-    if any(len(ood_set["title"]) > MOST_TITLE for ood_set in stress_results.ood):
+    if any(len(ood_set["title"]) > _MOST_TITLE for ood_set in stress_results.ood):
         raise ValueError("the name of a set of images is too long")
     return stress_results
 
 
 def parse_shift_status(content: NDArray[np.uint8]) -> StressStatus:
     """How the measuring ended, or how far it was; ValueError where it is something else."""
-    return detach_worker(StressStatus.from_dict(_parse_json_object(content)), WHILE_MEASURING)
+    return detach_worker(StressStatus.from_dict(_parse_json_object(content)), _WHILE_MEASURING)
 
 
 def parse_capsule_sources(content: NDArray[np.uint8], about: CapsuleRun) -> list[MemberSource]:

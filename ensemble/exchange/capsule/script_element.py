@@ -14,13 +14,13 @@ from typing import NamedTuple
 from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule.capsule_format import MEDIA_TYPE, MOST_CAPSULES, VERSION
 
-OPENING_TAG = re.compile(rb'<script\s[^<>]{0,1000}?type="' + re.escape(MEDIA_TYPE).encode() + rb'"[^<>]{0,1000}>')
-ATTRIBUTE = re.compile(rb'data-(\w+)="([^"<>]*)"')
-CLOSING_TAG = b"</script>"
+_OPENING_TAG = re.compile(rb'<script\s[^<>]{0,1000}?type="' + re.escape(MEDIA_TYPE).encode() + rb'"[^<>]{0,1000}>')
+_ATTRIBUTE = re.compile(rb'data-(\w+)="([^"<>]*)"')
+_CLOSING_TAG = b"</script>"
 SAVE_AGAIN = "save or send it again"
 
 
-class CapsuleElement(NamedTuple):
+class _CapsuleElement(NamedTuple):
     """What stands in one element: the run's id as it is said there, and the capsule's bytes."""
 
     run_id: str
@@ -42,20 +42,20 @@ def is_web_page(start: bytes) -> bool:
     return start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"
 
 
-def find_capsule_elements(page: bytes) -> list[CapsuleElement]:
+def find_capsule_elements(page: bytes) -> list[_CapsuleElement]:
     """The capsules in a web page, each as long as it says it is and with its own checksum.
 
     Raises:
       PredictionsError: there is none; or one is cut short, changed or of a later version.
     """
-    elements, at = list[CapsuleElement](), 0
-    while opening := OPENING_TAG.search(page, at):
-        end = page.find(CLOSING_TAG, opening.end())
+    elements, at = list[_CapsuleElement](), 0
+    while opening := _OPENING_TAG.search(page, at):
+        end = page.find(_CLOSING_TAG, opening.end())
         if end < 0:
             raise PredictionsError(f"it ends within the data of a run: {SAVE_AGAIN}.")
         if len(elements) == MOST_CAPSULES:
             raise PredictionsError(f"it holds more than {MOST_CAPSULES} runs: write fewer into one file.")
-        attributes = {key.decode(): value.decode("utf-8", "replace") for key, value in ATTRIBUTE.findall(opening[0])}
+        attributes = {key.decode(): value.decode("utf-8", "replace") for key, value in _ATTRIBUTE.findall(opening[0])}
         elements.append(_decode_capsule_element(attributes, page[opening.end() : end]))
         at = end
     if not elements:
@@ -66,7 +66,7 @@ def find_capsule_elements(page: bytes) -> list[CapsuleElement]:
     return elements
 
 
-def _decode_capsule_element(attributes: dict[str, str], text: bytes) -> CapsuleElement:
+def _decode_capsule_element(attributes: dict[str, str], text: bytes) -> _CapsuleElement:
     check_capsule_version(attributes.get("version", ""))
     try:
         payload = base64.b64decode(text.strip(), validate=True)
@@ -76,7 +76,7 @@ def _decode_capsule_element(attributes: dict[str, str], text: bytes) -> CapsuleE
         raise PredictionsError(f"the data of a run in it is truncated: {SAVE_AGAIN}.")
     if attributes.get("sha256") != hashlib.sha256(payload).hexdigest():
         raise PredictionsError(f"the data of a run in it is damaged, its checksum does not match: {SAVE_AGAIN}.")
-    return CapsuleElement(attributes.get("run", ""), payload)
+    return _CapsuleElement(attributes.get("run", ""), payload)
 
 
 def check_capsule_version(version_text: str) -> None:

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import Shape
 
-AXIS_ORDER = "(members, examples, classes), with an axis of epochs in front if there are several"
-ROUNDED_SUM_TOLERANCE = 0.011  # of two numbers that were rounded to two digits
-BINARY_NOTE = "One number for each example was read as the {noun} of class 1; class 0 has the rest."
+_AXIS_ORDER = "(members, examples, classes), with an axis of epochs in front if there are several"
+_ROUNDED_SUM_TOLERANCE = 0.011  # of two numbers that were rounded to two digits
+_BINARY_NOTE = "One number for each example was read as the {noun} of class 1; class 0 has the rest."
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class OutputAxes:
     def list_notes(self, kind: str) -> list[str]:
         """What is to be said of the reading; `kind` is "probabilities" or "logits"."""
         noun = "probability" if kind == "probabilities" else "logit"
-        return [BINARY_NOTE.format(noun=noun)] if self.columns < self.shape[3] else []
+        return [_BINARY_NOTE.format(noun=noun)] if self.columns < self.shape[3] else []
 
     def check_transposed(self, kind: str, shape: tuple[int, ...], own: NDArray[np.float32]) -> None:
         """Refuse (2, N) that was read as two members, where the two rows are two classes.
@@ -43,7 +43,7 @@ class OutputAxes:
         """
         if self.columns == 1 and len(shape) == 2 and shape[0] == 2:
             sums = own[0, :, :, 1].sum(axis=0)
-            if (np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all():
+            if (np.abs(sums - 1) <= _ROUNDED_SUM_TOLERANCE).all():
                 raise PredictionsError(
                     f"`{kind}` looks like (classes, examples): its two rows sum to 1; give "
                     f"(examples, classes), {kind}.T."
@@ -97,7 +97,7 @@ def _match_output_shape(shape: tuple[int, ...], examples: int, two: bool) -> Sha
 
 def _describe_shape_mismatch(kind: str, shape: tuple[int, ...], examples: int) -> str:
     if len(shape) > 4:
-        return f"`{kind}` has {len(shape)} axes: give {AXIS_ORDER}."
+        return f"`{kind}` has {len(shape)} axes: give {_AXIS_ORDER}."
     text = f"`{kind}` has the shape {shape}"
     if examples not in shape:
         return f"{text}, but there are {examples:,} labels: one axis has to have that length."
@@ -107,7 +107,7 @@ def _describe_shape_mismatch(kind: str, shape: tuple[int, ...], examples: int) -
             fix = ".T" if len(shape) == 2 else "[:, None]"
             return (
                 f"{text}, with the {examples:,} examples on axis {place}: "
-                f"give (examples, classes) or {AXIS_ORDER}" + (f", as {kind}{fix} may be." if len(shape) == 2 else ".")
+                f"give (examples, classes) or {_AXIS_ORDER}" + (f", as {kind}{fix} may be." if len(shape) == 2 else ".")
             )
         case 3, 0:
             fix = f"{kind}.transpose(1, 0, 2)"
@@ -115,4 +115,4 @@ def _describe_shape_mismatch(kind: str, shape: tuple[int, ...], examples: int) -
             fix = f"{kind}.transpose(0, 2, 1)"
         case 4, _:
             fix = f"np.moveaxis({kind}, {place}, 2)"
-    return f"{text}, with the {examples:,} examples on axis {place}: give {AXIS_ORDER}: {fix}."
+    return f"{text}, with the {examples:,} examples on axis {place}: give {_AXIS_ORDER}: {fix}."

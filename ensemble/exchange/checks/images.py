@@ -10,11 +10,11 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_SIDE
 
 SHAPE_HINT = "give (examples, height, width) or (examples, height, width, channels), 1 or 3 channels"
-Pieces = Callable[[], Iterator[NDArray[Any]]]
+_Pieces = Callable[[], Iterator[NDArray[Any]]]
 
 
 def convert_images_to_uint8(
-    shape: tuple[int, ...], pieces: Pieces, examples: int
+    shape: tuple[int, ...], pieces: _Pieces, examples: int
 ) -> tuple[NDArray[np.uint8], list[str]]:
     """Images as uint8, and what was done to them.
 
@@ -68,13 +68,13 @@ def convert_array_to_images(images: ArrayLike, shape: Sequence[int]) -> tuple[ND
     pixels, notes = convert_images_to_uint8(array.shape, lambda: iter((flat,)), len(array) if array.ndim else 0)
     if pixels.shape[1:] != tuple(shape):
         raise PredictionsError(
-            f"`images` are {describe_image_shape(pixels.shape[1:])}, and the run learnt images "
-            f"of {describe_image_shape(shape)}: bring them to that form."
+            f"`images` are {_describe_image_shape(pixels.shape[1:])}, and the run learnt images "
+            f"of {_describe_image_shape(shape)}: bring them to that form."
         )
     return pixels, notes
 
 
-def describe_image_shape(shape: Sequence[int]) -> str:
+def _describe_image_shape(shape: Sequence[int]) -> str:
     """Height, width and colour in words: "28×28 pixels, grey"."""
     return f"{shape[0]}×{shape[1]} pixels, {'grey' if shape[2] == 1 else 'in colour'}"
 
@@ -100,7 +100,7 @@ def _parse_image_shape(shape: tuple[int, ...], examples: int) -> tuple[tuple[int
     return shape, not last
 
 
-def _choose_image_scale(pieces: Pieces) -> tuple[float | None, list[str]]:
+def _choose_image_scale(pieces: _Pieces) -> tuple[float | None, list[str]]:
     """What to multiply the numbers with, None where they are uint8 as they stand."""
     least, most, whole, dtype = np.inf, -np.inf, True, np.dtype(np.uint8)
     for piece in pieces():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ensemble.datasets.label_meanings import LABEL_READINGS, describe_reading_option, describe_unfit_reading
 from ensemble.errors import PredictionsError
 
-CHANCE_DEVIATIONS = 2.33  # standard deviations above which 1 % of guesses come by chance
+_CHANCE_DEVIATIONS = 2.33  # standard deviations above which 1 % of guesses come by chance
 
 Labels = NDArray[np.int32]
 
@@ -65,7 +65,7 @@ def choose_label_reading(
         raise PredictionsError(describe_unfit_reading(wanted, readings))
     rights = {name: float((labels == predicted).mean()) for name, labels in readings.items()}
     guessed = {name: is_chance_level(labels, predicted, classes) for name, labels in readings.items()}
-    options = list_distinct_readings(readings)
+    options = _list_distinct_readings(readings)
     usual, other = next(name for name in LABEL_READINGS if name in readings), "positions"
     if other in options and guessed[usual] and rights[other] > rights[usual]:
         usual, other = other, usual
@@ -88,11 +88,11 @@ def is_chance_level(labels: Labels, predicted: NDArray[np.integer], classes: int
     n = len(labels)
     shares = [np.bincount(numbers, minlength=classes) / n for numbers in (labels, predicted)]
     chance = min(1.0, max(float(shares[0] @ shares[1]), 1 / classes))
-    limit = chance + CHANCE_DEVIATIONS * np.sqrt(chance * (1 - chance) / n)
+    limit = chance + _CHANCE_DEVIATIONS * np.sqrt(chance * (1 - chance) / n)
     return float((labels == predicted).mean()) <= limit
 
 
-def list_distinct_readings(readings: Mapping[str, Labels]) -> list[str]:
+def _list_distinct_readings(readings: Mapping[str, Labels]) -> list[str]:
     """The readings of which none says the same as one before it."""
     options = list[str]()
     for name in LABEL_READINGS:

@@ -10,7 +10,7 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.label_readings import Labels
 from ensemble.exchange.checks.names import sanitize_name
 
-LABEL_HINT = "give (N,) whole numbers from 0"
+_LABEL_HINT = "give (N,) whole numbers from 0"
 BOOLEAN_LABELS = {"false": 0, "true": 1}  # of two classes
 SIGNS = [-1, 1]  # what two classes are called where a label is a sign
 UNLABELLED = "-1"
@@ -28,19 +28,19 @@ def flatten_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], list[str]]:
     if labels.ndim == 2 and 1 in labels.shape and labels.size:
         return labels.reshape(-1), []
     if labels.ndim == 2 and labels.dtype.kind in "biuf" and labels.size:
-        return decode_one_hot(labels), ["`labels` was one-hot: each example's class is where its 1 is."]
+        return _decode_one_hot(labels), ["`labels` was one-hot: each example's class is where its 1 is."]
     if labels.ndim != 1 or not labels.size:
-        raise PredictionsError(f"`labels` has the shape {labels.shape}: {LABEL_HINT}.")
+        raise PredictionsError(f"`labels` has the shape {labels.shape}: {_LABEL_HINT}.")
     return labels, []
 
 
-def decode_one_hot(labels: NDArray[Any]) -> NDArray[Any]:
+def _decode_one_hot(labels: NDArray[Any]) -> NDArray[Any]:
     """The classes of rows that have one 1 and else 0; PredictionsError where one is otherwise."""
     fine = ((labels == 0) | (labels == 1)).all(axis=1) & (labels.sum(axis=1) == 1)
     if not fine.all():
         raise PredictionsError(
             f"`labels` has the shape {labels.shape} and its row {int(np.argmin(fine))} is not one 1 and otherwise 0: "
-            f"{LABEL_HINT}, such as labels.argmax(axis=1) if that is what is meant."
+            f"{_LABEL_HINT}, such as labels.argmax(axis=1) if that is what is meant."
         )
     return labels.argmax(axis=1)
 
@@ -186,9 +186,11 @@ def _describe_unfit_labels(
         )
     if whole is None:
         place = int(np.argmin(np.isfinite(values) & (np.floor(values) == values)))
-        return f"`labels[{place}]` is {values[place]:g}: {LABEL_HINT}."
+        return f"`labels[{place}]` is {values[place]:g}: {_LABEL_HINT}."
     place = int(np.argmax((values < 0) | (values >= classes)))
-    return f"`labels[{place}]` is {int(values[place])}, but there are {classes} classes: {LABEL_HINT} to {classes - 1}."
+    return (
+        f"`labels[{place}]` is {int(values[place])}, but there are {classes} classes: {_LABEL_HINT} to {classes - 1}."
+    )
 
 
 def _find_unknown_label(labels: NDArray[Any], names: tuple[str, ...]) -> tuple[int, str]:

@@ -11,10 +11,10 @@ from ensemble.errors import ConfigError, PredictionsError
 
 MOST_EPOCHS = 1000
 MOST_MEMBERS = 256
-FEWEST_CLASSES, MOST_CLASSES = 2, 2000
+_FEWEST_CLASSES, MOST_CLASSES = 2, 2000
 MOST_EXAMPLES = 200_000
 MOST_SIDE = 1024  # pixels of an image
-MOST_UPLOAD_MB = 500  # without ENSEMBLE_MAX_IMPORT_MB
+_MOST_UPLOAD_MB = 500  # without ENSEMBLE_MAX_IMPORT_MB
 MAX_UNPACK_RATIO = 8  # times as much as may be uploaded is taken of it, once it is unpacked
 ROW_SUM_TOLERANCE = 1e-3  # of a row's sum: 1,000 classes in float16 round to 0.9995 at the least
 MAX_MEMORY_SHARE = 0.8  # of the free memory that may be taken
@@ -28,11 +28,11 @@ def max_import_bytes() -> int:
     Raises:
       ConfigError: the variable is no whole number above 0.
     """
-    text = os.environ.get("ENSEMBLE_MAX_IMPORT_MB") or str(MOST_UPLOAD_MB)
+    text = os.environ.get("ENSEMBLE_MAX_IMPORT_MB") or str(_MOST_UPLOAD_MB)
     if not (text.isascii() and text.isdigit() and len(text) < 8 and int(text)):
         raise ConfigError(
             f"ENSEMBLE_MAX_IMPORT_MB is {text!r:.60}: it has to be a whole number of "
-            f"megabytes, at least 1, such as {MOST_UPLOAD_MB}."
+            f"megabytes, at least 1, such as {_MOST_UPLOAD_MB}."
         )
     return int(text) * 10**6
 
@@ -45,8 +45,8 @@ def check_import_size(nbytes: int) -> None:
     """
     if nbytes > (most := max_import_bytes()):
         raise PredictionsError(
-            f"This has {format_megabytes(nbytes)}, but an upload may have at most "
-            f"{format_megabytes(most)}: use `ensemble import` on the machine that "
+            f"This has {_format_megabytes(nbytes)}, but an upload may have at most "
+            f"{_format_megabytes(most)}: use `ensemble import` on the machine that "
             "serves this page, or raise ENSEMBLE_MAX_IMPORT_MB."
         )
 
@@ -64,7 +64,7 @@ def check_prediction_counts(shape: Sequence[int]) -> None:
         ("epochs", 1, MOST_EPOCHS, "save fewer of them"),
         ("members", 1, MOST_MEMBERS, "choose among them"),
         ("examples", 1, MOST_EXAMPLES, f"take a sample, such as the first {MOST_EXAMPLES:,}"),
-        ("classes", FEWEST_CLASSES, MOST_CLASSES, "leave out or merge some"),
+        ("classes", _FEWEST_CLASSES, MOST_CLASSES, "leave out or merge some"),
     )
     for count, (noun, least, most, mend) in zip(shape, ranges, strict=True):
         if count < least:
@@ -85,14 +85,14 @@ def check_free_memory(nbytes: int, most: int | None = None) -> None:
     """
     if most is not None and nbytes > most:
         raise PredictionsError(
-            f"unpacked, it takes {format_megabytes(nbytes)}, but an upload may take at "
-            f"most {format_megabytes(most)}: use `ensemble import` on the "
+            f"unpacked, it takes {_format_megabytes(nbytes)}, but an upload may take at "
+            f"most {_format_megabytes(most)}: use `ensemble import` on the "
             "machine that serves this page, or give fewer epochs, members or examples."
         )
     free = psutil.virtual_memory().available
     if nbytes > MAX_MEMORY_SHARE * free:
         raise PredictionsError(
-            f"it would take {format_megabytes(nbytes)} of memory, and {format_megabytes(free)} are "
+            f"it would take {_format_megabytes(nbytes)} of memory, and {_format_megabytes(free)} are "
             "free: give fewer epochs, members or examples."
         )
 
@@ -118,11 +118,11 @@ def allocate_probabilities(shape: Shape) -> NDArray[np.float32]:
         return np.empty(shape, np.float32)
     except MemoryError as error:
         raise PredictionsError(
-            f"the system does not provide {format_megabytes(estimate_import_bytes(shape))} of "
+            f"the system does not provide {_format_megabytes(estimate_import_bytes(shape))} of "
             "memory for it: give fewer epochs, members or examples."
         ) from error
 
 
-def format_megabytes(nbytes: int) -> str:
+def _format_megabytes(nbytes: int) -> str:
     """A size for people: "512 MB"."""
     return f"{max(1, round(nbytes / 1e6)):,} MB"

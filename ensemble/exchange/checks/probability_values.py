@@ -15,20 +15,20 @@ from ensemble.exchange.checks.limits import ROW_SUM_TOLERANCE
 from ensemble.exchange.checks.rounding import RoundingDetector
 from ensemble.exchange.member_outputs import UNCHANGED_NOTE
 
-LOGARITHM_NOTE = "The values are logarithms of probabilities and were read as such."
+_LOGARITHM_NOTE = "The values are logarithms of probabilities and were read as such."
 # What float16 rounds to 0 is below half of its least number above 0.
-FLOAT16_ZERO = float(np.finfo(np.float16).smallest_subnormal) / 2
-FLOAT16_NOTE = (
-    f"The probabilities are float16, whose 0 is anything below {FLOAT16_ZERO:.0e}: that is taken "
-    f"in its place, so that no example costs more than {-np.log(FLOAT16_ZERO):.1f} nats."
+_FLOAT16_ZERO = float(np.finfo(np.float16).smallest_subnormal) / 2
+_FLOAT16_NOTE = (
+    f"The probabilities are float16, whose 0 is anything below {_FLOAT16_ZERO:.0e}: that is taken "
+    f"in its place, so that no example costs more than {-np.log(_FLOAT16_ZERO):.1f} nats."
 )
-ROUNDED_TOLERANCE = 0.05  # of rows that are distributions, however they were rounded
-ROWS_AT_ONCE = 2**14
-ZERO_BASED_NOTE = "(all counted from 0)"
+_ROUNDED_TOLERANCE = 0.05  # of rows that are distributions, however they were rounded
+_ROWS_AT_ONCE = 2**14
+_ZERO_BASED_NOTE = "(all counted from 0)"
 
 
 @dataclass
-class WorstRowSum:
+class _WorstRowSum:
     """The row whose sum is furthest from 1, and how many are off by more than is tolerated."""
 
     deviation: float = 0.0
@@ -54,7 +54,7 @@ class ProbabilityConverter:
         self.kind, self._members, self._examples = kind, members, examples
         self._logarithms = False
         self._row = 0  # of the next block: they are numbered over epochs, members, examples
-        self._worst, self._clipped, self._raised = WorstRowSum(), False, False
+        self._worst, self._clipped, self._raised = _WorstRowSum(), False, False
         self._rounding, self._divided = RoundingDetector(), ""
         self._probabilities_all_along = True
 
@@ -84,11 +84,11 @@ class ProbabilityConverter:
 
     def notes(self) -> list[str]:
         """What is to be said of what was taken in."""
-        sentences = [LOGARITHM_NOTE] if self._logarithms else []
+        sentences = [_LOGARITHM_NOTE] if self._logarithms else []
         if self._clipped:
             sentences.append(f"Probabilities below 0 by at most {ROW_SUM_TOLERANCE:g} were set to 0.")
         if self._raised:
-            sentences.append(FLOAT16_NOTE)
+            sentences.append(_FLOAT16_NOTE)
         if self._divided:
             sentences.append(
                 f"Probabilities are {self._divided}: rows sum to 1 within "
@@ -125,9 +125,9 @@ class ProbabilityConverter:
         if least < 0:
             self._clipped = True
             np.maximum(rows, 0, out=rows)
-        if block.dtype == np.float16 and (rows < FLOAT16_ZERO).any():
+        if block.dtype == np.float16 and (rows < _FLOAT16_ZERO).any():
             self._raised = True
-            np.maximum(rows, FLOAT16_ZERO, out=rows)
+            np.maximum(rows, _FLOAT16_ZERO, out=rows)
 
     def _convert_logits(self, block: NDArray[Any], rows: NDArray[np.float32]) -> None:
         wide = block.astype(np.float64)
@@ -158,7 +158,7 @@ class ProbabilityConverter:
 
     def _describe_wrong_sum(self) -> str:
         worst = self._worst
-        text = f"`probabilities` of {self._describe_row(worst.row)} {ZERO_BASED_NOTE} sum to {worst.sum:.6g}"
+        text = f"`probabilities` of {self._describe_row(worst.row)} {_ZERO_BASED_NOTE} sum to {worst.sum:.6g}"
         if abs(worst.sum - 100) < 1:
             return f"{text}: they are percentages, divide them by 100."
         return (
@@ -170,7 +170,7 @@ class ProbabilityConverter:
         """Name the first entry that is bad; `bad` is (R, C) or can be spread to it."""
         row, column = np.argwhere(np.broadcast_to(bad, block.shape))[0]
         value = float(block[row, column])
-        text = f"`{self.kind}` of {self._describe_row(self._row + int(row))}, class {column} {ZERO_BASED_NOTE} is "
+        text = f"`{self.kind}` of {self._describe_row(self._row + int(row))}, class {column} {_ZERO_BASED_NOTE} is "
         if np.isfinite(value):
             raise PredictionsError(
                 f"{text}{value:.4g}, which is not a probability: save them as `logits` if that is what they are."
@@ -186,8 +186,8 @@ class ProbabilityConverter:
 
 def _divide_by_sums(rows: NDArray[np.float32]) -> None:
     """Make each row (…, C) sum to 1, some rows at a time."""
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        part = rows[start : start + ROWS_AT_ONCE]
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        part = rows[start : start + _ROWS_AT_ONCE]
         part /= part.sum(axis=1, dtype=np.float64, keepdims=True)
 
 
@@ -201,4 +201,4 @@ def _are_logarithms(block: NDArray[Any]) -> bool:
 
 def _are_probabilities(block: NDArray[np.float64]) -> bool:
     """Whether rows (R, C) are distributions as they stand."""
-    return bool(block.min() >= 0 and (np.abs(block.sum(axis=1) - 1) <= ROUNDED_TOLERANCE).all())
+    return bool(block.min() >= 0 and (np.abs(block.sum(axis=1) - 1) <= _ROUNDED_TOLERANCE).all())

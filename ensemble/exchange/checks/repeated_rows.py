@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import number_groups
 
-MIN_DIFFERENT_ROWS = 10  # below which nothing can be said about how rows differ
-FEW_SHARING_ROWS = 2  # other rows with the same number, up to which that looks like coincidence
-MIN_COPY_RATIO = 4  # rows that repeat as a whole, per row that shares a number by coincidence
+_MIN_DIFFERENT_ROWS = 10  # below which nothing can be said about how rows differ
+_FEW_SHARING_ROWS = 2  # other rows with the same number, up to which that looks like coincidence
+_MIN_COPY_RATIO = 4  # rows that repeat as a whole, per row that shares a number by coincidence
 
 
 def find_repeated_rows(probabilities: NDArray[np.float32], labels: NDArray[np.int32]) -> NDArray[np.int64] | None:
@@ -18,7 +18,7 @@ def find_repeated_rows(probabilities: NDArray[np.float32], labels: NDArray[np.in
     A row is an example's label and all its members' probabilities. Rows also repeat by coincidence
     if members give only votes, leaves of a tree, few decimals or exact zeros and ones. Then rows
     that differ share numbers too. So a row that repeats is a copy only if, for some member, one of
-    its numbers is in no different row, and if at most one row in `MIN_COPY_RATIO` repeated ones
+    its numbers is in no different row, and if at most one row in `_MIN_COPY_RATIO` repeated ones
     shares even its rarest number with one or two different rows, as coincidence would have it.
 
     Args:
@@ -34,13 +34,13 @@ def find_repeated_rows(probabilities: NDArray[np.float32], labels: NDArray[np.in
         )
     )
     counts = np.bincount(rows)
-    if len(counts) == len(rows) or len(counts) < MIN_DIFFERENT_ROWS:
+    if len(counts) == len(rows) or len(counts) < _MIN_DIFFERENT_ROWS:
         return None
     first = np.unique(rows, return_index=True)[1]
     shared = np.min([_count_sharing_rows(member[first]) for member in probabilities[-1]], axis=0)
     copied = (counts > 1) & (shared == 0)
-    by_chance = (shared > 0) & (shared <= FEW_SHARING_ROWS)
-    if copied.sum() <= MIN_COPY_RATIO * by_chance.sum():
+    by_chance = (shared > 0) & (shared <= _FEW_SHARING_ROWS)
+    if copied.sum() <= _MIN_COPY_RATIO * by_chance.sum():
         return None
     joined = np.where(copied[rows], rows, len(counts) + np.arange(len(rows)))
     return number_groups(joined).astype(np.int64)

@@ -5,10 +5,10 @@ from numpy.typing import NDArray
 
 from ensemble.exchange.checks.limits import ROW_SUM_TOLERANCE
 
-MOST_DIGITS = 5  # of more, 2,000 classes sum to 1 within ROW_SUM_TOLERANCE
-MOST_TOLERANCE = 0.2  # however coarse: beyond it a row is no distribution
+_MOST_DIGITS = 5  # of more, 2,000 classes sum to 1 within ROW_SUM_TOLERANCE
+_MOST_TOLERANCE = 0.2  # however coarse: beyond it a row is no distribution
 # Of a softmax that was computed and summed in these types: three roundings.
-TYPE_TOLERANCES = {"bfloat16": 3 * 2.0**-8, "float16": 3 * 2.0**-10}
+_TYPE_TOLERANCES = {"bfloat16": 3 * 2.0**-8, "float16": 3 * 2.0**-10}
 
 
 class RoundingDetector:
@@ -16,12 +16,12 @@ class RoundingDetector:
 
     def __init__(self) -> None:
         self._digits: int | None = 1  # to which all are rounded so far; None for none
-        self._types = set(TYPE_TOLERANCES)
+        self._types = set(_TYPE_TOLERANCES)
 
     def update(self, block: NDArray[np.floating]) -> None:
         """Look at more probabilities (R, C), finite."""
         while self._digits is not None and not _are_rounded(block, self._digits):
-            self._digits = self._digits + 1 if self._digits < MOST_DIGITS else None
+            self._digits = self._digits + 1 if self._digits < _MOST_DIGITS else None
         for name in [name for name in self._types if not _fit_type(block, name)]:
             self._types.remove(name)
 
@@ -35,11 +35,11 @@ class RoundingDetector:
         return max(tolerances, key=tolerances.__getitem__) if tolerances else ""
 
     def _list_tolerances(self, classes: int) -> dict[str, float]:
-        found = {f"of the type {name}": TYPE_TOLERANCES[name] for name in self._types}
+        found = {f"of the type {name}": _TYPE_TOLERANCES[name] for name in self._types}
         if self._digits is not None:
             unit = 0.5 * 10.0**-self._digits
             plural = "digit" if self._digits == 1 else "digits"
-            found[f"rounded to {self._digits} {plural}"] = min(classes * unit, MOST_TOLERANCE)
+            found[f"rounded to {self._digits} {plural}"] = min(classes * unit, _MOST_TOLERANCE)
         return found
 
 

@@ -13,8 +13,8 @@ from ensemble.exchange.checks.names import sanitize_name
 from ensemble.exchange.files.columns import CONFIDENCE_NAMES, TableColumns
 from ensemble.exchange.files.row_keys import Texts, encode_texts
 
-SUM_TOLERANCE = 0.05  # of a row that is meant to be a distribution, however it was rounded
-MOST_SINGLE_TRIES = 64  # columns of which each is left out in turn
+_SUM_TOLERANCE = 0.05  # of a row that is meant to be a distribution, however it was rounded
+_MOST_SINGLE_TRIES = 64  # columns of which each is left out in turn
 HALF = 0.5
 
 
@@ -37,7 +37,7 @@ def select_class_columns(
     count = values.shape[1]
     if columns.kind != "probabilities" or count < 3 or _are_distributions(values):
         return columns, values, {}, []
-    labels = set(list_distinct_texts(texts.get(columns.key_columns.get("label", ""))))
+    labels = set(_list_distinct_texts(texts.get(columns.key_columns.get("label", ""))))
     free = [
         place
         for place, column in enumerate(columns.class_columns)
@@ -103,7 +103,7 @@ def resolve_single_column(
         suffix = ""
     if "prediction" in columns.key_columns and columns.kind == "probabilities":
         return _resolve_by_prediction(columns, values, texts)
-    labels = [text for text in list_distinct_texts(label_texts) if text != "-1"]
+    labels = [text for text in _list_distinct_texts(label_texts) if text != "-1"]
     if suffix == "0":
         turned = 1 - values if columns.kind == "probabilities" else -values
         return turned, None, [f"“{column:.40}” was read as class 0's; class 1 has the rest."]
@@ -118,7 +118,7 @@ def _resolve_by_prediction(
 ) -> tuple[NDArray[Any], tuple[str, ...] | None, list[str]]:
     column, prediction = columns.class_columns[0], columns.key_columns["prediction"]
     codes, distinct = _encode_texts(texts[prediction])
-    labels = list_distinct_texts(texts.get(columns.key_columns.get("label", "")))
+    labels = _list_distinct_texts(texts.get(columns.key_columns.get("label", "")))
     every = {text for text in (*distinct, *labels) if text != "-1"}
     names = _name_two_classes(every)
     if names is None:
@@ -163,7 +163,7 @@ def _name_two_classes(texts: set[str]) -> tuple[str, ...] | None:
     return tuple(sorted(texts, key=int if numbers else None))
 
 
-def list_distinct_texts(column: pa.ChunkedArray | None) -> list[str]:
+def _list_distinct_texts(column: pa.ChunkedArray | None) -> list[str]:
     """The different texts of a column, as names are written; none of no column."""
     return [] if column is None else _encode_texts(column)[1]
 
@@ -206,7 +206,7 @@ def _list_doubtful_sets(columns: TableColumns, values: NDArray[Any], free: list[
     largest = largest if len(largest) == 1 else set()
     whole = {n for n in free if bool((np.floor(finite[:, n]) == finite[:, n]).all())}
     sets = [outside, outside | largest, set(free), outside | largest | whole]
-    if len(free) <= MOST_SINGLE_TRIES:
+    if len(free) <= _MOST_SINGLE_TRIES:
         sets += [outside | {n} for n in free]
         sets += [outside | whole | {n} for n in free]
     return [chosen for chosen in sets if chosen]
@@ -216,4 +216,4 @@ def _are_distributions(values: NDArray[Any]) -> bool:
     """Whether rows (R, K) sum to 1, or to 100."""
     with np.errstate(invalid="ignore", over="ignore"):
         sums = values.sum(axis=1, dtype=np.float64)
-    return any(bool((np.abs(sums - total) <= SUM_TOLERANCE * total).mean() > 0.99) for total in (1, 100))
+    return any(bool((np.abs(sums - total) <= _SUM_TOLERANCE * total).mean() > 0.99) for total in (1, 100))

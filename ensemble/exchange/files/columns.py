@@ -45,7 +45,7 @@ WEAK_EXAMPLE_NAMES = (
 )
 # Columns that tell members apart, alone or beside `member`, where each has all examples; and else
 # say something of the examples. They are never classes.
-MEMBER_PARTS = (
+_MEMBER_PARTS = (
     *("seed", "random_seed", "random_state", "fold", "cv_fold", "run", "run_id"),
     *("replicate", "repeat", "trial", "checkpoint"),
 )
@@ -57,7 +57,7 @@ STATISTIC_NAMES = {
 }
 # A table's own numbers of its rows, of which nothing need be said.
 ROW_NUMBERS = {"__index_level_0__", "unnamed: 0", ""}
-PREDICTION_NAMES = (
+_PREDICTION_NAMES = (
     *("prediction", "predicted", "pred", "y_pred", "predicted_class", "predicted_label"),
     *("pred_class", "pred_label", "y_hat", "yhat"),
 )
@@ -66,13 +66,13 @@ CONFIDENCE_NAMES = (
     *("probability_max", "p_pred", "prob_pred", "predicted_probability"),
 )
 # What stands beside the classes and is none.
-IGNORED_COLUMNS = ROW_NUMBERS | set(PREDICTION_NAMES) | set(CONFIDENCE_NAMES) | {"correct", "index", "row"}
-PROBABILITY_PREFIX = "(?:p|prob|proba|probability)"
-PREFIXES = {
-    "probabilities": re.compile(rf"{PROBABILITY_PREFIX}[_ ]?(\d+)|{PROBABILITY_PREFIX}_(.+)"),
+_IGNORED_COLUMNS = ROW_NUMBERS | set(_PREDICTION_NAMES) | set(CONFIDENCE_NAMES) | {"correct", "index", "row"}
+_PROBABILITY_PREFIX = "(?:p|prob|proba|probability)"
+_PREFIXES = {
+    "probabilities": re.compile(rf"{_PROBABILITY_PREFIX}[_ ]?(\d+)|{_PROBABILITY_PREFIX}_(.+)"),
     "logits": re.compile(r"logits?[_ ]?(\d+)|logits?_(.+)"),
 }
-SINGLE_COLUMNS = {
+_SINGLE_COLUMNS = {
     "p": "probabilities",
     "probability": "probabilities",
     "prob": "probabilities",
@@ -84,7 +84,7 @@ SINGLE_COLUMNS = {
     "logit": "logits",
 }
 MOST_COLUMNS = 2200
-CLASSES_HINT = "name them p_0, p_1 … (or p_NAME), logits logit_0 …"
+_CLASSES_HINT = "name them p_0, p_1 … (or p_NAME), logits logit_0 …"
 
 
 @dataclass(frozen=True)
@@ -144,9 +144,9 @@ def parse_table_columns(
         word = _fold_name(column)
         if column in class_columns:
             continue
-        if word in IGNORED_COLUMNS:
+        if word in _IGNORED_COLUMNS:
             ignored.append(column)
-        elif word in MEMBER_PARTS:
+        elif word in _MEMBER_PARTS:
             parts.append(column)
         else:
             attributes.append(column)
@@ -190,8 +190,8 @@ def has_class_columns(columns: Sequence[str], text_columns: Collection[str], lab
     if not known or not classes:
         return False
     if len(classes) == 1:
-        return _fold_name(classes[0]) in SINGLE_COLUMNS and len(known) <= 2 and (known <= {"0", "1"} or not numbers)
-    prefixed = any(_match_prefixed_columns(columns, pattern, text_columns) for pattern in PREFIXES.values())
+        return _fold_name(classes[0]) in _SINGLE_COLUMNS and len(known) <= 2 and (known <= {"0", "1"} or not numbers)
+    prefixed = any(_match_prefixed_columns(columns, pattern, text_columns) for pattern in _PREFIXES.values())
     if prefixed and not numbers:
         return True
     names = set(found.class_names or map(str, range(len(classes))))
@@ -215,7 +215,7 @@ def _find_class_columns(
     """What the classes' numbers are, their columns and names; no columns where there are none."""
     prefixed = {
         kind: prefixed_columns
-        for kind, pattern in PREFIXES.items()
+        for kind, pattern in _PREFIXES.items()
         if (prefixed_columns := _match_prefixed_columns(rest, pattern, text_columns))
     }
     if len(prefixed) > 1:
@@ -226,13 +226,13 @@ def _find_class_columns(
         column
         for column in rest
         if column not in text_columns
-        and _fold_name(column) not in {*IGNORED_COLUMNS, *MEMBER_PARTS}
+        and _fold_name(column) not in {*_IGNORED_COLUMNS, *_MEMBER_PARTS}
         and not any(_fold_name(column) in KEY_NAMES[key] for key in ("example", "member", "epoch"))
     )
     letters = len(named) > 2 and all(len(column.strip()) == 1 for column in named)
     for candidate in () if letters else rest:  # a class of letters is called p too
-        if (word := _fold_name(candidate)) in SINGLE_COLUMNS:
-            return SINGLE_COLUMNS[word], (candidate,), None
+        if (word := _fold_name(candidate)) in _SINGLE_COLUMNS:
+            return _SINGLE_COLUMNS[word], (candidate,), None
     if len(named) >= 2:
         return "probabilities", named, tuple(map(str.strip, named))
     confidence = [column for column in rest if _fold_name(column) in CONFIDENCE_NAMES]
@@ -243,7 +243,7 @@ def _find_class_columns(
 
 def _match_key_columns(columns: Sequence[str]) -> dict[str, str]:
     key_columns: dict[str, str] = {}
-    names = {**KEY_NAMES, "prediction": PREDICTION_NAMES}
+    names = {**KEY_NAMES, "prediction": _PREDICTION_NAMES}
     for key, aliases in names.items():
         for name in aliases:
             for column in columns:
@@ -288,9 +288,9 @@ def _describe_missing_classes(keys: dict[str, str], targets: bool) -> str:
     if "prediction" in keys:
         return (
             "it has no columns of classes, only what is predicted "
-            f"(“{keys['prediction']:.60}”): give the probability of each class, and {CLASSES_HINT}."
+            f"(“{keys['prediction']:.60}”): give the probability of each class, and {_CLASSES_HINT}."
         )
-    return f"it has no columns of classes: {CLASSES_HINT}."
+    return f"it has no columns of classes: {_CLASSES_HINT}."
 
 
 def _fold_name(column: str) -> str:

@@ -15,18 +15,18 @@ from ensemble.errors import PredictionsError
 from ensemble.storage.arrays.npy import MAX_READ_BYTES, BoundedReader
 from ensemble.storage.text_encoding import describe_text_encoding, detect_text_encoding, is_utf8_text
 
-MOST_HEADER = 2**18
-SAMPLE_BYTES = 2**19  # of the beginning, by which columns are told
-SAMPLE_ROWS = 200
-MOST_LINE = 2**22  # letters, as much as is parsed at once
-COMMENT = "#"
-SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
-DELIMITERS = ",;\t|"
+_MOST_HEADER = 2**18
+_SAMPLE_BYTES = 2**19  # of the beginning, by which columns are told
+_SAMPLE_ROWS = 200
+_MOST_LINE = 2**22  # letters, as much as is parsed at once
+_COMMENT = "#"
+_SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
+_DELIMITERS = ",;\t|"
 UNREADABLE_TEXT = (
     "it is neither .npz, Parquet nor a table whose first row names its columns: "
     "save it as one of them, a table in UTF-8."
 )
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class CsvText:
         return 2 * numbers >= len(cells)
 
 
-class Utf8Rows(io.RawIOBase):
+class _Utf8Rows(io.RawIOBase):
     """The rows of a table as UTF-8, in place of a file that is not, or has comments among them."""
 
     def __init__(self, raw: io.RawIOBase, text: CsvText) -> None:
@@ -97,7 +97,7 @@ class Utf8Rows(io.RawIOBase):
 
     def _iterate_lines(self) -> Iterator[bytes]:
         for number, line in enumerate(_iterate_decoded_lines(self._raw, self._text.encoding)):
-            if number < self._text.first_line or is_comment(line, self._text):
+            if number < self._text.first_line or _is_comment(line, self._text):
                 continue
             yield line.encode("utf-8", "replace")
 
@@ -118,9 +118,9 @@ def read_csv_text(file: BoundedReader) -> CsvText:
     place, delimiter, comment = 0, "", ""
     while place < len(lines):
         line = lines[place].strip()
-        if match := SEPARATOR_LINE.fullmatch(line):
+        if match := _SEPARATOR_LINE.fullmatch(line):
             delimiter = match[1]
-        elif line.startswith(COMMENT):
+        elif line.startswith(_COMMENT):
             comment = line
         elif line.strip(" ,;"):
             break
@@ -128,18 +128,18 @@ def read_csv_text(file: BoundedReader) -> CsvText:
     if place == len(lines):
         raise PredictionsError(UNREADABLE_TEXT)
     header, first_line = lines[place].rstrip("\r"), place + 1
-    if len(header) >= MOST_HEADER:
+    if len(header) >= _MOST_HEADER:
         raise PredictionsError(UNREADABLE_TEXT)
     if comment and _is_row_of_numbers(header, delimiter):
-        named = comment.lstrip(COMMENT).strip()
+        named = comment.lstrip(_COMMENT).strip()
         if len(_split_line(named, delimiter)) == len(_split_line(header, delimiter)):
             header, first_line = named, place
     delimiter = delimiter or _find_delimiter(header)
     if encoding not in ("utf-8", "utf-8-sig") and delimiter not in header:
         raise PredictionsError(UNREADABLE_TEXT)
     names = _split_line(header, delimiter)
-    rest = lines[first_line:-1] if len(start) >= SAMPLE_BYTES else lines[first_line:]
-    rows = [_split_line(line.rstrip("\r"), delimiter) for line in rest[:SAMPLE_ROWS] if line.strip()]
+    rest = lines[first_line:-1] if len(start) >= _SAMPLE_BYTES else lines[first_line:]
+    rows = [_split_line(line.rstrip("\r"), delimiter) for line in rest[:_SAMPLE_ROWS] if line.strip()]
     if place:
         notes.append("Lines before the header of the table were passed over.")
     return CsvText(
@@ -157,7 +157,7 @@ def read_csv_text(file: BoundedReader) -> CsvText:
 def open_csv_rows(raw: io.RawIOBase, text: CsvText) -> io.RawIOBase:
     """The rows below the header, in UTF-8: the file itself where that is what it holds."""
     if text.encoding not in ("utf-8", "utf-8-sig") or text.comments:
-        return Utf8Rows(raw, text)
+        return _Utf8Rows(raw, text)
     raw.seek(0)
     place, left = 0, text.first_line
     while left:
@@ -174,9 +174,9 @@ def open_csv_rows(raw: io.RawIOBase, text: CsvText) -> io.RawIOBase:
     return raw
 
 
-def is_comment(line: str, text: CsvText) -> bool:
+def _is_comment(line: str, text: CsvText) -> bool:
     """Whether a line below the header begins with "#" and is no row of the table."""
-    return line.startswith(COMMENT) and len(_split_line(line, text.delimiter)) != len(text.names)
+    return line.startswith(_COMMENT) and len(_split_line(line, text.delimiter)) != len(text.names)
 
 
 def is_number(cell: str, decimal: str) -> bool:
@@ -190,7 +190,7 @@ def is_number(cell: str, decimal: str) -> bool:
 
 def _read_start(file: BoundedReader) -> bytes:
     file.seek(0)
-    pieces, left = list[bytes](), SAMPLE_BYTES
+    pieces, left = list[bytes](), _SAMPLE_BYTES
     while left and (piece := file.read(min(left, MAX_READ_BYTES))):
         pieces.append(piece)
         left -= len(piece)
@@ -222,9 +222,9 @@ def _iterate_decoded_lines(raw: io.RawIOBase, encoding: str) -> Iterator[str]:
     left = ""
     while piece := raw.read(MAX_READ_BYTES):
         *lines, left = (left + decoder.decode(piece)).split("\n")
-        if len(left) > MOST_LINE:
+        if len(left) > _MOST_LINE:
             raise PredictionsError(
-                f"it has a line of more than {MOST_LINE:,} letters: save it with ordinary line ends."
+                f"it has a line of more than {_MOST_LINE:,} letters: save it with ordinary line ends."
             )
         yield from (line + "\n" for line in lines)
     left += decoder.decode(b"", final=True)
@@ -238,14 +238,14 @@ def _is_row_of_numbers(line: str, delimiter: str) -> bool:
 
 
 def _find_delimiter(header: str) -> str:
-    best = max(DELIMITERS, key=header.count)
+    best = max(_DELIMITERS, key=header.count)
     return " " if best not in header and " " in header.strip() else best
 
 
 def _find_decimal_point(rows: list[list[str]], delimiter: str) -> str:
     if delimiter == ",":
         return "."
-    return "," if any(DECIMAL_COMMA.fullmatch(cell.strip()) for row in rows for cell in row) else "."
+    return "," if any(_DECIMAL_COMMA.fullmatch(cell.strip()) for row in rows for cell in row) else "."
 
 
 def _split_line(line: str, delimiter: str) -> list[str]:

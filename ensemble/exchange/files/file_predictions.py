@@ -12,7 +12,7 @@ from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.label_readings import LabelReadingError
 
-Blocks = Callable[[int], Iterator[NDArray[Any]]]
+_Blocks = Callable[[int], Iterator[NDArray[Any]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class FilePredictions:
 
     kind: str
     shape: tuple[int, ...]
-    blocks: Blocks
+    blocks: _Blocks
     labels: NDArray[Any] | None = None
     class_names: tuple[str, ...] | None = None
     member_names: tuple[str, ...] | None = None

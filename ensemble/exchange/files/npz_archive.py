@@ -21,7 +21,7 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BFLOAT16, PICKLED_MESSAGE, ArrayHeader, BoundedReader, read_header
 from ensemble.storage.arrays.npz import HARMLESS_FLAGS, MAX_ENTRIES, ZIP_ERRORS, ZIP_METHODS
 
-DAMAGED_MESSAGE = "it is damaged and cannot be read completely: save it again."
+_DAMAGED_MESSAGE = "it is damaged and cannot be read completely: save it again."
 
 
 class InMemoryFile(BoundedReader):
@@ -126,11 +126,11 @@ def open_prediction_archive(file: BoundedReader) -> Iterator[NpzArchive]:
         with zipfile.ZipFile(file) as archive:
             yield NpzArchive(archive)
     except DamagedFileError as error:
-        raise PredictionsError(DAMAGED_MESSAGE) from error
+        raise PredictionsError(_DAMAGED_MESSAGE) from error
     except ZIP_ERRORS as error:
         if isinstance(error.__context__, OSError):  # zipfile takes that for a bad end
             raise error.__context__ from None
-        raise PredictionsError(DAMAGED_MESSAGE) from error
+        raise PredictionsError(_DAMAGED_MESSAGE) from error
 
 
 def _find_array_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:

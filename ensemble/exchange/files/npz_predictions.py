@@ -35,9 +35,9 @@ ARRAY_NAMES = {
 }
 # Names of probabilities as well as of logits, which their numbers tell apart.
 OUTPUT_NAMES = ("predictions", "preds", "y_pred", "outputs", "y_score", "scores")
-MOST_LABEL_BYTES = MOST_EXAMPLES * MOST_CLASSES * 8  # one-hot in float64
-MAX_TEXT_LENGTH = 250  # letters of the longest text of an array, which each of its texts takes room for
-MOST_IMAGE_NUMBERS = MOST_EXAMPLES * MOST_SIDE * MOST_SIDE * 3
+_MOST_LABEL_BYTES = MOST_EXAMPLES * MOST_CLASSES * 8  # one-hot in float64
+_MAX_TEXT_LENGTH = 250  # letters of the longest text of an array, which each of its texts takes room for
+_MOST_IMAGE_NUMBERS = MOST_EXAMPLES * MOST_SIDE * MOST_SIDE * 3
 
 
 def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
@@ -68,7 +68,7 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
         notes.append(f"`{array_names[kind]:.40}` was read as bfloat16.")
     labels = None
     if "labels" in array_names:
-        labels, more = flatten_labels(_load_small_array(archive, array_names["labels"], MOST_LABEL_BYTES))
+        labels, more = flatten_labels(_load_small_array(archive, array_names["labels"], _MOST_LABEL_BYTES))
         notes += more
     return FilePredictions(
         kind,
@@ -140,7 +140,7 @@ def _read_npz_details(archive: NpzArchive, names: str | None, columns: dict[str,
 
 
 def _load_text_list(archive: NpzArchive, name: str) -> list[str]:
-    values = _load_small_array(archive, name, MOST_EXAMPLES * MAX_TEXT_LENGTH * 4).reshape(-1)
+    values = _load_small_array(archive, name, MOST_EXAMPLES * _MAX_TEXT_LENGTH * 4).reshape(-1)
     return [str(value) for value in values.tolist()]
 
 
@@ -150,7 +150,7 @@ def _read_npz_names(archive: NpzArchive, array_names: dict[str, str], field: str
 
 def _load_small_array(archive: NpzArchive, name: str, most: int = MOST_BYTES) -> NDArray[Any]:
     header = archive.array_header(name)
-    if header.dtype.kind == "U" and header.dtype.itemsize > 4 * MAX_TEXT_LENGTH:
+    if header.dtype.kind == "U" and header.dtype.itemsize > 4 * _MAX_TEXT_LENGTH:
         raise PredictionsError(
             f"`{name}` holds a text of {header.dtype.itemsize // 4:,} characters: shorten it, "
             f"to {MOST_LETTERS} at most if it is a name."
@@ -169,7 +169,7 @@ def _prepare_npz_images(archive: NpzArchive, array_names: dict[str, str]) -> dic
     name = array_names["images"]
     header = archive.array_header(name)
     count = int(np.prod(header.shape, dtype=np.float64))
-    if header.dtype.kind == "U" or count > MOST_IMAGE_NUMBERS:
+    if header.dtype.kind == "U" or count > _MOST_IMAGE_NUMBERS:
         raise PredictionsError(
             f"`images` has the shape {header.shape} of {header.dtype}: give numbers, and smaller "
             "images, or leave `images` out."

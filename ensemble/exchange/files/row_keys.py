@@ -17,7 +17,7 @@ from ensemble.exchange.files.columns import WEAK_EXAMPLE_NAMES, TableColumns
 Codes = NDArray[np.int64]
 Texts = Mapping[str, pa.ChunkedArray]
 # Of how many values a key may be: told before each of them is looked at.
-MAX_KEY_VALUES = {
+_MAX_KEY_VALUES = {
     "epoch": MOST_EPOCHS,
     "member": MOST_MEMBERS,
     "example": MOST_EXAMPLES,
@@ -74,7 +74,7 @@ class RowKeys:
         label_codes = None if labels is None else encode_key_column(labels, "label", rows)[0]
         used = []
         for part, (codes, values) in parts.items():
-            number = compress_codes(series, codes)
+            number = _compress_codes(series, codes)
             if example_column is None:
                 repeated = _has_same_examples(number, label_codes, "fold" not in part.lower())
             else:
@@ -103,7 +103,7 @@ def encode_texts(column: pa.ChunkedArray) -> pa.DictionaryArray:
     return encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
 
 
-def compress_codes(first: Codes, second: Codes) -> Codes:
+def _compress_codes(first: Codes, second: Codes) -> Codes:
     """A number for each pair that there is."""
     pairs = first * (int(second.max(initial=0)) + 1) + second
     return np.unique(pairs, return_inverse=True)[1].reshape(-1)
@@ -121,12 +121,12 @@ def encode_key_column(column: pa.ChunkedArray | None, name: str, rows: int) -> t
     if column is None:
         return np.zeros(rows, np.int64), ("",)
     encoded = encode_texts(column)
-    if (many := len(encoded.dictionary)) > MAX_KEY_VALUES[name]:
+    if (many := len(encoded.dictionary)) > _MAX_KEY_VALUES[name]:
         if name == "label":
             check_labels_are_classes(np.array(encoded.dictionary[:MOST_CLASSES].to_pylist()))
         raise PredictionsError(
             f"its column of {name}s has {many:,} different values, but at most "
-            f"{MAX_KEY_VALUES[name]:,} are accepted: check that it is what its name says."
+            f"{_MAX_KEY_VALUES[name]:,} are accepted: check that it is what its name says."
         )
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     values = [sanitize_name(value) for value in encoded.dictionary.to_pylist()]
@@ -180,7 +180,7 @@ def _find_weak_examples(
     """A column that names each example once in every member; "" where there is none."""
     every = series
     for codes, _ in parts.values():
-        every = compress_codes(every, codes)
+        every = _compress_codes(every, codes)
     for name in WEAK_EXAMPLE_NAMES:
         for column in attributes:
             if column.strip().lower() != name or texts[column].null_count:

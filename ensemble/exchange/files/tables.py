@@ -23,11 +23,11 @@ from ensemble.exchange.files.table_rows import arrange_table_rows
 from ensemble.storage.arrays.npy import BoundedReader
 from ensemble.storage.arrays.parquet_process import ParquetLayout
 
-CSV_BLOCK_BYTES = 2**22  # bytes of a CSV that are parsed at once; a row has to fit
-TEXT_TYPE = pa.dictionary(pa.int32(), pa.string())
-NO_ROWS = "it has no rows: give one for each example and member."
-CELL_ERROR = re.compile(r"In CSV column #(\d+): Row #(\d+): .*invalid value '(.*)'", re.S)
-WIDTH_ERROR = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+_CSV_BLOCK_BYTES = 2**22  # bytes of a CSV that are parsed at once; a row has to fit
+_TEXT_TYPE = pa.dictionary(pa.int32(), pa.string())
+_NO_ROWS = "it has no rows: give one for each example and member."
+_CELL_ERROR = re.compile(r"In CSV column #(\d+): Row #(\d+): .*invalid value '(.*)'", re.S)
+_WIDTH_ERROR = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
 def read_csv_predictions(file: BoundedReader, most_bytes: int | None = None) -> FilePredictions:
@@ -43,7 +43,7 @@ def read_csv_predictions(file: BoundedReader, most_bytes: int | None = None) -> 
     try:
         reader = pa.csv.open_csv(
             pa.PythonFile(open_csv_rows(_unwrap_raw_file(file), text), mode="r"),
-            pa.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK_BYTES, column_names=text.names),
+            pa.csv.ReadOptions(use_threads=False, block_size=_CSV_BLOCK_BYTES, column_names=text.names),
             pa.csv.ParseOptions(delimiter=text.delimiter),
             pa.csv.ConvertOptions(column_types=types, include_columns=list(types), decimal_point=text.decimal),
         )
@@ -92,8 +92,8 @@ def _collect_table_batches(
                 chunk = _convert_attribute_texts(batch.column(column))
             chunks.append(chunk.dictionary_encode())  # a text in many rows stands there once
     if not rows:
-        raise PredictionsError(NO_ROWS)
-    joined = {column: pa.chunked_array(chunks, TEXT_TYPE).unify_dictionaries() for column, chunks in texts.items()}
+        raise PredictionsError(_NO_ROWS)
+    joined = {column: pa.chunked_array(chunks, _TEXT_TYPE).unify_dictionaries() for column, chunks in texts.items()}
     check_free_memory(2 * rows * len(columns.class_columns) * np.dtype(dtype).itemsize, most_bytes)
     return arrange_table_rows(columns, np.concatenate(blocks), joined, list(notes))
 
@@ -194,18 +194,18 @@ def _convert_attribute_texts(column: pa.Array) -> pa.Array:
 
 
 def _describe_csv_error(message: str, text: CsvText) -> str:
-    if match := CELL_ERROR.search(message):
+    if match := _CELL_ERROR.search(message):
         place = int(match[1])  # among all columns of the file, from 0
         name = text.names[place] if place < len(text.names) else match[1]
         return (
             f"its column “{name:.60}” has “{match[3]:.40}” in line {int(match[2]) + text.first_line}: "
             "give a number there, or name the columns of classes p_0, p_1 …."
         )
-    if match := WIDTH_ERROR.search(message):
+    if match := _WIDTH_ERROR.search(message):
         return (
             f"its line {int(match[1]) + text.first_line} has {match[3]} cells, and the first "
             f"names {match[2]}: save it again, with quotes around text that holds the delimiter."
         )
     if "Empty CSV" in message:
-        return NO_ROWS
+        return _NO_ROWS
     return "it is not a readable table (its rows are uneven, or not text): save it again."

@@ -21,9 +21,9 @@ from ensemble.export.export_format import BLOCK_SIZE, EnsembleContent
 
 IMAGES, PROBABILITIES, AVERAGE = "images", "probabilities", "average"
 BATCH = "batch"  # the name of the number of images
-STOCK = Arithmetic("grouped")  # convolutions as every backend knows them
+_STOCK = Arithmetic("grouped")  # convolutions as every backend knows them
 MAX_WEIGHT_BYTES = 2**31 - 2**24  # both kinds of file end at 2 GiB
-LOCATIONS_LIMIT = "jax_traceback_in_locations_limit"
+_LOCATIONS_LIMIT = "jax_traceback_in_locations_limit"
 PREPARATION = "uint8 from 0 to 255; (N, H, W, channels); the division by 255 is inside"
 
 Traced = TypeVar("Traced")
@@ -33,7 +33,7 @@ def predict_member(network: Network, params: Params, images: Array) -> Array:
     """One member's probabilities (B, C) for images (B, H, W, channels) in [0, 1]."""
 
     def predict_image(image: Array) -> Array:
-        return jax.nn.softmax(network.apply(params, image[None], STOCK)[0])
+        return jax.nn.softmax(network.apply(params, image[None], _STOCK)[0])
 
     # Of products the factors are float32 on every backend: some would round them.
     with jax.default_matmul_precision("float32"):
@@ -94,8 +94,8 @@ def trace_for_export(network: Network, members: Sequence[Params], trace: Callabl
             f"These members take {size / 2**30:.1f} GiB, and such a file holds 2: take their "
             "weights with --format safetensors."
         )
-    before = jax.config.values[LOCATIONS_LIMIT]
-    jax.config.update(LOCATIONS_LIMIT, 0)
+    before = jax.config.values[_LOCATIONS_LIMIT]
+    jax.config.update(_LOCATIONS_LIMIT, 0)
     try:
         return trace()
     except ConfigError:
@@ -109,7 +109,7 @@ def trace_for_export(network: Network, members: Sequence[Params], trace: Callabl
             "take its weights with --format safetensors."
         ) from error
     finally:
-        jax.config.update(LOCATIONS_LIMIT, before)
+        jax.config.update(_LOCATIONS_LIMIT, before)
 
 
 def describe_program(content: EnsembleContent) -> dict[str, str]:

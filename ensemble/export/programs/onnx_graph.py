@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 OPSET, IR_VERSION = 18, 8  # of December 2022: whatever reads ONNX today reads these
-SHARED_SIZE = 64  # numbers of a constant that is looked for among those that are there
+_SHARED_SIZE = 64  # numbers of a constant that is looked for among those that are there
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class GraphBuilder:
 
     def add_constant(self, array: NDArray[Any]) -> str:
         """The name of a constant with these numbers; of few numbers there is one constant."""
-        key = (array.dtype.str, array.shape, array.tobytes()) if array.size <= SHARED_SIZE else None
+        key = (array.dtype.str, array.shape, array.tobytes()) if array.size <= _SHARED_SIZE else None
         if key is not None and key in self._shared:
             return self._shared[key]
         name = self._make_name("constant")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ensemble.export.programs.onnx_graph import GraphBuilder
 
 
-def write_onnx_model(content: EnsembleContent, path: Path, replace: bool) -> None:
+def _write_onnx_model(content: EnsembleContent, path: Path, replace: bool) -> None:
     """The members' weights are constants of the graph; what is said of them is its metadata."""
     from onnx import helper
 
@@ -118,7 +118,7 @@ def _add_ensemble(
     graph.add_named_node("Identity", program.AVERAGE, graph.spread_out(average))
 
 
-def judge_onnx_model(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
+def _judge_onnx_model(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures of what onnxruntime makes of the file."""
     import onnxruntime
 
@@ -139,8 +139,8 @@ FORMAT = ExportFormat(
     gloss="For onnxruntime, browsers, telephones and cards: images in, probabilities out, in one file.",
     suffix=".onnx",
     holds_weights=True,
-    write=write_onnx_model,
-    judge=judge_onnx_model,
+    write=_write_onnx_model,
+    judge=_judge_onnx_model,
     packages=("onnx", "onnxruntime"),
     averages=True,
 )

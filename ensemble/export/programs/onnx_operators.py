@@ -14,7 +14,7 @@ from onnx import helper
 
 from ensemble.export.programs.onnx_graph import GraphBuilder, Value, is_open
 
-Operator = Callable[[GraphBuilder, list[Value], dict[str, Any], tuple[Any, ...]], Value]
+_Operator = Callable[[GraphBuilder, list[Value], dict[str, Any], tuple[Any, ...]], Value]
 
 ELEMENTWISE = {
     "abs": "Abs",
@@ -48,7 +48,7 @@ ELEMENTWISE = {
     "tanh": "Tanh",
 }
 UNCHANGED = ("copy", "copy_p", "stop_gradient")
-REDUCTIONS = {
+_REDUCTIONS = {
     "reduce_max": "ReduceMax",
     "reduce_min": "ReduceMin",
     "reduce_prod": "ReduceProd",
@@ -63,15 +63,15 @@ class UnknownPrimitiveError(Exception):
 def translate_elementwise(graph: GraphBuilder, name: str, values: list[Value], shape: tuple[Any, ...]) -> Value:
     """What is done number by number; ONNX spreads out what has a 1 somewhere."""
     content = graph.add_node(ELEMENTWISE[name], *values)
-    return Value(content, shape, is_spread_out(values, shape))
+    return Value(content, shape, _is_spread_out(values, shape))
 
 
-def is_spread_out(values: list[Value], shape: tuple[Any, ...]) -> bool:
+def _is_spread_out(values: list[Value], shape: tuple[Any, ...]) -> bool:
     """Whether what is made of these number by number has the whole of a shape."""
     return any(value.whole and value.shape == shape for value in values)
 
 
-def compose_elementwise(*steps: tuple[str, Any]) -> Operator:
+def _compose_elementwise(*steps: tuple[str, Any]) -> _Operator:
     """An operator in steps: each ONNX's word, and the number that is its second input or None."""
 
     def translate(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
@@ -84,43 +84,47 @@ def compose_elementwise(*steps: tuple[str, Any]) -> Operator:
     return translate
 
 
-def translate_square(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
+def _translate_square(
+    graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
+) -> Value:
     """Each number times itself."""
     return Value(graph.add_node("Mul", values[0], values[0]), shape, values[0].whole)
 
 
-def translate_power(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
+def _translate_power(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
     """A number to a whole power."""
     if params["y"] == 2:
-        return translate_square(graph, values, params, shape)
+        return _translate_square(graph, values, params, shape)
     exponent = np.array(params["y"], np.float32)
     return Value(graph.add_node("Pow", values[0], exponent), shape, values[0].whole)
 
 
-def translate_unequal(
+def _translate_unequal(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
     """Whether two numbers differ."""
     content = graph.add_node("Not", graph.add_node("Equal", *values))
-    return Value(content, shape, is_spread_out(values, shape))
+    return Value(content, shape, _is_spread_out(values, shape))
 
 
-def translate_clamp(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
+def _translate_clamp(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
     """A number, no less than one bound and no more than another."""
     low, x, high = values
     content = graph.add_node("Min", graph.add_node("Max", x, low), high)
-    return Value(content, shape, is_spread_out(values, shape))
+    return Value(content, shape, _is_spread_out(values, shape))
 
 
-def translate_choice(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
+def _translate_choice(
+    graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
+) -> Value:
     """Of two values the one that a third, true or false, says, number by number."""
     if len(values) != 3:
         raise UnknownPrimitiveError(f"select_n of {len(values) - 1}")
     content = graph.add_node("Where", values[0], values[2], values[1])
-    return Value(content, shape, is_spread_out(values, shape))
+    return Value(content, shape, _is_spread_out(values, shape))
 
 
-def translate_conversion(
+def _translate_conversion(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
     """Another type of number."""
@@ -128,7 +132,7 @@ def translate_conversion(
     return Value(graph.add_node("Cast", values[0], to=kind), shape, values[0].whole)
 
 
-def translate_broadcast(
+def _translate_broadcast(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
     """More axes, along which it is the same: each is a 1 until somebody needs the whole."""
@@ -145,7 +149,7 @@ def translate_broadcast(
     return Value(content, shape, kept and all(shape[axis] == 1 for axis in added))
 
 
-def translate_reshape(
+def _translate_reshape(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
     """The same numbers in another shape."""
@@ -154,7 +158,7 @@ def translate_reshape(
     return graph.reshape(values[0], shape)
 
 
-def translate_squeeze(
+def _translate_squeeze(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
     """Without axes of length 1."""
@@ -162,14 +166,14 @@ def translate_squeeze(
     return Value(graph.add_node("Squeeze", values[0], axes), shape, values[0].whole)
 
 
-def translate_transposition(
+def _translate_transposition(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
     """Its axes in another order."""
     return graph.transpose(values[0], tuple(int(axis) for axis in params["permutation"]))
 
 
-def build_reduction(operator: str) -> Operator:
+def _build_reduction(operator: str) -> _Operator:
     """The operator of sums and the like over some axes."""
 
     def translate(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
@@ -180,7 +184,7 @@ def build_reduction(operator: str) -> Operator:
     return translate
 
 
-def translate_concatenation(
+def _translate_concatenation(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
     """One after the other along an axis."""
@@ -188,7 +192,7 @@ def translate_concatenation(
     return Value(graph.add_node("Concat", *parts, axis=int(params["dimension"])), shape)
 
 
-def translate_stack(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
+def _translate_stack(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
     """One beside the other along an axis of its own."""
     axis = int(params["axis"])
     place = np.array([axis], np.int64)
@@ -196,7 +200,7 @@ def translate_stack(graph: GraphBuilder, values: list[Value], params: dict[str, 
     return Value(graph.add_node("Concat", *parts, axis=axis), shape)
 
 
-def translate_slice(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
+def _translate_slice(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
     """A part along some axes, with a step."""
     value = graph.spread_out(values[0])
     steps = params["strides"] or (1,) * len(shape)
@@ -213,7 +217,7 @@ def translate_slice(graph: GraphBuilder, values: list[Value], params: dict[str, 
     return Value(graph.add_node("Slice", value, starts, limits, axes, strides), shape)
 
 
-def translate_padding(
+def _translate_padding(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
     """A number around it; less than none cuts off."""
@@ -224,7 +228,7 @@ def translate_padding(
     return Value(graph.add_node("Pad", value, around, values[1], mode="constant"), shape)
 
 
-def translate_product(
+def _translate_product(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
     """A product of matrices, or of anything along any axes."""
@@ -250,7 +254,7 @@ def translate_product(
     return Value(graph.add_node("Einsum", left, right, equation=f"{a},{b}->{out}"), shape)
 
 
-def translate_convolution(
+def _translate_convolution(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
     """A convolution in any layout; ONNX has its channels before its places."""
@@ -259,7 +263,7 @@ def translate_convolution(
     layout = params["dimension_numbers"]
     x = graph.transpose(graph.spread_out(values[0]), tuple(layout.lhs_spec))
     kernel = graph.transpose(graph.spread_out(values[1]), tuple(layout.rhs_spec))
-    x = spread_places(graph, x, params["lhs_dilation"])
+    x = _spread_places(graph, x, params["lhs_dilation"])
     padding = [(int(low), int(high)) for low, high in params["padding"]]
     if any(edge < 0 for pair in padding for edge in pair):
         around = [0, 0, *(low for low, _ in padding), 0, 0, *(high for _, high in padding)]
@@ -280,7 +284,7 @@ def translate_convolution(
     return graph.transpose(Value(content, ordered), back)
 
 
-def spread_places(graph: GraphBuilder, x: Value, steps: tuple[int, ...]) -> Value:
+def _spread_places(graph: GraphBuilder, x: Value, steps: tuple[int, ...]) -> Value:
     """(N, C, …) with zeros between its places, as a convolution that is transposed takes it."""
     for axis, step in enumerate(steps, start=2):
         if step == 1:
@@ -296,7 +300,7 @@ def spread_places(graph: GraphBuilder, x: Value, steps: tuple[int, ...]) -> Valu
     return x
 
 
-def build_pooling(operator: str) -> Operator:
+def _build_pooling(operator: str) -> _Operator:
     """The operator of a maximum, or a sum, over windows; over at most three axes."""
 
     def translate(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
@@ -345,28 +349,28 @@ def translate_split(
     return [Value(name, shape) for name, shape in zip(names, shapes, strict=True)]
 
 
-OPERATORS: dict[str, Operator] = {
-    "broadcast_in_dim": translate_broadcast,
-    "clamp": translate_clamp,
-    "concatenate": translate_concatenation,
-    "conv_general_dilated": translate_convolution,
-    "convert_element_type": translate_conversion,
-    "dot_general": translate_product,
-    "erfc": compose_elementwise(("Erf", None), ("Neg", None), ("Add", 1.0)),
-    "expm1": compose_elementwise(("Exp", None), ("Sub", 1.0)),
-    "integer_pow": translate_power,
-    "log1p": compose_elementwise(("Add", 1.0), ("Log", None)),
-    "ne": translate_unequal,
-    "pad": translate_padding,
-    "reduce_window_max": build_pooling("MaxPool"),
-    "reduce_window_sum": build_pooling("AveragePool"),
-    "reshape": translate_reshape,
-    "rsqrt": compose_elementwise(("Sqrt", None), ("Reciprocal", None)),
-    "select_n": translate_choice,
-    "slice": translate_slice,
-    "square": translate_square,
-    "squeeze": translate_squeeze,
-    "stack": translate_stack,
-    "transpose": translate_transposition,
-    **{name: build_reduction(operator) for name, operator in REDUCTIONS.items()},
+OPERATORS: dict[str, _Operator] = {
+    "broadcast_in_dim": _translate_broadcast,
+    "clamp": _translate_clamp,
+    "concatenate": _translate_concatenation,
+    "conv_general_dilated": _translate_convolution,
+    "convert_element_type": _translate_conversion,
+    "dot_general": _translate_product,
+    "erfc": _compose_elementwise(("Erf", None), ("Neg", None), ("Add", 1.0)),
+    "expm1": _compose_elementwise(("Exp", None), ("Sub", 1.0)),
+    "integer_pow": _translate_power,
+    "log1p": _compose_elementwise(("Add", 1.0), ("Log", None)),
+    "ne": _translate_unequal,
+    "pad": _translate_padding,
+    "reduce_window_max": _build_pooling("MaxPool"),
+    "reduce_window_sum": _build_pooling("AveragePool"),
+    "reshape": _translate_reshape,
+    "rsqrt": _compose_elementwise(("Sqrt", None), ("Reciprocal", None)),
+    "select_n": _translate_choice,
+    "slice": _translate_slice,
+    "square": _translate_square,
+    "squeeze": _translate_squeeze,
+    "stack": _translate_stack,
+    "transpose": _translate_transposition,
+    **{name: _build_reduction(operator) for name, operator in _REDUCTIONS.items()},
 }

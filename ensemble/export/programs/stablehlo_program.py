@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from ensemble.export.export_format import EnsembleContent, ExportFormat, judge_answers
 from ensemble.storage.atomic_files import write_bytes
 
-PLATFORMS = ("cpu", "cuda", "tpu")
+_PLATFORMS = ("cpu", "cuda", "tpu")
 
 
-def write_stablehlo_program(content: EnsembleContent, path: Path, replace: bool) -> None:
+def _write_stablehlo_program(content: EnsembleContent, path: Path, replace: bool) -> None:
     """The members' weights are constants of the program; JAX writes it (`jax.export`)."""
     import jax
     from jax import export
@@ -23,14 +23,14 @@ def write_stablehlo_program(content: EnsembleContent, path: Path, replace: bool)
     function = program.build_ensemble_function(content.network, members, content.temperature)
 
     def serialize_program() -> bytearray:
-        exported = export.export(jax.jit(function), platforms=PLATFORMS)
+        exported = export.export(jax.jit(function), platforms=_PLATFORMS)
         return exported(program.describe_images(content.network)).serialize()
 
     text = program.trace_for_export(content.network, members, serialize_program)
     write_bytes(path, bytes(text))
 
 
-def judge_stablehlo_program(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
+def _judge_stablehlo_program(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
     """The figures of what the file's program says."""
     import jax
     from jax import export
@@ -52,7 +52,7 @@ FORMAT = ExportFormat(
     gloss="For JAX on a CPU, an NVIDIA card or a TPU: images in, probabilities out, in one file.",
     suffix=".stablehlo",
     holds_weights=True,
-    write=write_stablehlo_program,
-    judge=judge_stablehlo_program,
+    write=_write_stablehlo_program,
+    judge=_judge_stablehlo_program,
     averages=True,
 )

@@ -13,10 +13,10 @@ def assign_group_colors(count: int) -> list[str]:
     """A colour a group: hues of a few; of many, which have an order, from first to last."""
     if count <= len(MEMBER_HUES):
         return list(MEMBER_HUES[:count])
-    return [interpolate_scale_color(place / (count - 1)) for place in range(count)]
+    return [_interpolate_scale_color(place / (count - 1)) for place in range(count)]
 
 
-def interpolate_scale_color(share: float) -> str:
+def _interpolate_scale_color(share: float) -> str:
     """A color of `SCALE_COLORS`, by how far along it is in [0, 1]."""
     at = min(max(share, 0.0), 1.0) * (len(SCALE_COLORS) - 1)
     below = min(int(at), len(SCALE_COLORS) - 2)
@@ -35,7 +35,7 @@ def assign_column_colors(column: AxisColumn | None) -> list[str]:
     positions = [place for place in places if place is not None]
     low, high = (min(positions), max(positions)) if positions else (0.0, 1.0)
     room = high - low or 1.0
-    return [MUTED_COLOR if place is None else interpolate_scale_color((place - low) / room) for place in places]
+    return [MUTED_COLOR if place is None else _interpolate_scale_color((place - low) / room) for place in places]
 
 
 def compute_axis_position(column: AxisColumn, value: Value) -> float | None:

@@ -86,15 +86,15 @@ class AxisColumn:
 def list_run_columns(points: RunPoints) -> list[AxisColumn]:
     """What is known of the runs, settings first; without what is known of none."""
     n = min((row.run.data.test_size for row in points.rows), default=10_000)
-    every = [build_axis_column(axis, [row.cells.get(axis.name) for row in points.rows], n) for axis in points.axes]
+    every = [_build_axis_column(axis, [row.cells.get(axis.name) for row in points.rows], n) for axis in points.axes]
     return [column for column in every if column.known_values]
 
 
-def build_axis_column(axis: PointAxis, cells: Sequence[Cell], n: int) -> AxisColumn:
+def _build_axis_column(axis: PointAxis, cells: Sequence[Cell], n: int) -> AxisColumn:
     """One of the points' columns."""
     units = {metric.name: metric.unit for metric in COMPARISON_METRICS}
     is_number = axis.kind == "number"
-    values = tuple(keep_finite_number(cell) if is_number else format_category_cell(axis.name, cell) for cell in cells)
+    values = tuple(_keep_finite_number(cell) if is_number else _format_category_cell(axis.name, cell) for cell in cells)
     unit = units.get(axis.name, "")
     return AxisColumn(
         name=axis.name,
@@ -109,13 +109,13 @@ def build_axis_column(axis: PointAxis, cells: Sequence[Cell], n: int) -> AxisCol
     )
 
 
-def keep_finite_number(cell: Cell) -> float | None:
+def _keep_finite_number(cell: Cell) -> float | None:
     """A number, where it is a finite one."""
     ok = isinstance(cell, int | float) and not isinstance(cell, bool) and math.isfinite(cell)
     return cell if ok and isinstance(cell, int | float) else None
 
 
-def format_category_cell(name: str, cell: Cell) -> str | None:
+def _format_category_cell(name: str, cell: Cell) -> str | None:
     """A setting that is no number, in words; nothing said is nothing known."""
     return None if cell is None or cell == "" else format_setting_value(name, cell)
 

@@ -13,11 +13,11 @@ from ensemble.wording import formats
 from ensemble.wording.verdicts.ensemble_gain import describe_compared_digits_caution, format_p_value, format_signed
 
 NAME_COLUMN = "what"  # the first column, which stays in sight
-ROUNDING_TOLERANCE = 1e-6  # from a whole number: what rounding leaves
+_ROUNDING_TOLERANCE = 1e-6  # from a whole number: what rounding leaves
 # Where a metric's own title is too long to stay in sight, or says no unit.
 METRIC_TITLES = {"nll": "NLL, nats", "gain": "Gain, images", "member_accuracy": "Mean member"}
 # Why a column is not held against the baseline.
-NO_DIFFERENCE_REASONS = {
+_NO_DIFFERENCE_REASONS = {
     "baseline": "baseline",
     "no baseline": "–",
     "other images": "other images",
@@ -25,10 +25,10 @@ NO_DIFFERENCE_REASONS = {
     "": "–",
 }
 
-SEEDS_TO_COMPARE = 3  # of each of two settings, from which on their difference may be shown
-BASELINE_NOTE = "The tests take the baseline to be chosen before the results were seen."
+_SEEDS_TO_COMPARE = 3  # of each of two settings, from which on their difference may be shown
+_BASELINE_NOTE = "The tests take the baseline to be chosen before the results were seen."
 # What an interval holds for, by what it is over.
-INTERVAL_SCOPES = {
+_INTERVAL_SCOPES = {
     "images": "of one run for other test images",
     "seeds and images": "of several for other seeds and test images",
     "seeds": "of their ECE, time and speed for other seeds",
@@ -43,26 +43,26 @@ def tabulate_comparison(table: ComparisonTable, differ: bool) -> pd.DataFrame:
       differ: whether settings that are the same in all of them are left out; they come last.
     """
     rows = {"Runs": [f"{len(column.group.runs):,}" for column in table.columns]}
-    rows |= format_setting_rows(table, True)
+    rows |= _format_setting_rows(table, True)
     for metric in COMPARISON_METRICS:
         texts = [
-            format_metric_with_interval(metric, column.metrics[metric.name], count_test_images(column))
+            _format_metric_with_interval(metric, column.metrics[metric.name], _count_test_images(column))
             for column in table.columns
         ]
         if any(text != "–" for text in texts):
             rows[METRIC_TITLES.get(metric.name, metric.title)] = texts
     if table.baseline and len(table.columns) > 1:
         rows |= {
-            label: [format_baseline_cell(column, say) for column in table.columns]
-            for label, say in DIFFERENCE_ROWS.items()
+            label: [_format_baseline_cell(column, say) for column in table.columns]
+            for label, say in _DIFFERENCE_ROWS.items()
         }
     if not differ:
-        rows |= format_setting_rows(table, False)
+        rows |= _format_setting_rows(table, False)
     titles = [column.group.title for column in table.columns]
     return pd.DataFrame.from_dict(rows, orient="index", columns=titles).reset_index(names=NAME_COLUMN)
 
 
-def format_setting_rows(table: ComparisonTable, differ: bool) -> dict[str, list[str]]:
+def _format_setting_rows(table: ComparisonTable, differ: bool) -> dict[str, list[str]]:
     """The settings that differ, or those that do not; none that nobody has set."""
     return {
         setting.label.capitalize(): [text or "–" for text in setting.texts]
@@ -71,23 +71,23 @@ def format_setting_rows(table: ComparisonTable, differ: bool) -> dict[str, list[
     }
 
 
-def count_test_images(column: GroupColumn) -> int:
+def _count_test_images(column: GroupColumn) -> int:
     """On how many test images a column's figures are counted."""
     return column.group.runs[0].data.test_size
 
 
-def format_metric_with_interval(metric: Metric, figure: MetricEstimate, n: int) -> str:
+def _format_metric_with_interval(metric: Metric, figure: MetricEstimate, n: int) -> str:
     """A figure and its 95 % interval: "97.8 % (96.9 to 98.5)"."""
     if figure.value is None:
         return "–"
-    value_text = format_metric(metric.unit, figure.value, n)
+    value_text = _format_metric(metric.unit, figure.value, n)
     if figure.low is None or figure.high is None:
         return value_text
-    low, high = (format_interval_end(metric.unit, end, n) for end in (figure.low, figure.high))
+    low, high = (_format_interval_end(metric.unit, end, n) for end in (figure.low, figure.high))
     return f"{value_text} ({low} to {high})"
 
 
-def format_metric(unit: str, value: float, n: int) -> str:
+def _format_metric(unit: str, value: float, n: int) -> str:
     """A figure by its unit."""
     if unit == "share":
         return formats.format_percent(value, n)
@@ -98,23 +98,23 @@ def format_metric(unit: str, value: float, n: int) -> str:
     return formats.format_throughput(value) if unit == "img·member/s" else formats.format_significant(value)
 
 
-def format_interval_end(unit: str, value: float, n: int) -> str:
+def _format_interval_end(unit: str, value: float, n: int) -> str:
     """One end of an interval, which says its unit no second time."""
     if unit == "img·member/s":
         return formats.format_significant(value, 2)
-    return format_metric(unit, value, n).removesuffix(" %")
+    return _format_metric(unit, value, n).removesuffix(" %")
 
 
-def format_baseline_cell(column: GroupColumn, says: Callable[[GroupDifference], str]) -> str:
+def _format_baseline_cell(column: GroupColumn, says: Callable[[GroupDifference], str]) -> str:
     """What a column says of its difference to the baseline, or why it has none."""
     return (
         says(column.difference)
         if column.difference
-        else NO_DIFFERENCE_REASONS.get(column.no_difference_reason, column.no_difference_reason)
+        else _NO_DIFFERENCE_REASONS.get(column.no_difference_reason, column.no_difference_reason)
     )
 
 
-def format_difference_interval(mean: float, low: float, high: float, decimals: int | None) -> str:
+def _format_difference_interval(mean: float, low: float, high: float, decimals: int | None) -> str:
     """A difference with its ends: "+18 (+5 to +31)"."""
     value, first, last = (
         format_signed(end, decimals) if decimals is not None else format_signed(end)
@@ -123,12 +123,12 @@ def format_difference_interval(mean: float, low: float, high: float, decimals: i
     return f"{value} ({first} to {last})"
 
 
-def count_fraction_decimals(*counts: float) -> int:
+def _count_fraction_decimals(*counts: float) -> int:
     """Decimals of counts of images: of single runs they are whole, of means over runs not."""
-    return int(any(abs(count - round(count)) > ROUNDING_TOLERANCE for count in counts))
+    return int(any(abs(count - round(count)) > _ROUNDING_TOLERANCE for count in counts))
 
 
-def format_difference_verdict(settings_sign: int, runs_sign: int, better: str, worse: str) -> str:
+def _format_difference_verdict(settings_sign: int, runs_sign: int, better: str, worse: str) -> str:
     """What is shown: better, worse, or that nothing is; of the settings, else of these runs.
 
     Args:
@@ -142,27 +142,27 @@ def format_difference_verdict(settings_sign: int, runs_sign: int, better: str, w
     return f"in these runs {better if runs_sign > 0 else worse}" if runs_sign else "not shown"
 
 
-def format_p_value_cell(p: float) -> str:
+def _format_p_value_cell(p: float) -> str:
     """A p for a row of its own: "0.004"."""
     text = format_p_value(p).replace("\N{NO-BREAK SPACE}", " ")
     return text.removeprefix("p ").removeprefix("= ")
 
 
-DIFFERENCE_ROWS: dict[str, Callable[[GroupDifference], str]] = {
-    "Accuracy, verdict": lambda d: format_difference_verdict(
+_DIFFERENCE_ROWS: dict[str, Callable[[GroupDifference], str]] = {
+    "Accuracy, verdict": lambda d: _format_difference_verdict(
         d.settings_accuracy_sign, d.accuracy_sign, "more right", "fewer right"
     ),
-    "More right, images": lambda d: format_difference_interval(
-        d.digits, d.digits_low, d.digits_high, count_fraction_decimals(d.won, d.lost)
+    "More right, images": lambda d: _format_difference_interval(
+        d.digits, d.digits_low, d.digits_high, _count_fraction_decimals(d.won, d.lost)
     ),
     "Won and lost, images": lambda d: (
-        f"{d.won:,.{count_fraction_decimals(d.won, d.lost)}f} won, "
-        f"{d.lost:,.{count_fraction_decimals(d.won, d.lost)}f} lost"
+        f"{d.won:,.{_count_fraction_decimals(d.won, d.lost)}f} won, "
+        f"{d.lost:,.{_count_fraction_decimals(d.won, d.lost)}f} lost"
     ),
-    "p of accuracy, adjusted": lambda d: format_p_value_cell(d.adjusted_p),
-    "NLL, verdict": lambda d: format_difference_verdict(d.settings_nll_sign, d.nll_sign, "lower", "higher"),
-    "Change of NLL, nats": lambda d: format_difference_interval(-d.nll, -d.nll_high, -d.nll_low, None),
-    "p of NLL, adjusted": lambda d: format_p_value_cell(d.adjusted_nll_p),
+    "p of accuracy, adjusted": lambda d: _format_p_value_cell(d.adjusted_p),
+    "NLL, verdict": lambda d: _format_difference_verdict(d.settings_nll_sign, d.nll_sign, "lower", "higher"),
+    "Change of NLL, nats": lambda d: _format_difference_interval(-d.nll, -d.nll_high, -d.nll_low, None),
+    "p of NLL, adjusted": lambda d: _format_p_value_cell(d.adjusted_nll_p),
 }
 
 
@@ -178,7 +178,7 @@ def describe_baseline_comparison(table: ComparisonTable) -> str:
     if not any(map(any, signs)):
         return "No difference to the baseline is shown, neither of accuracy nor of NLL."
     count_text = f" ({formats.format_count(len(differences), 'other')})" if len(differences) > 1 else ""
-    accuracy, nll = (format_better_and_worse(metric) for metric in zip(*signs, strict=True))
+    accuracy, nll = (_format_better_and_worse(metric) for metric in zip(*signs, strict=True))
     return (
         f"{'In these runs, against' if in_these_runs else 'Against'} the baseline{count_text}: "
         f"accuracy {accuracy}; NLL {nll}."
@@ -197,11 +197,11 @@ def describe_seed_limit(table: ComparisonTable) -> str:
         return ""
     return (
         "Runs of the same settings differ by their seeds too, so what these runs show need not "
-        f"hold for their settings: {SEEDS_TO_COMPARE} seeds of each would tell more."
+        f"hold for their settings: {_SEEDS_TO_COMPARE} seeds of each would tell more."
     )
 
 
-def format_better_and_worse(signs: Sequence[int]) -> str:
+def _format_better_and_worse(signs: Sequence[int]) -> str:
     """How many are better and how many worse; of one alone which it is."""
     parts = [
         word if len(signs) == 1 else f"{signs.count(sign):,} {word}"
@@ -217,7 +217,7 @@ def describe_table_basis(table: ComparisonTable) -> str:
     over |= {figure.over for column in table.columns for figure in column.metrics.values()}
     sentences = [table.note]
     if over - {""}:
-        parts = "; ".join(words for name, words in INTERVAL_SCOPES.items() if name in over)
+        parts = "; ".join(words for name, words in _INTERVAL_SCOPES.items() if name in over)
         sentences.append(f"Intervals are 95 %, each of one figure alone: {parts}.")
     sentences.append(describe_compared_digits_caution(table.datasets))
     if table.tests:
@@ -225,7 +225,7 @@ def describe_table_basis(table: ComparisonTable) -> str:
             f"Every p is adjusted for all {table.tests} tests (Holm): that one of them "
             "errs by luck has a chance of at most 5 %. “Not shown” does not mean equal."
         )
-        sentences.append(BASELINE_NOTE)
+        sentences.append(_BASELINE_NOTE)
     return " ".join(filter(None, sentences))
 
 

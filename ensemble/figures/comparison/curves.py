@@ -20,7 +20,7 @@ HEIGHT = 480
 MAX_THIN_POINTS, MIN_LINE_POINTS = 12_000, 24
 MAX_MARKED_EPOCHS = 10  # epochs, each of which has a mark
 DASHES = {"test": "solid", "validation": "dashdot", "train": "dash"}
-X_AXIS_TITLES = {
+_X_AXIS_TITLES = {
     "epochs": "epochs",
     "steps": "steps",
     "seconds": "seconds of training",
@@ -46,22 +46,22 @@ def plot_group_curves(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     wrong = what == "accuracy" and "y" in log
-    chart = go.Figure([go.Scatter(curve_trace) for curve_trace in build_curve_traces(of_splits, what, wrong)])
+    chart = go.Figure([go.Scatter(curve_trace) for curve_trace in _build_curve_traces(of_splits, what, wrong)])
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
     suffix = " %" if what == "accuracy" else ""
-    chart.update_xaxes(title=X_AXIS_TITLES[x], automargin=True, **build_curve_axis("x" in log, chart, "x", ""))
+    chart.update_xaxes(title=_X_AXIS_TITLES[x], automargin=True, **_build_curve_axis("x" in log, chart, "x", ""))
     longest = max((value for trace in chart.data for value in trace.x), default=0.0)
     if x == "epochs" and "x" not in log and longest <= MAX_MARKED_EPOCHS:
         chart.update_xaxes(dtick=1)  # Plotly would mark halves of them
     chart.update_yaxes(
-        title=format_y_title(what, wrong, "y" in log),
+        title=_format_y_title(what, wrong, "y" in log),
         automargin=True,
-        **build_curve_axis("y" in log, chart, "y", suffix),
+        **_build_curve_axis("y" in log, chart, "y", suffix),
     )
     return chart
 
 
-def build_curve_axis(log: bool, chart: "go.Figure", which: str, suffix: str) -> dict[str, Any]:
+def _build_curve_axis(log: bool, chart: "go.Figure", which: str, suffix: str) -> dict[str, Any]:
     """How an axis is drawn, by all that stands along it."""
     if not log:
         return {"type": "linear", "ticksuffix": suffix}
@@ -69,14 +69,14 @@ def build_curve_axis(log: bool, chart: "go.Figure", which: str, suffix: str) -> 
     return {"type": "log", **chart_style.build_log_ticks(every, suffix)}
 
 
-def format_y_title(what: str, wrong: bool, log: bool) -> str:
+def _format_y_title(what: str, wrong: bool, log: bool) -> str:
     """What the axis shows, and what it does."""
     if what == "accuracy":
         return "share that is wrong, log axis" if wrong else "accuracy"
     return "NLL in nats, log axis" if log else "NLL in nats"
 
 
-def build_curve_traces(of_splits: CurvesBySplit, what: str, wrong: bool) -> list[dict[str, Any]]:
+def _build_curve_traces(of_splits: CurvesBySplit, what: str, wrong: bool) -> list[dict[str, Any]]:
     """Bands first, the thin lines over them, and the means on top."""
     bands, thin, means = [], [], []
     count = sum(len(group_curves.lines) for _, split_curves in of_splits for group_curves in split_curves)
@@ -86,30 +86,30 @@ def build_curve_traces(of_splits: CurvesBySplit, what: str, wrong: bool) -> list
         for hue, curves in zip(hues, groups, strict=True):
             few = len(groups) <= len(MEMBER_HUES)
             in_legend = place == len(of_splits) and few
-            scaled = build_value_scaling(what, wrong)
-            bands += build_group_band(curves, hue, scaled)
+            scaled = _build_value_scaling(what, wrong)
+            bands += _build_group_band(curves, hue, scaled)
             if curves.runs > 1 or len(curves.lines) > 1:
                 thin += [
-                    build_run_line(line, hue, split=split, most=most, scaled=scaled, curves=curves)
+                    _build_run_line(line, hue, split=split, most=most, scaled=scaled, curves=curves)
                     for line in curves.lines
                 ]
-            means.append(build_group_mean(curves, hue, split=split, scaled=scaled, in_legend=in_legend, few=few))
+            means.append(_build_group_mean(curves, hue, split=split, scaled=scaled, in_legend=in_legend, few=few))
     return [*bands, *thin, *means]
 
 
-def build_value_scaling(what: str, wrong: bool) -> Any:
+def _build_value_scaling(what: str, wrong: bool) -> Any:
     """What makes a value one of the axis: accuracies in per cent."""
     if what == "loss":
         return lambda y: y
     return (lambda y: 100 * (1 - y)) if wrong else (lambda y: 100 * y)
 
 
-def build_group_band(curves: GroupCurves, hue: str, scaled: Any) -> list[dict[str, Any]]:
+def _build_group_band(curves: GroupCurves, hue: str, scaled: Any) -> list[dict[str, Any]]:
     """The band of a group, in pieces where it has gaps; nothing where it has none."""
     known = np.isfinite(curves.low) & np.isfinite(curves.high)
     red, green, blue = parse_hex_color(hue)
     traces = []
-    for piece in find_gapless_slices(known):
+    for piece in _find_gapless_slices(known):
         x = np.concatenate([curves.x[piece], curves.x[piece][::-1]])
         y = np.concatenate([scaled(curves.high[piece]), scaled(curves.low[piece])[::-1]])
         traces.append(
@@ -128,17 +128,17 @@ def build_group_band(curves: GroupCurves, hue: str, scaled: Any) -> list[dict[st
     return traces
 
 
-def find_gapless_slices(known: Any) -> list[slice]:
+def _find_gapless_slices(known: Any) -> list[slice]:
     """The stretches without a gap."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], known.astype(int), [0]])))
     return [slice(int(a), int(b)) for a, b in edges.reshape(-1, 2) if b - a > 1]
 
 
-def build_run_line(line: RunLine, hue: str, split: str, most: int, scaled: Any, curves: GroupCurves) -> dict[str, Any]:
+def _build_run_line(line: RunLine, hue: str, split: str, most: int, scaled: Any, curves: GroupCurves) -> dict[str, Any]:
     """One run's, or one member's, line."""
     kept = chart_style.select_drawn_points(len(line.x), most)
     who = f", {line.who}" if line.who.startswith("member ") else ""
-    return build_line_points(line.x[kept], scaled(line.y[kept])) | {
+    return _build_line_points(line.x[kept], scaled(line.y[kept])) | {
         "line": {"color": hue, "width": 1, "dash": DASHES[split]},
         "opacity": 0.45,
         "name": escaping.escape_plotly_text(f"{line.name}{who}, {split}"),
@@ -147,14 +147,14 @@ def build_run_line(line: RunLine, hue: str, split: str, most: int, scaled: Any, 
     }
 
 
-def build_group_mean(
+def _build_group_mean(
     curves: GroupCurves, hue: str, split: str, scaled: Any, in_legend: bool, few: bool
 ) -> dict[str, Any]:
     """The mean of a group: bold, and by name in the legend, where there are few."""
     title = escaping.escape_plotly_text(curves.group.title)
     count_text = f" (mean of {curves.runs})" if curves.runs > 1 else ""
     hover = f"<b>{escaping.escape_plotly_template(curves.group.title)}{count_text}</b>, {split}"
-    return build_line_points(curves.x, scaled(curves.mean)) | {
+    return _build_line_points(curves.x, scaled(curves.mean)) | {
         "line": {"color": hue, "width": 3 if few else 1.5, "dash": DASHES[split]},
         "name": f"{title}{count_text}",
         "opacity": 1 if few else 0.75,
@@ -164,7 +164,7 @@ def build_group_mean(
     }
 
 
-def build_line_points(x: Doubles, y: Doubles) -> dict[str, Any]:
+def _build_line_points(x: Doubles, y: Doubles) -> dict[str, Any]:
     """A line's points, and what stands under the pointer."""
     return {
         "x": round_line_values(x),
@@ -186,25 +186,25 @@ def tabulate_group_curves(of_splits: CurvesBySplit, what: str, x: str) -> pd.Dat
         for curves in each:
             for line in curves.lines:
                 frames.append(
-                    build_line_frame(
+                    _build_line_frame(
                         curves, split, run=line.run_id, who=line.who, x=x, what=what, places=line.x, y=line.y
                     )
                 )
-            whole = build_line_frame(curves, split, run="", who="mean", x=x, what=what, places=curves.x, y=curves.mean)
+            whole = _build_line_frame(curves, split, run="", who="mean", x=x, what=what, places=curves.x, y=curves.mean)
             frames.append(whole.assign(low=curves.low, high=curves.high, runs=curves.n))
     rows = [frame for frame in frames if len(frame)]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
 
 
-def build_line_frame(
+def _build_line_frame(
     curves: GroupCurves, split: str, run: str, who: str, x: str, what: str, places: Doubles, y: Doubles
 ) -> pd.DataFrame:
     """The points of one line."""
     return pd.DataFrame({"group": curves.group.title, "run": run, "curve": who, "split": split, x: places, what: y})
 
 
-MAX_HEADLINE_LETTERS = 90  # letters of a headline
-BAND_MEANINGS = {
+_MAX_HEADLINE_LETTERS = 90  # letters of a headline
+_BAND_MEANINGS = {
     "range": "from the lowest to the highest run",
     "interval": "the 95 % interval of the mean over runs (Student's t)",
 }
@@ -227,19 +227,19 @@ def describe_best_group(each: Sequence[GroupCurves], what: str, split: str, goin
     (first, leader), (second, other) = order[:2]
     word = "highest" if what == "accuracy" else "lowest"
     best_value, next_value = (
-        format_group_value(what, end, curves) for end, curves in ((first, leader), (second, other))
+        _format_group_value(what, end, curves) for end, curves in ((first, leader), (second, other))
     )
     title, next_ = leader.group.title, other.group.title
     verb = "has" if going else "ends at"
     sentence = f"{title} {verb} the {word} {split} {what}, {best_value}; next {next_}, {next_value}."
     sentence = f"So far {sentence}" if going else sentence[:1].upper() + sentence[1:]
-    if len(sentence) <= MAX_HEADLINE_LETTERS:
+    if len(sentence) <= _MAX_HEADLINE_LETTERS:
         return sentence, ""
     text = f"he {word} {split} {what} of {len(ends)} groups is {best_value}, the next {next_value}."
     return f"{'So far t' if going else 'T'}{text}", f"{word.capitalize()}: {title}. Next: {next_}."
 
 
-def format_group_value(what: str, end: float, curves: GroupCurves) -> str:
+def _format_group_value(what: str, end: float, curves: GroupCurves) -> str:
     """A figure of a group as people read it."""
     if what == "loss":
         return formats.format_significant(end)
@@ -258,15 +258,15 @@ def explain_group_curves_chart(
         else "One colour per group."
     ]
     if several and many:
-        parts.append(f"It is the mean of its runs; the band is {BAND_MEANINGS[band]}.")
+        parts.append(f"It is the mean of its runs; the band is {_BAND_MEANINGS[band]}.")
     elif who == "members":
         parts.append(
-            f"Bold: the average member, each member thin; the band is {BAND_MEANINGS[band]}."
+            f"Bold: the average member, each member thin; the band is {_BAND_MEANINGS[band]}."
             if several
             else "Bold: the average member, each member thin."
         )
     elif several:
-        parts.append(f"Thin lines: single runs. Bold: their mean. Band: {BAND_MEANINGS[band]}.")
+        parts.append(f"Thin lines: single runs. Bold: their mean. Band: {_BAND_MEANINGS[band]}.")
     if len(curves_by_split) > 1:
         dashes = {"test": "solid", "validation": "dash-dotted", "train": "dashed"}
         parts.append("; ".join(f"{split} {dashes[split]}" for split, _ in curves_by_split).capitalize() + ".")
@@ -277,9 +277,9 @@ def describe_group_curves_chart(
     curves_by_split: Sequence[tuple[str, Sequence[GroupCurves]]], what: str, who: str, over: str
 ) -> str:
     """The picture in words: each of a few groups where its mean ends."""
-    text = f"{METRIC_TITLES[what]} of {CURVE_OWNERS[who]} over {X_AXIS_TITLES[over]}"
+    text = f"{METRIC_TITLES[what]} of {CURVE_OWNERS[who]} over {_X_AXIS_TITLES[over]}"
     ends = []
     for split, each in curves_by_split:
         for curves in [group_curves for group_curves in each if len(group_curves.mean)][:6]:
-            ends.append(f"{curves.group.title} on {split} at last {format_group_value(what, curves.mean[-1], curves)}")
+            ends.append(f"{curves.group.title} on {split} at last {_format_group_value(what, curves.mean[-1], curves)}")
     return f"{text}: {'; '.join(ends)}"

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 MIN_TRIALS = 10  # complete trials: of fewer a forest of trees learns nothing
 ROW_HEIGHT = 38
-FOREST_SIZE, NOISE_FOREST_SIZE = 64, 16  # trees
-NOISE_DRAWS = 19  # beyond all of which noise alone lies in 1 of 20 cases
+_FOREST_SIZE, NOISE_FOREST_SIZE = 64, 16  # trees
+_NOISE_DRAWS = 19  # beyond all of which noise alone lies in 1 of 20 cases
 
 
 def compute_setting_importances(config: SweepConfig, trials: Sequence[Trial], goal: str) -> dict[str, float]:
@@ -39,7 +39,7 @@ def compute_setting_importances(config: SweepConfig, trials: Sequence[Trial], go
     complete, values = _list_complete_values(config, trials, goal)
     if len(complete) < MIN_TRIALS or len(set(values)) < 2:
         return {}
-    return _compute_variance_shares(config, complete, values, FOREST_SIZE)
+    return _compute_variance_shares(config, complete, values, _FOREST_SIZE)
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class NoiseShares:
     """What the largest share is where no setting matters.
 
     Attributes:
-      low: the least of `NOISE_DRAWS` draws of trials whose values were dealt out anew at random.
+      low: the least of `_NOISE_DRAWS` draws of trials whose values were dealt out anew at random.
       high: the largest of them.
       is_exceeded: whether the trials' own largest share is larger still: of settings that do not
-        matter that has a chance of 1 in `NOISE_DRAWS` + 1, 5 %.
+        matter that has a chance of 1 in `_NOISE_DRAWS` + 1, 5 %.
     """
 
     low: float
@@ -80,7 +80,7 @@ def estimate_noise_shares(config: SweepConfig, trials: Sequence[Trial], goal: st
         return max(_compute_variance_shares(config, complete, dealt, NOISE_FOREST_SIZE).values(), default=0)
 
     own = largest_share(values)
-    drawn = [largest_share(draw.permutation(values).tolist()) for _ in range(NOISE_DRAWS)]
+    drawn = [largest_share(draw.permutation(values).tolist()) for _ in range(_NOISE_DRAWS)]
     return NoiseShares(min(drawn), max(drawn), own > max(drawn))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HEIGHT = 480
 ROW_HEIGHT_PX = 22  # of the legend, a row a run
-MAX_LEGEND_RUNS = 10  # of more, the pointer says which is which
+_MAX_LEGEND_RUNS = 10  # of more, the pointer says which is which
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross")
 
 
@@ -56,7 +56,7 @@ def plot_run_members(found: RunMemberMap, title: str, palette: Palette) -> "go.F
             customdata=own[:, None].tolist(),  # as an array it comes back as none
             cliponaxis=False,
         )
-    few = len(found.runs) <= MAX_LEGEND_RUNS
+    few = len(found.runs) <= _MAX_LEGEND_RUNS
     legend_height = ROW_HEIGHT_PX * len(found.runs) if few else 0
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT + legend_height, palette, showlegend=few))
     hide_map_axes(chart)

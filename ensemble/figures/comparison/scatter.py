@@ -45,7 +45,7 @@ def plot_run_scatter(
     chart = go.Figure(
         [
             go.Scatter(trace)
-            for trace in build_scatter_traces(x, y, color=color, names=names, kept=kept, palette=palette)
+            for trace in _build_scatter_traces(x, y, color=color, names=names, kept=kept, palette=palette)
         ]
     )
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
@@ -69,7 +69,7 @@ def build_column_axis(column: AxisColumn, log: bool) -> dict[str, Any]:
     return {"type": "linear", "ticksuffix": " %" if column.percent else ""}
 
 
-def build_scatter_traces(
+def _build_scatter_traces(
     x: AxisColumn, y: AxisColumn, color: AxisColumn | None, names: Sequence[str], kept: Sequence[bool], palette: Palette
 ) -> list[dict[str, Any]]:
     """The points that are left out first, so that the others stand over them."""
@@ -83,7 +83,7 @@ def build_scatter_traces(
             | {"name": "not brushed", "marker": {"size": 5, "color": MUTED_COLOR, "opacity": 0.3}}
         )
     if color is None or not color.is_number:
-        return [*traces, *build_category_traces(x, y, color=color, names=names, places=in_, palette=palette)]
+        return [*traces, *_build_category_traces(x, y, color=color, names=names, places=in_, palette=palette)]
     hues = colors.assign_column_colors(color)
     marker = {
         "size": MARKER_SIZE,
@@ -94,10 +94,10 @@ def build_scatter_traces(
         build_scatter_points(x, y, color, names, in_)
         | {"name": f"brighter: more {color.label}", "marker": marker, "showlegend": False}
     )
-    return [*traces, build_color_bar(color)]
+    return [*traces, _build_color_bar(color)]
 
 
-def build_category_traces(
+def _build_category_traces(
     x: AxisColumn,
     y: AxisColumn,
     color: AxisColumn | None,
@@ -159,7 +159,7 @@ def convert_axis_value(column: AxisColumn, place: int) -> Any:
     return 100 * value if column.percent and value is not None else value
 
 
-def build_color_bar(color: AxisColumn) -> dict[str, Any]:
+def _build_color_bar(color: AxisColumn) -> dict[str, Any]:
     """The scale of the colours beside the picture, by a trace that draws nothing."""
     values = [at for value in color.values if (at := colors.compute_axis_position(color, value)) is not None]
     log = color.log and color.can_use_log

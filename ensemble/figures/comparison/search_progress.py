@@ -9,7 +9,7 @@ from ensemble.sweeps import OBJECTIVES, SweepConfig, Trial
 Points = tuple[list[float], list[float | None]]
 
 
-class SearchHistory(NamedTuple):
+class _SearchHistory(NamedTuple):
     """What came of the trials in the order of their numbers, from 1.
 
     Attributes:
@@ -21,7 +21,7 @@ class SearchHistory(NamedTuple):
     best: Points
 
 
-def trace_search_history(config: SweepConfig, trials: Sequence[Trial], goal: str) -> SearchHistory:
+def trace_search_history(config: SweepConfig, trials: Sequence[Trial], goal: str) -> _SearchHistory:
     """The values of an objective, trial by trial, and the best of those before.
 
     Args:
@@ -30,29 +30,29 @@ def trace_search_history(config: SweepConfig, trials: Sequence[Trial], goal: str
       goal: one of its objectives.
     """
     place, better = config.objective_names.index(goal), min if OBJECTIVES[goal].minimize else max
-    complete = [trial for trial in trials if trial.state == "complete" and is_finite_value(trial.values[place])]
+    complete = [trial for trial in trials if trial.state == "complete" and _is_finite_value(trial.values[place])]
     x = [float(trial.number + 1) for trial in complete]
     y: list[float | None] = [trial.values[place] for trial in complete]
     best: Points = ([], [])
     for at, value in zip(x, y, strict=True):
         before = best[1][-1] if best[1] else None
         if before is not None:
-            append_point(best, at, before)
+            _append_point(best, at, before)
         if value is not None and (before is None or better(value, before) != before):
-            append_point(best, at, value)
+            _append_point(best, at, value)
     last = float(max((trial.number + 1 for trial in trials), default=0))
     if best[1] and last > best[0][-1]:
-        append_point(best, last, best[1][-1])
-    return SearchHistory((x, y), best)
+        _append_point(best, last, best[1][-1])
+    return _SearchHistory((x, y), best)
 
 
-def append_point(points: Points, x: float, y: float | None) -> None:
+def _append_point(points: Points, x: float, y: float | None) -> None:
     """One point more."""
     points[0].append(x)
     points[1].append(y)
 
 
-def is_finite_value(value: float | None) -> bool:
+def _is_finite_value(value: float | None) -> bool:
     """Whether it is a finite number."""
     return value is not None and math.isfinite(value)
 
@@ -66,7 +66,7 @@ def separate_points(points: Points) -> Points:
     )
 
 
-class TrialEpochs(NamedTuple):
+class _TrialEpochs(NamedTuple):
     """One trial's first objective by epoch.
 
     Attributes:
@@ -80,19 +80,19 @@ class TrialEpochs(NamedTuple):
     points: Points
 
 
-def list_trial_epochs(trials: Sequence[Trial], most: int) -> list[TrialEpochs]:
+def list_trial_epochs(trials: Sequence[Trial], most: int) -> list[_TrialEpochs]:
     """The trials whose epochs are known: those at work, and the last others, `most` at the most."""
-    measured_trials = [trial for trial in trials if any(map(is_finite_value, trial.epochs.values()))]
+    measured_trials = [trial for trial in trials if any(map(_is_finite_value, trial.epochs.values()))]
     active = [trial for trial in measured_trials if trial.state == "running"]
     others = [trial for trial in measured_trials if trial.state != "running"]
     kept = [*others[max(0, len(others) + len(active) - most) :], *active]
     return [
-        TrialEpochs(
+        _TrialEpochs(
             trial.number + 1,
             trial.state,
             (
                 [float(epoch) for epoch in sorted(trial.epochs)],
-                [value if is_finite_value(value := trial.epochs[epoch]) else None for epoch in sorted(trial.epochs)],
+                [value if _is_finite_value(value := trial.epochs[epoch]) else None for epoch in sorted(trial.epochs)],
             ),
         )
         for trial in kept

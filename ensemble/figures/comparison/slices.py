@@ -31,7 +31,7 @@ def plot_setting_slice(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     chart = go.Figure(
-        [go.Scatter(slice_trace) for slice_trace in build_slice_traces(column, values, numbers, best, palette)]
+        [go.Scatter(slice_trace) for slice_trace in _build_slice_traces(column, values, numbers, best, palette)]
     )
     margin = {"l": 8, "r": 16, "t": 58, "b": 48}
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette, showlegend=False) | {"margin": margin})
@@ -42,7 +42,7 @@ def plot_setting_slice(
     return chart
 
 
-def build_slice_traces(
+def _build_slice_traces(
     column: AxisColumn, values: AxisColumn, numbers: Sequence[int], best: int | None, palette: Palette
 ) -> list[dict[str, Any]]:
     """All trials, and over them the best."""
@@ -50,7 +50,7 @@ def build_slice_traces(
         place for place, value in enumerate(values.values) if value is not None and column.values[place] is not None
     ]
     traces = [
-        build_trial_points(column, values, numbers, there)
+        _build_trial_points(column, values, numbers, there)
         | {"marker": {"size": MARKER_SIZE, "color": palette.primary, "opacity": 0.75}}
     ]
     if best in there:
@@ -60,11 +60,11 @@ def build_slice_traces(
             "symbol": "diamond",
             "line": {"color": palette.ground, "width": 1.5},
         }
-        traces.append(build_trial_points(column, values, numbers, [best]) | {"marker": ring})
+        traces.append(_build_trial_points(column, values, numbers, [best]) | {"marker": ring})
     return traces
 
 
-def build_trial_points(
+def _build_trial_points(
     column: AxisColumn, values: AxisColumn, numbers: Sequence[int], places: Sequence[int]
 ) -> dict[str, Any]:
     """The points of some trials, and what each says."""

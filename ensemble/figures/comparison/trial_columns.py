@@ -26,34 +26,34 @@ def list_trial_columns(config: SweepConfig, trials: Sequence[Trial]) -> list[Axi
       config: of the sweep.
       trials: T of them; one that is not complete has no values of objectives.
     """
-    searched = [build_trial_setting_column(name, axis, trials) for name, axis in config.search_axes.items()]
-    return [*searched, *(build_objective_column(config, goal, trials) for goal in config.objective_names)]
+    searched = [_build_trial_setting_column(name, axis, trials) for name, axis in config.search_axes.items()]
+    return [*searched, *(_build_objective_column(config, goal, trials) for goal in config.objective_names)]
 
 
-def build_trial_setting_column(name: str, axis: Axis, trials: Sequence[Trial]) -> AxisColumn:
+def _build_trial_setting_column(name: str, axis: Axis, trials: Sequence[Trial]) -> AxisColumn:
     """A setting's value in each trial; log where its range was."""
     values = [trial.params.get(name) for trial in trials]
     known_values = [value for value in values if value is not None]
     is_number = all(isinstance(value, int | float) and not isinstance(value, bool) for value in known_values)
-    cells = tuple(format_trial_setting(name, value, is_number) for value in values)
-    log = axis.log if isinstance(axis, ValueRange) else has_log_range(known_values) if is_number else False
+    cells = tuple(_format_trial_setting(name, value, is_number) for value in values)
+    log = axis.log if isinstance(axis, ValueRange) else _has_log_range(known_values) if is_number else False
     return AxisColumn(name, humanize_setting_name(name), cells, is_number=is_number, log=log)
 
 
-def format_trial_setting(name: str, value: object, is_number: bool) -> Value:
+def _format_trial_setting(name: str, value: object, is_number: bool) -> Value:
     """One value of a setting as its column has it."""
     if value is None or (is_number and isinstance(value, int | float)):
         return value
     return format_setting_value(name, value if isinstance(value, bool | int | float | str) else str(value))
 
 
-def has_log_range(values: Sequence[object]) -> bool:
+def _has_log_range(values: Sequence[object]) -> bool:
     """Whether listed numbers lie so far apart that a log axis suits them."""
     numbers = [float(value) for value in values if isinstance(value, int | float)]
     return bool(numbers) and min(numbers) > 0 and max(numbers) >= 20 * min(numbers)
 
 
-def build_objective_column(config: SweepConfig, goal: str, trials: Sequence[Trial]) -> AxisColumn:
+def _build_objective_column(config: SweepConfig, goal: str, trials: Sequence[Trial]) -> AxisColumn:
     """An objective's value in each complete trial."""
     place = config.objective_names.index(goal)
     values = tuple(trial.values[place] if trial.values else None for trial in trials)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 HEIGHT = 520
-MARKERS = {
+_MARKERS = {
     "agreement": ("circle", RAMP_COLORS[0]),
     "confidence": ("square", RAMP_COLORS[2]),
     "threshold": ("diamond", RAMP_COLORS[4]),
@@ -123,7 +123,7 @@ def plot_estimated_steps(steps: Sequence[EstimatedStep], noun: str, title: str, 
         having = [step for step in steps if name in step.estimates]
         if not having:
             continue
-        symbol, color = MARKERS[name]
+        symbol, color = _MARKERS[name]
         chart.add_scatter(
             x=[step.estimates[name][0] for step in having],
             y=[step.accuracy for step in having],
@@ -136,7 +136,7 @@ def plot_estimated_steps(steps: Sequence[EstimatedStep], noun: str, title: str, 
                 "line": {"width": 1.5, "color": color},
             },
             cliponaxis=False,
-            hovertext=[describe_estimated_step(step, name) for step in having],
+            hovertext=[_describe_estimated_step(step, name) for step in having],
             hoverinfo="text",
         )
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
@@ -146,7 +146,7 @@ def plot_estimated_steps(steps: Sequence[EstimatedStep], noun: str, title: str, 
     return chart
 
 
-def describe_estimated_step(step: EstimatedStep, name: str) -> str:
+def _describe_estimated_step(step: EstimatedStep, name: str) -> str:
     """One point in words."""
     value, low, high = step.estimates[name]
     checked = (

@@ -50,9 +50,9 @@ def plot_reliability_diagram(
         line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"},
         hoverinfo="skip",
     )
-    chart.add_traces([go.Scatter(trace) for trace in build_member_reliability(members, noun)])
-    chart.add_scatter(**build_ensemble_reliability(ensemble, bool(members), noun, palette))
-    chart.add_bar(**build_confidence_counts(ensemble, noun), row=2, col=1)
+    chart.add_traces([go.Scatter(trace) for trace in _build_member_reliability(members, noun)])
+    chart.add_scatter(**_build_ensemble_reliability(ensemble, bool(members), noun, palette))
+    chart.add_bar(**_build_confidence_counts(ensemble, noun), row=2, col=1)
     chart.update_layout(chart_style.build_chart_layout(title, 560, palette, bargap=0.1))
     chart.update_xaxes(range=[0, 1], **chart_style.build_percent_ticks(), fixedrange=True)
     chart.update_yaxes(
@@ -80,11 +80,11 @@ def plot_reliability_diagram(
     return chart
 
 
-def build_member_reliability(members: Sequence[ReliabilityBins], noun: str) -> list[dict[str, Any]]:
+def _build_member_reliability(members: Sequence[ReliabilityBins], noun: str) -> list[dict[str, Any]]:
     """The members' lines, over the bins that hold something."""
     kept = [member.count > 0 for member in members]
     hovers = [
-        [f"Member {m + 1}: {describe_reliability_bin(member, b, noun)}" for b in np.flatnonzero(kept[m])]
+        [f"Member {m + 1}: {_describe_reliability_bin(member, b, noun)}" for b in np.flatnonzero(kept[m])]
         for m, member in enumerate(members)
     ]
     return chart_style.build_member_lines(
@@ -94,7 +94,7 @@ def build_member_reliability(members: Sequence[ReliabilityBins], noun: str) -> l
     )
 
 
-def build_ensemble_reliability(ensemble: ReliabilityBins, many: bool, noun: str, palette: Palette) -> dict[str, Any]:
+def _build_ensemble_reliability(ensemble: ReliabilityBins, many: bool, noun: str, palette: Palette) -> dict[str, Any]:
     """The ensemble's line, with the 95 % interval of each of its points."""
     bins = np.flatnonzero(ensemble.count)
     ends = np.array([wilson_interval(ensemble.accuracy[b] * ensemble.count[b], int(ensemble.count[b])) for b in bins])
@@ -115,7 +115,7 @@ def build_ensemble_reliability(ensemble: ReliabilityBins, many: bool, noun: str,
         },
         "hovertext": [
             f"{'The ensemble' if many else 'It'}: "
-            f"{describe_reliability_bin(ensemble, b, noun)}<br>95 "
+            f"{_describe_reliability_bin(ensemble, b, noun)}<br>95 "
             f"%: {formats.format_percent_range(low, high)}"
             for b, (low, high) in zip(bins, ends, strict=True)
         ],
@@ -123,7 +123,7 @@ def build_ensemble_reliability(ensemble: ReliabilityBins, many: bool, noun: str,
     }
 
 
-def build_confidence_counts(bins: ReliabilityBins, noun: str) -> dict[str, Any]:
+def _build_confidence_counts(bins: ReliabilityBins, noun: str) -> dict[str, Any]:
     """How many answers of the ensemble there are in each bin."""
     return {
         "x": (bins.edges[:-1] + bins.edges[1:]) / 2,
@@ -138,7 +138,7 @@ def build_confidence_counts(bins: ReliabilityBins, noun: str) -> dict[str, Any]:
     }
 
 
-def describe_reliability_bin(bins: ReliabilityBins, b: int | np.integer, noun: str) -> str:
+def _describe_reliability_bin(bins: ReliabilityBins, b: int | np.integer, noun: str) -> str:
     """One bin in words."""
     return (
         f"{formats.format_count(int(bins.count[b]), noun)} with "
@@ -150,7 +150,7 @@ def describe_reliability_bin(bins: ReliabilityBins, b: int | np.integer, noun: s
 def describe_reliability_chart(bins: ReliabilityBins, noun: str) -> str:
     """The picture in words: where most answers are, and how often they are right."""
     b = int(bins.count.argmax())
-    return f"Accuracy over confidence in bins. The fullest bin has {describe_reliability_bin(bins, b, noun)}"
+    return f"Accuracy over confidence in bins. The fullest bin has {_describe_reliability_bin(bins, b, noun)}"
 
 
 def tabulate_reliability(ensemble: ReliabilityBins, members: Sequence[ReliabilityBins]) -> pd.DataFrame:

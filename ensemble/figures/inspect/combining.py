@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 METRIC_NAMES = {metric.name: metric.capitalized_term for metric in MAIN_METRICS}
 METRIC_AXES = {metric.name: metric.axis_title for metric in MAIN_METRICS}
-MAX_RELATIVE_REACH = 2.0  # so many times as far as all others, and a rule is drawn at the edge
+_MAX_RELATIVE_REACH = 2.0  # so many times as far as all others, and a rule is drawn at the edge
 
 
-def list_combinations(combined: CombinationComparison) -> dict[str, CombinationResult]:
+def _list_combinations(combined: CombinationComparison) -> dict[str, CombinationResult]:
     """The four ways by their names on the screen."""
     return {words: getattr(combined, name) for name, words in RULE_NAMES.items()}
 
@@ -42,7 +42,7 @@ def compare_rules_and_members(
     return combined, [measure_quality(member[half], predictions.labels[half]) for member in predictions.probabilities]
 
 
-def format_combination_metric(value: float, name: str, n: int) -> str:
+def _format_combination_metric(value: float, name: str, n: int) -> str:
     """A figure as it is written on every screen."""
     return formats.format_percent(value, n) if name == "accuracy" else formats.format_significant(value)
 
@@ -63,16 +63,16 @@ def plot_combinations(
 
     chart = make_subplots(2, 1, row_heights=[0.62, 0.38], vertical_spacing=0.24)
     scale = 100 if name == "accuracy" else 1
-    low, high = compute_metric_span(combined, members, name)
+    low, high = _compute_metric_span(combined, members, name)
     for trace in (
-        *build_single_member_dots(members, name, palette),
+        *_build_single_member_dots(members, name, palette),
         *(
-            build_combination_dot(rule.quality, words, place=place, name=name, high=high, palette=palette)
-            for place, (words, rule) in enumerate(list_combinations(combined).items())
+            _build_combination_dot(rule.quality, words, place=place, name=name, high=high, palette=palette)
+            for place, (words, rule) in enumerate(_list_combinations(combined).items())
         ),
     ):
         chart.add_scatter(**trace, row=1, col=1)
-    chart.add_bar(**build_weight_bars(combined), row=2, col=1)
+    chart.add_bar(**_build_weight_bars(combined), row=2, col=1)
     chart.add_hline(1 / len(members), line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"}, row=2, col=1)
     chart.update_layout(chart_style.build_chart_layout(title, 540, palette, showlegend=False, bargap=0.35))
     chart.update_layout(margin={"b": 50})
@@ -105,28 +105,28 @@ def plot_combinations(
     return chart
 
 
-def compute_metric_span(combined: CombinationComparison, members: Sequence[Quality], name: str) -> tuple[float, float]:
+def _compute_metric_span(combined: CombinationComparison, members: Sequence[Quality], name: str) -> tuple[float, float]:
     """The ends of the axis: of all that is shown but a rule that lies far beyond."""
-    kept = [combination for rule, combination in list_combinations(combined).items() if rule != RULE_NAMES["majority"]]
+    kept = [combination for rule, combination in _list_combinations(combined).items() if rule != RULE_NAMES["majority"]]
     values = [combination.quality[name] for combination in kept]
     values += [member[name] for member in members]
     if name == "accuracy":
         values += [end for combination in kept for end in (combination.quality.low, combination.quality.high)]
     low, high = min(values), max(values)
-    reach = MAX_RELATIVE_REACH * max(high - low, 1e-6)
+    reach = _MAX_RELATIVE_REACH * max(high - low, 1e-6)
     vote = combined.majority.quality[name]
     if low - reach <= vote <= high + reach:
         low, high = min(low, vote), max(high, vote)
     return (low, high) if high > low else (low - 1e-3, high + 1e-3)
 
 
-def build_combination_dot(
+def _build_combination_dot(
     quality: Quality, words: str, place: int, name: str, high: float, palette: Palette
 ) -> dict[str, Any]:
     """One rule's figure, accuracy with its interval; one beyond the axis is an arrow at its end."""
     scale, value = 100 if name == "accuracy" else 1, quality[name]
     beyond = value > high
-    text = format_combination_metric(value, name, quality.n)
+    text = _format_combination_metric(value, name, quality.n)
     trace: dict[str, Any] = {
         "x": [scale * min(value, high)],
         "y": [place],
@@ -154,11 +154,11 @@ def build_combination_dot(
     return trace
 
 
-def build_single_member_dots(members: Sequence[Quality], name: str, palette: Palette) -> list[dict[str, Any]]:
+def _build_single_member_dots(members: Sequence[Quality], name: str, palette: Palette) -> list[dict[str, Any]]:
     """Each member alone, all in one row."""
     M, scale = len(members), 100 if name == "accuracy" else 1
     hovers = [
-        [f"Member {m + 1}: {format_combination_metric(member[name], name, member.n)}"]
+        [f"Member {m + 1}: {_format_combination_metric(member[name], name, member.n)}"]
         for m, member in enumerate(members)
     ]
     return [
@@ -174,7 +174,7 @@ def build_single_member_dots(members: Sequence[Quality], name: str, palette: Pal
     ]
 
 
-def build_weight_bars(combined: CombinationComparison) -> dict[str, Any]:
+def _build_weight_bars(combined: CombinationComparison) -> dict[str, Any]:
     """The fitted weights, a bar a member."""
     M = len(combined.weights)
     return {
@@ -193,8 +193,8 @@ def build_weight_bars(combined: CombinationComparison) -> dict[str, Any]:
 def describe_combinations_chart(combined: CombinationComparison, name: str) -> str:
     """The picture in words."""
     listing = ", ".join(
-        f"{words} {format_combination_metric(combination.quality[name], name, combination.quality.n)}"
-        for words, combination in list_combinations(combined).items()
+        f"{words} {_format_combination_metric(combination.quality[name], name, combination.quality.n)}"
+        for words, combination in _list_combinations(combined).items()
     )
     return f"{METRIC_NAMES[name]} of four ways of combining: {listing}"
 

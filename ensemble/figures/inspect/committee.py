@@ -48,14 +48,14 @@ def plot_committee_curve(
     last = int(beyond.size[-1]) if beyond else judged.members
     scale = 100 if name == "accuracy" else 1
     traces = [
-        *build_committee_band(curve, scale),
-        build_committee_mean(curve, name, judged.n, palette),
-        *(build_expected_curve(curve, beyond, palette) if beyond else ()),
-        *build_lone_member_dots(judged, name, palette),
+        *_build_committee_band(curve, scale),
+        _build_committee_mean(curve, name, judged.n, palette),
+        *(_build_expected_curve(curve, beyond, palette) if beyond else ()),
+        *_build_lone_member_dots(judged, name, palette),
     ]
     chart = go.Figure([go.Scatter(trace) for trace in traces])
     if enough:
-        add_margin_band(chart, enough, float(curve.mean[-1]), palette)
+        _add_margin_band(chart, enough, float(curve.mean[-1]), palette)
         if enough.smallest_sufficient:
             add_enough_marker(
                 chart, enough.size, height=scale * curve.mean[enough.size - 1], name=name, palette=palette, last=last
@@ -64,7 +64,7 @@ def plot_committee_curve(
     chart.update_xaxes(
         title="members in the committee",
         fixedrange=True,
-        range=compute_size_range(last),
+        range=_compute_size_range(last),
         dtick=1 if last <= 16 else 8 if last > 32 else 4,
         tick0=0,
     )
@@ -88,7 +88,7 @@ def add_enough_marker(chart: "go.Figure", at: int, height: float, name: str, pal
     )
     below = name == "accuracy"
     # To the side that has more room: on a phone half of the figure is all that the words need.
-    left = at > sum(compute_size_range(last)) / 2
+    left = at > sum(_compute_size_range(last)) / 2
     chart.add_annotation(
         x=at,
         y=height,
@@ -102,7 +102,7 @@ def add_enough_marker(chart: "go.Figure", at: int, height: float, name: str, pal
     )
 
 
-def add_margin_band(chart: "go.Figure", enough: SufficientSize, whole: float, palette: Palette) -> None:
+def _add_margin_band(chart: "go.Figure", enough: SufficientSize, whole: float, palette: Palette) -> None:
     """The band of losses that are accepted, from the whole ensemble's value on."""
     scale, worse = (100, -1) if enough.metric == "accuracy" else (1, 1)
     far = whole + worse * enough.margin
@@ -121,7 +121,7 @@ def add_margin_band(chart: "go.Figure", enough: SufficientSize, whole: float, pa
     )
 
 
-def build_expected_curve(curve: CommitteeCurve, beyond: Extrapolation, palette: Palette) -> list[dict[str, Any]]:
+def _build_expected_curve(curve: CommitteeCurve, beyond: Extrapolation, palette: Palette) -> list[dict[str, Any]]:
     """What is expected of more members than there are: dashed, with its interval."""
     size = np.concatenate([curve.size[-1:], beyond.size])
     middle = np.concatenate([curve.mean[-1:], beyond.mean])
@@ -156,13 +156,13 @@ def build_expected_curve(curve: CommitteeCurve, beyond: Extrapolation, palette: 
     ]
 
 
-def compute_size_range(last: int) -> list[float]:
+def _compute_size_range(last: int) -> list[float]:
     """The ends of the axis of sizes from 1: a little room on both sides."""
     room = 0.03 * last + 0.15
     return [1 - room, last + room]
 
 
-def build_committee_band(curve: CommitteeCurve, scale: float) -> list[dict[str, Any]]:
+def _build_committee_band(curve: CommitteeCurve, scale: float) -> list[dict[str, Any]]:
     """From the worst to the best committee of each size."""
     line = {"x": curve.size, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "legendgroup": "band"}
     return [
@@ -171,7 +171,7 @@ def build_committee_band(curve: CommitteeCurve, scale: float) -> list[dict[str, 
     ]
 
 
-def build_committee_mean(curve: CommitteeCurve, name: str, n: int, palette: Palette) -> dict[str, Any]:
+def _build_committee_mean(curve: CommitteeCurve, name: str, n: int, palette: Palette) -> dict[str, Any]:
     """The mean over the committees of each size."""
     hovers = [
         f"{formats.format_count(int(size), 'member')}: "
@@ -194,7 +194,7 @@ def build_committee_mean(curve: CommitteeCurve, name: str, n: int, palette: Pale
     }
 
 
-def build_lone_member_dots(judged: CommitteeEvaluation, name: str, palette: Palette) -> list[dict[str, Any]]:
+def _build_lone_member_dots(judged: CommitteeEvaluation, name: str, palette: Palette) -> list[dict[str, Any]]:
     """Each member alone, a dot at size 1."""
     M, values = judged.members, getattr(judged, name)[: judged.members]
     traces = chart_style.build_member_lines(
@@ -248,7 +248,7 @@ def tabulate_committee_sizes(judged: CommitteeEvaluation, best: Sequence[tuple[i
     return pd.concat(rows, ignore_index=True)
 
 
-METRIC_GLOSSES = {
+_METRIC_GLOSSES = {
     "accuracy": "the share that is right",
     "nll": "what the label's probability costs, in nats",
     "brier": "the squared distance to the label, 0 to 2",
@@ -263,7 +263,7 @@ def explain_committee_chart(judged: CommitteeEvaluation, curve: CommitteeCurve, 
         format_committee_metric(curve.mean[-1], name, judged.n),
     )
     return (
-        f"{METRIC_NAMES[name]} ({METRIC_GLOSSES[name]}) goes from {first} for a single member, on "
+        f"{METRIC_NAMES[name]} ({_METRIC_GLOSSES[name]}) goes from {first} for a single member, on "
         f"average, to {last} for {words.format_all_members(judged.members)}; the band is from the "
         f"best to the worst committee of a size. {words.describe_judged_committees(judged)}."
     )

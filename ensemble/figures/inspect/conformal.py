@@ -43,7 +43,7 @@ def plot_set_sizes(coverage: ConformalCoverage, noun: str, title: str, palette: 
             marker={"color": color},
             hoverinfo="text",
             hovertext=[
-                f"{name}: {formats.format_count(int(n), 'set')} of {format_set_size(k)}" for k, n in enumerate(counts)
+                f"{name}: {formats.format_count(int(n), 'set')} of {_format_set_size(k)}" for k, n in enumerate(counts)
             ],
         )
     chart.update_layout(chart_style.build_chart_layout(title, 360, palette, barmode="stack", bargap=0.15))
@@ -56,7 +56,7 @@ def plot_set_sizes(coverage: ConformalCoverage, noun: str, title: str, palette: 
     return chart
 
 
-def format_set_size(size: int) -> str:
+def _format_set_size(size: int) -> str:
     """A set's size in words."""
     return "no class" if not size else "1 class" if size == 1 else f"{size} classes"
 
@@ -64,7 +64,7 @@ def format_set_size(size: int) -> str:
 def describe_set_sizes_chart(coverage: ConformalCoverage, noun: str) -> str:
     """The picture in words."""
     counted = [(size, count) for size, count in enumerate(coverage.sizes.tolist()) if count]
-    listing = ", ".join(f"{count:,} of {format_set_size(size)}" for size, count in counted[:MAX_LISTED_SIZES])
+    listing = ", ".join(f"{count:,} of {_format_set_size(size)}" for size, count in counted[:MAX_LISTED_SIZES])
     if rest := sum(count for _, count in counted[MAX_LISTED_SIZES:]):
         listing += f", {rest:,} of more"
     return (

@@ -15,10 +15,10 @@ from ensemble.wording import escaping, formats
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-CELL_PITCH = 40  # pixels from cell to cell: ten of them fit a phone
-MATRIX_WIDTH, MIN_CELL_PITCH = 480, 22  # pixels of more than a dozen together, and of each at least
+_CELL_PITCH = 40  # pixels from cell to cell: ten of them fit a phone
+_MATRIX_WIDTH, _MIN_CELL_PITCH = 480, 22  # pixels of more than a dozen together, and of each at least
 MAX_CLASSES = 30  # classes in the picture
-MAX_LABEL_LETTERS = 24  # letters of a name along an axis
+_MAX_LABEL_LETTERS = 24  # letters of a name along an axis
 Matrix = NDArray[np.int64]
 Cell = tuple[int, int]  # what it is, what the ensemble says
 
@@ -77,15 +77,15 @@ def plot_confusion_matrix(
 
     kept = select_most_confused(matrix, cell)
     called, ticks = (
-        {c: escaping.escape_plotly_text(formatter(names[c])) for c in kept} for formatter in (str, shorten_axis_label)
+        {c: escaping.escape_plotly_text(formatter(names[c])) for c in kept} for formatter in (str, _shorten_axis_label)
     )
     C, inside = len(kept), matrix[np.ix_(kept, kept)]
-    pitch = CELL_PITCH if C <= MATRIX_WIDTH // CELL_PITCH else max(MIN_CELL_PITCH, MATRIX_WIDTH // C)
+    pitch = _CELL_PITCH if C <= _MATRIX_WIDTH // _CELL_PITCH else max(_MIN_CELL_PITCH, _MATRIX_WIDTH // C)
     cells = [(row, column) for row in kept for column in kept]
     count = inside.ravel().tolist()
     peaks = int(inside.max()), int((inside - np.diag(np.diag(inside))).max())
     fills = [
-        compute_cell_color(number, row == column, peaks, palette)
+        _compute_cell_color(number, row == column, peaks, palette)
         for (row, column), number in zip(cells, count, strict=True)
     ]
     place = {c: at for at, c in enumerate(kept)}
@@ -103,7 +103,7 @@ def plot_confusion_matrix(
                 "line": {"color": palette.ink, "width": border},
             },
             text=[f"{number:,}" if number else "" for number in count],
-            textfont={"size": 11 if pitch == CELL_PITCH else 9, "color": [select_text_color(fill) for fill in fills]},
+            textfont={"size": 11 if pitch == _CELL_PITCH else 9, "color": [select_text_color(fill) for fill in fills]},
             selected={"marker": {"opacity": 1}},
             unselected={"marker": {"opacity": 1}},
             customdata=cells,
@@ -111,7 +111,7 @@ def plot_confusion_matrix(
             showlegend=False,
             cliponaxis=False,
             hovertext=[
-                describe_confusion_cell(pair, number, called, noun) for pair, number in zip(cells, count, strict=True)
+                _describe_confusion_cell(pair, number, called, noun) for pair, number in zip(cells, count, strict=True)
             ],
         )
     )
@@ -132,12 +132,12 @@ def plot_confusion_matrix(
     return chart
 
 
-def shorten_axis_label(name: str) -> str:
+def _shorten_axis_label(name: str) -> str:
     """A class's name along an axis, where a long one would leave no room for the picture."""
-    return name if len(name) <= MAX_LABEL_LETTERS else f"{name[: MAX_LABEL_LETTERS - 1]}…"
+    return name if len(name) <= _MAX_LABEL_LETTERS else f"{name[: _MAX_LABEL_LETTERS - 1]}…"
 
 
-def compute_cell_color(count: int, right: bool, peaks: tuple[int, int], palette: Palette) -> str:
+def _compute_cell_color(count: int, right: bool, peaks: tuple[int, int], palette: Palette) -> str:
     """A cell's colour: blue where right, orange where wrong, stronger the more.
 
     Args:
@@ -153,7 +153,7 @@ def compute_cell_color(count: int, right: bool, peaks: tuple[int, int], palette:
     return mix_colors(palette.ground, WRONG_COLOR, 0.15 + 0.85 * (count / peaks[1]) ** 0.5)
 
 
-def describe_confusion_cell(cell: Cell, count: int, names: Mapping[int, str], noun: str) -> str:
+def _describe_confusion_cell(cell: Cell, count: int, names: Mapping[int, str], noun: str) -> str:
     """A cell in words."""
     counted, (row, column) = formats.format_count(count, noun), cell
     if row == column:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 MAX_MARKED_EPOCHS = 24  # epochs, up to which each has a mark of its own
-MAX_TICKS = 8
+_MAX_TICKS = 8
 MAX_EPOCHS = 24  # of more, so many are looked at
-DecompositionByEpoch = dict[int, NllDecomposition]
+_DecompositionByEpoch = dict[int, NllDecomposition]
 
 
 def plot_loss_decomposition(
-    decomposition: DecompositionByEpoch, current_epoch: int, title: str, palette: Palette
+    decomposition: _DecompositionByEpoch, current_epoch: int, title: str, palette: Palette
 ) -> "go.Figure":
     """Two lines and the band between them; a dotted line where the shown epoch is.
 
@@ -64,13 +64,13 @@ def plot_loss_decomposition(
     )
     chart.update_layout(**chart_style.build_chart_layout(title, 420, palette))
     chart.add_vline(current_epoch, line={"color": MUTED_COLOR, "width": 1, "dash": "dot"})
-    step = -(-(epochs[-1] - epochs[0]) // MAX_TICKS) or 1
+    step = -(-(epochs[-1] - epochs[0]) // _MAX_TICKS) or 1
     chart.update_xaxes(title="epochs", fixedrange=True, tick0=epochs[0], dtick=step)
     chart.update_yaxes(title="NLL (nats)", fixedrange=True)
     return chart
 
 
-def tabulate_loss_decomposition(decomposition: DecompositionByEpoch) -> pd.DataFrame:
+def tabulate_loss_decomposition(decomposition: _DecompositionByEpoch) -> pd.DataFrame:
     """A row an epoch."""
     return pd.DataFrame([{"epoch": epoch, **vars(parts)} for epoch, parts in decomposition.items()])
 

@@ -13,7 +13,7 @@ from ensemble.wording import escaping, formats
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-BINS = 40
+_BINS = 40
 OOD_NOTES = (
     "AUROC: how often an out-of-distribution (OOD) image scores higher than a known one; 0.5 "
     "is a guess, 1 is always. FPR at 95 %: the share of OOD images that pass where 95 % of the "
@@ -44,7 +44,7 @@ def plot_entropy_histograms(
     chart = make_subplots(1, len(panels), subplot_titles=panels, shared_yaxes=True)
     for column, score in enumerate(("member_entropy", "entropy")[: len(panels)], 1):
         for place, (name, image_scores) in enumerate(zip(called, (known, unknown), strict=True)):
-            line = build_entropy_histogram(image_scores[score], name, place, palette, classes, first=column == 1)
+            line = _build_entropy_histogram(image_scores[score], name, place, palette, classes, first=column == 1)
             chart.add_scatter(**line, row=1, col=column)
         chart.update_xaxes(
             title="entropy (nats)", fixedrange=True, range=[0, compute_max_entropy(classes)], row=1, col=column
@@ -60,11 +60,11 @@ def compute_max_entropy(classes: int = 10) -> float:
     return float(np.log(classes))
 
 
-def build_entropy_histogram(
+def _build_entropy_histogram(
     values: NDArray[np.float32], name: str, place: int, palette: Palette, classes: int, *, first: bool
 ) -> dict[str, Any]:
     """A histogram as a filled step line: `place` 0 are the known, dotted; 1 the OOD images."""
-    edges = np.linspace(0, compute_max_entropy(classes), BINS + 1)
+    edges = np.linspace(0, compute_max_entropy(classes), _BINS + 1)
     counts, _ = np.histogram(np.clip(values, 0, compute_max_entropy(classes)), edges)
     shares = counts / max(1, values.size)
     color = (MUTED_COLOR, palette.primary)[place]
@@ -99,14 +99,14 @@ def tabulate_entropy_scores(known: Scores, unknown: Scores) -> pd.DataFrame:
 
 def describe_ood_separation(ood_set: dict[str, Any], noun: str) -> str:
     """How well entropy tells the two apart, for the ensemble and for one member."""
-    whole, member = ood_set["ensemble"], average_member_metrics(ood_set["members"])
+    whole, member = ood_set["ensemble"], _average_member_metrics(ood_set["members"])
     title = escaping.escape_markdown(ood_set["title"])
     sentence = f"Take one known {noun} and one image of “{title}”: "
     if len(ood_set["members"]) == 1:
-        return sentence + f"the one member is less sure of the latter {format_auroc(whole['auroc'])}."
-    sentence += f"the ensemble is less sure of the latter **{format_auroc(whole['auroc'])}**, "
-    sentence += f"one member {format_auroc(member['auroc'])}. "
-    if whole["auroc"] + compute_auroc_margin(whole["auroc"], ood_set["images"]) < 0.5:
+        return sentence + f"the one member is less sure of the latter {_format_auroc(whole['auroc'])}."
+    sentence += f"the ensemble is less sure of the latter **{_format_auroc(whole['auroc'])}**, "
+    sentence += f"one member {_format_auroc(member['auroc'])}. "
+    if whole["auroc"] + _compute_auroc_margin(whole["auroc"], ood_set["images"]) < 0.5:
         return sentence + "Below 50, it is surer of what it has never seen."
     passing, alone = (formats.format_percent(metrics["fpr95"], 500) for metrics in (whole, member))
     return sentence + (
@@ -115,7 +115,7 @@ def describe_ood_separation(ood_set: dict[str, Any], noun: str) -> str:
     )
 
 
-def compute_auroc_margin(auroc: float, images: int) -> float:
+def _compute_auroc_margin(auroc: float, images: int) -> float:
     """Half the 95 % interval of an AUROC at most, where the smaller set has so many images.
 
     Source: D. van Dantzig, "On the consistency and the power of Wilcoxon's two sample test",
@@ -124,19 +124,19 @@ def compute_auroc_margin(auroc: float, images: int) -> float:
     return 1.96 * (auroc * (1 - auroc) / images) ** 0.5
 
 
-def format_auroc(auroc: float) -> str:
+def _format_auroc(auroc: float) -> str:
     """An AUROC in words: "in 97.3 of 100 cases"."""
     return f"in {100 * auroc:.1f} of 100 cases"
 
 
-def average_member_metrics(members: list[dict[str, float]]) -> dict[str, float]:
+def _average_member_metrics(members: list[dict[str, float]]) -> dict[str, float]:
     """The members' mean figures."""
     return {name: sum(member[name] for member in members) / len(members) for name in members[0]}
 
 
 def tabulate_ood_metrics(ood_set: dict[str, Any]) -> pd.DataFrame:
     """A row for each score: AUROC, AUPR where it was measured, and FPR at 95 %."""
-    rows = [("one member: its entropy", average_member_metrics(ood_set["members"]))]
+    rows = [("one member: its entropy", _average_member_metrics(ood_set["members"]))]
     if len(ood_set["members"]) > 1:
         rows[0] = (f"one member: its entropy (mean of {len(ood_set['members'])})", rows[0][1])
         rows += [("ensemble: entropy", ood_set["ensemble"]), ("ensemble: mutual information", ood_set["information"])]

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 # With more members, only what the ensemble says has a row: the others would be too thin to read.
-MAX_MEMBER_ROWS = 12
+_MAX_MEMBER_ROWS = 12
 ROW_HEIGHT = 19  # pixels
-MAX_LETTERED_AMOUNTS = 42  # amounts, up to which a letter fits into a cell
+_MAX_LETTERED_AMOUNTS = 42  # amounts, up to which a letter fits into a cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ def plot_image_corruption(
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
     names = [escaping.escape_plotly_text(name) for name in names]
-    who = list_answer_rows(answers)
+    who = _list_answer_rows(answers)
     heights = [170, ROW_HEIGHT * len(who) + 8, 120]
     label = names[int(answers.predictions.labels[0])]
     chart = make_subplots(
@@ -75,20 +75,20 @@ def plot_image_corruption(
         vertical_spacing=0.09,
         subplot_titles=[f"probability of “{label}”", "what they say", "uncertainty (nats)"],
     )
-    for trace in build_label_probability_lines(answers, kind, palette):
+    for trace in _build_label_probability_lines(answers, kind, palette):
         chart.add_scatter(**trace, row=1, col=1)
-    chart.add_heatmap(**build_answer_cells(answers, kind, names, who, palette), row=2, col=1)
-    for trace in build_uncertainty_lines(answers, kind, palette):
+    chart.add_heatmap(**_build_answer_cells(answers, kind, names, who, palette), row=2, col=1)
+    for trace in _build_uncertainty_lines(answers, kind, palette):
         chart.add_scatter(**trace, row=3, col=1)
     here, line = (answers.amounts[place], {"color": palette.ink, "width": 1, "dash": "dot"})
     for row in (1, 3):
         chart.add_vline(here, line=line, row=row, col=1)
-    low, high = compute_amount_span([here], answers.amounts)
+    low, high = _compute_amount_span([here], answers.amounts)
     # Around the cells: a line through them would hide the letters.
     chart.add_vrect(low, high, line={"color": palette.ink, "width": 2}, row=2, col=1)
     chart.update_layout(**build_panel_layout(title, sum(heights) + 200, palette))
     backwards = answers.amounts[0] > answers.amounts[-1]
-    span = compute_amount_span(answers.amounts, answers.amounts)
+    span = _compute_amount_span(answers.amounts, answers.amounts)
     chart.update_xaxes(range=span[::-1] if backwards else span, fixedrange=True)
     chart.update_xaxes(title=kind.measure, nticks=12, row=3, col=1)
     chart.update_yaxes(fixedrange=True, automargin=True)
@@ -99,21 +99,21 @@ def plot_image_corruption(
     return chart
 
 
-def compute_amount_span(some: Sequence[float], amounts: Sequence[float]) -> list[float]:
+def _compute_amount_span(some: Sequence[float], amounts: Sequence[float]) -> list[float]:
     """From the lowest to the highest of some of the amounts, with half a cell on either side."""
     half = (max(amounts) - min(amounts)) / (len(amounts) - 1) / 2
     return [min(some) - half, max(some) + half]
 
 
-def list_answer_rows(answers: CorruptionAnswers) -> list[str]:
+def _list_answer_rows(answers: CorruptionAnswers) -> list[str]:
     """Who has a row of what they say: the ensemble, then each of a few members."""
     M = answers.predictions.members
     if M == 1:
         return ["the one member"]
-    return ["ensemble", *(figures_lines.format_member_name(m) for m in range(M if M <= MAX_MEMBER_ROWS else 0))]
+    return ["ensemble", *(figures_lines.format_member_name(m) for m in range(M if M <= _MAX_MEMBER_ROWS else 0))]
 
 
-def build_label_probability_lines(
+def _build_label_probability_lines(
     answers: CorruptionAnswers, kind: Corruption, palette: Palette
 ) -> list[dict[str, Any]]:
     """The label's probability by each member and on average, as lines."""
@@ -124,7 +124,7 @@ def build_label_probability_lines(
             [xs] * M,
             [predictions.probabilities[m, :, label] for m in range(M)],
             [
-                format_probability_hovers(
+                _format_probability_hovers(
                     answers,
                     kind,
                     figures_lines.format_member_name(m).capitalize(),
@@ -146,14 +146,14 @@ def build_label_probability_lines(
             "name": who,
             "line": figures_lines.style_ensemble_line(palette),
             "hoverinfo": "text",
-            "hovertext": format_probability_hovers(
+            "hovertext": _format_probability_hovers(
                 answers, kind, f"The {who.removeprefix('the ')}", predictions.averaged[:, label]
             ),
         },
     ]
 
 
-def format_probability_hovers(answers: CorruptionAnswers, kind: Corruption, who: str, values: np.ndarray) -> list[str]:
+def _format_probability_hovers(answers: CorruptionAnswers, kind: Corruption, who: str, values: np.ndarray) -> list[str]:
     """What is said at each amount of a line."""
     return [
         f"{who} at {format_corruption_amount(kind, x)}: {formats.format_probability(float(p))}"
@@ -161,7 +161,7 @@ def format_probability_hovers(answers: CorruptionAnswers, kind: Corruption, who:
     ]
 
 
-def build_answer_cells(
+def _build_answer_cells(
     answers: CorruptionAnswers, kind: Corruption, names: Sequence[str], who: Sequence[str], palette: Palette
 ) -> dict[str, Any]:
     """What each says at each amount: a cell with the class, blue where right, orange where not."""
@@ -169,7 +169,7 @@ def build_answer_cells(
     votes = np.vstack([predictions.said[None], predictions.votes])[: len(who)]
     right = votes == predictions.labels[None]
     fills = [mix_colors(palette.ground, color, 0.4) for color in (WRONG_COLOR, RIGHT_COLOR)]
-    short = max(map(len, names)) == 1 and len(answers.amounts) <= MAX_LETTERED_AMOUNTS
+    short = max(map(len, names)) == 1 and len(answers.amounts) <= _MAX_LETTERED_AMOUNTS
     return {
         "x": list(answers.amounts),
         "y": list(who),
@@ -194,7 +194,7 @@ def build_answer_cells(
     }
 
 
-def build_uncertainty_lines(answers: CorruptionAnswers, kind: Corruption, palette: Palette) -> list[dict[str, Any]]:
+def _build_uncertainty_lines(answers: CorruptionAnswers, kind: Corruption, palette: Palette) -> list[dict[str, Any]]:
     """Entropy, and the part of it that is the members' disagreement, as lines."""
     lines = [("entropy: all uncertainty", answers.uncertainty.predictive, "solid")]
     if answers.predictions.members > 1:
@@ -222,14 +222,14 @@ def describe_image_corruption_chart(answers: CorruptionAnswers, kind: Corruption
     label = names[int(answers.predictions.labels[0])]
     who = "the ensemble" if answers.predictions.members > 1 else "the one member"
     if not right:
-        return f"{kind.title}: {who} says {label} at no amount from {format_amount_range(answers.amounts, kind)}"
+        return f"{kind.title}: {who} says {label} at no amount from {_format_amount_range(answers.amounts, kind)}"
     return (
         f"{kind.title}: {who} says {label} at {len(right)} of "
-        f"{len(answers.amounts)} amounts, from {format_amount_range(right, kind)}"
+        f"{len(answers.amounts)} amounts, from {_format_amount_range(right, kind)}"
     )
 
 
-def format_amount_range(amounts: Sequence[float], kind: Corruption) -> str:
+def _format_amount_range(amounts: Sequence[float], kind: Corruption) -> str:
     """The first and the last of some amounts."""
     return f"{format_corruption_amount(kind, amounts[0])} to {format_corruption_amount(kind, amounts[-1])}"
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 LOG_AXIS_RATIO = 5  # times the lowest loss: from there on the axis of losses is a log axis as well
-BEST_RANGE_LABEL = "within the noise of the best"
-AXIS_PADDING = 0.06  # of the axis on either side
+_BEST_RANGE_LABEL = "within the noise of the best"
+_AXIS_PADDING = 0.06  # of the axis on either side
 
 
 @dataclass(frozen=True)
@@ -89,19 +89,19 @@ def plot_loss_by_value(points: LossPoints, title: str, palette: Palette) -> "go.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    traces = [build_mean_loss_line(points, palette), build_member_loss_dots(points, palette)]
+    traces = [_build_mean_loss_line(points, palette), _build_member_loss_dots(points, palette)]
     if points.divergence_steps:
-        traces.append(build_diverged_crosses(points, palette))
+        traces.append(_build_diverged_crosses(points, palette))
     chart = go.Figure([go.Scatter(trace) for trace in traces])
     if points.best_range:
-        add_best_range(chart, points, palette)
+        _add_best_range(chart, points, palette)
     chart.update_layout(**chart_style.build_chart_layout(title, 380, palette))
     log = ", log axis" if points.is_log_axis else ""
     chart.update_xaxes(
         title=f"{member_settings.SETTING_TITLES[points.setting]}{log}",
         fixedrange=True,
         type="log" if points.is_log_axis else "linear",
-        **build_value_ticks(points),
+        **_build_value_ticks(points),
     )
     losses = [loss for loss in points.losses if loss is not None]
     far = bool(losses) and min(losses) > 0 and max(losses) > LOG_AXIS_RATIO * min(losses)
@@ -115,7 +115,7 @@ def plot_loss_by_value(points: LossPoints, title: str, palette: Palette) -> "go.
     return chart
 
 
-def build_value_ticks(points: LossPoints) -> dict[str, Any]:
+def _build_value_ticks(points: LossPoints) -> dict[str, Any]:
     """The marks of the axis of values: of a few members the values themselves."""
     if len(set(points.values)) > chart_style.MAX_TITLE_LETTERS // 4:
         return chart_style.build_log_ticks(points.values) if points.is_log_axis else {}
@@ -123,7 +123,7 @@ def build_value_ticks(points: LossPoints) -> dict[str, Any]:
     return {"tickvals": list(labels), "ticktext": list(labels.values())}
 
 
-def build_mean_loss_line(points: LossPoints, palette: Palette) -> dict[str, Any]:
+def _build_mean_loss_line(points: LossPoints, palette: Palette) -> dict[str, Any]:
     """The line through the members' mean at each value."""
     at: dict[float, list[float]] = {}
     for value, loss in zip(points.values, points.losses, strict=True):
@@ -141,7 +141,7 @@ def build_mean_loss_line(points: LossPoints, palette: Palette) -> dict[str, Any]
     }
 
 
-def build_member_loss_dots(points: LossPoints, ground: Palette) -> dict[str, Any]:
+def _build_member_loss_dots(points: LossPoints, ground: Palette) -> dict[str, Any]:
     """A dot for each member that went on."""
     hues = palette.assign_ramp_colors(points.values, points.is_log_axis)
     kept = [m for m, loss in enumerate(points.losses) if loss is not None]
@@ -159,7 +159,7 @@ def build_member_loss_dots(points: LossPoints, ground: Palette) -> dict[str, Any
     }
 
 
-def build_diverged_crosses(points: LossPoints, palette: Palette) -> dict[str, Any]:
+def _build_diverged_crosses(points: LossPoints, palette: Palette) -> dict[str, Any]:
     """A cross above the others for each member that was set aside: it has no loss."""
     losses = [loss for loss in points.losses if loss is not None]
     top = max(losses, default=1.0)
@@ -176,14 +176,14 @@ def build_diverged_crosses(points: LossPoints, palette: Palette) -> dict[str, An
     }
 
 
-def add_best_range(chart: "go.Figure", points: LossPoints, palette: Palette) -> None:
+def _add_best_range(chart: "go.Figure", points: LossPoints, palette: Palette) -> None:
     """Shades the values that are within the noise of the best."""
     low, high = points.best_range or (0.0, 0.0)
     if points.is_log_axis:
-        room = (max(points.values) / min(points.values)) ** (AXIS_PADDING / 3)
+        room = (max(points.values) / min(points.values)) ** (_AXIS_PADDING / 3)
         low, high = low / room, high * room
     else:
-        room = (max(points.values) - min(points.values)) * AXIS_PADDING / 3
+        room = (max(points.values) - min(points.values)) * _AXIS_PADDING / 3
         low, high = low - room, high + room
     chart.add_vrect(x0=low, x1=high, line_width=0, fillcolor=palette.primary, opacity=0.2, layer="below", name="range")
     # A shape stands on a log axis by its values, a text by their logarithms.
@@ -192,7 +192,7 @@ def add_best_range(chart: "go.Figure", points: LossPoints, palette: Palette) -> 
         x=at,
         y=1,
         yref="paper",
-        text=BEST_RANGE_LABEL,
+        text=_BEST_RANGE_LABEL,
         showarrow=False,
         xanchor="left",
         yanchor="bottom",

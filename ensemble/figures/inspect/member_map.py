@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 HEIGHT = 480
-MAX_NUMBERED_MEMBERS = 10  # members whose numbers stand at their points
-END_SIZE, PATH_SIZE, SNAPSHOT_SIZE = 13, 5, 9
-LIMIT_POINTS = 101
-LIMIT_NAMES = ("independent answers", "random changes")
+_MAX_NUMBERED_MEMBERS = 10  # members whose numbers stand at their points
+_END_SIZE, _PATH_SIZE, _SNAPSHOT_SIZE = 13, 5, 9
+_LIMIT_POINTS = 101
+_LIMIT_NAMES = ("independent answers", "random changes")
 
 
 def plot_member_map(
@@ -44,14 +44,14 @@ def plot_member_map(
     places = range(len(found.epochs) - len(points), len(found.epochs))
     snapshots = found.snapshots.epochs if found.snapshots else ()
     taken = [found.epochs[place] in snapshots for place in places]
-    sides = select_text_sides(points[-1])
-    chart = go.Figure([draw_pair_line(points[-1], pair, found=found, n=n, noun=noun, palette=palette)])
+    sides = _select_text_sides(points[-1])
+    chart = go.Figure([_draw_pair_line(points[-1], pair, found=found, n=n, noun=noun, palette=palette)])
     for member in sorted(range(found.members), key=pair.__contains__):  # the chosen on top
         hovers = ["<br>".join(words.describe_point(found, place, member, n, noun)) for place in places]
         chart.add_scatter(
             x=points[:, member, 0],
             y=points[:, member, 1],
-            **draw_member_path(member, found.members, taken, pair, palette),
+            **_draw_member_path(member, found.members, taken, pair, palette),
             textposition=sides[member],
             hovertext=hovers,
             customdata=[[member]] * len(points),
@@ -61,13 +61,13 @@ def plot_member_map(
     return chart
 
 
-def draw_member_path(member: int, members: int, taken: Sequence[bool], pair: Pair, palette: Palette) -> dict[str, Any]:
+def _draw_member_path(member: int, members: int, taken: Sequence[bool], pair: Pair, palette: Palette) -> dict[str, Any]:
     """How the points of a member look: small on its way, at its end large and with its number."""
     before = len(taken) - 1
     color = member_color(member, members)
     chosen = member in pair
-    sizes = [SNAPSHOT_SIZE if snapshot else PATH_SIZE for snapshot in taken[:-1]]
-    numbered = members <= MAX_NUMBERED_MEMBERS or chosen
+    sizes = [_SNAPSHOT_SIZE if snapshot else _PATH_SIZE for snapshot in taken[:-1]]
+    numbered = members <= _MAX_NUMBERED_MEMBERS or chosen
     many = members > len(MEMBER_HUES)
     return {
         "mode": "lines+markers+text" if numbered else "lines+markers",
@@ -77,7 +77,7 @@ def draw_member_path(member: int, members: int, taken: Sequence[bool], pair: Pai
         "text": [""] * before + [str(member + 1)],
         "textfont": {"color": palette.ink, "size": 13},
         "marker": {
-            "size": [*sizes, END_SIZE],
+            "size": [*sizes, _END_SIZE],
             "symbol": ["diamond" if snapshot else "circle" for snapshot in taken[:-1]] + ["circle"],
             "color": color,
             "opacity": 1,
@@ -91,7 +91,7 @@ def draw_member_path(member: int, members: int, taken: Sequence[bool], pair: Pai
     }
 
 
-def select_text_sides(ends: "np.ndarray") -> list[str]:
+def _select_text_sides(ends: "np.ndarray") -> list[str]:
     """Where the number of each member stands: away from the nearest other, so that both are read.
 
     Args:
@@ -109,7 +109,7 @@ def select_text_sides(ends: "np.ndarray") -> list[str]:
     return sides
 
 
-def draw_pair_line(
+def _draw_pair_line(
     ends: "np.ndarray", pair: Pair, found: MemberMap, n: int, noun: str, palette: Palette
 ) -> dict[str, Any]:
     """The line between the chosen two, which says on how many images they differ."""
@@ -196,7 +196,7 @@ def plot_diversity_plane(
 
     base = pair.second
     ys = normalize_disagreement(found.disagreement[-1, base], found.accuracy)
-    chart = go.Figure(limits := draw_limits(found, base, classes))
+    chart = go.Figure(limits := _draw_limits(found, base, classes))
     for limit in limits:
         chart.add_annotation(
             x=limit["x"][0],
@@ -211,7 +211,7 @@ def plot_diversity_plane(
     snapshots = found.snapshots.epochs if found.snapshots else ()
     taken = [epoch in snapshots for epoch in found.epochs]
     ends = np.stack([found.accuracy[-1], np.nan_to_num(ys[-1])], axis=1)
-    sides = select_text_sides(ends / np.maximum(np.ptp(ends, axis=0), 1e-9))
+    sides = _select_text_sides(ends / np.maximum(np.ptp(ends, axis=0), 1e-9))
     for member in sorted(range(found.members), key=pair.__contains__):  # the chosen on top
         hovers = [
             "<br>".join(words.describe_point(found, place, member, n, noun)) for place in range(len(found.epochs))
@@ -219,7 +219,7 @@ def plot_diversity_plane(
         chart.add_scatter(
             x=found.accuracy[:, member],
             y=ys[:, member],
-            **draw_member_path(member, found.members, taken, pair, palette),
+            **_draw_member_path(member, found.members, taken, pair, palette),
             textposition=sides[member],
             hovertext=hovers,
             customdata=[[member]] * len(found.epochs),
@@ -233,7 +233,7 @@ def plot_diversity_plane(
     return chart
 
 
-def draw_limits(found: MemberMap, base: int, classes: int) -> list[dict[str, Any]]:
+def _draw_limits(found: MemberMap, base: int, classes: int) -> list[dict[str, Any]]:
     """The two limits as lines over the accuracies that are shown."""
     accuracy = found.accuracy[found.accuracy < 1]
     if not accuracy.size:
@@ -241,9 +241,9 @@ def draw_limits(found: MemberMap, base: int, classes: int) -> list[dict[str, Any
     own = float(found.accuracy[-1, base])
     low, high = float(accuracy.min()), float(accuracy.max())
     margin = 0.03 * (high - low)
-    xs = np.linspace(max(0.0, low - margin), min(high + margin, (1 + high) / 2), LIMIT_POINTS)
+    xs = np.linspace(max(0.0, low - margin), min(high + margin, (1 + high) / 2), _LIMIT_POINTS)
     lines = []
-    for name, limit, dash in zip(LIMIT_NAMES, (limit_independent, limit_perturbed), ("dash", "dot"), strict=True):
+    for name, limit, dash in zip(_LIMIT_NAMES, (limit_independent, limit_perturbed), ("dash", "dot"), strict=True):
         shares = limit(xs, own, classes)
         ys = normalize_disagreement(shares, xs)
         kept = np.isfinite(ys)

@@ -12,7 +12,7 @@ from ensemble.wording.verdicts.pairwise_measures import Matrix, PairwiseMeasure
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-MAX_LABELED_MEMBERS = 10  # up to so many members a cell has its figure written in it
+_MAX_LABELED_MEMBERS = 10  # up to so many members a cell has its figure written in it
 
 
 def plot_pairwise_heatmap(
@@ -46,9 +46,11 @@ def plot_pairwise_heatmap(
             xgap=1,
             ygap=1,
             colorscale=palette.heatmap_scale,
-            showscale=M > MAX_LABELED_MEMBERS,
-            text=[[measure.format_cell(value) for value in row] for row in cells] if M <= MAX_LABELED_MEMBERS else None,
-            texttemplate="%{text}" if M <= MAX_LABELED_MEMBERS else None,
+            showscale=M > _MAX_LABELED_MEMBERS,
+            text=[[measure.format_cell(value) for value in row] for row in cells]
+            if M <= _MAX_LABELED_MEMBERS
+            else None,
+            texttemplate="%{text}" if M <= _MAX_LABELED_MEMBERS else None,
             hoverongaps=False,
             colorbar={"title": {"text": measure.unit, "side": "right"}, "thickness": 12},
         )

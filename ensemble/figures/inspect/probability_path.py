@@ -65,7 +65,7 @@ def trace_over_members(predictions: EnsemblePredictions, number: int) -> Probabi
     return ProbabilityPath(np.arange(1, M + 1), whole, own, label)
 
 
-def select_traced_classes(curve: ProbabilityPath) -> list[int]:
+def _select_traced_classes(curve: ProbabilityPath) -> list[int]:
     """The classes that have a line: what it is first, then the likeliest anywhere."""
     order = np.argsort(-curve.averaged.max(axis=0), kind="stable")
     return [curve.label, *[int(c) for c in order if c != curve.label][: MAX_CLASSES - 1]]
@@ -86,8 +86,8 @@ def plot_probability_path(
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     names = [escaping.escape_plotly_text(name) for name in names]
-    whole = [build_class_path(curve, c, what, names, palette) for c in select_traced_classes(curve)]
-    chart = go.Figure([go.Scatter(trace) for trace in (*build_member_paths(curve, what, names), *whole)])
+    whole = [_build_class_path(curve, c, what, names, palette) for c in _select_traced_classes(curve)]
+    chart = go.Figure([go.Scatter(trace) for trace in (*_build_member_paths(curve, what, names), *whole)])
     chart.update_layout(**chart_style.build_chart_layout(title, 380, palette))
     axis = {"epoch": "epochs", "member": "members that are averaged"}[what]
     # A word such as 1.5 epochs says nothing.
@@ -97,7 +97,7 @@ def plot_probability_path(
     return chart
 
 
-def build_class_path(
+def _build_class_path(
     curve: ProbabilityPath, c: int, what: str, names: Sequence[str], palette: Palette
 ) -> dict[str, Any]:
     """The ensemble's probability of one class."""
@@ -105,7 +105,7 @@ def build_class_path(
     line = (
         chart_style.style_ensemble_line(palette)
         if is_label
-        else {"color": MUTED_COLOR, "width": 2, "dash": "dot" if c == select_traced_classes(curve)[-1] else "dash"}
+        else {"color": MUTED_COLOR, "width": 2, "dash": "dot" if c == _select_traced_classes(curve)[-1] else "dash"}
     )
     return {
         "x": curve.positions,
@@ -115,14 +115,14 @@ def build_class_path(
         "name": f"ensemble: {names[c]}{', the label' if is_label else ''}",
         "cliponaxis": False,
         "hovertext": [
-            f"{format_path_position(at, what)}: the ensemble gives {names[c]} {formats.format_probability(p)}"
+            f"{_format_path_position(at, what)}: the ensemble gives {names[c]} {formats.format_probability(p)}"
             for at, p in zip(curve.positions, curve.averaged[:, c], strict=True)
         ],
         "hoverinfo": "text",
     }
 
 
-def build_member_paths(curve: ProbabilityPath, what: str, names: Sequence[str]) -> list[dict[str, Any]]:
+def _build_member_paths(curve: ProbabilityPath, what: str, names: Sequence[str]) -> list[dict[str, Any]]:
     """Each member's own probability of what it is; of one member that is the ensemble's."""
     M = curve.members.shape[1]
     return [
@@ -147,6 +147,6 @@ def build_member_paths(curve: ProbabilityPath, what: str, names: Sequence[str]) 
     ]
 
 
-def format_path_position(at: int, what: str) -> str:
+def _format_path_position(at: int, what: str) -> str:
     """A place in words: "Epoch 3", "3 members"."""
     return f"Epoch {at}" if what == "epoch" else formats.format_count(int(at), "member")

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 # Of the very surest few a single error is a large share: the axis need not reach so high.
-MIN_STEADY_COVERAGE = 0.1
+_MIN_STEADY_COVERAGE = 0.1
 MAX_POINTS = 12_000  # of all curves together
-NEGLIGIBLE_RISK = 0.03  # of the largest risk: what the eye does not tell from none
+_NEGLIGIBLE_RISK = 0.03  # of the largest risk: what the eye does not tell from none
 
 
 def compute_risk_coverage_curves(predictions: EnsemblePredictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
@@ -30,13 +30,13 @@ def compute_risk_coverage_curves(predictions: EnsemblePredictions) -> tuple[Risk
     each = zip(predictions.probabilities, predictions.votes, strict=True) if predictions.members > 1 else ()
     most = max(100, min(chart_style.MAX_LINE_POINTS, MAX_POINTS // (predictions.members + 1)))
     whole = selective.risk_coverage(predictions.confidence, predictions.right)
-    return thin_risk_coverage(whole, most), [
-        thin_risk_coverage(selective.risk_coverage(prediction_confidence(p), votes == predictions.labels), most)
+    return _thin_risk_coverage(whole, most), [
+        _thin_risk_coverage(selective.risk_coverage(prediction_confidence(p), votes == predictions.labels), most)
         for p, votes in each
     ]
 
 
-def thin_risk_coverage(curve: RiskCoverage, most: int) -> RiskCoverage:
+def _thin_risk_coverage(curve: RiskCoverage, most: int) -> RiskCoverage:
     """A curve in as many points as a screen shows: kept for every member, all would be much."""
     kept = chart_style.select_drawn_points(len(curve.risk), most)
     return replace(curve, coverage=curve.coverage[kept], risk=curve.risk[kept], threshold=curve.threshold[kept])
@@ -53,16 +53,16 @@ def choose_error_thresholds(
       fit: the same members' predictions of other examples, to find it on; None: it is found on
         one half of `predictions` and judged on the other.
     """
-    held = list_confidences(fit) if fit else [None] * (predictions.members + 1)
+    held = _list_confidences(fit) if fit else [None] * (predictions.members + 1)
     return [
         selective.fit_confidence_threshold(
             sure, right, labels=predictions.labels, error_rate=rate, fitting=apart, groups=predictions.groups
         )
-        for (sure, right), apart in zip(list_confidences(predictions), held, strict=False)
+        for (sure, right), apart in zip(_list_confidences(predictions), held, strict=False)
     ]
 
 
-def list_confidences(predictions: EnsemblePredictions) -> list[AnswerConfidences]:
+def _list_confidences(predictions: EnsemblePredictions) -> list[AnswerConfidences]:
     """How sure and where right: the ensemble, then each member where there are several."""
     each = zip(predictions.probabilities, predictions.votes, strict=True) if predictions.members > 1 else ()
     members = [(prediction_confidence(p), votes == predictions.labels) for p, votes in each]
@@ -90,7 +90,7 @@ def plot_risk_coverage(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     who = "ensemble" if members else "the one member"
-    curves = [*build_member_risk_lines(members), build_ensemble_risk_line(ensemble, who, palette)]
+    curves = [*_build_member_risk_lines(members), _build_ensemble_risk_line(ensemble, who, palette)]
     chart = go.Figure([go.Scatter(curve) for curve in curves])
     chart.add_hline(100 * rate, line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"})
     chart.add_annotation(
@@ -104,11 +104,11 @@ def plot_risk_coverage(
         font={"color": palette.ink, "size": 12},
     )
     if threshold.answered:
-        chart.add_scatter(**build_threshold_marker(threshold, palette))
+        chart.add_scatter(**_build_threshold_marker(threshold, palette))
     chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
     # The largest risk, but for that of the very surest few.
     top = max(
-        float(curve.risk[curve.coverage >= MIN_STEADY_COVERAGE].max(initial=0.0)) for curve in (ensemble, *members)
+        float(curve.risk[curve.coverage >= _MIN_STEADY_COVERAGE].max(initial=0.0)) for curve in (ensemble, *members)
     )
     start = find_axis_start([ensemble, *members], top)
     chart.update_xaxes(
@@ -131,23 +131,23 @@ def plot_risk_coverage(
 def find_axis_start(curves: Sequence[RiskCoverage], top: float) -> float:
     """Where the axis of coverage begins: a tenth or two before the curves leave the ground."""
     rising = [
-        curve.coverage[(curve.risk > NEGLIGIBLE_RISK * top) & (curve.coverage >= MIN_STEADY_COVERAGE)]
+        curve.coverage[(curve.risk > _NEGLIGIBLE_RISK * top) & (curve.coverage >= _MIN_STEADY_COVERAGE)]
         for curve in curves
     ]
     first = min((float(coverages[0]) for coverages in rising if len(coverages)), default=1.0)
     return min(0.8, max(0.0, math.floor(10 * first) / 10 - 0.1))
 
 
-def build_member_risk_lines(members: Sequence[RiskCoverage]) -> list[dict[str, Any]]:
+def _build_member_risk_lines(members: Sequence[RiskCoverage]) -> list[dict[str, Any]]:
     """The members' curves."""
     return chart_style.build_member_lines(
         [100 * member.coverage for member in members],
         [100 * member.risk for member in members],
-        [format_risk_hovers(member, f"Member {m + 1}") for m, member in enumerate(members)],
+        [_format_risk_hovers(member, f"Member {m + 1}") for m, member in enumerate(members)],
     )
 
 
-def build_ensemble_risk_line(curve: RiskCoverage, who: str, palette: Palette) -> dict[str, Any]:
+def _build_ensemble_risk_line(curve: RiskCoverage, who: str, palette: Palette) -> dict[str, Any]:
     """The ensemble's curve."""
     return {
         "x": 100 * curve.coverage,
@@ -156,11 +156,11 @@ def build_ensemble_risk_line(curve: RiskCoverage, who: str, palette: Palette) ->
         "name": who,
         "line": chart_style.style_ensemble_line(palette),
         "hoverinfo": "text",
-        "hovertext": format_risk_hovers(curve, who.capitalize()),
+        "hovertext": _format_risk_hovers(curve, who.capitalize()),
     }
 
 
-def format_risk_hovers(curve: RiskCoverage, who: str) -> list[str]:
+def _format_risk_hovers(curve: RiskCoverage, who: str) -> list[str]:
     """What is said at each point of a curve."""
     return [
         f"{who}: answers {formats.format_percent(covered, places=1)}, errs in "
@@ -170,7 +170,7 @@ def format_risk_hovers(curve: RiskCoverage, who: str) -> list[str]:
     ]
 
 
-def build_threshold_marker(threshold: ConfidenceThreshold, palette: Palette) -> dict[str, Any]:
+def _build_threshold_marker(threshold: ConfidenceThreshold, palette: Palette) -> dict[str, Any]:
     """Where the threshold puts the ensemble on what it is judged on, with its interval."""
     return {
         "x": [100 * threshold.coverage],

@@ -18,10 +18,10 @@ from ensemble.wording.formats import pluralize_noun
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-CorruptionMetrics = dict[str, Any]
+_CorruptionMetrics = dict[str, Any]
 
 # What is drawn: its name in the results, its title, and whether it is a share of images.
-PANELS = (
+_PANELS = (
     ("accuracy", "accuracy", True),
     ("nll", "NLL (nats)", False),
     ("ece", "calibration error (ECE)", False),
@@ -29,14 +29,14 @@ PANELS = (
 )
 
 
-PANEL_TITLE_HEIGHT = 24  # pixels
-USEFUL_AUROC = 0.7  # from which on an uncertainty is said to tell wrong answers from right ones
+_PANEL_TITLE_HEIGHT = 24  # pixels
+_USEFUL_AUROC = 0.7  # from which on an uncertainty is said to tell wrong answers from right ones
 
 
 def build_panel_layout(title: str, height: int, palette: Palette) -> dict[str, Any]:
     """The layout of a picture of several panels, with room for the titles of the upper ones."""
-    chart_layout = chart_style.build_chart_layout(title, height + PANEL_TITLE_HEIGHT, palette)
-    chart_layout["margin"]["t"] += PANEL_TITLE_HEIGHT
+    chart_layout = chart_style.build_chart_layout(title, height + _PANEL_TITLE_HEIGHT, palette)
+    chart_layout["margin"]["t"] += _PANEL_TITLE_HEIGHT
     return chart_layout
 
 
@@ -47,7 +47,7 @@ def format_corruption_amount(kind: Corruption, value: float) -> str:
 
 
 def plot_corruption_metrics(
-    curve: Sequence[CorruptionMetrics], kind: Corruption, n: int, title: str, palette: Palette
+    curve: Sequence[_CorruptionMetrics], kind: Corruption, n: int, title: str, palette: Palette
 ) -> "go.Figure":
     """Accuracy, NLL, ECE and mutual information against the amount.
 
@@ -61,12 +61,12 @@ def plot_corruption_metrics(
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
     chart = make_subplots(
-        2, 2, subplot_titles=[panel[1] for panel in PANELS], vertical_spacing=0.2, horizontal_spacing=0.12
+        2, 2, subplot_titles=[panel[1] for panel in _PANELS], vertical_spacing=0.2, horizontal_spacing=0.12
     )
-    for place, (name, words, share) in enumerate(PANELS):
+    for place, (name, words, share) in enumerate(_PANELS):
         row, column = place // 2 + 1, place % 2 + 1
         counted = n if share else 0
-        for trace in build_panel_traces(
+        for trace in _build_panel_traces(
             curve, kind, name=name, words=words, n=counted, palette=palette, first=not place
         ):
             chart.add_scatter(**trace, row=row, col=column)
@@ -84,8 +84,8 @@ def plot_corruption_metrics(
     return chart
 
 
-def build_panel_traces(
-    curve: Sequence[CorruptionMetrics],
+def _build_panel_traces(
+    curve: Sequence[_CorruptionMetrics],
     kind: Corruption,
     name: str,
     words: str,
@@ -101,7 +101,7 @@ def build_panel_traces(
 
     def format_hovers(who: str, values: Sequence[float]) -> list[str]:
         return [
-            f"{who} at {format_corruption_amount(kind, x)}: {format_panel_value(value, n)} {words}"
+            f"{who} at {format_corruption_amount(kind, x)}: {_format_panel_value(value, n)} {words}"
             for x, value in zip(xs, values, strict=True)
         ]
 
@@ -129,12 +129,12 @@ def build_panel_traces(
     return [{**trace, "showlegend": first and trace.get("showlegend", True)} for trace in [*thin, bold]]
 
 
-def format_panel_value(value: float, n: int) -> str:
+def _format_panel_value(value: float, n: int) -> str:
     """A share of `n` images in percent; any other figure, where n is 0, as it is."""
     return formats.format_percent(value, n) if n else formats.format_significant(value)
 
 
-def describe_corruption_chart(curve: Sequence[CorruptionMetrics], kind: Corruption, n: int) -> str:
+def describe_corruption_chart(curve: Sequence[_CorruptionMetrics], kind: Corruption, n: int) -> str:
     """The picture in words: the ensemble's accuracy at both ends."""
     ends = [
         f"{formats.format_percent(metrics['ensemble_accuracy'], n)} at "
@@ -147,7 +147,7 @@ def describe_corruption_chart(curve: Sequence[CorruptionMetrics], kind: Corrupti
     )
 
 
-def tabulate_corruption_metrics(curves: Sequence[Sequence[CorruptionMetrics]]) -> pd.DataFrame:
+def tabulate_corruption_metrics(curves: Sequence[Sequence[_CorruptionMetrics]]) -> pd.DataFrame:
     """Every kind's figures: a row for each amount and member, and for the ensemble."""
     rows: list[dict[str, Any]] = []
     for metrics in (amount_metrics for curve in curves for amount_metrics in curve):
@@ -168,7 +168,7 @@ def tabulate_corruption_metrics(curves: Sequence[Sequence[CorruptionMetrics]]) -
     return pd.DataFrame(rows)
 
 
-def describe_corruption_effect(curve: Sequence[CorruptionMetrics], kind: Corruption, n: int, noun: str) -> str:
+def describe_corruption_effect(curve: Sequence[_CorruptionMetrics], kind: Corruption, n: int, noun: str) -> str:
     """What becomes of accuracy and uncertainty, from the images as they are to the worst."""
     clean, worst = curve[0], curve[-1]
     many = len(clean["member_accuracy"]) > 1
@@ -176,19 +176,19 @@ def describe_corruption_effect(curve: Sequence[CorruptionMetrics], kind: Corrupt
     before = f"from {formats.format_percent(clean['ensemble_accuracy'], n)} on the {pluralize_noun(noun)} as they are"
     sentence = f"At {format_corruption_amount(kind, worst['amount'])} {who} accuracy is "
     sentence += f"**{formats.format_percent(worst['ensemble_accuracy'], n)}**, "
-    nll = f"Its NLL is {format_nats(worst['ensemble_nll'])}"
+    nll = f"Its NLL is {_format_nats(worst['ensemble_nll'])}"
     if not many:
-        return f"{sentence}{before}. {nll}, from {format_nats(clean['ensemble_nll'])}."
+        return f"{sentence}{before}. {nll}, from {_format_nats(clean['ensemble_nll'])}."
     gain = (worst["ensemble_accuracy"] - fmean(worst["member_accuracy"])) * n
     digits = formats.round_half_away(gain)
     count = formats.format_count(abs(digits), noun)
     than = f"{count} {'more' if digits > 0 else 'fewer'} than" if digits else "as many right as"
     sentence += f"{than} the average member, {before}. "
-    sentence += f"{nll}, the average member's {format_nats(fmean(worst['member_nll']))}. "
+    sentence += f"{nll}, the average member's {_format_nats(fmean(worst['member_nll']))}. "
     return sentence + " ".join(describe_shift_trust(clean, worst, n, noun))
 
 
-def describe_shift_trust(clean: CorruptionMetrics, worst: CorruptionMetrics, n: int, noun: str) -> list[str]:
+def describe_shift_trust(clean: _CorruptionMetrics, worst: _CorruptionMetrics, n: int, noun: str) -> list[str]:
     """Whether the ensemble's confidence can be relied on where the images have changed.
 
     Three sentences: confidence against accuracy, whether uncertainty tells wrong answers from right
@@ -197,18 +197,18 @@ def describe_shift_trust(clean: CorruptionMetrics, worst: CorruptionMetrics, n: 
     """
     if "mean_confidence" not in worst:
         return [
-            f"Mutual information goes from {format_nats(clean['mean_information'])} to "
-            f"{format_nats(worst['mean_information'])} nats; measure again to see whether the "
+            f"Mutual information goes from {_format_nats(clean['mean_information'])} to "
+            f"{_format_nats(worst['mean_information'])} nats; measure again to see whether the "
             "uncertainty can be relied on."
         ]
     return [
-        describe_confidence_gap(worst),
-        describe_error_detection(worst["error_auroc"]),
-        describe_answered_errors(clean, worst, n, noun),
+        _describe_confidence_gap(worst),
+        _describe_error_detection(worst["error_auroc"]),
+        _describe_answered_errors(clean, worst, n, noun),
     ]
 
 
-def describe_confidence_gap(worst: CorruptionMetrics) -> str:
+def _describe_confidence_gap(worst: _CorruptionMetrics) -> str:
     """Whether the ensemble is as sure as it is right, with the interval of the difference."""
     low, high = worst["confidence_gap"]
     sure = formats.format_percent(worst["mean_confidence"], places=0)
@@ -224,7 +224,7 @@ def describe_confidence_gap(worst: CorruptionMetrics) -> str:
     ).replace("-", "\N{MINUS SIGN}")
 
 
-def describe_error_detection(auroc: Sequence[float] | None) -> str:
+def _describe_error_detection(auroc: Sequence[float] | None) -> str:
     """Whether the less sure answers are the wrong ones, by the AUROC and its interval."""
     if auroc is None:
         return "Too few answers are wrong, or right, to say whether uncertainty tells which."
@@ -232,12 +232,12 @@ def describe_error_detection(auroc: Sequence[float] | None) -> str:
     figures = f"AUROC {value:.2f}, 95 % interval {low:.2f} to {high:.2f}"
     if low <= 0.5:
         return f"Its uncertainty is not shown to tell wrong answers from right ones ({figures})."
-    if low >= USEFUL_AUROC:
+    if low >= _USEFUL_AUROC:
         return f"Its uncertainty tells wrong answers from right ones ({figures})."
     return f"Its uncertainty tells little of which answers are wrong ({figures})."
 
 
-def describe_answered_errors(clean: CorruptionMetrics, worst: CorruptionMetrics, n: int, noun: str) -> str:
+def _describe_answered_errors(clean: _CorruptionMetrics, worst: _CorruptionMetrics, n: int, noun: str) -> str:
     """What a threshold that lets 1 % errors through on the images as they are does here."""
     rate = formats.format_percent(ERROR_RATE, figures=2)
     if clean.get("answer_threshold") is None:
@@ -255,7 +255,7 @@ def describe_answered_errors(clean: CorruptionMetrics, worst: CorruptionMetrics,
     )
 
 
-def format_nats(value: float) -> str:
+def _format_nats(value: float) -> str:
     """A figure in nats, to three significant figures."""
     return formats.format_significant(value)
 

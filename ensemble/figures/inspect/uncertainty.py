@@ -78,7 +78,7 @@ def plot_uncertainty_scatter(
                     [int(number), names[predictions.said[number]], names[predictions.labels[number]]]
                     for number in numbers
                 ],
-                hovertemplate=build_hover_template(noun),
+                hovertemplate=_build_hover_template(noun),
             )
         )
     chart = go.Figure(traces)
@@ -88,7 +88,7 @@ def plot_uncertainty_scatter(
     return chart
 
 
-def build_hover_template(noun: str) -> str:
+def _build_hover_template(noun: str) -> str:
     """What is said at a point."""
     return (
         f"{noun.capitalize()} %{{customdata[0]}}: says %{{customdata[1]}}, is %{{customdata[2]}}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 MAX_POINTS = 400  # more would be sent and not be told apart
-MAX_LETTERS = 24  # of an example's name on an axis
+_MAX_LETTERS = 24  # of an example's name on an axis
 
 
 def plot_predicted_numbers(
@@ -197,7 +197,7 @@ def plot_member_numbers(
     chart.update_xaxes(title=f"predicted less true{of_unit}", fixedrange=True)
     chart.update_yaxes(
         tickvals=rows,
-        ticktext=[escape_plotly_text(names[n][:MAX_LETTERS]) for n in chosen],
+        ticktext=[escape_plotly_text(names[n][:_MAX_LETTERS]) for n in chosen],
         range=[len(chosen) - 0.4, -0.6],
         fixedrange=True,
         automargin=True,

@@ -53,7 +53,7 @@ def plot_spread_skill(skill: SpreadSkill, unit: str, title: str, palette: Palett
         name="ensemble",
         error_y={"symmetric": False, "array": highs - errors, "arrayminus": errors - lows, "thickness": 1, "width": 3},
         hoverinfo="text",
-        hovertext=[describe_spread_bin(skill, b, unit) for b in range(len(skill.bins))],
+        hovertext=[_describe_spread_bin(skill, b, unit) for b in range(len(skill.bins))],
     )
     chart.update_layout(chart_style.build_chart_layout(title, 400, palette))
     of_unit = f", {unit}" if unit else ""
@@ -62,7 +62,7 @@ def plot_spread_skill(skill: SpreadSkill, unit: str, title: str, palette: Palett
     return chart
 
 
-def describe_spread_bin(skill: SpreadSkill, b: int, unit: str) -> str:
+def _describe_spread_bin(skill: SpreadSkill, b: int, unit: str) -> str:
     """One bin in words."""
     each = skill.bins[b]
     return (
@@ -74,7 +74,7 @@ def describe_spread_bin(skill: SpreadSkill, b: int, unit: str) -> str:
 
 def describe_spread_chart(skill: SpreadSkill, unit: str) -> str:
     """The picture in words."""
-    ends = (describe_spread_bin(skill, b, unit) for b in (0, len(skill.bins) - 1))
+    ends = (_describe_spread_bin(skill, b, unit) for b in (0, len(skill.bins) - 1))
     return f"Error over predicted spread, in {len(skill.bins)} bins. {'; '.join(ends)}"
 
 

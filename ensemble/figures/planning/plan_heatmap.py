@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 HEIGHT = 440
-COST_LINE_POINTS = 300  # of a line of equal cost
-BEST_FRAME_WIDTH, OTHER_FRAME_WIDTH = 4.0, 1.5  # pixels of a frame
-MAX_LABELED_CELLS = 130  # cells, in which figures can be read
-COST_SHARES = (1 / 2, 1 / 4, 1 / 10)  # of the whole run's cost, that have a line
+_COST_LINE_POINTS = 300  # of a line of equal cost
+_BEST_FRAME_WIDTH, _OTHER_FRAME_WIDTH = 4.0, 1.5  # pixels of a frame
+_MAX_LABELED_CELLS = 130  # cells, in which figures can be read
+_COST_SHARES = (1 / 2, 1 / 4, 1 / 10)  # of the whole run's cost, that have a line
 
 
-def compute_cell_edges(values: NDArray[np.int64]) -> NDArray[np.float64]:
+def _compute_cell_edges(values: NDArray[np.int64]) -> NDArray[np.float64]:
     """Where the cells of (K,) rising whole numbers end: (K + 1,), half-way between them."""
     between = (values[1:] + values[:-1]) / 2
     return np.concatenate([[values[0] - 0.5], between, [values[-1] + 0.5]])
 
 
-def compute_plan_shades(grid: PlanGrid, figure: str) -> NDArray[np.float64]:
+def _compute_plan_shades(grid: PlanGrid, figure: str) -> NDArray[np.float64]:
     """(K, E), from 0 for the worst plan to 1 for the best; of NLL by its logarithm."""
     means = grid.means[figure].T
     better = -np.log(np.maximum(means, 1e-12)) if LOWER_IS_BETTER[figure] else means
@@ -40,13 +40,13 @@ def compute_plan_shades(grid: PlanGrid, figure: str) -> NDArray[np.float64]:
     return shade
 
 
-def trace_equal_cost(grid: PlanGrid, passes: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _trace_equal_cost(grid: PlanGrid, passes: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(x, y), where members times epochs is `passes`, within the map; none where it is outside."""
-    across, up = compute_cell_edges(grid.epochs), compute_cell_edges(grid.sizes)
+    across, up = _compute_cell_edges(grid.epochs), _compute_cell_edges(grid.sizes)
     left, right = max(across[0], passes / up[-1]), min(across[-1], passes / up[0])
     if left >= right:
         return np.empty(0), np.empty(0)
-    x = np.geomspace(left, right, COST_LINE_POINTS)
+    x = np.geomspace(left, right, _COST_LINE_POINTS)
     return x, passes / x
 
 
@@ -65,14 +65,14 @@ def plot_plan_heatmap(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    chart = go.Figure([go.Heatmap(build_plan_cells(grid, costs, name, palette))])
+    chart = go.Figure([go.Heatmap(_build_plan_cells(grid, costs, name, palette))])
     most = grid.plans[-1].cost
-    for share in COST_SHARES:
-        x, y = trace_equal_cost(grid, share * most)
+    for share in _COST_SHARES:
+        x, y = _trace_equal_cost(grid, share * most)
         if not len(x) or share * most < 1:
             continue
         share_text = formats.format_percent(share, figures=2)
-        unlabeled_points = find_unlabeled_points(grid, name, x, y)
+        unlabeled_points = _find_unlabeled_points(grid, name, x, y)
         chart.add_scatter(
             x=x,
             y=np.where(unlabeled_points, y, np.nan),
@@ -83,7 +83,7 @@ def plot_plan_heatmap(
             hoverinfo="text",
             hovertext=f"{share_text} of the whole run's cost",
             legendgroup="cost",
-            showlegend=share == COST_SHARES[0],
+            showlegend=share == _COST_SHARES[0],
         )
         chart.add_annotation(
             x=x[-1],
@@ -95,26 +95,26 @@ def plot_plan_heatmap(
             xshift=3,
         )
     if choice:
-        for trace in build_plan_legend(grid, choice, palette):
+        for trace in _build_plan_legend(grid, choice, palette):
             chart.add_trace(go.Scatter(trace))
         for plan in choice.candidates:
-            chart.add_shape(build_plan_frame(grid, plan, plan == choice.best, palette))
+            chart.add_shape(_build_plan_frame(grid, plan, plan == choice.best, palette))
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette), margin_r=48)
     chart.update_xaxes(
-        title="epochs", fixedrange=True, range=compute_axis_ends(grid.epochs), **build_plan_ticks(grid.epochs)
+        title="epochs", fixedrange=True, range=_compute_axis_ends(grid.epochs), **_build_plan_ticks(grid.epochs)
     )
     chart.update_yaxes(
         title="members",
         fixedrange=True,
-        range=compute_axis_ends(grid.sizes),
+        range=_compute_axis_ends(grid.sizes),
         showgrid=False,
         automargin=True,
-        **build_plan_ticks(grid.sizes),
+        **_build_plan_ticks(grid.sizes),
     )
     return chart
 
 
-def find_unlabeled_points(
+def _find_unlabeled_points(
     grid: PlanGrid, name: str, x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
     """(P,), where a line that passes these points crosses no figure of a cell.
@@ -125,7 +125,7 @@ def find_unlabeled_points(
       x: (P,) epochs.
       y: (P,) members.
     """
-    if grid.means[name].size > MAX_LABELED_CELLS:
+    if grid.means[name].size > _MAX_LABELED_CELLS:
         return np.ones(len(x), bool)
     # A figure is about 35 by 14 pixels of a map of 900 by 220; on a phone as wide as its cell.
     wide = np.clip(0.025 * len(grid.epochs), 0.1, 0.4)
@@ -136,7 +136,7 @@ def find_unlabeled_points(
     return is_clear
 
 
-def build_plan_cells(grid: PlanGrid, costs: PlanCosts, name: str, palette: Palette) -> dict[str, Any]:
+def _build_plan_cells(grid: PlanGrid, costs: PlanCosts, name: str, palette: Palette) -> dict[str, Any]:
     """The coloured cells, with their figures where there are few."""
     rows = [[EnsemblePlan(int(m), int(e)) for e in grid.epochs] for m in grid.sizes]
     cell_labels = [[words.format_plan_metric(name, grid.mean(plan, name), grid.n) for plan in row] for row in rows]
@@ -147,11 +147,11 @@ def build_plan_cells(grid: PlanGrid, costs: PlanCosts, name: str, palette: Palet
         ]
         for row, texts in zip(rows, cell_labels, strict=True)
     ]
-    few = grid.means[name].size <= MAX_LABELED_CELLS
+    few = grid.means[name].size <= _MAX_LABELED_CELLS
     return {
-        "x": compute_cell_edges(grid.epochs),
-        "y": compute_cell_edges(grid.sizes),
-        "z": compute_plan_shades(grid, name),
+        "x": _compute_cell_edges(grid.epochs),
+        "y": _compute_cell_edges(grid.sizes),
+        "z": _compute_plan_shades(grid, name),
         "colorscale": palette.heatmap_scale,
         "showscale": False,
         "hoverinfo": "text",
@@ -166,11 +166,11 @@ def build_plan_cells(grid: PlanGrid, costs: PlanCosts, name: str, palette: Palet
     }
 
 
-def build_plan_legend(grid: PlanGrid, choice: PlanChoice, palette: Palette) -> list[dict[str, Any]]:
+def _build_plan_legend(grid: PlanGrid, choice: PlanChoice, palette: Palette) -> list[dict[str, Any]]:
     """The budget as a line, and what the frames mean, for the legend."""
     # Where all plans are paid for there is no line to draw.
     paid = choice.budget >= grid.plans[-1].cost
-    x, y = trace_equal_cost(grid, math.inf if paid else choice.budget + 0.5)
+    x, y = _trace_equal_cost(grid, math.inf if paid else choice.budget + 0.5)
     line = {
         "x": x,
         "y": y,
@@ -179,7 +179,7 @@ def build_plan_legend(grid: PlanGrid, choice: PlanChoice, palette: Palette) -> l
         "name": "the budget",
         "hoverinfo": "skip",
     }
-    kinds = {"best": BEST_FRAME_WIDTH, **({"may be the best": OTHER_FRAME_WIDTH} if choice.candidates[1:] else {})}
+    kinds = {"best": _BEST_FRAME_WIDTH, **({"may be the best": _OTHER_FRAME_WIDTH} if choice.candidates[1:] else {})}
     framed = [
         {
             "x": [None],
@@ -193,10 +193,10 @@ def build_plan_legend(grid: PlanGrid, choice: PlanChoice, palette: Palette) -> l
     return [*([line] if len(x) else []), *framed]
 
 
-def build_plan_frame(grid: PlanGrid, plan: EnsemblePlan, best: bool, palette: Palette) -> dict[str, Any]:
+def _build_plan_frame(grid: PlanGrid, plan: EnsemblePlan, best: bool, palette: Palette) -> dict[str, Any]:
     """The frame around a plan's cell."""
     epoch, row = grid.locate(plan)
-    across, up = compute_cell_edges(grid.epochs), compute_cell_edges(grid.sizes)
+    across, up = _compute_cell_edges(grid.epochs), _compute_cell_edges(grid.sizes)
     return {
         "type": "rect",
         "x0": across[epoch],
@@ -204,17 +204,17 @@ def build_plan_frame(grid: PlanGrid, plan: EnsemblePlan, best: bool, palette: Pa
         "y0": up[row],
         "y1": up[row + 1],
         "name": "best" if best else "candidate",
-        "line": {"color": palette.ink, "width": BEST_FRAME_WIDTH if best else OTHER_FRAME_WIDTH},
+        "line": {"color": palette.ink, "width": _BEST_FRAME_WIDTH if best else _OTHER_FRAME_WIDTH},
     }
 
 
-def compute_axis_ends(values: NDArray[np.int64]) -> list[float]:
+def _compute_axis_ends(values: NDArray[np.int64]) -> list[float]:
     """The ends of an axis: the outer cells' own."""
-    cell_edges = compute_cell_edges(values)
+    cell_edges = _compute_cell_edges(values)
     return [float(cell_edges[0]), float(cell_edges[-1])]
 
 
-def build_plan_ticks(values: NDArray[np.int64]) -> dict[str, Any]:
+def _build_plan_ticks(values: NDArray[np.int64]) -> dict[str, Any]:
     """A mark at each value, or at some of many."""
     ticks = values[chart_style.select_drawn_points(len(values), 13)]
     return {"tickvals": ticks.tolist(), "ticktext": [f"{value:,}" for value in ticks]}

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 MAX_PLANS = 12  # plans in the picture
-LOSS_AXES = {"nll": "more NLL than the best, nats", "accuracy": "less accuracy than the best, points"}
+_LOSS_AXES = {"nll": "more NLL than the best, nats", "accuracy": "less accuracy than the best, points"}
 
 
-def select_least_losses(choice: PlanChoice, most: int = MAX_PLANS) -> list[PlanLoss]:
+def _select_least_losses(choice: PlanChoice, most: int = MAX_PLANS) -> list[PlanLoss]:
     """The plans of the picture: those that lose least, the least first."""
     return sorted(choice.losses, key=lambda loss: (loss.mean, loss.plan.cost))[:most]
 
@@ -30,7 +30,7 @@ def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Fi
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    rows, scale = select_least_losses(choice), 100 if choice.metric == "accuracy" else 1
+    rows, scale = _select_least_losses(choice), 100 if choice.metric == "accuracy" else 1
     chart = go.Figure()
     for name, color, kept in (
         ("not shown to be worse", palette.ink, [row for row in rows if row.loss_sign <= 0]),
@@ -58,7 +58,7 @@ def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Fi
             )
     height = 170 + 24 * len(rows)
     chart.update_layout(chart_style.build_chart_layout(title, height, palette))
-    chart.update_xaxes(title=LOSS_AXES[choice.metric], zeroline=True, fixedrange=True, zerolinecolor=MUTED_COLOR)
+    chart.update_xaxes(title=_LOSS_AXES[choice.metric], zeroline=True, fixedrange=True, zerolinecolor=MUTED_COLOR)
     order = [words.format_plan(row.plan) for row in reversed(rows)]
     chart.update_yaxes(categoryorder="array", categoryarray=order, automargin=True, fixedrange=True)
     return chart
@@ -66,7 +66,7 @@ def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Fi
 
 def describe_plan_losses_chart(choice: PlanChoice) -> str:
     """The picture in words."""
-    rows = select_least_losses(choice)
+    rows = _select_least_losses(choice)
     open_ = sum(row.loss_sign <= 0 for row in rows)
     return (
         f"What {len(rows)} plans lose against {words.format_plan(choice.best)}, with 95 % "

@@ -20,10 +20,10 @@ from ensemble.storage.private_folder import create_private_folder
 # The disk that the nodes share may show a task's last word so long after the scheduler does.
 GRACE_SECONDS = 10.0
 # Of a status what is its writer's own.
-WRITER_FIELDS = ("pid", "pid_created", "pid_ticks", "host", "queued", "updated")
+_WRITER_FIELDS = ("pid", "pid_created", "pid_ticks", "host", "queued", "updated")
 
 
-class TaskFollower:
+class _TaskFollower:
     """Follows a job's task to its end, and is the only writer of the job's status.
 
     Args:
@@ -100,7 +100,7 @@ class TaskFollower:
 
     def _copy_outcome(self, status: JobStatus) -> Outcome:
         """As the task said it, with all the figures of its last words."""
-        self._status.update(**{**mirror_status_fields(status), "state": self._status.status.state})
+        self._status.update(**{**_mirror_status_fields(status), "state": self._status.status.state})
         return Outcome(status.state, status.message)
 
     def _build_lost_outcome(self, status: JobStatus | None) -> Outcome | None:
@@ -142,7 +142,7 @@ class TaskFollower:
             # A node that died is noticed late, and its task is put back: its last words are old.
             fresh = time.monotonic() - self._beat[1] < 3 * HEARTBEAT_SECONDS
             if fresh or state != "waiting":
-                fields = mirror_status_fields(status)
+                fields = _mirror_status_fields(status)
                 paused = self._task.record.reason if state == "running" else ""
                 return {**fields, "message": f"Its task is {paused}."} if paused else fields
         elif status is None and state != "waiting":
@@ -162,9 +162,9 @@ class TaskFollower:
             self._report(self._status.status)
 
 
-def mirror_status_fields(status: JobStatus) -> dict[str, Any]:
+def _mirror_status_fields(status: JobStatus) -> dict[str, Any]:
     """What a task's status says of the job: all but who wrote it."""
-    names = (field.name for field in dataclasses.fields(status) if field.name not in WRITER_FIELDS)
+    names = (field.name for field in dataclasses.fields(status) if field.name not in _WRITER_FIELDS)
     values = {name: getattr(status, name) for name in names}
     return {**values, "state": "starting" if status.state == "queued" else status.state}
 
@@ -187,6 +187,6 @@ def follow_placed_job(
     if placement is None:
         raise RunError("This job's placement has been removed meanwhile: start it again.")
     backend = create_scheduler_backend(placement, job.path / TASK_FOLDER)
-    return TaskFollower(
+    return _TaskFollower(
         job=job, status=status, stop=stop, report=report, backend=backend, placement=placement
     ).follow_task()

@@ -17,7 +17,7 @@ from ensemble.jobs.remote.task_record import TaskRecord, read_task_record, write
 POLL_SECONDS = 0.5
 # A task that was told to stop is cancelled after so long, and given up after as long again.
 CANCEL_AFTER_SECONDS = 60.0
-LOG_BYTES = 8_000
+_LOG_BYTES = 8_000
 ONLY_TASK = 1  # the number of a job's one task
 
 
@@ -127,7 +127,7 @@ class TaskSubmission:
     def print_log(self) -> None:
         """Put the end of what it printed where the job's own log is."""
         with contextlib.suppress(OSError):
-            tail = self._backend.log_file(self.record.id).read_bytes()[-LOG_BYTES:]
+            tail = self._backend.log_file(self.record.id).read_bytes()[-_LOG_BYTES:]
             print(tail.decode(errors="replace"), file=sys.stderr, flush=True)
 
     def _record_task(self, task: TaskStatus) -> None:

@@ -68,7 +68,7 @@ def set_placement(job_folder: Path, placement: Placement | None) -> None:
       OSError: that cannot be written.
     """
     if placement is None:
-        stop_remote_task(job_folder)
+        _stop_remote_task(job_folder)
         (job_folder / PLACEMENT).unlink(missing_ok=True)
     else:
         write_placement(job_folder, placement)
@@ -82,7 +82,7 @@ def find_placement(job_folder: Path) -> Placement | None:
         return None
 
 
-def stop_remote_task(job_folder: Path) -> None:
+def _stop_remote_task(job_folder: Path) -> None:
     """Stop the task that may be working on the job in a folder, as far as that can be done."""
     record = read_task_record(job_folder)
     if record is None or record.state == "ended":

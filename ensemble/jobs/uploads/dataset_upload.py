@@ -31,11 +31,11 @@ from ensemble.storage.disk_errors import describe_os_error, describe_remedy
 from ensemble.storage.folders import data_folder
 from ensemble.storage.records.field_checks import MetricValue, parse_dataclass
 
-UPLOAD_ID_PATTERN = re.compile(r"[0-9a-f]{16}")
+_UPLOAD_ID_PATTERN = re.compile(r"[0-9a-f]{16}")
 COPY_CHUNK_BYTES = 2**20
 REPORT_INTERVAL_SECONDS = 0.25
 MAX_AGE_SECONDS = 24 * 3600.0
-STATUS_FILE, REQUEST_FILE = "status.json", "request.json"
+_STATUS_FILE, _REQUEST_FILE = "status.json", "request.json"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class UploadJob(Job):
     kind: JobKind = UPLOAD
 
 
-class UploadStoppedError(Exception):
+class _UploadStoppedError(Exception):
     """Somebody asked the reading to stop while it was running."""
 
 
@@ -74,12 +74,12 @@ def uploads_folder() -> Path:
 
 def read_upload_job(ident: str) -> UploadJob | None:
     """The upload of that id; None if there is none, or none any more."""
-    if not UPLOAD_ID_PATTERN.fullmatch(ident):
+    if not _UPLOAD_ID_PATTERN.fullmatch(ident):
         return None
     folder = uploads_folder() / ident
     try:
-        status = UploadStatus.from_dict(read_json(folder / STATUS_FILE))
-        request = parse_dataclass(UploadRequest, read_json(folder / REQUEST_FILE))
+        status = UploadStatus.from_dict(read_json(folder / _STATUS_FILE))
+        request = parse_dataclass(UploadRequest, read_json(folder / _REQUEST_FILE))
     except (OSError, ValueError):
         return None
     return UploadJob(ident, f"the reading of {request.file}", folder, status, request)
@@ -97,7 +97,7 @@ def receive_upload(content: BinaryIO, request: UploadRequest) -> UploadJob:
     name, folder = request.stem + request.suffix, uploads_folder() / secrets.token_hex(8)
     try:
         uploads_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        remove_expired_uploads()
+        _remove_expired_uploads()
         usage_limits.check_pending_uploads(_count_active_uploads)
         folder.mkdir(mode=0o700)
         owners.write_owner(folder)
@@ -130,9 +130,9 @@ def start_upload_reading(ident: str, request: UploadRequest) -> UploadJob:
         if (there := read_upload_job(ident)) and there.has_pending_or_remote_worker:
             return there  # Two pressed at once.
         clear_stop_request(folder)
-        write_json(folder / REQUEST_FILE, dataclasses.asdict(request))
+        write_json(folder / _REQUEST_FILE, dataclasses.asdict(request))
         status = UploadStatus(queued=now, updated=now, message="Starting")
-        write_json(folder / STATUS_FILE, dataclasses.asdict(status))
+        write_json(folder / _STATUS_FILE, dataclasses.asdict(status))
     if (job := read_upload_job(ident)) is None:
         raise RunError("This upload no longer exists: upload the file again.")
     start_worker(job)
@@ -146,7 +146,7 @@ def discard_upload(ident: str) -> None:
       AccessError: it is somebody else's.
       RunError: one is.
     """
-    if UPLOAD_ID_PATTERN.fullmatch(ident) and (folder := uploads_folder() / ident).is_dir():
+    if _UPLOAD_ID_PATTERN.fullmatch(ident) and (folder := uploads_folder() / ident).is_dir():
         owners.check_folder_access(Action.DELETE, folder)
         _remove_upload_folder(folder)
 
@@ -162,11 +162,11 @@ def _count_active_uploads(who: str) -> int:
     return sum((job := read_upload_job(path.name)) is not None and job.active for path in mine)
 
 
-def remove_expired_uploads() -> None:
+def _remove_expired_uploads() -> None:
     """Let uploads of earlier days go that nobody accepted."""
     for folder in uploads_folder().iterdir():
         with suppress(OSError, RunError):
-            if UPLOAD_ID_PATTERN.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > MAX_AGE_SECONDS:
+            if _UPLOAD_ID_PATTERN.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > MAX_AGE_SECONDS:
                 _remove_upload_folder(folder)
 
 
@@ -182,7 +182,7 @@ def _prepare_upload(job: UploadJob, status: StatusWriter[UploadStatus], stop: St
     def report_progress(fraction: float | None, message: str) -> None:
         nonlocal said_at
         if stop():
-            raise UploadStoppedError
+            raise _UploadStoppedError
         if time.monotonic() - said_at > REPORT_INTERVAL_SECONDS:
             said_at = time.monotonic()
             status.update(state="running", fraction=fraction, message=message)
@@ -195,7 +195,7 @@ def _prepare_upload(job: UploadJob, status: StatusWriter[UploadStatus], stop: St
             job.request.preparation,
             report_progress,
         )
-    except UploadStoppedError:
+    except _UploadStoppedError:
         return Outcome("stopped", "Stopped. Nothing was added.")
     except DataError as error:
         return Outcome("failed", upload_request.rephrase_for_page(str(error), job.path))

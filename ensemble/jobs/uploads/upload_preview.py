@@ -18,7 +18,7 @@ from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.plain_files import parse_json, read_limited_bytes
 from ensemble.storage.records.field_checks import Count, parse_dataclass
 
-PREVIEW_NAME = "trial"  # of a dataset that has none yet
+_PREVIEW_NAME = "trial"  # of a dataset that has none yet
 PREPARED_FOLDER, FINDINGS_FILE = "prepared", "found.json"
 
 
@@ -72,7 +72,7 @@ def prepare_preview(source: Path, folder: Path, how: PreparationSettings, progre
     staged, report = dataset_builder.stage_custom_dataset(
         source_lookup.open_picture_source(str(source), how.seed, how.class_pattern, how.labels_as),
         how,
-        DatasetNaming(PREVIEW_NAME),
+        DatasetNaming(_PREVIEW_NAME),
         progress,
     )
     try:
@@ -101,7 +101,7 @@ def load_preview(folder: Path) -> UploadPreview:
         )
         note = parse_dataclass(custom_registry.CustomDatasetNote, parse_json(note_bytes))
         custom_dataset = arrays.read_custom_dataset(
-            folder / PREPARED_FOLDER, custom_registry.convert_note_to_entry(PREVIEW_NAME, note), note.labels_crc32
+            folder / PREPARED_FOLDER, custom_registry.convert_note_to_entry(_PREVIEW_NAME, note), note.labels_crc32
         )
         return UploadPreview(note, custom_dataset, parse_dataclass(UploadFindings, read_json(folder / FINDINGS_FILE)))
     except (OSError, ValueError, DamagedFileError) as error:

@@ -12,7 +12,7 @@ from ensemble.errors import DataError
 from ensemble.storage.archives.unpacking import unpack_archive
 
 SUFFIXES = (".zip", ".npz", ".mat", ".csv", ".csv.gz")
-SOURCE_FOLDER, UNPACKED_FOLDER = "source", "unpacked"  # folders within an upload's
+SOURCE_FOLDER, _UNPACKED_FOLDER = "source", "unpacked"  # folders within an upload's
 # Options that sentences name, as the page calls them.
 PAGE_FIELD_NAMES = {
     "--size": "Size",
@@ -22,7 +22,7 @@ PAGE_FIELD_NAMES = {
     CLASS_PATTERN_OPTION: "Class in the name",
     "--labels": "Read labels as",
 }
-READING_OPTION = re.compile(r'`--labels [\w-]+`(, in Python `labels_as="[\w-]+"`)?')
+_READING_OPTION = re.compile(r'`--labels [\w-]+`(, in Python `labels_as="[\w-]+"`)?')
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def unpack_upload(folder: Path, request: UploadRequest, progress: Progress) -> P
     file = folder / SOURCE_FOLDER / (stem + suffix)
     if suffix != ".zip":
         return file
-    inner, half = folder / UNPACKED_FOLDER / stem, folder / UNPACKED_FOLDER / ".part"
+    inner, half = folder / _UNPACKED_FOLDER / stem, folder / _UNPACKED_FOLDER / ".part"
     if not inner.is_dir():
         inner.parent.mkdir(exist_ok=True)
         shutil.rmtree(half, ignore_errors=True)  # a killed process left it
@@ -95,9 +95,9 @@ def unpack_upload(folder: Path, request: UploadRequest, progress: Progress) -> P
 
 def rephrase_for_page(sentence: str, folder: Path) -> str:
     """A sentence for people who see no folders of the server, nor options of the command line."""
-    for subfolder in (folder / UNPACKED_FOLDER, folder / SOURCE_FOLDER):
+    for subfolder in (folder / _UNPACKED_FOLDER, folder / SOURCE_FOLDER):
         sentence = sentence.replace(f"{subfolder}{os.sep}", "")
-    sentence = READING_OPTION.sub(f"“{PAGE_FIELD_NAMES['--labels']}” below", sentence)
+    sentence = _READING_OPTION.sub(f"“{PAGE_FIELD_NAMES['--labels']}” below", sentence)
     for option, field in PAGE_FIELD_NAMES.items():
         sentence = re.sub(rf"(a (larger|smaller) )?{option}\b( \d+)?", rf"\1“{field}” below", sentence)
     return sentence

@@ -33,7 +33,7 @@ class NumericAnswers:
     extrapolated: NDArray[np.bool_]
 
 
-def select_answering_epoch(run: NumericRun, epoch: int | None = None) -> int:
+def _select_answering_epoch(run: NumericRun, epoch: int | None = None) -> int:
     """The epoch whose members are asked: the one named, else the one that predictions are of.
 
     Raises:
@@ -64,7 +64,7 @@ def answer_table(run: NumericRun, table: RawTable, epoch: int | None = None) -> 
       ConfigError: its network is a person's own, and is not allowed here.
     """
     config = require_numeric_config(run)
-    epoch = select_answering_epoch(run, epoch)
+    epoch = _select_answering_epoch(run, epoch)
     encoding = read_table_description(run.path).encoding
     features, notes = encoding.encode_features(table)
     # JAX: whoever only looks at a run needs none.

@@ -19,8 +19,8 @@ from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
 from ensemble.storage.atomic_files import remove_partial_files
 
-FOLDER, QUARANTINE_FOLDER = "checkpoints", "damaged"
-PATTERN = "place-*.npz"
+FOLDER, _QUARANTINE_FOLDER = "checkpoints", "damaged"
+_PATTERN = "place-*.npz"
 KEPT = 2  # one is there to go on from where the other is damaged
 
 
@@ -140,12 +140,12 @@ def restore_numeric_checkpoint(folder: Path, blank: NumericProgress) -> tuple[Nu
 
 
 def _list_checkpoint_files(folder: Path) -> list[Path]:
-    return sorted((folder / FOLDER).glob(PATTERN))
+    return sorted((folder / FOLDER).glob(_PATTERN))
 
 
 def _quarantine_checkpoint(folder: Path, path: Path, why: str) -> str:
-    aside = folder / QUARANTINE_FOLDER
+    aside = folder / _QUARANTINE_FOLDER
     aside.mkdir(exist_ok=True)
     path.replace(aside / path.name)
     print(f"The checkpoint {path.name} is damaged: {why}.", flush=True)
-    return f"The checkpoint {path.name} is damaged and was moved to the run's folder “{QUARANTINE_FOLDER}”."
+    return f"The checkpoint {path.name} is damaged and was moved to the run's folder “{_QUARANTINE_FOLDER}”."

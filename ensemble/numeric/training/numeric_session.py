@@ -36,8 +36,8 @@ from ensemble.storage.records.field_checks import parse_dataclass
 from ensemble.storage.records.json_lines import Line, append_line, convert_to_json, keep_matching_lines, read_lines
 from ensemble.tables.prepared_table import PreparedTable, read_prepared_table
 
-CHECKPOINT_SECONDS = 20.0
-HISTORY_FILE, DEVICES_FILE = "history.jsonl", "devices.json"
+_CHECKPOINT_SECONDS = 20.0
+_HISTORY_FILE, _DEVICES_FILE = "history.jsonl", "devices.json"
 PARTS = ("validation", "test")
 ADVICE = "The usual cause is a learning rate too high: try a third of it, or a target without extreme values."
 
@@ -113,13 +113,13 @@ class NumericSession:
         trainer.freeze_members(list(lost))
         self._drop_after_checkpoint(lost)
         used = {"used": len(trainer.layout.devices), "members_per_device": trainer.layout.lanes}
-        write_json(self._run.path / DEVICES_FILE, {**read_device_info(), **used})
+        write_json(self._run.path / _DEVICES_FILE, {**read_device_info(), **used})
         self._update_status(**self._build_progress_fields())
 
     def _drop_after_checkpoint(self, lost: dict[int, int]) -> None:
         """Drop what was written after the checkpoint, and see again which epoch is best."""
         done, folder = self._progress.evaluated, self._run.path
-        history = folder / HISTORY_FILE
+        history = folder / _HISTORY_FILE
         keep_matching_lines(history, lambda line: line.get("epoch", 0) <= done)
         drop_predictions(folder, after=done)
         drop_predictions(folder, after=done, what="validation")
@@ -191,7 +191,7 @@ class NumericSession:
         fields = build_numeric_status_fields(self._status.status, line)
         best = fields.get("best_epoch") or self._status.status.best_epoch or epoch
         self._write_epoch_files(epoch, best, mean, variance, curve)
-        append_line(self._run.path / HISTORY_FILE, line)
+        append_line(self._run.path / _HISTORY_FILE, line)
         progress.evaluated = epoch
         progress.nll[:], progress.squared_error[:] = 0, 0
         self._update_status(**fields, **self._build_progress_fields())
@@ -263,7 +263,7 @@ class NumericSession:
         self._saved = time.monotonic()
 
     def _save_checkpoint_if_old(self) -> None:
-        if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
+        if time.monotonic() - self._saved > _CHECKPOINT_SECONDS:
             self._save_checkpoint()
 
     def _end(self, outcome: Outcome) -> Outcome:
@@ -317,7 +317,7 @@ def _choose_run_devices(folder: Path, config: NumericConfig) -> list[Any]:
     from ensemble.runs.training.session import DevicesFile
 
     try:
-        used = parse_dataclass(DevicesFile, read_json(folder / DEVICES_FILE)).used
+        used = parse_dataclass(DevicesFile, read_json(folder / _DEVICES_FILE)).used
     except (OSError, ValueError):
         return choose_devices(config.devices)
     return choose_devices(0)[:used]

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from ensemble.errors import ImageError
 
 MAX_OPEN_SECONDS = 10.0  # that opening one picture may take, on a machine that is busy with others
-TIMEOUT_MESSAGE = (
+_TIMEOUT_MESSAGE = (
     f"The picture could not be opened within {MAX_OPEN_SECONDS:.0f} s: save it smaller, or try "
     "again when this machine is less busy."
 )
@@ -29,7 +29,7 @@ class DecodingDeadline:
     def check_deadline(self) -> None:
         """Raises ImageError once the time is over."""
         if time.monotonic() > self._end:
-            raise ImageError(TIMEOUT_MESSAGE)
+            raise ImageError(_TIMEOUT_MESSAGE)
 
 
 class TimedBytes(io.BytesIO):

@@ -8,7 +8,7 @@ from ensemble.errors import ImageError
 FORMATS = ("PNG", "JPEG", "WebP", "BMP", "GIF", "TIFF", "HEIC", "AVIF", "PPM")
 FORMAT_LIST = ", ".join(FORMATS[:-1]) + " or " + FORMATS[-1]
 
-SIGNATURES = (
+_SIGNATURES = (
     (b"\x89PNG", "PNG"),
     (b"\xff\xd8\xff", "JPEG"),
     (b"GIF8", "GIF"),
@@ -19,11 +19,11 @@ SIGNATURES = (
     (b"MM\x00+", "TIFF"),
 )
 # PBM, PGM, PPM and PFM: a letter and a digit, then a number or a comment. Text may begin so too.
-PPM_SIGNATURE = re.compile(rb"P[1-6f]\s+(#|[0-9]{1,9}\s)")
-HEIF_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"heif"}
-AVIF_BRANDS = {b"avif", b"avis"}
+_PPM_SIGNATURE = re.compile(rb"P[1-6f]\s+(#|[0-9]{1,9}\s)")
+_HEIF_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"heif"}
+_AVIF_BRANDS = {b"avif", b"avis"}
 # What people hand in by mistake: how it begins, and what it is called.
-UNSUPPORTED_SIGNATURES = (
+_UNSUPPORTED_SIGNATURES = (
     (b"%PDF", "a PDF"),
     (b"%!PS", "a PostScript drawing"),
     (b"8BPS", "a Photoshop file"),
@@ -42,16 +42,16 @@ def recognize_format(content: bytes) -> str:
     """
     if not content:
         raise ImageError("The file is empty (0 bytes): save or copy the picture again.")
-    for start, name in SIGNATURES:
+    for start, name in _SIGNATURES:
         if content.startswith(start):
             return name
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "WebP"
     if content[4:8] == b"ftyp":
         return recognize_heif_format(content)
-    if PPM_SIGNATURE.match(content):
+    if _PPM_SIGNATURE.match(content):
         return "PPM"
-    raise ImageError(describe_unsupported_file(content))
+    raise ImageError(_describe_unsupported_file(content))
 
 
 def recognize_heif_format(content: bytes) -> str:
@@ -62,27 +62,27 @@ def recognize_heif_format(content: bytes) -> str:
     """
     end = min(struct.unpack(">I", content[:4])[0], 256)
     brands = {content[8:12], *(content[at : at + 4] for at in range(16, end, 4))}
-    if brands & AVIF_BRANDS:
+    if brands & _AVIF_BRANDS:
         return "AVIF"
-    if brands & HEIF_BRANDS:
+    if brands & _HEIF_BRANDS:
         return "HEIC"
     raise ImageError("This is a video, not a picture: take a photo, or save one frame as PNG.")
 
 
-def describe_unsupported_file(content: bytes) -> str:
+def _describe_unsupported_file(content: bytes) -> str:
     """One sentence on a file that is none of `FORMATS`."""
     head = content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if b"<svg" in head:
         return "This is an SVG drawing, which cannot be read here: save it as PNG."
-    for start, what in UNSUPPORTED_SIGNATURES:
+    for start, what in _UNSUPPORTED_SIGNATURES:
         if content.startswith(start):
             return f"This is {what}, which cannot be read here: save it as PNG."
-    if is_text_content(content[:1024]):
+    if _is_text_content(content[:1024]):
         return f"This is text, not a picture: use a {FORMAT_LIST} file."
     return f"This file is not a readable picture: use a {FORMAT_LIST} file."
 
 
-def is_text_content(head: bytes) -> bool:
+def _is_text_content(head: bytes) -> bool:
     """Whether a file that begins like this was written to be read as words."""
     # "ignore" drops a letter that the cut has split; what is not UTF-8 at all loses more.
     words = head.decode("utf-8", "ignore")

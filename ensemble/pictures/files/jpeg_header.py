@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 # Start-of-frame markers of baseline, extended and progressive JPEGs (ITU-T T.81, table B.1).
-FRAME_MARKERS = (0xC0, 0xC1, 0xC2)
-ALONE_MARKERS = (0xD8, 0xD9, 0x01, *range(0xD0, 0xD8))  # without a length behind them
-EXIF_MARKER, SCAN_MARKER = 0xE1, 0xDA
+_FRAME_MARKERS = (0xC0, 0xC1, 0xC2)
+_ALONE_MARKERS = (0xD8, 0xD9, 0x01, *range(0xD0, 0xD8))  # without a length behind them
+_EXIF_MARKER, _SCAN_MARKER = 0xE1, 0xDA
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ def read_jpeg_header(head: bytes) -> JpegHeader | None:
         if marker == 0xFF:
             at += 1
             continue
-        if marker in ALONE_MARKERS or marker in (EXIF_MARKER, SCAN_MARKER):
+        if marker in _ALONE_MARKERS or marker in (_EXIF_MARKER, _SCAN_MARKER):
             return None
-        if marker in FRAME_MARKERS:
+        if marker in _FRAME_MARKERS:
             height = int.from_bytes(head[at + 5 : at + 7])
             width = int.from_bytes(head[at + 7 : at + 9])
             components = head[at + 9]

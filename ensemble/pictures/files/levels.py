@@ -18,12 +18,12 @@ from ensemble.pictures.files.transparency import has_transparency
 Levels = tuple[float, float]  # the numbers that are black and white
 
 BYTE_LEVELS: Levels = (0.0, 255.0)
-BIT_DEPTH_MAXIMA = (255, 1023, 4095, 16383, 65535)  # of 8, 10, 12, 14 and 16 bits
-SMALL_MAXIMA = (1, 3, 7, 16)  # of marks, few grey levels, and scikit-learn's digits
-MAX_SMALL_LEVEL = SMALL_MAXIMA[-1]  # pictures of 8 bits with a larger number are as they are
-MAX_LEVEL = BIT_DEPTH_MAXIMA[-1]
-OVERSHOOT = 1.02  # fractions that were interpolated run a little over their white
-DEEP_MODES = ("I", "F")  # Pillow's, and all that begin with "I;"
+_BIT_DEPTH_MAXIMA = (255, 1023, 4095, 16383, 65535)  # of 8, 10, 12, 14 and 16 bits
+_SMALL_MAXIMA = (1, 3, 7, 16)  # of marks, few grey levels, and scikit-learn's digits
+MAX_SMALL_LEVEL = _SMALL_MAXIMA[-1]  # pictures of 8 bits with a larger number are as they are
+MAX_LEVEL = _BIT_DEPTH_MAXIMA[-1]
+_OVERSHOOT = 1.02  # fractions that were interpolated run a little over their white
+_DEEP_MODES = ("I", "F")  # Pillow's, and all that begin with "I;"
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class LevelRange:
     @property
     def is_final(self) -> bool:
         """Whether no further number of these types can change the levels."""
-        return self.is_bounded and self.high > BIT_DEPTH_MAXIMA[-2]
+        return self.is_bounded and self.high > _BIT_DEPTH_MAXIMA[-2]
 
     @property
     def levels(self) -> Levels:
@@ -105,8 +105,8 @@ def choose_levels(low: float, high: float, *, whole: bool) -> Levels:
     if low < 0 or high > MAX_LEVEL:
         return low, high
     if whole:
-        return 0.0, float(next(top for top in (*SMALL_MAXIMA, *BIT_DEPTH_MAXIMA) if high <= top))
-    tops = (top for top in (1, *BIT_DEPTH_MAXIMA) if high <= top * OVERSHOOT)
+        return 0.0, float(next(top for top in (*_SMALL_MAXIMA, *_BIT_DEPTH_MAXIMA) if high <= top))
+    tops = (top for top in (1, *_BIT_DEPTH_MAXIMA) if high <= top * _OVERSHOOT)
     top = next(tops, MAX_LEVEL)
     return 0.0, high if top > 1 and high <= MAX_SMALL_LEVEL else float(top)
 
@@ -132,7 +132,7 @@ def scale_levels(values: NDArray[Any], levels: Levels) -> NDArray[np.uint8]:
 
 def is_deep_image(image: Image.Image) -> bool:
     """Whether a picture has one channel of more than 8 bits, or of fractions."""
-    return image.mode in DEEP_MODES or image.mode.startswith("I;")
+    return image.mode in _DEEP_MODES or image.mode.startswith("I;")
 
 
 def expand_small_levels(image: Image.Image, levels: PictureLevels) -> Image.Image:
@@ -159,12 +159,12 @@ def select_image_levels(
         return levels.shallow if find_range(image).high <= levels.shallow[1] else None
     given = levels.fraction if image.mode == "F" else levels.deep
     found = find_range(image)
-    if given and given[0] <= found.low and found.high <= given[1] * OVERSHOOT:
+    if given and given[0] <= found.low and found.high <= given[1] * _OVERSHOOT:
         return given
-    return choose_own_levels(found, is_fraction=image.mode == "F")
+    return _choose_own_levels(found, is_fraction=image.mode == "F")
 
 
-def choose_own_levels(found: LevelRange, *, is_fraction: bool) -> Levels:
+def _choose_own_levels(found: LevelRange, *, is_fraction: bool) -> Levels:
     """The levels of a deep picture by itself, of which no other is known.
 
     White is the top of the smallest depth that holds the picture: cameras and scanners keep 10,
@@ -176,13 +176,13 @@ def choose_own_levels(found: LevelRange, *, is_fraction: bool) -> Levels:
         return found.low, found.high
     if is_fraction and found.high <= 1:
         return 0.0, 1.0
-    return 0.0, float(next(top for top in BIT_DEPTH_MAXIMA if found.high <= top))
+    return 0.0, float(next(top for top in _BIT_DEPTH_MAXIMA if found.high <= top))
 
 
 def describe_levels(levels: Levels) -> str:
     """What is black and white, a clause: "0 is taken as black and 4,095 (12 bits) as white"."""
     low, high = levels
-    bits = f" ({BIT_DEPTH_MAXIMA.index(int(high)) * 2 + 8} bits)" if high in BIT_DEPTH_MAXIMA else ""
+    bits = f" ({_BIT_DEPTH_MAXIMA.index(int(high)) * 2 + 8} bits)" if high in _BIT_DEPTH_MAXIMA else ""
     return f"{format_level(low)} is taken as black and {format_level(high)}{bits} as white"
 
 

@@ -67,10 +67,10 @@ def open_picture(content: bytes, levels: PictureLevels = STANDARD_LEVELS) -> Pic
       ImageError: it cannot be read; one sentence says why, and what to do.
     """
     with open_decoded_picture(content) as decoded_picture:
-        orientation = read_picture_orientation(decoded_picture.image)
+        orientation = _read_picture_orientation(decoded_picture.image)
         image = expand_small_levels(decoded_picture.image, levels)
         span = working_image.find_value_span(image, levels)
-        notes = describe_extra_frames(decoded_picture) + describe_value_span(image, span)
+        notes = _describe_extra_frames(decoded_picture) + _describe_value_span(image, span)
         working = working_image.convert_to_working_size(
             image, WORKING_SIDE, decoded_picture.deadline.check_deadline, span
         )
@@ -87,7 +87,7 @@ def open_picture(content: bytes, levels: PictureLevels = STANDARD_LEVELS) -> Pic
     return Picture(np.asarray(working), scale, size, decoded_picture.format, notes)
 
 
-def describe_extra_frames(picture: DecodedPicture) -> tuple[str, ...]:
+def _describe_extra_frames(picture: DecodedPicture) -> tuple[str, ...]:
     """A sentence on the frames or pages that are not looked at, if there are any."""
     if picture.frames < 2:
         return ()
@@ -96,7 +96,7 @@ def describe_extra_frames(picture: DecodedPicture) -> tuple[str, ...]:
     return (f"First of {some} {unit}.",)
 
 
-def describe_value_span(image: Image.Image, span: Levels | None) -> tuple[str, ...]:
+def _describe_value_span(image: Image.Image, span: Levels | None) -> tuple[str, ...]:
     """A sentence on what is black and white, where that is not what the file's type holds."""
     full = (0.0, 1.0) if image.mode == "F" else (0.0, 65535.0)
     if not span or not span[1] or (is_deep_image(image) and span == full):
@@ -104,7 +104,7 @@ def describe_value_span(image: Image.Image, span: Levels | None) -> tuple[str, .
     return (f"Its numbers: {describe_levels(span)}.",)
 
 
-def read_picture_orientation(image: Image.Image) -> int:
+def _read_picture_orientation(image: Image.Image) -> int:
     """The EXIF orientation, 1 to 8; 1 if there is none that can be read."""
     try:
         with silence_decoder_warnings():

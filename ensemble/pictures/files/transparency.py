@@ -4,17 +4,17 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-TRANSPARENT_MODES = ("RGBA", "LA", "PA", "La", "RGBa")
+_TRANSPARENT_MODES = ("RGBA", "LA", "PA", "La", "RGBa")
 BLACK, WHITE, MIXED = "black", "white", "mixed"  # grounds; of the last each picture has its own
-MIN_LIGHT_SHARE = 0.9  # of transparent pictures in light ink, for all to be put on black
-MAX_INK_SHARE = 0.6  # of a picture: what covers more of it is a page
-LIGHT_LEVEL = 160  # what is lighter than this is light ink
-BLANK_LEVEL = 223  # on white nothing is seen of what is lighter than this in each channel
+_MIN_LIGHT_SHARE = 0.9  # of transparent pictures in light ink, for all to be put on black
+_MAX_INK_SHARE = 0.6  # of a picture: what covers more of it is a page
+_LIGHT_LEVEL = 160  # what is lighter than this is light ink
+_BLANK_LEVEL = 223  # on white nothing is seen of what is lighter than this in each channel
 
 
 def has_transparency(image: Image.Image) -> bool:
     """Whether a picture says that parts of it may be clear."""
-    return image.mode in TRANSPARENT_MODES or "transparency" in image.info
+    return image.mode in _TRANSPARENT_MODES or "transparency" in image.info
 
 
 def flatten_transparency(image: Image.Image, ground: str = "") -> tuple[Image.Image, bool]:
@@ -27,7 +27,7 @@ def flatten_transparency(image: Image.Image, ground: str = "") -> tuple[Image.Im
     """
     if image.mode != "RGBA":
         return image, False
-    black = True if ground == BLACK else is_blank_on_white(image) if ground == MIXED else is_light_drawing(image)
+    black = True if ground == BLACK else _is_blank_on_white(image) if ground == MIXED else _is_light_drawing(image)
     return put_on_ground(image, black=black), black
 
 
@@ -37,33 +37,33 @@ def put_on_ground(image: Image.Image, *, black: bool) -> Image.Image:
     return Image.alpha_composite(Image.new("RGBA", image.size, color), image).convert("RGB")
 
 
-def is_light_drawing(image: Image.Image) -> bool:
+def _is_light_drawing(image: Image.Image) -> bool:
     """Whether what is painted on a transparent picture is light all over, as chalk is.
 
     A light page that covers most of the picture is a page, not ink.
     """
-    painted = find_painted_pixels(image)
-    few = painted.size < MAX_INK_SHARE * image.width * image.height
-    return few and is_light_paint(painted)
+    painted = _find_painted_pixels(image)
+    few = painted.size < _MAX_INK_SHARE * image.width * image.height
+    return few and _is_light_paint(painted)
 
 
-def find_painted_pixels(image: Image.Image) -> NDArray[np.uint8]:
+def _find_painted_pixels(image: Image.Image) -> NDArray[np.uint8]:
     """The grey levels (P,) of what is more opaque than clear in an "RGBA" picture."""
     grey = np.asarray(image.convert("RGB").convert("L"))
     return grey[np.asarray(image.getchannel("A")) > 127]
 
 
-def is_light_paint(painted: NDArray[np.uint8]) -> bool:
+def _is_light_paint(painted: NDArray[np.uint8]) -> bool:
     """Whether grey levels (P,) are light but for a few."""
-    return bool(painted.size and np.quantile(painted, 0.001) > LIGHT_LEVEL)
+    return bool(painted.size and np.quantile(painted, 0.001) > _LIGHT_LEVEL)
 
 
-def is_blank_on_white(image: Image.Image) -> bool:
+def _is_blank_on_white(image: Image.Image) -> bool:
     """Whether something is painted on a transparent picture, and nothing is seen of it on white."""
     alpha = np.asarray(image.getchannel("A"))
     if not (alpha > 127).any() or (alpha > 127).all():
         return False
-    return bool(np.asarray(put_on_ground(image, black=False)).min() > BLANK_LEVEL)
+    return bool(np.asarray(put_on_ground(image, black=False)).min() > _BLANK_LEVEL)
 
 
 class GroundScan:
@@ -83,8 +83,8 @@ class GroundScan:
         clear = image.convert("RGBA")
         if image.width and clear.getchannel("A").getextrema()[0] < 128:  # type: ignore[operator]
             self.seen += 1
-            self.light += is_light_paint(find_painted_pixels(clear))
-            self.drawings += is_light_drawing(clear)
+            self.light += _is_light_paint(_find_painted_pixels(clear))
+            self.drawings += _is_light_drawing(clear)
 
     def join(self, other: "GroundScan") -> None:
         """Takes in what another has seen."""
@@ -99,7 +99,7 @@ class GroundScan:
             return ""
         if not self.light:
             return WHITE
-        is_ink = 2 * self.drawings > self.light >= MIN_LIGHT_SHARE * self.seen
+        is_ink = 2 * self.drawings > self.light >= _MIN_LIGHT_SHARE * self.seen
         return BLACK if is_ink else MIXED
 
     def describe_ground(self) -> list[str]:

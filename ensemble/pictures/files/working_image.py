@@ -13,9 +13,9 @@ from ensemble.pictures.files import levels
 from ensemble.pictures.files.levels import STANDARD_LEVELS, LevelRange, Levels, PictureLevels
 from ensemble.pictures.files.transparency import has_transparency
 
-STRIP_PIXELS = 1_000_000  # pixels
+_STRIP_PIXELS = 1_000_000  # pixels
 # What an EXIF orientation asks for to be upright (CIPA DC-008, tag 274).
-EXIF_TRANSPOSES = {
+_EXIF_TRANSPOSES = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -37,7 +37,7 @@ def convert_to_working_size(
     are black and white, by `find_value_span` where they are not given.
     """
     factor = max(1, max(image.size) // longest)
-    image = reduce_image(image, factor, in_time, span or find_value_span(image))
+    image = _reduce_image(image, factor, in_time, span or find_value_span(image))
     if max(image.size) > longest:
         share = longest / max(image.size)
         width, height = (max(1, round(side * share)) for side in image.size)
@@ -45,10 +45,10 @@ def convert_to_working_size(
     return image.convert("RGB") if image.mode == "L" else image
 
 
-def reduce_image(image: Image.Image, factor: int, in_time: Callable[[], None], span: Levels | None) -> Image.Image:
+def _reduce_image(image: Image.Image, factor: int, in_time: Callable[[], None], span: Levels | None) -> Image.Image:
     """L, RGB or RGBA, one pixel for `factor` × `factor`, those at the edges of fewer."""
     width, height = image.size
-    rows = factor * max(1, STRIP_PIXELS // (width * factor))
+    rows = factor * max(1, _STRIP_PIXELS // (width * factor))
     if has_transparency(image):
         mode = "RGBA"
     else:  # Grey has one channel instead of three until it is small.
@@ -75,7 +75,7 @@ def find_value_span(image: Image.Image, of_dataset: PictureLevels = STANDARD_LEV
 def find_level_range(image: Image.Image) -> LevelRange:
     """The range of all numbers of a picture, strip by strip."""
     width, height = image.size
-    rows = max(1, STRIP_PIXELS // width)
+    rows = max(1, _STRIP_PIXELS // width)
     found = LevelRange()
     for top in range(0, height, rows):
         found.add(np.asarray(image.crop((0, top, width, min(top + rows, height)))))
@@ -84,5 +84,5 @@ def find_level_range(image: Image.Image) -> LevelRange:
 
 def orient_image_upright(image: Image.Image, orientation: int) -> Image.Image:
     """Turned or mirrored as an EXIF orientation asks; what is none of the eight asks nothing."""
-    turn = EXIF_TRANSPOSES.get(orientation)
+    turn = _EXIF_TRANSPOSES.get(orientation)
     return image if turn is None else image.transpose(turn)

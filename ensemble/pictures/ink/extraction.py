@@ -15,17 +15,17 @@ from ensemble.errors import ImageError
 from ensemble.pictures.ink import cut_outs, frames, patches, polarity, ruled_lines, specks
 from ensemble.pictures.ink import illumination as lights
 
-ANALYSIS_SIDE = 320  # longest side of the copy on which paper and polarity are found
-HIGH_THRESHOLD_FACTOR = 1.35  # times the threshold: what the surest pixel of a stroke has
-NOISE_FACTOR = 4.0  # deviations of the paper around it that ink is clear by
-MOST_GRAIN = 0.75  # of the core: chalk's own grain must not hide it
-GLOBAL_NOISE_FACTOR = 5.0  # the same for the whole picture's ink
-LOW_THRESHOLD_FACTOR = 0.5  # of the threshold: what a stroke may have between its surer places
-FRAGMENTATION_FACTOR = 2.5  # times as many components as there are with that: the stroke has come apart
-MAX_INK_GROWTH = 1.8  # times as much ink: with more it was paper
-MIN_RULED_SIDE = 220  # pixels, with its margin: smaller cut-outs have no printed lines
-INKS = ("auto", "dark", "light")
-FITS = ("crop", "whole")
+_ANALYSIS_SIDE = 320  # longest side of the copy on which paper and polarity are found
+_HIGH_THRESHOLD_FACTOR = 1.35  # times the threshold: what the surest pixel of a stroke has
+_NOISE_FACTOR = 4.0  # deviations of the paper around it that ink is clear by
+_MOST_GRAIN = 0.75  # of the core: chalk's own grain must not hide it
+_GLOBAL_NOISE_FACTOR = 5.0  # the same for the whole picture's ink
+_LOW_THRESHOLD_FACTOR = 0.5  # of the threshold: what a stroke may have between its surer places
+_FRAGMENTATION_FACTOR = 2.5  # times as many components as there are with that: the stroke has come apart
+_MAX_INK_GROWTH = 1.8  # times as much ink: with more it was paper
+_MIN_RULED_SIDE = 220  # pixels, with its margin: smaller cut-outs have no printed lines
+_INKS = ("auto", "dark", "light")
+_FITS = ("crop", "whole")
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class PictureOptions:
     fit: str = "crop"
 
     def __post_init__(self) -> None:
-        if self.ink not in INKS:
-            raise ImageError(f"Ink is one of {', '.join(INKS)}, not {self.ink!r}.")
-        if self.fit not in FITS:
-            raise ImageError(f"The fit is one of {', '.join(FITS)}, not {self.fit!r}.")
+        if self.ink not in _INKS:
+            raise ImageError(f"Ink is one of {', '.join(_INKS)}, not {self.ink!r}.")
+        if self.fit not in _FITS:
+            raise ImageError(f"The fit is one of {', '.join(_FITS)}, not {self.fit!r}.")
         if not -1 <= self.threshold <= 1:
             raise ImageError("The threshold has to lie between -1 and 1.")
         if self.crop is not None:
@@ -98,24 +98,24 @@ def find_ink(pixels: NDArray[np.uint8], choices: PictureOptions = PictureOptions
     if choices.ink == "auto":
         part, flattened = patches.flatten_patches(part)
     part, wide = cut_outs.add_paper_margin(part, choices.ink)
-    ink = extract_ink(part, choices, ruled=not wide or max(part.shape) > MIN_RULED_SIDE)
+    ink = _extract_ink(part, choices, ruled=not wide or max(part.shape) > _MIN_RULED_SIDE)
     own = slice(wide, -wide or None)
     grey, even = ink.grey[own, own], ink.even[own, own]
     return replace(ink, grey=grey, even=even, mask=ink.mask[own, own], patches=flattened, offset=(left, top))
 
 
-def extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bool = True) -> Ink:
+def _extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bool = True) -> Ink:
     """The ink of all of an upright picture uint8 (H, W, 3); printed lines are looked for if asked.
 
     In a small cut-out a digit's own side is as long and as straight as a printed line.
     """
     image = Image.fromarray(pixels)
-    factor = max(1, -(-max(image.size) // ANALYSIS_SIDE))
+    factor = max(1, -(-max(image.size) // _ANALYSIS_SIDE))
     weights = lights.compute_channel_weights(np.asarray(image.reduce(factor)))
     toned = lights.mix_to_gray(image, weights)
     look, copy = polarity.find_drawing_polarity(np.asarray(toned), choices.ink), 1.0
     if look is None:
-        small = np.asarray(lights.create_analysis_copy(toned, ANALYSIS_SIDE), np.float32) / np.float32(255)
+        small = np.asarray(lights.create_analysis_copy(toned, _ANALYSIS_SIDE), np.float32) / np.float32(255)
         copy = max(small.shape) / max(image.size)
         look = polarity.choose_polarity(small, choices.ink, copy)
     # Pencil and chalk leave grains, and sensors noise: less than a stroke wide, they blur away.
@@ -126,11 +126,11 @@ def extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bo
         toned = toned.filter(ImageFilter.BoxBlur(radius))
     grey = np.asarray(toned, np.float32) / np.float32(255)
     away = lights.compute_paper_contrast(grey, lights.enlarge_to_shape(look.paper, grey.shape), look.light)
-    ruled = ruled and (look.side > 0 or is_ink_spanning(away))
-    along, across = remove_printed_lines(away) if ruled else ([], [])
+    ruled = ruled and (look.side > 0 or _is_ink_spanning(away))
+    along, across = _remove_printed_lines(away) if ruled else ([], [])
     if look.score < 0 and choices.threshold >= 0:  # nothing but soft shadows
         away[:] = 0
-    even, mask, threshold = threshold_above_noise(away, choices.threshold)
+    even, mask, threshold = _threshold_above_noise(away, choices.threshold)
     for line in along:
         ruled_lines.mend_strokes(mask, line)
     for line in across:
@@ -150,13 +150,13 @@ def extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bo
     )
 
 
-def is_ink_spanning(away: NDArray[np.float32]) -> bool:
+def _is_ink_spanning(away: NDArray[np.float32]) -> bool:
     """Whether ink on bare paper stretches far enough for a printed line to be part of it."""
     ink = away > lights.MIN_INK_CONTRAST
     return max(ink.any(axis=0).mean(), ink.any(axis=1).mean()) >= ruled_lines.PARTIAL_SPAN_SHARE
 
 
-def remove_printed_lines(away: NDArray[np.float32]) -> tuple[list[ruled_lines.RuledLine], list[ruled_lines.RuledLine]]:
+def _remove_printed_lines(away: NDArray[np.float32]) -> tuple[list[ruled_lines.RuledLine], list[ruled_lines.RuledLine]]:
     """Erases printed lines from contrasts (H, W), in place; those along rows and along columns."""
     along = ruled_lines.find_ruled_lines(away)
     across = ruled_lines.find_ruled_lines(away.T)
@@ -179,7 +179,7 @@ def compute_crop_box(
     return left, top, max(right, left + 1), max(bottom, top + 1)
 
 
-def threshold_above_noise(
+def _threshold_above_noise(
     away: NDArray[np.float32], wish: float
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_], float]:
     """Contrast brought to 0 paper .. 1 ink, the ink in it, and the threshold that it is above.
@@ -190,33 +190,33 @@ def threshold_above_noise(
     """
     factor = 2.0**wish
     threshold = lights.THRESHOLD * factor
-    noise, level = estimate_noise_map(away, lights.estimate_core_contrast(away, lights.MIN_INK_CONTRAST)[0])
+    noise, level = _estimate_noise_map(away, lights.estimate_core_contrast(away, lights.MIN_INK_CONTRAST)[0])
     # Who asks for more ink on a sheet that seems blank is shown also what hardly stands out.
     for ease in (1.0, min(1.0, factor**2)):
         core, paper = lights.estimate_core_contrast(
-            away, ease * max(GLOBAL_NOISE_FACTOR * float(np.median(noise)), lights.MIN_INK_CONTRAST)
+            away, ease * max(_GLOBAL_NOISE_FACTOR * float(np.median(noise)), lights.MIN_INK_CONTRAST)
         )
         if core:
             break
     else:
         return np.zeros_like(away), np.zeros(away.shape, bool), threshold
     even = ((away - paper) / core).clip(0, 1).astype(np.float32)
-    grain = np.minimum(factor * (level - paper + NOISE_FACTOR * noise) / core, MOST_GRAIN).astype(np.float32)
+    grain = np.minimum(factor * (level - paper + _NOISE_FACTOR * noise) / core, _MOST_GRAIN).astype(np.float32)
     low: NDArray[np.float32] | float = threshold
     if grain.max() > threshold:
         low = np.maximum(lights.enlarge_to_shape(grain.clip(0, 1), away.shape), np.float32(threshold))
-    sure = even > min(0.95, HIGH_THRESHOLD_FACTOR * threshold)
+    sure = even > min(0.95, _HIGH_THRESHOLD_FACTOR * threshold)
     mask, components = specks.apply_hysteresis_threshold(even > low, sure)
-    if components >= FRAGMENTATION_FACTOR:
+    if components >= _FRAGMENTATION_FACTOR:
         # Grainy pencil and chalk come apart at pale places. Where a lower threshold finds far
         # fewer components with little more ink, these belong together.
-        whole, fewer = specks.apply_hysteresis_threshold(even > LOW_THRESHOLD_FACTOR * low, sure)
-        if components >= FRAGMENTATION_FACTOR * fewer and whole.sum() < MAX_INK_GROWTH * mask.sum():
+        whole, fewer = specks.apply_hysteresis_threshold(even > _LOW_THRESHOLD_FACTOR * low, sure)
+        if components >= _FRAGMENTATION_FACTOR * fewer and whole.sum() < _MAX_INK_GROWTH * mask.sum():
             mask = whole
     return even, mask, threshold
 
 
-def estimate_noise_map(away: NDArray[np.float32], core: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _estimate_noise_map(away: NDArray[np.float32], core: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Deviation of the paper's or the table's own grain around each place, and its level.
 
     Both on a coarse grid (h, w).
@@ -230,14 +230,14 @@ def estimate_noise_map(away: NDArray[np.float32], core: float) -> tuple[NDArray[
     here = sample[:-2, :-2]
     apart = np.abs(sample[2:, :-2] - here) + np.abs(sample[:-2, 2:] - here)
     # The sum of two such differences of normal noise has a median of 2.1 deviations.
-    fine = compute_tile_quantiles(apart, 0.5) / np.float32(2.1)
-    level = compute_tile_quantiles(here, 0.5)
-    coarse = level - np.maximum(compute_tile_quantiles(here, 0.16), 0)  # below 0 lies the foot of a shadow
+    fine = _compute_tile_quantiles(apart, 0.5) / np.float32(2.1)
+    level = _compute_tile_quantiles(here, 0.5)
+    coarse = level - np.maximum(_compute_tile_quantiles(here, 0.16), 0)  # below 0 lies the foot of a shadow
     paper = level < 0.3 * core
     return np.maximum(fine, np.where(paper, coarse, 0)), np.where(paper, level.clip(0), 0)
 
 
-def compute_tile_quantiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
+def _compute_tile_quantiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
     """The quantile of values (H, W) in each of a grid of tiles (h, w) 24 pixels wide or more."""
     rows, columns = (max(1, side // 24) for side in values.shape)
     deep, broad = values.shape[0] // rows, values.shape[1] // columns

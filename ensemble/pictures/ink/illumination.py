@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 Grey = NDArray[np.float32]
-LUMINANCE = (0.299, 0.587, 0.114)
+_LUMINANCE = (0.299, 0.587, 0.114)
 THRESHOLD = 0.42  # of the core of a stroke: what has more contrast is ink
 MIN_INK_CONTRAST = 0.045  # contrast below which nothing is ink: one grey in twenty
 CONTRAST_FLOOR = 0.12  # of full white: keeps the ratio of two blacks from being noise
@@ -31,7 +31,7 @@ def compute_channel_weights(small: NDArray[np.uint8]) -> tuple[float, float, flo
     red, green, blue = (small[..., c].astype(np.float32) for c in range(3))
     high, low = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
     if (high - low).max(initial=0) < 8:
-        return LUMINANCE
+        return _LUMINANCE
     size = max(3, max(small.shape[:2]) // 6)
     each = [(c - ndimage.uniform_filter(c, size)).ravel() for c in (red, green, blue)]
     away = np.maximum(np.maximum(np.abs(each[0]), np.abs(each[1])), np.abs(each[2]))
@@ -41,11 +41,11 @@ def compute_channel_weights(small: NDArray[np.uint8]) -> tuple[float, float, flo
     sign = np.sign(apart[ink][np.arange(ink.sum()), np.abs(apart[ink]).argmax(axis=1)])
     difference = (apart[ink] * sign[:, None]).mean(axis=0).clip(0)
     if not difference.any():
-        return LUMINANCE
+        return _LUMINANCE
     quiet = apart[away <= np.quantile(away, 0.6)]
     noise = quiet.var(axis=0) + 4.0
     weights = difference / noise
-    weights = 0.85 * weights / weights.sum() + 0.15 * np.array(LUMINANCE)
+    weights = 0.85 * weights / weights.sum() + 0.15 * np.array(_LUMINANCE)
     red_share, green_share, blue_share = (weights / weights.sum()).tolist()
     return red_share, green_share, blue_share
 

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from ensemble.pictures.ink import illumination as lights
 
 Grey = NDArray[np.float32]
-MOST_DARK = 0.7  # of what lies near sharp edges: real pictures have below 0.64 or above 0.75
-MIN_RIM_CONTRAST = 0.15  # of the core's contrast, a pixel: the rim of a shadow or gradient is softer
-MIN_PAPER_SHARE, MAX_PAPER_GRAIN = (0.6, 12)  # share of a drawing that is bare paper; greys that a camera adds to it
-MIN_EDGE_RATIO = 0.7  # of the edges of ink: those of shadows have up to 0.55, of filled strokes from 0.95
-SAME_INK_DISTANCE = 0.25  # of the way to paper: what is nearer to ink than this is ink, too
+_MOST_DARK = 0.7  # of what lies near sharp edges: real pictures have below 0.64 or above 0.75
+_MIN_RIM_CONTRAST = 0.15  # of the core's contrast, a pixel: the rim of a shadow or gradient is softer
+_MIN_PAPER_SHARE, _MAX_PAPER_GRAIN = (0.6, 12)  # share of a drawing that is bare paper; greys that a camera adds to it
+_MIN_EDGE_RATIO = 0.7  # of the edges of ink: those of shadows have up to 0.55, of filled strokes from 0.95
+_SAME_INK_DISTANCE = 0.25  # of the way to paper: what is nearer to ink than this is ink, too
 MOST_BORDER = 0.35  # of the picture's rim: what covers more is the table, not a large digit
-SQUARE_SHARES = (1 / 20, 1 / 9, 1 / 4, 1 / 2.2)  # of the longest side: squares that the strokes fit into
-MIN_SHAPE_SCORE = 0.3  # of a look's score: noise on a blank sheet in uneven light has half of it
-FILLED_SQUARE_SHARES = (1 / 1.4, 1.0, 2.0)  # the same for a filled shape, in whose middle the others fit, too
+_SQUARE_SHARES = (1 / 20, 1 / 9, 1 / 4, 1 / 2.2)  # of the longest side: squares that the strokes fit into
+_MIN_SHAPE_SCORE = 0.3  # of a look's score: noise on a blank sheet in uneven light has half of it
+_FILLED_SQUARE_SHARES = (1 / 1.4, 1.0, 2.0)  # the same for a filled shape, in whose middle the others fit, too
 
 
 class PolarityCandidate(NamedTuple):
@@ -49,27 +49,28 @@ def choose_polarity(small: Grey, ink: str, enlarged: float = 1.0) -> PolarityCan
     if ink == "auto":
         # Half the pixels a side tell the same in a quarter of the time.
         step = 2 if max(small.shape) > 160 else 1
-        light = compute_dark_side_share(small[::step, ::step], edges[::step, ::step]) > MOST_DARK
+        light = _compute_dark_side_share(small[::step, ::step], edges[::step, ::step]) > _MOST_DARK
     else:
         light = ink == "light"
     looks = [
-        evaluate_polarity(small, edges, light, share, MIN_RIM_CONTRAST / max(1.0, enlarged)) for share in SQUARE_SHARES
+        _evaluate_polarity(small, edges, light, share, _MIN_RIM_CONTRAST / max(1.0, enlarged))
+        for share in _SQUARE_SHARES
     ]
     best = max(range(len(looks)), key=lambda number: looks[number].score)
     while best + 1 < len(looks) and is_ink_outline(small, edges, looks[best], looks[best + 1]):
         best += 1
     # Where strokes cross they are wider than along their way, and must fit in there too.
-    while (stroke := estimate_typical_stroke(looks[best].mask)) * 2.6 > looks[best].side:
+    while (stroke := _estimate_typical_stroke(looks[best].mask)) * 2.6 > looks[best].side:
         if best + 1 == len(looks):
             break
         best += 1
     look = looks[best]
-    if is_filled_shape(small, look, looks[-1].paper):
+    if _is_filled_shape(small, look, looks[-1].paper):
         # Those beyond are asked about such shapes alone: in uneven light they show shadows.
-        for share in FILLED_SQUARE_SHARES:
-            wider = evaluate_polarity(small, edges, light, share, MIN_RIM_CONTRAST / max(1.0, enlarged))
+        for share in _FILLED_SQUARE_SHARES:
+            wider = _evaluate_polarity(small, edges, light, share, _MIN_RIM_CONTRAST / max(1.0, enlarged))
             if is_ink_outline(small, edges, look, wider):
-                look, stroke = wider, estimate_typical_stroke(wider.mask)
+                look, stroke = wider, _estimate_typical_stroke(wider.mask)
     return look._replace(stroke=stroke)
 
 
@@ -85,10 +86,10 @@ def find_drawing_polarity(toned: NDArray[np.uint8], ink: str) -> PolarityCandida
     """
     counts = np.bincount(toned.ravel(), minlength=256)
     paper = int(counts.argmax())
-    near = counts[max(paper - MAX_PAPER_GRAIN, 0) : paper + MAX_PAPER_GRAIN + 1].sum() - counts[paper]
-    if counts[paper] < MIN_PAPER_SHARE * toned.size or near > 0.01 * toned.size:
+    near = counts[max(paper - _MAX_PAPER_GRAIN, 0) : paper + _MAX_PAPER_GRAIN + 1].sum() - counts[paper]
+    if counts[paper] < _MIN_PAPER_SHARE * toned.size or near > 0.01 * toned.size:
         return None
-    lighter, darker = (counts[paper + MAX_PAPER_GRAIN + 1 :].sum(), counts[: max(paper - MAX_PAPER_GRAIN, 0)].sum())
+    lighter, darker = (counts[paper + _MAX_PAPER_GRAIN + 1 :].sum(), counts[: max(paper - _MAX_PAPER_GRAIN, 0)].sum())
     light = bool(lighter > darker) if ink == "auto" else ink == "light"
     other = darker if light else lighter
     if ink == "auto" and other > 0.1 * max(lighter, darker):
@@ -97,16 +98,16 @@ def find_drawing_polarity(toned: NDArray[np.uint8], ink: str) -> PolarityCandida
     return PolarityCandidate(light, 0, ground, np.zeros((1, 1), bool), 1.0)
 
 
-def is_filled_shape(small: Grey, candidate: PolarityCandidate, ground: Grey) -> bool:
+def _is_filled_shape(small: Grey, candidate: PolarityCandidate, ground: Grey) -> bool:
     """Whether somewhere the widest square's own paper is as dark as ink: it fits into a shape.
 
     What is left there is the shape without the square. Tables and shadows look the same here:
     `is_ink_outline` tells them apart, but for what noise on bare paper makes of them.
     """
-    if candidate.score < MIN_SHAPE_SCORE or candidate.mask.all():
+    if candidate.score < _MIN_SHAPE_SCORE or candidate.mask.all():
         return False
     ink, paper = (np.median(small[candidate.mask]), np.median(small[~candidate.mask]))
-    return bool((np.abs(ground - ink) < SAME_INK_DISTANCE * abs(paper - ink)).any())
+    return bool((np.abs(ground - ink) < _SAME_INK_DISTANCE * abs(paper - ink)).any())
 
 
 def is_ink_outline(small: Grey, edges: Grey, narrow: PolarityCandidate, wide: PolarityCandidate) -> bool:
@@ -123,15 +124,15 @@ def is_ink_outline(small: Grey, edges: Grey, narrow: PolarityCandidate, wide: Po
         return False
     if collect_border_pixels(more).mean() > MOST_BORDER or wide.mask.all():
         return False
-    new = find_ink_rim(wide.mask) & ~ndimage.binary_dilation(narrow.mask, np.ones((5, 5)))
-    if new.any() and edges[new].mean() < MIN_EDGE_RATIO * edges[find_ink_rim(narrow.mask)].mean():
+    new = _find_ink_rim(wide.mask) & ~ndimage.binary_dilation(narrow.mask, np.ones((5, 5)))
+    if new.any() and edges[new].mean() < _MIN_EDGE_RATIO * edges[_find_ink_rim(narrow.mask)].mean():
         return False
     ink, within = np.median(small[narrow.mask]), np.median(small[more])
     paper = np.median(small[~wide.mask])
-    return bool(abs(within - ink) < SAME_INK_DISTANCE * abs(paper - ink))
+    return bool(abs(within - ink) < _SAME_INK_DISTANCE * abs(paper - ink))
 
 
-def find_ink_rim(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _find_ink_rim(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The outermost pixels of ink that does not end with the picture."""
     from scipy import ndimage
 
@@ -143,7 +144,7 @@ def collect_border_pixels(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
 
 
-def estimate_typical_stroke(mask: NDArray[np.bool_]) -> float:
+def _estimate_typical_stroke(mask: NDArray[np.bool_]) -> float:
     """Typical width of a stroke, in pixels of the mask, from the distances to its edge."""
     from scipy import ndimage
 
@@ -158,7 +159,7 @@ def estimate_typical_stroke(mask: NDArray[np.bool_]) -> float:
     return float(2 * np.median(inside[ridge]))
 
 
-def compute_dark_side_share(small: Grey, edges: Grey) -> float:
+def _compute_dark_side_share(small: Grey, edges: Grey) -> float:
     """How much of what lies near sharp edges is on their dark side, 0..1; ink is the lesser part.
 
     Sides are told by the middle between the darkest and the lightest grey around (Bernsen,
@@ -169,7 +170,7 @@ def compute_dark_side_share(small: Grey, edges: Grey) -> float:
 
     sharp = edges > 0.5 * np.quantile(edges, 0.995)
     shares = []
-    for share in SQUARE_SHARES[2:]:
+    for share in _SQUARE_SHARES[2:]:
         side = max(3, round(share * max(small.shape)) | 1)
         near = ndimage.maximum_filter(sharp, side)
         low, high = ndimage.minimum_filter(small, side), ndimage.maximum_filter(small, side)
@@ -177,8 +178,8 @@ def compute_dark_side_share(small: Grey, edges: Grey) -> float:
     return float(np.mean(shares))
 
 
-def evaluate_polarity(
-    small: Grey, edges: Grey, light: bool, share: float, soft: float = MIN_RIM_CONTRAST
+def _evaluate_polarity(
+    small: Grey, edges: Grey, light: bool, share: float, soft: float = _MIN_RIM_CONTRAST
 ) -> PolarityCandidate:
     """Looks for ink of one polarity and of strokes narrower than a share of the picture."""
     side = max(3, round(share * max(small.shape)) | 1)
@@ -188,7 +189,7 @@ def evaluate_polarity(
     mask = away > level + lights.THRESHOLD * core if core else np.zeros(away.shape, bool)
     if not mask.any():
         return PolarityCandidate(light, side, ground, mask, 0.0)
-    outline = find_ink_rim(mask)
+    outline = _find_ink_rim(mask)
     if light:
         core /= 1 + core  # of the lighter side, as edges are and as for dark ink
     if edges[outline].mean() < soft * core:

@@ -12,15 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Away = NDArray[np.float32]
-STRIPS = 32
-MAX_TILT = 0.14  # tangent of the largest tilt: 8 degrees
-MAX_BEND = 2.0  # pixels, at a length of 1000, that a line may leave the course of its last strips
-MIN_PEAK_NOISE_RATIO = 4.0  # deviations of a strip's profile that a line stands out by
-FULL_SPAN_SHARE = 0.9  # share of the side that a single line spans
-PARTIAL_SPAN_SHARE, MIN_SIMILAR_LINES = 0.55, 4  # share that each of so many similar lines spans
-MAX_PEAKS_PER_STRIP = 90  # peaks of a strip that are followed, the highest ones
-MIN_STRIP_SHARE = 0.6  # share of the strips between its ends in which a line is seen
+_Away = NDArray[np.float32]
+_STRIPS = 32
+_MAX_TILT = 0.14  # tangent of the largest tilt: 8 degrees
+_MAX_BEND = 2.0  # pixels, at a length of 1000, that a line may leave the course of its last strips
+_MIN_PEAK_NOISE_RATIO = 4.0  # deviations of a strip's profile that a line stands out by
+_FULL_SPAN_SHARE = 0.9  # share of the side that a single line spans
+PARTIAL_SPAN_SHARE, _MIN_SIMILAR_LINES = 0.55, 4  # share that each of so many similar lines spans
+_MAX_PEAKS_PER_STRIP = 90  # peaks of a strip that are followed, the highest ones
+_MIN_STRIP_SHARE = 0.6  # share of the strips between its ends in which a line is seen
 
 
 class RuledLine(NamedTuple):
@@ -40,69 +40,69 @@ class RuledLine(NamedTuple):
     contrast: float
 
 
-class StripProfiles(NamedTuple):
+class _StripProfiles(NamedTuple):
     """Peaks of each strip's profile: their rows, refined, and how high they are."""
 
     strip_width: float
     rows: list[NDArray[np.floating]]
     heights: list[NDArray[np.floating]]
-    profile: Away
+    profile: _Away
 
 
-def find_ruled_lines(away: Away) -> list[RuledLine]:
+def find_ruled_lines(away: _Away) -> list[RuledLine]:
     """Printed lines nearly along the rows of a picture of contrasts float32 (H, W)."""
     height, width = away.shape
-    if width < 2 * STRIPS or height < 48:
+    if width < 2 * _STRIPS or height < 48:
         return []
-    profiles = find_strip_peaks(away)
+    profiles = _find_strip_peaks(away)
     # Far fewer strips have a peak at all in a drawing than a line would need.
-    if sum(rows.size > 0 for rows in profiles.rows) < PARTIAL_SPAN_SHARE * MIN_STRIP_SHARE * STRIPS:
+    if sum(rows.size > 0 for rows in profiles.rows) < PARTIAL_SPAN_SHARE * _MIN_STRIP_SHARE * _STRIPS:
         return []
     tracks: list[dict[int, int]] = []
     used: set[tuple[int, int]] = set()
-    for seed in (STRIPS // 2, STRIPS // 4, 3 * STRIPS // 4):
-        for peak in np.argsort(-profiles.heights[seed])[:MAX_PEAKS_PER_STRIP]:
+    for seed in (_STRIPS // 2, _STRIPS // 4, 3 * _STRIPS // 4):
+        for peak in np.argsort(-profiles.heights[seed])[:_MAX_PEAKS_PER_STRIP]:
             if (seed, int(peak)) not in used:
-                track = track_ruled_line(profiles, seed, int(peak), max(width, height))
-                if len(track) >= PARTIAL_SPAN_SHARE * MIN_STRIP_SHARE * STRIPS:
+                track = _track_ruled_line(profiles, seed, int(peak), max(width, height))
+                if len(track) >= PARTIAL_SPAN_SHARE * _MIN_STRIP_SHARE * _STRIPS:
                     used |= set(track.items())
                     tracks.append(track)
-    lines = [line for track in tracks if (line := fit_ruled_line(profiles, track, away)) is not None]
-    return sorted(filter_ruled_lines(lines, width), key=lambda line: float(line.rows.mean()))
+    lines = [line for track in tracks if (line := _fit_ruled_line(profiles, track, away)) is not None]
+    return sorted(_filter_ruled_lines(lines, width), key=lambda line: float(line.rows.mean()))
 
 
-def find_strip_peaks(away: Away) -> StripProfiles:
-    """Local maxima of the mean over each of `STRIPS` vertical strips, clear of its noise."""
+def _find_strip_peaks(away: _Away) -> _StripProfiles:
+    """Local maxima of the mean over each of `_STRIPS` vertical strips, clear of its noise."""
     from scipy import ndimage
 
     height, width = away.shape
-    wide = width // STRIPS
-    left = (width - wide * STRIPS) // 2
-    cut = away[:, left : left + wide * STRIPS]
+    wide = width // _STRIPS
+    left = (width - wide * _STRIPS) // 2
+    cut = away[:, left : left + wide * _STRIPS]
     if cut.strides[0] < cut.strides[1]:  # a transposed view: summed in the order of its memory
-        profile = cut.T.reshape(STRIPS, wide, height).mean(axis=1).T
+        profile = cut.T.reshape(_STRIPS, wide, height).mean(axis=1).T
     else:
-        profile = cut.reshape(height, STRIPS, wide).mean(axis=2)
+        profile = cut.reshape(height, _STRIPS, wide).mean(axis=2)
     smooth = ndimage.uniform_filter1d(profile, 3, axis=0)
     around = ndimage.uniform_filter1d(profile, max(15, height // 40) | 1, axis=0)
     apart = smooth - around
     noise = 1.4826 * np.median(np.abs(apart - np.median(apart, axis=0)), axis=0) + 1e-3
-    top = (apart == ndimage.maximum_filter1d(apart, 7, axis=0)) & (apart > MIN_PEAK_NOISE_RATIO * noise)
-    rows = [np.flatnonzero(top[:, strip]) for strip in range(STRIPS)]
+    top = (apart == ndimage.maximum_filter1d(apart, 7, axis=0)) & (apart > _MIN_PEAK_NOISE_RATIO * noise)
+    rows = [np.flatnonzero(top[:, strip]) for strip in range(_STRIPS)]
     heights = [apart[row, strip] for strip, row in enumerate(rows)]
-    return StripProfiles(wide, [row.astype(float) for row in rows], heights, apart)
+    return _StripProfiles(wide, [row.astype(float) for row in rows], heights, apart)
 
 
-def track_ruled_line(profiles: StripProfiles, seed: int, peak: int, longest: int) -> dict[int, int]:
+def _track_ruled_line(profiles: _StripProfiles, seed: int, peak: int, longest: int) -> dict[int, int]:
     """Strip: number of its peak, for the line through one peak of the strip `seed`."""
     track = {seed: peak}
-    reach = MAX_TILT * profiles.strip_width + 1
-    tight = 1.0 + MAX_BEND * longest / 1000
+    reach = _MAX_TILT * profiles.strip_width + 1
+    tight = 1.0 + _MAX_BEND * longest / 1000
     for step in (1, -1):
         missed, strip = 0, seed + step
-        while 0 <= strip < STRIPS and missed < 5:
-            expected, room = predict_line_course(profiles, track, strip, reach, tight)
-            nearest_peak = find_nearest_peak(profiles, strip, expected, room, profiles.heights[seed][peak])
+        while 0 <= strip < _STRIPS and missed < 5:
+            expected, room = _predict_line_course(profiles, track, strip, reach, tight)
+            nearest_peak = _find_nearest_peak(profiles, strip, expected, room, profiles.heights[seed][peak])
             if nearest_peak is None:
                 missed += 1
             else:
@@ -111,8 +111,8 @@ def track_ruled_line(profiles: StripProfiles, seed: int, peak: int, longest: int
     return track
 
 
-def predict_line_course(
-    profiles: StripProfiles, track: dict[int, int], strip: int, reach: float, tight: float
+def _predict_line_course(
+    profiles: _StripProfiles, track: dict[int, int], strip: int, reach: float, tight: float
 ) -> tuple[float, float]:
     """Where a track should cross a strip, and how far from there it may."""
     near = sorted(track, key=lambda other: abs(other - strip))[:6]
@@ -127,7 +127,7 @@ def predict_line_course(
     return float(level - slope * mean), tight + 0.25 * away
 
 
-def find_nearest_peak(profiles: StripProfiles, strip: int, row: float, room: float, height: float) -> int | None:
+def _find_nearest_peak(profiles: _StripProfiles, strip: int, row: float, room: float, height: float) -> int | None:
     """The peak of a strip nearest to a row, if one of a like height is in reach."""
     rows, heights = profiles.rows[strip], profiles.heights[strip]
     if not rows.size:
@@ -137,15 +137,15 @@ def find_nearest_peak(profiles: StripProfiles, strip: int, row: float, room: flo
     return best if off[best] <= room else None
 
 
-def fit_ruled_line(profiles: StripProfiles, track: dict[int, int], away: Away) -> RuledLine | None:
+def _fit_ruled_line(profiles: _StripProfiles, track: dict[int, int], away: _Away) -> RuledLine | None:
     """The smooth curve through a track's peaks; None if it is not one thin line."""
     height, width = away.shape
     strips = np.array(sorted(track))
-    left = (width - profiles.strip_width * STRIPS) / 2
+    left = (width - profiles.strip_width * _STRIPS) / 2
     columns = left + (strips + 0.5) * profiles.strip_width
     rows = np.array([profiles.rows[strip][track[strip]] for strip in strips])
     ends = strips[0] * profiles.strip_width, (strips[-1] + 1) * profiles.strip_width + 2 * left
-    if len(strips) < MIN_STRIP_SHARE * (strips[-1] - strips[0] + 1):
+    if len(strips) < _MIN_STRIP_SHARE * (strips[-1] - strips[0] + 1):
         return None
     centred = columns / width - 0.5
     curve = np.polyfit(centred, rows, 2)
@@ -157,10 +157,10 @@ def fit_ruled_line(profiles: StripProfiles, track: dict[int, int], away: Away) -
     course = np.polyval(curve, np.arange(width) / width - 0.5)
     if course.min() < 1 or course.max() > height - 2:
         course = course.clip(1, height - 2)
-    return measure_ruled_line(away, course, int(ends[0]), int(min(width, ends[1])))
+    return _measure_ruled_line(away, course, int(ends[0]), int(min(width, ends[1])))
 
 
-def measure_ruled_line(away: Away, course: NDArray[np.floating], start: int, stop: int) -> RuledLine | None:
+def _measure_ruled_line(away: _Away, course: NDArray[np.floating], start: int, stop: int) -> RuledLine | None:
     """The line's width and contrast, from the rows around its course; None for a thick one."""
     height = len(away)
     most = max(3, round(0.009 * max(away.shape)))
@@ -183,14 +183,14 @@ def measure_ruled_line(away: Away, course: NDArray[np.floating], start: int, sto
     return RuledLine(course + shift, start, stop, half, float(peak))
 
 
-def filter_ruled_lines(lines: list[RuledLine], width: int) -> list[RuledLine]:
+def _filter_ruled_lines(lines: list[RuledLine], width: int) -> list[RuledLine]:
     """Those that run through the picture, and those of which there are several alike."""
     span = np.array([line.stop - line.start for line in lines]) / max(1, width)
     slope = np.array([line.rows[-1] - line.rows[0] for line in lines]) / max(1, width)
     alike = [(np.abs(slope - own) < 0.02).sum() for own in slope]
     kept: list[RuledLine] = []
     for line, share, like in zip(lines, span, alike, strict=True):
-        if share >= FULL_SPAN_SHARE or (share >= PARTIAL_SPAN_SHARE and like >= MIN_SIMILAR_LINES):
+        if share >= _FULL_SPAN_SHARE or (share >= PARTIAL_SPAN_SHARE and like >= _MIN_SIMILAR_LINES):
             new = all(np.abs(line.rows - other.rows).mean() > line.half_width + 2 for other in kept)
             if new:
                 kept.append(line)
@@ -206,7 +206,7 @@ def select_line_pixels(line: RuledLine, height: int) -> tuple[NDArray[np.intp], 
     return rows.clip(0, height - 1), columns[None]
 
 
-def erase_ruled_line(away: Away, line: RuledLine) -> None:
+def erase_ruled_line(away: _Away, line: RuledLine) -> None:
     """Puts paper where a line is, in place; what is far darker than the line is ink and stays."""
     rows, columns = select_line_pixels(line, len(away))
     under = away[rows, columns]
@@ -228,13 +228,13 @@ def mend_strokes(mask: NDArray[np.bool_], line: RuledLine) -> None:
         return
     joined = np.zeros_like(strip)
     for lean in (-1.0, -0.5, 0.0, 0.5, 1.0):
-        joined |= ndimage.binary_closing(strip, build_slanted_segment(2 * half + 2, lean))
+        joined |= ndimage.binary_closing(strip, _build_slanted_segment(2 * half + 2, lean))
     inner = np.abs(reach) <= half
     strip[inner] |= joined[inner]
     mask[rows, columns[None]] = strip
 
 
-def build_slanted_segment(length: int, lean: float) -> NDArray[np.bool_]:
+def _build_slanted_segment(length: int, lean: float) -> NDArray[np.bool_]:
     """A one pixel wide segment of so many rows that leans by columns for each row."""
     steps = np.rint(np.arange(length) * lean).astype(int)
     segment = np.zeros((length, int(steps.max() - steps.min()) + 1), bool)

@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.floating]
-MAX_SPECK_SIZE = 0.14  # of the usual height: what is smaller in both directions is a speck
-MAX_DUST_SHARE = 0.02  # of the ink of the largest component
-MIN_WIDTH_RATIO = 0.38  # of the pen's width: what is thinner is a crease, or the edge of a sheet
-SOLID_FILL_SHARE = 0.68  # of its box: what fills more, and is as high as it is wide, is a dot or a hole
-MAX_RIM_WIDTHS = 3.0  # widths of a stroke along the border: a stroke that is cut there touches it for less
-MIN_READABLE_SIDE = 8  # pixels: where nothing is longer, there is nothing to be read
-BORDER_MARGIN = 0.006  # of the picture: what comes so near to its side reaches it
-MAX_LINE_THICKNESS = 0.12  # of its length: the box of a printed line is no thicker
-LENGTH_RATIO_ABOVE, LENGTH_RATIO_BESIDE = (1.2, 1.4)  # lengths of the rest: a line over it, or beside it, is longer
-MIN_LINE_GAPS = (0.5, 1.5)  # widths of that line, and how far it is from the rest: over, and beside it
+_MAX_SPECK_SIZE = 0.14  # of the usual height: what is smaller in both directions is a speck
+_MAX_DUST_SHARE = 0.02  # of the ink of the largest component
+_MIN_WIDTH_RATIO = 0.38  # of the pen's width: what is thinner is a crease, or the edge of a sheet
+_SOLID_FILL_SHARE = 0.68  # of its box: what fills more, and is as high as it is wide, is a dot or a hole
+_MAX_RIM_WIDTHS = 3.0  # widths of a stroke along the border: a stroke that is cut there touches it for less
+_MIN_READABLE_SIDE = 8  # pixels: where nothing is longer, there is nothing to be read
+_BORDER_MARGIN = 0.006  # of the picture: what comes so near to its side reaches it
+_MAX_LINE_THICKNESS = 0.12  # of its length: the box of a printed line is no thicker
+_LENGTH_RATIO_ABOVE, _LENGTH_RATIO_BESIDE = (1.2, 1.4)  # lengths of the rest: a line over it, or beside it, is longer
+_MIN_LINE_GAPS = (0.5, 1.5)  # widths of that line, and how far it is from the rest: over, and beside it
 
 
 @dataclass(frozen=True, eq=False)
-class ComponentMeasures:
+class _ComponentMeasures:
     """Figures of a mask's P connected components: arrays (P,) by the component's label less one."""
 
     areas: Values
@@ -48,17 +48,17 @@ def remove_specks(mask: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], float]:
     top, left, bottom, right = rows[0], columns[0], rows[-1] + 1, columns[-1] + 1
     cut = np.ascontiguousarray(mask[top:bottom, left:right])
     labels, count = ndimage.label(cut, np.ones((3, 3), np.uint8))
-    components = measure_components(labels, count, collect_border_labels(labels, (top, left), mask.shape))
-    stays = select_pen_strokes(components)
-    if components.extents[stays].max(initial=0) < min(MIN_READABLE_SIDE, 0.2 * max(mask.shape)):
+    components = _measure_components(labels, count, _collect_border_labels(labels, (top, left), mask.shape))
+    stays = _select_pen_strokes(components)
+    if components.extents[stays].max(initial=0) < min(_MIN_READABLE_SIDE, 0.2 * max(mask.shape)):
         stays[:] = False
     cleaned = np.zeros_like(mask)
     cleaned[top:bottom, left:right] = np.concatenate([[False], stays])[labels]
     weights = components.areas * stays
-    return cleaned, weighted_median(components.widths, weights)
+    return cleaned, _weighted_median(components.widths, weights)
 
 
-def collect_border_labels(
+def _collect_border_labels(
     labels: NDArray[np.integer], corner: tuple[int, int], shape: tuple[int, ...]
 ) -> list[NDArray[np.integer]]:
     """The labels along the picture's four sides, and along four lines a little inside of them.
@@ -70,17 +70,17 @@ def collect_border_labels(
     """
     border_labels: list[NDArray[np.integer]] = []
     for axis in (0, 1):
-        inside = round(BORDER_MARGIN * shape[axis])
+        inside = round(_BORDER_MARGIN * shape[axis])
         for place in {0, inside, shape[axis] - 1 - inside, shape[axis] - 1}:
             if 0 <= place - corner[axis] < labels.shape[axis]:
                 border_labels.append(np.asarray(labels.take(place - corner[axis], axis)))
     return border_labels
 
 
-def measure_components(
+def _measure_components(
     labels: NDArray[np.integer], count: int, borders: list[NDArray[np.integer]]
-) -> ComponentMeasures:
-    """Figures of each of `count` components; `borders` as `collect_border_labels` gives them."""
+) -> _ComponentMeasures:
+    """Figures of each of `count` components; `borders` as `_collect_border_labels` gives them."""
     from scipy import ndimage
 
     padded = np.pad(labels, 1)
@@ -99,27 +99,29 @@ def measure_components(
     boxes = np.array([(y.start, x.start, y.stop, x.stop) for y, x in ndimage.find_objects(labels)], float)
     # Outlines on a grid are 4/π as long as the curve, over all directions.
     widths = 2 * areas / (outline[1:] * np.pi / 4)
-    return ComponentMeasures(areas, widths, boxes.reshape(-1, 4), contacts[1:])
+    return _ComponentMeasures(areas, widths, boxes.reshape(-1, 4), contacts[1:])
 
 
-def select_pen_strokes(components: ComponentMeasures) -> NDArray[np.bool_]:
+def _select_pen_strokes(components: _ComponentMeasures) -> NDArray[np.bool_]:
     """Which components are strokes of the pen."""
-    stays = exclude_border_components(components)
-    stays &= ~find_printed_lines(components, stays)
-    solid = find_solid_shapes(components) & stays
+    stays = _exclude_border_components(components)
+    stays &= ~_find_printed_lines(components, stays)
+    solid = _find_solid_shapes(components) & stays
     if (stays & ~solid).any():
         stays &= ~solid
     weights = components.areas * stays
-    pen, tall = (weighted_median(components.widths, weights), weighted_median(components.extents, weights))
-    speck = (components.extents < MAX_SPECK_SIZE * tall) | (components.areas < MAX_DUST_SHARE * weights.max(initial=0))
+    pen, tall = (_weighted_median(components.widths, weights), _weighted_median(components.extents, weights))
+    speck = (components.extents < _MAX_SPECK_SIZE * tall) | (
+        components.areas < _MAX_DUST_SHARE * weights.max(initial=0)
+    )
     speck &= components.extents < 0.5 * tall
-    return stays & ~speck & (components.widths >= MIN_WIDTH_RATIO * pen)
+    return stays & ~speck & (components.widths >= _MIN_WIDTH_RATIO * pen)
 
 
-def exclude_border_components(components: ComponentMeasures) -> NDArray[np.bool_]:
+def _exclude_border_components(components: _ComponentMeasures) -> NDArray[np.bool_]:
     """All but what lies along the border, or reaches it and was not drawn by the pen inside."""
     touching = components.contacts > 0
-    along = components.contacts > np.maximum(MAX_RIM_WIDTHS * components.widths, 0.25 * components.extents)
+    along = components.contacts > np.maximum(_MAX_RIM_WIDTHS * components.widths, 0.25 * components.extents)
     stays = ~along
     inner = ~touching
     weights = components.areas * inner
@@ -127,14 +129,14 @@ def exclude_border_components(components: ComponentMeasures) -> NDArray[np.bool_
     stays &= ~(shorn & (components.areas < 0.3 * weights.max(initial=0)))
     if not weights.any():
         return stays if stays.any() else np.ones_like(stays)
-    pen, tall = (weighted_median(components.widths, weights), weighted_median(components.extents, weights))
+    pen, tall = (_weighted_median(components.widths, weights), _weighted_median(components.extents, weights))
     other = (components.widths > 1.5 * pen) | (components.widths < 0.6 * pen)
     if tall > 0.2 * (components.extents * touching).max(initial=0):
         stays &= ~(touching & other)
     return stays
 
 
-def find_printed_lines(components: ComponentMeasures, stays: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _find_printed_lines(components: _ComponentMeasures, stays: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Straight lines that all shorter ink lies beside, at some distance.
 
     What is left of a form's or a table's frame around one cell: in a picture of the cell alone the
@@ -142,34 +144,34 @@ def find_printed_lines(components: ComponentMeasures, stays: NDArray[np.bool_]) 
     """
     line_mask = np.zeros(len(stays), bool)
     for line in np.flatnonzero(stays):
-        rest = components.boxes[stays & (components.extents * LENGTH_RATIO_ABOVE < components.extents[line])]
+        rest = components.boxes[stays & (components.extents * _LENGTH_RATIO_ABOVE < components.extents[line])]
         if not len(rest):
             continue
         own = components.boxes[line]
         hull = np.concatenate([rest[:, :2].min(axis=0), rest[:, 2:].max(axis=0)])
         long, thick = own[2:] - own[:2], components.areas[line] / max(components.extents[line], 1)
         for along, beyond, away in (
-            (0, LENGTH_RATIO_BESIDE, MIN_LINE_GAPS[1]),
-            (1, LENGTH_RATIO_ABOVE, MIN_LINE_GAPS[0]),
+            (0, _LENGTH_RATIO_BESIDE, _MIN_LINE_GAPS[1]),
+            (1, _LENGTH_RATIO_ABOVE, _MIN_LINE_GAPS[0]),
         ):
             other, length = 1 - along, long[along]
             within = own[along] <= hull[along] and hull[along + 2] <= own[along + 2]
             gap = max(own[other] - hull[other + 2], hull[other] - own[other + 2])
-            thin = max(long[other], 2 * thick) <= MAX_LINE_THICKNESS * length + 1
+            thin = max(long[other], 2 * thick) <= _MAX_LINE_THICKNESS * length + 1
             longer = length >= beyond * (hull[along + 2] - hull[along])
             line_mask[line] |= thin and within and longer and gap > away * thick
     return line_mask
 
 
-def find_solid_shapes(components: ComponentMeasures) -> NDArray[np.bool_]:
+def _find_solid_shapes(components: _ComponentMeasures) -> NDArray[np.bool_]:
     """Components that are solid and round or square, as holes of a binder are."""
     high = components.boxes[:, 2] - components.boxes[:, 0]
     wide = components.boxes[:, 3] - components.boxes[:, 1]
     square = np.minimum(high, wide) > 0.7 * np.maximum(high, wide)
-    return square & (components.areas > SOLID_FILL_SHARE * high * wide)
+    return square & (components.areas > _SOLID_FILL_SHARE * high * wide)
 
 
-def weighted_median(values: Values, weights: Values) -> float:
+def _weighted_median(values: Values, weights: Values) -> float:
     """The median of values (P,) by weights; 0 where all weights are 0."""
     order = np.argsort(values)
     summed = np.cumsum(weights[order])

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ensemble.pictures.segmentation.components import Box
 from ensemble.pictures.segmentation.mnist_form import find_ink_box
 
-INK_LEVEL = 60  # of 255: between two digits a pixel apart it is darker
-MIN_DIGIT_HEIGHT = 0.55  # of the ink's height: what is lower is a piece of a digit
+_INK_LEVEL = 60  # of 255: between two digits a pixel apart it is darker
+_MIN_DIGIT_HEIGHT = 0.55  # of the ink's height: what is lower is a piece of a digit
 
 
 def split_adjacent_digits(image: NDArray[np.uint8]) -> list[tuple[Box, NDArray[np.uint8]]]:
@@ -26,13 +26,13 @@ def split_adjacent_digits(image: NDArray[np.uint8]) -> list[tuple[Box, NDArray[n
     Returns:
       For each the box of its ink (left, top, right, bottom) and uint8 (H, w), its columns alone.
     """
-    between = find_digit_gaps(image > INK_LEVEL)
+    between = _find_digit_gaps(image > _INK_LEVEL)
     if not between:
         return []
     digits = []
     for left, right in zip([0, *between], [*between, image.shape[1]], strict=True):
         cut = np.ascontiguousarray(image[:, left:right])
-        inside = find_ink_box(cut > INK_LEVEL)
+        inside = find_ink_box(cut > _INK_LEVEL)
         if inside is None or find_ink_box(cut > 127) is None:  # too faint to be laid out again
             return []
         west, north, east, south = inside
@@ -40,7 +40,7 @@ def split_adjacent_digits(image: NDArray[np.uint8]) -> list[tuple[Box, NDArray[n
     return digits
 
 
-def find_digit_gaps(ink: NDArray[np.bool_]) -> list[int]:
+def _find_digit_gaps(ink: NDArray[np.bool_]) -> list[int]:
     """The columns between digits that stand apart, rising; none where there is one digit.
 
     Args:
@@ -52,7 +52,7 @@ def find_digit_gaps(ink: NDArray[np.bool_]) -> list[int]:
     box = find_ink_box(ink)
     if count < 2 or box is None:
         return []
-    tall = MIN_DIGIT_HEIGHT * (box[3] - box[1])
+    tall = _MIN_DIGIT_HEIGHT * (box[3] - box[1])
     spans = sorted(
         (columns.start, columns.stop)
         for rows, columns in ndimage.find_objects(labels)

@@ -20,11 +20,11 @@ from ensemble.pictures.segmentation.reading_order import determine_reading_order
 from ensemble.pictures.segmentation.touching_digits import ClassifyDigits, split_touching_digits
 
 MAX_MARKS = 100
-MAX_SOFT_SIDE = 240  # pixels: what is larger has edges enough without soft ones
-SURROUND_SHARE = 0.15  # of a mark's longer side: so far from it the paper is looked at
-PAPER_TOLERANCE = 0.15  # of full ink: bare paper is of one lightness, whatever falls on it, within that
-MIN_LOOP_SHARE = 0.004  # of a mark's box: what ink goes around is no smaller
-SOFT_EDGES = 2  # pixels around ink in which edges fade
+_MAX_SOFT_SIDE = 240  # pixels: what is larger has edges enough without soft ones
+_SURROUND_SHARE = 0.15  # of a mark's longer side: so far from it the paper is looked at
+_PAPER_TOLERANCE = 0.15  # of full ink: bare paper is of one lightness, whatever falls on it, within that
+_MIN_LOOP_SHARE = 0.004  # of a mark's box: what ink goes around is no smaller
+_SOFT_EDGES = 2  # pixels around ink in which edges fade
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Mark:
 
 
 @dataclass(frozen=True, eq=False)
-class InkPiece:
+class _InkPiece:
     """The ink of one mark in the working picture.
 
     Attributes:
@@ -76,8 +76,8 @@ def find_marks(
       decide: as `split_touching_digits` takes it.
     """
     components = find_connected_components(ink.mask, ink.stroke)
-    notes = list(describe_surroundings(ink))
-    pieces = [extract_ink_piece(ink, components, group) for group in group_components(components)]
+    notes = list(_describe_surroundings(ink))
+    pieces = [_extract_ink_piece(ink, components, group) for group in group_components(components)]
     solid = [fill_outline(piece.cut) for piece in pieces]
     outlines = sum(new is not piece.cut for new, piece in zip(solid, pieces, strict=True))
     if outlines:
@@ -88,17 +88,17 @@ def find_marks(
     pieces = [piece for piece, keep in zip(pieces, digits, strict=True) if keep]
     notes += clutter_notes
     if len(pieces) <= MAX_MARKS:
-        pieces = [digit for number, piece in enumerate(pieces) for digit in split_ink_piece(piece, decide, number)]
+        pieces = [digit for number, piece in enumerate(pieces) for digit in _split_ink_piece(piece, decide, number)]
     if len(pieces) > MAX_MARKS:
         notes.append(f"{len(pieces)} marks: the {MAX_MARKS} largest were read.")
         pieces = sorted(pieces, key=lambda piece: piece.box[1] - piece.box[3])[:MAX_MARKS]
     if not pieces:
         return (), ("No ink was found.", *notes)
     order, lines = determine_reading_order(np.array([piece.box for piece in pieces], np.intp))
-    return tuple(build_mark(pieces[k], int(lines[k]), ink, scale) for k in order), tuple(notes)
+    return tuple(_build_mark(pieces[k], int(lines[k]), ink, scale) for k in order), tuple(notes)
 
 
-def describe_surroundings(ink: Ink) -> tuple[str, ...]:
+def _describe_surroundings(ink: Ink) -> tuple[str, ...]:
     """A note on each kind of thing around the ink that was taken for no part of it."""
     notes = []
     if ink.patches:
@@ -110,24 +110,24 @@ def describe_surroundings(ink: Ink) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def extract_ink_piece(ink: Ink, components: ConnectedComponents, group: list[int]) -> InkPiece:
+def _extract_ink_piece(ink: Ink, components: ConnectedComponents, group: list[int]) -> _InkPiece:
     """The components of one digit, cut from the picture, with soft edges where it is small."""
     left, top, right, bottom = components.boxes[group[0]].tolist()
     for k in group[1:]:
         left, top, right, bottom = compute_union_box((left, top, right, bottom), tuple(components.boxes[k]))
     tall, broad = ink.mask.shape
-    soft = SOFT_EDGES if max(right - left, bottom - top) < MAX_SOFT_SIDE else 0
+    soft = _SOFT_EDGES if max(right - left, bottom - top) < _MAX_SOFT_SIDE else 0
     left, top = max(left - soft, 0), max(top - soft, 0)
     right, bottom = min(right + soft, broad), min(bottom + soft, tall)
     rows, columns = slice(top, bottom), slice(left, right)
     own = components.paint_mask(group, (left, top, right, bottom))
     cut = own.astype(np.uint8) * np.uint8(255)
     if soft:
-        cut = soften_edges(own, ink.mask[rows, columns], ink.even[rows, columns], ink.threshold)
-    return create_ink_piece(cut, left, top)
+        cut = _soften_edges(own, ink.mask[rows, columns], ink.even[rows, columns], ink.threshold)
+    return _create_ink_piece(cut, left, top)
 
 
-def soften_edges(
+def _soften_edges(
     own: NDArray[np.bool_], ink: NDArray[np.bool_], even: NDArray[np.float32], threshold: float
 ) -> NDArray[np.uint8]:
     """How much of each pixel a digit covers, from how dark it is: half of it at the threshold.
@@ -147,23 +147,23 @@ def soften_edges(
     return np.where(own, inside.clip(128, 255), outside).astype(np.uint8)
 
 
-def split_ink_piece(piece: InkPiece, decide: ClassifyDigits | None, number: int) -> list[InkPiece]:
+def _split_ink_piece(piece: _InkPiece, decide: ClassifyDigits | None, number: int) -> list[_InkPiece]:
     """The digits of a piece, if it is of several that touch; otherwise the piece itself."""
     cuts = split_touching_digits(piece.cut, decide)
     if len(cuts) == 1:
         return [piece]
     inside = find_ink_box(piece.cut > 127) or (0, 0, 0, 0)
     x, y = piece.box[0] - inside[0], piece.box[1] - inside[1]
-    return [create_ink_piece(cut, x, y, number) for cut in cuts]
+    return [_create_ink_piece(cut, x, y, number) for cut in cuts]
 
 
-def create_ink_piece(cut: NDArray[np.uint8], x: int, y: int, number: int = -1) -> InkPiece:
+def _create_ink_piece(cut: NDArray[np.uint8], x: int, y: int, number: int = -1) -> _InkPiece:
     """A piece whose array begins at pixel (x, y) of the working picture."""
     left, top, right, bottom = find_ink_box(cut > 127) or (0, 0, 1, 1)
-    return InkPiece((left + x, top + y, right + x, bottom + y), cut, number)
+    return _InkPiece((left + x, top + y, right + x, bottom + y), cut, number)
 
 
-def build_mark(piece: InkPiece, line: int, ink: Ink, scale: float) -> Mark:
+def _build_mark(piece: _InkPiece, line: int, ink: Ink, scale: float) -> Mark:
     """A piece as a mark, its box in the original picture."""
     left, top = ink.offset
     west, north, east, south = piece.box
@@ -173,8 +173,8 @@ def build_mark(piece: InkPiece, line: int, ink: Ink, scale: float) -> Mark:
         round((east + left) * scale),
         round((south + top) * scale),
     )
-    ground = measure_non_paper(ink, piece.box)
-    around_in = count_loops(piece.cut)
+    ground = _measure_non_paper(ink, piece.box)
+    around_in = _count_loops(piece.cut)
     return Mark(
         box=box,
         line=line,
@@ -186,7 +186,7 @@ def build_mark(piece: InkPiece, line: int, ink: Ink, scale: float) -> Mark:
     )
 
 
-def count_loops(cut: NDArray[np.uint8]) -> int:
+def _count_loops(cut: NDArray[np.uint8]) -> int:
     """How many places ink uint8 (h, w) goes around; the grain of a pencil leaves smaller ones."""
     from scipy import ndimage
 
@@ -195,10 +195,10 @@ def count_loops(cut: NDArray[np.uint8]) -> int:
     if count < 2:
         return 0
     areas = np.bincount(ground.ravel())[2:]  # 0 is ink, and 1 what is around it
-    return int((areas > MIN_LOOP_SHARE * (right - left) * (bottom - top)).sum())
+    return int((areas > _MIN_LOOP_SHARE * (right - left) * (bottom - top)).sum())
 
 
-def measure_non_paper(ink: Ink, box: Box) -> float:
+def _measure_non_paper(ink: Ink, box: Box) -> float:
     """How much around a mark's ink is neither ink nor bare paper, in [0, 1].
 
     Ink ends at paper, and what is left between them is the edge of a stroke, which does not count
@@ -208,10 +208,10 @@ def measure_non_paper(ink: Ink, box: Box) -> float:
     from scipy import ndimage
 
     left, top, right, bottom = box
-    room = max(4, round(ink.stroke), round(SURROUND_SHARE * max(right - left, bottom - top)))
+    room = max(4, round(ink.stroke), round(_SURROUND_SHARE * max(right - left, bottom - top)))
     rows = slice(max(top - room, 0), bottom + room)
     columns = slice(max(left - room, 0), right + room)
     wide = max(2, round(ink.stroke / 4))
     near = ndimage.binary_dilation(ink.mask[rows, columns], iterations=wide)
     beside = ink.even[rows, columns][~near]
-    return float((np.abs(beside - np.median(beside)) > PAPER_TOLERANCE).mean()) if beside.size else 0.0
+    return float((np.abs(beside - np.median(beside)) > _PAPER_TOLERANCE).mean()) if beside.size else 0.0

@@ -20,11 +20,11 @@ from PIL import Image
 
 MNIST_SIDE = 28
 MNIST_BOX = 19.6  # pixels between half-way edges: the soft edges then end at MNIST's 20
-MNIST_CENTER = 14.0  # the pixel, counted from 0, on which MNIST's centres of mass lie
-CELLS_PER_PIXEL = 4  # cells of the bench in a pixel
+_MNIST_CENTER = 14.0  # the pixel, counted from 0, on which MNIST's centres of mass lie
+_CELLS_PER_PIXEL = 4  # cells of the bench in a pixel
 MIN_STROKE, MAX_STROKE = 2.1, 3.4  # pixels: strokes between these are left as they are
 FINE_PEN_STROKE, FINEST_STROKE = 2.6, 1.4  # pens of at most FINEST_STROKE are widened to FINE_PEN_STROKE
-CENTER_OFFSET = MNIST_CENTER - (MNIST_SIDE - 1) / 2  # pixel (14, 14) lies half a pixel after the picture's middle
+CENTER_OFFSET = _MNIST_CENTER - (MNIST_SIDE - 1) / 2  # pixel (14, 14) lies half a pixel after the picture's middle
 MAX_INK_REACH = MNIST_SIDE / 2 - CENTER_OFFSET - 0.5  # pixels that ink may reach from the centre
 MIN_STROKE_CHANGE = 0.25  # cells: strokes are not changed for less
 MIN_LOOP_CELLS = 3.0  # cells of ground, from its middle, that stay open in a loop
@@ -34,7 +34,7 @@ MAX_THINNING_SHARE = 0.3  # widths of the stroke that may be taken off from eith
 SOFT_LEVEL = 0.13  # of full ink: less than this becomes none, and as much below full becomes full
 
 
-class StrokeWidth(NamedTuple):
+class _StrokeWidth(NamedTuple):
     """How wide the strokes of a shape are, and how that was found."""
 
     stroke: float  # in pixels of the array
@@ -52,20 +52,20 @@ def convert_to_mnist(cut: NDArray[np.uint8], thin: float = MIN_STROKE, thick: fl
     Returns:
       uint8 (28, 28, 1), 0 ground and 255 ink; all zeros where there is no ink.
     """
-    cells = scale_to_bench(cut)
+    cells = _scale_to_bench(cut)
     if cells is None:
         return np.zeros((MNIST_SIDE, MNIST_SIDE, 1), np.uint8)
-    return place_on_canvas(adjust_stroke_width(cells, thin, thick))[:, :, np.newaxis]
+    return _place_on_canvas(_adjust_stroke_width(cells, thin, thick))[:, :, np.newaxis]
 
 
-def scale_to_bench(cut: NDArray[np.uint8]) -> NDArray[np.float32] | None:
+def _scale_to_bench(cut: NDArray[np.uint8]) -> NDArray[np.float32] | None:
     """The ink scaled so that its longer side has 80 cells, with an empty margin; in 0..1."""
     box = find_ink_box(cut > 127)
     if box is None:
         return None
     left, top, right, bottom = box
-    scale = MNIST_BOX * CELLS_PER_PIXEL / max(right - left, bottom - top)
-    margin = 3 * CELLS_PER_PIXEL
+    scale = MNIST_BOX * _CELLS_PER_PIXEL / max(right - left, bottom - top)
+    margin = 3 * _CELLS_PER_PIXEL
     width = max(1, round((right - left) * scale)) + 2 * margin
     height = max(1, round((bottom - top) * scale)) + 2 * margin
     reach = int(np.ceil((margin + 1) / scale)) + 2  # sides are rounded to whole cells
@@ -76,10 +76,10 @@ def scale_to_bench(cut: NDArray[np.uint8]) -> NDArray[np.float32] | None:
     image = Image.fromarray(np.pad(cut, reach))
     box_on_cut = (x - half_x, y - half_y, x + half_x, y + half_y)
     cells = np.asarray(image.resize((width, height), resampling, box_on_cut))
-    return strengthen_fine_ink(cells.astype(np.float32) / np.float32(255))
+    return _strengthen_fine_ink(cells.astype(np.float32) / np.float32(255))
 
 
-def strengthen_fine_ink(cells: NDArray[np.float32]) -> NDArray[np.float32]:
+def _strengthen_fine_ink(cells: NDArray[np.float32]) -> NDArray[np.float32]:
     """Cells whose inked ones are full in the middle of strokes, of fine pens too."""
     from scipy import ndimage
 
@@ -96,7 +96,7 @@ def find_ink_box(ink: NDArray[np.bool_]) -> tuple[int, int, int, int] | None:
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
 
 
-def measure_stroke_width(ink: NDArray[np.bool_]) -> StrokeWidth:
+def measure_stroke_width(ink: NDArray[np.bool_]) -> _StrokeWidth:
     """The width of strokes, from the mean distance to their edge: a quarter of it in a long band.
 
     Args:
@@ -106,23 +106,23 @@ def measure_stroke_width(ink: NDArray[np.bool_]) -> StrokeWidth:
 
     inside = ndimage.distance_transform_edt(ink).astype(np.float32)
     # The outermost pixel's middle is 1 away from the next one's, but 0.5 from the edge.
-    return StrokeWidth(float(4 * inside[ink].mean() - 1), inside)
+    return _StrokeWidth(float(4 * inside[ink].mean() - 1), inside)
 
 
-def adjust_stroke_width(cells: NDArray[np.float32], thin: float, thick: float) -> NDArray[np.float32]:
-    """The bench's cells with strokes as wide as `compute_target_width` says."""
+def _adjust_stroke_width(cells: NDArray[np.float32], thin: float, thick: float) -> NDArray[np.float32]:
+    """The bench's cells with strokes as wide as `_compute_target_width` says."""
     ink = cells > 0.5
     width = measure_stroke_width(ink)
     size = max(ink.any(axis=0).sum(), ink.any(axis=1).sum())
-    wanted = compute_target_width(width.stroke * MNIST_BOX / size, thin, thick) / MNIST_BOX
+    wanted = _compute_target_width(width.stroke * MNIST_BOX / size, thin, thick) / MNIST_BOX
     # The box grows with the stroke, and is scaled to 20 afterwards: w + 2g = wanted·(size + 2g).
     grow = (wanted * size - width.stroke) / (2 * (1 - wanted))
     if abs(grow) < MIN_STROKE_CHANGE:
         return cells
-    return thicken_ink(ink, grow) if grow > 0 else thin_ink(ink, width, -grow)
+    return _thicken_ink(ink, grow) if grow > 0 else _thin_ink(ink, width, -grow)
 
 
-def compute_target_width(stroke: float, thin: float, thick: float) -> float:
+def _compute_target_width(stroke: float, thin: float, thick: float) -> float:
     """How wide strokes are to be that would be `stroke` pixels wide in the result.
 
     MNIST's own finest strokes hardly change; a pen finer than all of them is drawn about as wide
@@ -134,7 +134,7 @@ def compute_target_width(stroke: float, thin: float, thick: float) -> float:
     return thin + finer * (FINE_PEN_STROKE - MIN_STROKE)
 
 
-def thicken_ink(ink: NDArray[np.bool_], grow: float) -> NDArray[np.float32]:
+def _thicken_ink(ink: NDArray[np.bool_], grow: float) -> NDArray[np.float32]:
     """Ink grown by `grow` cells to all sides, except where that would close a loop."""
     from scipy import ndimage
 
@@ -149,18 +149,18 @@ def thicken_ink(ink: NDArray[np.bool_], grow: float) -> NDArray[np.float32]:
     return (1 - outside + reach[ground]).clip(0, 1)
 
 
-def thin_ink(ink: NDArray[np.bool_], width: StrokeWidth, shrink: float) -> NDArray[np.float32]:
+def _thin_ink(ink: NDArray[np.bool_], width: _StrokeWidth, shrink: float) -> NDArray[np.float32]:
     """Ink taken off by `shrink` cells from all sides, by less where that would cut or drop some."""
     from scipy import ndimage
 
     shrink = min(shrink, MAX_THINNING_SHARE * width.stroke)
-    before = count_ink_components(ink)
+    before = _count_ink_components(ink)
     while shrink >= MIN_STROKE_CHANGE:
         cells = (width.edge_distance - shrink).clip(0, 1)
         core = width.edge_distance - shrink > MIN_CORE_CELLS
         # Ends and corners are cut by √2 times as much; what is farther from all that is left
         # was a thin part of its own.
-        if core.any() and count_ink_components(cells > 0.5) == before:
+        if core.any() and _count_ink_components(cells > 0.5) == before:
             lost = ndimage.distance_transform_edt(~core)[ink].max()
             if lost <= 2 * (shrink + MIN_CORE_CELLS) + 2:
                 return cells
@@ -168,16 +168,16 @@ def thin_ink(ink: NDArray[np.bool_], width: StrokeWidth, shrink: float) -> NDArr
     return ink.astype(np.float32)
 
 
-def count_ink_components(ink: NDArray[np.bool_]) -> tuple[int, int]:
+def _count_ink_components(ink: NDArray[np.bool_]) -> tuple[int, int]:
     """How many components the ink has, and how many the ground."""
     from scipy import ndimage
 
     return ndimage.label(ink, np.ones((3, 3)))[1], ndimage.label(~ink)[1]
 
 
-def place_on_canvas(cells: NDArray[np.float32]) -> NDArray[np.uint8]:
+def _place_on_canvas(cells: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Cells of ink laid into 28×28: the longer side 20 pixels, centre of mass on pixel (14, 14)."""
-    left, top, right, bottom = find_ink_edges(cells)
+    left, top, right, bottom = _find_ink_edges(cells)
     cell = max(right - left, bottom - top) / MNIST_BOX
     mass = cells.sum()
     x = float(cells.sum(axis=0) @ (np.arange(cells.shape[1]) + 0.5) / mass)
@@ -193,18 +193,18 @@ def place_on_canvas(cells: NDArray[np.float32]) -> NDArray[np.uint8]:
     return np.rint(hard.clip(0, 1) * 255).astype(np.uint8)
 
 
-def find_ink_edges(cells: NDArray[np.float32]) -> tuple[float, float, float, float]:
+def _find_ink_edges(cells: NDArray[np.float32]) -> tuple[float, float, float, float]:
     """Left, top, right and bottom edge of the ink in cells, to a fraction of a cell."""
     columns, rows = cells.max(axis=0), cells.max(axis=1)
     return (
-        *find_profile_ends(columns)[:1],
-        find_profile_ends(rows)[0],
-        find_profile_ends(columns)[1],
-        find_profile_ends(rows)[1],
+        *_find_profile_ends(columns)[:1],
+        _find_profile_ends(rows)[0],
+        _find_profile_ends(columns)[1],
+        _find_profile_ends(rows)[1],
     )
 
 
-def find_profile_ends(profile: NDArray[np.float32]) -> tuple[float, float]:
+def _find_profile_ends(profile: NDArray[np.float32]) -> tuple[float, float]:
     """Where a profile of cover rises above one half and falls below it again."""
     inked = np.flatnonzero(profile > 0.5)
     first, last = int(inked[0]), int(inked[-1])

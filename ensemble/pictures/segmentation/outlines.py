@@ -13,12 +13,12 @@ from PIL import Image
 from ensemble.pictures.segmentation.mnist_form import find_ink_box, measure_stroke_width
 
 CELLS = 96  # cells of the longer side, on which it is decided
-MIN_HOLE_SHARE = 0.02  # of the box: a hole that is smaller is grain
-MIN_SOLID_LENGTH = 8.0  # widths of the solid's stroke: filled loops are up to 6 long
-MAX_SOLID_WIDTH = 0.22  # of the longer side
-MIN_GROWTH = 1.3  # times as much ink: with less nothing has been filled
-MIN_LINE_RATIO = 1.8  # widths of the line: the solid's stroke is wider
-MIN_EDGE_SHARE = 0.93  # of the ink that is beside what is filled: all of it is an edge
+_MIN_HOLE_SHARE = 0.02  # of the box: a hole that is smaller is grain
+_MIN_SOLID_LENGTH = 8.0  # widths of the solid's stroke: filled loops are up to 6 long
+_MAX_SOLID_WIDTH = 0.22  # of the longer side
+_MIN_GROWTH = 1.3  # times as much ink: with less nothing has been filled
+_MIN_LINE_RATIO = 1.8  # widths of the line: the solid's stroke is wider
+_MIN_EDGE_SHARE = 0.93  # of the ink that is beside what is filled: all of it is an edge
 
 
 def fill_outline(cut: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -32,25 +32,25 @@ def fill_outline(cut: NDArray[np.uint8]) -> NDArray[np.uint8]:
     small = Image.fromarray(cut[top:bottom, left:right])
     small.thumbnail((CELLS, CELLS), Image.Resampling.BOX)
     ink = np.pad(np.asarray(small) > 90, 1)
-    solid = fill_between_lines(ink)
-    if solid is None or solid.sum() < MIN_GROWTH * ink.sum():
+    solid = _fill_between_lines(ink)
+    if solid is None or solid.sum() < _MIN_GROWTH * ink.sum():
         return cut
     line, stroke = measure_stroke_width(ink).stroke, measure_stroke_width(solid).stroke
     long = max(ink.shape) - 2
-    if not MIN_LINE_RATIO * max(line, 1.0) <= stroke <= MAX_SOLID_WIDTH * long:
+    if not _MIN_LINE_RATIO * max(line, 1.0) <= stroke <= _MAX_SOLID_WIDTH * long:
         return cut
-    if solid.sum() < MIN_SOLID_LENGTH * stroke**2:
+    if solid.sum() < _MIN_SOLID_LENGTH * stroke**2:
         return cut
     near = ndimage.binary_dilation(solid & ~ink, iterations=max(2, round(1.5 * line)))
-    if near[ink].mean() < MIN_EDGE_SHARE:
+    if near[ink].mean() < _MIN_EDGE_SHARE:
         return cut
-    whole = fill_between_lines(np.pad(cut > 90, 1))
+    whole = _fill_between_lines(np.pad(cut > 90, 1))
     if whole is None:
         return cut
     return np.where(whole[1:-1, 1:-1], 255, cut).astype(np.uint8)
 
 
-def fill_between_lines(ink: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+def _fill_between_lines(ink: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
     """Ink, bool (h, w) with ground around it, and the ground that one line separates from there.
 
     None where ink goes around nothing.
@@ -59,7 +59,7 @@ def fill_between_lines(ink: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
 
     ground, count = ndimage.label(~ink)
     areas = np.bincount(ground.ravel(), minlength=count + 1)
-    least = MIN_HOLE_SHARE * ink.size
+    least = _MIN_HOLE_SHARE * ink.size
     if not (areas[2:] >= least).any():
         return None
     lines, _ = ndimage.label(ink, np.ones((3, 3)))

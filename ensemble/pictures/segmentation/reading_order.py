@@ -8,9 +8,9 @@ layout analysis", 1993), and what then overlaps in height stands on one line.
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_SLOPE = 0.2  # rise for a step: 11 degrees, about twice what people write on blank paper
-NEIGHBOR_REACH = 4.0  # heights of a mark, in which its neighbour is looked for
-MIN_LINE_OVERLAP = 0.4  # of the lower mark's height, that two on one line have in common
+_MAX_SLOPE = 0.2  # rise for a step: 11 degrees, about twice what people write on blank paper
+_NEIGHBOR_REACH = 4.0  # heights of a mark, in which its neighbour is looked for
+_MIN_LINE_OVERLAP = 0.4  # of the lower mark's height, that two on one line have in common
 
 
 def determine_reading_order(boxes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -22,7 +22,7 @@ def determine_reading_order(boxes: NDArray[np.intp]) -> tuple[NDArray[np.intp], 
     Returns:
       order (N,), indices into `boxes` as they are read, and lines (N,) from 0, of `boxes`.
     """
-    lines = assign_text_lines(boxes, estimate_line_slope(boxes))
+    lines = _assign_text_lines(boxes, estimate_line_slope(boxes))
     middle = boxes[:, 0] + boxes[:, 2]
     return np.lexsort((middle, lines)), lines
 
@@ -37,7 +37,7 @@ def estimate_line_slope(boxes: NDArray[np.intp]) -> float:
     common = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
     lower = np.minimum(height[:, None], height)
     tall = np.maximum(height[:, None], height)
-    fit = (step > 0) & (step < NEIGHBOR_REACH * tall) & (common >= MIN_LINE_OVERLAP * lower) & (lower >= tall / 2)
+    fit = (step > 0) & (step < _NEIGHBOR_REACH * tall) & (common >= _MIN_LINE_OVERLAP * lower) & (lower >= tall / 2)
     step = np.where(fit, step, np.inf)
     nearest = step.argmin(axis=1)
     here = np.flatnonzero(np.isfinite(step.min(axis=1)))
@@ -49,10 +49,10 @@ def estimate_line_slope(boxes: NDArray[np.intp]) -> float:
     slopes = np.concatenate([top[there] - top[here], bottom[there] - bottom[here]]) / steps
     order = np.argsort(slopes)
     half = np.searchsorted(np.cumsum(steps[order]), steps.sum() / 2)
-    return float(np.clip(slopes[order][half], -MAX_SLOPE, MAX_SLOPE))
+    return float(np.clip(slopes[order][half], -_MAX_SLOPE, _MAX_SLOPE))
 
 
-def assign_text_lines(boxes: NDArray[np.intp], slope: float) -> NDArray[np.intp]:
+def _assign_text_lines(boxes: NDArray[np.intp], slope: float) -> NDArray[np.intp]:
     """The line (N,) of each mark, from 0 for the topmost, once the slope is taken out."""
     left, top, right, bottom = boxes.T.astype(float)
     level = slope * (left + right) / 2
@@ -60,9 +60,9 @@ def assign_text_lines(boxes: NDArray[np.intp], slope: float) -> NDArray[np.intp]
     lines: list[list[int]] = []
     # The highest marks found the lines; commas and dashes then join them.
     for mark in np.argsort(top - bottom, kind="stable"):
-        shares = [compute_line_overlap(top, bottom, line, mark) for line in lines]
+        shares = [_compute_line_overlap(top, bottom, line, mark) for line in lines]
         best = int(np.argmax(shares)) if shares else -1
-        if best >= 0 and shares[best] >= MIN_LINE_OVERLAP:
+        if best >= 0 and shares[best] >= _MIN_LINE_OVERLAP:
             lines[best].append(int(mark))
         else:
             lines.append([int(mark)])
@@ -73,7 +73,7 @@ def assign_text_lines(boxes: NDArray[np.intp], slope: float) -> NDArray[np.intp]
     return numbers
 
 
-def compute_line_overlap(top: NDArray[np.float64], bottom: NDArray[np.float64], line: list[int], mark: int) -> float:
+def _compute_line_overlap(top: NDArray[np.float64], bottom: NDArray[np.float64], line: list[int], mark: int) -> float:
     """How much of a mark's height lies between the usual top and bottom of a line's marks."""
     upper, lower = np.median(top[line]), np.median(bottom[line])
     common = min(bottom[mark], lower) - max(top[mark], upper)

@@ -11,7 +11,7 @@ from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.file_lock import lock_within_grace
 from ensemble.storage.folders import runs_folder
 
-BASELINES_FILE, BASELINES_LOCK_FILE = "baselines.json", ".baselines.lock"
+BASELINES_FILE, _BASELINES_LOCK_FILE = "baselines.json", ".baselines.lock"
 
 
 def read_baselines() -> dict[str, str]:
@@ -78,7 +78,7 @@ def _edit_baselines() -> Iterator[dict[str, str]]:
     # Two tabs may pin the baselines of two datasets at once, and neither may be lost.
     folder = runs_folder()
     with change_job_files(folder, "The baseline could not be saved", action=None):
-        held = lock_within_grace(folder / BASELINES_LOCK_FILE)
+        held = lock_within_grace(folder / _BASELINES_LOCK_FILE)
         if held is None:
             raise RunError("Another process is changing the baselines: try again in a moment.")
         with held:

@@ -8,7 +8,7 @@ from ensemble.jobs.folders import change_job_files, find_run_folder
 from ensemble.storage.atomic_files import read_json, write_json
 
 TAGS_FILE = "tags.json"
-MAX_TAG_LENGTH, MAX_TAGS = 40, 20
+MAX_TAG_LENGTH, _MAX_TAGS = 40, 20
 
 
 def read_tags(folder: Path) -> tuple[str, ...]:
@@ -46,8 +46,8 @@ def normalize_tags(tags: Iterable[str]) -> tuple[str, ...]:
       RunError: longer than 40 characters, or more than 20.
     """
     distinct_tags = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in tags))))
-    if len(distinct_tags) > MAX_TAGS:
-        raise RunError(f"A run has at most {MAX_TAGS} tags; these are {len(distinct_tags):,}.")
+    if len(distinct_tags) > _MAX_TAGS:
+        raise RunError(f"A run has at most {_MAX_TAGS} tags; these are {len(distinct_tags):,}.")
     if long := next((tag for tag in distinct_tags if len(tag) > MAX_TAG_LENGTH), ""):
         raise RunError(f"A tag has at most {MAX_TAG_LENGTH} characters; this has {len(long):,}.")
     return distinct_tags

@@ -15,7 +15,7 @@ CHECKPOINTS_FOLDER = "checkpoints"
 REMOVED_FOLDER = "removed_checkpoints"
 REMOVAL_FILE = "removed_checkpoints.json"
 # What a kill left half-written has another name, and is no checkpoint.
-TICK_PATTERN = re.compile(r"[0-9]{1,18}")
+_TICK_PATTERN = re.compile(r"[0-9]{1,18}")
 
 
 def list_checkpoint_ticks(run_folder: Path) -> list[int]:
@@ -37,7 +37,7 @@ def list_checkpoint_ticks(run_folder: Path) -> list[int]:
 
 
 @dataclass(frozen=True)
-class CheckpointRemoval:
+class _CheckpointRemoval:
     """What is remembered of checkpoints that were removed once the run had finished.
 
     Attributes:
@@ -49,17 +49,17 @@ class CheckpointRemoval:
     tick: Count | None = None
 
 
-def read_removal(run_folder: Path) -> CheckpointRemoval | None:
+def read_removal(run_folder: Path) -> _CheckpointRemoval | None:
     """When a run's checkpoints were removed; None if they never were, or that cannot be read."""
     try:
-        return parse_dataclass(CheckpointRemoval, read_json(run_folder / REMOVAL_FILE))
+        return parse_dataclass(_CheckpointRemoval, read_json(run_folder / REMOVAL_FILE))
     except (OSError, ValueError):
         return None
 
 
 def write_removal(run_folder: Path, when: float, tick: int | None) -> None:
     """Remember that a run's checkpoints are being removed; OSError where that cannot be written."""
-    write_json(run_folder / REMOVAL_FILE, asdict(CheckpointRemoval(when, tick)))
+    write_json(run_folder / REMOVAL_FILE, asdict(_CheckpointRemoval(when, tick)))
 
 
 def has_removed_checkpoints(run_folder: Path) -> bool:
@@ -97,4 +97,4 @@ def describe_saved_progress(run_folder: Path) -> str:
 
 
 def _is_checkpoint_folder(entry: "os.DirEntry[str]") -> bool:
-    return bool(TICK_PATTERN.fullmatch(entry.name)) and entry.is_dir()
+    return bool(_TICK_PATTERN.fullmatch(entry.name)) and entry.is_dir()

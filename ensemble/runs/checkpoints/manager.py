@@ -21,11 +21,11 @@ from ensemble.runs.checkpoints.folders import CHECKPOINTS_FOLDER, list_checkpoin
 from ensemble.runs.training.progress import Progress
 from ensemble.storage.checksums import find_checksum_damage, has_checksums, write_checksums
 
-ORBAX_ITEM = "default"  # what orbax calls a checkpoint's only tree
-QUARANTINE_FOLDER = "damaged"  # in the run's folder
+_ORBAX_ITEM = "default"  # what orbax calls a checkpoint's only tree
+_QUARANTINE_FOLDER = "damaged"  # in the run's folder
 # Beside the arrays: orbax's own notes, and a place for the last words of a worker.
-MARGIN_BYTES = 2**20
-DISK_FULL_MESSAGES = ("RESOURCE_EXHAUSTED", "No space left", "os_error_code='28'", "os_error_code='122'")
+_MARGIN_BYTES = 2**20
+_DISK_FULL_MESSAGES = ("RESOURCE_EXHAUSTED", "No space left", "os_error_code='28'", "os_error_code='122'")
 
 
 class Checkpoints:
@@ -45,7 +45,7 @@ class Checkpoints:
         self._folder = self._run_folder / CHECKPOINTS_FOLDER
         self._read_only = read_only
         self.quarantined: list[str] = []
-        self._retention = LastTwoAndBest()
+        self._retention = _LastTwoAndBest()
 
     @functools.cached_property
     def _manager(self) -> Any:
@@ -75,13 +75,13 @@ class Checkpoints:
         if tick in list_checkpoint_ticks(self._run_folder):
             return
         # Before orbax begins, whose threads would go on writing into a full disk.
-        _check_disk_space(self._run_folder, count_tree_bytes(tree) + MARGIN_BYTES)
+        _check_disk_space(self._run_folder, count_tree_bytes(tree) + _MARGIN_BYTES)
         try:
             self._retention.best = best
             self._manager.save(tick, args=ocp.args.StandardSave(tree), force=True)
         except Exception as error:
             self._remove_partial_writes()
-            if any(word in str(error) for word in DISK_FULL_MESSAGES):
+            if any(word in str(error) for word in _DISK_FULL_MESSAGES):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
             raise
         write_checksums(self._folder / str(tick))
@@ -128,8 +128,8 @@ class Checkpoints:
         try:
             with ocp.StandardCheckpointer() as reader:
                 # Orbax's own complaint leaves tasks behind that complain as well.
-                fits = _read_stored_shape(reader, folder / ORBAX_ITEM) == like.loss.shape
-                tree = reader.restore(folder / ORBAX_ITEM, wanted) if fits else None
+                fits = _read_stored_shape(reader, folder / _ORBAX_ITEM) == like.loss.shape
+                tree = reader.restore(folder / _ORBAX_ITEM, wanted) if fits else None
         except MemoryError:
             raise
         except Exception as error:  # orbax's and tensorstore's are of every kind
@@ -155,12 +155,12 @@ class Checkpoints:
         if self._read_only:
             self.quarantined.append(f"{sentence} and was skipped.")
             return print(f"{self.quarantined[-1]} {damage}.", flush=True)
-        aside = self._run_folder / QUARANTINE_FOLDER
+        aside = self._run_folder / _QUARANTINE_FOLDER
         aside.mkdir(exist_ok=True)
         names = (f"checkpoint-{place}{again}" for again in ("", *(f"-{n}" for n in range(2, 999))))
         free = next(name for name in names if not (aside / name).exists())
         (self._folder / str(place)).rename(aside / free)
-        self.quarantined.append(f"{sentence} and was moved to the run's folder “{QUARANTINE_FOLDER}”.")
+        self.quarantined.append(f"{sentence} and was moved to the run's folder “{_QUARANTINE_FOLDER}”.")
         print(f"{self.quarantined[-1]} {damage}.", flush=True)
 
     def _remove_partial_writes(self) -> None:
@@ -169,7 +169,7 @@ class Checkpoints:
             shutil.rmtree(torn, ignore_errors=True)
 
 
-class LastTwoAndBest:
+class _LastTwoAndBest:
     """Which checkpoints orbax keeps; its own policy forgets what was best when a process ends.
 
     Two: one is there to go on from where the other is damaged.

@@ -30,7 +30,7 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
     """
     steps, members = _count_steps_per_epoch(run), run.config.members
     if run.origin and not list_parameter_epochs(run.path):
-        raise build_missing_members_error(run)
+        raise _build_missing_members_error(run)
     by_parameters = run.in_groups or run.origin or (run.path / SOURCES_FILE).exists()
     if by_parameters or has_removed_checkpoints(run.path):
         return _load_group_progress(run, members, steps, epoch)
@@ -53,7 +53,7 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
     raise RunError(f"The run “{run.id}” has no checkpoint yet: one is written at the end of its first epoch.")
 
 
-def build_missing_members_error(run: Run) -> RunError:
+def _build_missing_members_error(run: Run) -> RunError:
     """What to say where a run came in a report, and its members are needed."""
     return RunError(
         f"The run “{run.id}” was imported from a report without its members: write the report "

@@ -108,7 +108,7 @@ def remove_checkpoints(run_ids: Iterable[str], now: float | None = None) -> int:
     freed = 0
     for run_id in run_ids:
         run = find_run(run_id)
-        if why := explain_kept_checkpoints(run):
+        if why := _explain_kept_checkpoints(run):
             raise RunError(f"The checkpoints of the run “{run.id}” are kept: {why}")
         busy = f"The run “{run.id}” is being worked on: wait until that has ended."
         with ExitStack() as held:
@@ -165,7 +165,7 @@ def delete_removed_checkpoints(run_ids: Iterable[str]) -> int:
     return freed
 
 
-def explain_kept_checkpoints(run: Run) -> str:
+def _explain_kept_checkpoints(run: Run) -> str:
     """Why a run's checkpoints are not removed, and what to do: a sentence; "" where they can be."""
     if run.can_resume or run.active:
         return "it goes on from them. Let it finish, or delete it."
@@ -177,17 +177,17 @@ def explain_kept_checkpoints(run: Run) -> str:
     return ""
 
 
-def may_remove_checkpoints(run: Run) -> bool:
+def _may_remove_checkpoints(run: Run) -> bool:
     """Whether they can be removed, and whoever asks may."""
     try:
         owners.check_folder_access(Action.DELETE, run.path)
     except AccessError:
         return False
-    return not explain_kept_checkpoints(run)
+    return not _explain_kept_checkpoints(run)
 
 
 def _count_bytes(run: Run) -> int:
-    if not may_remove_checkpoints(run):
+    if not _may_remove_checkpoints(run):
         return 0
     parts = _list_part_folders(run.path, CHECKPOINTS_FOLDER)
     return sum(_count_unchanged_bytes(part, part.stat().st_mtime_ns) for part in parts)

@@ -30,8 +30,8 @@ from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.plain_files import open_plain_append
 
-POLL_SECONDS = 0.2
-SUBMISSION_FILE = "submission.json"
+_POLL_SECONDS = 0.2
+_SUBMISSION_FILE = "submission.json"
 # Exit statuses: with 1 and 75 the scheduler is to start the task again.
 EXIT_DONE, EXIT_DIVERGED, EXIT_FAILED, EXIT_RESTART = 0, 3, 1, 75
 
@@ -96,12 +96,12 @@ def take_up_run(run_id: str, config: EnsembleConfig, on: str, submission: str) -
         if before is not None and run.active:
             print(f"Waiting for the worker of an earlier submission of the run “{run_id}” to end.", flush=True)
             while (run := find_run(run_id)).active:
-                time.sleep(POLL_SECONDS)
+                time.sleep(_POLL_SECONDS)
         if run.state in RESUMABLE:
             requeue_run(run_id, on=on)
         for group in groups:
             clear_stop_request(group.path)
-        write_json(run.path / GROUPS_FOLDER / SUBMISSION_FILE, {"id": submission})
+        write_json(run.path / GROUPS_FOLDER / _SUBMISSION_FILE, {"id": submission})
     return find_run(run_id)
 
 
@@ -113,7 +113,7 @@ def wait_for_run(run_id: str, config: EnsembleConfig, on: str, submission: str) 
             run = _find_same_run(run_id, config, on)
             if _read_submission(run) == submission:
                 return run
-        time.sleep(POLL_SECONDS)
+        time.sleep(_POLL_SECONDS)
 
 
 def _find_same_run(run_id: str, config: EnsembleConfig, on: str) -> Run:
@@ -135,7 +135,7 @@ def _find_same_run(run_id: str, config: EnsembleConfig, on: str) -> Run:
 def _read_submission(run: Run) -> str | None:
     """Return the number of the submission that took up the run last; None before the first."""
     try:
-        return str(read_json(run.path / GROUPS_FOLDER / SUBMISSION_FILE).get("id"))
+        return str(read_json(run.path / GROUPS_FOLDER / _SUBMISSION_FILE).get("id"))
     except (OSError, ValueError):
         return None
 
@@ -153,7 +153,7 @@ def _run_workers(jobs: list[Job]) -> None:
             ended = [job for job, worker in zip(jobs, workers, strict=True) if worker.poll() is not None]
             if any(_compute_exit_status(job) in (EXIT_FAILED, EXIT_RESTART) for job in ended):
                 break
-            time.sleep(POLL_SECONDS)
+            time.sleep(_POLL_SECONDS)
     finally:
         for worker in workers:
             worker.terminate()

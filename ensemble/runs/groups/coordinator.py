@@ -32,12 +32,12 @@ from ensemble.runs.store import Run, require_training_config
 
 POLL_SECONDS = 0.3
 # How often a task that exited unexpectedly is started again, of each group.
-MAX_RESTARTS = 3
-REFUSED_PAUSE_SECONDS = 30.0  # before the next try, where the scheduler did not take it
+_MAX_RESTARTS = 3
+_REFUSED_PAUSE_SECONDS = 30.0  # before the next try, where the scheduler did not take it
 ENDED_STATES = "finished", "diverged", "failed"
-COMPLETED_STATES = "finished", "diverged"
-MAX_FAILED_READS = 10  # looks in a row: a shared disk may have a file that is replaced gone meanwhile
-LAST_EPOCH_FIELDS = ("ensemble_test_accuracy", "ensemble_test_nll", "member_test_accuracy")
+_COMPLETED_STATES = "finished", "diverged"
+_MAX_FAILED_READS = 10  # looks in a row: a shared disk may have a file that is replaced gone meanwhile
+_LAST_EPOCH_FIELDS = ("ensemble_test_accuracy", "ensemble_test_nll", "member_test_accuracy")
 
 
 class GroupCoordinator:
@@ -104,7 +104,7 @@ class GroupCoordinator:
         missing = [
             group
             for group in self._groups
-            if group.status.state not in COMPLETED_STATES
+            if group.status.state not in _COMPLETED_STATES
             and (group.number in ended or not self._hearing.is_alive(group))
         ]
         for group in missing:
@@ -122,7 +122,7 @@ class GroupCoordinator:
             run_groups, self._unread = list_run_groups(self._run), 0
         except RunError:
             self._unread += 1
-            if self._unread > MAX_FAILED_READS:
+            if self._unread > _MAX_FAILED_READS:
                 raise
             return self._groups
         return run_groups
@@ -153,8 +153,8 @@ class GroupCoordinator:
         task = tasks.get(group.number)
         if self._is_group_alive(group):
             return False
-        if group.status.state in COMPLETED_STATES or (task and task.state != "ended"):
-            return group.status.state in COMPLETED_STATES  # One that failed may be put back by Slurm.
+        if group.status.state in _COMPLETED_STATES or (task and task.state != "ended"):
+            return group.status.state in _COMPLETED_STATES  # One that failed may be put back by Slurm.
         if group.status.state in ENDED_STATES or self._stopping:
             return True
         # Whoever looked at the file before the task ended has not seen its last word.
@@ -171,9 +171,9 @@ class GroupCoordinator:
             self._reached[number], self._starts[number] = group.status.step, 0
         if retry == "never" or (retry == "progress" and not further):
             return False
-        if time.monotonic() < self._refused.get(number, 0.0) + REFUSED_PAUSE_SECONDS:
+        if time.monotonic() < self._refused.get(number, 0.0) + _REFUSED_PAUSE_SECONDS:
             return True
-        if self._starts.get(number, 0) >= MAX_RESTARTS:
+        if self._starts.get(number, 0) >= _MAX_RESTARTS:
             return False
         self._starts[number] = self._starts.get(number, 0) + 1
         what = describe_task_end(word, self._tasks.place_title) or "its task exited unexpectedly."
@@ -277,7 +277,7 @@ class GroupCoordinator:
             self._report(self._status.status)
 
     def _build_best_fields(self) -> dict[str, Any]:
-        names = (*build_blank_best_fields(self._config), *LAST_EPOCH_FIELDS)
+        names = (*build_blank_best_fields(self._config), *_LAST_EPOCH_FIELDS)
         return {name: getattr(self._merger.status, name) for name in names}
 
     def _build_progress_fields(self) -> dict[str, Any]:

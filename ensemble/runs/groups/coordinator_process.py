@@ -23,11 +23,11 @@ from ensemble.runs.store import Run, find_run
 from ensemble.storage.file_lock import is_locked
 from ensemble.storage.plain_files import open_plain_append
 
-CHECK_SECONDS = 3.0
-POLL_SECONDS = 0.2
+_CHECK_SECONDS = 3.0
+_POLL_SECONDS = 0.2
 # So long the last group of a run waits for what the others, which died, come to; and for a stop.
-LAST_WAIT_SECONDS, STOP_WAIT_SECONDS = 30.0, 60.0
-OVER_STATES = ("finished", "diverged", "failed", "stopped")
+_LAST_WAIT_SECONDS, _STOP_WAIT_SECONDS = 30.0, 60.0
+_OVER_STATES = ("finished", "diverged", "failed", "stopped")
 
 
 class CoordinatorProcess:
@@ -58,16 +58,16 @@ class CoordinatorProcess:
             self._end_child()
 
     def _watch_run(self) -> None:
-        while not self._closed.wait(CHECK_SECONDS):
+        while not self._closed.wait(_CHECK_SECONDS):
             self._start_if_needed()
 
     def _start_if_needed(self) -> None:
         """Start the process, unless the run has one, or an earlier group is to have it."""
         try:
             run = find_run(self._run_id)
-            if self._is_child_alive() or is_run_followed(run):
+            if self._is_child_alive() or _is_run_followed(run):
                 return
-            first = next((group for group in list_run_groups(run) if is_group_at_work(group)), None)
+            first = next((group for group in list_run_groups(run) if _is_group_at_work(group)), None)
             if first and first.number < self._number:
                 return
             self._start_child(run)
@@ -98,10 +98,10 @@ class CoordinatorProcess:
             stopping = is_stop_requested(run) or self._stop_file.exists()
             if run.status.state not in run.kind.active_states:
                 return
-            if not stopping and any(is_group_at_work(group) for group in others):
+            if not stopping and any(_is_group_at_work(group) for group in others):
                 return
-            over = all(group.status.state in OVER_STATES for group in others)
-            if waited > (STOP_WAIT_SECONDS if stopping else LAST_WAIT_SECONDS) and not (
+            over = all(group.status.state in _OVER_STATES for group in others)
+            if waited > (_STOP_WAIT_SECONDS if stopping else _LAST_WAIT_SECONDS) and not (
                 over and self._is_child_alive()
             ):
                 return
@@ -109,10 +109,10 @@ class CoordinatorProcess:
                 if stopping:
                     return  # Its files say as much.
                 heard = heard or run.status.updated
-                if not over and run.status.updated != heard and is_run_followed(run):
+                if not over and run.status.updated != heard and _is_run_followed(run):
                     return  # Whoever it is sees to the others, and tells the end as well.
                 self._start_if_needed()
-            time.sleep(POLL_SECONDS)
+            time.sleep(_POLL_SECONDS)
 
     def _is_child_alive(self) -> bool:
         return self._child is not None and self._child.poll() is None
@@ -124,14 +124,14 @@ class CoordinatorProcess:
             self._child.wait()
 
 
-def is_run_followed(run: Run) -> bool:
+def _is_run_followed(run: Run) -> bool:
     """Whether a process coordinates a run, or is about to, by its lock and the disk's own clock."""
     if run.status.state not in run.kind.active_states or is_locked(run.path / LOCK_FILE):
         return True
     return compute_silence(run) < LEASE_EXPIRY_SECONDS
 
 
-def is_group_at_work(group: Group) -> bool:
+def _is_group_at_work(group: Group) -> bool:
     """Whether a process is at a group, by its lock and the disk's own clock."""
     if group.status.state not in group.kind.active_states or group.status.pid is None:
         return False

@@ -50,7 +50,7 @@ def merge_epoch(run: Run, groups: Sequence[Group], lines: Sequence[Line], status
     for split, labels in load_split_labels(run).items():
         probabilities = _join_probabilities(groups, PREDICTION_FOLDERS[split], epoch, len(labels))
         write_predictions(run.path, epoch, probabilities, PREDICTION_FOLDERS[split])
-        line |= compute_ensemble_metrics(split, line, probabilities, labels)
+        line |= _compute_ensemble_metrics(split, line, probabilities, labels)
         if split == "test":
             differ = measure_disagreement(probabilities)
             line |= {"disagreement": differ.pairwise, "member_disagreement": differ.of_members}
@@ -86,7 +86,7 @@ def load_split_labels(run: Run) -> dict[str, NDArray[np.int32]]:
     return {"validation": dataset.train_labels[held], **test}
 
 
-def compute_ensemble_metrics(
+def _compute_ensemble_metrics(
     split: str, line: Line, probabilities: NDArray[np.float32], labels: NDArray[np.int32]
 ) -> Line:
     """What an epoch's line says of the ensemble on the "test" or the "validation" images.

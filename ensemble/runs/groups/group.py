@@ -17,8 +17,8 @@ from ensemble.runs.store import GROUPS_FOLDER, Run, find_run, require_training_c
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import Count, parse_dataclass
 
-GROUP_FILE = "group.json"
-GROUP_ID_PATTERN = re.compile(r"(.+):([1-9][0-9]{0,2})")
+_GROUP_FILE = "group.json"
+_GROUP_ID_PATTERN = re.compile(r"(.+):([1-9][0-9]{0,2})")
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Group(Run):
 
 
 @dataclass(frozen=True)
-class GroupOwner:
+class _GroupOwner:
     """What a group.json says: whose group it is."""
 
     run: str
@@ -107,7 +107,7 @@ def find_group(name: str) -> Group:
       UnknownRunError: there is no such run, or it has no such group.
       RunError: its files cannot be read, or belong to another run.
     """
-    if not (match := GROUP_ID_PATTERN.fullmatch(name)):
+    if not (match := _GROUP_ID_PATTERN.fullmatch(name)):
         raise UnknownRunError(f"“{name[:60]}” is not a group of a run: write RUN:1 for its first group.")
     every = list_run_groups(run := find_run(match[1]))
     if int(match[2]) > len(every):
@@ -125,16 +125,16 @@ def create_group_folders(run: Run) -> list[Group]:
     """
     every = list_run_groups(run)
     for group in every:
-        if (group.path / GROUP_FILE).exists():
+        if (group.path / _GROUP_FILE).exists():
             continue
         with change_job_files(run.path):
             group.path.mkdir(parents=True, exist_ok=True)
             if not (group.path / "status.json").exists():
                 write_status(group.path, group.status)
-            owner = GroupOwner(
-                compute_run_fingerprint(run), group.number, group.group_count, group.first_member, group.member_count
+            owner = _GroupOwner(
+                _compute_run_fingerprint(run), group.number, group.group_count, group.first_member, group.member_count
             )
-            write_json(group.path / GROUP_FILE, vars(owner))
+            write_json(group.path / _GROUP_FILE, vars(owner))
     check_group_folders(run, every)
     return every
 
@@ -148,7 +148,7 @@ def check_group_folders(run: Run, groups: Sequence[Group]) -> None:
     for group in groups:
         place = f"{GROUPS_FOLDER}/{group.path.name}"
         try:
-            owner = parse_dataclass(GroupOwner, read_json(group.path / GROUP_FILE))
+            owner = parse_dataclass(_GroupOwner, read_json(group.path / _GROUP_FILE))
         except FileNotFoundError as error:
             raise RunError(
                 f"{group.title} of the run “{run.id}” is missing: put the folder {place} back, "
@@ -156,11 +156,11 @@ def check_group_folders(run: Run, groups: Sequence[Group]) -> None:
             ) from error
         except (OSError, ValueError) as error:
             raise RunError(
-                f"{group.title} of the run “{run.id}” cannot be identified ({error}): put {place}/{GROUP_FILE} back, "
+                f"{group.title} of the run “{run.id}” cannot be identified ({error}): put {place}/{_GROUP_FILE} back, "
                 "or delete the folder and resume the run, which trains that group again."
             ) from error
-        if owner != GroupOwner(
-            compute_run_fingerprint(run), group.number, group.group_count, group.first_member, group.member_count
+        if owner != _GroupOwner(
+            _compute_run_fingerprint(run), group.number, group.group_count, group.first_member, group.member_count
         ):
             raise RunError(
                 f"{group.title} of the run “{run.id}” belongs to another run or to other "
@@ -169,18 +169,18 @@ def check_group_folders(run: Run, groups: Sequence[Group]) -> None:
             )
 
 
-def compute_run_fingerprint(run: Run) -> str:
+def _compute_run_fingerprint(run: Run) -> str:
     """A word that differs where the run does: of its config.json, which is written once."""
     return hashlib.sha256((run.path / "config.json").read_bytes()).hexdigest()[:32]
 
 
-def locate_groups_folder(folder: Path) -> Path:
+def _locate_groups_folder(folder: Path) -> Path:
     """Where the groups of the run in `folder` lie."""
     return folder / GROUPS_FOLDER
 
 
 def _build_group(run: Run, config: EnsembleConfig, number: int, group_count: int, share: range) -> Group:
-    folder = locate_groups_folder(run.path) / str(number)
+    folder = _locate_groups_folder(run.path) / str(number)
     values: dict[str, Any] = {field.name: getattr(run, field.name) for field in fields(Run)}
     values |= {"id": f"{run.id}:{number}", "path": folder, "config": config, "kind": GROUP}
     values["status"] = _read_group_status(run, folder)

@@ -7,9 +7,9 @@ import numpy as np
 from ensemble.storage.records.history_lines import MEMBER_FIELDS
 from ensemble.storage.records.json_lines import Line
 
-POSITION_FIELDS = ("epoch", "step", "progress")
+_POSITION_FIELDS = ("epoch", "step", "progress")
 # Members' figures on their own test predictions; how they differ all of them have to be there for.
-MEMBER_METRICS = tuple(name for name in MEMBER_FIELDS if name != "member_disagreement")
+_MEMBER_METRICS = tuple(name for name in MEMBER_FIELDS if name != "member_disagreement")
 # The kind of line of an epoch that not every group has closed.
 UNFINISHED_KIND = "members"
 
@@ -37,8 +37,8 @@ def join_group_lines(lines: Sequence[Line | None], sizes: Sequence[int]) -> Line
       sizes: how many members each has.
     """
     there = [line for line in lines if line is not None]
-    row: Line = {"kind": there[0]["kind"], **{name: there[0][name] for name in POSITION_FIELDS}}
-    for name in MEMBER_METRICS:
+    row: Line = {"kind": there[0]["kind"], **{name: there[0][name] for name in _POSITION_FIELDS}}
+    for name in _MEMBER_METRICS:
         if any(name in line for line in there):
             row[name] = [
                 figure

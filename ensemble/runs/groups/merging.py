@@ -28,10 +28,10 @@ from ensemble.storage.records.json_lines import Line, convert_to_json, read_line
 from ensemble.storage.records.jsonl_tail import JsonlTail
 
 # For so long what one group has not reached is held back: in step, they are never far apart.
-HOLD_BACK_SECONDS = 2.0
+_HOLD_BACK_SECONDS = 2.0
 # Writing the same lines again takes at most a tenth of a processor, where it takes long at all.
-REST_RATIO, SLOW_MERGE_SECONDS = 9.0, 0.03
-LINE_ORDER = {"steps": 0, "epoch": 1, UNFINISHED_KIND: 1}
+_REST_RATIO, _SLOW_MERGE_SECONDS = 9.0, 0.03
+_LINE_ORDER = {"steps": 0, "epoch": 1, UNFINISHED_KIND: 1}
 
 
 class GroupMerger:
@@ -77,7 +77,7 @@ class GroupMerger:
 
     def describe_missing_epoch(self) -> str:
         """Why the next epoch is not merged, though every group says that it is at its end."""
-        ends = (index_lines_by(tail.read_lines(), "epoch", "epoch") for tail in self._tails)
+        ends = (_index_lines_by(tail.read_lines(), "epoch", "epoch") for tail in self._tails)
         epoch, every = len(self.merged_lines) + 1, zip(self._groups, ends, strict=True)
         group = next(group for group, epoch_lines in every if epoch not in epoch_lines)
         return (
@@ -86,7 +86,7 @@ class GroupMerger:
             "again, the others stay unchanged."
         )
 
-    def merge_groups(self, hold: float = HOLD_BACK_SECONDS) -> None:
+    def merge_groups(self, hold: float = _HOLD_BACK_SECONDS) -> None:
         """Merge what has come since, and what some groups have not reached for `hold` seconds.
 
         Args:
@@ -115,7 +115,7 @@ class GroupMerger:
             self._forget_written_lines(tail, group_lines) for tail, group_lines in zip(self._tails, lines, strict=True)
         ]
         took = time.thread_time() - began
-        self._rest_until = time.monotonic() + (REST_RATIO * took if took > SLOW_MERGE_SECONDS else 0.0)
+        self._rest_until = time.monotonic() + (_REST_RATIO * took if took > _SLOW_MERGE_SECONDS else 0.0)
         if closed:  # Not before the history says so: else a kill would lose them.
             drop_merged_epochs(self._groups, len(self.merged_lines))
 
@@ -134,7 +134,7 @@ class GroupMerger:
     def _merge_next_epoch(self, lines: list[list[Line]], last: bool) -> bool:
         """Merge the next epoch, if every group has closed it."""
         epoch = len(self.merged_lines) + 1
-        ends = [index_lines_by(group_lines, "epoch", "epoch").get(epoch) for group_lines in lines]
+        ends = [_index_lines_by(group_lines, "epoch", "epoch").get(epoch) for group_lines in lines]
         there = [line for line in ends if line is not None]
         if len(there) < len(ends):
             return False
@@ -157,10 +157,10 @@ class GroupMerger:
         """What comes after the lines that stay: steps, epochs, and epochs that some have closed."""
         ended = len(self.merged_lines)
         steps = join_lines_by(
-            "step", [index_lines_by(group_lines, "steps", "step") for group_lines in lines], self._sizes
+            "step", [_index_lines_by(group_lines, "steps", "step") for group_lines in lines], self._sizes
         )
         ends = [
-            {n: line for n, line in index_lines_by(group_lines, "epoch", "epoch").items() if n > ended}
+            {n: line for n, line in _index_lines_by(group_lines, "epoch", "epoch").items() if n > ended}
             for group_lines in lines
         ]
         waiting = [{**row, "kind": UNFINISHED_KIND} for row in join_lines_by("epoch", ends, self._sizes)]
@@ -203,13 +203,13 @@ class GroupMerger:
         return epoch_lines
 
 
-def index_lines_by(lines: list[Line], kind: str, name: str) -> dict[int, Line]:
+def _index_lines_by(lines: list[Line], kind: str, name: str) -> dict[int, Line]:
     """The lines of a kind by their step or epoch: the last, where a task wrote one again."""
     return {line[name]: line for line in lines if line["kind"] == kind}
 
 
 def _locate_line(line: Line) -> tuple[int, int]:
-    return line["step"], LINE_ORDER.get(line["kind"], 0)
+    return line["step"], _LINE_ORDER.get(line["kind"], 0)
 
 
 def _write_all_at(descriptor: int, text: bytes, begin: int) -> None:

@@ -21,7 +21,7 @@ from ensemble.storage.plain_files import open_plain_file
 LEASE_FILE, COORDINATOR_FILE = "task.json", "coordinator.json"
 # Three heartbeats that did not come.
 LEASE_EXPIRY_SECONDS = 3 * HEARTBEAT_SECONDS
-LEASE_CHECK_SECONDS = 1.0
+_LEASE_CHECK_SECONDS = 1.0
 
 
 def has_remote_heartbeat(group: Group) -> bool:
@@ -63,7 +63,7 @@ class TaskLease:
 
     def exit_if_taken_over(self, status: object = None) -> None:
         """End this process, here and now, if another has the place: nothing more is written."""
-        if time.monotonic() - self._looked < LEASE_CHECK_SECONDS:
+        if time.monotonic() - self._looked < _LEASE_CHECK_SECONDS:
             return
         self._looked = time.monotonic()
         try:

@@ -27,14 +27,14 @@ def create_group_tasks(run: Run) -> GroupTaskControl:
             "placement.json back, or remove it to train here."
         ) from error
     if placement is None:
-        return create_local_tasks(run, slots.list_cards(), list_usable_cores())
+        return create_local_tasks(run, slots.list_cards(), _list_usable_cores())
     if placement.on in EXTERNAL_TARGETS:
         return ExternalTasks(run, EXTERNAL_TARGETS[placement.on])
     backend = create_scheduler_backend(placement, run.path / GROUPS_FOLDER)
     return create_scheduler_tasks(run, backend)
 
 
-def list_usable_cores() -> list[int]:
+def _list_usable_cores() -> list[int]:
     """The processor cores that this process may use, by number."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))

@@ -20,7 +20,7 @@ from ensemble.storage.file_lock import is_locked
 WAIT_SECONDS = 1.0
 
 
-class GroupStopRequest(StopRequest):
+class _GroupStopRequest(StopRequest):
     """As a run's, and also when that is to stop, or the process that started this is no more."""
 
     def __init__(self, group: Group) -> None:
@@ -44,7 +44,7 @@ def execute_group(name: str) -> None:
     Raises:
       RunError: the group's folder is missing, or belongs to another run.
     """
-    pin_to_cores()
+    _pin_to_cores()
     group = find_group(name)
     notice_sent = False
     while is_locked(group.path / LOCK_FILE) or has_remote_heartbeat(group):
@@ -63,14 +63,14 @@ def execute_group(name: str) -> None:
         lease = TaskLease(group.path / LEASE_FILE, group.title)
         return train_run(group, status, stop, lease.exit_if_taken_over)
 
-    stop = GroupStopRequest(group)
+    stop = _GroupStopRequest(group)
     with ExitStack() as held:
         if read_place_name(group.path.parents[1]) in SCHEDULERS:
             held.enter_context(CoordinatorProcess(group, lambda: stop.signalled))
         worker.execute_job(group, train_group, lambda status: None, stop)
 
 
-def pin_to_cores() -> None:
+def _pin_to_cores() -> None:
     """Keep this process to the processor cores that it was given, where it was given any."""
     core_list = os.environ.get(CORES_VARIABLE, "")
     if core_list and hasattr(os, "sched_setaffinity"):

@@ -14,12 +14,12 @@ TEST_COST = 0.4
 
 # Nothing is shown before so many seconds of steps were seen in so many calls, after the first:
 # that one still warms up. By then the rate is steady, and a run that has less left is over soon.
-MIN_MEASURED_SECONDS, MIN_MEASURED_CALLS = 2.0, 3
+_MIN_MEASURED_SECONDS, _MIN_MEASURED_CALLS = 2.0, 3
 # The rate is that of the last 20 seconds or so. Where others slow the machine down to a half,
 # nothing could have told: what is shown is right again within a minute.
-RATE_WINDOW_SECONDS = 20.0
+_RATE_WINDOW_SECONDS = 20.0
 # What is shown moves towards a new estimate within a quarter of the time left, in these bounds.
-DRIFT_SECONDS, DRIFT_SHARE = (2.0, 30.0), 0.25
+_DRIFT_SECONDS, _DRIFT_SHARE = (2.0, 30.0), 0.25
 
 
 class Countdown:
@@ -42,7 +42,7 @@ class Countdown:
         if self._calls < 1 or steps < 1:
             return
         self._seen += seconds
-        kept = math.exp(-seconds / RATE_WINDOW_SECONDS)
+        kept = math.exp(-seconds / _RATE_WINDOW_SECONDS)
         self._steps = kept * self._steps + steps
         self._seconds = kept * self._seconds + seconds
 
@@ -69,20 +69,20 @@ class Countdown:
           now: seconds on a clock that is not set, to go by between two questions.
         """
         rate = self.steps_per_second
-        if rate is None or self._seen < MIN_MEASURED_SECONDS or self._calls < MIN_MEASURED_CALLS:
+        if rate is None or self._seen < _MIN_MEASURED_SECONDS or self._calls < _MIN_MEASURED_CALLS:
             return None
         estimate = (steps + epochs * self._closing) / rate
         if self._shown is not None:
             last_estimate, when = self._shown
             expected = last_estimate - (now - when)
-            low, high = DRIFT_SECONDS
-            patience = min(max(DRIFT_SHARE * estimate, low), high)
+            low, high = _DRIFT_SECONDS
+            patience = min(max(_DRIFT_SHARE * estimate, low), high)
             estimate += (expected - estimate) * math.exp(-(now - when) / patience)
         self._shown = max(estimate, 0.0), now
         return self._shown[0]
 
 
-class TimedSettings(Protocol):
+class _TimedSettings(Protocol):
     """What of a run's settings its times depend on."""
 
     @property
@@ -111,7 +111,7 @@ class TrainingClock:
       compiled: seconds of compiling, in the stretches of training before this one.
     """
 
-    def __init__(self, config: TimedSettings, steps_per_epoch: int, test_images: int, compiled: float = 0.0) -> None:
+    def __init__(self, config: _TimedSettings, steps_per_epoch: int, test_images: int, compiled: float = 0.0) -> None:
         self._images = config.batch_size * config.members  # of a step
         self._epochs, self._steps = config.epochs, config.epochs * steps_per_epoch
         self._countdown = Countdown(closing=TEST_COST * test_images / config.batch_size)

@@ -64,7 +64,7 @@ class DivergenceMonitor:
         if self._has_members_left:
             return count, None
         last = max(lost.values())
-        return last, self._build_final_outcome() if done + last else build_first_loss_outcome("Every member")
+        return last, self._build_final_outcome() if done + last else _build_first_loss_outcome("Every member")
 
     def check_epoch_losses(self, judged: Mapping[str, Evaluation]) -> bool:
         """Whether an epoch cannot be closed by these metrics: see `outcome`.
@@ -108,13 +108,13 @@ class DivergenceMonitor:
     def _build_member_outcome(self, place: int, what: str, done: int, where: str) -> Outcome:
         who = f"Member {self._run.member_numbers[place] + 1}"
         if not done:
-            return build_first_loss_outcome(who)
+            return _build_first_loss_outcome(who)
         epoch = self._progress.evaluated + 1
         return build_diverged_outcome(f"{who}'s {what}", where.format(done + 1), epoch, self._differ)
 
     def _build_final_outcome(self) -> Outcome:
         last = max(self._status.status.set_aside.values())
-        return build_all_diverged_outcome(last, self._progress.evaluated + 1)
+        return _build_all_diverged_outcome(last, self._progress.evaluated + 1)
 
 
 def build_diverged_outcome(what: str, where: str, epoch: int, differ: bool = False) -> Outcome:
@@ -137,7 +137,7 @@ def build_diverged_outcome(what: str, where: str, epoch: int, differ: bool = Fal
     )
 
 
-def build_all_diverged_outcome(step: int, epoch: int) -> Outcome:
+def _build_all_diverged_outcome(step: int, epoch: int) -> Outcome:
     """The run ended since every member that it had diverged, the last at this step."""
     return Outcome(
         "diverged",
@@ -147,7 +147,7 @@ def build_all_diverged_outcome(step: int, epoch: int) -> Outcome:
     )
 
 
-def build_first_loss_outcome(who: str) -> Outcome:
+def _build_first_loss_outcome(who: str) -> Outcome:
     """The run ended before its first step was done: who is "Member 2", or "Every member"."""
     return Outcome(
         "diverged",

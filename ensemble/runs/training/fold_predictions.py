@@ -19,7 +19,7 @@ from ensemble.runs.test_set import load_run_dataset
 from ensemble.runs.training_predictions import NO_VOTE, TRAINING_PREDICTIONS_FILE
 from ensemble.storage.arrays.npz import write_arrays
 
-IMAGES_PER_CALL = 1024  # whose probabilities by every member are held at once
+_IMAGES_PER_CALL = 1024  # whose probabilities by every member are held at once
 PROGRESS_MESSAGE = "The members judge the training images that they left out."
 
 
@@ -70,10 +70,10 @@ def judge_training_images(run: Run, epoch: int, stop: Callable[[], bool]) -> dic
     for fold, places in enumerate(by_fold):
         if not places:
             continue
-        ask = ForwardPass(network, select_members(places), IMAGES_PER_CALL)
+        ask = ForwardPass(network, select_members(places), _IMAGES_PER_CALL)
         rows = np.flatnonzero(folds[numbers] == fold)
-        for first in range(0, len(rows), IMAGES_PER_CALL):
-            here = rows[first : first + IMAGES_PER_CALL]
+        for first in range(0, len(rows), _IMAGES_PER_CALL):
+            here = rows[first : first + _IMAGES_PER_CALL]
             images = dataset.train_images[numbers[here]]
             if stop() or (probabilities := ask(images, lambda _: stop())) is None:
                 return None

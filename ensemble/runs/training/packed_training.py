@@ -70,7 +70,7 @@ def can_share_program(configs: Sequence[EnsembleConfig]) -> bool:
     return whole and len({_strip_member_settings(config) for config in configs}) <= 1
 
 
-class PackedRun:
+class _PackedRun:
     """One of the runs, whose worker this process is until it has ended.
 
     Args:
@@ -106,11 +106,11 @@ class PackedRun:
 
 def _claim_packed_runs(
     every: ExitStack, run_ids: Sequence[str], reports: Sequence[ReportStatus], stops: Sequence[Callable[[], bool]]
-) -> Iterator[PackedRun]:
+) -> Iterator[_PackedRun]:
     """Those that nobody else is at, each let go of when `every` ends, however it does."""
     for run_id, report, stop in zip(run_ids, reports, stops, strict=True):
         try:
-            part = PackedRun(find_run(run_id), report, stop)
+            part = _PackedRun(find_run(run_id), report, stop)
         except RunError:
             continue
         every.push(part.hold)
@@ -124,7 +124,7 @@ def _check_packable(runs: Sequence[Run]) -> None:
         raise ValueError(f"{begun[0]} has a checkpoint: it continues alone.")
 
 
-def _train_in_one_program(parts: list[PackedRun], ended: Callable[[Run], None]) -> None:
+def _train_in_one_program(parts: list[_PackedRun], ended: Callable[[Run], None]) -> None:
     prepare_jax()
     from ensemble.runs.training.run_recorder import TrainingTask
     from ensemble.runs.training.session import TrainingSession

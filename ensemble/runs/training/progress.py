@@ -16,7 +16,7 @@ import numpy as np
 from ensemble.analysis.members import disagreement
 from ensemble.engine import Evaluation, Trainer, TrainingMetrics
 
-Metrics = dict[str, Any]
+_Metrics = dict[str, Any]
 
 
 @dataclass
@@ -89,7 +89,7 @@ class Progress:
 
     def record_history_lines(
         self, metrics: TrainingMetrics, count: int, line_steps: int | None = None
-    ) -> Iterator[Metrics]:
+    ) -> Iterator[_Metrics]:
         """`record_steps`, and a line of the history for each stretch of steps that is then done.
 
         Args:
@@ -119,12 +119,12 @@ class Progress:
         for metrics in (self.loss, self.accuracy, self.ensemble_nll, self.ensemble_accuracy):
             metrics[:] = 0
 
-    def history_position(self) -> Metrics:
+    def history_position(self) -> _Metrics:
         """Where the history's next line stands."""
         share = self.step / self.steps_per_epoch
         return {"epoch": self.evaluated + 1, "step": self.step, "progress": round(share, 6)}
 
-    def training_metrics(self, last: int | None = None) -> Metrics:
+    def training_metrics(self, last: int | None = None) -> _Metrics:
         """Means over the last so many steps of the running epoch, by default over all done."""
         done = self.step_in_epoch
         rows = slice(0 if last is None else done - last, done)
@@ -132,7 +132,7 @@ class Progress:
         return {
             "train_loss": loss,
             "train_accuracy": self.accuracy[:, rows].mean(-1, dtype=np.float64),
-            "ensemble_train_loss": mean_remaining_loss(loss, self.diverged_members),
+            "ensemble_train_loss": _mean_remaining_loss(loss, self.diverged_members),
             "ensemble_train_nll": self.ensemble_nll[rows].mean(dtype=np.float64),
             "ensemble_train_accuracy": self.ensemble_accuracy[rows].mean(dtype=np.float64),
             **({"set_aside": list(self.diverged_members)} if self.diverged_members else {}),
@@ -149,14 +149,14 @@ class Progress:
             ensemble_accuracy=self.ensemble_accuracy.copy(),
         )
 
-    def as_tree(self) -> Metrics:
+    def as_tree(self) -> _Metrics:
         """A tree of arrays, for a checkpoint."""
         whole = {name: np.array(getattr(self, name)) for name in ("step", "evaluated", "seconds")}
         kept = {name: value for name, value in vars(self).items() if name != "diverged_members"}
         return {**kept, **whole}
 
     @classmethod
-    def from_tree(cls, tree: Metrics) -> "Progress":
+    def from_tree(cls, tree: _Metrics) -> "Progress":
         """The inverse of `as_tree`."""
         return cls(
             state=tree["state"],
@@ -186,13 +186,13 @@ def evaluate_splits(trainer: Trainer, state: Any, stop: Callable[[], bool]) -> d
     return judged
 
 
-def mean_remaining_loss(loss: np.ndarray, aside: Sequence[int]) -> np.float64:
+def _mean_remaining_loss(loss: np.ndarray, aside: Sequence[int]) -> np.float64:
     """The mean over members (M,) but for those that diverged; NaN where nobody is left."""
     left = np.delete(loss, list(aside))
     return left.mean() if len(left) else np.float64(np.nan)
 
 
-def compute_split_metrics(split: str, evaluation: Evaluation, aside: Sequence[int] = ()) -> Metrics:
+def compute_split_metrics(split: str, evaluation: Evaluation, aside: Sequence[int] = ()) -> _Metrics:
     """What an epoch's line says of the "test" or the "validation" images.
 
     Args:
@@ -203,13 +203,13 @@ def compute_split_metrics(split: str, evaluation: Evaluation, aside: Sequence[in
     return {
         f"{split}_loss": evaluation.loss,
         f"{split}_accuracy": evaluation.accuracy,
-        f"ensemble_{split}_loss": mean_remaining_loss(evaluation.loss, aside),
+        f"ensemble_{split}_loss": _mean_remaining_loss(evaluation.loss, aside),
         f"ensemble_{split}_nll": evaluation.ensemble_nll,
         f"ensemble_{split}_accuracy": evaluation.ensemble_accuracy,
     }
 
 
-def compute_member_disagreement(evaluation: Evaluation, aside: Sequence[int] = ()) -> Metrics:
+def compute_member_disagreement(evaluation: Evaluation, aside: Sequence[int] = ()) -> _Metrics:
     """What an epoch's line says of how often members differ on the test images.
 
     Args:

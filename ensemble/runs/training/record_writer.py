@@ -17,7 +17,7 @@ MAX_ENTRIES = 64  # that wait to be written; beyond them training waits
 MAX_PENDING_BYTES = 2**27  # of arrays that wait; what is larger is written at once
 
 
-class Entry(NamedTuple):
+class _Entry(NamedTuple):
     """Something that waits to be written.
 
     Attributes:
@@ -40,9 +40,9 @@ class RecordWriter:
 
     def __init__(self, in_background: bool) -> None:
         self._in_background = in_background
-        self._entries: deque[Entry] = deque()
+        self._entries: deque[_Entry] = deque()
         self._changed = threading.Condition()
-        self._writing: Entry | None = None
+        self._writing: _Entry | None = None
         self._error: BaseException | None = None
         self._error_raised = self._closed = False
         self._thread: threading.Thread | None = None
@@ -74,7 +74,7 @@ class RecordWriter:
             return
         self._wait_for_room(size)
         with self._changed:
-            self._entries.append(Entry(write, size, is_status))
+            self._entries.append(_Entry(write, size, is_status))
             self._changed.notify_all()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._write_entries, name="records", daemon=True)

@@ -31,8 +31,8 @@ from ensemble.runs.training.record_writer import RecordedStatus, RecordWriter
 from ensemble.storage.atomic_files import write_json
 from ensemble.storage.records.json_lines import Line, append_line, convert_to_json, keep_matching_lines, read_lines
 
-CHECKPOINT_SECONDS = 60.0
-LINES_PER_EPOCH = 20  # about, of a group
+_CHECKPOINT_SECONDS = 60.0
+_LINES_PER_EPOCH = 20  # about, of a group
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class RunRecorder:
         )
         self._lost = DivergenceMonitor(task.run, self.freeze_members, self._status)
         # A group's lines stand at the same steps as those of the others.
-        lines = max(1, trainer.steps_per_epoch // LINES_PER_EPOCH)
+        lines = max(1, trainer.steps_per_epoch // _LINES_PER_EPOCH)
         self._line_steps = None if task.run.has_all_members else lines
 
     def restore_checkpoint(self) -> Any:
@@ -244,7 +244,7 @@ class RunRecorder:
 
     @property
     def _is_checkpoint_old(self) -> bool:
-        return time.monotonic() - self._saved > CHECKPOINT_SECONDS
+        return time.monotonic() - self._saved > _CHECKPOINT_SECONDS
 
     def _update_status(self, **changes: Any) -> None:
         self._status.update(self._report, **changes)

@@ -33,7 +33,7 @@ class DevicesFile:
     used: Annotated[int, NumberRange(1, 2**20)]
 
 
-class EndedRun(NamedTuple):
+class _EndedRun(NamedTuple):
     """How one of the runs ended, by its place among them."""
 
     place: int
@@ -73,7 +73,7 @@ class TrainingSession:
         for record in self._live:
             record.close()
 
-    def train_runs(self) -> Iterator[EndedRun]:
+    def train_runs(self) -> Iterator[_EndedRun]:
         """Go on from the last checkpoint, until every run is finished, stopped or diverged.
 
         Each is told of as it ends, its record closed; the others go on after that.
@@ -87,7 +87,7 @@ class TrainingSession:
             yield from self._save_stopped_runs()
             yield from self._apply_to_runs(RunRecorder.finish_if_over)
 
-    def _start_training(self) -> Iterator[EndedRun]:
+    def _start_training(self) -> Iterator[_EndedRun]:
         """Take up the last checkpoint, or the beginning, while training is compiled."""
         states = [record.restore_checkpoint() for record in self._live]
         began = time.perf_counter()
@@ -98,7 +98,7 @@ class TrainingSession:
         self._record_compile_time(time.perf_counter() - began)
         yield from self._apply_to_runs(RunRecorder.start_recording)
 
-    def _train_chunk(self) -> Iterator[EndedRun]:
+    def _train_chunk(self) -> Iterator[_EndedRun]:
         """One compiled call of training."""
         progress, sharing = self._live[0].progress, len(self._live)
         epoch, start = progress.evaluated + 1, progress.step_in_epoch
@@ -118,7 +118,7 @@ class TrainingSession:
 
         return self._apply_to_runs(write_steps)
 
-    def _evaluate_epoch(self) -> Iterator[EndedRun]:
+    def _evaluate_epoch(self) -> Iterator[_EndedRun]:
         """Validate, test, and write down, an epoch whose steps are done."""
         live = self._live
         if not self._can_test:
@@ -139,7 +139,7 @@ class TrainingSession:
 
         return self._apply_to_runs(write_epoch if judged else lambda recorder: None)
 
-    def _save_stopped_runs(self) -> Iterator[EndedRun]:
+    def _save_stopped_runs(self) -> Iterator[_EndedRun]:
         """Keep the place of those that are to stop."""
         host_snapshot = HostSnapshot(self._trainer, self._state)
 
@@ -155,7 +155,7 @@ class TrainingSession:
         for record in self._live:
             record.record_compile_time(seconds, len(self._live))
 
-    def _apply_to_runs(self, ask: Callable[[RunRecorder], Outcome | None]) -> Iterator[EndedRun]:
+    def _apply_to_runs(self, ask: Callable[[RunRecorder], Outcome | None]) -> Iterator[_EndedRun]:
         """Ask every run that goes on; those that ended by it, one after the other."""
         for record in list(self._live):
             if outcome := self._apply_to_run(record, ask):
@@ -163,7 +163,7 @@ class TrainingSession:
                 record.close()
                 if self._live:
                     record.freeze_members(range(len(record.run.member_numbers)))
-                yield EndedRun(record.place, outcome)
+                yield _EndedRun(record.place, outcome)
 
     def _apply_to_run(self, record: RunRecorder, ask: Callable[[RunRecorder], Outcome | None]) -> Outcome | None:
         """How a run ended. What one cannot write is no end of the others'."""

@@ -17,10 +17,10 @@ from ensemble.storage.arrays.npz import read_arrays, write_arrays
 from ensemble.storage.file_lock import hold_folder_lock
 
 TARGETS = "probabilities"
-IMAGES_PER_CALL = 1024  # whose logits and features are held at once
+_IMAGES_PER_CALL = 1024  # whose logits and features are held at once
 
 
-class TargetsStoppedError(Exception):
+class _TargetsStoppedError(Exception):
     """Whoever started the run wants it stopped before its teacher has answered."""
 
 
@@ -48,18 +48,18 @@ def prepare_teacher_targets(run: Run, stop: Callable[[], bool] = lambda: False) 
 
     def raise_if_stopped() -> None:
         if stop():
-            raise TargetsStoppedError
+            raise _TargetsStoppedError
 
     try:
         with hold_folder_lock(folder, raise_if_stopped):
             if not path.exists():
                 teacher = find_teacher(config)
-                targets = compute_teacher_targets(
+                targets = _compute_teacher_targets(
                     teacher, load_run_dataset(run), config.distil_temperature, raise_if_stopped
                 )
                 write_teacher_record(folder, teacher.describe(config.distil_temperature))
                 write_arrays(path, {TARGETS: targets})
-    except TargetsStoppedError:
+    except _TargetsStoppedError:
         return False
     return True
 
@@ -86,7 +86,7 @@ def load_teacher_targets(run: Run) -> NDArray[np.float32] | None:
     return targets
 
 
-def compute_teacher_targets(
+def _compute_teacher_targets(
     teacher: Teacher, dataset: Dataset, temperature: float, between: Callable[[], None] = lambda: None
 ) -> NDArray[np.float32]:
     """The averaged probabilities of a teacher's members on all training images, float32 (N, C).
@@ -113,9 +113,9 @@ def compute_teacher_targets(
     network = load_run_network(teacher.run)
     params = jax.device_put(read_parameters(teacher.run.id, teacher.epoch))
     blocks = []
-    for first in range(0, len(dataset.train_images), IMAGES_PER_CALL):
+    for first in range(0, len(dataset.train_images), _IMAGES_PER_CALL):
         between()
-        images = dataset.train_images[first : first + IMAGES_PER_CALL]
+        images = dataset.train_images[first : first + _IMAGES_PER_CALL]
         logits = compute_activations(network, params, images).logits
         blocks.append(average_softened_probabilities(logits, temperature))
     return np.concatenate(blocks)

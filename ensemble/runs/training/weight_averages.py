@@ -24,7 +24,7 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
 
-AVERAGE_FOLDER = "average"
+_AVERAGE_FOLDER = "average"
 
 
 def check_weight_averaging(run: Run) -> None:
@@ -82,7 +82,7 @@ def save_weight_average(run: Run) -> None:
     image_sets = {"predictions": data.test_images}
     if config.validation:
         image_sets["validation"] = data.train_images[select_validation_indices(config, data)]
-    folder = run.path / AVERAGE_FOLDER
+    folder = run.path / _AVERAGE_FOLDER
     with change_job_files(run.path, action=None):  # whoever looks first has it made
         folder.mkdir(exist_ok=True)
         write_arrays(folder / "parameters.npz", traverse_util.flatten_dict(params, sep="/"))
@@ -100,7 +100,7 @@ def load_averaged_predictions(run: Run) -> NDArray[np.float32]:
     """
     shape = (run.config.members, run.data.test_size, len(run.data.class_names))
     expected = {"probabilities": ExpectedArray(shape)}
-    path = run.path / AVERAGE_FOLDER / "predictions.npz"
+    path = run.path / _AVERAGE_FOLDER / "predictions.npz"
     try:
         return np.asarray(read_arrays(path, expected)["probabilities"])
     except (OSError, DamagedFileError):

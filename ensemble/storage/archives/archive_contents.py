@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from ensemble.errors import DataError
 from ensemble.storage.archives import entry_names
 
-ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-ENCRYPTED = 0x1 | 0x40 | 0x2000  # flags: by password, strongly, with its list of contents
-LOCAL_HEADER_BYTES = 30  # bytes before an entry's name
+_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 0x1 | 0x40 | 0x2000  # flags: by password, strongly, with its list of contents
+_LOCAL_HEADER_BYTES = 30  # bytes before an entry's name
 # Archives within it: they stay closed, for each could hold another.
-NESTED_SUFFIXES = (".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".txz", ".jar", ".iso", ".dmg")
+_NESTED_SUFFIXES = (".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".txz", ".jar", ".iso", ".dmg")
 REPACK_ADVICE = "pack the folder again with your system's own tool"
 
 
@@ -112,7 +112,7 @@ def plan_unpacking(archive: zipfile.ZipFile, limits: ArchiveLimits, *, ignores_c
             )
         if entry_names.is_system_entry(parts):
             skipped += 1
-        elif parts[-1].lower().endswith(NESTED_SUFFIXES):
+        elif parts[-1].lower().endswith(_NESTED_SUFFIXES):
             nested.append(name)
         else:
             plan.append(PlannedFile(info, parts, quoted_name))
@@ -132,9 +132,9 @@ def _check_entry_kind(info: zipfile.ZipInfo, quoted_name: str) -> None:
         )
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise DataError(f"{quoted_name} in the archive is a device or a pipe, not a file: leave it out.")
-    if info.flag_bits & ENCRYPTED:
+    if info.flag_bits & _ENCRYPTED:
         raise DataError(f"{quoted_name} in the archive is encrypted: pack the folder without a password.")
-    if info.compress_type not in ZIP_METHODS:
+    if info.compress_type not in _ZIP_METHODS:
         raise DataError(
             f"{quoted_name} in the archive is packed by an unsupported method "
             f"({info.compress_type}): {REPACK_ADVICE}, as an ordinary .zip."
@@ -152,7 +152,7 @@ def _check_entry_overlap(archive: zipfile.ZipFile) -> None:
                 f"{quoted_name} in the archive shares its bytes{shared}, which no ordinary tool does: {REPACK_ADVICE}."
             )
         # At least: what else the entry's own header holds is not known before it is read.
-        least = LOCAL_HEADER_BYTES + len(info.orig_filename) + info.compress_size
+        least = _LOCAL_HEADER_BYTES + len(info.orig_filename) + info.compress_size
         end, before = info.header_offset + least, quoted_name
     if end > archive.start_dir:
         raise DataError(f"{before} in the archive is longer than the archive itself: {REPACK_ADVICE}.")

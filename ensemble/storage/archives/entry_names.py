@@ -7,15 +7,15 @@ import zipfile
 
 from ensemble.errors import DataError
 
-UTF8 = 0x800  # the flag that says a name is in UTF-8; others are in the tool's own encoding
+_UTF8 = 0x800  # the flag that says a name is in UTF-8; others are in the tool's own encoding
 MAX_DEPTH = 12  # folders within folders
-MAX_PATH_BYTES, MAX_PART_BYTES = (1000, 255)  # bytes of a path and of each of its parts, as disks take them
-MAX_QUOTED_LETTERS = 80  # letters of a name that are said
-DRIVE = re.compile(r"[A-Za-z]:")
+_MAX_PATH_BYTES, _MAX_PART_BYTES = (1000, 255)  # bytes of a path and of each of its parts, as disks take them
+_MAX_QUOTED_LETTERS = 80  # letters of a name that are said
+_DRIVE = re.compile(r"[A-Za-z]:")
 # What Windows takes for a device, with any ending.
-DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+_DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 # Beside the pictures lies what systems put there for themselves.
-SYSTEM_NAMES = {
+_SYSTEM_NAMES = {
     "__macosx",
     "thumbs.db",
     "ehthumbs.db",
@@ -37,7 +37,7 @@ def decode_entry_name(info: zipfile.ZipInfo) -> str:
     Many tools write UTF-8 and do not say so, which then reads as letters of the first PC's.
     """
     name = info.orig_filename
-    if info.flag_bits & UTF8 or name.isascii():
+    if info.flag_bits & _UTF8 or name.isascii():
         return name
     try:
         return name.encode("cp437").decode("utf-8")
@@ -47,7 +47,7 @@ def decode_entry_name(info: zipfile.ZipInfo) -> str:
 
 def quote_entry_name(name: str) -> str:
     """The name for a sentence: one line, not too long."""
-    excerpt = name if len(name) <= MAX_QUOTED_LETTERS else name[: MAX_QUOTED_LETTERS - 1] + "…"
+    excerpt = name if len(name) <= _MAX_QUOTED_LETTERS else name[: _MAX_QUOTED_LETTERS - 1] + "…"
     plain = "".join(letter if letter.isprintable() else "�" for letter in excerpt)
     return f"“{plain}”"
 
@@ -68,7 +68,7 @@ def parse_entry_path(name: str, windows: bool = os.name == "nt") -> tuple[str, .
             f"The name {quoted_name} in the archive has a backslash, which systems read "
             "differently: pack the folder with another tool."
         )
-    if name.startswith("/") or DRIVE.match(name):
+    if name.startswith("/") or _DRIVE.match(name):
         raise DataError(f"{quoted_name} in the archive is an absolute path: {mend}.")
     parts = tuple(part for part in name.split("/") if part not in ("", "."))
     if ".." in parts:
@@ -79,7 +79,7 @@ def parse_entry_path(name: str, windows: bool = os.name == "nt") -> tuple[str, .
             "for each class, with its images in it."
         )
     sizes = [len(part.encode()) for part in parts]
-    if sum(sizes) + len(sizes) > MAX_PATH_BYTES or max(sizes, default=0) > MAX_PART_BYTES:
+    if sum(sizes) + len(sizes) > _MAX_PATH_BYTES or max(sizes, default=0) > _MAX_PART_BYTES:
         raise DataError(f"The name {quoted_name} in the archive is too long for a disk: shorten it.")
     if windows:
         _check_windows_name(parts, quoted_name)
@@ -93,7 +93,7 @@ def is_system_entry(parts: tuple[str, ...]) -> bool:
 
 def is_system_name(name: str) -> bool:
     """Whether a file or folder of that name is hidden, or put there by a system for itself."""
-    return name.startswith(".") or name.strip().lower() in SYSTEM_NAMES
+    return name.startswith(".") or name.strip().lower() in _SYSTEM_NAMES
 
 
 class EntryTree:
@@ -140,5 +140,5 @@ class EntryTree:
 
 def _check_windows_name(parts: tuple[str, ...], quoted_name: str) -> None:
     for part in parts:
-        if DEVICE.fullmatch(part) or part[-1] in ". " or set(part) & set(':*?"<>|'):
+        if _DEVICE.fullmatch(part) or part[-1] in ". " or set(part) & set(':*?"<>|'):
             raise DataError(f"The name {quoted_name} in the archive is not allowed on Windows: rename it.")

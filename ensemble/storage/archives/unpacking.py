@@ -26,15 +26,15 @@ from ensemble.storage.archives.archive_contents import (
 )
 from ensemble.storage.arrays.npz import ZIP_ERRORS
 
-CHUNK = 2**20
+_CHUNK = 2**20
 Progress = Callable[[float | None, str], None]
 
-ENTRY_MARK = b"PK\1\2"  # begins each line of the list of contents
-RESERVED_BYTES = 64 * 2**20  # bytes of the disk that are left to others
+_ENTRY_MARK = b"PK\1\2"  # begins each line of the list of contents
+_RESERVED_BYTES = 64 * 2**20  # bytes of the disk that are left to others
 
 
 @dataclass(frozen=True)
-class UnpackResult:
+class _UnpackResult:
     """What came out of an archive.
 
     Attributes:
@@ -52,7 +52,7 @@ class UnpackResult:
 
 def unpack_archive(
     file: BinaryIO, folder: Path, limits: ArchiveLimits = DEFAULT_LIMITS, progress: Progress | None = None
-) -> UnpackResult:
+) -> _UnpackResult:
     """Unpack a .zip into a folder that is made for it.
 
     Whatever is raised, by `progress` too, leaves no folder.
@@ -77,7 +77,7 @@ def unpack_archive(
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-    return UnpackResult(len(plan.files), plan.nbytes, plan.skipped, plan.nested)
+    return _UnpackResult(len(plan.files), plan.nbytes, plan.skipped, plan.nested)
 
 
 def ignores_case(folder: Path) -> bool:
@@ -108,7 +108,7 @@ class _BoundedFile:
         # Without a size it is the archive's last record, which is sought near its end.
         content = self._file.read(size if size >= 0 else limits.contents)
         # Each line of the list takes memory, however short it is: count before they are parsed.
-        if self.opening and content.count(ENTRY_MARK) > limits.files:
+        if self.opening and content.count(_ENTRY_MARK) > limits.files:
             raise too_many_files_error(limits)
         return content
 
@@ -132,7 +132,7 @@ def _open_archive(file: BinaryIO, limits: ArchiveLimits) -> zipfile.ZipFile:
 def _check_free_space(folder: Path, nbytes: int) -> None:
     """StorageError where so much would not fit beside what is there."""
     free = shutil.disk_usage(folder).free
-    if nbytes + RESERVED_BYTES > free:
+    if nbytes + _RESERVED_BYTES > free:
         raise StorageError(
             f"Unpacked, the archive takes {nbytes / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free where "
             "datasets are stored: free some space, or point ENSEMBLE_DATA at another disk."
@@ -166,7 +166,7 @@ def _read_entry_pieces(archive: zipfile.ZipFile, file: PlannedFile) -> Iterator[
     """A file's bytes, piece by piece."""
     try:
         with archive.open(file.info) as source:
-            while piece := source.read(CHUNK):
+            while piece := source.read(_CHUNK):
                 yield piece
     except (*ZIP_ERRORS, NotImplementedError) as error:
         raise _damaged_entry_error(file) from error

@@ -20,11 +20,11 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npz import Arrays, read_arrays, write_arrays
 from ensemble.storage.folders import data_folder
 
-CACHE_FOLDER = "kept"  # below the data folder; the name is documented
+_CACHE_FOLDER = "kept"  # below the data folder; the name is documented
 MAX_CACHE_BYTES = 256 * 1024 * 1024  # of the whole cache; what was used last stays
-PACKAGES = ("jax", "numpy", "scipy", "pillow")
+_PACKAGES = ("jax", "numpy", "scipy", "pillow")
 # Folders that draw and say what others have reckoned: no number depends on them.
-IGNORED_PACKAGES = {"cli", "figures", "ui", "wording"}
+_IGNORED_PACKAGES = {"cli", "figures", "ui", "wording"}
 
 
 def load_or_compute_arrays(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
@@ -35,7 +35,7 @@ def load_or_compute_arrays(name: str, made_from: str, make: Callable[[], Arrays]
       made_from: what it depends on beside the program: a dataset, a digest of parameters.
       make: called where the file is missing or damaged. A full disk raises nothing.
     """
-    path = locate_cache_file(name, made_from)
+    path = _locate_cache_file(name, made_from)
     try:
         arrays = read_arrays(path, None, MAX_CACHE_BYTES, need_checksum=True)
         os.utime(path)
@@ -49,14 +49,14 @@ def load_or_compute_arrays(name: str, made_from: str, make: Callable[[], Arrays]
 
 def is_kept(name: str, made_from: str) -> bool:
     """Whether `load_or_compute_arrays` would find a file, which it may still find damaged."""
-    return locate_cache_file(name, made_from).is_file()
+    return _locate_cache_file(name, made_from).is_file()
 
 
-def locate_cache_file(name: str, made_from: str) -> Path:
+def _locate_cache_file(name: str, made_from: str) -> Path:
     """Where arrays of that name and origin are kept."""
-    whole = f"{name} {made_from} {digest_program_source()}"
+    whole = f"{name} {made_from} {_digest_program_source()}"
     digest = hashlib.sha256(whole.encode()).hexdigest()[:20]
-    return data_folder() / CACHE_FOLDER / f"{name}-{digest}.npz"
+    return data_folder() / _CACHE_FOLDER / f"{name}-{digest}.npz"
 
 
 def digest_array_list(tree: list[NDArray[np.generic]]) -> str:
@@ -65,12 +65,12 @@ def digest_array_list(tree: list[NDArray[np.generic]]) -> str:
 
 
 @functools.cache
-def digest_program_source() -> str:
+def _digest_program_source() -> str:
     """SHA-256 of the source that numbers depend on, and of the packages' versions."""
     root = Path(__file__).resolve().parents[2]
-    digest = hashlib.sha256(" ".join(map(version, PACKAGES)).encode())
+    digest = hashlib.sha256(" ".join(map(version, _PACKAGES)).encode())
     for file in sorted(root.rglob("*.py")):
-        if file.relative_to(root).parts[0] not in IGNORED_PACKAGES:
+        if file.relative_to(root).parts[0] not in _IGNORED_PACKAGES:
             digest.update(file.read_bytes())
     return digest.hexdigest()
 

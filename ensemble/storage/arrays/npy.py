@@ -31,8 +31,8 @@ MAX_HEADER_BYTES = 4096  # NumPy's own takes 128, with a few axes
 MAX_READ_BYTES = 2**17  # bytes that a file may have us read in one go
 BFLOAT16 = np.dtype("V2")  # what NumPy writes of a type that it does not know
 PICKLED_MESSAGE = "an array holds Python objects, which are not unpickled"
-HEADER_LENGTH_FORMATS = {b"\1\0": "<H", b"\2\0": "<I", b"\3\0": "<I"}  # of the header, by version
-HEADER_PATTERN = re.compile(
+_HEADER_LENGTH_FORMATS = {b"\1\0": "<H", b"\2\0": "<I", b"\3\0": "<I"}  # of the header, by version
+_HEADER_PATTERN = re.compile(
     r"\{'descr': '(\|O|[<>|][a-zA-Z]\d{1,9})', 'fortran_order': (True|False), "
     r"'shape': \((|\d{1,18},|\d{1,18}(?:, \d{1,18}){1,31})\), \} *\n"
 )
@@ -97,7 +97,7 @@ class ArrayHeader:
             if wanted == list(self.shape):
                 return
         axis_sizes = ", ".join(str(axes.get(str(axis), axis)) for axis in expected.shape)
-        raise DamagedFileError(f"{name} has shape {format_shape(self.shape)}, not ({axis_sizes})")
+        raise DamagedFileError(f"{name} has shape {_format_shape(self.shape)}, not ({axis_sizes})")
 
 
 class BoundedReader(io.BufferedReader):
@@ -154,14 +154,14 @@ def read_header(file: BinaryIO, *, bfloat16: bool = False) -> ArrayHeader:
         `PICKLED_MESSAGE` if they are Python objects.
     """
     version = file.read(8).removeprefix(b"\x93NUMPY")
-    if version not in HEADER_LENGTH_FORMATS:
+    if version not in _HEADER_LENGTH_FORMATS:
         raise DamagedFileError("it holds no array")
-    form = HEADER_LENGTH_FORMATS[version]
+    form = _HEADER_LENGTH_FORMATS[version]
     size = file.read(struct.calcsize(form))
     length = struct.unpack(form, size)[0] if len(size) == struct.calcsize(form) else 0
     if length > MAX_HEADER_BYTES:
         raise DamagedFileError("an array's header is too long")
-    match = HEADER_PATTERN.fullmatch(file.read(length).decode("ascii", "replace"))
+    match = _HEADER_PATTERN.fullmatch(file.read(length).decode("ascii", "replace"))
     if not match:
         raise DamagedFileError("an array's header cannot be read")
     descr, order, lengths = match.groups()
@@ -187,7 +187,7 @@ def map_npy(path: Path, expected: ExpectedArray) -> NDArray[Any]:
         return mapped.T if header.fortran_order else mapped
 
 
-def format_shape(shape: tuple[int, ...]) -> str:
+def _format_shape(shape: tuple[int, ...]) -> str:
     """A shape for people, cut where a file says it has twenty axes."""
     return str(shape) if len(shape) <= 6 else f"of {len(shape)} axes"
 

@@ -35,17 +35,17 @@ from ensemble.storage.arrays.npy import (
 )
 from ensemble.storage.atomic_files import open_atomic_write
 
-SPOOL_BYTES = 2**20  # of a file that is written at once
+_SPOOL_BYTES = 2**20  # of a file that is written at once
 
 Arrays = dict[str, NDArray[Any]]
 
-CHECKSUM_PATTERN = re.compile(rb"sha256:([0-9a-f]{64})")
+_CHECKSUM_PATTERN = re.compile(rb"sha256:([0-9a-f]{64})")
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # Bits of an entry that change nothing for us: how hard it was packed, sizes after it, UTF-8.
 HARMLESS_FLAGS = 0x2 | 0x4 | 0x8 | 0x800
 MAX_ENTRIES = 1000
-MAX_ZIP_OVERHEAD = 2**17  # of the archive's own records, at most
-END_RECORD_BYTES = 22  # of its last record, without the comment
+_MAX_ZIP_OVERHEAD = 2**17  # of the archive's own records, at most
+_END_RECORD_BYTES = 22  # of its last record, without the comment
 # What zipfile is known to raise of a damaged archive, beside OSError.
 ZIP_ERRORS = (zipfile.BadZipFile, ValueError, EOFError, RuntimeError, OverflowError, struct.error, zlib.error)
 
@@ -123,7 +123,7 @@ def read_arrays(
     try:
         with open_bounded_file(path) as file:
             # Packing makes what cannot be packed a little longer.
-            if file.size > most_bytes + most_bytes // 100 + MAX_ZIP_OVERHEAD:
+            if file.size > most_bytes + most_bytes // 100 + _MAX_ZIP_OVERHEAD:
                 raise DamagedFileError("it is longer than its arrays can be")
             with zipfile.ZipFile(file) as archive:
                 checksum = _read_npz_checksum(file, archive.comment)
@@ -158,7 +158,7 @@ class _SpooledFile:
 
     def write(self, content: Any) -> int:
         """As of any file, until it is more than is kept in memory; then into the file itself."""
-        if self._file.tell() + memoryview(content).nbytes > SPOOL_BYTES:
+        if self._file.tell() + memoryview(content).nbytes > _SPOOL_BYTES:
             self.write_out()
         return self._file.write(content)
 
@@ -203,10 +203,10 @@ def _write_npz_entry(file: BinaryIO, name: str, array: NDArray[Any] | ArrayParts
 
 def _read_npz_checksum(file: BoundedReader, comment: bytes) -> str | None:
     """What the comment says; a cut or changed one is damage, and not an earlier version's file."""
-    file.seek(-END_RECORD_BYTES - len(comment), os.SEEK_END)
+    file.seek(-_END_RECORD_BYTES - len(comment), os.SEEK_END)
     if file.read(4) != b"PK\5\6":
         raise DamagedFileError("its end is not the end of an archive")
-    match = CHECKSUM_PATTERN.fullmatch(comment)
+    match = _CHECKSUM_PATTERN.fullmatch(comment)
     if comment and not match:
         raise DamagedFileError("its checksum cannot be read")
     return match[1].decode() if match else None

@@ -25,15 +25,15 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.parquet_process_main import FRAME_HEADER, MAX_MEMORY_BYTES
 
 TIMEOUT_S = 120.0  # for the next frame
-MAX_BATCH_ROWS, MAX_BATCH_CELLS = 2**14, 2**21
-MAX_FRAME_BYTES = MAX_MEMORY_BYTES
-READ_BYTES = 2**20
+_MAX_BATCH_ROWS, _MAX_BATCH_CELLS = 2**14, 2**21
+_MAX_FRAME_BYTES = MAX_MEMORY_BYTES
+_READ_BYTES = 2**20
 DAMAGED = "it is damaged, or not a readable Parquet file. Save it again."
-TOO_MUCH_MEMORY = (
+_TOO_MUCH_MEMORY = (
     f"reading it needs more than {MAX_MEMORY_BYTES / 2**30:.0f} GB of memory. Save it with smaller "
     "row groups and shorter texts."
 )
-TOO_SLOW = f"it could not be read within {TIMEOUT_S:.0f} s. Save it again, with fewer columns."
+_TOO_SLOW = f"it could not be read within {TIMEOUT_S:.0f} s. Save it again, with fewer columns."
 
 
 class LargeColumnError(DamagedFileError):
@@ -119,7 +119,7 @@ class ParquetProcess:
         columns: Sequence[str],
         *,
         row_group: int | None = None,
-        batch_rows: int = MAX_BATCH_ROWS,
+        batch_rows: int = _MAX_BATCH_ROWS,
         most_cell: int | None = None,
         most_bytes: int | None = None,
         cut: Sequence[str] = (),
@@ -147,7 +147,7 @@ class ParquetProcess:
             "path": _write_path(path),
             "columns": list(columns),
             "row_group": row_group,
-            "batch_rows": max(1, min(batch_rows, MAX_BATCH_CELLS // max(1, len(columns)))),
+            "batch_rows": max(1, min(batch_rows, _MAX_BATCH_CELLS // max(1, len(columns)))),
             "most_cell": most_cell,
             "most_bytes": most_bytes,
             "cut": list(cut),
@@ -169,8 +169,8 @@ class ParquetProcess:
             child.stdin.flush()
             while True:
                 kind, size = FRAME_HEADER.unpack(_receive(child, FRAME_HEADER.size))
-                if size > MAX_FRAME_BYTES:
-                    raise DamagedFileError(TOO_MUCH_MEMORY)
+                if size > _MAX_FRAME_BYTES:
+                    raise DamagedFileError(_TOO_MUCH_MEMORY)
                 content = _receive(child, size)
                 if kind == b"E":
                     done = True
@@ -232,8 +232,8 @@ def _receive(child: "subprocess.Popen[bytes]", size: int) -> bytearray:
     poll.register(descriptor, select.POLLIN)
     while len(content) < size:
         if not poll.poll(max(0.0, 1000 * (end - time.monotonic()))):
-            raise DamagedFileError(TOO_SLOW)
-        piece = os.read(descriptor, min(READ_BYTES, size - len(content)))
+            raise DamagedFileError(_TOO_SLOW)
+        piece = os.read(descriptor, min(_READ_BYTES, size - len(content)))
         if not piece:
             raise EOFError
         content += piece
@@ -246,7 +246,7 @@ def _convert_problem(problem: dict[str, Any]) -> Exception:
     if problem["kind"] == "large":
         return LargeColumnError(problem["column"])
     if problem["kind"] == "memory":
-        return DamagedFileError(TOO_MUCH_MEMORY)
+        return DamagedFileError(_TOO_MUCH_MEMORY)
     level = logging.ERROR if problem["kind"] == "bug" else logging.INFO
     message = "A Parquet file could not be read.\n%s"
     logging.getLogger("ensemble").log(level, message, problem["traceback"])

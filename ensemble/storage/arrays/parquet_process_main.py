@@ -13,16 +13,16 @@ from typing import Any, BinaryIO
 
 FRAME_HEADER = struct.Struct("<cQ")  # the kind of a frame and how many bytes follow
 MAX_MEMORY_BYTES = 3 * 2**30  # of address space, libraries included
-MAX_PROCESSOR_S = 3600  # in case that the parent was killed while this process computes
-READ_BUFFER_BYTES = 2**20
-COLUMN_OVERHEAD_BYTES = 2**16  # that a column may take beyond its cells
+_MAX_PROCESSOR_S = 3600  # in case that the parent was killed while this process computes
+_READ_BUFFER_BYTES = 2**20
+_COLUMN_OVERHEAD_BYTES = 2**16  # that a column may take beyond its cells
 
 
-class TooLargeError(Exception):
+class _TooLargeError(Exception):
     """A column, which is named, or all columns together unpack to more than the request allows."""
 
 
-class ParquetReader:
+class _ParquetReader:
     """Answers requests about Parquet files; the last file stays open."""
 
     def __init__(self, answers: BinaryIO) -> None:
@@ -41,7 +41,7 @@ class ParquetReader:
                 self._send_batches(**request)
             else:
                 self._send_layout(request["path"])
-        except TooLargeError as error:
+        except _TooLargeError as error:
             self._send(b"X", json.dumps({"kind": "large", "column": str(error)}).encode())
         except MemoryError:
             self._send(b"X", json.dumps({"kind": "memory"}).encode())
@@ -67,7 +67,7 @@ class ParquetReader:
         if key != self._key:
             self._file, self._key = None, ()
             self._file = self._pa.parquet.ParquetFile(
-                os.fdopen(os.open(path, os.O_RDONLY), "rb"), buffer_size=READ_BUFFER_BYTES
+                os.fdopen(os.open(path, os.O_RDONLY), "rb"), buffer_size=_READ_BUFFER_BYTES
             )
             self._key = key
         return self._file
@@ -122,12 +122,12 @@ class ParquetReader:
         file = self._open(path)
         schema, pa = file.schema_arrow, self._pa
         if most_cell is not None:
-            texts = [name for name in columns if is_text(schema.field(name).type, pa)]
+            texts = [name for name in columns if _is_text(schema.field(name).type, pa)]
             file = pa.parquet.ParquetFile(
                 os.fdopen(os.open(path, os.O_RDONLY), "rb"),
                 metadata=file.metadata,
                 read_dictionary=texts,
-                buffer_size=READ_BUFFER_BYTES,
+                buffer_size=_READ_BUFFER_BYTES,
             )
         groups = range(file.metadata.num_row_groups) if row_group is None else [row_group]
         rows = sum(file.metadata.row_group(number).num_rows for number in groups)
@@ -138,15 +138,15 @@ class ParquetReader:
             arrays = []
             for name, array in zip(batch.schema.names, batch.columns, strict=True):
                 if name in cut and pa.types.is_dictionary(array.type):
-                    array = cut_texts(array, cut_at, pa)
-                totals[name] = totals.get(name, 0) + measure_array(array, pa)
-                if most_cell is not None and totals[name] > (COLUMN_OVERHEAD_BYTES + most_cell * rows):
-                    raise TooLargeError(name)
+                    array = _cut_texts(array, cut_at, pa)
+                totals[name] = totals.get(name, 0) + _measure_array(array, pa)
+                if most_cell is not None and totals[name] > (_COLUMN_OVERHEAD_BYTES + most_cell * rows):
+                    raise _TooLargeError(name)
                 if pa.types.is_dictionary(array.type):
                     array = array.cast(array.type.value_type)
                 arrays.append(array)
             if most_bytes is not None and sum(totals.values()) > most_bytes:
-                raise TooLargeError("")
+                raise _TooLargeError("")
             self._send_batch(pa.record_batch(arrays, names=batch.schema.names))
 
     def _send_batch(self, batch: Any) -> None:
@@ -156,7 +156,7 @@ class ParquetReader:
         self._send(b"B", sink.getvalue())
 
 
-def is_text(kind: Any, pa: Any) -> bool:
+def _is_text(kind: Any, pa: Any) -> bool:
     """Return whether a column is of text or bytes, which can be read as a dictionary."""
     return bool(
         pa.types.is_string(kind)
@@ -166,7 +166,7 @@ def is_text(kind: Any, pa: Any) -> bool:
     )
 
 
-def cut_texts(array: Any, letters: int, pa: Any) -> Any:
+def _cut_texts(array: Any, letters: int, pa: Any) -> Any:
     """Return a dictionary array whose texts end after so many letters."""
     import pyarrow.compute as pc
 
@@ -177,23 +177,23 @@ def cut_texts(array: Any, letters: int, pa: Any) -> Any:
     return pa.DictionaryArray.from_arrays(array.indices, short)
 
 
-def measure_array(array: Any, pa: Any) -> int:
+def _measure_array(array: Any, pa: Any) -> int:
     """Return the bytes that an array takes once each row has its own text."""
     if not pa.types.is_dictionary(array.type):
         return int(array.nbytes)
     import pyarrow.compute as pc
 
-    if not is_text(array.type.value_type, pa):
+    if not _is_text(array.type.value_type, pa):
         return int(array.dictionary.nbytes + array.indices.nbytes)
     lengths = pc.cast(pc.binary_length(array.dictionary), pa.int64())
     return int(pc.sum(pc.take(lengths, array.indices)).as_py() or 0)
 
 
-def limit_resources() -> None:
+def _limit_resources() -> None:
     """Limit this process's memory and processor time; it leaves no core dump."""
     for what, most in (
         (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
-        (resource.RLIMIT_CPU, MAX_PROCESSOR_S),
+        (resource.RLIMIT_CPU, _MAX_PROCESSOR_S),
         (resource.RLIMIT_CORE, 0),
     ):
         hard = resource.getrlimit(what)[1]
@@ -211,8 +211,8 @@ def main() -> None:
     sys.path += [folder for folder in json.loads(sys.argv[1]) if folder not in sys.path]
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints does not mix with the frames
-    limit_resources()
-    reader = ParquetReader(answers)
+    _limit_resources()
+    reader = _ParquetReader(answers)
     for line in sys.stdin.buffer:
         reader.answer(json.loads(line))
 

@@ -26,9 +26,9 @@ from typing import (
 )
 
 Parsed = TypeVar("Parsed")
-ValueChecker = Callable[[Any, str], Any]  # of a value and its field's name
-INTEGER_LIMIT = 2**63  # larger ones nobody writes
-JSON_TYPES: dict[Any, set[type]] = {float: {float, int}, int: {int}, str: {str}, bool: {bool}}
+_ValueChecker = Callable[[Any, str], Any]  # of a value and its field's name
+_INTEGER_LIMIT = 2**63  # larger ones nobody writes
+_JSON_TYPES: dict[Any, set[type]] = {float: {float, int}, int: {int}, str: {str}, bool: {bool}}
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class NumberRange:
     high: float
 
 
-FINITE = NumberRange(-sys.float_info.max, sys.float_info.max)
+_FINITE = NumberRange(-sys.float_info.max, sys.float_info.max)
 Count = Annotated[int, NumberRange(0, 2**53)]
 Pid = Annotated[int, NumberRange(1, 2**31 - 1)]
 Time = Annotated[float, NumberRange(0, 1e11)]  # unix seconds up to the year 5138: calendars go so far
@@ -57,7 +57,7 @@ def parse_dataclass(cls: type[Parsed], values: Any) -> Parsed:
     """
     if not isinstance(values, dict):
         raise ValueError("it is not a JSON object")
-    checkers = {name: read for name, read in build_field_checkers(cls).items() if name in values}
+    checkers = {name: read for name, read in _build_field_checkers(cls).items() if name in values}
     try:
         return cls(**{name: read(values[name], name) for name, read in checkers.items()})
     except TypeError as error:
@@ -77,17 +77,17 @@ def check_json_value(kind: Any, value: Any, name: str) -> Any:
     Raises:
       ValueError: it is something else; the name and the value are in the message.
     """
-    return build_value_checker(kind)(value, name)
+    return _build_value_checker(kind)(value, name)
 
 
 @functools.cache
-def build_value_checker(kind: Any) -> ValueChecker:
+def _build_value_checker(kind: Any) -> _ValueChecker:
     """What checks a value of this annotation: made once, for a history has millions of fields."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is Any:
         return lambda value, name: value
     if origin is NotRequired:
-        return build_value_checker(arguments[0])
+        return _build_value_checker(arguments[0])
     if origin is Literal:
         return _build_literal_checker(arguments)
     if origin in (Union, types.UnionType):
@@ -102,21 +102,21 @@ def build_value_checker(kind: Any) -> ValueChecker:
     return _build_scalar_checker(arguments[0] if bounds else kind, bounds)
 
 
-def build_field_checkers(cls: Any) -> dict[str, ValueChecker]:
+def _build_field_checkers(cls: Any) -> dict[str, _ValueChecker]:
     """For each field of a dataclass what checks it."""
     return _build_field_checkers_once(cls)
 
 
 @functools.cache
-def _build_field_checkers_once(cls: Any) -> dict[str, ValueChecker]:
+def _build_field_checkers_once(cls: Any) -> dict[str, _ValueChecker]:
     annotations = get_type_hints(cls, include_extras=True)
-    return {field.name: build_value_checker(annotations[field.name]) for field in dataclasses.fields(cls)}
+    return {field.name: _build_value_checker(annotations[field.name]) for field in dataclasses.fields(cls)}
 
 
-def _build_scalar_checker(kind: type, bounds: NumberRange | None) -> ValueChecker:
-    types = JSON_TYPES[kind]
+def _build_scalar_checker(kind: type, bounds: NumberRange | None) -> _ValueChecker:
+    types = _JSON_TYPES[kind]
     # Compared, not converted: an integer may be larger than any float. NaN is within nothing.
-    bounds = bounds or {int: NumberRange(1 - INTEGER_LIMIT, INTEGER_LIMIT - 1), float: FINITE}.get(kind)
+    bounds = bounds or {int: NumberRange(1 - _INTEGER_LIMIT, _INTEGER_LIMIT - 1), float: _FINITE}.get(kind)
 
     def check_scalar(value: Any, name: str) -> Any:
         if type(value) not in types or (bounds and not bounds.low <= value <= bounds.high):
@@ -128,7 +128,7 @@ def _build_scalar_checker(kind: type, bounds: NumberRange | None) -> ValueChecke
     return check_scalar
 
 
-def _build_literal_checker(words: tuple[Any, ...]) -> ValueChecker:
+def _build_literal_checker(words: tuple[Any, ...]) -> _ValueChecker:
     def check_literal(value: Any, name: str) -> Any:
         if not isinstance(value, str) or value not in words:
             raise unexpected_value_error(name, value)
@@ -144,9 +144,9 @@ def _check_encodable_text(text: str, name: str) -> None:
         raise unexpected_value_error(name, text) from error
 
 
-def _build_union_checker(kinds: tuple[Any, ...]) -> ValueChecker:
+def _build_union_checker(kinds: tuple[Any, ...]) -> _ValueChecker:
     may_be_none = types.NoneType in kinds
-    readers = [build_value_checker(kind) for kind in kinds if kind is not types.NoneType]
+    readers = [_build_value_checker(kind) for kind in kinds if kind is not types.NoneType]
 
     def check_union(value: Any, name: str) -> Any:
         if value is None and may_be_none:
@@ -159,9 +159,9 @@ def _build_union_checker(kinds: tuple[Any, ...]) -> ValueChecker:
     return check_union
 
 
-def _build_typed_dict_checker(kind: Any) -> ValueChecker:
+def _build_typed_dict_checker(kind: Any) -> _ValueChecker:
     readers = {
-        name: build_value_checker(annotation) for name, annotation in get_type_hints(kind, include_extras=True).items()
+        name: _build_value_checker(annotation) for name, annotation in get_type_hints(kind, include_extras=True).items()
     }
     required = sorted(kind.__required_keys__)
 
@@ -180,8 +180,8 @@ def _build_typed_dict_checker(kind: Any) -> ValueChecker:
     return check_typed_dict
 
 
-def _build_list_checker(kind: Any) -> ValueChecker:
-    value_checker, bounds = build_value_checker(kind), find_number_range(kind)
+def _build_list_checker(kind: Any) -> _ValueChecker:
+    value_checker, bounds = _build_value_checker(kind), find_number_range(kind)
     may_be_none = types.NoneType in get_args(kind)
 
     def check_list(value: Any, name: str) -> Any:
@@ -212,14 +212,17 @@ def is_list_within(values: list[Any], bounds: NumberRange, may_be_none: bool) ->
             return False
         value_types.discard(types.NoneType)
         values = [value for value in values if value is not None]
-    if not value_types <= JSON_TYPES[float]:
+    if not value_types <= _JSON_TYPES[float]:
         return False
     # NaN, which a least and a most may pass by, is not in JSON as it is read.
     return not values or (bounds.low <= min(values) and max(values) <= bounds.high)
 
 
-def _build_dict_checker(key: Any, kind: Any) -> ValueChecker:
-    value_checker, to_key = (build_value_checker(kind), _parse_integer_key if key is int else build_value_checker(key))
+def _build_dict_checker(key: Any, kind: Any) -> _ValueChecker:
+    value_checker, to_key = (
+        _build_value_checker(kind),
+        _parse_integer_key if key is int else _build_value_checker(key),
+    )
 
     def check_dict(value: Any, name: str) -> Any:
         if type(value) is not dict:

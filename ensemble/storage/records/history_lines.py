@@ -18,14 +18,14 @@ from ensemble.storage.records.field_checks import (
 
 Line = dict[str, Any]
 # Of each member; null where one is not finite.
-MemberMetrics = list[MetricValue | None]
-MemberShares = list[Share | None]
+_MemberMetrics = list[MetricValue | None]
+_MemberShares = list[Share | None]
 # A quotient of two of them is drawn: none took no time at all.
-PositiveSeconds = Annotated[float, NumberRange(1e-9, 1e9)]
-DeviceCount = Annotated[int, NumberRange(1, 2**20)]
+_PositiveSeconds = Annotated[float, NumberRange(1e-9, 1e9)]
+_DeviceCount = Annotated[int, NumberRange(1, 2**20)]
 
 
-class LinePosition(TypedDict):
+class _LinePosition(TypedDict):
     """Of any line."""
 
     kind: str
@@ -34,11 +34,11 @@ class LinePosition(TypedDict):
     progress: NotRequired[MetricValue | None]
 
 
-class TrainingLine(LinePosition):
+class _TrainingLine(_LinePosition):
     """Of steps, and of an epoch: figures of the training images."""
 
-    train_loss: NotRequired[MemberMetrics]
-    train_accuracy: NotRequired[MemberShares]
+    train_loss: NotRequired[_MemberMetrics]
+    train_accuracy: NotRequired[_MemberShares]
     ensemble_train_loss: NotRequired[MetricValue | None]
     ensemble_train_nll: NotRequired[MetricValue | None]
     ensemble_train_accuracy: NotRequired[Share | None]
@@ -47,40 +47,40 @@ class TrainingLine(LinePosition):
     set_aside: NotRequired[list[Count]]  # members, from 0, that count in no mean
 
 
-class ValidationLine(TypedDict):
+class _ValidationLine(TypedDict):
     """Of an epoch of a run that holds out training images, to choose by."""
 
-    validation_loss: NotRequired[MemberMetrics]
-    validation_accuracy: NotRequired[MemberShares]
+    validation_loss: NotRequired[_MemberMetrics]
+    validation_accuracy: NotRequired[_MemberShares]
     ensemble_validation_loss: NotRequired[MetricValue | None]
     ensemble_validation_nll: NotRequired[MetricValue | None]
     ensemble_validation_accuracy: NotRequired[Share | None]
 
 
-class EvaluationLine(TypedDict):
+class _EvaluationLine(TypedDict):
     """Of an epoch, which closes with the whole test set."""
 
     epoch: Count
-    train_loss: MemberMetrics
-    test_loss: MemberMetrics
-    test_accuracy: MemberShares
+    train_loss: _MemberMetrics
+    test_loss: _MemberMetrics
+    test_accuracy: _MemberShares
     ensemble_test_loss: NotRequired[MetricValue | None]
     ensemble_test_nll: NotRequired[MetricValue | None]
     ensemble_test_accuracy: NotRequired[Share | None]
     disagreement: NotRequired[Share | None]
-    member_disagreement: NotRequired[MemberShares]
+    member_disagreement: NotRequired[_MemberShares]
 
 
-class CompileLine(TypedDict):
+class _CompileLine(TypedDict):
     """Of a regression's solve: its beginning."""
 
     solve: str
-    devices: DeviceCount
+    devices: _DeviceCount
     pmap: bool
     seconds: Seconds
 
 
-class IterationLine(TypedDict):
+class _IterationLine(TypedDict):
     """Of a regression's solve: one step."""
 
     solve: str
@@ -88,22 +88,22 @@ class IterationLine(TypedDict):
     error: MetricValue | None
     step_size: MetricValue | None
     evaluations: MetricValue | None
-    seconds: PositiveSeconds
+    seconds: _PositiveSeconds
 
 
-class EndLine(TypedDict):
+class _EndLine(TypedDict):
     """Of a regression's solve: all of its steps are done."""
 
     solve: str
     spread: NotRequired[MetricValue | None]
 
 
-LINE_KINDS: dict[str, tuple[Any, ...]] = {
-    "steps": (TrainingLine,),
-    "epoch": (TrainingLine, ValidationLine, EvaluationLine),
-    "compile": (LinePosition, CompileLine),
-    "iteration": (LinePosition, IterationLine),
-    "end": (LinePosition, EndLine),
+_LINE_KINDS: dict[str, tuple[Any, ...]] = {
+    "steps": (_TrainingLine,),
+    "epoch": (_TrainingLine, _ValidationLine, _EvaluationLine),
+    "compile": (_LinePosition, _CompileLine),
+    "iteration": (_LinePosition, _IterationLine),
+    "end": (_LinePosition, _EndLine),
 }
 MEMBER_FIELDS = (
     "train_loss",
@@ -126,7 +126,7 @@ def is_valid_line(line: Any, members: int | None = None) -> bool:
     if not isinstance(line, dict) or not isinstance(line.get("kind"), str):
         return False
     try:
-        for form in LINE_KINDS.get(line["kind"], (LinePosition,)):
+        for form in _LINE_KINDS.get(line["kind"], (_LinePosition,)):
             check_json_value(form, line, "line")
     except ValueError:
         return False

@@ -15,7 +15,7 @@ from ensemble.storage.atomic_files import write_bytes
 from ensemble.storage.plain_files import open_plain_append, open_plain_file, parse_json
 from ensemble.storage.records.history_lines import Line, is_valid_line
 
-BLOCK_BYTES = 4 * 2**20  # of a history that are looked at at a time
+_BLOCK_BYTES = 4 * 2**20  # of a history that are looked at at a time
 MOST_ROW_BYTES = 2**18  # of one line: those of an epoch of 1,000 members take 150 kB
 
 
@@ -62,7 +62,7 @@ def iterate_rows(file: BinaryIO) -> Iterator[bytes]:
     What comes after the last end of a line is none: the rest of it is still being written.
     """
     torn = b""
-    while block := file.read(BLOCK_BYTES):
+    while block := file.read(_BLOCK_BYTES):
         *rows, torn = (torn + block).split(b"\n")
         yield from rows
 

@@ -10,13 +10,13 @@ from ensemble.storage.records.json_lines import MOST_ROW_BYTES, parse_history_li
 MOST_STEP_ROWS = 16_384
 MOST_STEP_BYTES = 16 * 2**20  # as JSON; parsed ten times as much
 # What closes an epoch, or is written for some members before that. Of these no run has as many.
-EPOCH_ROW = re.compile(rb'"kind"\s*:\s*"(?:epoch|members)"')
-MOST_EPOCH_ROWS = 16_384
-STEP_ROW_START = b'{"kind": "steps"'  # as this program writes them
+_EPOCH_ROW = re.compile(rb'"kind"\s*:\s*"(?:epoch|members)"')
+_MOST_EPOCH_ROWS = 16_384
+_STEP_ROW_START = b'{"kind": "steps"'  # as this program writes them
 
 
 @dataclass
-class SelectedRow:
+class _SelectedRow:
     """A row that stays, and where it stands; parsed when it is asked for first.
 
     Attributes:
@@ -52,7 +52,7 @@ class LineThinner:
 
     def __init__(self, members: int | None = None) -> None:
         self._members = members
-        self._selected: list[SelectedRow] = []
+        self._selected: list[_SelectedRow] = []
         self._rows, self._epoch_rows, self._thinned_rows, self._stride = 0, 0, 0, 1
         self._step_rows, self._step_bytes = 0, 0
         self._last_row: tuple[int, bytes] | None = None  # place and row, where it is not kept
@@ -63,16 +63,16 @@ class LineThinner:
             return
         place = self._rows
         self._rows += 1
-        is_step_row = row.startswith(STEP_ROW_START) or self._epoch_rows >= MOST_EPOCH_ROWS
-        if not is_step_row and EPOCH_ROW.search(row):
+        is_step_row = row.startswith(_STEP_ROW_START) or self._epoch_rows >= _MOST_EPOCH_ROWS
+        if not is_step_row and _EPOCH_ROW.search(row):
             self._epoch_rows += 1
-            self._selected.append(SelectedRow(place, -1, len(row), row))
+            self._selected.append(_SelectedRow(place, -1, len(row), row))
             return
         number = self._thinned_rows
         self._thinned_rows += 1
         self._last_row = None if number % self._stride == 0 else (place, row)
         if self._last_row is None:
-            self._selected.append(SelectedRow(place, number, len(row), row))
+            self._selected.append(_SelectedRow(place, number, len(row), row))
             self._step_rows += 1
             self._step_bytes += len(row)
             while self._step_rows > MOST_STEP_ROWS or self._step_bytes > MOST_STEP_BYTES:
@@ -82,7 +82,7 @@ class LineThinner:
         """What is kept, in the order of the file; a new list."""
         rows = self._selected
         if self._last_row:
-            last = SelectedRow(self._last_row[0], -1, 0, self._last_row[1])
+            last = _SelectedRow(self._last_row[0], -1, 0, self._last_row[1])
             rows = sorted([*rows, last], key=lambda row: row.place)
         lines = (row.parse(self._members) for row in rows)
         return [line for line in lines if line is not None]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 MAX_NAME_LENGTH = 120  # characters of a name that are kept
 WHOLE_PICTURE = (0.0, 0.0, 1.0, 1.0)
-Crop = tuple[float, float, float, float]
+_Crop = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class PreparationOverrides:
 
     ink: str = "auto"
     threshold: float = 0.0
-    crop: Crop = WHOLE_PICTURE
+    crop: _Crop = WHOLE_PICTURE
     fit: str = "crop"
 
     @property

@@ -14,7 +14,7 @@ from ensemble.figures.comparison.columns import AxisColumn
 
 Range = tuple[float | None, float | None]
 Brush = Range | tuple[str, ...]
-MAX_ADDRESS_LENGTH = 2000  # letters of an address that are read
+_MAX_ADDRESS_LENGTH = 2000  # letters of an address that are read
 
 
 def parse_brushes(text: str | None, columns: Sequence[AxisColumn]) -> dict[str, Brush]:
@@ -25,22 +25,22 @@ def parse_brushes(text: str | None, columns: Sequence[AxisColumn]) -> dict[str, 
       columns: the axes that there are; another one cannot be brushed.
     """
     columns_by_name, brushes = {column.name: column for column in columns}, {}
-    for part in (text or "")[:MAX_ADDRESS_LENGTH].split(";"):
+    for part in (text or "")[:_MAX_ADDRESS_LENGTH].split(";"):
         name, _, brush_text = part.partition(":")
         if column := columns_by_name.get(name):
-            brush = parse_brush_range(brush_text) if column.is_number else parse_brush_words(brush_text)
+            brush = _parse_brush_range(brush_text) if column.is_number else _parse_brush_words(brush_text)
             if any(end is not None for end in brush):
                 brushes[name] = brush
     return brushes
 
 
-def parse_brush_range(text: str) -> Range:
+def _parse_brush_range(text: str) -> Range:
     """ "0.01..0.1", "..0.1" or "0.01.."; an end that is no number is open."""
     low, _, high = text.partition("..")
-    return parse_range_end(low), parse_range_end(high)
+    return _parse_range_end(low), _parse_range_end(high)
 
 
-def parse_range_end(text: str) -> float | None:
+def _parse_range_end(text: str) -> float | None:
     """One end of a range."""
     try:
         value = float(text)
@@ -49,25 +49,25 @@ def parse_range_end(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def parse_brush_words(text: str) -> tuple[str, ...]:
+def _parse_brush_words(text: str) -> tuple[str, ...]:
     """The words of a choice."""
     return tuple(unquote(word) for word in text.split("|") if word)
 
 
 def format_brushes(brushes: Mapping[str, Brush]) -> str:
     """The text of an address."""
-    return ";".join(f"{name}:{format_brush(brush)}" for name, brush in brushes.items())
+    return ";".join(f"{name}:{_format_brush(brush)}" for name, brush in brushes.items())
 
 
-def format_brush(brush: Brush) -> str:
+def _format_brush(brush: Brush) -> str:
     """One brush in an address."""
-    if is_brush_range(brush):
+    if _is_brush_range(brush):
         ends = ("" if end is None else repr(float(end)).removesuffix(".0") for end in brush)
         return "..".join(ends)
     return "|".join(quote(str(word), safe="") for word in brush)
 
 
-def is_brush_range(brush: Brush) -> bool:
+def _is_brush_range(brush: Brush) -> bool:
     """Whether it is of numbers."""
     return len(brush) == 2 and not any(isinstance(end, str) for end in brush)
 
@@ -75,17 +75,17 @@ def is_brush_range(brush: Brush) -> bool:
 def parse_browser_brushes(text: str, columns: Sequence[AxisColumn]) -> dict[str, Brush]:
     """What the browser sends when a brush has ended, as JSON; nonsense is left out."""
     try:
-        sent = json.loads(text[: 10 * MAX_ADDRESS_LENGTH])
+        sent = json.loads(text[: 10 * _MAX_ADDRESS_LENGTH])
     except (ValueError, RecursionError):
         return {}
     parts = {}
     for name, brush in sent.items() if isinstance(sent, dict) else ():
-        if isinstance(brush, list) and (part := parse_browser_brush(brush)):
+        if isinstance(brush, list) and (part := _parse_browser_brush(brush)):
             parts[str(name)] = part
     return parse_brushes(format_brushes(parts), columns)
 
 
-def parse_browser_brush(brush: list[Any]) -> Brush | None:
+def _parse_browser_brush(brush: list[Any]) -> Brush | None:
     """A brush of the browser's, where it is one."""
     if brush and all(isinstance(word, str) for word in brush):
         return tuple(brush)
@@ -99,17 +99,19 @@ def compute_brush_mask(brushes: Mapping[str, Brush], columns: Sequence[AxisColum
     left = [True] * rows
     for column in columns:
         if (brush := brushes.get(column.name)) is not None:
-            left = [before and is_within_brush(brush, value) for before, value in zip(left, column.values, strict=True)]
+            left = [
+                before and _is_within_brush(brush, value) for before, value in zip(left, column.values, strict=True)
+            ]
     return left
 
 
-def is_within_brush(brush: Brush, value: float | str | None) -> bool:
+def _is_within_brush(brush: Brush, value: float | str | None) -> bool:
     """Whether one brush leaves a run with this value."""
     if value is None:
         return False
     if isinstance(value, str):
         return value in brush
-    low, high = brush if is_brush_range(brush) else (None, None)
+    low, high = brush if _is_brush_range(brush) else (None, None)
     return (low is None or value >= float(low)) and (high is None or value <= float(high))
 
 
@@ -117,14 +119,14 @@ def describe_brushes(brushes: Mapping[str, Brush], columns: Sequence[AxisColumn]
     """What is brushed, as a person reads it: "learning rate 0.01 to 0.1, network MLP"."""
     columns_by_name = {column.name: column for column in columns}
     return ", ".join(
-        f"{columns_by_name[name].label_in_sentence} {describe_brush(brush, columns_by_name[name])}"
+        f"{columns_by_name[name].label_in_sentence} {_describe_brush(brush, columns_by_name[name])}"
         for name, brush in brushes.items()
     )
 
 
-def describe_brush(brush: Brush, column: AxisColumn) -> str:
+def _describe_brush(brush: Brush, column: AxisColumn) -> str:
     """One brush as a person reads it."""
-    if not is_brush_range(brush):
+    if not _is_brush_range(brush):
         return " or ".join(map(str, brush))
     low, high = (None if end is None else column.format_value(float(end)) for end in brush)
     if low is None or high is None:

@@ -16,11 +16,11 @@ from ensemble.figures.comparison.columns import list_run_columns as columns_of
 from ensemble.ui.shared import loaders
 
 Result = TypeVar("Result")
-RunsFingerprint = tuple[Any, ...]
-MANY_RUNS = 10  # runs: the predictions of more take a while to read for the first time
+_RunsFingerprint = tuple[Any, ...]
+_MANY_RUNS = 10  # runs: the predictions of more take a while to read for the first time
 
 
-def compute_runs_fingerprint(every: Sequence[runs.Run]) -> RunsFingerprint:
+def compute_runs_fingerprint(every: Sequence[runs.Run]) -> _RunsFingerprint:
     """Changes when something of these runs does: their files, their names, their order."""
     return tuple(
         (run.id, run.name, run.status.state, run.status.epoch, loaders.get_file_version(run.path / "history.jsonl"))
@@ -36,7 +36,7 @@ def compute_run_columns(every: Sequence[runs.Run]) -> list[AxisColumn]:
 
 
 def compute_shared_comparison(
-    what: str, fingerprint: RunsFingerprint, by: RunsFingerprint, make: Callable[[], Result]
+    what: str, fingerprint: _RunsFingerprint, by: _RunsFingerprint, make: Callable[[], Result]
 ) -> Result:
     """What `make` makes, made once for each state of the runs.
 
@@ -46,7 +46,7 @@ def compute_shared_comparison(
       by: what else it follows from, small and hashable.
       make: makes it.
     """
-    wait = st.spinner("Reading the runs …") if len(fingerprint) > MANY_RUNS else contextlib.nullcontext()
+    wait = st.spinner("Reading the runs …") if len(fingerprint) > _MANY_RUNS else contextlib.nullcontext()
     with wait:  # It says so only where it takes more than a moment.
         result: Result = _compute_shared_comparison(what, fingerprint, by, make)
     return result
@@ -55,6 +55,6 @@ def compute_shared_comparison(
 # The largest, curves of the members of 50 runs as a figure, take some megabytes.
 @st.cache_resource(max_entries=24, show_spinner=False)
 def _compute_shared_comparison(
-    what: str, fingerprint: RunsFingerprint, by: RunsFingerprint, _make: Callable[[], Any]
+    what: str, fingerprint: _RunsFingerprint, by: _RunsFingerprint, _make: Callable[[], Any]
 ) -> Any:
     return _make()

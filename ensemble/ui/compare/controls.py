@@ -49,7 +49,7 @@ def select_several_options(
             list(options),
             format_func=options.__getitem__,
             key=key,
-            on_change=update_options_address,
+            on_change=_update_options_address,
             args=(word, key, tuple(default)),
             **more,
         ),
@@ -81,7 +81,7 @@ def select_option_pills(
             list(options),
             selection_mode="multi",
             key=key,
-            on_change=update_options_address,
+            on_change=_update_options_address,
             format_func=lambda option: escaping.escape_markdown(options[option]),
             args=(word, key, tuple(default), nothing),
             **more,
@@ -115,7 +115,7 @@ def select_one_option(
     return value
 
 
-def update_options_address(word: ListParameter, key: str, default: tuple[str, ...], nothing: str = "") -> None:
+def _update_options_address(word: ListParameter, key: str, default: tuple[str, ...], nothing: str = "") -> None:
     """Callback: the address follows; with nothing chosen it says so, or is as usual again."""
     chosen = tuple(widget_state.get_widget_value(key))
     word.set_value(chosen or ((nothing,) if nothing and default else ()), default)

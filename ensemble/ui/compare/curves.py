@@ -24,14 +24,14 @@ from ensemble.ui.compare.controls import ControlPlaces
 from ensemble.ui.shared import address, figure_panel, guard, theme
 from ensemble.wording import escaping, formats
 
-CURVE_SUBJECTS = {"ensemble": "Ensemble", "mean member": "Mean member", "members": "Members"}
+_CURVE_SUBJECTS = {"ensemble": "Ensemble", "mean member": "Mean member", "members": "Members"}
 SPLITS = {"train": "Train", "validation": "Validation", "test": "Test"}
-X_AXIS_UNITS = {"epochs": "Epochs", "steps": "Steps", "seconds": "Seconds", "img_member": "img·member"}
+_X_AXIS_UNITS = {"epochs": "Epochs", "steps": "Steps", "seconds": "Seconds", "img_member": "img·member"}
 BANDS = {"range": "Range", "interval": "Interval"}
 LOG_AXES = {"x": "log x", "y": "log y"}
 
 
-def show_band_controls() -> None:
+def _show_band_controls() -> None:
     """What the band is, and which axes are log."""
     address.select_address_option(
         address.BAND,
@@ -48,13 +48,13 @@ def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) ->
     with places.first:
         what = address.select_address_option(address.FIGURE, "Figure", METRIC_TITLES, "loss")
     with places.more:
-        who = address.select_address_option(address.WHO, "Of", CURVE_SUBJECTS, "ensemble")
+        who = address.select_address_option(address.WHO, "Of", _CURVE_SUBJECTS, "ensemble")
         splits = controls.select_option_pills(address.SPLITS, "Images", SPLITS, ("test",))
-        over = address.select_address_option(address.OVER, "Over", X_AXIS_UNITS, "epochs")
-        show_band_controls()
+        over = address.select_address_option(address.OVER, "Over", _X_AXIS_UNITS, "epochs")
+        _show_band_controls()
     band = address.BAND.read_option(BANDS, "range")
     log = tuple(axis for axis in LOG_AXES if axis in address.LOG.read())
-    groups = filter_readable_groups(groups)
+    groups = _filter_readable_groups(groups)
     every = [run for group in groups for run in group.runs]
     if not every:
         return
@@ -74,7 +74,7 @@ def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) ->
         for split in splits
     ]
     if not any(curves.lines for _, each in split_curves for curves in each):
-        show_no_curves(every, splits, over)
+        _show_no_curves(every, splits, over)
         return
     palette = theme.get_page_palette()
     going = any(run.active for run in every)
@@ -99,10 +99,10 @@ def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) ->
         table=lambda: pictures.tabulate_group_curves(split_curves, what, over),
         sees=explain_group_curves_chart(split_curves, band, who),
     )
-    show_missing_curves(split_curves)
+    _show_missing_curves(split_curves)
 
 
-def filter_readable_groups(groups: Sequence[RunGroup]) -> list[RunGroup]:
+def _filter_readable_groups(groups: Sequence[RunGroup]) -> list[RunGroup]:
     """The groups without the runs whose histories cannot be read, which are named."""
     readable_groups = []
     for group in groups:
@@ -118,7 +118,7 @@ def filter_readable_groups(groups: Sequence[RunGroup]) -> list[RunGroup]:
     return readable_groups
 
 
-def show_missing_curves(split_curves: Sequence[tuple[str, Sequence[GroupCurves]]]) -> None:
+def _show_missing_curves(split_curves: Sequence[tuple[str, Sequence[GroupCurves]]]) -> None:
     """Which runs have no such curve, and where a mean is of fewer runs than began."""
     sentences, without = [], dict[int, list[str]]()
     for split, each in split_curves:
@@ -137,7 +137,7 @@ def show_missing_curves(split_curves: Sequence[tuple[str, Sequence[GroupCurves]]
         st.caption(escaping.escape_markdown(" ".join(dict.fromkeys(sentences))))
 
 
-def show_no_curves(every: Sequence[runs.Run], splits: Sequence[str], over: str) -> None:
+def _show_no_curves(every: Sequence[runs.Run], splits: Sequence[str], over: str) -> None:
     """There is no such curve: why, and what to do."""
     if splits == ("validation",):
         sentence = "None of these runs holds training images out: choose test, or train with a validation share."

@@ -28,10 +28,10 @@ def show_compared_members(every: Sequence[runs.Run]) -> None:
         return render_view(run_members_view(found))
     pair = read_run_pair(found, read_view_choice(offer_run_pairs(found)))
     render_view(run_members_view(found, pair))
-    show_differing_images(found, pair)
+    _show_differing_images(found, pair)
 
 
-def show_differing_images(found: RunMemberMap, pair: Pair) -> None:
+def _show_differing_images(found: RunMemberMap, pair: Pair) -> None:
     """The images that two members of the map answer differently, with both answers."""
     st.markdown(f"**{words.DIFFERING_TITLE}**")
     st.caption(escaping.escape_markdown(words.describe_run_pair(found, pair)))

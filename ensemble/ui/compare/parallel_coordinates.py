@@ -60,11 +60,11 @@ def show_run_coordinates(
     create_run_coordinates()(
         data={"chart": json.dumps(chart), "keep": json.dumps(brushes)},
         key=KEY,
-        on_brushed_change=functools.partial(apply_sent_brushes, columns, on_brush),
+        on_brushed_change=functools.partial(_apply_sent_brushes, columns, on_brush),
     )
 
 
-def apply_sent_brushes(columns: Sequence[AxisColumn], on_brush: Callable[[dict[str, Brush]], None]) -> None:
+def _apply_sent_brushes(columns: Sequence[AxisColumn], on_brush: Callable[[dict[str, Brush]], None]) -> None:
     """Callback: a brush has ended."""
     sent = widget_state.get_widget_value(KEY).get("brushed")
     if isinstance(sent, str):

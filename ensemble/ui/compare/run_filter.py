@@ -13,9 +13,9 @@ from ensemble.ui.predictions.controls import hash_options
 from ensemble.ui.shared import address, widget_state
 from ensemble.wording import escaping, formats
 
-TOP_SHARES = {100: "All runs", 50: "Best half", 25: "Best quarter", 10: "Best tenth"}
+_TOP_SHARES = {100: "All runs", 50: "Best half", 25: "Best quarter", 10: "Best tenth"}
 # By what the best are chosen: by validation where every run has it.
-RANKING_LABELS = {"best_validation_nll": "lowest validation NLL", "nll": "NLL on the test images"}
+_RANKING_LABELS = {"best_validation_nll": "lowest validation NLL", "nll": "NLL on the test images"}
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ def read_run_filter(every: Sequence[runs.Run], wanted: bool) -> RunFilter:
     columns = comparison_cache.compute_run_columns(every)
     brushes = axis_brushes.parse_brushes(text, columns)
     kept = axis_brushes.compute_brush_mask(brushes, columns) or [True] * len(every)
-    best = compute_best_mask(columns, top, len(every))
+    best = _compute_best_mask(columns, top, len(every))
     return RunFilter(tuple(a and b for a, b in zip(kept, best, strict=True)), brushes, tuple(columns))
 
 
-def find_ranking_column(columns: Sequence[AxisColumn]) -> AxisColumn | None:
+def _find_ranking_column(columns: Sequence[AxisColumn]) -> AxisColumn | None:
     """The figure that the best are chosen by."""
     columns_by_name = {column.name: column for column in columns}
     held = columns_by_name.get("best_validation_nll")
@@ -69,9 +69,9 @@ def find_ranking_column(columns: Sequence[AxisColumn]) -> AxisColumn | None:
     return columns_by_name.get("nll")
 
 
-def compute_best_mask(columns: Sequence[AxisColumn], top: int, count: int) -> list[bool]:
+def _compute_best_mask(columns: Sequence[AxisColumn], top: int, count: int) -> list[bool]:
     """Of every run whether it is among the best `top` per cent, at least one of them."""
-    column = find_ranking_column(columns)
+    column = _find_ranking_column(columns)
     if top == 100 or column is None:
         return [True] * count
     order = sorted(
@@ -85,8 +85,8 @@ def compute_best_mask(columns: Sequence[AxisColumn], top: int, count: int) -> li
 def show_top_control() -> None:
     """How many of the runs, the best, are shown."""
     top = address.TOP.read()
-    other = {} if top in TOP_SHARES else {top: f"Best {formats.format_percent(top / 100, places=0)}"}
-    options = {**TOP_SHARES, **other}
+    other = {} if top in _TOP_SHARES else {top: f"Best {formats.format_percent(top / 100, places=0)}"}
+    options = {**_TOP_SHARES, **other}
     address.show_address_widget(
         f"compare_top_{hash_options(options)}",
         top,
@@ -97,14 +97,14 @@ def show_top_control() -> None:
             format_func=options.__getitem__,
             key=key,
             width=150,
-            on_change=update_top_address,
+            on_change=_update_top_address,
             args=(key,),
             help="The best by the lowest validation NLL where every run has one, else by NLL on the test images.",
         ),
     )
 
 
-def update_top_address(key: str) -> None:
+def _update_top_address(key: str) -> None:
     """Callback: the address follows."""
     address.TOP.set_value(widget_state.get_widget_value(key))
 
@@ -116,8 +116,8 @@ def show_filter_summary(run_filter: RunFilter) -> None:
         return
     brushes = axis_brushes.describe_brushes(run_filter.brushes, run_filter.columns)
     why = [f"brushed to {escaping.escape_markdown(brushes)}"] if run_filter.brushes else []
-    if top < 100 and (by := find_ranking_column(run_filter.columns)):
-        why.append(f"the best {formats.format_percent(top / 100, places=0)} by {RANKING_LABELS[by.name]}")
+    if top < 100 and (by := _find_ranking_column(run_filter.columns)):
+        why.append(f"the best {formats.format_percent(top / 100, places=0)} by {_RANKING_LABELS[by.name]}")
     count = formats.format_count(len(run_filter.mask), "run")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{sum(run_filter.mask):,} of {count}**: {'; '.join(why)}.", width="content")
@@ -126,11 +126,11 @@ def show_filter_summary(run_filter: RunFilter) -> None:
             key="compare_show_all",
             icon=":material/filter_alt_off:",
             type="tertiary",
-            on_click=reset_run_filter,
+            on_click=_reset_run_filter,
         )
 
 
-def reset_run_filter() -> None:
+def _reset_run_filter() -> None:
     """Callback: nothing is brushed or left out."""
     address.KEEP.set_value(None)
     address.TOP.set_value(100)

@@ -16,8 +16,8 @@ from ensemble.ui.shared import address, loaders, run_panel, widget_state
 from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import format_unique_run_name
 
-MAX_NUMERIC_LINKS = 3  # to runs that predict numbers, where they were to be compared
-NEWEST_RUN_COUNT = 10  # of the newest runs, offered where nothing is chosen
+_MAX_NUMERIC_LINKS = 3  # to runs that predict numbers, where they were to be compared
+_NEWEST_RUN_COUNT = 10  # of the newest runs, offered where nothing is chosen
 
 
 def show_comparison_header(selection: SelectedRuns) -> None:
@@ -31,7 +31,7 @@ def show_comparison_header(selection: SelectedRuns) -> None:
         st.space("stretch")
         report_download.show_report_download(sort_baseline_first(selection.runs), "compare_one_file")
         with st.popover("Choose runs", icon=":material/checklist:", key="compare_choose"):
-            show_run_choices(selection, "compare_other")
+            _show_run_choices(selection, "compare_other")
     show_comparison_problems(selection)
 
 
@@ -42,7 +42,7 @@ def sort_baseline_first(every: Sequence[runs.Run]) -> list[runs.Run]:
     return sorted(listed, key=lambda run: run.id != wanted)
 
 
-def show_run_choices(selection: SelectedRuns, prefix: str) -> None:
+def _show_run_choices(selection: SelectedRuns, prefix: str) -> None:
     """Show boxes that choose runs by name, by tag and by sweep.
 
     Args:
@@ -64,35 +64,35 @@ def show_run_choices(selection: SelectedRuns, prefix: str) -> None:
             key=key,
             max_selections=MAX_RUNS,
             placeholder="Name, rate, dataset",
-            on_change=compare_picked_runs,
+            on_change=_compare_picked_runs,
             args=(key,),
             select_all=False,
             help=f"Up to {MAX_RUNS} runs.",
         ),
     )
-    show_shared_choices(every, prefix)
+    _show_shared_choices(every, prefix)
 
 
-def show_shared_choices(every: Sequence[runs.Run], prefix: str) -> None:
+def _show_shared_choices(every: Sequence[runs.Run], prefix: str) -> None:
     """Boxes for all runs of a tag or a sweep; none where there are neither."""
     counts = Counter(tag for run in every for tag in run.tags)
-    sweeps = {tag for tag in counts if is_sweep_tag(tag)}
+    sweeps = {tag for tag in counts if _is_sweep_tag(tag)}
     for word, label, tags in (
         (address.TAG, "All with the tag", sorted(set(counts) - sweeps)),
         (address.SWEEP, "All of the sweep", sorted(sweeps, reverse=True)),
     ):
         if tags:
-            show_tag_choice(
+            _show_tag_choice(
                 word, prefix, label, {tag: f"{tag} · {formats.format_count(counts[tag], 'run')}" for tag in tags}
             )
 
 
-def is_sweep_tag(tag: str) -> bool:
+def _is_sweep_tag(tag: str) -> bool:
     """Whether a tag is the id of a sweep: all of a sweep's trials have it."""
     return tag.startswith("sweep-")
 
 
-def show_tag_choice(word: address.TextParameter, prefix: str, label: str, options: Mapping[str, str]) -> None:
+def _show_tag_choice(word: address.TextParameter, prefix: str, label: str, options: Mapping[str, str]) -> None:
     """Show a box that chooses one of the tags."""
     value = word.read()
     chosen = value if value in options else None
@@ -107,18 +107,18 @@ def show_tag_choice(word: address.TextParameter, prefix: str, label: str, option
             format_func=options.__getitem__,
             key=key,
             placeholder="Choose one",
-            on_change=compare_tagged_runs,
+            on_change=_compare_tagged_runs,
             args=(word, key),
         ),
     )
 
 
-def compare_picked_runs(key: str) -> None:
+def _compare_picked_runs(key: str) -> None:
     """Callback: these runs, one by one."""
     selected_runs.update_runs_address(widget_state.get_widget_value(key))
 
 
-def compare_tagged_runs(word: address.TextParameter, key: str) -> None:
+def _compare_tagged_runs(word: address.TextParameter, key: str) -> None:
     """Callback: all runs that share something."""
     if value := widget_state.get_widget_value(key):
         selected_runs.update_shared_address(word, value)
@@ -127,7 +127,7 @@ def compare_tagged_runs(word: address.TextParameter, key: str) -> None:
 def show_comparison_problems(selection: SelectedRuns) -> None:
     """What the address asked for and cannot have, in a sentence."""
     numeric_runs = [run for run_id in selection.missing if (run := read_numeric_run(run_id))]
-    for run in numeric_runs[:MAX_NUMERIC_LINKS]:
+    for run in numeric_runs[:_MAX_NUMERIC_LINKS]:
         run_panel.show_numeric_run_notice(run)
     numeric_ids = {run.id for run in numeric_runs}
     missing = [run_id for run_id in selection.missing if run_id not in numeric_ids]
@@ -157,7 +157,7 @@ def show_comparison_introduction() -> None:
     if not every:
         st.page_link("pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:")
         return
-    newest = [run.id for run in every[:NEWEST_RUN_COUNT]]
+    newest = [run.id for run in every[:_NEWEST_RUN_COUNT]]
     if len(newest) == 1:
         st.caption("There is one run so far. Train a second one to compare them.")
         st.page_link("pages/train.py", label="Train another", icon=":material/arrow_forward:")
@@ -170,4 +170,4 @@ def show_comparison_introduction() -> None:
         args=(newest,),
     )
     with st.container(width=480):
-        show_run_choices(SelectedRuns(()), "compare_first")
+        _show_run_choices(SelectedRuns(()), "compare_first")

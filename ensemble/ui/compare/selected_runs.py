@@ -11,7 +11,7 @@ from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.tab import tab
 
 MAX_RUNS = 50
-ADDRESS_WORDS: tuple[address.QueryParameter[Any], ...] = (
+_ADDRESS_WORDS: tuple[address.QueryParameter[Any], ...] = (
     address.RUNS,
     address.TAG,
     address.SWEEP,
@@ -39,8 +39,8 @@ class SelectedRuns:
 
 def restore_selected_runs() -> SelectedRuns:
     """What the address says; where it says nothing, what this tab compared last."""
-    if not has_runs_in_address():
-        for word in ADDRESS_WORDS:
+    if not _has_runs_in_address():
+        for word in _ADDRESS_WORDS:
             word.set_value(word.parse(tab.compared_address.get(word.name)))
     return read_selected_runs()
 
@@ -48,11 +48,11 @@ def restore_selected_runs() -> SelectedRuns:
 def remember_selected_runs() -> None:
     """Keep what the address names for this tab's next visit."""
     tab.compared_address = {
-        word.name: text for word in ADDRESS_WORDS if (text := address.get_query_parameters().get(word.name))
+        word.name: text for word in _ADDRESS_WORDS if (text := address.get_query_parameters().get(word.name))
     }
 
 
-def has_runs_in_address() -> bool:
+def _has_runs_in_address() -> bool:
     """Whether the address names any runs."""
     return bool(address.RUNS.read() or address.TAG.read() or address.SWEEP.read())
 
@@ -61,32 +61,32 @@ def read_selected_runs() -> SelectedRuns:
     """The runs of the address: of ids first, else of a tag, else of a sweep."""
     every = loaders.list_cached_runs()
     if wanted := address.RUNS.read():
-        return find_runs_by_ids(wanted, every)
+        return _find_runs_by_ids(wanted, every)
     tag, sweep = address.TAG.read(), address.SWEEP.read()
     shared = (
         f"tag “{tag}”" if tag else sweep if sweep and sweep.startswith("sweep") else f"sweep {sweep}" if sweep else ""
     )
-    tagged_runs = filter_runs_by_tag(every, tag or sweep or "")
+    tagged_runs = _filter_runs_by_tag(every, tag or sweep or "")
     return SelectedRuns(tuple(tagged_runs[:MAX_RUNS]), (), max(0, len(tagged_runs) - MAX_RUNS), shared)
 
 
-def filter_runs_by_tag(every: Sequence[runs.Run], tag: str) -> list[runs.Run]:
+def _filter_runs_by_tag(every: Sequence[runs.Run], tag: str) -> list[runs.Run]:
     """The runs that have this tag; a sweep's trials have its id for one."""
     return [run for run in every if tag in run.tags]
 
 
-def find_runs_by_ids(wanted: Sequence[str], every: Sequence[runs.Run]) -> SelectedRuns:
+def _find_runs_by_ids(wanted: Sequence[str], every: Sequence[runs.Run]) -> SelectedRuns:
     """The runs with these ids, in this order."""
     runs_by_id, matches, missing = {run.id: run for run in every}, [], []
     for run_id in wanted[:MAX_RUNS]:
-        if run := runs_by_id.get(run_id) or find_recent_run(run_id):
+        if run := runs_by_id.get(run_id) or _find_recent_run(run_id):
             matches.append(run)
         else:
             missing.append(run_id)
     return SelectedRuns(tuple(matches), tuple(missing), max(0, len(wanted) - MAX_RUNS))
 
 
-def find_recent_run(run_id: str) -> runs.Run | None:
+def _find_recent_run(run_id: str) -> runs.Run | None:
     """A run that is not in the list yet, which may be two seconds old."""
     with suppress(RunError):
         return runs.find_run(run_id)

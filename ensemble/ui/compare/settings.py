@@ -14,8 +14,8 @@ from ensemble.ui.shared import address, figure_panel, theme
 from ensemble.wording.formats import format_count
 from ensemble.wording.run_names import format_run_name, format_unique_run_name
 
-MAX_SETTING_AXES = 8  # of settings, where nobody has chosen
-DEFAULT_METRICS = ("accuracy", "nll")
+_MAX_SETTING_AXES = 8  # of settings, where nobody has chosen
+_DEFAULT_METRICS = ("accuracy", "nll")
 LOG_AXES = {"x": "log x", "y": "log y"}
 
 
@@ -25,9 +25,9 @@ def show_settings_comparison(every: Sequence[runs.Run], kept: RunFilter) -> None
     labels = {name: column.label for name, column in columns.items()}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_settings"):
         with st.popover("Choose axes", icon=":material/view_column:", key="compare_choose_axes"):
-            axes = controls.select_several_options(address.AXES, "Axes", labels, select_default_axes(kept.columns))
+            axes = controls.select_several_options(address.AXES, "Axes", labels, _select_default_axes(kept.columns))
         colored = controls.select_one_option(
-            address.COLOR, "Colour by", labels, select_default_color(columns), width=240
+            address.COLOR, "Colour by", labels, _select_default_color(columns), width=240
         )
     color = columns[colored]
     st.caption(
@@ -41,41 +41,41 @@ def show_settings_comparison(every: Sequence[runs.Run], kept: RunFilter) -> None
         kept.brushes,
         run_filter.update_brushes_address,
     )
-    show_settings_scatter(every, kept, columns, color)
-    show_filtered_runs(every, kept, [columns[name] for name in axes])
+    _show_settings_scatter(every, kept, columns, color)
+    _show_filtered_runs(every, kept, [columns[name] for name in axes])
 
 
-def select_default_axes(columns: Sequence[AxisColumn]) -> tuple[str, ...]:
+def _select_default_axes(columns: Sequence[AxisColumn]) -> tuple[str, ...]:
     """The settings that differ, and what came of them; the seed only where no other does."""
     differ = [column.name for column in columns if column.varies and not column.is_metric]
     # What differs by member is a text, and stands in the setting that it names: no axis for it.
     settings = [name for name in differ if name not in ("seed", "vary")] or differ
     names = [column.name for column in columns]
-    measured = [name for name in DEFAULT_METRICS if name in names]
-    return (*settings[:MAX_SETTING_AXES], *measured) or tuple(names[:1])
+    measured = [name for name in _DEFAULT_METRICS if name in names]
+    return (*settings[:_MAX_SETTING_AXES], *measured) or tuple(names[:1])
 
 
-def select_default_x(columns: Sequence[AxisColumn]) -> str:
+def _select_default_x(columns: Sequence[AxisColumn]) -> str:
     """The first setting that differs and is a number, else the first that differs."""
-    names = select_default_axes(columns)
+    names = _select_default_axes(columns)
     numbers = [column.name for column in columns if column.name in names and column.is_number]
     return (numbers or list(names))[0]
 
 
-def select_default_color(columns: dict[str, AxisColumn]) -> str:
+def _select_default_color(columns: dict[str, AxisColumn]) -> str:
     """What colours the lines where nobody has chosen: what is to become better."""
     return next((name for name in ("nll", "accuracy") if name in columns), next(iter(columns)))
 
 
-def show_settings_scatter(
+def _show_settings_scatter(
     every: Sequence[runs.Run], kept: RunFilter, columns: dict[str, AxisColumn], color: AxisColumn
 ) -> None:
     """Any figure against any setting."""
     labels = {name: column.label for name, column in columns.items()}
-    first = select_default_x(kept.columns)
+    first = _select_default_x(kept.columns)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_scatter"):
         x = columns[controls.select_one_option(address.X, "Across", labels, first, width=240)]
-        y = columns[controls.select_one_option(address.Y, "Up", labels, select_default_color(columns), width=240)]
+        y = columns[controls.select_one_option(address.Y, "Up", labels, _select_default_color(columns), width=240)]
         suits = tuple(axis for axis, column in (("x", x), ("y", y)) if column.log and column.can_use_log)
         log = controls.select_option_pills(address.LOGS, "Axes", LOG_AXES, suits, "none")
     names = [format_unique_run_name(run) for run in every]
@@ -87,19 +87,19 @@ def show_settings_scatter(
         key="compare_scatter",
         name=f"{y.name}-by-{x.name}",
         title=title,
-        alt=describe_settings_chart(x, y, kept),
+        alt=_describe_settings_chart(x, y, kept),
         table=lambda: scatter.tabulate_run_scatter(kept.columns, [run.id for run in every], names, kept.mask),
         sees=f"A point a run: its {y.label_in_sentence} by its {x.label_in_sentence}, coloured by "
-        f"its {color.label_in_sentence}.{describe_unbrushed_points(kept)}",
+        f"its {color.label_in_sentence}.{_describe_unbrushed_points(kept)}",
     )
 
 
-def describe_unbrushed_points(kept: RunFilter) -> str:
+def _describe_unbrushed_points(kept: RunFilter) -> str:
     """What the small points are."""
     return "" if kept.is_complete else " Small and grey: not brushed."
 
 
-def describe_settings_chart(x: AxisColumn, y: AxisColumn, kept: RunFilter) -> str:
+def _describe_settings_chart(x: AxisColumn, y: AxisColumn, kept: RunFilter) -> str:
     """The picture in words: where the least and the most of it stand."""
     pairs = [
         (a, b)
@@ -116,7 +116,7 @@ def describe_settings_chart(x: AxisColumn, y: AxisColumn, kept: RunFilter) -> st
     )
 
 
-def show_filtered_runs(every: Sequence[runs.Run], kept: RunFilter, columns: Sequence[AxisColumn]) -> None:
+def _show_filtered_runs(every: Sequence[runs.Run], kept: RunFilter, columns: Sequence[AxisColumn]) -> None:
     """The runs that are left, a row each."""
     left = [place for place, stays in enumerate(kept.mask) if stays]
     frame = (

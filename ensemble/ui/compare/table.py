@@ -17,20 +17,20 @@ from ensemble.ui.shared import address, seed_launch, widget_state
 from ensemble.views.side_by_side import side_by_side_view
 from ensemble.wording.run_names import format_creation_time, format_unique_run_name
 
-SETTING_ROWS = {"differ": "Those that differ", "all": "All"}
-COLUMN_SUBJECTS = {"groups": "Groups", "runs": "Runs"}
-NO_BASELINE = "none"
+_SETTING_ROWS = {"differ": "Those that differ", "all": "All"}
+_COLUMN_SUBJECTS = {"groups": "Groups", "runs": "Runs"}
+_NO_BASELINE = "none"
 
 
 def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run], places: ControlPlaces) -> None:
     """The controls, what the table shows, and the table."""
     with places.more:
-        each = address.select_address_option(address.COLUMNS, "A column for each of the", COLUMN_SUBJECTS, "groups")
+        each = address.select_address_option(address.COLUMNS, "A column for each of the", _COLUMN_SUBJECTS, "groups")
         if each == "runs":
-            groups = group_runs_singly(every)
-        differ = address.select_address_option(address.ROWS, "Settings", SETTING_ROWS, "differ") == "differ"
+            groups = _group_runs_singly(every)
+        differ = address.select_address_option(address.ROWS, "Settings", _SETTING_ROWS, "differ") == "differ"
     with places.first:
-        baseline = select_comparison_baseline(groups)
+        baseline = _select_comparison_baseline(groups)
     runs_fingerprint = comparison_cache.compute_runs_fingerprint(every)
     keys = tuple(group.key for group in groups)
     shared_comparison = comparison_cache.compute_shared_comparison(
@@ -41,7 +41,7 @@ def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run],
         seed_launch.show_seed_launch([group.runs[0] for group in groups], "compare_table_seeds")
 
 
-def group_runs_singly(every: Sequence[runs.Run]) -> list[RunGroup]:
+def _group_runs_singly(every: Sequence[runs.Run]) -> list[RunGroup]:
     """Each run as a group of its own, by its name, else by what tells it apart from the others."""
     names = find_differing_settings(collect_run_settings(run) for run in every)
     groups = []
@@ -53,7 +53,7 @@ def group_runs_singly(every: Sequence[runs.Run]) -> list[RunGroup]:
     return groups
 
 
-def select_comparison_baseline(groups: Sequence[RunGroup]) -> str | None:
+def _select_comparison_baseline(groups: Sequence[RunGroup]) -> str | None:
     """The id of a run of the group that the others are held against; None for none.
 
     As long as nobody chooses, the one that is pinned on Runs, else the first.
@@ -65,8 +65,8 @@ def select_comparison_baseline(groups: Sequence[RunGroup]) -> str | None:
     default = next(
         (name for name, group in first.items() if pinned & {run.id for run in group.runs}), next(iter(first))
     )
-    value = NO_BASELINE if wanted == NO_BASELINE else own or default
-    options = {**{name: group.title for name, group in first.items()}, NO_BASELINE: "No baseline"}
+    value = _NO_BASELINE if wanted == _NO_BASELINE else own or default
+    options = {**{name: group.title for name, group in first.items()}, _NO_BASELINE: "No baseline"}
     key = f"compare_baseline_{controls.hash_options([*options, *options.values()])}"
     address.show_address_widget(
         key,
@@ -83,6 +83,6 @@ def select_comparison_baseline(groups: Sequence[RunGroup]) -> str | None:
             help="The run that the others are compared with, on the same test images.",
         ),
     )
-    if wanted not in (None, NO_BASELINE) and own is None:
+    if wanted not in (None, _NO_BASELINE) and own is None:
         st.caption("The baseline in the address is none of these runs.", width="content")
-    return None if value == NO_BASELINE else value
+    return None if value == _NO_BASELINE else value

@@ -17,7 +17,7 @@ from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.guard import guard_page
 
 VIEWS = {"curves": "Curves", "table": "Table", "settings": "Settings", "members": "Map", "plan": "Plan"}
-UNGROUPED_VIEWS = ("members", "plan")  # of single runs: their controls are not those of groups
+_UNGROUPED_VIEWS = ("members", "plan")  # of single runs: their controls are not those of groups
 DEFAULT_VIEW = "curves"
 POLL_INTERVAL_S = 5.0
 
@@ -25,10 +25,10 @@ POLL_INTERVAL_S = 5.0
 def show_comparison_view(selection: selected_runs.SelectedRuns) -> None:
     """The view that the address names; looks again by itself while a run is active."""
     active = any(run.active for run in selection.runs)
-    st.fragment(refresh_comparison_view, run_every=POLL_INTERVAL_S if active else None)(active)
+    st.fragment(_refresh_comparison_view, run_every=POLL_INTERVAL_S if active else None)(active)
 
 
-def refresh_comparison_view(was_active: bool) -> None:
+def _refresh_comparison_view(was_active: bool) -> None:
     """The body of `show_comparison_view`."""
     with guard_page():
         selection = selected_runs.read_selected_runs()
@@ -41,11 +41,11 @@ def refresh_comparison_view(was_active: bool) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls"):
             address.select_address_option(address.VIEW, "View", VIEWS, DEFAULT_VIEW)
             first = st.container(horizontal=True, vertical_alignment="bottom", width="content")
-            grouped = view not in UNGROUPED_VIEWS
+            grouped = view not in _UNGROUPED_VIEWS
             more = st.popover("More", key="compare_more") if grouped else first
         if grouped:
             with more:
-                show_grouping_control(selection.runs)
+                _show_grouping_control(selection.runs)
                 run_filter.show_top_control()
         places = ControlPlaces(first, more)
         kept = run_filter.read_run_filter(selection.runs, wanted=view == "settings")
@@ -54,21 +54,21 @@ def refresh_comparison_view(was_active: bool) -> None:
             if grouped:
                 run_filter.show_filter_summary(kept)
         with st.container(key="compare_view"):
-            draw_comparison_view(view, selection.runs, kept, places)
+            _draw_comparison_view(view, selection.runs, kept, places)
 
 
-def draw_comparison_view(view: str, every: tuple[runs.Run, ...], kept: RunFilter, places: ControlPlaces) -> None:
+def _draw_comparison_view(view: str, every: tuple[runs.Run, ...], kept: RunFilter, places: ControlPlaces) -> None:
     """Draw one view, its controls in their places."""
     left = kept.filter_runs(every)
     if not left and view in ("curves", "table"):
         st.info("No run is left: brush less, or show all.", icon=":material/filter_alt_off:")
         return
     if view == "curves":
-        curves.show_comparison_curves(group_compared_runs(left), places)
+        curves.show_comparison_curves(_group_compared_runs(left), places)
     elif view == "table":
         from ensemble.ui.compare import table
 
-        table.show_comparison_table(group_compared_runs(left), left, places)
+        table.show_comparison_table(_group_compared_runs(left), left, places)
     elif view == "settings":
         from ensemble.ui.compare import settings
 
@@ -83,7 +83,7 @@ def draw_comparison_view(view: str, every: tuple[runs.Run, ...], kept: RunFilter
         plan.show_comparison_plan(every)
 
 
-def show_grouping_control(every: tuple[runs.Run, ...]) -> None:
+def _show_grouping_control(every: tuple[runs.Run, ...]) -> None:
     """Which settings part the runs into groups."""
     apart = find_differing_settings(collect_run_settings(run) for run in every)
     names = [name for name in address.BY.read() if name in SETTING_NAMES]
@@ -101,7 +101,7 @@ def show_grouping_control(every: tuple[runs.Run, ...]) -> None:
         )
 
 
-def group_compared_runs(every: list[runs.Run]) -> list[RunGroup]:
+def _group_compared_runs(every: list[runs.Run]) -> list[RunGroup]:
     """The runs in groups as the address asks for it."""
     names = [name for name in address.BY.read() if name in SETTING_NAMES]
     return group_runs(every, names or None)

@@ -19,10 +19,10 @@ from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.wording import formats
 
-UNREADABLE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-TEST_SHARES = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
-MAX_SIDE_PX = 256
-SIMILAR_CLASS_TITLES = {True: "Make them one", False: "Keep them apart"}
+_UNREADABLE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+_TEST_SHARES = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+_MAX_SIDE_PX = 256
+_SIMILAR_CLASS_TITLES = {True: "Make them one", False: "Keep them apart"}
 
 
 def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
@@ -33,16 +33,16 @@ def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
         "Title",
         stem[:MAX_NAME_LENGTH],
         max_chars=MAX_NAME_LENGTH,
-        key=build_upload_field_key(job, "title"),
+        key=_build_upload_field_key(job, "title"),
         help="What people call it.",
         persist_state="session",
     )
     left, right = st.columns(2)
     left.text_input(
         "Name",
-        suggest_dataset_name(stem),
+        _suggest_dataset_name(stem),
         max_chars=32,
-        key=build_upload_field_key(job, "name"),
+        key=_build_upload_field_key(job, "name"),
         help="On the command line and in addresses: small letters, digits and _.",
         persist_state="session",
     )
@@ -50,7 +50,7 @@ def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
         "One is called",
         "image",
         max_chars=MAX_NAME_LENGTH,
-        key=build_upload_field_key(job, "noun"),
+        key=_build_upload_field_key(job, "noun"),
         help="In the singular: leaf, cell, digit.",
         persist_state="session",
     )
@@ -64,7 +64,7 @@ def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
             type="primary",
             icon=":material/add:",
             key="data_accept",
-            on_click=accept_uploaded_dataset,
+            on_click=_accept_uploaded_dataset,
             args=(job,),
             **rights.build_control_arguments(Action.ADD_DATA, disabled=changed),
         )
@@ -87,18 +87,18 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         st.number_input,
         "Size in pixels",
         0,
-        MAX_SIDE_PX,
+        _MAX_SIDE_PX,
         now.size,
-        key=build_upload_field_key(job, "size"),
+        key=_build_upload_field_key(job, "size"),
         persist_state="session",
         help="0 leaves images as they are where all are of one size, and brings others to 28×28.",
     )
     share = widget_state.draw_widget(
         st.select_slider,
         "Test share",
-        sorted({*TEST_SHARES, now.test_share}),
+        sorted({*_TEST_SHARES, now.test_share}),
         now.test_share,
-        key=build_upload_field_key(job, "share"),
+        key=_build_upload_field_key(job, "share"),
         format_func=lambda fraction: formats.format_percent(fraction, places=0),
         persist_state="session",
         help="Of each class alike; where the upload has test images of its own, these are taken.",
@@ -106,9 +106,9 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
     bad = widget_state.draw_widget(
         st.select_slider,
         "Unreadable",
-        sorted({*UNREADABLE_SHARES, now.max_unreadable}),
+        sorted({*_UNREADABLE_SHARES, now.max_unreadable}),
         now.max_unreadable,
-        key=build_upload_field_key(job, "bad"),
+        key=_build_upload_field_key(job, "bad"),
         persist_state="session",
         format_func=lambda fraction: formats.format_percent(fraction, figures=2),
         help="Share of the files that may be unreadable: they are left out, and listed.",
@@ -116,18 +116,18 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
     merge = widget_state.draw_widget(
         st.segmented_control,
         "Similar classes",
-        list(SIMILAR_CLASS_TITLES),
+        list(_SIMILAR_CLASS_TITLES),
         default=now.merge_classes,
-        key=build_upload_field_key(job, "merge"),
+        key=_build_upload_field_key(job, "merge"),
         persist_state="session",
-        format_func=lambda choice: SIMILAR_CLASS_TITLES[choice],
+        format_func=lambda choice: _SIMILAR_CLASS_TITLES[choice],
         help="Classes whose names differ only in capitals, spaces or underscores.",
     )
     pattern = widget_state.draw_widget(
         st.text_input,
         "Class in the name",
         now.class_pattern,
-        key=build_upload_field_key(job, "pattern"),
+        key=_build_upload_field_key(job, "pattern"),
         persist_state="session",
         max_chars=100,
         placeholder="{class}_#",
@@ -138,7 +138,7 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         "Read labels as",
         list(LABEL_READINGS),
         default=now.labels_as or None,
-        key=build_upload_field_key(job, "labels"),
+        key=_build_upload_field_key(job, "labels"),
         persist_state="session",
         format_func=LABEL_READINGS.__getitem__,
         help="Labels in arrays can be the names of classes, or count them. What was taken is said.",
@@ -156,25 +156,25 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         "Read it again",
         icon=":material/refresh:",
         key="data_reread",
-        on_click=restart_upload_reading,
+        on_click=_restart_upload_reading,
         args=(job, other),
         **rights.build_control_arguments(Action.ADD_DATA, disabled=other == now),
     )
     return other
 
 
-def build_upload_field_key(job: UploadJob, field: str) -> str:
+def _build_upload_field_key(job: UploadJob, field: str) -> str:
     """The key of a field's widget."""
     return f"data_{field}_{job.id}"
 
 
-def suggest_dataset_name(stem: str) -> str:
+def _suggest_dataset_name(stem: str) -> str:
     """A name made of a file's: "My Leaves (2)" -> "my_leaves_2"."""
     name = re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_")[:32]
     return name if custom_registry.NAME_PATTERN.fullmatch(name) else f"my_{name}"[:32].rstrip("_")
 
 
-def restart_upload_reading(job: UploadJob, other: UploadRequest) -> None:
+def _restart_upload_reading(job: UploadJob, other: UploadRequest) -> None:
     """Callback: prepare the upload once more, in another way."""
     try:
         dataset_upload.start_upload_reading(job.id, other)
@@ -182,10 +182,11 @@ def restart_upload_reading(job: UploadJob, other: UploadRequest) -> None:
         tab.data_message = "error", str(error)
 
 
-def accept_uploaded_dataset(job: UploadJob) -> None:
+def _accept_uploaded_dataset(job: UploadJob) -> None:
     """Callback: the dataset takes its place among the others; the upload goes."""
     name, title, noun = (
-        widget_state.get_widget_value(build_upload_field_key(job, field)).strip() for field in ("name", "title", "noun")
+        widget_state.get_widget_value(_build_upload_field_key(job, field)).strip()
+        for field in ("name", "title", "noun")
     )
     try:
         upload_preview.accept_preview(job.path, DatasetNaming(name, title, noun))

@@ -16,8 +16,8 @@ KEY, ROW_HEIGHT_PX, MAX_ROWS = "data_table", 35, 12
 def show_datasets() -> None:
     """What can be trained on, as an answer, a table, and what can be done with one of them."""
     every = datasets.list_dataset_infos()
-    st.markdown(f"### {describe_ready_datasets(every)}")
-    show_dataset_table(every)
+    st.markdown(f"### {_describe_ready_datasets(every)}")
+    _show_dataset_table(every)
     chosen = next((dataset for dataset in every if dataset.name == address.DATASET.read()), None)
     if chosen:
         dataset_actions.show_dataset_panel(chosen)
@@ -30,7 +30,7 @@ def show_datasets() -> None:
         st.caption("Choose a row to train on it, fetch it or remove it.")
 
 
-def describe_ready_datasets(every: list[DatasetInfo]) -> str:
+def _describe_ready_datasets(every: list[DatasetInfo]) -> str:
     """What there is, in a sentence."""
     ready = sum(dataset.prepared for dataset in every)
     own = sum(dataset.own for dataset in every)
@@ -40,7 +40,7 @@ def describe_ready_datasets(every: list[DatasetInfo]) -> str:
     return sentence
 
 
-def show_dataset_table(every: list[DatasetInfo]) -> None:
+def _show_dataset_table(every: list[DatasetInfo]) -> None:
     """The table; the row that is chosen stands in the address."""
     names = [dataset.name for dataset in every]
     wanted = address.DATASET.read()
@@ -51,10 +51,10 @@ def show_dataset_table(every: list[DatasetInfo]) -> None:
     frame = pd.DataFrame(
         {
             "Dataset": [dataset.title for dataset in every],
-            "State": [describe_dataset_state(dataset) for dataset in every],
+            "State": [_describe_dataset_state(dataset) for dataset in every],
             "To learn from": [dataset.train_size for dataset in every],
             "To test": [dataset.test_size for dataset in every],
-            "Image": [format_image_kind(dataset) for dataset in every],
+            "Image": [_format_image_kind(dataset) for dataset in every],
             "Classes": [len(dataset.class_names) for dataset in every],
             "Where from": [dataset.source for dataset in every],
         }
@@ -65,7 +65,7 @@ def show_dataset_table(every: list[DatasetInfo]) -> None:
         key=key,
         hide_index=True,
         selection_mode="single-row",
-        on_select=lambda: update_dataset_address(key, names),
+        on_select=lambda: _update_dataset_address(key, names),
         height=ROW_HEIGHT_PX * (min(len(names), MAX_ROWS) + 1) + 3,
         alt=f"{formats.format_count(len(names), 'dataset')} with sizes, classes and whether it is here",
         column_config={
@@ -80,20 +80,20 @@ def show_dataset_table(every: list[DatasetInfo]) -> None:
     )
 
 
-def describe_dataset_state(info: DatasetInfo) -> str:
+def _describe_dataset_state(info: DatasetInfo) -> str:
     """Whether it is ready, and whose it is."""
     if not info.prepared:
         return "damaged" if info.own else "not fetched yet"
     return "ready · yours" if info.own else "ready"
 
 
-def format_image_kind(info: DatasetInfo) -> str:
+def _format_image_kind(info: DatasetInfo) -> str:
     """The size and kind of an image: "28×28 grey"."""
     height, width, channels = info.image_shape
     return f"{width}×{height} {'grey' if channels == 1 else 'colour'}"
 
 
-def update_dataset_address(key: str, names: list[str]) -> None:
+def _update_dataset_address(key: str, names: list[str]) -> None:
     """Callback: the address follows the row."""
     rows = widget_state.get_widget_value(key).selection.rows
     address.DATASET.set_value(names[rows[0]] if rows and rows[0] < len(names) else None)

@@ -13,9 +13,9 @@ from ensemble.ui.data import acceptance_form
 from ensemble.ui.shared import figure_panel, theme
 from ensemble.wording import escaping, formats
 
-MAX_LISTED_SIZES = 4  # that are said
-MAX_OPEN_LINES = 20  # of a tree that is shown without a click
-MAX_SHOWN_CLASSES, EXAMPLES_PER_CLASS = (12, 5)  # classes of which examples are shown, and how many of each
+_MAX_LISTED_SIZES = 4  # that are said
+_MAX_OPEN_LINES = 20  # of a tree that is shown without a click
+_MAX_SHOWN_CLASSES, _EXAMPLES_PER_CLASS = (12, 5)  # classes of which examples are shown, and how many of each
 
 
 def show_upload_preview(job: UploadJob) -> None:
@@ -30,10 +30,10 @@ def show_upload_preview(job: UploadJob) -> None:
         preview.count_labels(preview.dataset.train_labels),
         preview.count_labels(preview.dataset.test_labels),
     )
-    st.markdown(f"#### {describe_upload_contents(preview)}")
-    st.markdown(describe_upload_split(preview))
+    st.markdown(f"#### {_describe_upload_contents(preview)}")
+    st.markdown(_describe_upload_split(preview))
     if tree := preview.note.tree:
-        with st.expander("How the folders were understood", expanded=len(tree) <= MAX_OPEN_LINES):
+        with st.expander("How the folders were understood", expanded=len(tree) <= _MAX_OPEN_LINES):
             st.code("\n".join(tree), language=None)
     if sentences := preview.note.said:
         with st.container(border=True, key="data_said"):
@@ -42,12 +42,12 @@ def show_upload_preview(job: UploadJob) -> None:
                     f"- {escaping.escape_markdown(rephrase_for_page(sentence, job.path))}" for sentence in sentences
                 )
             )
-            show_unreadable_files(preview.findings)
+            _show_unreadable_files(preview.findings)
     left, right = st.columns([2, 3], gap="large")
     with left:
         acceptance_form.show_acceptance_form(job, preview)
     with right:
-        show_class_examples(preview, counts)
+        _show_class_examples(preview, counts)
     title = f"Images of each class · {job.request.file}"
     figure_panel.show_figure_panel(
         counts_figure.plot_class_counts(counts, title, theme.get_page_palette()),
@@ -60,7 +60,7 @@ def show_upload_preview(job: UploadJob) -> None:
     )
 
 
-def describe_upload_contents(preview: UploadPreview) -> str:
+def _describe_upload_contents(preview: UploadPreview) -> str:
     """What it is, in a line."""
     note = preview.note
     height, width, channels = note.image_shape
@@ -69,18 +69,18 @@ def describe_upload_contents(preview: UploadPreview) -> str:
     return f"{images} of {len(note.class_names):,} classes, {width}×{height} {colour}"
 
 
-def describe_upload_split(preview: UploadPreview) -> str:
+def _describe_upload_split(preview: UploadPreview) -> str:
     """How they came to this size and how they are split, in Markdown."""
     note = preview.note
     sentence = f"{note.train_size:,} to learn from, {note.test_size:,} to test with."
     if len(preview.findings.sizes) > 1:
-        more = len(preview.findings.sizes) - MAX_LISTED_SIZES
-        listed = ", ".join(preview.findings.sizes[:MAX_LISTED_SIZES]) + (f" and {more} more" if more > 0 else "")
+        more = len(preview.findings.sizes) - _MAX_LISTED_SIZES
+        listed = ", ".join(preview.findings.sizes[:_MAX_LISTED_SIZES]) + (f" and {more} more" if more > 0 else "")
         sentence += f" They came in several sizes ({listed})."
     return f"{sentence} {escaping.escape_markdown(note.prepared)}"
 
 
-def show_unreadable_files(findings: UploadFindings) -> None:
+def _show_unreadable_files(findings: UploadFindings) -> None:
     """Which files cannot be read, for who wants to mend them."""
     if findings.unreadable:
         with st.expander(f"{formats.format_count(findings.unreadable_count, 'file')} that cannot be read"):
@@ -90,16 +90,16 @@ def show_unreadable_files(findings: UploadFindings) -> None:
                 st.caption(f"And {more:,} more.")
 
 
-def show_class_examples(preview: UploadPreview, counts: ClassCounts) -> None:
+def _show_class_examples(preview: UploadPreview, counts: ClassCounts) -> None:
     """A few images of the commonest classes."""
-    class_numbers = counts.by_frequency[:MAX_SHOWN_CLASSES]
+    class_numbers = counts.by_frequency[:_MAX_SHOWN_CLASSES]
     names = [counts.names[c] for c in class_numbers]
     if len(class_numbers) < len(counts.names):
-        st.caption(f"The first images of the {MAX_SHOWN_CLASSES} commonest classes")
+        st.caption(f"The first images of the {_MAX_SHOWN_CLASSES} commonest classes")
     else:
         st.caption("The first images of each class, as members will see them")
     st.html(
         examples_figure.render_example_sheet(
-            upload_preview.select_class_examples(preview, class_numbers, EXAMPLES_PER_CLASS), names
+            upload_preview.select_class_examples(preview, class_numbers, _EXAMPLES_PER_CLASS), names
         )
     )

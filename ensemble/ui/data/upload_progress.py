@@ -28,9 +28,9 @@ def show_received_upload(ident: str) -> None:
         return
     st.caption(f"Your upload {escaping.escape_markdown(job.request.file)}")
     if job.active:
-        st.fragment(refresh_upload_progress, run_every=POLL_INTERVAL_S)(ident)
+        st.fragment(_refresh_upload_progress, run_every=POLL_INTERVAL_S)(ident)
     elif job.state != "done":
-        show_upload_failure(job)
+        _show_upload_failure(job)
     else:
         try:
             upload_preview.show_upload_preview(job)
@@ -38,7 +38,7 @@ def show_received_upload(ident: str) -> None:
             uploader.show_upload_problem(error)
 
 
-def refresh_upload_progress(ident: str) -> None:
+def _refresh_upload_progress(ident: str) -> None:
     """How far the reading is; the whole page is drawn once it has ended."""
     with guard_page():
         job = dataset_upload.read_upload_job(ident)
@@ -49,7 +49,7 @@ def refresh_upload_progress(ident: str) -> None:
         )
 
 
-def show_upload_failure(job: UploadJob) -> None:
+def _show_upload_failure(job: UploadJob) -> None:
     """Why nothing came of it, and the way back."""
     if job.state == "stopped":
         st.info(escaping.escape_markdown(job.message), icon=":material/stop:")

@@ -12,7 +12,7 @@ from ensemble.ui.shared import address, guard, widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 
-FOLDER_EXAMPLE = """\
+_FOLDER_EXAMPLE = """\
 leaves.zip
 ├── train
 │   ├── maple   1.png  2.jpg  …
@@ -20,7 +20,7 @@ leaves.zip
 └── test
     ├── maple   …
     └── oak     …"""
-ACCEPTED_FORMATS = """\
+_ACCEPTED_FORMATS = """\
 - A **.zip** with one folder of pictures for each class (maple, oak, …). These may lie in folders of
   splits (`train` and `test`, `training_set`, `val`, …); if they do not, a part of each class is
   held out to test with. How the folders were understood is drawn as a tree.
@@ -46,7 +46,7 @@ def show_dataset_uploader() -> None:
             "A .zip, .npz, .mat or .csv with your images",
             type=[suffix.removeprefix(".") for suffix in SUFFIXES],
             key=key,
-            on_change=receive_uploaded_dataset,
+            on_change=_receive_uploaded_dataset,
             args=(key,),
             **rights.build_control_arguments(
                 Action.ADD_DATA,
@@ -61,12 +61,12 @@ def show_dataset_uploader() -> None:
                 icon=":material/memory:",
             )
         with st.expander("What the file has to hold"):
-            st.markdown(ACCEPTED_FORMATS)
-            st.code(FOLDER_EXAMPLE, language=None)
+            st.markdown(_ACCEPTED_FORMATS)
+            st.code(_FOLDER_EXAMPLE, language=None)
             st.caption("The names of the folders become the classes.")
 
 
-def receive_uploaded_dataset(key: str) -> None:
+def _receive_uploaded_dataset(key: str) -> None:
     """Callback: hands the file to a process that reads it."""
     file = widget_state.get_widget_value(key, None)
     if not isinstance(file, UploadedFile):

@@ -9,7 +9,7 @@ from ensemble.access.audit_log import AuditEntry
 from ensemble.wording import escaping
 from ensemble.wording import jobs as words
 
-MAX_SHOWN_ENTRIES = 100
+_MAX_SHOWN_ENTRIES = 100
 
 
 def show_audit_log() -> None:
@@ -18,12 +18,15 @@ def show_audit_log() -> None:
     if person == LOCAL or person.role < Role.ADMIN:
         return
     with st.expander("Who did what", icon=":material/history:"):
-        last = deque(audit_log.read_audit_log(), maxlen=MAX_SHOWN_ENTRIES)
+        last = deque(audit_log.read_audit_log(), maxlen=_MAX_SHOWN_ENTRIES)
         if not last:
             st.caption("Nothing has been launched, stopped, changed or deleted yet.")
             return
         st.dataframe(
-            tabulate_audit_entries(list(reversed(last))), hide_index=True, key="audit", alt="Who did what, newest first"
+            _tabulate_audit_entries(list(reversed(last))),
+            hide_index=True,
+            key="audit",
+            alt="Who did what, newest first",
         )
         st.caption(
             escaping.escape_markdown(
@@ -32,7 +35,7 @@ def show_audit_log() -> None:
         )
 
 
-def tabulate_audit_entries(entries: list[AuditEntry]) -> dict[str, list[str]]:
+def _tabulate_audit_entries(entries: list[AuditEntry]) -> dict[str, list[str]]:
     """What is shown of the lines, a column each."""
     return {
         "When": [words.format_local_time(entry.time) for entry in entries],

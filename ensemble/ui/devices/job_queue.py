@@ -11,7 +11,7 @@ from ensemble.wording import jobs as jobs_words
 from ensemble.wording.run_names import format_run_name
 
 POLL_INTERVAL_S = 2.0
-MAX_SHOWN_JOBS = 8
+_MAX_SHOWN_JOBS = 8
 # The screen of each kind of job, and its word in the address there.
 SCREENS = {
     TRAINING: ("pages/train.py", address.RUN),
@@ -26,10 +26,10 @@ SCREENS = {
 def show_job_queue() -> None:
     """The list; looks again by itself while there is anybody."""
     busy = bool(list_queued_jobs())
-    st.fragment(refresh_job_queue, run_every=POLL_INTERVAL_S if busy else None)(busy)
+    st.fragment(_refresh_job_queue, run_every=POLL_INTERVAL_S if busy else None)(busy)
 
 
-def refresh_job_queue(was_busy: bool) -> None:
+def _refresh_job_queue(was_busy: bool) -> None:
     """The body of `show_job_queue`."""
     with guard_page():
         every = list_queued_jobs()
@@ -40,13 +40,13 @@ def refresh_job_queue(was_busy: bool) -> None:
         st.markdown(f"### {going} {is_or_are} running or queued")
         if not every:
             st.page_link("pages/train.py", label="Train an ensemble", icon=":material/arrow_forward:")
-        for number, job in enumerate(every[:MAX_SHOWN_JOBS]):
-            show_queued_job(job, jobs_words.describe_queued_job(job, number))
-        if (more := len(every) - MAX_SHOWN_JOBS) > 0:
+        for number, job in enumerate(every[:_MAX_SHOWN_JOBS]):
+            _show_queued_job(job, jobs_words.describe_queued_job(job, number))
+        if (more := len(every) - _MAX_SHOWN_JOBS) > 0:
             st.caption(f"And {more} more.")
 
 
-def show_queued_job(job: QueuedJob, sentence: str) -> None:
+def _show_queued_job(job: QueuedJob, sentence: str) -> None:
     """One row: a link to its screen, its kind, how it stands."""
     if job.kind in SCREENS:
         page, word = SCREENS[job.kind]

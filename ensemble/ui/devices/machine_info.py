@@ -12,12 +12,12 @@ from ensemble.wording import escaping, formats
 from ensemble.wording.bench import describe_bench_result
 from ensemble.wording.runs.regression import format_ratio
 
-MEMBERS_KEY = "devices_members"
-THROUGHPUT_HELP = (
+_MEMBERS_KEY = "devices_members"
+_THROUGHPUT_HELP = (
     "img·member/s: training images per second, times the members that learn from them. "
     "`ensemble bench` measures it again."
 )
-MAX_LISTED_DEVICES = 8  # devices: more are said, not listed
+_MAX_LISTED_DEVICES = 8  # devices: more are said, not listed
 
 
 def show_machine_header() -> None:
@@ -28,10 +28,10 @@ def show_machine_header() -> None:
     if few := server.raise_tab_limit():
         st.warning(few, icon=":material/tab:")
     waiting = probe.get_device_probe().is_pending
-    st.fragment(refresh_machine_header, run_every=0.5 if waiting else None)(waiting)
+    st.fragment(_refresh_machine_header, run_every=0.5 if waiting else None)(waiting)
 
 
-def refresh_machine_header(was_waiting: bool) -> None:
+def _refresh_machine_header(was_waiting: bool) -> None:
     """The body of `show_machine_header`."""
     device_probe = probe.get_device_probe()
     if device_probe.is_pending != was_waiting:
@@ -52,7 +52,7 @@ def refresh_machine_header(was_waiting: bool) -> None:
             ),
             (
                 "bfloat16",
-                describe_bfloat16_speed(here.platform if here else ""),
+                _describe_bfloat16_speed(here.platform if here else ""),
                 "A number of 16 bits with the range of one of 32: products of it are faster where "
                 "the hardware has units for it, and a little slower where it has none.",
             ),
@@ -61,7 +61,7 @@ def refresh_machine_header(was_waiting: bool) -> None:
     st.caption(escaping.escape_markdown(processor.processor))
 
 
-def describe_bfloat16_speed(platform: str) -> str:
+def _describe_bfloat16_speed(platform: str) -> str:
     """Return its speed as measured, else whether the processor has units for it."""
     bench = bench_results.find_latest_bench()
     if bench and (gain := bench.bfloat16_gain):
@@ -75,7 +75,7 @@ def show_training_speed() -> None:
     """Show what `ensemble bench` last measured here, or how to measure it."""
     if bench := bench_results.find_latest_bench():
         st.markdown(
-            f"**Training speed:** {escaping.escape_markdown(describe_bench_result(bench))}", help=THROUGHPUT_HELP
+            f"**Training speed:** {escaping.escape_markdown(describe_bench_result(bench))}", help=_THROUGHPUT_HELP
         )
     else:
         st.caption("Training speed not measured yet. Run `ensemble bench`, and Train estimates the time from it.")
@@ -86,15 +86,15 @@ def show_member_distribution_panel() -> None:
     panel = st.expander("Members per device", key="members_per_device", on_change="rerun")
     if panel.open:
         with panel:
-            show_member_distribution()
+            _show_member_distribution()
 
 
-def show_member_distribution() -> None:
+def _show_member_distribution() -> None:
     """Show how many members each device has, for a chosen number of members."""
     held = widget_state.get_widget_value(settings.format_setting_key("members"), settings.RUN_FIELDS["members"].default)
     members = draw_field_control(
         settings.RUN_FIELDS["members"],
-        MEMBERS_KEY,
+        _MEMBERS_KEY,
         "Members",
         start=held,
         steps=settings.list_slider_steps("members"),
@@ -123,14 +123,14 @@ def list_members_by_device(members: int, devices: int) -> str:
     """Which members each device has; "" where there are too many devices to list, or one."""
     lanes = -(-members // devices)
     firsts = range(0, members, lanes)
-    if not 1 < len(firsts) <= MAX_LISTED_DEVICES:
+    if not 1 < len(firsts) <= _MAX_LISTED_DEVICES:
         return ""
     return " · ".join(
-        f"device {number + 1}: {format_member_range(first + 1, min(first + lanes, members))}"
+        f"device {number + 1}: {_format_member_range(first + 1, min(first + lanes, members))}"
         for number, first in enumerate(firsts)
     )
 
 
-def format_member_range(first: int, last: int) -> str:
+def _format_member_range(first: int, last: int) -> str:
     """Members in words: "member 3", "members 1–2"."""
     return f"member {first}" if first == last else f"members {first}–{last}"

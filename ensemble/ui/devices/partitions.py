@@ -25,10 +25,10 @@ ROW_HEIGHT_PX, MAX_ROWS = 35, 12
 def show_cluster() -> None:
     """The cluster, looked at again and again; nothing where there is none."""
     if schedulers.read_scheduler_snapshot().is_present:
-        st.fragment(refresh_cluster, run_every=POLL_INTERVAL_S)()
+        st.fragment(_refresh_cluster, run_every=POLL_INTERVAL_S)()
 
 
-def refresh_cluster() -> None:
+def _refresh_cluster() -> None:
     """The body of `show_cluster`."""
     with guard_page():
         scheduler_snapshot = schedulers.read_scheduler_snapshot()
@@ -36,22 +36,22 @@ def refresh_cluster() -> None:
         if scheduler_snapshot.problem:
             st.warning(escaping.escape_markdown(scheduler_snapshot.problem), icon=":material/cloud_off:")
         if scheduler_snapshot.partitions:
-            show_cluster_table(
-                tabulate_partitions(scheduler_snapshot.partitions), "What each partition has, and what of it is free"
+            _show_cluster_table(
+                _tabulate_partitions(scheduler_snapshot.partitions), "What each partition has, and what of it is free"
             )
-        if tasks := filter_own_tasks(scheduler_snapshot.tasks):
-            show_cluster_table(tabulate_cluster_tasks(tasks), "The tasks of this program on the cluster")
+        if tasks := _filter_own_tasks(scheduler_snapshot.tasks):
+            _show_cluster_table(_tabulate_cluster_tasks(tasks), "The tasks of this program on the cluster")
         elif scheduler_snapshot.partitions:
             st.caption("None of your runs has a task there.")
 
 
-def show_cluster_table(columns: dict[str, list[str]], alt: str) -> None:
+def _show_cluster_table(columns: dict[str, list[str]], alt: str) -> None:
     """Rows of words."""
     rows = min(len(next(iter(columns.values()))), MAX_ROWS)
     st.dataframe(columns, hide_index=True, height=ROW_HEIGHT_PX * (rows + 1) + 3, alt=alt)
 
 
-def tabulate_partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
+def _tabulate_partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
     """A row for each partition."""
     return {
         "partition": [partition.name + " (default)" * partition.default for partition in there],
@@ -68,39 +68,39 @@ def tabulate_partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
     }
 
 
-def filter_own_tasks(tasks: Sequence[QueueEntry]) -> list[QueueEntry]:
+def _filter_own_tasks(tasks: Sequence[QueueEntry]) -> list[QueueEntry]:
     """Those that wait or work for a run that is here: they are called by its id."""
     names = {path.name for path in runs_folder().iterdir()} if runs_folder().is_dir() else set()
     return [task for task in tasks if task.state != "ended" and task.name in names]
 
 
-def tabulate_cluster_tasks(tasks: Sequence[QueueEntry]) -> dict[str, list[str]]:
+def _tabulate_cluster_tasks(tasks: Sequence[QueueEntry]) -> dict[str, list[str]]:
     """A row for each task."""
     jobs_by_id: dict[str, Job] = {run.id: run for run in loaders.list_cached_runs()}
-    since = {name: format_task_durations(name) for name in {task.name for task in tasks}}
+    since = {name: _format_task_durations(name) for name in {task.name for task in tasks}}
     return {
         "job": [task.id for task in tasks],
         "run": [format_run_name(jobs_by_id[task.name]) if task.name in jobs_by_id else task.name for task in tasks],
-        "state": [describe_task_state(task) for task in tasks],
+        "state": [_describe_task_state(task) for task in tasks],
         "node": [task.nodes for task in tasks],
         "time": [since[task.name].get(task.id, "–") for task in tasks],
     }
 
 
-def describe_task_state(task: QueueEntry) -> str:
+def _describe_task_state(task: QueueEntry) -> str:
     """ "running", "queued: no node is free"."""
     if task.state != "waiting":
         return task.state
     return f"queued: {task.reason}" if task.reason else "queued"
 
 
-def format_task_durations(run_id: str) -> dict[str, str]:
+def _format_task_durations(run_id: str) -> dict[str, str]:
     """How long each task of a run has waited, or has worked, by its id."""
     try:
         run = runs.find_run(run_id)
         tasks, now = read_group_tasks(run.path), time.time()
         return {
-            task.id: formats.format_duration(now - (find_task_start(group.status) or now))
+            task.id: formats.format_duration(now - (_find_task_start(group.status) or now))
             for group in list_run_groups(run)
             if (task := tasks.get(group.number))
         }
@@ -108,6 +108,6 @@ def format_task_durations(run_id: str) -> dict[str, str]:
         return {}
 
 
-def find_task_start(status: runs.Status) -> float | None:
+def _find_task_start(status: runs.Status) -> float | None:
     """When a task began to work, or else to wait."""
     return status.queued if status.state == "queued" else status.started

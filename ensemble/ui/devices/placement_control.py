@@ -21,7 +21,7 @@ SINGLE_TASK_HELP = (
     "On a cluster it is one task on one node, and does not queue on this machine. What it asks for "
     "stands in ensemble.toml, table [{table}]."
 )
-REQUEST_LABELS = {"time": "Minutes", "cpus": "CPUs", "gpus": "GPUs", "memory": "Memory (GB)"}
+_REQUEST_LABELS = {"time": "Minutes", "cpus": "CPUs", "gpus": "GPUs", "memory": "Memory (GB)"}
 
 
 def select_placement(key: str, help: str, before: Placement | None = None) -> str:
@@ -35,10 +35,10 @@ def select_placement(key: str, help: str, before: Placement | None = None) -> st
     scheduler_snapshot = schedulers.read_scheduler_snapshot()
     if not (scheduler_snapshot.is_present or before or widget_state.get_widget_value(key, THIS_MACHINE)):
         return THIS_MACHINE
-    first = format_placement_choice(before)
+    first = _format_placement_choice(before)
     held = widget_state.initialize_widget(key, first)
     names = [partition.name for partition in scheduler_snapshot.partitions if partition.up]
-    names = names or [load_scheduler_settings(scheduler_snapshot.scheduler).partition]
+    names = names or [_load_scheduler_settings(scheduler_snapshot.scheduler).partition]
     there = [f"{scheduler_snapshot.scheduler.name}:{name}" for name in names]
     chosen: str = widget_state.draw_widget(
         st.selectbox,
@@ -56,7 +56,7 @@ def describe_placement_choice(choice: str) -> str:
     """A choice in words: "Slurm · long". The browser sends it back so: it never changes."""
     if choice == THIS_MACHINE:
         return "This machine"
-    return f"{parse_choice_scheduler(choice).title} · {parse_choice_partition(choice) or 'default partition'}"
+    return f"{parse_choice_scheduler(choice).title} · {_parse_choice_partition(choice) or 'default partition'}"
 
 
 def parse_choice_scheduler(choice: str) -> Scheduler:
@@ -64,12 +64,12 @@ def parse_choice_scheduler(choice: str) -> Scheduler:
     return SCHEDULERS[choice.partition(":")[0]]
 
 
-def parse_choice_partition(choice: str) -> str:
+def _parse_choice_partition(choice: str) -> str:
     """The partition's name; "" for the cluster's default."""
     return choice.partition(":")[2]
 
 
-def format_placement_choice(before: Placement | None) -> str:
+def _format_placement_choice(before: Placement | None) -> str:
     """The choice that stands for where a job was."""
     return THIS_MACHINE if before is None else f"{before.on}:{before.settings.get('partition', '')}"
 
@@ -85,12 +85,12 @@ def build_placement(choice: str, before: Placement | None = None, **requests: An
     Raises:
       ConfigError: ensemble.toml cannot be read, or what is asked for is out of its range.
     """
-    if choice == format_placement_choice(before):
+    if choice == _format_placement_choice(before):
         return before
     if choice == THIS_MACHINE:
         return None
     scheduler = parse_choice_scheduler(choice)
-    config = dataclasses.replace(scheduler.settings.from_toml(), partition=parse_choice_partition(choice), **requests)
+    config = dataclasses.replace(scheduler.settings.from_toml(), partition=_parse_choice_partition(choice), **requests)
     return Placement(scheduler.name, config.as_dict())
 
 
@@ -103,28 +103,28 @@ def show_task_requests(choice: str, prefix: str = "", before: Placement | None =
       before: where a job was that is to be gone on with: what it asked for there stands at first.
     """
     scheduler = parse_choice_scheduler(choice)
-    usual = load_first_settings(choice, before)
+    usual = _load_first_settings(choice, before)
     fields = {field.name: field for field in dataclasses.fields(scheduler.settings)}
     columns = st.columns(2, gap="small") * 2
-    for (name, label), column in zip(REQUEST_LABELS.items(), columns, strict=True):
+    for (name, label), column in zip(_REQUEST_LABELS.items(), columns, strict=True):
         with column:
             draw_field_control(
-                fields[name], build_request_key(choice, name, prefix), label, start=getattr(usual, name), typed=True
+                fields[name], _build_request_key(choice, name, prefix), label, start=getattr(usual, name), typed=True
             )
 
 
-def build_request_key(choice: str, name: str, prefix: str = "") -> str:
+def _build_request_key(choice: str, name: str, prefix: str = "") -> str:
     """The key of the widget for what a task asks for."""
     return f"{prefix}{parse_choice_scheduler(choice).name}_{name}"
 
 
-def load_first_settings(choice: str, before: Placement | None) -> SlurmConfig:
+def _load_first_settings(choice: str, before: Placement | None) -> SlurmConfig:
     """What a job asked for that goes on with the scheduler it had; else what ensemble.toml says."""
     scheduler = parse_choice_scheduler(choice)
     if before and before.on == scheduler.name:
         with contextlib.suppress(ConfigError):
             return scheduler.settings.from_dict(before.settings)
-    return load_scheduler_settings(scheduler)
+    return _load_scheduler_settings(scheduler)
 
 
 def build_fitting_placement(choice: str, prefix: str = "", before: Placement | None = None) -> Placement | None:
@@ -145,23 +145,23 @@ def build_fitting_placement(choice: str, prefix: str = "", before: Placement | N
     if scheduler_snapshot.problem:
         raise ClusterError(scheduler_snapshot.problem)
     held = {
-        name: widget_state.get_widget_value(build_request_key(choice, name, prefix), None) for name in REQUEST_LABELS
+        name: widget_state.get_widget_value(_build_request_key(choice, name, prefix), None) for name in _REQUEST_LABELS
     }
     requests = {name: value for name, value in held.items() if value is not None}
     if before and before.on == parse_choice_scheduler(choice).name:
         config = dataclasses.replace(
-            load_first_settings(choice, before), partition=parse_choice_partition(choice), **requests
+            _load_first_settings(choice, before), partition=_parse_choice_partition(choice), **requests
         )
         place = Placement(before.on, config.as_dict())
     else:
         found = build_placement(choice, **requests)
         assert found is not None
         place = found
-    check_partition_fit(parse_choice_scheduler(choice), place.settings, scheduler_snapshot.partitions)
+    _check_partition_fit(parse_choice_scheduler(choice), place.settings, scheduler_snapshot.partitions)
     return place
 
 
-def check_partition_fit(scheduler: Scheduler, requests: dict[str, Any], there: tuple[Partition, ...]) -> None:
+def _check_partition_fit(scheduler: Scheduler, requests: dict[str, Any], there: tuple[Partition, ...]) -> None:
     """ConfigError where the chosen partition is not there, or has not what a task asks for."""
     if not there:
         raise ClusterError(f"{scheduler.title} has not reported its nodes yet: try again in a moment.")
@@ -183,7 +183,7 @@ def check_partition_fit(scheduler: Scheduler, requests: dict[str, Any], there: t
         )
 
 
-def load_scheduler_settings(scheduler: Scheduler) -> SlurmConfig:
+def _load_scheduler_settings(scheduler: Scheduler) -> SlurmConfig:
     """What ensemble.toml asks for; where that cannot be read what the program does."""
     try:
         return scheduler.settings.from_toml()
@@ -194,7 +194,7 @@ def load_scheduler_settings(scheduler: Scheduler) -> SlurmConfig:
 def show_free_resources(choice: str) -> None:
     """What the chosen partition has: "3 of 10 nodes free, 40 of 160 CPUs, …"."""
     there = schedulers.read_scheduler_snapshot().partitions
-    partition = next((candidate for candidate in there if candidate.name == parse_choice_partition(choice)), None)
+    partition = next((candidate for candidate in there if candidate.name == _parse_choice_partition(choice)), None)
     if partition is None:
         return
     gpus = f", {partition.free_gpus} of {partition.gpus} GPUs" if partition.gpus else ""
@@ -209,5 +209,5 @@ def show_free_resources(choice: str) -> None:
 def describe_time_limit(choice: str) -> str:
     """What becomes of a task at the end of its time."""
     usual = parse_choice_scheduler(choice).settings().time
-    minutes = widget_state.get_widget_value(build_request_key(choice, "time"), usual)
+    minutes = widget_state.get_widget_value(_build_request_key(choice, "time"), usual)
     return f"After {formats.format_duration(60 * minutes)} it stops with a checkpoint and goes on in another."

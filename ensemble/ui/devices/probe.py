@@ -25,7 +25,7 @@ from ensemble.storage.records.field_checks import NumberRange, check_json_value
 COMMAND = build_python_command("devices", "--json")
 PATIENCE_SECONDS = 120.0
 # What decides which devices JAX finds: an answer for other values is not this machine's.
-DEVICE_VARIABLES = (
+_DEVICE_VARIABLES = (
     "JAX_PLATFORMS",
     "JAX_NUM_CPU_DEVICES",
     "XLA_FLAGS",
@@ -57,17 +57,17 @@ class DeviceInventory:
         return f"{self.devices} {self.platform.upper()}{plural} ({self.kinds[0]})"
 
 
-class DeviceRecord(TypedDict):
+class _DeviceRecord(TypedDict):
     """One device, as `devices --json` has it."""
 
     kind: str
 
 
-class ProbeOutput(TypedDict):
+class _ProbeOutput(TypedDict):
     """What is read of what `devices --json` prints."""
 
     platform: str
-    devices: list[DeviceRecord]
+    devices: list[_DeviceRecord]
     cores: Annotated[int, NumberRange(1, 2**20)]
 
 
@@ -77,14 +77,14 @@ def parse_device_inventory(answer: Any) -> DeviceInventory:
     Raises:
       ValueError: it is something else.
     """
-    probe_output: ProbeOutput = check_json_value(ProbeOutput, answer, "answer")
+    probe_output: _ProbeOutput = check_json_value(_ProbeOutput, answer, "answer")
     kinds = tuple(device["kind"] for device in probe_output["devices"])
     if not kinds:
         raise ValueError("there is no device")
     return DeviceInventory(probe_output["platform"], kinds, probe_output["cores"])
 
 
-def build_cpu_inventory() -> DeviceInventory | None:
+def _build_cpu_inventory() -> DeviceInventory | None:
     """This machine, where it cannot have anything but its CPU."""
     count = count_cpu_devices()
     return DeviceInventory("cpu", ("cpu",) * count, count_cpu_cores()) if count else None
@@ -103,7 +103,7 @@ class DeviceProbe:
         self.failed = ""
         self.started = time.monotonic()
         self.process: subprocess.Popen[str] | None = None
-        self.machine = None if command else build_cpu_inventory()
+        self.machine = None if command else _build_cpu_inventory()
         if self.machine is None:
             self.machine = self._read_cache()
             self._start_process(command or COMMAND)
@@ -167,7 +167,7 @@ class DeviceProbe:
 
 def collect_probe_circumstances() -> dict[str, str]:
     """What an answer depends on: this machine's name and the settings JAX looks at."""
-    variables = {name: os.environ[name] for name in DEVICE_VARIABLES if name in os.environ}
+    variables = {name: os.environ[name] for name in _DEVICE_VARIABLES if name in os.environ}
     return {"host": os.uname().nodename, **variables}
 
 

@@ -12,11 +12,11 @@ from ensemble.cluster.slurm_commands import SlurmNotSetUpError
 from ensemble.errors import ClusterError, ConfigError
 
 # An answer is used for so long, and one that there is no cluster; the first is waited for so long.
-FRESH_SECONDS, ABSENT_SECONDS, PATIENCE_SECONDS = 5.0, 60.0, 0.4
+_FRESH_SECONDS, _ABSENT_SECONDS, PATIENCE_SECONDS = 5.0, 60.0, 0.4
 
 
 @dataclass(frozen=True)
-class SchedulerSnapshot:
+class _SchedulerSnapshot:
     """What is known of a scheduler by now.
 
     Attributes:
@@ -34,22 +34,22 @@ class SchedulerSnapshot:
     is_present: bool = False
 
 
-class SchedulerPoller:
+class _SchedulerPoller:
     """Asks a scheduler again and again, as somebody looks, and never twice at once."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._answer: SchedulerSnapshot | None = None
+        self._answer: _SchedulerSnapshot | None = None
         self._asked, self._waited = 0.0, False
 
-    def read_snapshot(self) -> SchedulerSnapshot:
+    def read_snapshot(self) -> _SchedulerSnapshot:
         """The last answer; the first is waited for, but not for long."""
         if not shutil.which(self._scheduler.commands[0]):
-            return build_absent_snapshot(self._scheduler)
+            return _build_absent_snapshot(self._scheduler)
         with self._lock:
-            lasts = FRESH_SECONDS if self._answer is None or self._answer.is_present else ABSENT_SECONDS
+            lasts = _FRESH_SECONDS if self._answer is None or self._answer.is_present else _ABSENT_SECONDS
             stale = self._answer is None or time.monotonic() - self._asked > lasts
             if stale and not (self._thread and self._thread.is_alive()):
                 self._thread = threading.Thread(target=self._update_snapshot, daemon=True)
@@ -58,7 +58,7 @@ class SchedulerPoller:
             thread = self._thread
         if first and thread:
             thread.join(PATIENCE_SECONDS)
-        return self._answer or build_absent_snapshot(self._scheduler)
+        return self._answer or _build_absent_snapshot(self._scheduler)
 
     def invalidate_snapshot(self) -> None:
         """Ask anew at the next look."""
@@ -67,32 +67,32 @@ class SchedulerPoller:
 
     def _update_snapshot(self) -> None:
         try:
-            snapshot = query_scheduler(self._scheduler)
+            snapshot = _query_scheduler(self._scheduler)
         finally:
             self._asked = time.monotonic()
         self._answer = snapshot
 
 
-def query_scheduler(scheduler: Scheduler) -> SchedulerSnapshot:
+def _query_scheduler(scheduler: Scheduler) -> _SchedulerSnapshot:
     """What it answers now; as long as that takes."""
     try:
         partitions, tasks = scheduler.partitions(), scheduler.queue().values()
     except SlurmNotSetUpError:
-        return build_absent_snapshot(scheduler)
+        return _build_absent_snapshot(scheduler)
     except ClusterError as error:
-        return SchedulerSnapshot(scheduler, problem=str(error), is_present=True)
-    return SchedulerSnapshot(scheduler, tuple(partitions), tuple(tasks), is_present=True)
+        return _SchedulerSnapshot(scheduler, problem=str(error), is_present=True)
+    return _SchedulerSnapshot(scheduler, tuple(partitions), tuple(tasks), is_present=True)
 
 
-def build_absent_snapshot(scheduler: Scheduler) -> SchedulerSnapshot:
+def _build_absent_snapshot(scheduler: Scheduler) -> _SchedulerSnapshot:
     """Where it does not answer: whether ensemble.toml names it all the same."""
     try:
         named = settings.read_settings_table(scheduler.name) is not None
     except ConfigError:
         named = False
     if not named:
-        return SchedulerSnapshot(scheduler)
-    return SchedulerSnapshot(
+        return _SchedulerSnapshot(scheduler)
+    return _SchedulerSnapshot(
         scheduler,
         problem=f"ensemble.toml names {scheduler.title}, but there is none on this machine: start "
         "this on one of the cluster's.",
@@ -100,10 +100,10 @@ def build_absent_snapshot(scheduler: Scheduler) -> SchedulerSnapshot:
     )
 
 
-_pollers = [SchedulerPoller(scheduler) for scheduler in SCHEDULERS.values()]
+_pollers = [_SchedulerPoller(scheduler) for scheduler in SCHEDULERS.values()]
 
 
-def read_scheduler_snapshot() -> SchedulerSnapshot:
+def read_scheduler_snapshot() -> _SchedulerSnapshot:
     """Of the first scheduler that there is; of the first of all where there is none."""
     answers = [poller.read_snapshot() for poller in _pollers]
     return next((answer for answer in answers if answer.is_present), answers[0])

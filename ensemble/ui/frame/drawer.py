@@ -25,13 +25,13 @@ def close_drawer_after_use(page: str) -> None:
     with st.container(key="drawer_closer"):
         # The script is the program's own, and its argument a word and a time of its own.
         st.html(
-            f"<script>{load_drawer_script()}\ndrawer({json.dumps(json.dumps(place))}, {sidebar})</script>",
+            f"<script>{_load_drawer_script()}\ndrawer({json.dumps(json.dumps(place))}, {sidebar})</script>",
             unsafe_allow_javascript=True,
         )
 
 
 @functools.cache
-def load_drawer_script() -> str:
+def _load_drawer_script() -> str:
     """What closes it, in the browser, and what else watches over every page.
 
     That is: what a lost server means for runs, names that have no room, and the focus once a
@@ -39,11 +39,11 @@ def load_drawer_script() -> str:
     """
     folder = Path(__file__).parent / "js"
     scripts = [(folder / f"{name}.js").read_text("utf-8") for name in ("drawer", "connection", "names", "focus")]
-    calls = f"watchConnection({json.dumps(describe_lost_server())})\nwatchNames()\nwatchDialogs()"
+    calls = f"watchConnection({json.dumps(_describe_lost_server())})\nwatchNames()\nwatchDialogs()"
     return "\n".join([*scripts, calls])
 
 
-def describe_lost_server() -> str:
+def _describe_lost_server() -> str:
     """What becomes of runs while the server cannot be reached, and what to do."""
     runs = "Your runs go on: each trains in a process of its own, and nothing is lost."
     if os.environ.get(STOP_WITH_SERVER) == "1":

@@ -12,13 +12,13 @@ from ensemble.figures.palette import MEMBER_HUES, RIGHT_COLOR, WRONG_COLOR, Pale
 from ensemble.wording import escaping
 from ensemble.wording.provenance import format_program_version
 
-FIGURE_FONT_PX = 12  # pixels of a figure's usual text, as Plotly counts them
+_FIGURE_FONT_PX = 12  # pixels of a figure's usual text, as Plotly counts them
 # In the order in which one needs what the others hold.
 SCRIPTS = ("dom.js", "recolor.js", "paths.js", "pdf.js", "png.js", "sized.js", "figures.js")
 
 
 @dataclass(frozen=True)
-class FigureSize:
+class _FigureSize:
     """A size to save a figure at.
 
     Attributes:
@@ -35,13 +35,13 @@ class FigureSize:
 
 
 SIZES = {
-    "screen": FigureSize("As on screen"),
-    "column": FigureSize("Journal column (85 mm, 8 pt)", 85, 8),
-    "page": FigureSize("Journal page (178 mm, 8 pt)", 178, 8),
-    "slide": FigureSize("Slide (16:9, 254 mm, 18 pt)", 254, 18, 9 / 16),
-    "poster": FigureSize("Poster (400 mm, 36 pt)", 400, 36),
+    "screen": _FigureSize("As on screen"),
+    "column": _FigureSize("Journal column (85 mm, 8 pt)", 85, 8),
+    "page": _FigureSize("Journal page (178 mm, 8 pt)", 178, 8),
+    "slide": _FigureSize("Slide (16:9, 254 mm, 18 pt)", 254, 18, 9 / 16),
+    "poster": _FigureSize("Poster (400 mm, 36 pt)", 400, 36),
 }
-BACKGROUNDS = {
+_BACKGROUNDS = {
     "white": "White (screen: as here)",
     "clear": "Transparent, for white paper",
     "clear-dark": "Transparent, for dark slides",
@@ -61,17 +61,17 @@ def install_figure_menus(light: Palette, dark: Palette) -> None:
             "dark": asdict(dark),
             "hues": [RIGHT_COLOR, WRONG_COLOR, *MEMBER_HUES],
             "sizes": {word: asdict(size) for word, size in SIZES.items()},
-            "font": FIGURE_FONT_PX,
+            "font": _FIGURE_FONT_PX,
             "program": format_program_version(),
         }
     )
     with st.container(key="figure_menus"):
         # The script is the program's own, and holds nothing that a person has written but colours.
-        st.html(f"<script>{build_menu_script(options)}</script>", unsafe_allow_javascript=True)
+        st.html(f"<script>{_build_menu_script(options)}</script>", unsafe_allow_javascript=True)
 
 
 @functools.lru_cache(maxsize=4)
-def build_menu_script(options: str) -> str:
+def _build_menu_script(options: str) -> str:
     """What listens, in the browser, told what is known here; it does nothing a second time."""
     folder = Path(__file__).parent / "js"
     every = "\n".join((folder / name).read_text("utf-8") for name in SCRIPTS)
@@ -96,7 +96,7 @@ def render_menu_options(key: str, title: str, caption: str) -> str:
     return (
         f'<div class="figure-options" data-figure="{figure_key}" data-title="{called}">'
         f"{_render_menu_select('size', 'Size', {word: size.title for word, size in SIZES.items()})}"
-        f"{_render_menu_select('ground', 'Background', BACKGROUNDS)}"
+        f"{_render_menu_select('ground', 'Background', _BACKGROUNDS)}"
         '<label class="figure-under"><input type="checkbox" name="under"> Caption below the figure'
         f'</label><p class="figure-caption">{text}</p></div>'
     )

@@ -8,11 +8,11 @@ import streamlit as st
 
 from ensemble.figures.palette import DARK, LIGHT
 
-SHARED_FOLDER = Path(__file__).parents[1] / "shared"
+_SHARED_FOLDER = Path(__file__).parents[1] / "shared"
 # A file of our own: an icon by its name would be fetched from another machine.
-ICON = SHARED_FOLDER / "icon.svg"
-WORDMARK = SHARED_FOLDER / "name.svg"
-STYLESHEET = Path(__file__).parent / "js" / "frame.css"
+ICON = _SHARED_FOLDER / "icon.svg"
+WORDMARK = _SHARED_FOLDER / "name.svg"
+_STYLESHEET = Path(__file__).parent / "js" / "frame.css"
 
 
 def show_logo() -> None:
@@ -27,4 +27,4 @@ def show_logo() -> None:
 def load_stylesheet() -> str:
     """The page's style, with the mark in it: a page asks for no file of its own."""
     icon = base64.b64encode(ICON.read_bytes()).decode()
-    return STYLESHEET.read_text("utf-8").replace("icon.svg", f"data:image/svg+xml;base64,{icon}")
+    return _STYLESHEET.read_text("utf-8").replace("icon.svg", f"data:image/svg+xml;base64,{icon}")

@@ -15,27 +15,27 @@ from ensemble.ui.shared import address, server
 from ensemble.wording import escaping
 
 ADDRESS_VARIABLE = "ENSEMBLE_ADDRESS"
-HOST_PATTERN = re.compile(r"(?i)([a-z0-9._-]+|\[[0-9a-f:]+\])(:\d{1,5})?")
-MAX_LINK_LENGTH = 600  # letters of a link in a code that a phone still reads off a projector
-QR_CODE_SIDE_PX = 320
+_HOST_PATTERN = re.compile(r"(?i)([a-z0-9._-]+|\[[0-9a-f:]+\])(:\d{1,5})?")
+_MAX_LINK_LENGTH = 600  # letters of a link in a code that a phone still reads off a projector
+_QR_CODE_SIDE_PX = 320
 
 
 def find_shared_address() -> str | None:
     """Where others find this server, without a slash at its end; None where they cannot."""
     if setting := os.environ.get(ADDRESS_VARIABLE, "").strip():
-        return parse_shared_address(setting)
-    if is_loopback_host(st.get_option("server.address") or "0.0.0.0"):
+        return _parse_shared_address(setting)
+    if _is_loopback_host(st.get_option("server.address") or "0.0.0.0"):
         return None
     host = st.context.headers.get("Host") or ""
     allowed = st.get_option("server.allowedHosts")
     named = bool(allowed) and "*" not in allowed and server.is_host_allowed(host)
-    if not named or not HOST_PATTERN.fullmatch(host) or is_loopback_host(urlsplit(f"//{host}").hostname or ""):
+    if not named or not _HOST_PATTERN.fullmatch(host) or _is_loopback_host(urlsplit(f"//{host}").hostname or ""):
         return None
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
     return f"{scheme}://{host}{server.add_base_path('')}"
 
 
-def parse_shared_address(setting: str) -> str | None:
+def _parse_shared_address(setting: str) -> str | None:
     """The address that whoever runs the server has set, below its sub-path; None where it is none.
 
     Args:
@@ -43,7 +43,7 @@ def parse_shared_address(setting: str) -> str | None:
     """
     try:
         parts = urlsplit(setting)
-        match = parts.scheme in ("http", "https") and HOST_PATTERN.fullmatch(parts.netloc)
+        match = parts.scheme in ("http", "https") and _HOST_PATTERN.fullmatch(parts.netloc)
     except ValueError:
         return None
     if not match:
@@ -52,7 +52,7 @@ def parse_shared_address(setting: str) -> str | None:
     return f"{parts.scheme}://{parts.netloc}{path}"
 
 
-def is_loopback_host(host: str) -> bool:
+def _is_loopback_host(host: str) -> bool:
     """Whether a name leads to this machine alone."""
     name = host.lower().strip("[]").rstrip(".")
     return name in ("localhost", "::1") or name.startswith("127.") or name.endswith(".localhost")
@@ -61,7 +61,7 @@ def is_loopback_host(host: str) -> bool:
 def build_shared_link(base: str, page: str, words: dict[str, str]) -> str:
     """The address of a page as it stands; of the page alone where that would be too long."""
     whole = f"{base}/{page}?{urlencode(words)}" if words else f"{base}/{page}"
-    return whole if len(whole) <= MAX_LINK_LENGTH else f"{base}/{page}"
+    return whole if len(whole) <= _MAX_LINK_LENGTH else f"{base}/{page}"
 
 
 def render_qr_code(text: str) -> str:
@@ -83,14 +83,14 @@ def show_phones_button(page: str) -> None:
     """
     base = find_shared_address()
     if base and st.button("Show on phones", key="phones", icon=":material/qr_code_2:", type="tertiary"):
-        show_phones_dialog(base, page)
+        _show_phones_dialog(base, page)
 
 
 @st.dialog("Show on phones", width="medium")
-def show_phones_dialog(base: str, page: str) -> None:
+def _show_phones_dialog(base: str, page: str) -> None:
     """The code, and the address in letters that can be read from the last row."""
     st.markdown(f"## {escaping.escape_markdown(base.partition('://')[2])}")
     full = build_shared_link(base, page, address.get_query_parameters())
-    st.image(render_qr_code(full), width=QR_CODE_SIDE_PX)
+    st.image(render_qr_code(full), width=_QR_CODE_SIDE_PX)
     st.caption("Phones in this network open this very page with it; the address above leads to the first one.")
     st.code(full, language=None, wrap_lines=True)

@@ -9,14 +9,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ensemble.ui.frame.logo import load_stylesheet
 
-MAX_FRAME_BYTES = 1_000_000  # of a page's frame; a larger answer is none
+_MAX_FRAME_BYTES = 1_000_000  # of a page's frame; a larger answer is none
 # A frame that is sent anew each time, and not compressed, as it is to be written into.
-DROPPED_REQUEST_HEADERS = (b"accept-encoding", b"if-none-match", b"if-modified-since")
+_DROPPED_REQUEST_HEADERS = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 
 
 # A page's sidebar has its place from the start; once the page is drawn, `drawer.js` sees to it.
 SIDEBAR_PAGES = ("train", "tune", "numbers", "parallel")
-SIDEBAR_STYLE = """
+_SIDEBAR_STYLE = """
 @media (min-width: 769px) {
   .sidebar-expected [data-testid=stMainBlockContainer] { padding-inline: 2.5rem; }
   .sidebar-expected
@@ -26,7 +26,7 @@ SIDEBAR_STYLE = """
   }
 }
 """
-SIDEBAR_SCRIPT = (
+_SIDEBAR_SCRIPT = (
     rf"if (/\/({'|'.join(SIDEBAR_PAGES)})?$/.test(location.pathname))"
     " document.documentElement.classList.add('sidebar-expected')"
 )
@@ -40,20 +40,20 @@ class PageStyleMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, as ASGI has it."""
-        if scope["type"] != "http" or scope["method"] != "GET" or not wants_page(scope):
+        if scope["type"] != "http" or scope["method"] != "GET" or not _wants_page(scope):
             return await self._app(scope, receive, send)
-        headers = [(name, value) for name, value in scope["headers"] if name not in DROPPED_REQUEST_HEADERS]
+        headers = [(name, value) for name, value in scope["headers"] if name not in _DROPPED_REQUEST_HEADERS]
         first: list[Message] = []
         body = bytearray()
 
         async def send_styled(message: Message) -> None:
-            if message["type"] == "http.response.start" and is_page(message):
+            if message["type"] == "http.response.start" and _is_page(message):
                 first.append(message)
                 return
             if not first or message["type"] != "http.response.body":
                 return await send(message)
             body.extend(message.get("body", b""))
-            if message.get("more_body") and len(body) < MAX_FRAME_BYTES:
+            if message.get("more_body") and len(body) < _MAX_FRAME_BYTES:
                 return
             start = first.pop()
             styled = add_page_style(bytes(body))
@@ -66,12 +66,12 @@ class PageStyleMiddleware:
         await self._app({**scope, "headers": headers}, receive, send_styled)
 
 
-def wants_page(scope: Scope) -> bool:
+def _wants_page(scope: Scope) -> bool:
     """Whether a browser opens a page, rather than asking for something in it."""
     return "text/html" in Headers(scope=scope).get("accept", "")
 
 
-def is_page(message: Message) -> bool:
+def _is_page(message: Message) -> bool:
     """Whether an answer is a page in whole."""
     kind = Headers(raw=message["headers"]).get("content-type", "")
     return message["status"] == 200 and kind.startswith("text/html")
@@ -82,6 +82,6 @@ def add_page_style(page: bytes) -> bytes:
 
     Nested, for Streamlit's own rules of the same weight come after it.
     """
-    style = f"<style>html {{ {load_stylesheet()} }}\n{SIDEBAR_STYLE}</style>"
-    script = f"<script>{SIDEBAR_SCRIPT}</script>"
+    style = f"<style>html {{ {load_stylesheet()} }}\n{_SIDEBAR_STYLE}</style>"
+    script = f"<script>{_SIDEBAR_SCRIPT}</script>"
     return page.replace(b"</head>", f"{style}{script}</head>".encode(), 1)

@@ -6,16 +6,16 @@ from ensemble.ui.shared import address, widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import terms
 
-TERMS_HIDDEN = "hidden"
+_TERMS_HIDDEN = "hidden"
 KEY = "plain_words"
 
 
 def is_plain_wording_on() -> bool:
     """Whether this tab shows plain words instead of terms: the address says so, or said so."""
-    if address.TERMS.read() == TERMS_HIDDEN:
+    if address.TERMS.read() == _TERMS_HIDDEN:
         tab.plain_words = True
     elif tab.plain_words:  # On another page than where it was switched on.
-        address.TERMS.set_value(TERMS_HIDDEN)
+        address.TERMS.set_value(_TERMS_HIDDEN)
     return tab.plain_words
 
 
@@ -29,14 +29,14 @@ def show_terms_control() -> None:
                 st.toggle,
                 "Plain words",
                 key=key,
-                on_change=update_plain_wording,
+                on_change=_update_plain_wording,
                 help="Figures and sentences in plain words; the term stands behind the “?”.",
             ),
         )
-        st.markdown("\n".join(f"- {describe_term(term)}" for term in terms.TERMS))
+        st.markdown("\n".join(f"- {_describe_term(term)}" for term in terms.TERMS))
 
 
-def describe_term(term: terms.Term) -> str:
+def _describe_term(term: terms.Term) -> str:
     """A term, its plain words and what it means; its name leads to where Inspect shows it."""
     run = address.RUN.read()
     query = f"{f'run={run}&' if run and run.replace('-', '').isalnum() else ''}view={term.view}"
@@ -44,10 +44,10 @@ def describe_term(term: terms.Term) -> str:
     return f"{name}, {term.plain}: {term.gloss}"
 
 
-def update_plain_wording() -> None:
+def _update_plain_wording() -> None:
     """Callback: the address and the tab follow the switch."""
     tab.plain_words = bool(widget_state.get_widget_value(KEY))
-    address.TERMS.set_value(TERMS_HIDDEN if tab.plain_words else None)
+    address.TERMS.set_value(_TERMS_HIDDEN if tab.plain_words else None)
 
 
 def choose_term_heading(name: str) -> str:

@@ -9,12 +9,12 @@ from ensemble.ui.shared.tab import tab
 
 # Streamlit draws a page again when it has found its server again only where something on it is
 # drawn again by itself: this is, once a day. A browser's timer may run for 24 days at most.
-REFRESH_INTERVAL = datetime.timedelta(days=1)
+_REFRESH_INTERVAL = datetime.timedelta(days=1)
 
 
 def redraw_after_reconnection() -> None:
     """Have the page drawn again when the tab has found its server again; once a page is enough."""
-    st.fragment(draw_nothing, run_every=REFRESH_INTERVAL)()
+    st.fragment(_draw_nothing, run_every=_REFRESH_INTERVAL)()
 
 
 def mark_page_end() -> None:
@@ -27,5 +27,5 @@ def mark_page_end() -> None:
         st.html(f'<i class="drawn-by-{tab.session_mark}"></i>')
 
 
-def draw_nothing() -> None:
+def _draw_nothing() -> None:
     """What is drawn again once a day."""

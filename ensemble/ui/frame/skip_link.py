@@ -16,12 +16,12 @@ def show_skip_link(label: str, key: str) -> None:
     """
     with st.container(key="skip_link"):
         st.html(
-            f'<a href="#{key}">{label}</a><script>{load_skip_script()}\nlinkTo({json.dumps(key)})</script>',
+            f'<a href="#{key}">{label}</a><script>{_load_skip_script()}\nlinkTo({json.dumps(key)})</script>',
             unsafe_allow_javascript=True,
         )
 
 
 @functools.cache
-def load_skip_script() -> str:
+def _load_skip_script() -> str:
     """What moves the focus, in the browser."""
     return (Path(__file__).parent / "js" / "skip.js").read_text("utf-8")

@@ -43,10 +43,10 @@ def measure_gain_over_run(shared: SharedEpoch, other: runs.Run, epoch: int) -> P
       EnsembleError: the other's predictions cannot be read.
     """
     path = other.path / "predictions" / f"epoch-{epoch:04d}.npz"
-    return shared.measure(compute_gain_over_run, other.id, epoch, loaders.get_file_version(path))
+    return shared.measure(_compute_gain_over_run, other.id, epoch, loaders.get_file_version(path))
 
 
-def compute_gain_over_run(
+def _compute_gain_over_run(
     predictions: EnsemblePredictions, other: str, epoch: int, version: tuple[int, int]
 ) -> PairedGain:
     """What these predictions are better by than those of another run's epoch."""
@@ -84,26 +84,26 @@ def tabulate_run_gains(run_gains: Sequence[RunGain], noun: str) -> pd.DataFrame:
         rows.append(
             {
                 "against": run_gain.name,
-                "this run": describe_tested_gain(p, gain.digits, "more right", "fewer right"),
+                "this run": _describe_tested_gain(p, gain.digits, "more right", "fewer right"),
                 f"{pluralize_noun(noun)}": formats.format_image_difference(gain.digits, noun),
                 "95 % interval": " to ".join(ends),
-                "p": format_bare_p_value(p),
-                "its NLL": describe_tested_gain(nll_p, gain.nll, "lower", "higher"),
+                "p": _format_bare_p_value(p),
+                "its NLL": _describe_tested_gain(nll_p, gain.nll, "lower", "higher"),
                 "NLL, nats": inspect_words.format_signed(-gain.nll),
-                "p of NLL": format_bare_p_value(nll_p),
+                "p of NLL": _format_bare_p_value(nll_p),
             }
         )
     return pd.DataFrame(rows)
 
 
-def describe_tested_gain(p: float, gained: float, better: str, worse: str) -> str:
+def _describe_tested_gain(p: float, gained: float, better: str, worse: str) -> str:
     """What is shown: better, worse, or that nothing is."""
     if p >= SIGNIFICANCE_LEVEL:
         return "not shown"
     return f"better: {better}" if gained > 0 else f"worse: {worse}"
 
 
-def format_bare_p_value(p: float) -> str:
+def _format_bare_p_value(p: float) -> str:
     """A p for a column of its own, as "0.004" or "< 0.001"."""
     text = inspect_words.format_p_value(p).replace("\N{NO-BREAK SPACE}", " ")
     return text.removeprefix("p ").removeprefix("= ")

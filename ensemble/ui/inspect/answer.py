@@ -25,14 +25,14 @@ from ensemble.wording.terms import format_term_help
 from ensemble.wording.verdicts import committee as committee_words
 from ensemble.wording.verdicts import ensemble_gain as inspect_words
 
-INTERVAL_COLUMNS = ("accuracy low", "accuracy high")
-INTERVAL_HELP = {"from": "The lower end of the 95 % Wilson interval of the accuracy.", "to": "The upper end of it."}
-COMMITTEE_HINT = "Committee tells how many members are enough."
-JUDGING_NOTE = "Judging how many members are enough …"
+_INTERVAL_COLUMNS = ("accuracy low", "accuracy high")
+_INTERVAL_HELP = {"from": "The lower end of the 95 % Wilson interval of the accuracy.", "to": "The upper end of it."}
+_COMMITTEE_HINT = "Committee tells how many members are enough."
+_JUDGING_NOTE = "Judging how many members are enough …"
 
 
 @dataclass(frozen=True)
-class AnswerPlaces:
+class _AnswerPlaces:
     """Where on the screen comes what is drawn later.
 
     Attributes:
@@ -46,7 +46,7 @@ class AnswerPlaces:
     metrics: DeltaGenerator
 
 
-def show_inspect_answer(shared: SharedEpoch) -> AnswerPlaces:
+def show_inspect_answer(shared: SharedEpoch) -> _AnswerPlaces:
     """Draw both verdicts and a line of evidence; returns the places of what comes later."""
     for claim, evidence in list_epoch_member_faults(shared):
         text = f"**{escape_markdown(claim)}**  \n{apply_plain_wording(escape_markdown(evidence))}"
@@ -57,12 +57,12 @@ def show_inspect_answer(shared: SharedEpoch) -> AnswerPlaces:
             place = st.empty()
             # Its end is remembered, so that it does not come and go with each press.
             rest = (
-                tab.sufficient_member_texts.get(build_verdict_key(shared), JUDGING_NOTE)
-                if can_count_committees(shared)
+                tab.sufficient_member_texts.get(_build_verdict_key(shared), _JUDGING_NOTE)
+                if _can_count_committees(shared)
                 else ""
             )
             if shared.members > MAX_MEMBERS_EXACT:
-                rest = COMMITTEE_HINT
+                rest = _COMMITTEE_HINT
             with place:
                 st.markdown(rest)
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -75,68 +75,68 @@ def show_inspect_answer(shared: SharedEpoch) -> AnswerPlaces:
     with behind:
         metrics = st.container(horizontal=True, gap="medium", key="figures")
         inner = st.container(key="behind_figures")
-    return AnswerPlaces(place, inner, metrics)
+    return _AnswerPlaces(place, inner, metrics)
 
 
-def build_answer_key(shared: SharedEpoch) -> tuple[Any, ...]:
+def _build_answer_key(shared: SharedEpoch) -> tuple[Any, ...]:
     """What the sentence is of."""
     return shared.run.id, shared.epoch, shared.version
 
 
-def build_verdict_key(shared: SharedEpoch) -> tuple[Any, ...]:
+def _build_verdict_key(shared: SharedEpoch) -> tuple[Any, ...]:
     """What the end of the sentence is of: also of the margin that is accepted, and of whom."""
-    return *build_answer_key(shared), *read_accepted_margin()
+    return *_build_answer_key(shared), *_read_accepted_margin()
 
 
-def read_accepted_margin() -> tuple[float, float]:
+def _read_accepted_margin() -> tuple[float, float]:
     """The loss of accuracy that is accepted, and the share of committees that have to keep it."""
     margin, share = read_view_choice(offer_margins("accuracy")), read_view_choice(KEEP_CHOICE)
     return MARGIN_VALUES["accuracy"][margin], SHARES[share]
 
 
-def can_count_committees(shared: SharedEpoch) -> bool:
+def _can_count_committees(shared: SharedEpoch) -> bool:
     """Whether all committees can be counted while one waits."""
     return 1 < shared.members <= MAX_MEMBERS_EXACT
 
 
-def complete_inspect_answer(shared: SharedEpoch, places: AnswerPlaces) -> None:
+def complete_inspect_answer(shared: SharedEpoch, places: _AnswerPlaces) -> None:
     """Complete the answer with how many members are enough: after all else is drawn."""
-    if not can_count_committees(shared):
+    if not _can_count_committees(shared):
         return
-    sufficient_size = decide_enough_members(shared, "accuracy", *read_accepted_margin())
+    sufficient_size = decide_enough_members(shared, "accuracy", *_read_accepted_margin())
     rest = committee_words.describe_enough_members(sufficient_size, shared.noun)
-    tab.sufficient_member_texts = {build_verdict_key(shared): rest}
+    tab.sufficient_member_texts = {_build_verdict_key(shared): rest}
     with places.enough_members:
         st.markdown(rest)
 
 
-def show_answer_metrics(shared: SharedEpoch, places: AnswerPlaces) -> None:
+def show_answer_metrics(shared: SharedEpoch, places: _AnswerPlaces) -> None:
     """Draw the figures in their two places."""
     with places.metrics:
         show_inspect_metrics(shared)
     with places.details:
-        show_answer_details(shared)
+        _show_answer_details(shared)
 
 
-def show_answer_details(shared: SharedEpoch) -> None:
+def _show_answer_details(shared: SharedEpoch) -> None:
     """What the verdict rests on, what got worse with more members, and all figures."""
     st.caption("\n\n".join(map(apply_plain_wording, list_answer_evidence(shared))))
-    show_quality_table(shared, shared.measure(measure_qualities))
+    _show_quality_table(shared, shared.measure(measure_qualities))
 
 
-def show_quality_table(shared: SharedEpoch, qualities: EnsembleQualities) -> None:
+def _show_quality_table(shared: SharedEpoch, qualities: EnsembleQualities) -> None:
     """Every figure of the ensemble, the average member and each member; and as a file."""
     columns = {
         name: st.column_config.NumberColumn(
             choose_term_heading(name),
             help=format_term_help(name, text, is_plain_wording_on()),
-            format=select_column_format(name, shared.n),
+            format=_select_column_format(name, shared.n),
             width="small",
         )
-        for name, text in (METRIC_HELP | {"ECE": describe_ece_metric(shared)} | INTERVAL_HELP).items()
+        for name, text in (METRIC_HELP | {"ECE": describe_ece_metric(shared)} | _INTERVAL_HELP).items()
     }
     st.dataframe(
-        tabulate_qualities(qualities),
+        _tabulate_qualities(qualities),
         column_config=columns,
         hide_index=True,
         key="inspect_figures",
@@ -153,15 +153,15 @@ def show_quality_table(shared: SharedEpoch, qualities: EnsembleQualities) -> Non
     )
 
 
-def select_column_format(name: str, n: int) -> str:
+def _select_column_format(name: str, n: int) -> str:
     """How a column's numbers read."""
-    return formats.build_percent_format(n) if name in {"accuracy", *INTERVAL_HELP} else "%.4f"
+    return formats.build_percent_format(n) if name in {"accuracy", *_INTERVAL_HELP} else "%.4f"
 
 
-def tabulate_qualities(qualities: EnsembleQualities) -> pd.DataFrame:
+def _tabulate_qualities(qualities: EnsembleQualities) -> pd.DataFrame:
     """The figures to look at: percentages of accuracy and both ends of its interval."""
     exact = inspect_words.tabulate_exact_metrics(qualities).rename(
-        columns=dict(zip(INTERVAL_COLUMNS, INTERVAL_HELP, strict=True))
+        columns=dict(zip(_INTERVAL_COLUMNS, _INTERVAL_HELP, strict=True))
     )
-    exact[["accuracy", *INTERVAL_HELP]] *= 100
+    exact[["accuracy", *_INTERVAL_HELP]] *= 100
     return exact

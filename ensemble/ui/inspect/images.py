@@ -45,7 +45,7 @@ def show_image_page(
         tab.image_lists = {**tab.image_lists, key: numbers}
     size = rows * image_grid.get_grid_columns(key)
     count = -(-len(numbers) // size)
-    place = min(find_image_page(key, numbers), count - 1)
+    place = min(_find_image_page(key, numbers), count - 1)
     page = numbers[place * size : (place + 1) * size]
     if others:
         image_grid.show_image_grid(
@@ -61,12 +61,12 @@ def show_image_page(
             shown_numbers=page,
         )
     else:
-        show_test_image_grid(shared, page, key, under)
+        _show_test_image_grid(shared, page, key, under)
     if count > 1:
-        show_image_pager(key, place, size, len(numbers))
+        _show_image_pager(key, place, size, len(numbers))
 
 
-def show_test_image_grid(
+def _show_test_image_grid(
     shared: SharedEpoch, page: Ints, key: str, under: Callable[[int], Sequence[str]] | None
 ) -> None:
     """The test images of these numbers, each of which opens at a press."""
@@ -76,7 +76,7 @@ def show_test_image_grid(
         numbers=page,
         names=shared.class_names,
         noun=shared.noun,
-        on_open=lambda number: open_pressed_image(key, number),
+        on_open=lambda number: _open_pressed_image(key, number),
         key=key,
         under=under,
         details=shared.dataset.details,
@@ -84,7 +84,7 @@ def show_test_image_grid(
     )
 
 
-def find_image_page(key: str, numbers: Ints) -> int:
+def _find_image_page(key: str, numbers: Ints) -> int:
     """The page that was turned to; the first where these are other images than before."""
     mark = zlib.crc32(np.ascontiguousarray(numbers).tobytes())
     if tab.listed_images_hash[key] != mark:
@@ -92,7 +92,7 @@ def find_image_page(key: str, numbers: Ints) -> int:
     return tab.images_page[key]
 
 
-def show_image_pager(key: str, place: int, size: int, total: int) -> None:
+def _show_image_pager(key: str, place: int, size: int, total: int) -> None:
     """Buttons to the page before and after, and which images these are."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for step, label, icon in ((-1, "Previous", "chevron_left"), (1, "Next", "chevron_right")):
@@ -101,19 +101,19 @@ def show_image_pager(key: str, place: int, size: int, total: int) -> None:
                 key=f"{key}_{label.lower()}",
                 help=f"{label} page",
                 disabled=not 0 <= (place + step) * size < total,
-                on_click=turn_image_page,
+                on_click=_turn_image_page,
                 args=(key, place + step),
             )
         last = min(total, (place + 1) * size)
         st.caption(f"{place * size + 1:,}–{last:,} of {total:,}", width="content")
 
 
-def turn_image_page(key: str, place: int) -> None:
+def _turn_image_page(key: str, place: int) -> None:
     """Callback: another page."""
     tab.images_page[key] = place
 
 
-def open_pressed_image(key: str, number: int) -> None:
+def _open_pressed_image(key: str, number: int) -> None:
     """Callback: the address names the image that was pressed; its neighbours are this list's."""
     tab.image_list_pressed = key
     predictions_view.update_predictions_view(digit=number)

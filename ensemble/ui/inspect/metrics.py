@@ -21,23 +21,23 @@ METRIC_HELP = {metric.term: f"{metric.gloss} {metric.detail}".strip() for metric
 
 # A metric's second line by what is shown: better, worse, or neither. It always begins with the
 # word; the colours are those of right and wrong, as dark or light as text has to be.
-DELTA_STYLES: dict[int, dict[str, Any]] = {
+_DELTA_STYLES: dict[int, dict[str, Any]] = {
     1: {"delta_color": "blue", "delta_arrow": "off"},
     -1: {"delta_color": "orange", "delta_arrow": "off"},
     0: {"delta_color": "off", "delta_arrow": "off"},
 }
-DELTA_PREFIXES = {1: "better, ", -1: "worse, ", 0: ""}
+_DELTA_PREFIXES = {1: "better, ", -1: "worse, ", 0: ""}
 
 
 def show_inspect_metrics(shared: SharedEpoch) -> None:
     """The ensemble's figures in short, and how the average member compares."""
     qualities = shared.measure(measure_qualities)
     if shared.members > 1:
-        show_test_accuracy(qualities.ensemble, "Ensemble", shared)
-        show_gain_metrics(qualities.ensemble, shared.measure(gain_over_mean_member), shared.noun)
-        show_ece_metric(shared.measure(estimate_ece_gain), describe_ece_metric(shared))
+        _show_test_accuracy(qualities.ensemble, "Ensemble", shared)
+        _show_gain_metrics(qualities.ensemble, shared.measure(gain_over_mean_member), shared.noun)
+        _show_ece_metric(shared.measure(estimate_ece_gain), describe_ece_metric(shared))
         return
-    show_test_accuracy(qualities.ensemble, "Accuracy", shared)
+    _show_test_accuracy(qualities.ensemble, "Accuracy", shared)
     for name, value in (("NLL", qualities.ensemble.nll), ("ECE", qualities.ensemble.ece)):
         term_help = format_term_help(
             name, describe_ece_metric(shared) if name == "ECE" else METRIC_HELP[name], is_plain_wording_on()
@@ -45,7 +45,7 @@ def show_inspect_metrics(shared: SharedEpoch) -> None:
         st.metric(choose_term_heading(name), formats.format_significant(value), width="content", help=term_help)
 
 
-def show_test_accuracy(quality: Quality, label: str, shared: SharedEpoch) -> None:
+def _show_test_accuracy(quality: Quality, label: str, shared: SharedEpoch) -> None:
     """The accuracy with its interval."""
     share = formats.format_percent(quality.accuracy, quality.n)
     value = f"{share} {inspect_words.format_accuracy_interval(quality)}"
@@ -58,14 +58,14 @@ def show_test_accuracy(quality: Quality, label: str, shared: SharedEpoch) -> Non
     )
 
 
-def show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
+def _show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
     """What is gained in images and in NLL over a member drawn at random."""
     st.metric(
         "Over the average member",
         formats.format_image_difference(gained.digits, noun),
         width="content",
-        delta=DELTA_PREFIXES[gained.accuracy_sign] + format_accuracy_gain_ends(gained),
-        **DELTA_STYLES[gained.accuracy_sign],
+        delta=_DELTA_PREFIXES[gained.accuracy_sign] + _format_accuracy_gain_ends(gained),
+        **_DELTA_STYLES[gained.accuracy_sign],
         help="How many more images the ensemble gets right than its members do on average; below "
         "it the 95 % score interval, on the same images.",
     )
@@ -73,8 +73,8 @@ def show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
         choose_term_heading("NLL (nats)"),
         formats.format_significant(quality.nll),
         width="content",
-        delta=DELTA_PREFIXES[gained.nll_sign] + format_nll_saving(gained),
-        **DELTA_STYLES[gained.nll_sign],
+        delta=_DELTA_PREFIXES[gained.nll_sign] + format_nll_saving(gained),
+        **_DELTA_STYLES[gained.nll_sign],
         help=format_term_help(
             "NLL",
             f"{METRIC_HELP['NLL']} Below it: how far that is from the average member's, the 95 % interval "
@@ -90,14 +90,14 @@ def describe_ece_metric(shared: SharedEpoch) -> str:
     return f"{METRIC_HELP['ECE']} {calibration_words.describe_calibration_error(error)}"
 
 
-def show_ece_metric(gain: EceGain, ece_is: str) -> None:
+def _show_ece_metric(gain: EceGain, ece_is: str) -> None:
     """The calibration error beside the average member's, marked where it is shown to differ."""
     st.metric(
         choose_term_heading("ECE"),
         formats.format_significant(gain.ensemble),
         width="content",
-        **DELTA_STYLES[gain.ece_sign],
-        delta=DELTA_PREFIXES[gain.ece_sign] + describe_mean_member_ece(gain),
+        **_DELTA_STYLES[gain.ece_sign],
+        delta=_DELTA_PREFIXES[gain.ece_sign] + _describe_mean_member_ece(gain),
         help=format_term_help(
             "ECE",
             f"{ece_is} It is marked better or worse than the average member's where the 95 % "
@@ -107,7 +107,7 @@ def show_ece_metric(gain: EceGain, ece_is: str) -> None:
     )
 
 
-def describe_mean_member_ece(gain: EceGain) -> str:
+def _describe_mean_member_ece(gain: EceGain) -> str:
     """The average member's calibration error, and whether chance may have put it there."""
     average = formats.format_significant(gain.members)
     if not gain.ece_sign:
@@ -116,7 +116,7 @@ def describe_mean_member_ece(gain: EceGain) -> str:
     return f"{lower} than the average member's {average}"
 
 
-def format_accuracy_gain_ends(gained: MeanGain) -> str:
+def _format_accuracy_gain_ends(gained: MeanGain) -> str:
     """Both ends of the interval of the digits, as "+9 to +27"."""
     ends = gained.digits_low, gained.digits_high
     return " to ".join(inspect_words.format_signed(end, 0) for end in ends)

@@ -32,16 +32,16 @@ from ensemble.wording.verdicts import run_comparison
 from ensemble.wording.verdicts.ensemble_gain import describe_compared_digits_caution
 
 DETAIL_LABELS = {"won": "Won", "lost": "Lost", "settings": "Settings that differ", "all": "Against all runs"}
-OFFERED_SEEDS = (seed_launch.SEEDS_PER_SETTING, 5)  # of which it is said what they would show
+_OFFERED_SEEDS = (seed_launch.SEEDS_PER_SETTING, 5)  # of which it is said what they would show
 
 
 def show_run_comparison(shared: SharedEpoch) -> None:
     """A run to compare with, what this one is better by, and where."""
     comparable_runs = find_comparable_runs(shared.run)
     if not comparable_runs:
-        show_no_comparable_run(shared)
+        _show_no_comparable_run(shared)
         return
-    other, epoch = select_other_run(shared.run, comparable_runs)
+    other, epoch = _select_other_run(shared.run, comparable_runs)
     try:
         other_predictions = loader.load_test_predictions(other, epoch)
     except EnsembleError as error:
@@ -49,7 +49,7 @@ def show_run_comparison(shared: SharedEpoch) -> None:
         return
     gain_over_run = measure_gain_over_run(shared, other, epoch)
     other_name, noun = escaping.escape_markdown(format_run_name(other)), shared.noun
-    seeds = compare_over_seeds(shared, other, epoch)
+    seeds = _compare_over_seeds(shared, other, epoch)
     if seeds and seeds.has_same_settings:
         other_name = f"with seed {runs.require_training_config(other).seed}"
     claim = run_comparison.describe_run_comparison(gain_over_run, other_name, noun, seeds)
@@ -62,12 +62,12 @@ def show_run_comparison(shared: SharedEpoch) -> None:
     )
     st.caption(" ".join(filter(None, sentences)))
     if seeds and not seeds.has_same_settings:
-        show_seed_offer(seeds)
-    show_won_lost_chart(shared, other_predictions, other, epoch)
-    show_comparison_details(shared, other_predictions, other, comparable_runs)
+        _show_seed_offer(seeds)
+    _show_won_lost_chart(shared, other_predictions, other, epoch)
+    _show_comparison_details(shared, other_predictions, other, comparable_runs)
 
 
-def compare_over_seeds(shared: SharedEpoch, other: runs.Run, epoch: int) -> SeedComparison | None:
+def _compare_over_seeds(shared: SharedEpoch, other: runs.Run, epoch: int) -> SeedComparison | None:
     """What runs of both settings show, after the epochs that are shown.
 
     None where one of the two cannot be read, or is shown after another epoch than the one at which
@@ -82,12 +82,12 @@ def compare_over_seeds(shared: SharedEpoch, other: runs.Run, epoch: int) -> Seed
         return None
 
 
-def show_seed_offer(seeds: SeedComparison) -> None:
+def _show_seed_offer(seeds: SeedComparison) -> None:
     """How likely more seeds would tell the settings apart, and the button that trains them."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="compare_seeds"):
         seed_launch.show_seed_launch((seeds.runs[0], seeds.other_runs[0]), "compare_train_seeds")
         if min(len(seeds.runs), len(seeds.other_runs)) < seed_launch.SEEDS_PER_SETTING:
-            chance = run_comparison.describe_seed_power(seeds, OFFERED_SEEDS)
+            chance = run_comparison.describe_seed_power(seeds, _OFFERED_SEEDS)
             st.caption(chance, width="content")
 
 
@@ -100,7 +100,7 @@ def find_comparable_runs(run: runs.Run) -> list[runs.Run]:
     ]
 
 
-def show_no_comparable_run(shared: SharedEpoch) -> None:
+def _show_no_comparable_run(shared: SharedEpoch) -> None:
     """There is no other run to compare with: say so, and the next step."""
     title, same = (escaping.escape_markdown(shared.run.data.title), formats.format_count(shared.n, shared.noun))
     if shared.run.training_config is None:
@@ -126,7 +126,7 @@ def show_no_comparable_run(shared: SharedEpoch) -> None:
     )
 
 
-def select_other_run(run: runs.Run, other_runs: Sequence[runs.Run]) -> tuple[runs.Run, int]:
+def _select_other_run(run: runs.Run, other_runs: Sequence[runs.Run]) -> tuple[runs.Run, int]:
     """Controls for the other run and its epoch; what they say stands in the address."""
     wanted = address.WITH.read()
     names = {other.id: f"{format_unique_run_name(other)} · {other.state}" for other in other_runs}
@@ -151,7 +151,7 @@ def select_other_run(run: runs.Run, other_runs: Sequence[runs.Run]) -> tuple[run
                 format_func=names.__getitem__,
                 key=key,
                 width=420,
-                on_change=update_other_run_address,
+                on_change=_update_other_run_address,
                 args=(key,),
                 help="Runs on the same test images.",
             ),
@@ -166,7 +166,7 @@ def select_other_run(run: runs.Run, other_runs: Sequence[runs.Run]) -> tuple[run
                     epochs,
                     key=key,
                     width=260,
-                    on_change=update_other_run_epoch,
+                    on_change=_update_other_run_epoch,
                     args=(key, usual),
                 ),
             )
@@ -180,18 +180,18 @@ def select_other_run(run: runs.Run, other_runs: Sequence[runs.Run]) -> tuple[run
     return other, epoch
 
 
-def update_other_run_address(key: str) -> None:
+def _update_other_run_address(key: str) -> None:
     """Callback: another run to compare with, at its usual epoch."""
     address.WITH.set_value(widget_state.get_widget_value(key))
     address.WITH_EPOCH.set_value(None)
 
 
-def update_other_run_epoch(key: str, usual: int) -> None:
+def _update_other_run_epoch(key: str, usual: int) -> None:
     """Callback: another epoch of the other run."""
     address.WITH_EPOCH.set_value(widget_state.get_widget_value(key), usual)
 
 
-def show_won_lost_chart(
+def _show_won_lost_chart(
     shared: SharedEpoch, other_predictions: EnsemblePredictions, other: runs.Run, epoch: int
 ) -> None:
     """Where the difference comes from, class by class."""
@@ -210,18 +210,18 @@ def show_won_lost_chart(
         table=lambda: tabulate_won_and_lost(shared.predictions, other_predictions, shared.class_names),
         sees=f"By what it is: {pluralize_noun(shared.noun)} that only this run gets right "
         "(won, blue, up) and that only the other does (lost, orange, "
-        f"down).{describe_omitted_classes(len(shared.class_names))}",
+        f"down).{_describe_omitted_classes(len(shared.class_names))}",
     )
 
 
-def describe_omitted_classes(classes: int) -> str:
+def _describe_omitted_classes(classes: int) -> str:
     """Which classes the picture has, where it has not all."""
     if classes <= MAX_CLASSES:
         return ""
     return f" Of {classes:,} classes the {MAX_CLASSES} with the most of both."
 
 
-def show_comparison_details(
+def _show_comparison_details(
     shared: SharedEpoch, other_predictions: EnsemblePredictions, other: runs.Run, other_runs: Sequence[runs.Run]
 ) -> None:
     """The images won or lost, the settings that differ, or how it stands against all others."""
@@ -230,7 +230,7 @@ def show_comparison_details(
         address.SIDE, "Show", DETAIL_LABELS, "won", width="content", label_visibility="collapsed"
     )
     if name == "settings":
-        show_differing_settings(shared.run, other)
+        _show_differing_settings(shared.run, other)
         return
     if name == "all":
         show_comparison_with_all(shared, other_runs)
@@ -247,34 +247,34 @@ def show_comparison_details(
         shared,
         numbers,
         key=f"compare_{name}",
-        under=lambda number: list_other_answer(other_predictions, number, shared.class_names),
+        under=lambda number: _list_other_answer(other_predictions, number, shared.class_names),
     )
 
 
-def list_other_answer(other_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
+def _list_other_answer(other_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
     """What the other run says of an image."""
     sure = formats.format_probability(other_predictions.confidence[number])
     return [f"other {names[other_predictions.said[number]]}", sure]
 
 
-def show_differing_settings(run: runs.Run, other: runs.Run) -> None:
+def _show_differing_settings(run: runs.Run, other: runs.Run) -> None:
     """The settings that the two runs were trained with, where they differ."""
-    frame = tabulate_differing_settings(run, other)
+    frame = _tabulate_differing_settings(run, other)
     if frame.empty:
         st.caption("Both runs have the same settings.")
     else:
         st.dataframe(frame, hide_index=True, key="compare_settings", width="content")
 
 
-def tabulate_differing_settings(run: runs.Run, other: runs.Run) -> pd.DataFrame:
+def _tabulate_differing_settings(run: runs.Run, other: runs.Run) -> pd.DataFrame:
     """One row for each setting that differs: its name, and the value in either run."""
     first, second = run.config.as_dict(), other.config.as_dict()
     return pd.DataFrame(
         [
             {
                 "setting": settings.format_setting_title(name),
-                "this run": format_compared_setting(name, first[name]),
-                "the other": format_compared_setting(name, second[name]),
+                "this run": _format_compared_setting(name, first[name]),
+                "the other": _format_compared_setting(name, second[name]),
             }
             for name in first
             if first[name] != second[name]
@@ -282,7 +282,7 @@ def tabulate_differing_settings(run: runs.Run, other: runs.Run) -> pd.DataFrame:
     )
 
 
-def format_compared_setting(name: str, setting: Any) -> str:
+def _format_compared_setting(name: str, setting: Any) -> str:
     """The value of the setting of that name in words."""
     if name == "network":
         return architectures.format_network_title(setting)

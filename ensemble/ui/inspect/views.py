@@ -17,10 +17,10 @@ from ensemble.views.selective import has_too_few_images
 from ensemble.wording import escaping
 
 # What only the page shows, by the question that it answers.
-PAGE_ONLY_LABELS = {BETTER: {"compare": "Compare runs"}, ROBUST: {"digit": "One image"}}
+_PAGE_ONLY_LABELS = {BETTER: {"compare": "Compare runs"}, ROBUST: {"digit": "One image"}}
 
 
-def group_views() -> dict[str, dict[str, str]]:
+def _group_views() -> dict[str, dict[str, str]]:
     """The views of the registry that have a control, then the page's own.
 
     Returns:
@@ -30,10 +30,10 @@ def group_views() -> dict[str, dict[str, str]]:
     for view in VIEWS_OF_ALL_FACES.values():
         if view.question:
             groups[view.question][view.name] = view.label or view.title
-    return {question: views | PAGE_ONLY_LABELS.get(question, {}) for question, views in groups.items()}
+    return {question: views | _PAGE_ONLY_LABELS.get(question, {}) for question, views in groups.items()}
 
 
-GROUPS = group_views()
+GROUPS = _group_views()
 VIEWS = {word: label for views in GROUPS.values() for word, label in views.items()}
 DEFAULT_VIEW = next(iter(VIEWS))
 
@@ -44,12 +44,12 @@ PAGE_ONLY_VIEWS = {
     "compare": ("run_comparison", "show_run_comparison"),
 }
 # Views under one name on the screen: what chooses between them in the address.
-AGREEMENT_PICTURES = {"pairs": "Pairs and votes", "map": VIEWS_OF_ALL_FACES["member_map"].title}
-UNCERTAINTY_PICTURES = {
+_AGREEMENT_PICTURES = {"pairs": "Pairs and votes", "map": VIEWS_OF_ALL_FACES["member_map"].title}
+_UNCERTAINTY_PICTURES = {
     "scatter": "Aleatoric and epistemic",
     **{name: VIEWS_OF_ALL_FACES[name].title for name in ("confusion", "labels")},
 }
-SELECTIVE_MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
+_SELECTIVE_MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 
 # What `ensemble inspect` calls views that stand within others here.
 COMMAND_VIEWS: dict[str, tuple[str, address.TextParameter | None, str]] = {
@@ -60,7 +60,7 @@ COMMAND_VIEWS: dict[str, tuple[str, address.TextParameter | None, str]] = {
     "conformal": ("selective", address.MODE, "sets"),
 }
 
-VIEWS_ASKING_MEMBERS = ("shift", "digit")
+_VIEWS_ASKING_MEMBERS = ("shift", "digit")
 
 
 def select_inspect_view(run: runs.Run) -> str:
@@ -69,7 +69,7 @@ def select_inspect_view(run: runs.Run) -> str:
     Args:
       run: which is looked at: what its images are called, and whether it has a teacher.
     """
-    open_named_view()
+    _open_named_view()
     value = address.VIEW.read_option(VIEWS, DEFAULT_VIEW)
     address.show_unknown_option(address.VIEW, VIEWS, VIEWS[value])
     with st.container(horizontal=True, gap="medium", key="views"):
@@ -79,12 +79,12 @@ def select_inspect_view(run: runs.Run) -> str:
                 for word, label in views.items()
                 if word != TEACHER_VIEW or has_teacher(run) or value == TEACHER_VIEW
             }
-            titles = offered | build_noun_titles(run.data.noun, views)
-            show_view_group(place, question, titles, value)
+            titles = offered | _build_noun_titles(run.data.noun, views)
+            _show_view_group(place, question, titles, value)
     return value
 
 
-def open_named_view() -> None:
+def _open_named_view() -> None:
     """Follow an address that names a view as the command does: `view=conformal`."""
     view, parameter, word = COMMAND_VIEWS.get(str(address.VIEW.read()), ("", None, ""))
     if view:
@@ -93,12 +93,12 @@ def open_named_view() -> None:
             parameter.set_value(word)
 
 
-def build_noun_titles(noun: str, views: dict[str, str]) -> dict[str, str]:
+def _build_noun_titles(noun: str, views: dict[str, str]) -> dict[str, str]:
     """The titles that name what an image is called."""
     return {"digit": f"One {escaping.escape_markdown(noun)}"} if "digit" in views else {}
 
 
-def show_view_group(place: int, question: str, views: dict[str, str], value: str) -> None:
+def _show_view_group(place: int, question: str, views: dict[str, str], value: str) -> None:
     """The views of one question: none of them is marked where another question's is shown."""
     chosen = value if value in views else None
     address.show_address_widget(
@@ -111,13 +111,13 @@ def show_view_group(place: int, question: str, views: dict[str, str], value: str
             key=key,
             format_func=views.__getitem__,
             wrap=True,
-            on_change=update_view_address,
+            on_change=_update_view_address,
             args=(key,),
         ),
     )
 
 
-def update_view_address(key: str) -> None:
+def _update_view_address(key: str) -> None:
     """Callback: the address follows, and forgets what belonged to the view before.
 
     A view that is pressed again has nothing chosen to follow, and stays.
@@ -130,13 +130,13 @@ def update_view_address(key: str) -> None:
 
 def show_inspect_view(key: str, shared: SharedEpoch) -> None:
     """Draw the view of that key; of a run that brought no members, those that ask them say so."""
-    if key in (*VIEWS_ASKING_MEMBERS, "compare") and is_recorded_run(shared.run):
+    if key in (*_VIEWS_ASKING_MEMBERS, "compare") and is_recorded_run(shared.run):
         st.info(
             f"{VIEWS[key]} needs runs of your own: of the recorded example only its predictions are here.",
             icon=":material/history:",
         )
         return
-    if key in VIEWS_ASKING_MEMBERS and shared.run.training_config is None:
+    if key in _VIEWS_ASKING_MEMBERS and shared.run.training_config is None:
         st.info(
             f"{VIEWS[key]} asks the members themselves about changed images: this run was "
             "trained elsewhere and brought their predictions alone.",
@@ -147,44 +147,44 @@ def show_inspect_view(key: str, shared: SharedEpoch) -> None:
         module, function = PAGE_ONLY_VIEWS[key]
         getattr(import_module(f"ensemble.ui.inspect.{module}"), function)(shared)
     elif key == "agreement":
-        show_agreement_views(shared)
+        _show_agreement_views(shared)
     elif key == "uncertainty":
-        show_uncertainty_views(shared)
+        _show_uncertainty_views(shared)
     elif key == "selective":
-        show_selective_views(shared)
+        _show_selective_views(shared)
     else:
         render_view(VIEWS_OF_ALL_FACES[key].build(shared), shared)
 
 
-def show_agreement_views(shared: SharedEpoch) -> None:
+def _show_agreement_views(shared: SharedEpoch) -> None:
     """How far members differ pair by pair, or the map of where they stand."""
     which = "pairs"
     if shared.members > 1:
         which = address.select_address_option(
-            address.PICTURE, "Picture", AGREEMENT_PICTURES, "pairs", label_visibility="collapsed"
+            address.PICTURE, "Picture", _AGREEMENT_PICTURES, "pairs", label_visibility="collapsed"
         )
     view = "member_map" if which == "map" else "agreement"
     render_view(VIEWS_OF_ALL_FACES[view].build(shared), shared)
 
 
-def show_uncertainty_views(shared: SharedEpoch) -> None:
+def _show_uncertainty_views(shared: SharedEpoch) -> None:
     """Both uncertainties, the classes, or labels in doubt; of one member what of it there is."""
     if shared.members == 1:
         render_view(VIEWS_OF_ALL_FACES["uncertainty"].build(shared), shared)
         render_view(VIEWS_OF_ALL_FACES["confusion"].build(shared), shared)
-        show_labels_link(shared)
+        _show_labels_link(shared)
         render_view(VIEWS_OF_ALL_FACES["labels"].build(shared), shared)
         return
     which = address.select_address_option(
-        address.PICTURE, "Picture", UNCERTAINTY_PICTURES, "scatter", label_visibility="collapsed"
+        address.PICTURE, "Picture", _UNCERTAINTY_PICTURES, "scatter", label_visibility="collapsed"
     )
     view = "uncertainty" if which == "scatter" else which
     if view == "labels":
-        show_labels_link(shared)
+        _show_labels_link(shared)
     render_view(VIEWS_OF_ALL_FACES[view].build(shared), shared)
 
 
-def show_labels_link(shared: SharedEpoch) -> None:
+def _show_labels_link(shared: SharedEpoch) -> None:
     """The way to the labels in doubt one by one, of this run after this epoch."""
     whose = {} if is_recorded_run(shared.run) else address.RUN.build_query(shared.run.id)
     st.page_link(
@@ -195,14 +195,14 @@ def show_labels_link(shared: SharedEpoch) -> None:
     )
 
 
-def show_selective_views(shared: SharedEpoch) -> None:
+def _show_selective_views(shared: SharedEpoch) -> None:
     """Two ways to be wrong less often: to answer only where it is sure, or with a set."""
     mode = "answers"
     if not has_too_few_images(shared):
         mode = address.select_address_option(
             address.MODE,
             "What it may do where it is not sure",
-            SELECTIVE_MODES,
+            _SELECTIVE_MODES,
             "answers",
             label_visibility="collapsed",
         )

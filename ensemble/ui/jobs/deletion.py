@@ -27,7 +27,7 @@ def show_delete_button(screen: JobScreen[J], job: J) -> None:
     destructive_buttons.show_destructive_button(
         "Delete…",
         key=f"{screen.prefix}delete",
-        on_click=request_job_deletion,
+        on_click=_request_job_deletion,
         args=(screen, job.id),
         **rights.build_control_arguments(
             Action.DELETE, job.path, disabled=job.active, help="Stop it first." if job.active else None
@@ -55,20 +55,20 @@ def show_delete_confirmation(
         destructive_buttons.show_confirmation_button(
             f"Delete {name} for good",
             key=f"{screen.prefix}delete_sure",
-            on_click=delete_confirmed_job,
+            on_click=_delete_confirmed_job,
             args=(screen, job.id, deleting or (lambda act: attempt_job_action(screen, act))),
         )
-        st.button("Keep it", key=f"{screen.prefix}keep", on_click=request_job_deletion, args=(screen, None))
+        st.button("Keep it", key=f"{screen.prefix}keep", on_click=_request_job_deletion, args=(screen, None))
 
 
-def request_job_deletion(screen: JobScreen[J], job_id: str | None) -> None:
+def _request_job_deletion(screen: JobScreen[J], job_id: str | None) -> None:
     """Callback: the first press on Delete, or Keep it."""
     tab.job_to_delete[screen.memory_name] = job_id
 
 
-def delete_confirmed_job(screen: JobScreen[J], job_id: str, deleting: Callable[[Callable[[], None]], bool]) -> None:
+def _delete_confirmed_job(screen: JobScreen[J], job_id: str, deleting: Callable[[Callable[[], None]], bool]) -> None:
     """Callback: the second press."""
-    request_job_deletion(screen, None)
+    _request_job_deletion(screen, None)
     if deleting(lambda: screen.store.delete(job_id)):
         job_picker.forget_shown_job(screen)
 

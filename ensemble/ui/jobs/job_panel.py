@@ -14,7 +14,7 @@ from ensemble.ui.shared.tab import Tab, tab
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 
-LOG_LINES, LOG_BYTES = 40, 20_000
+_LOG_LINES, _LOG_BYTES = 40, 20_000
 
 
 def show_job_progress(job: Job, text: str, *, prefix: str = "", resume: Callable[[], object] | None = None) -> None:
@@ -31,7 +31,7 @@ def show_job_progress(job: Job, text: str, *, prefix: str = "", resume: Callable
         if job.active:
             show_stop_button(job, prefix)
         elif resume and job.state in job.kind.resumable:
-            show_resume_button(resume, prefix, job.path)
+            _show_resume_button(resume, prefix, job.path)
 
 
 def show_stop_button(job: Job, prefix: str = "") -> None:
@@ -44,7 +44,7 @@ def show_stop_button(job: Job, prefix: str = "") -> None:
             "Stop",
             icon=":material/stop:",
             key=f"{prefix}stop",
-            on_click=request_worker_stop,
+            on_click=_request_worker_stop,
             args=(job,),
             **rights.build_control_arguments(Action.STOP, job.path, help=job.kind.stop_help),
         )
@@ -52,7 +52,7 @@ def show_stop_button(job: Job, prefix: str = "") -> None:
             guard.show_error_message(problem)
 
 
-def request_worker_stop(job: Job) -> None:
+def _request_worker_stop(job: Job) -> None:
     """Callback: ask the worker to stop, or keep the reason why it cannot be asked."""
     try:
         request_job_stop(job)
@@ -60,7 +60,7 @@ def request_worker_stop(job: Job) -> None:
         tab.stop_problem = str(error)
 
 
-def show_resume_button(resume: Callable[[], object], prefix: str = "", folder: Path | None = None) -> None:
+def _show_resume_button(resume: Callable[[], object], prefix: str = "", folder: Path | None = None) -> None:
     """Goes on where the job in `folder` ended, or says why not."""
     if not st.button(
         "Resume",
@@ -94,8 +94,8 @@ def read_log_tail(path: Path) -> str:
     """The last lines of a log, "" when there is none."""
     try:
         with open_plain_file(path) as file:
-            file.seek(max(0, path.stat().st_size - LOG_BYTES))
-            text = file.read(LOG_BYTES).decode(errors="replace")
+            file.seek(max(0, path.stat().st_size - _LOG_BYTES))
+            text = file.read(_LOG_BYTES).decode(errors="replace")
     except OSError:
         return ""
-    return "\n".join(text.splitlines()[-LOG_LINES:])
+    return "\n".join(text.splitlines()[-_LOG_LINES:])

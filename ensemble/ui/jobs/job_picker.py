@@ -16,8 +16,8 @@ from ensemble.wording import escaping
 from ensemble.wording.run_names import format_run_name, format_unique_run_name
 
 # How each state looks: colour and icon of its badge.
-Color = Literal["gray", "blue", "green", "orange", "red"]
-STATE_BADGES: dict[str, tuple[Color, str]] = {
+_Color = Literal["gray", "blue", "green", "orange", "red"]
+_STATE_BADGES: dict[str, tuple[_Color, str]] = {
     **{kind.working_state: ("blue", ":material/play_arrow:") for kind in KINDS},
     "queued": ("gray", ":material/hourglass_empty:"),
     "starting": ("gray", ":material/hourglass_top:"),
@@ -33,14 +33,14 @@ LAUNCHED_JOB_TIMEOUT_S = 3.0
 
 
 @dataclass(frozen=True)
-class JobChoice(Generic[J]):
+class _JobChoice(Generic[J]):
     """The job to show, or why there is none: `problem` is "" when there are none yet."""
 
     job: J | None
     problem: str = ""
 
 
-def select_shown_job(screen: JobScreen[J]) -> JobChoice[J]:
+def select_shown_job(screen: JobScreen[J]) -> _JobChoice[J]:
     """The one just launched, else the one that the address names, else the last shown or newest.
 
     The address is what a refresh, a second tab and a link share, so what was chosen is written
@@ -55,7 +55,7 @@ def select_shown_job(screen: JobScreen[J]) -> JobChoice[J]:
         try:
             return remember_shown_job(screen, find(wanted))
         except RunError as error:
-            return JobChoice(None, str(error))
+            return _JobChoice(None, str(error))
     if last := tab.job_shown[name]:
         try:
             return remember_shown_job(screen, find(last))
@@ -65,14 +65,14 @@ def select_shown_job(screen: JobScreen[J]) -> JobChoice[J]:
         # It may have been deleted elsewhere within the two seconds that the list is kept for.
         with contextlib.suppress(RunError):
             return remember_shown_job(screen, find(listed.id))
-    return JobChoice(None)
+    return _JobChoice(None)
 
 
-def remember_shown_job(screen: JobScreen[J], job: J) -> JobChoice[J]:
+def remember_shown_job(screen: JobScreen[J], job: J) -> _JobChoice[J]:
     """Put `job` into the address and into this tab's memory."""
     tab.job_shown[screen.memory_name] = job.id
     screen.word.set_value(job.id)
-    return JobChoice(job)
+    return _JobChoice(job)
 
 
 def set_next_shown_job(screen: JobScreen[J], job: J) -> None:
@@ -121,7 +121,7 @@ def show_job_header(screen: JobScreen[J], job: J) -> None:
 
 def show_job_title(name: str, state: str) -> None:
     """A job's name, and its state as a badge."""
-    color, icon = STATE_BADGES[state]
+    color, icon = _STATE_BADGES[state]
     st.subheader(escaping.escape_markdown(name), anchor=False, width="content")
     st.badge(state, icon=icon, color=color)
 

@@ -19,7 +19,7 @@ from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 from ensemble.wording import jobs as jobs_words
 
-DOUBLE_CLICK_SECONDS = 2.0
+_DOUBLE_CLICK_SECONDS = 2.0
 
 C = TypeVar("C")
 
@@ -35,14 +35,14 @@ class LaunchPlan(Generic[C]):
     placement: Placement | None = None
 
 
-LaunchFunction = Callable[[C, Placement | None], None]
+_LaunchFunction = Callable[[C, Placement | None], None]
 
 
 def show_launch_button(
     key: str,
     make_plan: Callable[[], LaunchPlan[C]],
     still_asked: Callable[[], bool],
-    press: LaunchFunction[C],
+    press: _LaunchFunction[C],
     below: Callable[[LaunchPlan[C]], None],
     primary: bool = True,
 ) -> None:
@@ -87,7 +87,7 @@ def show_queue_note(planned: LaunchPlan[C]) -> None:
         st.caption(escaping.escape_markdown(after))
 
 
-def show_planned_button(planned: LaunchPlan[C], key: str, press: LaunchFunction[C], primary: bool = True) -> None:
+def show_planned_button(planned: LaunchPlan[C], key: str, press: _LaunchFunction[C], primary: bool = True) -> None:
     """A button that does what is planned."""
     pressed = st.button(
         planned.label,
@@ -111,7 +111,7 @@ def launch_job_once(screen: JobScreen[J], request: object, begin: Callable[[], J
       show: has the screen be about it from now on.
     """
     last, when = tab.job_launched[screen.memory_name]
-    if last == request and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
+    if last == request and time.monotonic() - when < _DOUBLE_CLICK_SECONDS:
         return
     try:
         job = begin()

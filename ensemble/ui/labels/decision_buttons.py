@@ -13,10 +13,10 @@ from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 
-MAX_CLASS_BUTTONS = 10  # classes that have a button and a key each; of more one is looked for
-MAX_NAME_LETTERS = 28  # of a class on a button
+_MAX_CLASS_BUTTONS = 10  # classes that have a button and a key each; of more one is looked for
+_MAX_NAME_LETTERS = 28  # of a class on a button
 # R and C are Streamlit's own.
-KEEP_KEY, MEMBERS_KEY, REMOVE_KEY, UNSURE_KEY, UNDO_KEY = "K", "M", "X", "U", "Z"
+_KEEP_KEY, _MEMBERS_KEY, REMOVE_KEY, UNSURE_KEY, _UNDO_KEY = "K", "M", "X", "U", "Z"
 
 
 def show_decision_buttons(queue: LabelQueue, number: int) -> None:
@@ -29,8 +29,8 @@ def show_decision_buttons(queue: LabelQueue, number: int) -> None:
     suggested = int(queue.errors.suggested[queue.judged.find_place(number)])
     with st.container(horizontal=True, gap="small", key="labels_decisions"):
         for text, shortcut, decision, new_label in (
-            (f"Keep {shorten_name(queue, label)}", KEEP_KEY, KEEP, NO_CLASS),
-            (f"Relabel as {shorten_name(queue, suggested)}", MEMBERS_KEY, RELABEL, suggested),
+            (f"Keep {_shorten_name(queue, label)}", _KEEP_KEY, KEEP, NO_CLASS),
+            (f"Relabel as {_shorten_name(queue, suggested)}", _MEMBERS_KEY, RELABEL, suggested),
             ("Remove", REMOVE_KEY, REMOVE, NO_CLASS),
             ("Cannot tell", UNSURE_KEY, UNSURE, NO_CLASS),
         ):
@@ -63,7 +63,7 @@ def show_class_choice(
       field: what stands above the list.
     """
     others = [place for place in range(len(queue.class_names)) if place != label]
-    if len(queue.class_names) > MAX_CLASS_BUTTONS:
+    if len(queue.class_names) > _MAX_CLASS_BUTTONS:
         key = f"labels_class_{number}"
         widget_state.draw_widget(
             st.selectbox,
@@ -73,7 +73,7 @@ def show_class_choice(
             index=None,
             placeholder="Look for a class",
             format_func=queue.class_names.__getitem__,
-            on_change=save_chosen_class,
+            on_change=_save_chosen_class,
             args=(queue, number, key),
             width=320,
             **rights.build_control_arguments(Action.CHANGE),
@@ -85,7 +85,7 @@ def show_class_choice(
             if place == label:
                 continue
             st.button(
-                escaping.escape_markdown(shorten_name(queue, place)),
+                escaping.escape_markdown(_shorten_name(queue, place)),
                 key=f"labels_class_{place}_{number}",
                 shortcut=shortcut,
                 on_click=save_decision,
@@ -99,9 +99,9 @@ def show_undo_button(queue: DecisionQueue) -> None:
     st.button(
         "Undo",
         key="labels_undo",
-        shortcut=UNDO_KEY,
+        shortcut=_UNDO_KEY,
         icon=":material/undo:",
-        on_click=undo_decision,
+        on_click=_undo_decision,
         args=(queue,),
         **rights.build_control_arguments(
             Action.CHANGE,
@@ -118,10 +118,10 @@ def list_class_keys(names: Sequence[str]) -> list[str]:
     return [str((place + 1) % 10) for place in range(len(names))]
 
 
-def shorten_name(queue: DecisionQueue, place: int) -> str:
+def _shorten_name(queue: DecisionQueue, place: int) -> str:
     """A class's name as a button has room for it."""
     name = queue.class_names[place]
-    return name if len(name) <= MAX_NAME_LETTERS else name[: MAX_NAME_LETTERS - 1] + "…"
+    return name if len(name) <= _MAX_NAME_LETTERS else name[: _MAX_NAME_LETTERS - 1] + "…"
 
 
 def save_decision(queue: DecisionQueue, number: int, decision: str, new_label: int) -> None:
@@ -133,13 +133,13 @@ def save_decision(queue: DecisionQueue, number: int, decision: str, new_label: i
         tab.label_problem = str(error)
 
 
-def save_chosen_class(queue: DecisionQueue, number: int, key: str) -> None:
+def _save_chosen_class(queue: DecisionQueue, number: int, key: str) -> None:
     """Callback of the list of classes."""
     if (place := widget_state.get_widget_value(key)) is not None:
         save_decision(queue, number, RELABEL, int(place))
 
 
-def undo_decision(queue: DecisionQueue) -> None:
+def _undo_decision(queue: DecisionQueue) -> None:
     """Callback: the last decision is taken back, and its image comes again."""
     try:
         if decision := queue.log.undo_last_decision():

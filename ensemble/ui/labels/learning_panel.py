@@ -32,7 +32,7 @@ from ensemble.wording.next_labels import STRATEGY_TITLES
 from ensemble.wording.run_names import format_unique_run_name
 
 POLL_INTERVAL_S = 2.0
-KEPT_SETTINGS = ("dataset", "network", "width", "members", "optimizer", "momentum", "seed")
+_KEPT_SETTINGS = ("dataset", "network", "width", "members", "optimizer", "momentum", "seed")
 
 
 def show_learning_section(run: runs.Run) -> None:
@@ -44,11 +44,11 @@ def show_learning_section(run: runs.Run) -> None:
         guard.show_error_message(problem)
     experiments = {each.id: each for each in list_learnings() if each.config.base.dataset == config.dataset}
     if experiments:
-        show_experiment(select_experiment(experiments), run.data.noun)
-    show_learning_launch(config)
+        _show_experiment(_select_experiment(experiments), run.data.noun)
+    _show_learning_launch(config)
 
 
-def select_experiment(experiments: dict[str, LearningExperiment]) -> LearningExperiment:
+def _select_experiment(experiments: dict[str, LearningExperiment]) -> LearningExperiment:
     """The one that the address names, else the newest; a list where there are several."""
     newest = next(iter(experiments))
     shown = address.LEARNING.read_option(experiments, newest)
@@ -70,15 +70,15 @@ def select_experiment(experiments: dict[str, LearningExperiment]) -> LearningExp
     return experiments[shown]
 
 
-def show_experiment(experiment: LearningExperiment, noun: str) -> None:
+def _show_experiment(experiment: LearningExperiment, noun: str) -> None:
     """One experiment; drawn again as it goes on."""
-    st.fragment(refresh_experiment, run_every=POLL_INTERVAL_S if experiment.active else None)(
+    st.fragment(_refresh_experiment, run_every=POLL_INTERVAL_S if experiment.active else None)(
         experiment.id, noun, experiment.active
     )
 
 
-def refresh_experiment(learning_id: str, noun: str, was_active: bool) -> None:
-    """The body of `show_experiment`."""
+def _refresh_experiment(learning_id: str, noun: str, was_active: bool) -> None:
+    """The body of `_show_experiment`."""
     with guard.guard_page():
         experiment = find_learning(learning_id)
         if experiment.active != was_active:
@@ -92,10 +92,10 @@ def refresh_experiment(learning_id: str, noun: str, was_active: bool) -> None:
                 experiment, text, prefix="learning_", resume=lambda: resume_learning(learning_id)
             )
             job_panel.show_job_ending(experiment)
-        show_curves(experiment, load_cached_curves(experiment), noun)
+        _show_curves(experiment, _load_cached_curves(experiment), noun)
 
 
-def show_curves(experiment: LearningExperiment, curves: LearningCurves, noun: str) -> None:
+def _show_curves(experiment: LearningExperiment, curves: LearningCurves, noun: str) -> None:
     """The answer, what it rests on, and both arms."""
     answer = words.describe_learning_answer(curves, experiment.config)
     st.markdown(f"#### {escaping.escape_markdown(answer)}")
@@ -118,7 +118,7 @@ def show_curves(experiment: LearningExperiment, curves: LearningCurves, noun: st
     st.caption(escaping.escape_markdown(basis))
 
 
-def load_cached_curves(experiment: LearningExperiment) -> LearningCurves:
+def _load_cached_curves(experiment: LearningExperiment) -> LearningCurves:
     """As `learning_curves.load_curves`, computed once for each version of the results."""
     version = file_version(str(experiment.path / RESULTS_FILE))
     return _load_curves(experiment.id, version, experiment)
@@ -129,7 +129,7 @@ def _load_curves(learning_id: str, version: object, _experiment: LearningExperim
     return load_curves(_experiment)
 
 
-def show_learning_launch(config: EnsembleConfig) -> None:
+def _show_learning_launch(config: EnsembleConfig) -> None:
     """Launches an experiment with the run's network and members on its dataset."""
     with st.expander("Try it on labels that are there"):
         strategy = widget_state.draw_widget(
@@ -160,7 +160,7 @@ def show_learning_launch(config: EnsembleConfig) -> None:
                 )
             }
         try:
-            planned = build_learning_config(config, str(strategy), numbers)
+            planned = _build_learning_config(config, str(strategy), numbers)
         except ConfigError as error:
             st.caption(f":material/block: {escaping.escape_markdown(str(error))}")
             return
@@ -169,7 +169,7 @@ def show_learning_launch(config: EnsembleConfig) -> None:
             "Compare both arms",
             key="learning_launch",
             icon=":material/science:",
-            on_click=launch_experiment,
+            on_click=_launch_experiment,
             args=(planned,),
             **rights.build_control_arguments(
                 Action.LAUNCH,
@@ -179,13 +179,13 @@ def show_learning_launch(config: EnsembleConfig) -> None:
         )
 
 
-def build_learning_config(config: EnsembleConfig, strategy: str, numbers: dict[str, int]) -> LearningConfig:
+def _build_learning_config(config: EnsembleConfig, strategy: str, numbers: dict[str, int]) -> LearningConfig:
     """The experiment with a run's network and members.
 
     Raises:
       ConfigError: the numbers do not fit together.
     """
-    kept = {name: getattr(config, name) for name in KEPT_SETTINGS if name not in UNUSED_SETTINGS}
+    kept = {name: getattr(config, name) for name in _KEPT_SETTINGS if name not in UNUSED_SETTINGS}
     plan = LearningConfig()
     needed = int(numbers["first"]) + int(numbers["step"]) * int(numbers["rounds"])
     return LearningConfig(
@@ -196,7 +196,7 @@ def build_learning_config(config: EnsembleConfig, strategy: str, numbers: dict[s
     )
 
 
-def launch_experiment(config: LearningConfig) -> None:
+def _launch_experiment(config: LearningConfig) -> None:
     """Callback: launch it, once, or keep the reason why it cannot be."""
     try:
         if config not in [each.config for each in list_learnings() if each.active]:

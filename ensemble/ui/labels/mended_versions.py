@@ -25,7 +25,7 @@ from ensemble.wording.provenance import build_rerun_command
 from ensemble.wording.run_names import format_run_name
 
 POLL_INTERVAL_S = 2.0
-MAX_VERSIONS = 3  # that are offered, the newest
+_MAX_VERSIONS = 3  # that are offered, the newest
 
 
 def show_mended_versions(run: runs.Run) -> None:
@@ -42,15 +42,15 @@ def show_mended_versions(run: runs.Run) -> None:
     note = custom_registry.read_custom_note(config.dataset)
     if note and note.relabeled_from:
         for other in every:
-            if have_equal_settings(run, other) and is_mended_version(run, other):
-                show_mended_gain(run, other)
+            if _have_equal_settings(run, other) and is_mended_version(run, other):
+                _show_mended_gain(run, other)
                 break
     versions = relabeling.list_relabeled_versions(config.dataset, run.data.fingerprint)
-    for name, version in list(versions.items())[:MAX_VERSIONS]:
-        show_mended_version(run, name, version, every)
+    for name, version in list(versions.items())[:_MAX_VERSIONS]:
+        _show_mended_version(run, name, version, every)
 
 
-def have_equal_settings(run: runs.Run, other: runs.Run) -> bool:
+def _have_equal_settings(run: runs.Run, other: runs.Run) -> bool:
     """Whether two runs were trained with the same settings, the seed too, up to the dataset."""
     config, other_config = run.training_config, other.training_config
     if config is None or other_config is None:
@@ -58,7 +58,7 @@ def have_equal_settings(run: runs.Run, other: runs.Run) -> bool:
     return vars(config) | {"dataset": ""} == vars(other_config) | {"dataset": ""}
 
 
-def show_mended_version(run: runs.Run, name: str, version: CustomDatasetNote, every: list[runs.Run]) -> None:
+def _show_mended_version(run: runs.Run, name: str, version: CustomDatasetNote, every: list[runs.Run]) -> None:
     """One version: how it came about, and its run of the same settings, if there is one."""
     with st.container(border=True, key=f"labels_version_{name}"):
         relabeled, removed = sum(version.relabeled), sum(version.removed)
@@ -70,26 +70,26 @@ def show_mended_version(run: runs.Run, name: str, version: CustomDatasetNote, ev
         trained = [
             other
             for other in every
-            if have_equal_settings(run, other)
+            if _have_equal_settings(run, other)
             and other.config.dataset == name
             and other.data.fingerprint == version.fingerprint
         ]
         judged = [other for other in trained if runs.list_prediction_epochs(other.id)]
         finished = [other for other in judged if not other.active]
         if finished:
-            show_mended_gain(finished[0], run)
+            _show_mended_gain(finished[0], run)
         elif trained and trained[0].active:
-            show_run_under_way(trained[0].id)
+            _show_run_under_way(trained[0].id)
         elif not version.training_changed:
             st.caption(words.TEST_LABELS_ALONE_CHANGED)
         else:
-            show_retrain_button(run, name)
+            _show_retrain_button(run, name)
 
 
-def show_mended_gain(run: runs.Run, other: runs.Run) -> None:
+def _show_mended_gain(run: runs.Run, other: runs.Run) -> None:
     """What a run on mended labels is better by, with its interval and what it rests on."""
     try:
-        comparison = compare_cached_runs(run, other)
+        comparison = _compare_cached_runs(run, other)
     except EnsembleError as error:
         guard.show_error_message(error)
         return
@@ -100,7 +100,7 @@ def show_mended_gain(run: runs.Run, other: runs.Run) -> None:
         st.caption(escaping.escape_markdown(caution))
 
 
-def compare_cached_runs(run: runs.Run, other: runs.Run) -> MendedComparison:
+def _compare_cached_runs(run: runs.Run, other: runs.Run) -> MendedComparison:
     """As `mended_labels.compare_mended_runs`, computed once for the files of both.
 
     Raises:
@@ -121,7 +121,7 @@ def _compare_mended_runs(
 
 
 @st.fragment(run_every=POLL_INTERVAL_S)
-def show_run_under_way(run_id: str) -> None:
+def _show_run_under_way(run_id: str) -> None:
     """That the same settings are being trained on it, and the way there, until it has ended."""
     with guard.guard_page():
         run = loaders.find_watched_run(run_id)
@@ -136,7 +136,7 @@ def show_run_under_way(run_id: str) -> None:
         )
 
 
-def show_retrain_button(run: runs.Run, name: str) -> None:
+def _show_retrain_button(run: runs.Run, name: str) -> None:
     """Trains the run's settings on the version, where that can be done here."""
     if not build_rerun_command(run):
         st.caption("Its members were chosen from other runs: train these on it first.")
@@ -149,7 +149,7 @@ def show_retrain_button(run: runs.Run, name: str) -> None:
         f"Train the same settings on {shown}",
         key=f"labels_retrain_{name}",
         icon=":material/model_training:",
-        on_click=launch_mended_run,
+        on_click=_launch_mended_run,
         args=(run, name),
         **rights.build_control_arguments(
             Action.LAUNCH, help="Then both runs are judged on the same test images by the mended labels."
@@ -157,7 +157,7 @@ def show_retrain_button(run: runs.Run, name: str) -> None:
     )
 
 
-def launch_mended_run(run: runs.Run, name: str) -> None:
+def _launch_mended_run(run: runs.Run, name: str) -> None:
     """Callback: launch a run's settings on a version, once, or keep the reason why it cannot be."""
     try:
         config = replace(runs.require_training_config(run), dataset=name)

@@ -23,7 +23,7 @@ def show_decisions(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch) 
     counts = words.describe_decision_counts(state.every)
     st.caption(f"Decided so far: {counts}. That is kept in a file of its own: images and labels stay as they are.")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        show_version_button(epoch)
+        _show_version_button(epoch)
         st.download_button(
             "Download the decisions (CSV)",
             lambda: decision_table.format_decisions_csv({queue.split: queue.list_decisions()}, queue.class_names),
@@ -35,7 +35,7 @@ def show_decisions(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch) 
         )
 
 
-def show_version_button(epoch: EvaluatedEpoch) -> None:
+def _show_version_button(epoch: EvaluatedEpoch) -> None:
     """Makes a new version of the run's dataset, where that is on this machine."""
     if epoch.run.training_config is None:
         st.caption(
@@ -63,10 +63,10 @@ def show_version_button(epoch: EvaluatedEpoch) -> None:
             Action.ADD_DATA, help=f"Adds it to your datasets as {name}. {dataset.name} and its runs stay as they are."
         ),
     ):
-        make_new_version(dataset, changes, name)
+        _make_new_version(dataset, changes, name)
 
 
-def make_new_version(dataset: datasets.Dataset, changes: decision_table.LabelChanges, name: str) -> None:
+def _make_new_version(dataset: datasets.Dataset, changes: decision_table.LabelChanges, name: str) -> None:
     """Adds the new version, and draws the page again, which offers to train on it."""
     try:
         with st.spinner(f"Making {name} …"):

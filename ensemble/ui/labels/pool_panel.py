@@ -24,7 +24,7 @@ from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 from ensemble.wording import next_labels as words
 
-VERSION_BUTTONS = {
+_VERSION_BUTTONS = {
     NO_ARM: "Make {name} with all {count}",
     CHOSEN_ARM: "Make {name} with the {count} chosen",
     RANDOM_ARM: "Make {name} with the {count} drawn at random",
@@ -37,9 +37,9 @@ def show_pool_screen(run: runs.Run) -> None:
         guard.show_error_message(problem)
     pools = pool_questions.list_run_pools(run)
     if pools:
-        pool = select_pool(pools)
-        show_pool_queue(pool.name)
-        show_batch_choice(run, pool)
+        pool = _select_pool(pools)
+        _show_pool_queue(pool.name)
+        _show_batch_choice(run, pool)
         with st.expander("Another pool of images"):
             pool_upload.show_pool_upload(run)
     else:
@@ -47,7 +47,7 @@ def show_pool_screen(run: runs.Run) -> None:
     learning_panel.show_learning_section(run)
 
 
-def select_pool(pools: list[LabelPool]) -> LabelPool:
+def _select_pool(pools: list[LabelPool]) -> LabelPool:
     """The pool that the address names, else the newest; a control where there are several."""
     by_name = {pool.name: pool for pool in sorted(pools, key=lambda pool: -pool.note.added)}
     if len(by_name) == 1:
@@ -60,7 +60,7 @@ def select_pool(pools: list[LabelPool]) -> LabelPool:
 
 
 @st.fragment
-def show_pool_queue(name: str) -> None:
+def _show_pool_queue(name: str) -> None:
     """The queue, which moves on when something is decided; the rest of the page stays."""
     from ensemble.datasets.own.pools.label_pool import find_label_pool
 
@@ -77,14 +77,14 @@ def show_pool_queue(name: str) -> None:
             st.markdown(f"#### {words.describe_pool(queue.pool.note.images, noun)}")
         if pending:
             undone = tab.label_undone
-            show_pool_image(queue, undone if undone in pending else pending[0])
+            _show_pool_image(queue, undone if undone in pending else pending[0])
         elif queue.decisions:
             st.success("Every image that was chosen is decided.", icon=":material/check:")
             decision_buttons.show_undo_button(queue)
-        show_pool_labels(queue)
+        _show_pool_labels(queue)
 
 
-def show_pool_image(queue: PoolQueue, number: int) -> None:
+def _show_pool_image(queue: PoolQueue, number: int) -> None:
     """One image, what it may be, and on request what the members say."""
     noun = queue.pool.note.noun
     tile = queue.pool.images[number]
@@ -115,10 +115,10 @@ def show_pool_image(queue: PoolQueue, number: int) -> None:
                     **rights.build_control_arguments(Action.CHANGE),
                 )
             decision_buttons.show_undo_button(queue)
-        show_members_answer(queue, number)
+        _show_members_answer(queue, number)
 
 
-def show_members_answer(queue: PoolQueue, number: int) -> None:
+def _show_members_answer(queue: PoolQueue, number: int) -> None:
     """What the members say, which nobody sees who has not asked: it sways whoever labels."""
     batch = queue.find_batch(number)
     answer = batch.find_answer(number) if batch else None
@@ -135,7 +135,7 @@ def show_members_answer(queue: PoolQueue, number: int) -> None:
         st.caption(escaping.escape_markdown(said))
 
 
-def show_batch_choice(run: runs.Run, pool: LabelPool) -> None:
+def _show_batch_choice(run: runs.Run, pool: LabelPool) -> None:
     """What to label next, by what the shown run's members say."""
     st.divider()
     st.markdown("##### What to label next")
@@ -169,11 +169,11 @@ def show_batch_choice(run: runs.Run, pool: LabelPool) -> None:
                 "settings show whether choosing has paid.",
             ),
         ):
-            choose_batch(run, pool, str(strategy), int(count))
+            _choose_batch(run, pool, str(strategy), int(count))
     st.caption("As many again are drawn at random and labelled with them: only that shows whether choosing pays.")
 
 
-def choose_batch(run: runs.Run, pool: LabelPool, strategy: str, count: int) -> None:
+def _choose_batch(run: runs.Run, pool: LabelPool, strategy: str, count: int) -> None:
     """Ask the members about the pool, and put what is chosen into the queue."""
     try:
         images = formats.format_count(pool.note.images, pool.note.noun)
@@ -187,19 +187,19 @@ def choose_batch(run: runs.Run, pool: LabelPool, strategy: str, count: int) -> N
     st.rerun()
 
 
-def show_pool_labels(queue: PoolQueue) -> None:
+def _show_pool_labels(queue: PoolQueue) -> None:
     """What was said so far, as CSV, and the versions of the dataset that it makes."""
     if not queue.decisions:
         return
     pool = queue.pool
-    labels = {arm: list_pool_labels(pool, arm) for arm in VERSION_BUTTONS}
+    labels = {arm: list_pool_labels(pool, arm) for arm in _VERSION_BUTTONS}
     st.caption(
         f"So far {words.describe_pool_decisions(queue.decisions)}. That is kept in a file of its "
         f"own: {escaping.escape_markdown(pool.note.dataset)} stays as it is."
     )
     name = suggest_version_name(pool.note.dataset)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        for arm, text in VERSION_BUTTONS.items():
+        for arm, text in _VERSION_BUTTONS.items():
             if not labels[arm] or (arm != NO_ARM and not labels[RANDOM_ARM]):
                 continue
             if st.button(
@@ -212,7 +212,7 @@ def show_pool_labels(queue: PoolQueue) -> None:
                     "and these. Its test images stay as they are.",
                 ),
             ):
-                extend_pool_dataset(pool, labels[arm], name)
+                _extend_pool_dataset(pool, labels[arm], name)
         st.download_button(
             "Download the labels (CSV)",
             lambda: format_pool_csv(pool),
@@ -222,10 +222,10 @@ def show_pool_labels(queue: PoolQueue) -> None:
             on_click="ignore",
             key="labels_csv",
         )
-    show_extended_versions(pool)
+    _show_extended_versions(pool)
 
 
-def extend_pool_dataset(pool: LabelPool, labels: dict[int, int], name: str) -> None:
+def _extend_pool_dataset(pool: LabelPool, labels: dict[int, int], name: str) -> None:
     """Adds the new version, and draws the page again, which says how to train on it."""
     try:
         with st.spinner(f"Making {name} …"):
@@ -237,7 +237,7 @@ def extend_pool_dataset(pool: LabelPool, labels: dict[int, int], name: str) -> N
     st.rerun()
 
 
-def show_extended_versions(pool: LabelPool) -> None:
+def _show_extended_versions(pool: LabelPool) -> None:
     """The versions that were made of the pool's labels."""
     for name, count in extended_dataset.list_extended_versions(pool).items():
         st.caption(

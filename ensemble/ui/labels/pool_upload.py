@@ -21,9 +21,9 @@ from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 from ensemble.wording.formats import pluralize_noun
 
-MAX_STEM_LETTERS, COPY_CHUNK_BYTES = 80, 2**20
-UPLOAD_KEY = "labels_pool_upload"
-TYPES = ["zip", *(suffix.removeprefix(".") for suffix in sorted(SUFFIXES))]
+_MAX_STEM_LETTERS, _COPY_CHUNK_BYTES = 80, 2**20
+_UPLOAD_KEY = "labels_pool_upload"
+_TYPES = ["zip", *(suffix.removeprefix(".") for suffix in sorted(SUFFIXES))]
 
 
 def show_first_upload(run: runs.Run) -> None:
@@ -42,10 +42,10 @@ def show_first_upload(run: runs.Run) -> None:
 def show_pool_upload(run: runs.Run) -> None:
     """Takes pictures in, and keeps them as a pool of the run's dataset."""
     things = pluralize_noun(run.data.noun)
-    key = f"{UPLOAD_KEY}_{tab.pool_upload_count}"
+    key = f"{_UPLOAD_KEY}_{tab.pool_upload_count}"
     files = st.file_uploader(
         escaping.escape_markdown(f"A .zip of {things} without labels, or the pictures"),
-        type=TYPES,
+        type=_TYPES,
         accept_multiple_files=True,
         key=key,
         **rights.build_control_arguments(Action.ADD_DATA, help="Larger ones: `ensemble label pool` on its machine."),
@@ -57,14 +57,14 @@ def show_pool_upload(run: runs.Run) -> None:
         icon=":material/library_add:",
         **rights.build_control_arguments(Action.ADD_DATA, disabled=not files),
     ):
-        keep_uploaded_pool(run, files or [])
+        _keep_uploaded_pool(run, files or [])
 
 
-def keep_uploaded_pool(run: runs.Run, files: Sequence[BinaryIO]) -> None:
+def _keep_uploaded_pool(run: runs.Run, files: Sequence[BinaryIO]) -> None:
     """Adds the pool, and draws the page again, which asks what to label of it."""
     try:
         with st.spinner("Reading the pictures …"), tempfile.TemporaryDirectory(prefix="ensemble-pool-") as folder:
-            source = write_uploaded_files(Path(folder), files)
+            source = _write_uploaded_files(Path(folder), files)
             dataset = load_run_dataset(run)
             add_label_pool(suggest_pool_name(dataset.name), source, dataset)
         tab.pool_upload_count += 1  # another key: what was handed in is forgotten
@@ -73,7 +73,7 @@ def keep_uploaded_pool(run: runs.Run, files: Sequence[BinaryIO]) -> None:
     st.rerun()
 
 
-def write_uploaded_files(folder: Path, files: Sequence[BinaryIO]) -> Path:
+def _write_uploaded_files(folder: Path, files: Sequence[BinaryIO]) -> Path:
     """The uploaded archive, or a folder of the uploaded pictures, under names of our own.
 
     Raises:
@@ -84,22 +84,22 @@ def write_uploaded_files(folder: Path, files: Sequence[BinaryIO]) -> Path:
     if archives and len(files) > 1:
         raise DataError("Give one .zip, or pictures, not both.")
     if archives:
-        write_uploaded_file(folder / "upload.zip", archives[0])
+        _write_uploaded_file(folder / "upload.zip", archives[0])
         return folder / "upload.zip"
     inner = folder / "upload"
     try:
         inner.mkdir()
     except OSError as error:
-        raise build_upload_error(error) from error
+        raise _build_upload_error(error) from error
     for number, file in enumerate(files):
         # Numbered, so that two of one name are two; of the name only what no disk minds.
-        stem = re.sub(r"\W+", "_", Path(file.name).stem)[:MAX_STEM_LETTERS]
+        stem = re.sub(r"\W+", "_", Path(file.name).stem)[:_MAX_STEM_LETTERS]
         suffix = Path(file.name).suffix.lower()
-        write_uploaded_file(inner / f"{number + 1:04}_{stem}{suffix}", file)
+        _write_uploaded_file(inner / f"{number + 1:04}_{stem}{suffix}", file)
     return inner
 
 
-def write_uploaded_file(path: Path, content: BinaryIO) -> None:
+def _write_uploaded_file(path: Path, content: BinaryIO) -> None:
     """Copies what was uploaded, a piece at a time.
 
     Raises:
@@ -107,12 +107,12 @@ def write_uploaded_file(path: Path, content: BinaryIO) -> None:
     """
     try:
         with path.open("xb") as file:
-            shutil.copyfileobj(content, file, COPY_CHUNK_BYTES)
+            shutil.copyfileobj(content, file, _COPY_CHUNK_BYTES)
     except OSError as error:
-        raise build_upload_error(error) from error
+        raise _build_upload_error(error) from error
 
 
-def build_upload_error(error: OSError) -> StorageError:
+def _build_upload_error(error: OSError) -> StorageError:
     """What to say where an upload finds no place."""
     return StorageError(
         f"The upload cannot be saved ({describe_os_error(error)}): {describe_remedy(error)}, and hand it in again."

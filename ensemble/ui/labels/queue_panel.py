@@ -23,18 +23,18 @@ def show_label_queue(queue: LabelQueue, epoch: EvaluatedEpoch) -> None:
         if problem := Tab.label_problem.pop():
             guard.show_error_message(problem)
         if not state.total:
-            show_empty_queue(queue, state, epoch)
+            _show_empty_queue(queue, state, epoch)
             return
-        show_queue_progress(queue, state)
+        _show_queue_progress(queue, state)
         if state.pending:
-            show_doubtful_label(queue, select_shown_number(state))
+            _show_doubtful_label(queue, _select_shown_number(state))
         else:
             st.success("Every label in doubt is decided.", icon=":material/check:")
             decision_buttons.show_undo_button(queue)
         new_version.show_decisions(queue, state, epoch)
 
 
-def show_empty_queue(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch) -> None:
+def _show_empty_queue(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch) -> None:
     """That no label is in doubt; what was decided with other runs is still there."""
     st.info(
         escaping.escape_markdown(words.describe_empty_queue(queue.noun, queue.judged.split)), icon=":material/check:"
@@ -43,13 +43,13 @@ def show_empty_queue(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch
         new_version.show_decisions(queue, state, epoch)
 
 
-def select_shown_number(state: QueueState) -> int:
+def _select_shown_number(state: QueueState) -> int:
     """The image whose decision was just taken back, else the most suspicious one."""
     undone = tab.label_undone
     return undone if undone is not None and undone in state.pending else state.pending[0]
 
 
-def show_queue_progress(queue: LabelQueue, state: QueueState) -> None:
+def _show_queue_progress(queue: LabelQueue, state: QueueState) -> None:
     """How far one is, and how many of the next labels are wrong."""
     following = state.pending[:BATCH]
     st.markdown(f"#### {words.describe_queue_progress(len(state.decisions), state.total)}")
@@ -64,14 +64,14 @@ def show_queue_progress(queue: LabelQueue, state: QueueState) -> None:
     st.progress(len(state.decisions) / state.total, text=escaping.escape_markdown(" ".join(filter(None, sentences))))
 
 
-def show_doubtful_label(queue: LabelQueue, number: int) -> None:
+def _show_doubtful_label(queue: LabelQueue, number: int) -> None:
     """One image, what is said of it, and the buttons."""
     judged, names = queue.judged, queue.class_names
     place = judged.find_place(number)
     label, suggested = int(queue.labels[number]), int(queue.errors.suggested[place])
     left, right = st.columns([1, 3], gap="medium")
     with left, st.container(key="labels_image", gap="xxsmall"):
-        show_queue_image(queue, number)
+        _show_queue_image(queue, number)
     with right:
         claim = words.describe_label_and_answer(
             names[label], names[suggested], float(judged.averaged[place, suggested])
@@ -85,7 +85,7 @@ def show_doubtful_label(queue: LabelQueue, number: int) -> None:
         decision_buttons.show_decision_buttons(queue, number)
 
 
-def show_queue_image(queue: LabelQueue, number: int) -> None:
+def _show_queue_image(queue: LabelQueue, number: int) -> None:
     """The image, its pixels as squares; its text where it has no image."""
     name = queue.details.describe_example(number)
     lines = queue.details.describe_tile(number)

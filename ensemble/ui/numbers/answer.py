@@ -18,7 +18,7 @@ from ensemble.wording import escaping
 # The views by the words in the address; the answer itself stands above all of them.
 TITLES = {name: view.title for name, view in NUMERIC_VIEWS.items()} | {"answer": "Figures", "compare": "Compare runs"}
 DEFAULT_VIEW = "calibration"
-CLASSES_NOTE = (
+_CLASSES_NOTE = (
     "Agreement by votes, class by class, selective answers, sets and shift are for classes: an "
     "ensemble that predicts numbers has none."
 )
@@ -30,13 +30,13 @@ def show_numeric_run(run: NumericRun) -> None:
         st.info("It has no predictions: there is nothing to judge.", icon=":material/hourglass_empty:")
         return
     try:
-        numbers = loader.load_evaluated_numbers(run, read_shown_epoch(run))
+        numbers = loader.load_evaluated_numbers(run, _read_shown_epoch(run))
     except RunError as error:
         guard.show_error_message(error)
         return
-    show_numeric_headline(numbers)
-    render_view(ask_epoch(run), job=run)
-    view = select_numeric_view()
+    _show_numeric_headline(numbers)
+    render_view(_ask_epoch(run), job=run)
+    view = _select_numeric_view()
     with st.container(key="view"):
         match view:
             case "answer":
@@ -45,10 +45,10 @@ def show_numeric_run(run: NumericRun) -> None:
                 comparison.show_numeric_comparison(numbers, run)
             case _:
                 render_view(NUMERIC_VIEWS[view].build(numbers), job=run)
-    st.caption(CLASSES_NOTE)
+    st.caption(_CLASSES_NOTE)
 
 
-def show_numeric_headline(numbers: EvaluatedNumbers) -> None:
+def _show_numeric_headline(numbers: EvaluatedNumbers) -> None:
     """The answer as the heading of the page, over those of its views, and what it rests on."""
     parts = [part for part in build_numeric_headline(numbers) if isinstance(part, Paragraph)]
     evidence = [escaping.escape_markdown(part.text) for part in parts if part.role == "evidence"]
@@ -58,7 +58,7 @@ def show_numeric_headline(numbers: EvaluatedNumbers) -> None:
     st.caption("  \n".join(evidence))
 
 
-def offer_epochs(run: NumericRun) -> Choice:
+def _offer_epochs(run: NumericRun) -> Choice:
     """The epochs whose predictions are kept."""
     kept = list_prediction_epochs(run.id)
     values = {str(epoch): str(epoch) for epoch in kept}
@@ -73,19 +73,19 @@ def offer_epochs(run: NumericRun) -> Choice:
     )
 
 
-def read_shown_epoch(run: NumericRun) -> int:
+def _read_shown_epoch(run: NumericRun) -> int:
     """The epoch that the address names where there is that, else the usual one."""
-    return int(read_view_choice(offer_epochs(run)))
+    return int(read_view_choice(_offer_epochs(run)))
 
 
-def ask_epoch(run: NumericRun) -> View:
+def _ask_epoch(run: NumericRun) -> View:
     """A slider through the epochs, where there are several."""
-    choice = offer_epochs(run)
+    choice = _offer_epochs(run)
     if len(choice.values) > 1:
         yield choice
 
 
-def select_numeric_view() -> str:
+def _select_numeric_view() -> str:
     """The control; returns the view that the address names."""
     address.show_unknown_option(address.VIEW, TITLES, TITLES[DEFAULT_VIEW])
     return address.select_address_option(

@@ -16,7 +16,7 @@ from ensemble.wording.formats import format_significant
 from ensemble.wording.run_names import format_run_name, format_unique_run_name
 
 MAX_ROWS, ROW_HEIGHT_PX = 8, 35
-MAX_LINKS = 8
+_MAX_LINKS = 8
 
 
 def show_numeric_runs() -> None:
@@ -26,7 +26,7 @@ def show_numeric_runs() -> None:
         return
     st.markdown(f"#### {formats.format_count(len(every), 'run')} of numbers")
     st.dataframe(
-        downloads.style_downloadable_table(tabulate_numeric_runs(every)),
+        downloads.style_downloadable_table(_tabulate_numeric_runs(every)),
         hide_index=True,
         key="numeric_runs_table",
         column_config={"made": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm")},
@@ -35,7 +35,7 @@ def show_numeric_runs() -> None:
         alt=f"{formats.format_count(len(every), 'run')} of numbers, newest first, with state and RMSE",
     )
     with st.container(horizontal=True, gap="small"):
-        for run in every[:MAX_LINKS]:
+        for run in every[:_MAX_LINKS]:
             st.page_link(
                 "pages/numbers.py",
                 label=f"Open {escaping.escape_markdown(format_unique_run_name(run))}",
@@ -43,11 +43,11 @@ def show_numeric_runs() -> None:
                 query_params=address.RUN.build_query(run.id),
                 width="content",
             )
-        if len(every) > MAX_LINKS:
+        if len(every) > _MAX_LINKS:
             st.page_link("pages/numbers.py", label="All of them on Numbers", width="content")
 
 
-def tabulate_numeric_runs(every: Sequence[NumericRun]) -> pd.DataFrame:
+def _tabulate_numeric_runs(every: Sequence[NumericRun]) -> pd.DataFrame:
     """A row a run."""
     return pd.DataFrame(
         [

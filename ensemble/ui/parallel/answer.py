@@ -14,11 +14,11 @@ from ensemble.wording import formats
 from ensemble.wording.runs import regression as regression_words
 from ensemble.wording.runs.regression import format_speedup
 
-COMPILE_TIME_HELP = (
+_COMPILE_TIME_HELP = (
     "Tracing and compiling, before the first iteration. A problem of a size that was solved "
     "here before is taken from the cache of compiled programs, which takes less."
 )
-SOLVE_COLUMNS = ("step time", "speed-up", "compile", "objective")
+_SOLVE_COLUMNS = ("step time", "speed-up", "compile", "objective")
 
 
 def show_regression_answer(solve: regression.Regression, traces: RegressionTraces) -> None:
@@ -26,18 +26,18 @@ def show_regression_answer(solve: regression.Regression, traces: RegressionTrace
     both = solve.config.pmap == "both"
     if pmap_gain := regression_words.describe_pmap_gain(traces, solve.active and both):
         st.markdown(f"#### {pmap_gain}")
-        show_solve_metrics(traces)
+        _show_solve_metrics(traces)
     if solve.config.pmap == "faster" and (choice := load_pmap_choice(solve.path)):
         st.caption(regression_words.describe_pmap_choice(choice))
     if pmap_gain and (what := regression_words.explain_shared_cores(solve.status)):
         st.caption(f":material/info: {what}")
 
 
-def show_solve_metrics(traces: RegressionTraces) -> None:
+def _show_solve_metrics(traces: RegressionTraces) -> None:
     """The speed-ups, the efficiency, and what compiling took."""
     with st.container(horizontal=True, gap="medium", key="solve_figures"):
         if bought := traces.speedup:
-            show_metrics(list_speedup_metrics(bought))
+            _show_metrics(_list_speedup_metrics(bought))
         compiled = [
             formats.format_duration(trace.compile_seconds, fine=True)
             for trace in (traces.without, traces.with_pmap)
@@ -47,17 +47,17 @@ def show_solve_metrics(traces: RegressionTraces) -> None:
         label = f"Compiling, {' and '.join(ways)}"
         with st.popover("More figures", type="tertiary", key="solve_more_figures"):
             if bought:
-                show_metrics(list_further_metrics(bought))
-            st.metric(label, " · ".join(compiled), width="content", help=COMPILE_TIME_HELP)
+                _show_metrics(_list_further_metrics(bought))
+            st.metric(label, " · ".join(compiled), width="content", help=_COMPILE_TIME_HELP)
 
 
-def show_metrics(metrics: Sequence[tuple[str, str, str]]) -> None:
+def _show_metrics(metrics: Sequence[tuple[str, str, str]]) -> None:
     """Draw figures, each with its label, value and help."""
     for label, value, help in metrics:
         st.metric(label, value, width="content", help=help)
 
 
-def list_speedup_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
+def _list_speedup_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
     """List the speed-up of an iteration and of the whole solve."""
     return [
         (
@@ -73,14 +73,14 @@ def list_speedup_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
     ]
 
 
-def list_further_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
+def _list_further_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
     """List the median and mean ratio of the iterations, and how well the devices are used."""
     return [
         (
             "Median ratio",
             format_speedup(bought.median),
             "The time without pmap divided by the time with it, iteration by iteration: the "
-            f"median of these ratios.{describe_speedup_interval(bought)}",
+            f"median of these ratios.{_describe_speedup_interval(bought)}",
         ),
         (
             "Mean ratio",
@@ -95,7 +95,7 @@ def list_further_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
     ]
 
 
-def describe_speedup_interval(bought: Speedup) -> str:
+def _describe_speedup_interval(bought: Speedup) -> str:
     """The interval of the median, and for what it holds; "" of too few iterations."""
     if not math.isfinite(bought.high):
         return ""
@@ -108,7 +108,7 @@ def describe_speedup_interval(bought: Speedup) -> str:
 def show_solve_table(traces: RegressionTraces) -> None:
     """Every solve in a row of figures."""
     text = st.column_config.TextColumn
-    widths = {"solve": text(width=112, pinned=True), **{name: text(width=66) for name in SOLVE_COLUMNS}}
+    widths = {"solve": text(width=112, pinned=True), **{name: text(width=66) for name in _SOLVE_COLUMNS}}
     st.dataframe(
         tabulate_solves(traces),
         hide_index=True,

@@ -24,22 +24,22 @@ def show_regression_figures(solve: regression.Regression, traces: RegressionTrac
     titles = settings.summarize_regression_settings(solve.config)
     left, right = st.columns(2, gap="large")
     with left:
-        show_regression_figure(solve, build_error_figure(solve, traces, titles))
+        _show_regression_figure(solve, build_error_figure(solve, traces, titles))
     with right:
-        show_regression_figure(solve, build_step_time_figure(solve, traces, titles))
+        _show_regression_figure(solve, build_step_time_figure(solve, traces, titles))
     left, right = st.columns(2, gap="large")
     with left:
         if len(traces.scaling) < 2:
             st.markdown(f"**{SCALING_TITLE}**")
             st.caption(describe_missing_scaling(solve, traces))
         else:
-            show_regression_figure(solve, build_scaling_figure(solve, traces, titles))
+            _show_regression_figure(solve, build_scaling_figure(solve, traces, titles))
     with right:
         st.markdown("Every solve in figures; last come the shorter ones on the left.")
         answer.show_solve_table(traces)
 
 
-def show_regression_figure(solve: regression.Regression, figure: Figure) -> None:
+def _show_regression_figure(solve: regression.Regression, figure: Figure) -> None:
     """One of them, with its sentence and its menu."""
     figure_panel.show_figure_panel(
         figure.draw(theme.get_page_palette()),

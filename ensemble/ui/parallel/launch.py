@@ -23,7 +23,7 @@ from ensemble.ui.train.launch import round_duration
 from ensemble.wording import formats
 
 PLACE_KEY = "solve_where"
-MORE_FIELDS = ("linesearch", "stepsize", *settings.ADVANCED_FIELDS)
+_MORE_FIELDS = ("linesearch", "stepsize", *settings.ADVANCED_FIELDS)
 PEAK_MEMORY_FACTOR = 2.5  # what solving holds at most, of the samples' own size
 QUICK_EXAMPLE = LbfgsConfig(samples=5_000, iterations=30)
 
@@ -36,19 +36,19 @@ def show_regression_controls() -> None:
             settings.show_regression_setting(name)
     settings.show_regression_setting("iterations")
     here = probe.get_device_probe().inventory
-    settings.show_device_count_control(count_possible_devices(here) if here else 0)
+    settings.show_device_count_control(_count_possible_devices(here) if here else 0)
     settings.show_pmap_control()
     placement_control.select_placement(PLACE_KEY, placement_control.SINGLE_TASK_HELP)
     more = st.expander("More", key="solve_more", on_change="rerun")
     if more.open:
         with more:
-            for name in MORE_FIELDS:
+            for name in _MORE_FIELDS:
                 settings.show_regression_setting(name)
     elif changed_regression_controls := settings.describe_changed_regression_controls():
         st.caption(f"Also: {changed_regression_controls}.")
 
 
-def count_possible_devices(here: DeviceInventory) -> int:
+def _count_possible_devices(here: DeviceInventory) -> int:
     """How many devices a regression can be given: a CPU can be split into several."""
     if here.platform != "cpu":
         return here.devices
@@ -57,10 +57,10 @@ def count_possible_devices(here: DeviceInventory) -> int:
 
 def count_default_devices(here: DeviceInventory) -> int:
     """How many devices "all" are: of a CPU, no more than it has cores."""
-    return min(here.cores, count_possible_devices(here)) if here.platform == "cpu" else here.devices
+    return min(here.cores, _count_possible_devices(here)) if here.platform == "cpu" else here.devices
 
 
-def plan_regression_launch(config: LbfgsConfig) -> LaunchPlan[LbfgsConfig]:
+def _plan_regression_launch(config: LbfgsConfig) -> LaunchPlan[LbfgsConfig]:
     """What the button will do with these settings."""
     how = settings.PMAP_PHRASES[config.pmap]
     if place := widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
@@ -75,14 +75,14 @@ def plan_regression_launch(config: LbfgsConfig) -> LaunchPlan[LbfgsConfig]:
     if config.pmap == "without":
         on = "on 1 device"
     label = f"Solve {settings.format_problem_size(config)} {how} {on}"
-    if here and devices > count_possible_devices(here):
+    if here and devices > _count_possible_devices(here):
         return LaunchPlan(
             None,
             label,
-            f"This machine has {formats.format_count(count_possible_devices(here), 'device')}: "
+            f"This machine has {formats.format_count(_count_possible_devices(here), 'device')}: "
             "choose at most that, or all.",
         )
-    if reason := describe_memory_shortage(config):
+    if reason := _describe_memory_shortage(config):
         return LaunchPlan(None, label, reason)
     return LaunchPlan(config, label, note=describe_solve_time(config))
 
@@ -101,7 +101,7 @@ def describe_solve_time(config: LbfgsConfig) -> str:
     return ""
 
 
-def describe_memory_shortage(config: LbfgsConfig) -> str:
+def _describe_memory_shortage(config: LbfgsConfig) -> str:
     """Why the samples do not fit into the memory that is free; "" where they do."""
     samples, features, _ = settings.compute_problem_size(config)
     needed = PEAK_MEMORY_FACTOR * 4 * samples * features
@@ -109,20 +109,20 @@ def describe_memory_shortage(config: LbfgsConfig) -> str:
     if needed <= free:
         return ""
     return (
-        f"Solving {settings.format_problem_size(config)} takes about {format_gigabytes(needed)} of "
-        f"memory, and {format_gigabytes(free)} are free: take fewer samples or features."
+        f"Solving {settings.format_problem_size(config)} takes about {_format_gigabytes(needed)} of "
+        f"memory, and {_format_gigabytes(free)} are free: take fewer samples or features."
     )
 
 
-def format_gigabytes(size: float) -> str:
+def _format_gigabytes(size: float) -> str:
     """Bytes as "3.1 GB"."""
     return f"{size / 1e9:,.1f} GB"
 
 
-def plan_selected_regression() -> LaunchPlan[LbfgsConfig]:
+def _plan_selected_regression() -> LaunchPlan[LbfgsConfig]:
     """What the button will do with the settings as they stand."""
     try:
-        return plan_regression_launch(settings.collect_regression_config())
+        return _plan_regression_launch(settings.collect_regression_config())
     except ConfigError as error:
         return LaunchPlan(None, "Solve with and without pmap", str(error))
 
@@ -131,15 +131,15 @@ def show_regression_launch_button(primary: bool = True) -> None:
     """The button that starts what the settings say, with the reason where it cannot."""
     launching.show_launch_button(
         "solve_launch",
-        plan_selected_regression,
+        _plan_selected_regression,
         still_asked=lambda: probe.get_device_probe().is_pending,
         press=launch_and_show_regression,
-        below=show_regression_wait_note,
+        below=_show_regression_wait_note,
         primary=primary,
     )
 
 
-def show_regression_wait_note(planned: LaunchPlan[LbfgsConfig]) -> None:
+def _show_regression_wait_note(planned: LaunchPlan[LbfgsConfig]) -> None:
     """What it waits for, where it is solved on this machine."""
     if not widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
         launching.show_queue_note(planned)
@@ -150,7 +150,7 @@ def show_quick_regression_button() -> None:
     iterations = formats.format_count(QUICK_EXAMPLE.iterations, "iteration")
     text = f"Solve a quick example: {settings.format_problem_size(QUICK_EXAMPLE)}, {iterations}"
     launching.show_planned_button(
-        LaunchPlan(QUICK_EXAMPLE, text, describe_memory_shortage(QUICK_EXAMPLE)),
+        LaunchPlan(QUICK_EXAMPLE, text, _describe_memory_shortage(QUICK_EXAMPLE)),
         "solve_quick",
         launch_and_show_regression,
     )

@@ -14,20 +14,20 @@ from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import regression as regression_words
 
 REFRESH_INTERVAL_S = 1.0
-FIGURE_REFRESH_INTERVAL_S = 3.0  # Plotly draws a picture with new data from the ground up.
+_FIGURE_REFRESH_INTERVAL_S = 3.0  # Plotly draws a picture with new data from the ground up.
 
 
 def show_live_regression(solve: regression.Regression) -> None:
     """Show `solve`, and again while it is active: figures every second, pictures less often."""
     every = REFRESH_INTERVAL_S if solve.active else None
-    st.fragment(refresh_live_regression, run_every=every)(solve.id, find_displayed_state(solve))
+    st.fragment(_refresh_live_regression, run_every=every)(solve.id, find_displayed_state(solve))
     # The first pictures are waited for.
     begins = solve.active and not list_started_solves(loader.load_solve_traces(solve))
-    later = REFRESH_INTERVAL_S if begins else FIGURE_REFRESH_INTERVAL_S
-    st.fragment(refresh_regression_figures, run_every=later if solve.active else None)(solve.id, begins)
+    later = REFRESH_INTERVAL_S if begins else _FIGURE_REFRESH_INTERVAL_S
+    st.fragment(_refresh_regression_figures, run_every=later if solve.active else None)(solve.id, begins)
 
 
-def refresh_live_regression(solve_id: str, last_state: str) -> None:
+def _refresh_live_regression(solve_id: str, last_state: str) -> None:
     """The body of `show_live_regression`: what changes while a regression goes on."""
     with guard_page():
         solve = regression.find_regression(solve_id)
@@ -35,10 +35,10 @@ def refresh_live_regression(solve_id: str, last_state: str) -> None:
             forget_jobs()
             st.rerun()
         answer.show_regression_answer(solve, loader.load_solve_traces(solve))
-        show_regression_progress(solve)
+        _show_regression_progress(solve)
 
 
-def refresh_regression_figures(solve_id: str, waited: bool) -> None:
+def _refresh_regression_figures(solve_id: str, waited: bool) -> None:
     """The pictures, or room for them; reruns the page once when the first can be drawn."""
     with guard_page():
         solve = regression.find_regression(solve_id)
@@ -51,7 +51,7 @@ def refresh_regression_figures(solve_id: str, waited: bool) -> None:
             live.show_placeholder("The charts appear with the first iterations.")
 
 
-def show_regression_progress(solve: regression.Regression) -> None:
+def _show_regression_progress(solve: regression.Regression) -> None:
     """How far it is with Stop beside it, or how it ended where it has not finished."""
     if solve.active:
         ahead = list_jobs_ahead(solve) if solve.state == "queued" else []

@@ -10,17 +10,17 @@ from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording.runs.regression import compute_problem_size, format_problem_size
 
-REGRESSION_FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}
+_REGRESSION_FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}
 SYNTHETIC_FIELDS = ("samples", "features", "classes")
 ADVANCED_FIELDS = ("l2", "history", "seed", "sweep")
-DATASET_TITLES = {"synthetic": "Synthetic", "digits": "Digits", "mnist": "MNIST"}
+_DATASET_TITLES = {"synthetic": "Synthetic", "digits": "Digits", "mnist": "MNIST"}
 PMAP_PHRASES = {
     "both": "with and without pmap",
     "with": "with pmap",
     "without": "without pmap",
     "faster": "the faster way, with or without pmap",
 }
-PMAP_LABELS = {
+_PMAP_LABELS = {
     "both": "Both, to compare",
     "with": "With pmap",
     "without": "Without pmap",
@@ -34,7 +34,7 @@ FIELD_LABELS = {
     "history": "Steps remembered",
     "sweep": "Also on 1, 2, 4 and 8 devices",
 }
-FIELD_STEPS: dict[str, float] = {"samples": 1000, "features": 10, "iterations": 10, "stepsize": 0.1, "l2": 0.001}
+_FIELD_STEPS: dict[str, float] = {"samples": 1000, "features": 10, "iterations": 10, "stepsize": 0.1, "l2": 0.001}
 
 
 def format_regression_key(name: str) -> str:
@@ -44,12 +44,12 @@ def format_regression_key(name: str) -> str:
 
 def get_regression_setting(name: str) -> Any:
     """A setting as it stands in its widget, else its default."""
-    return widget_state.get_widget_value(format_regression_key(name), REGRESSION_FIELDS[name].default)
+    return widget_state.get_widget_value(format_regression_key(name), _REGRESSION_FIELDS[name].default)
 
 
 def show_regression_setting(name: str) -> None:
     """The widget that fits a setting's type and range; what is set stays for other visits."""
-    field = REGRESSION_FIELDS[name]
+    field = _REGRESSION_FIELDS[name]
     about: dict[str, Any] = {}
     if list_setting_choices(field):
         about = {"buttons": True, "format_func": str.capitalize}
@@ -60,7 +60,7 @@ def show_regression_setting(name: str) -> None:
         format_regression_key(name),
         FIELD_LABELS.get(name, name.capitalize()),
         typed=True,
-        step=FIELD_STEPS.get(name, 1),
+        step=_FIELD_STEPS.get(name, 1),
         **about,
     )
 
@@ -68,15 +68,15 @@ def show_regression_setting(name: str) -> None:
 def show_regression_dataset_control() -> None:
     """Which samples; a dataset can be chosen once it is there."""
     held = format_regression_key("dataset")
-    there = [name for name in DATASET_TITLES if name == "synthetic" or datasets.is_dataset_prepared(name)]
-    if widget_state.initialize_widget(held, REGRESSION_FIELDS["dataset"].default) not in there:
-        widget_state.set_widget_value(held, REGRESSION_FIELDS["dataset"].default)
+    there = [name for name in _DATASET_TITLES if name == "synthetic" or datasets.is_dataset_prepared(name)]
+    if widget_state.initialize_widget(held, _REGRESSION_FIELDS["dataset"].default) not in there:
+        widget_state.set_widget_value(held, _REGRESSION_FIELDS["dataset"].default)
     draw_field_control(
-        REGRESSION_FIELDS["dataset"],
+        _REGRESSION_FIELDS["dataset"],
         held,
         FIELD_LABELS["dataset"],
         choices=there,
-        format_func=DATASET_TITLES.__getitem__,
+        format_func=_DATASET_TITLES.__getitem__,
     )
 
 
@@ -86,23 +86,23 @@ def show_device_count_control(most: int) -> None:
     The words of a choice must not depend on what is known: the browser sends them back.
     """
     held = format_regression_key("devices")
-    if not isinstance(widget_state.initialize_widget(held, REGRESSION_FIELDS["devices"].default), int):
-        widget_state.set_widget_value(held, REGRESSION_FIELDS["devices"].default)
+    if not isinstance(widget_state.initialize_widget(held, _REGRESSION_FIELDS["devices"].default), int):
+        widget_state.set_widget_value(held, _REGRESSION_FIELDS["devices"].default)
     powers = {1 << power for power in range(11) if 1 << power <= most}
     options = sorted({0, *powers, widget_state.get_widget_value(held)})
     draw_field_control(
-        REGRESSION_FIELDS["devices"], held, "Devices", choices=options, format_func=lambda count: str(count or "All")
+        _REGRESSION_FIELDS["devices"], held, "Devices", choices=options, format_func=lambda count: str(count or "All")
     )
 
 
 def show_pmap_control() -> None:
     """With pmap and without, one of them, or the faster when both are tried."""
     draw_field_control(
-        REGRESSION_FIELDS["pmap"],
+        _REGRESSION_FIELDS["pmap"],
         format_regression_key("pmap"),
         "Solve",
-        choices=list(PMAP_LABELS),
-        format_func=PMAP_LABELS.__getitem__,
+        choices=list(_PMAP_LABELS),
+        format_func=_PMAP_LABELS.__getitem__,
     )
 
 
@@ -114,7 +114,7 @@ def fill_regression_settings(config: LbfgsConfig) -> None:
 
 def collect_regression_config() -> LbfgsConfig:
     """The settings as they stand in the widgets; ConfigError where one cannot be."""
-    return LbfgsConfig.from_dict({name: get_regression_setting(name) for name in REGRESSION_FIELDS})
+    return LbfgsConfig.from_dict({name: get_regression_setting(name) for name in _REGRESSION_FIELDS})
 
 
 def summarize_regression_settings(config: LbfgsConfig) -> str:
@@ -123,16 +123,18 @@ def summarize_regression_settings(config: LbfgsConfig) -> str:
     search = f"step size {config.stepsize:g}" if config.stepsize else f"{config.linesearch} search"
     parts = [source, f"{format_problem_size(config)}, {compute_problem_size(config)[2]} classes"]
     parts += [f"{config.iterations:,} iteration{'s' if config.iterations > 1 else ''}", search]
-    parts += [PMAP_LABELS[config.pmap].lower()] if config.pmap != REGRESSION_FIELDS["pmap"].default else []
-    return " · ".join(parts + list_changed_regression_settings(config.as_dict()))
+    parts += [_PMAP_LABELS[config.pmap].lower()] if config.pmap != _REGRESSION_FIELDS["pmap"].default else []
+    return " · ".join(parts + _list_changed_regression_settings(config.as_dict()))
 
 
 def describe_changed_regression_controls() -> str:
     """Those settings under More that are not at their default, as the widgets stand."""
-    return ", ".join(list_changed_regression_settings({name: get_regression_setting(name) for name in ADVANCED_FIELDS}))
+    return ", ".join(
+        _list_changed_regression_settings({name: get_regression_setting(name) for name in ADVANCED_FIELDS})
+    )
 
 
-def list_changed_regression_settings(values: dict[str, Any]) -> list[str]:
+def _list_changed_regression_settings(values: dict[str, Any]) -> list[str]:
     """The settings under More that are not at their default, in words."""
     words = {
         "l2": f"L2 {settings.format_slider_value(values['l2'])}",
@@ -140,4 +142,4 @@ def list_changed_regression_settings(values: dict[str, Any]) -> list[str]:
         "seed": f"seed {values['seed']}",
         "sweep": "no sweep over devices",
     }
-    return [words[name] for name in ADVANCED_FIELDS if values[name] != REGRESSION_FIELDS[name].default]
+    return [words[name] for name in ADVANCED_FIELDS if values[name] != _REGRESSION_FIELDS[name].default]

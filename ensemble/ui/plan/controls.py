@@ -10,17 +10,17 @@ from ensemble.ui.shared import address, loaders, widget_state
 from ensemble.wording.run_names import format_unique_run_name
 from ensemble.wording.verdicts import plan as words
 
-THIS_RUN = "this run"
+_THIS_RUN = "this run"
 
 
-def list_plan_budgets(grid: PlanGrid) -> list[int]:
+def _list_plan_budgets(grid: PlanGrid) -> list[int]:
     """The budgets to choose from, in passes, rising: what the plans of a map cost."""
     return sorted({plan.cost for plan in grid.plans})
 
 
-def get_requested_budget(grid: PlanGrid) -> int:
+def _get_requested_budget(grid: PlanGrid) -> int:
     """The budget that the address names, or the largest below it that pays for a plan."""
-    options = list_plan_budgets(grid)
+    options = _list_plan_budgets(grid)
     wanted = address.BUDGET.read_within(options[-1], options[0], options[-1])
     return max(option for option in options if option <= wanted)
 
@@ -29,7 +29,7 @@ def select_metric_and_budget(grid: PlanGrid, costs: PlanCosts) -> tuple[str, int
     """The controls for the figure and the budget; what they say: (figure, passes)."""
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         figure = address.select_address_option(address.FIGURE, "Judged by", words.METRIC_NAMES, "nll", width="content")
-        options, budget = list_plan_budgets(grid), get_requested_budget(grid)
+        options, budget = _list_plan_budgets(grid), _get_requested_budget(grid)
         if len(options) > 1:
             address.show_address_widget(
                 f"plan_budget_{hash_options(options)}",
@@ -67,7 +67,7 @@ def select_plan(
             list(options),
             key=key,
             width=320,
-            on_change=update_plan_address,
+            on_change=_update_plan_address,
             args=(word, key, usual),
             format_func=lambda text: (
                 f"{words.format_plan(options[text])} · {words.format_budget(costs, options[text].cost)}"
@@ -77,7 +77,7 @@ def select_plan(
     return options[value]
 
 
-def update_plan_address(word: address.PairParameter, key: str, usual: str) -> None:
+def _update_plan_address(word: address.PairParameter, key: str, usual: str) -> None:
     """Callback: the address follows the control of a plan."""
     text = widget_state.get_widget_value(key)
     word.set_value(None if text == usual else word.parse(text))
@@ -86,12 +86,12 @@ def update_plan_address(word: address.PairParameter, key: str, usual: str) -> No
 def select_second_run(run: runs.Run) -> runs.Run | None:
     """A control for another run on the same images, if there is any; None for this run."""
     other_runs = {
-        cached_run.id: cached_run for cached_run in loaders.list_cached_runs() if has_same_test_images(run, cached_run)
+        cached_run.id: cached_run for cached_run in loaders.list_cached_runs() if _has_same_test_images(run, cached_run)
     }
     if not other_runs:
         return None
-    names = {THIS_RUN: THIS_RUN, **{other.id: format_unique_run_name(other) for other in other_runs.values()}}
-    value = address.WITH.read_option(other_runs, THIS_RUN)
+    names = {_THIS_RUN: _THIS_RUN, **{other.id: format_unique_run_name(other) for other in other_runs.values()}}
+    value = address.WITH.read_option(other_runs, _THIS_RUN)
     address.show_address_widget(
         f"plan_with_{hash_options(names.values())}",
         value,
@@ -103,7 +103,7 @@ def select_second_run(run: runs.Run) -> runs.Run | None:
             width=320,
             format_func=names.__getitem__,
             on_change=address.update_address,
-            args=(address.WITH, key, THIS_RUN),
+            args=(address.WITH, key, _THIS_RUN),
             help="With a schedule, a run trained for fewer epochs says more about them than the "
             "middle of a longer run does.",
         ),
@@ -111,7 +111,7 @@ def select_second_run(run: runs.Run) -> runs.Run | None:
     return other_runs.get(value)
 
 
-def has_same_test_images(run: runs.Run, other: runs.Run) -> bool:
+def _has_same_test_images(run: runs.Run, other: runs.Run) -> bool:
     """Whether another run that was trained here was tested on the same images."""
     same = other.config.dataset == run.config.dataset
     return bool(

@@ -12,10 +12,10 @@ from ensemble.analysis.planning.plan_choice import PlanChoice, choose_best_plan
 from ensemble.planning.plan_grids import PlanGrids, load_plan_grids
 from ensemble.ui.shared import loaders
 
-PlanCacheKey = tuple[Any, ...]
+_PlanCacheKey = tuple[Any, ...]
 
 
-def build_plan_cache_key(run: runs.Run) -> PlanCacheKey:
+def build_plan_cache_key(run: runs.Run) -> _PlanCacheKey:
     """Changes when the predictions of a run do."""
     # A file that is replaced or added changes its folder's time.
     folders = (loaders.get_file_version(run.path / what) for what in ("predictions", "validation"))
@@ -36,7 +36,7 @@ def load_plan_maps(run: runs.Run) -> PlanGrids:
 
 # At most 80 MB each, of 8 members on 10,000 images after 10 epochs 6 MB.
 @st.cache_resource(max_entries=3, show_spinner=False)
-def _compute_plan_maps(place: PlanCacheKey, _run: runs.Run) -> PlanGrids:
+def _compute_plan_maps(place: _PlanCacheKey, _run: runs.Run) -> PlanGrids:
     return load_plan_grids(_run)
 
 
@@ -47,5 +47,5 @@ def load_best_plan(run: runs.Run, grids: PlanGrids, budget: int, figure: str) ->
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _compute_best_plan(place: PlanCacheKey, budget: int, figure: str, _found: PlanGrids) -> PlanChoice | None:
+def _compute_best_plan(place: _PlanCacheKey, budget: int, figure: str, _found: PlanGrids) -> PlanChoice | None:
     return choose_best_plan(_found.test, budget, figure, _found.validation)

@@ -39,13 +39,13 @@ def show_plan_panel(run: runs.Run, compact: bool = False) -> None:
     best_plan = loader.load_best_plan(run, maps, budget, figure)
     assert best_plan is not None  # the budgets are those of the plans
     with verdict_box:
-        show_plan_verdict(run, maps, costs, best_plan)
-    show_plan_heatmap(run, maps, costs, best_plan)
+        _show_plan_verdict(run, maps, costs, best_plan)
+    _show_plan_heatmap(run, maps, costs, best_plan)
     if not compact:
-        show_plan_details(run, maps, costs, best_plan)
+        _show_plan_details(run, maps, costs, best_plan)
 
 
-def show_plan_verdict(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
+def _show_plan_verdict(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
     """The verdict in a line, what carries it in the next, and what to bear in mind."""
     n, whole = maps.test.n, max(plan.cost for plan in maps.test.plans)
     line = words.describe_best_plan(choice, n)
@@ -67,7 +67,7 @@ def show_plan_verdict(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: 
         st.caption(note)
 
 
-def show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
+def _show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
     """The map."""
     name = words.METRIC_NAMES[choice.metric]
     title = f"{name} by members and epochs · {format_run_name(run)} · test images"
@@ -88,7 +88,7 @@ def show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: 
     )
 
 
-def show_plan_details(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
+def _show_plan_details(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
     """What the other plans lose, two plans side by side, or what cheaper members are worth."""
     options = {name: label for name, label in DETAIL_LABELS.items() if choice.losses or name != "losses"}
     which = address.select_address_option(

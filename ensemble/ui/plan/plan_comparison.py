@@ -28,7 +28,7 @@ def show_plan_comparison(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choic
             return
         its_costs = estimate_plan_costs(other) if other else costs
         second = controls.select_plan(
-            address.AGAINST, "Second", other_maps.test, its_costs, find_default_comparison_plan(other_maps, first)
+            address.AGAINST, "Second", other_maps.test, its_costs, _find_default_comparison_plan(other_maps, first)
         )
     if other is None and first == second:
         st.caption("These are the same plan: choose another one to compare it with.")
@@ -48,7 +48,7 @@ def show_plan_comparison(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choic
     st.caption(" ".join(parts))
 
 
-def find_default_comparison_plan(grids: PlanGrids, first: EnsemblePlan) -> EnsemblePlan:
+def _find_default_comparison_plan(grids: PlanGrids, first: EnsemblePlan) -> EnsemblePlan:
     """What a plan is compared with at first: the best single member for as much, or for less."""
     alone = [plan for plan in grids.test.plans if plan.members == 1 and plan != first]
     paid = [plan for plan in alone if plan.cost <= first.cost] or alone or [first]

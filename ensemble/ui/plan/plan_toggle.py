@@ -19,7 +19,7 @@ def show_plan_toggle(run: runs.Run) -> None:
             st.toggle,
             "Would fewer members or epochs have done?",
             key=key,
-            on_change=update_plan_toggle_address,
+            on_change=_update_plan_toggle_address,
             args=(key,),
             help="Fewer members or fewer epochs: what they would have come to, from the "
             "predictions that the run kept of every epoch.",
@@ -32,6 +32,6 @@ def show_plan_toggle(run: runs.Run) -> None:
         panel.show_plan_panel(run, compact=True)
 
 
-def update_plan_toggle_address(key: str) -> None:
+def _update_plan_toggle_address(key: str) -> None:
     """Callback: the address follows the switch."""
     address.CHEAPER.set_value("yes" if widget_state.get_widget_value(key) else "no")

@@ -29,7 +29,7 @@ def can_calibrate_sets(predictions: EnsemblePredictions, fitting: ValidationSour
     return fitting is not None or len(predictions.labels) >= MIN_EXAMPLES_TO_HALVE
 
 
-def get_calibration_examples(fitting: ValidationSource | None) -> LabeledProbabilities | None:
+def _get_calibration_examples(fitting: ValidationSource | None) -> LabeledProbabilities | None:
     """The images held out, as sets are calibrated on them; None where there are none."""
     return fitting and (fitting.predictions.averaged, fitting.predictions.labels)
 
@@ -70,7 +70,7 @@ def load_conformal_sets(predictions: EnsemblePredictions, fitting: ValidationSou
             predictions.labels,
             error_rate=rate,
             method=method,
-            calibration=get_calibration_examples(fitting),
+            calibration=_get_calibration_examples(fitting),
             groups=predictions.groups,
         )
         _SETS_CACHE[predictions] = question, sets

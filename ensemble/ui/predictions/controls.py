@@ -16,7 +16,7 @@ from ensemble.ui.shared.address import show_address_widget
 from ensemble.ui.shared.tab import tab
 from ensemble.wording.verdicts import selection_basis as chosen_words
 
-ORDER_LABELS = {
+_ORDER_LABELS = {
     "unsure": "Least sure first",
     "sure": "Surest first",
     "split": "Most disagreement first",
@@ -24,7 +24,7 @@ ORDER_LABELS = {
     "number": "As in the test set",
     "sets": "Longest list first",
 }
-EVERY_CLASS = -1
+_EVERY_CLASS = -1
 
 
 def restrict_predictions_view(
@@ -103,25 +103,25 @@ def show_image_filters(
                 shows,
                 key=key,
                 required=True,
-                on_change=update_filter_address,
+                on_change=_update_filter_address,
                 args=(key, "show"),
                 format_func=lambda show: f"{words[show]} {counts[show]:,}",
             ),
         )
-        label = EVERY_CLASS if view.label is None else view.label
+        label = _EVERY_CLASS if view.label is None else view.label
         show_address_widget(
             f"digits_class_{hash_options(names)}",
             label,
             lambda key: widget_state.draw_widget(
                 st.selectbox,
                 "Class",
-                [EVERY_CLASS, *range(len(names))],
+                [_EVERY_CLASS, *range(len(names))],
                 key=key,
                 width=140,
-                on_change=update_filter_address,
-                args=(key, "label", EVERY_CLASS),
+                on_change=_update_filter_address,
+                args=(key, "label", _EVERY_CLASS),
                 help=f"What the {noun} is, whatever the ensemble says.",
-                format_func=lambda c: "Every class" if c == EVERY_CLASS else names[c],
+                format_func=lambda c: "Every class" if c == _EVERY_CLASS else names[c],
             ),
         )
         show_address_widget(
@@ -133,9 +133,9 @@ def show_image_filters(
                 orders,
                 key=key,
                 width=206,
-                on_change=update_filter_address,
+                on_change=_update_filter_address,
                 args=(key, "order"),
-                format_func=ORDER_LABELS.__getitem__,
+                format_func=_ORDER_LABELS.__getitem__,
                 help="Sure: the averaged probability of what the ensemble says. Disagreement: the "
                 "share of pairs of members that vote differently, then how far their probabilities "
                 "lie apart. List: the conformal set, at the rate chosen below the answer.",
@@ -148,7 +148,7 @@ def select_gallery_page(total: int, size: int, first: int) -> int:
     count = max(1, -(-total // size))
     page = min(first // size, count - 1)
     if count > 1:
-        show_page_button("Previous page", ":material/chevron_left:", page - 1, count, size)
+        _show_page_button("Previous page", ":material/chevron_left:", page - 1, count, size)
         show_address_widget(
             f"digits_page_{count}",
             page,
@@ -160,15 +160,15 @@ def select_gallery_page(total: int, size: int, first: int) -> int:
                 width=150,
                 label_visibility="collapsed",
                 format_func=lambda page: f"Page {page + 1:,} of {count:,}",
-                on_change=update_page_address,
+                on_change=_update_page_address,
                 args=(key, size),
             ),
         )
-        show_page_button("Next page", ":material/chevron_right:", page + 1, count, size)
+        _show_page_button("Next page", ":material/chevron_right:", page + 1, count, size)
     return page * size
 
 
-def show_page_button(label: str, icon: str, page: int, count: int, size: int) -> None:
+def _show_page_button(label: str, icon: str, page: int, count: int, size: int) -> None:
     """A button to the page before or after."""
     st.button(
         icon,
@@ -192,7 +192,7 @@ def show_image_number_input(total: int, noun: str) -> None:
             total - 1,
             key=key,
             width=240,
-            on_change=open_image_by_number,
+            on_change=_open_image_by_number,
             args=(key,),
             placeholder=f"Open {noun} 0 to {total - 1:,}",
             label_visibility="collapsed",
@@ -207,18 +207,18 @@ def hash_options(parts: Iterable[object]) -> str:
     return f"{zlib.crc32(' '.join(map(str, parts)).encode()):08x}"
 
 
-def update_filter_address(key: str, field: str, default: Any = None) -> None:
+def _update_filter_address(key: str, field: str, default: Any = None) -> None:
     """Callback: the address follows the widget; what was open or paged to is left."""
     value = widget_state.get_widget_value(key)
     value = None if value == default else value
     predictions_view.update_predictions_view(**{"first": None, "digit": None, field: value})
 
 
-def update_page_address(key: str, size: int) -> None:
+def _update_page_address(key: str, size: int) -> None:
     """Callback of the page picker."""
     predictions_view.update_predictions_view(first=widget_state.get_widget_value(key) * size)
 
 
-def open_image_by_number(key: str) -> None:
+def _open_image_by_number(key: str) -> None:
     """Callback of the number box."""
     predictions_view.update_predictions_view(digit=widget_state.get_widget_value(key))

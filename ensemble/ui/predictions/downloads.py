@@ -9,7 +9,7 @@ from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.storage import csv_format
 
 
-def tabulate_member_probabilities(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> pd.DataFrame:
+def _tabulate_member_probabilities(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> pd.DataFrame:
     """One image: a row for the ensemble and each member, a column for each class."""
     rows = np.vstack([predictions.averaged[number], predictions.probabilities[:, number]])
     who = ["ensemble", *(f"member {m + 1}" for m in range(predictions.members))]
@@ -20,24 +20,24 @@ def tabulate_member_probabilities(predictions: EnsemblePredictions, number: int,
 
 
 def encode_image_csv(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> bytes:
-    """`tabulate_member_probabilities` as a CSV file."""
-    return encode_table_csv(tabulate_member_probabilities(predictions, number, names))
+    """`_tabulate_member_probabilities` as a CSV file."""
+    return encode_table_csv(_tabulate_member_probabilities(predictions, number, names))
 
 
 def encode_table_csv(frame: pd.DataFrame) -> bytes:
     """A table as a CSV file, six figures to a number; no text in it is a formula."""
-    return escape_table_formulas(frame).to_csv(index=False, float_format="%.6g").encode()
+    return _escape_table_formulas(frame).to_csv(index=False, float_format="%.6g").encode()
 
 
-def escape_table_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+def _escape_table_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """The table with its texts and column names as `csv_format.escape_csv_formula` makes them."""
     safe = frame.rename(columns=csv_format.escape_csv_formula)
-    for at in find_text_columns(safe):
+    for at in _find_text_columns(safe):
         safe.isetitem(at, safe.iloc[:, at].map(csv_format.escape_csv_formula))
     return safe
 
 
-def find_text_columns(frame: pd.DataFrame) -> list[int]:
+def _find_text_columns(frame: pd.DataFrame) -> list[int]:
     """The places of the columns that may hold text."""
     return [at for at, kind in enumerate(frame.dtypes) if kind.kind not in "biufM"]
 
@@ -47,22 +47,22 @@ def style_downloadable_table(frame: pd.DataFrame) -> "pd.io.formats.style.Styler
 
     The file has what a cell holds, defused; the screen shows the text as it is.
     """
-    safe = escape_table_formulas(frame)
+    safe = _escape_table_formulas(frame)
     style = safe.style
     # Streamlit asks for what pandas makes a web page of, and takes the texts of it alone: of a
     # thousand rows all else is most of the time that the table takes.
     translate = style._translate
     style._translate = lambda *args, **kwargs: (
-        translate(*args, **kwargs) if style.ctx else {"body": list_display_cells(style)}
+        translate(*args, **kwargs) if style.ctx else {"body": _list_display_cells(style)}
     )
-    for at in find_text_columns(frame):
+    for at in _find_text_columns(frame):
         changed = safe.index[(safe.iloc[:, at] != frame.iloc[:, at]) & frame.iloc[:, at].notna()]
         if len(changed):
-            style = style.format(unescape_formula_cell, subset=(changed, [safe.columns[at]]))
+            style = style.format(_unescape_formula_cell, subset=(changed, [safe.columns[at]]))
     return style
 
 
-def list_display_cells(style: "pd.io.formats.style.Styler") -> list[list[dict[str, object]]]:
+def _list_display_cells(style: "pd.io.formats.style.Styler") -> list[list[dict[str, object]]]:
     """What each cell shows, a list for each row, as pandas names them for a page.
 
     A text that is shown as it is is left out.
@@ -83,6 +83,6 @@ def list_display_cells(style: "pd.io.formats.style.Styler") -> list[list[dict[st
     return rows
 
 
-def unescape_formula_cell(cell: str) -> str:
+def _unescape_formula_cell(cell: str) -> str:
     """A text without what defuses it."""
     return cell.removeprefix("'")

@@ -33,10 +33,10 @@ def show_first_epoch_notice(run: runs.Run, awaited: str) -> None:
       awaited: what will be here: "The test images stand".
     """
     every = REFRESH_INTERVAL_S if run.active else None
-    st.fragment(refresh_first_epoch_notice, run_every=every)(run.id, run.state, awaited)
+    st.fragment(_refresh_first_epoch_notice, run_every=every)(run.id, run.state, awaited)
 
 
-def refresh_first_epoch_notice(run_id: str, last_state: str, awaited: str) -> None:
+def _refresh_first_epoch_notice(run_id: str, last_state: str, awaited: str) -> None:
     """The body of `show_first_epoch_notice`: shows the predictions as soon as there are some."""
     with guard_page():
         run = runs.find_run(run_id)
@@ -112,10 +112,10 @@ def show_newer_epoch_notice(run: runs.Run, epochs: Sequence[int], epoch: int) ->
       epoch: the epoch that is shown; one that was chosen by hand is left in peace.
     """
     if run.active or runs.select_default_epoch(run, epochs) != epoch:
-        st.fragment(refresh_newer_epoch_notice, run_every=REFRESH_INTERVAL_S if run.active else None)(run.id, epoch)
+        st.fragment(_refresh_newer_epoch_notice, run_every=REFRESH_INTERVAL_S if run.active else None)(run.id, epoch)
 
 
-def refresh_newer_epoch_notice(run_id: str, epoch: int) -> None:
+def _refresh_newer_epoch_notice(run_id: str, epoch: int) -> None:
     """The body of `show_newer_epoch_notice`."""
     with guard_page():
         run = runs.find_run(run_id)
@@ -126,12 +126,12 @@ def refresh_newer_epoch_notice(run_id: str, epoch: int) -> None:
             label = f"Show epoch {newest}, which is in now"
         # Always a button, so that the images below do not move when it can be pressed.
         if st.button(
-            label, icon=":material/refresh:", key="newer", on_click=follow_default_epoch, disabled=newest == epoch
+            label, icon=":material/refresh:", key="newer", on_click=_follow_default_epoch, disabled=newest == epoch
         ):
             st.rerun()
 
 
-def follow_default_epoch() -> None:
+def _follow_default_epoch() -> None:
     """Callback: show the epoch that is usual by now."""
     del tab.held_epoch
     predictions_view.update_predictions_view(epoch=None, first=None)

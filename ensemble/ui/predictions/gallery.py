@@ -28,7 +28,7 @@ def show_image_gallery(
     )
     numbers = sort_examples(predictions, filter_examples(predictions, view.show, view.label), view.order, sizes)
     if not len(numbers):
-        show_empty_gallery(predictions, view, dataset, noun)
+        _show_empty_gallery(predictions, view, dataset, noun)
         return numbers
     size = image_grid.count_page_images()
     with st.container(horizontal=True, vertical_alignment="center", key="digits_pages"):
@@ -49,27 +49,27 @@ def show_image_gallery(
         numbers=page,
         names=dataset.class_names,
         noun=noun,
-        on_open=open_gallery_image,
+        on_open=_open_gallery_image,
         details=dataset.details,
         has_images=dataset.images is not None,
     )
-    show_gallery_downloads(run, epoch, predictions=predictions, dataset=dataset, numbers=numbers, page=page, noun=noun)
+    _show_gallery_downloads(run, epoch, predictions=predictions, dataset=dataset, numbers=numbers, page=page, noun=noun)
     return numbers
 
 
-def describe_probability_columns(count: int) -> str:
+def _describe_probability_columns(count: int) -> str:
     """Which of so many averaged probabilities a table has, in words."""
     if count <= example_table.MAX_PROBABILITIES:
         return "the averaged probabilities"
     return f"the averaged probabilities of its {example_table.LISTED_CLASSES} likeliest classes"
 
 
-def open_gallery_image(number: int) -> None:
+def _open_gallery_image(number: int) -> None:
     """Callback: the address names the image that was pressed."""
     predictions_view.update_predictions_view(digit=number)
 
 
-def show_empty_gallery(
+def _show_empty_gallery(
     predictions: EnsemblePredictions, view: PredictionsView, dataset: runs.TestSet, noun: str
 ) -> None:
     """No image is of this kind: say so, and the way back."""
@@ -81,15 +81,15 @@ def show_empty_gallery(
         "split": f"The members agree about every {noun}{of_class}.",
     }[view.show]
     st.info(text, icon=":material/check:")
-    st.button(f"Show all {len(predictions.labels):,}", on_click=clear_image_filters, key="show_all")
+    st.button(f"Show all {len(predictions.labels):,}", on_click=_clear_image_filters, key="show_all")
 
 
-def clear_image_filters() -> None:
+def _clear_image_filters() -> None:
     """Callback: no filter."""
     predictions_view.update_predictions_view(show=None, label=None, first=None, digit=None)
 
 
-def show_gallery_downloads(
+def _show_gallery_downloads(
     run: runs.Run,
     epoch: int,
     predictions: EnsemblePredictions,
@@ -124,5 +124,5 @@ def show_gallery_downloads(
             key="save_csv",
             on_click="ignore",
             help="Number, label, what the ensemble says and how surely, each member's vote, and "
-            f"{describe_probability_columns(len(numbers) * len(names))}.",
+            f"{_describe_probability_columns(len(numbers) * len(names))}.",
         )

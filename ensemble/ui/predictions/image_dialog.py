@@ -17,7 +17,7 @@ from ensemble.ui.shared.guard import guard_page
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 
-DIALOG_IMAGE_PX = 168  # pixels of the screen: six for one of 28
+_DIALOG_IMAGE_PX = 168  # pixels of the screen: six for one of 28
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,15 @@ class ImageDialogContext:
 
 def show_image_dialog(context: ImageDialogContext) -> None:
     """Open the image that the address names, over the page; closing it takes it out again."""
-    st.dialog(f"Test {context.noun}", width="medium", on_dismiss=close_image_dialog)(show_image_dialog_body)(context)
+    st.dialog(f"Test {context.noun}", width="medium", on_dismiss=_close_image_dialog)(show_image_dialog_body)(context)
 
 
-def close_image_dialog() -> None:
+def _close_image_dialog() -> None:
     """Callback: the address names no image any more."""
     predictions_view.update_predictions_view(digit=None)
 
 
-def open_neighbor_image(number: int | None) -> None:
+def _open_neighbor_image(number: int | None) -> None:
     """Callback: open another image."""
     predictions_view.update_predictions_view(digit=number)
 
@@ -65,13 +65,13 @@ def show_image_dialog_body(context: ImageDialogContext) -> None:
     if number is None or number >= len(context.predictions.labels):
         return
     with guard_page():
-        show_image_summary(context, number)
-        show_example_columns(context.dataset.details, number)
-        show_image_probabilities(context, number)
-        show_image_footer(context, number)
+        _show_image_summary(context, number)
+        _show_example_columns(context.dataset.details, number)
+        _show_image_probabilities(context, number)
+        _show_image_footer(context, number)
 
 
-def show_image_summary(context: ImageDialogContext, number: int) -> None:
+def _show_image_summary(context: ImageDialogContext, number: int) -> None:
     """The image beside what is said of it."""
     names, label = (context.dataset.class_names, context.predictions.labels[number])
     mark = "✓ Right" if context.predictions.right[number] else "✗ Wrong"
@@ -80,8 +80,8 @@ def show_image_summary(context: ImageDialogContext, number: int) -> None:
         if dataset.images is not None or not dataset.details:
             image = dataset.tiles[number]
             st.image(
-                thumbnails.encode_enlarged_image(image, DIALOG_IMAGE_PX),
-                width=thumbnails.compute_display_size(image.shape, DIALOG_IMAGE_PX)[0],
+                thumbnails.encode_enlarged_image(image, _DIALOG_IMAGE_PX),
+                width=thumbnails.compute_display_size(image.shape, _DIALOG_IMAGE_PX)[0],
                 alt=f"Test {context.noun} {number}, {images_words.format_true_class(names[label], names)}",
             )
         with st.container(width=420):
@@ -100,13 +100,13 @@ def show_image_summary(context: ImageDialogContext, number: int) -> None:
                 )
 
 
-def show_example_columns(details: ExampleDetails, number: int) -> None:
+def _show_example_columns(details: ExampleDetails, number: int) -> None:
     """What else was imported of the example."""
     if texts := details.describe_columns(number):
         st.caption(escaping.escape_markdown(" · ".join(texts)))
 
 
-def show_image_probabilities(context: ImageDialogContext, number: int) -> None:
+def _show_image_probabilities(context: ImageDialogContext, number: int) -> None:
     """Bars and dots, and how to read them."""
     predictions, names = context.predictions, context.dataset.class_names
     title = f"{context.noun.capitalize()} {number} · {context.source}"
@@ -129,21 +129,21 @@ def show_image_probabilities(context: ImageDialogContext, number: int) -> None:
         st.caption(some + dots)
 
 
-def show_image_footer(context: ImageDialogContext, number: int) -> None:
+def _show_image_footer(context: ImageDialogContext, number: int) -> None:
     """The images before and after this one, in the order of the page; its figures as a file."""
     predictions, names, numbers = (context.predictions, context.dataset.class_names, context.numbers)
     places = (numbers == number).nonzero()[0]
     # One that the filter leaves out, opened by its number, stands before all others.
     place = int(places[0]) if len(places) else -1
     with st.container(horizontal=True, vertical_alignment="center"):
-        show_neighbor_button("Previous", "Left", numbers, place - 1)
-        show_neighbor_button("Next", "Right", numbers, place + 1)
+        _show_neighbor_button("Previous", "Left", numbers, place - 1)
+        _show_neighbor_button("Next", "Right", numbers, place + 1)
         if place >= 0:
             st.caption(f"{place + 1:,} of {len(numbers):,}", width="content")
         st.space("stretch")
         stem = escaping.sanitize_file_name(context.file_stem.replace(" · ", "-"))
         if predictions.split[number]:
-            show_why_link(number)
+            _show_why_link(number)
         st.download_button(
             "Figures (CSV)",
             lambda: downloads.encode_image_csv(predictions, number, names),
@@ -156,7 +156,7 @@ def show_image_footer(context: ImageDialogContext, number: int) -> None:
         )
 
 
-def show_why_link(number: int) -> None:
+def _show_why_link(number: int) -> None:
     """The way to what splits the members here, in five steps."""
     words = (shared.RUN, shared.RUN.read()), (shared.EPOCH, shared.EPOCH.read())
     query = {word.name: str(value) for word, value in words if value is not None}
@@ -168,14 +168,14 @@ def show_why_link(number: int) -> None:
     )
 
 
-def show_neighbor_button(label: str, key: str, numbers: Ints, place: int) -> None:
+def _show_neighbor_button(label: str, key: str, numbers: Ints, place: int) -> None:
     """A button to another place in the order; disabled where there is none."""
     there = 0 <= place < len(numbers)
     st.button(
         label,
         key=f"digit_{label.lower()}",
         disabled=not there,
-        on_click=open_neighbor_image,
+        on_click=_open_neighbor_image,
         args=(int(numbers[place]) if there else None,),
         shortcut=key,
     )

@@ -25,7 +25,7 @@ from ensemble.wording.formats import pluralize_noun
 
 GRID_KEY = "digits_grid"
 MAX_TILE_NAME = 24  # letters
-MIN_PAGE_IMAGES, MAX_PAGE_IMAGES, PAGE_ROWS = 24, 60, 5
+_MIN_PAGE_IMAGES, _MAX_PAGE_IMAGES, _PAGE_ROWS = 24, 60, 5
 
 
 def count_page_images() -> int:
@@ -40,7 +40,7 @@ def get_grid_columns(key: str) -> int:
 
 def compute_page_size(columns: int) -> int:
     """Whole rows of `get_grid_columns` images: five where that makes 24 to 60 images."""
-    return columns * min(max(PAGE_ROWS, -(-MIN_PAGE_IMAGES // columns)), max(1, MAX_PAGE_IMAGES // columns))
+    return columns * min(max(_PAGE_ROWS, -(-_MIN_PAGE_IMAGES // columns)), max(1, _MAX_PAGE_IMAGES // columns))
 
 
 def show_image_grid(
@@ -93,14 +93,14 @@ def show_image_grid(
                     example_name=details.describe_example(int(number)),
                     title=f"{subject[:1].upper()}{subject[1:]} {shown}",
                 )
-                | (build_tile_lines(under(int(number))) if under else {})
+                | (_build_tile_lines(under(int(number))) if under else {})
                 | ({} if has_images else {"card": details.describe_tile(int(number))})
                 for number, shown in zip(numbers, shown_numbers, strict=True)
             ],
         },
         key=key,
-        on_opened_change=lambda: open_pressed_tile(key, on_open),
-        on_columns_change=lambda: update_grid_columns(key),
+        on_opened_change=lambda: _open_pressed_tile(key, on_open),
+        on_columns_change=lambda: _update_grid_columns(key),
     )
 
 
@@ -143,24 +143,24 @@ def build_image_tile(
         "verdict": images_words.format_image_verdict(predictions, number, names),
         "sure": sure,
         "listed": images_words.can_list_votes(predictions, names),
-        "votes": list_tile_votes(predictions, number, names),
-        "name": shorten_example_name(example_name),
+        "votes": _list_tile_votes(predictions, number, names),
+        "name": _shorten_example_name(example_name),
         "alt": f"{title or f'Test {noun} {number}'}{called}. "
         f"{images_words.describe_image_prediction(predictions, number, names)}",
     }
 
 
-def shorten_example_name(name: str) -> str:
+def _shorten_example_name(name: str) -> str:
     """A name as it fits under a tile: the end of it, which tells files of one folder apart."""
     return name if len(name) <= MAX_TILE_NAME else f"…{name[1 - MAX_TILE_NAME :]}"
 
 
-def build_tile_lines(texts: Sequence[str]) -> dict[str, Any]:
+def _build_tile_lines(texts: Sequence[str]) -> dict[str, Any]:
     """Lines that stand under an image in place of the votes."""
     return {"listed": False, "votes": [(text, False) for text in texts]}
 
 
-def list_tile_votes(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[tuple[str, bool]]:
+def _list_tile_votes(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[tuple[str, bool]]:
     """The votes under an image, each with whether it is against the ensemble; one has none."""
     if predictions.members == 1:
         return []
@@ -170,7 +170,7 @@ def list_tile_votes(predictions: EnsemblePredictions, number: int, names: Sequen
     return [(text, vote != answer) for vote, text in images_words.list_vote_texts(predictions, number, names)]
 
 
-def open_pressed_tile(key: str, on_open: Callable[[int], None] | None) -> None:
+def _open_pressed_tile(key: str, on_open: Callable[[int], None] | None) -> None:
     """A tile was pressed."""
     if on_open is None:
         return
@@ -179,11 +179,11 @@ def open_pressed_tile(key: str, on_open: Callable[[int], None] | None) -> None:
         on_open(int(number))
 
 
-def update_grid_columns(key: str) -> None:
+def _update_grid_columns(key: str) -> None:
     """The browser says how many columns fit."""
     fit = widget_state.get_widget_value(key).get("columns")
     if fit:
-        tab.grid_columns[key] = max(1, min(MAX_PAGE_IMAGES, int(fit)))
+        tab.grid_columns[key] = max(1, min(_MAX_PAGE_IMAGES, int(fit)))
 
 
 @functools.cache

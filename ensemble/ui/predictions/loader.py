@@ -11,7 +11,7 @@ from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import RunError
 from ensemble.ui.shared import loaders
 
-LARGE_FILE_BYTES = 200_000_000  # bytes of a file: of larger ones fewer are kept
+_LARGE_FILE_BYTES = 200_000_000  # bytes of a file: of larger ones fewer are kept
 
 
 def load_test_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
@@ -23,7 +23,7 @@ def load_test_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
     """
     path = run.path / "predictions" / f"epoch-{epoch:04d}.npz"
     file_version = loaders.get_file_version(path)
-    if file_version[1] <= LARGE_FILE_BYTES:
+    if file_version[1] <= _LARGE_FILE_BYTES:
         return _load_cached_test_predictions(run.id, epoch, file_version, run)
     with st.spinner(f"Reading {file_version[1] / 1e9:.1f} GB of predictions …"):
         return _load_large_predictions(run.id, epoch, file_version, run)

@@ -35,7 +35,7 @@ class PredictionsView:
 
 
 # The word of each field.
-FIELD_PARAMETERS: dict[str, QueryParameter[Any]] = {
+_FIELD_PARAMETERS: dict[str, QueryParameter[Any]] = {
     "epoch": address.EPOCH,
     "show": address.SHOW,
     "label": address.CLASS,
@@ -47,7 +47,9 @@ FIELD_PARAMETERS: dict[str, QueryParameter[Any]] = {
 
 def parse_predictions_view(parameters: Mapping[str, str]) -> PredictionsView:
     """The view that an address names; what is unknown in it is left out."""
-    return PredictionsView(**{field: word.parse(parameters.get(word.name)) for field, word in FIELD_PARAMETERS.items()})
+    return PredictionsView(
+        **{field: word.parse(parameters.get(word.name)) for field, word in _FIELD_PARAMETERS.items()}
+    )
 
 
 def read_predictions_view() -> PredictionsView:
@@ -58,4 +60,4 @@ def read_predictions_view() -> PredictionsView:
 def update_predictions_view(**changes: int | str | None) -> None:
     """Change fields of the view in the address; a default or None leaves it."""
     for field, value in changes.items():
-        FIELD_PARAMETERS[field].set_value(value)
+        _FIELD_PARAMETERS[field].set_value(value)

@@ -20,14 +20,14 @@ from ensemble.storage.arrays import disk_cache
 from ensemble.storage.folder_index import file_version
 from ensemble.ui.shared import loaders
 
-READ_BUDGET_S = 0.2  # that a drawing may take for it
-MAX_CACHED_ERRORS = 4096  # that are remembered
+_READ_BUDGET_S = 0.2  # that a drawing may take for it
+_MAX_CACHED_ERRORS = 4096  # that are remembered
 FileVersion = tuple[int, int, int]
 
 _error_cache: dict[tuple[str, FileVersion, str], float | None] = {}
 
 
-def load_ece_of_runs(listed_runs: Sequence[runs.Run], seconds: float = READ_BUDGET_S) -> tuple[dict[str, float], int]:
+def load_ece_of_runs(listed_runs: Sequence[runs.Run], seconds: float = _READ_BUDGET_S) -> tuple[dict[str, float], int]:
     """The ECE in [0, 1] of those of which it is known by now, by id; and how many are to come.
 
     Args:
@@ -36,13 +36,13 @@ def load_ece_of_runs(listed_runs: Sequence[runs.Run], seconds: float = READ_BUDG
     """
     end, errors, left, read = time.monotonic() + seconds, {}, 0, 0
     for run in listed_runs:
-        if (at := build_ece_cache_key(run)) is None:
+        if (at := _build_ece_cache_key(run)) is None:
             continue
         if at not in _error_cache:
             if read and time.monotonic() > end:
                 left += 1
                 continue
-            if len(_error_cache) >= MAX_CACHED_ERRORS:
+            if len(_error_cache) >= _MAX_CACHED_ERRORS:
                 _error_cache.clear()
             _error_cache[at] = load_run_ece(run, at)
             read += 1
@@ -51,7 +51,7 @@ def load_ece_of_runs(listed_runs: Sequence[runs.Run], seconds: float = READ_BUDG
     return errors, left
 
 
-def build_ece_cache_key(run: runs.Run) -> tuple[str, FileVersion, str] | None:
+def _build_ece_cache_key(run: runs.Run) -> tuple[str, FileVersion, str] | None:
     """What its ECE depends on: the predictions it is shown by, and the labels; None without any."""
     version = file_version(str(locate_epoch_file(run.path, "predictions", read_reported_metrics(run).epoch)))
     return version and (str(run.path), version, run.data.fingerprint or run.config.dataset)
@@ -60,13 +60,13 @@ def build_ece_cache_key(run: runs.Run) -> tuple[str, FileVersion, str] | None:
 def load_run_ece(run: runs.Run, at: tuple[str, FileVersion, str]) -> float | None:
     """The run's ECE; None where its predictions or its labels are no use."""
     try:
-        count = functools.partial(compute_run_ece, run)
+        count = functools.partial(_compute_run_ece, run)
         return float(disk_cache.load_or_compute_arrays("ece", f"{at}", count)["ece"][()])
     except (EnsembleError, OSError, ValueError):  # Inspect says what is wrong.
         return None
 
 
-def compute_run_ece(run: runs.Run) -> dict[str, np.ndarray]:
+def _compute_run_ece(run: runs.Run) -> dict[str, np.ndarray]:
     """The ECE from the predictions themselves."""
     labels = loaders.load_run_test_set(run).labels
     averaged = average_probabilities(runs.read_run_predictions(run.id, read_reported_metrics(run).epoch))

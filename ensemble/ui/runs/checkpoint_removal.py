@@ -35,35 +35,35 @@ def show_checkpoint_removal_button() -> None:
         icon=":material/cleaning_services:",
         key="free_space_open",
         type="tertiary",
-        on_click=open_checkpoint_dialog,
+        on_click=_open_checkpoint_dialog,
         **rights.build_control_arguments(Action.DELETE, help="What the checkpoints of finished runs take on the disk."),
     )
     if tab.checkpoint_dialog_open:
-        st.dialog("Free space", width="medium", on_dismiss=close_checkpoint_dialog)(show_checkpoint_dialog_body)()
+        st.dialog("Free space", width="medium", on_dismiss=_close_checkpoint_dialog)(_show_checkpoint_dialog_body)()
 
 
-def open_checkpoint_dialog() -> None:
+def _open_checkpoint_dialog() -> None:
     """Callback: the dialog stands over the page until it is closed."""
     tab.checkpoint_dialog_open = True
 
 
-def close_checkpoint_dialog() -> None:
+def _close_checkpoint_dialog() -> None:
     """Callback: closed."""
     del tab.checkpoint_dialog_open
 
 
-def show_checkpoint_dialog_body() -> None:
+def _show_checkpoint_dialog_body() -> None:
     """The inside of the dialog: what can go, and what went and can be brought back."""
     with guard_page():
         run_actions.show_run_action_result()
         with st.spinner("Adding up…"):
             removed, removable = list_removed_checkpoints(), list_removable_checkpoints()
-        show_removable_checkpoints(removable)
+        _show_removable_checkpoints(removable)
         if removed:
-            show_removed_checkpoints(removed)
+            _show_removed_checkpoints(removed)
 
 
-def show_removable_checkpoints(removable: Sequence[StoredCheckpoints]) -> None:
+def _show_removable_checkpoints(removable: Sequence[StoredCheckpoints]) -> None:
     """How much can go, of which runs, and the press that removes it."""
     if not removable:
         st.info("No finished run has checkpoints: there is nothing to remove here.", icon=":material/check:")
@@ -90,13 +90,13 @@ def show_removable_checkpoints(removable: Sequence[StoredCheckpoints]) -> None:
     st.button(
         f"Remove them ({size})",
         key="free_space_remove",
-        on_click=remove_listed_checkpoints,
+        on_click=_remove_listed_checkpoints,
         args=([each.run_id for each in removable],),
         help="They are kept for a day, and can be brought back until then.",
     )
 
 
-def show_removed_checkpoints(removed: Sequence[StoredCheckpoints]) -> None:
+def _show_removed_checkpoints(removed: Sequence[StoredCheckpoints]) -> None:
     """What was removed, until when it can be brought back, and both ways on."""
     size = format_memory(sum(each.nbytes for each in removed))
     ends = [each.until for each in removed if each.until is not None]
@@ -107,17 +107,17 @@ def show_removed_checkpoints(removed: Sequence[StoredCheckpoints]) -> None:
     )
     run_ids = [each.run_id for each in removed]
     with st.container(horizontal=True):
-        st.button("Bring back", key="free_space_undo", on_click=restore_listed_checkpoints, args=(run_ids,))
+        st.button("Bring back", key="free_space_undo", on_click=_restore_listed_checkpoints, args=(run_ids,))
         st.button(
             f"Free {size} now",
             key="free_space_now",
-            on_click=delete_listed_checkpoints,
+            on_click=_delete_listed_checkpoints,
             args=(run_ids, size),
             help="For good.",
         )
 
 
-def remove_listed_checkpoints(run_ids: Sequence[str]) -> None:
+def _remove_listed_checkpoints(run_ids: Sequence[str]) -> None:
     """Callback: put aside what was listed."""
     run_actions.attempt_for_each_run(
         run_ids,
@@ -126,7 +126,7 @@ def remove_listed_checkpoints(run_ids: Sequence[str]) -> None:
     )
 
 
-def restore_listed_checkpoints(run_ids: Sequence[str]) -> None:
+def _restore_listed_checkpoints(run_ids: Sequence[str]) -> None:
     """Callback: bring all of it back."""
     run_actions.attempt_for_each_run(
         run_ids,
@@ -135,7 +135,7 @@ def restore_listed_checkpoints(run_ids: Sequence[str]) -> None:
     )
 
 
-def delete_listed_checkpoints(run_ids: Sequence[str], size: str) -> None:
+def _delete_listed_checkpoints(run_ids: Sequence[str], size: str) -> None:
     """Callback: what was removed goes for good."""
     run_actions.attempt_for_each_run(
         run_ids, lambda run_id: delete_removed_checkpoints([run_id]), lambda _: f"{size} freed."

@@ -15,15 +15,15 @@ from ensemble.ui.sign_in import visitors
 from ensemble.wording import formats
 from ensemble.wording.verdicts import selection_basis as chosen_words
 
-ENSEMBLE_ACCURACY_HELP = "Share of test images that the averaged probabilities get right"
-REPORTED_EPOCH = "after the epoch chosen on validation images, else after the last"
-COLUMNS_KEY = "runs_columns"
-OWNER_COLUMN = "owner"
-FIRST_SETTINGS = {"members": ("Members", 67), "learning_rate": ("Rate", 62), "seed": ("Seed", 52)}
+_ENSEMBLE_ACCURACY_HELP = "Share of test images that the averaged probabilities get right"
+_REPORTED_EPOCH = "after the epoch chosen on validation images, else after the last"
+_COLUMNS_KEY = "runs_columns"
+_OWNER_COLUMN = "owner"
+_FIRST_SETTINGS = {"members": ("Members", 67), "learning_rate": ("Rate", 62), "seed": ("Seed", 52)}
 
 
 @dataclass(frozen=True)
-class RunColumn:
+class _RunColumn:
     """One column.
 
     Attributes:
@@ -48,101 +48,101 @@ def format_signed_gain(gain: float) -> str:
     return formats.format_image_difference(gain, "").strip().removesuffix(" s")
 
 
-def format_setting_number(value: float) -> str:
+def _format_setting_number(value: float) -> str:
     """A setting's number: "0.05", "4", "4,096"."""
     return formats.format_plain_number(int(value) if value == int(value) else value)
 
 
-def build_run_setting_column(field: "dataclasses.Field[Any]") -> RunColumn:
+def _build_run_setting_column(field: "dataclasses.Field[Any]") -> _RunColumn:
     """The column of a setting."""
-    title, width = FIRST_SETTINGS.get(field.name, (settings.format_setting_title(field.name), 110))
-    first = field.name in (*FIRST_SETTINGS, "network", "momentum", "batch_size")
+    title, width = _FIRST_SETTINGS.get(field.name, (settings.format_setting_title(field.name), 110))
+    first = field.name in (*_FIRST_SETTINGS, "network", "momentum", "batch_size")
     if isinstance(field.default, str | bool):
-        return RunColumn(
+        return _RunColumn(
             title=title, kind="text", width=width, help=field.metadata["help"], formatter=None, is_default=first
         )
-    formatter = format_seed if field.name == "seed" else format_setting_number
-    return RunColumn(
+    formatter = _format_seed if field.name == "seed" else _format_setting_number
+    return _RunColumn(
         title=title, kind="number", width=width, help=field.metadata["help"], formatter=formatter, is_default=first
     )
 
 
-def format_seed(value: float) -> str:
+def _format_seed(value: float) -> str:
     """A whole number that counts nothing: "2026"."""
     return f"{value:.0f}"
 
 
 SETTING_COLUMNS = {
-    field.name: build_run_setting_column(field)
+    field.name: _build_run_setting_column(field)
     for name in settings.MAIN_FIELDS + tuple(n for n in settings.RUN_FIELDS if n not in settings.MAIN_FIELDS)
     for field in list_setting_fields(EnsembleConfig)
     if field.name == name != "dataset"
 }
 # What tells runs apart comes first, then what they reached: a window of 400 pixels shows up to the
 # accuracy, with nothing cut off. A name stands before them where a person gave one.
-RUN_COLUMNS: dict[str, RunColumn] = {
-    "data": RunColumn("Data", width=72),
-    **{name: SETTING_COLUMNS[name] for name in FIRST_SETTINGS},
-    "accuracy": RunColumn("Accuracy", "number", 78, f"{ENSEMBLE_ACCURACY_HELP}, {REPORTED_EPOCH}"),
-    "gain": RunColumn(
+RUN_COLUMNS: dict[str, _RunColumn] = {
+    "data": _RunColumn("Data", width=72),
+    **{name: SETTING_COLUMNS[name] for name in _FIRST_SETTINGS},
+    "accuracy": _RunColumn("Accuracy", "number", 78, f"{_ENSEMBLE_ACCURACY_HELP}, {_REPORTED_EPOCH}"),
+    "gain": _RunColumn(
         "Gain",
         "number",
         58,
-        f"How many more test images the ensemble gets right than its mean member, {REPORTED_EPOCH}",
+        f"How many more test images the ensemble gets right than its mean member, {_REPORTED_EPOCH}",
         format_signed_gain,
     ),
-    "state": RunColumn("State", width=78),
-    "name": RunColumn("Name", width=250),
-    "best": RunColumn(
+    "state": _RunColumn("State", width=78),
+    "name": _RunColumn("Name", width=250),
+    "best": _RunColumn(
         "Best",
         "number",
         68,
-        f"{ENSEMBLE_ACCURACY_HELP}, at its best epoch: that of the lowest "
+        f"{_ENSEMBLE_ACCURACY_HELP}, at its best epoch: that of the lowest "
         f"validation NLL where the run has one, else {chosen_words.CHOSEN_ON_TEST}",
         is_default=False,
     ),
-    "baseline": RunColumn(
+    "baseline": _RunColumn(
         "Baseline", width=80, help="The run that others on its data are compared with", is_default=False
     ),
-    "nll": RunColumn(
+    "nll": _RunColumn(
         "NLL",
         "number",
         70,
         "Negative log-likelihood of the test labels under the "
-        f"averaged probabilities, mean in nats, {REPORTED_EPOCH}: less is better",
+        f"averaged probabilities, mean in nats, {_REPORTED_EPOCH}: less is better",
         formats.format_significant,
     ),
-    "ece": RunColumn(
+    "ece": _RunColumn(
         "ECE",
         "number",
         75,
-        f"Expected calibration error on the test images, {REPORTED_EPOCH}, "
+        f"Expected calibration error on the test images, {_REPORTED_EPOCH}, "
         "over 15 bins: how far confidence is from accuracy",
         formats.format_significant,
         is_default=False,
     ),
-    "done": RunColumn(
+    "done": _RunColumn(
         "Done",
         width=150,
         help="How much of it, and how many epochs; for a queued run how many jobs come before it; "
         "for a run in groups how many of them are running",
     ),
-    "last": RunColumn("Last", "number", 75, f"{ENSEMBLE_ACCURACY_HELP}, at its last epoch", is_default=False),
-    "mean": RunColumn("Mean member", "number", 110, f"The mean of the members' own accuracies, {REPORTED_EPOCH}"),
-    "time": RunColumn("Time", "number", 90, "Time spent on training and testing", formats.format_duration),
-    **{name: column for name, column in SETTING_COLUMNS.items() if name not in FIRST_SETTINGS},
-    "tags": RunColumn("Tags", width=160, help="Words to find and compare runs by"),
-    "settings": RunColumn("Settings", width=300),
-    "made": RunColumn("Made", "when", 140),
-    "note": RunColumn("Note", width=200),
-    OWNER_COLUMN: RunColumn("Owner", width=170, help="Who launched it: they and admins may change it"),
+    "last": _RunColumn("Last", "number", 75, f"{_ENSEMBLE_ACCURACY_HELP}, at its last epoch", is_default=False),
+    "mean": _RunColumn("Mean member", "number", 110, f"The mean of the members' own accuracies, {_REPORTED_EPOCH}"),
+    "time": _RunColumn("Time", "number", 90, "Time spent on training and testing", formats.format_duration),
+    **{name: column for name, column in SETTING_COLUMNS.items() if name not in _FIRST_SETTINGS},
+    "tags": _RunColumn("Tags", width=160, help="Words to find and compare runs by"),
+    "settings": _RunColumn("Settings", width=300),
+    "made": _RunColumn("Made", "when", 140),
+    "note": _RunColumn("Note", width=200),
+    _OWNER_COLUMN: _RunColumn("Owner", width=170, help="Who launched it: they and admins may change it"),
 }
 NAME_COLUMN = "name"  # always there
 
 
-def list_available_columns() -> list[str]:
+def _list_available_columns() -> list[str]:
     """The columns to choose from: on a machine of one's own every run is one's own."""
-    return [name for name in RUN_COLUMNS if name != OWNER_COLUMN or visitors.is_server_shared()]
+    return [name for name in RUN_COLUMNS if name != _OWNER_COLUMN or visitors.is_server_shared()]
 
 
 def list_shown_columns(first: Collection[str] = (), named: bool = False) -> list[str]:
@@ -152,14 +152,14 @@ def list_shown_columns(first: Collection[str] = (), named: bool = False) -> list
       first: columns to show beside the usual ones until a person has chosen.
       named: whether one of the runs has a name that a person gave: names come first then.
     """
-    address_names = [name for name in address.FIELDS.read() if name in list_available_columns()]
+    address_names = [name for name in address.FIELDS.read() if name in _list_available_columns()]
     wanted = address_names or tab.runs_columns
     if wanted:
         tab.runs_columns = tuple(wanted)
         address.FIELDS.set_value(tuple(wanted))
     else:
         wanted = [name for name, column in RUN_COLUMNS.items() if column.is_default or name in first]
-    shown = [name for name in list_available_columns() if name == NAME_COLUMN or name in wanted]
+    shown = [name for name in _list_available_columns() if name == NAME_COLUMN or name in wanted]
     return sorted(shown, key=lambda name: name != NAME_COLUMN) if named else shown
 
 
@@ -167,31 +167,31 @@ def show_column_picker(names: list[str]) -> None:
     """The way to other columns than those that are shown."""
     with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
         wanted = [name for name in names if name != NAME_COLUMN]
-        if set(widget_state.get_widget_value(COLUMNS_KEY, ())) != set(
+        if set(widget_state.get_widget_value(_COLUMNS_KEY, ())) != set(
             wanted
         ):  # else what is pressed now would come back
-            widget_state.set_widget_value(COLUMNS_KEY, wanted)
+            widget_state.set_widget_value(_COLUMNS_KEY, wanted)
         widget_state.draw_widget(
             st.pills,
             "Columns of the table",
-            [name for name in list_available_columns() if name != NAME_COLUMN],
+            [name for name in _list_available_columns() if name != NAME_COLUMN],
             selection_mode="multi",
             format_func=lambda name: RUN_COLUMNS[name].title,
-            key=COLUMNS_KEY,
-            on_change=save_column_choice,
+            key=_COLUMNS_KEY,
+            on_change=_save_column_choice,
             help="Kept in this tab, and in the address for a link.",
         )
-        st.button("The usual ones", key="runs_columns_usual", on_click=reset_column_choice, type="tertiary")
+        st.button("The usual ones", key="runs_columns_usual", on_click=_reset_column_choice, type="tertiary")
 
 
-def save_column_choice() -> None:
+def _save_column_choice() -> None:
     """Callback: the address and the tab follow the choice."""
-    wanted = {NAME_COLUMN, *widget_state.get_widget_value(COLUMNS_KEY)}
+    wanted = {NAME_COLUMN, *widget_state.get_widget_value(_COLUMNS_KEY)}
     tab.runs_columns = tuple(name for name in RUN_COLUMNS if name in wanted)
     address.FIELDS.set_value(tab.runs_columns)
 
 
-def reset_column_choice() -> None:
+def _reset_column_choice() -> None:
     """Callback: the columns that there are until a person has chosen."""
     del tab.runs_columns
     address.FIELDS.set_value(None)

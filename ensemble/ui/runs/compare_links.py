@@ -11,13 +11,13 @@ from ensemble.ui.shared import address
 from ensemble.wording import escaping, formats
 
 MAX_COMPARED_RUNS = 50  # runs that Compare takes
-COMPARE_PAGE, COMPARE_ICON = "pages/compare.py", ":material/compare_arrows:"
+_COMPARE_PAGE, _COMPARE_ICON = "pages/compare.py", ":material/compare_arrows:"
 MAX_TAG_LINKS = 3  # of a run that has many
 
 
 def show_selection_compare_link(chosen: Sequence[runs.Run]) -> None:
     """To these runs beside each other; more of them than Compare takes have no way there."""
-    show_compare_link(
+    _show_compare_link(
         f"Compare {formats.format_count(len(chosen), 'run')}",
         address.RUNS.build_query(tuple(run.id for run in chosen[:MAX_COMPARED_RUNS])),
         len(chosen) > MAX_COMPARED_RUNS,
@@ -36,7 +36,7 @@ def show_run_compare_links(run: runs.Run, every: Sequence[runs.Run]) -> None:
     """From one run: to its dataset's baseline, and to all that share a tag or a sweep with it."""
     baseline = read_baseline(run.config.dataset)
     if baseline and baseline != run.id:
-        show_compare_link("Compare with the baseline", address.RUNS.build_query((baseline, run.id)))
+        _show_compare_link("Compare with the baseline", address.RUNS.build_query((baseline, run.id)))
     for tag in run.tags[:MAX_TAG_LINKS]:
         show_tag_compare_link(tag, every)
 
@@ -46,12 +46,14 @@ def show_tag_compare_link(tag: str, every: Sequence[runs.Run]) -> None:
     if (count := sum(tag in run.tags for run in every)) < 2:
         return
     if SWEEP_ID_PATTERN.fullmatch(tag):
-        show_compare_link(f"Compare all {count:,} of its sweep", address.SWEEP.build_query(tag))
+        _show_compare_link(f"Compare all {count:,} of its sweep", address.SWEEP.build_query(tag))
     else:
-        show_compare_link(f"Compare all {count:,} tagged {escaping.escape_markdown(tag)}", address.TAG.build_query(tag))
+        _show_compare_link(
+            f"Compare all {count:,} tagged {escaping.escape_markdown(tag)}", address.TAG.build_query(tag)
+        )
 
 
-def show_compare_link(label: str, where: dict[str, str], disabled: bool = False) -> None:
+def _show_compare_link(label: str, where: dict[str, str], disabled: bool = False) -> None:
     """A link to Compare.
 
     Args:
@@ -59,4 +61,4 @@ def show_compare_link(label: str, where: dict[str, str], disabled: bool = False)
       where: the words of its address.
       disabled: whether it leads nowhere just now.
     """
-    st.page_link(COMPARE_PAGE, label=label, icon=COMPARE_ICON, query_params=where, width="content", disabled=disabled)
+    st.page_link(_COMPARE_PAGE, label=label, icon=_COMPARE_ICON, query_params=where, width="content", disabled=disabled)

@@ -11,9 +11,9 @@ from ensemble.ui.shared import address, widget_state
 from ensemble.wording import formats
 from ensemble.wording.run_names import format_run_name
 
-MAX_UNFILTERED_RUNS = 6  # with as few runs there are no filters
+_MAX_UNFILTERED_RUNS = 6  # with as few runs there are no filters
 SWEEP_ID_PATTERN = re.compile(r"sweep-\d{4}-\d{6}(-\d+)?")  # a sweep's id, which is a tag of its trials
-SHOW_TRIALS_KEY = "runs_trials"
+_SHOW_TRIALS_KEY = "runs_trials"
 
 
 def filter_listed_runs(every: Sequence[runs.Run], ticked: Collection[str]) -> list[runs.Run]:
@@ -24,16 +24,16 @@ def filter_listed_runs(every: Sequence[runs.Run], ticked: Collection[str]) -> li
       ticked: the ids of those that are ticked: of these no trial is folded away.
     """
     matches, is_filtered = list(every), False
-    if len(every) > MAX_UNFILTERED_RUNS:
-        matches, is_filtered = select_filtered_runs(every)
-    trials = {run.id: sweep for run in matches if (sweep := find_run_sweep(run))}
+    if len(every) > _MAX_UNFILTERED_RUNS:
+        matches, is_filtered = _select_filtered_runs(every)
+    trials = {run.id: sweep for run in matches if (sweep := _find_run_sweep(run))}
     # Where there is nothing else they are not in the way of anything.
-    if not trials or is_filtered or len(trials) == len(matches) or select_trials_shown(trials):
+    if not trials or is_filtered or len(trials) == len(matches) or _select_trials_shown(trials):
         return matches
     return [run for run in matches if run.id not in trials or run.id in ticked]
 
 
-def select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], bool]:
+def _select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], bool]:
     """The runs that a person asks for by words and kinds, and whether by a word or a tag."""
     titles = {run.config.dataset: run.data.title for run in every if run.training_config}
     if any(not run.training_config for run in every):
@@ -53,19 +53,19 @@ def select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], boo
         )
         more = st.popover("Filter", icon=":material/filter_list:", key="runs_filters")
     with more:
-        state = select_filter_values(
+        state = _select_filter_values(
             "State", {state_name: state_name for state_name in runs.STATES if state_name in states}, "Every state"
         )
-        data = select_filter_values("Data", titles, "All data", key="datasets")
+        data = _select_filter_values("Data", titles, "All data", key="datasets")
         network = (
-            select_filter_values(
+            _select_filter_values(
                 "Network", {learner: architectures.format_network_title(learner) for learner in sorted(learners)}, "All"
             )
             if len(learners) > 1
             else []
         )
         tag = (
-            select_filter_values("Tags", {tag_name: tag_name for tag_name in tags}, "With or without", 230)
+            _select_filter_values("Tags", {tag_name: tag_name for tag_name in tags}, "With or without", 230)
             if tags
             else []
         )
@@ -74,7 +74,7 @@ def select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], boo
     )
 
 
-def select_filter_values(
+def _select_filter_values(
     label: str, options: Mapping[str, str], nothing: str, width: int = 170, key: str = ""
 ) -> list[str]:
     """A filter of which several can be chosen; those that are.
@@ -103,26 +103,26 @@ def select_filter_values(
     )
 
 
-def select_trials_shown(trials: Mapping[str, str]) -> bool:
+def _select_trials_shown(trials: Mapping[str, str]) -> bool:
     """Whether the trials of sweeps are to stand in the table, by a switch that says how many."""
     sweeps = formats.format_count(len(set(trials.values())), "sweep")
     value = address.TRIALS.read() == "shown"
-    widget_state.sync_widget_value(SHOW_TRIALS_KEY, value)
+    widget_state.sync_widget_value(_SHOW_TRIALS_KEY, value)
     return widget_state.draw_widget(
         st.toggle,
         f"Show {formats.format_count(len(trials), 'trial')} of {sweeps}",
-        key=SHOW_TRIALS_KEY,
-        on_change=update_trials_address,
+        key=_SHOW_TRIALS_KEY,
+        on_change=_update_trials_address,
         help="Trials are runs that a sweep made. A word or a tag that you look for finds them folded, too.",
     )
 
 
-def update_trials_address() -> None:
+def _update_trials_address() -> None:
     """Callback: the address follows the switch."""
-    address.TRIALS.set_value("shown" if widget_state.get_widget_value(SHOW_TRIALS_KEY) else None)
+    address.TRIALS.set_value("shown" if widget_state.get_widget_value(_SHOW_TRIALS_KEY) else None)
 
 
-def find_run_sweep(run: runs.Run) -> str:
+def _find_run_sweep(run: runs.Run) -> str:
     """The id of the sweep whose trial this is; "" of a run that a person launched."""
     return next((tag for tag in run.tags if SWEEP_ID_PATTERN.fullmatch(tag)), "")
 
@@ -153,11 +153,11 @@ def find_matching_runs(
         and (not datasets or run.config.dataset in datasets)
         and (not learners or (run.training_config and run.training_config.network in learners))
         and wanted <= set(run.tags)
-        and (not words or has_all_words(run, words))
+        and (not words or _has_all_words(run, words))
     ]
 
 
-def has_all_words(run: runs.Run, words: Sequence[str]) -> bool:
+def _has_all_words(run: runs.Run, words: Sequence[str]) -> bool:
     """Whether all of these words are said of the run."""
     text = f"{format_run_name(run)} {run.state} {load_run_row(run)['words']}".casefold()
     return all(word in text for word in words)

@@ -13,9 +13,9 @@ from ensemble.wording import escaping
 from ensemble.wording.runs import groups as words
 from ensemble.wording.runs.groups import GroupStanding
 
-MAX_LISTED_GROUPS = 4  # groups that are shown a line each; more are summed up in one, until that is opened
+_MAX_LISTED_GROUPS = 4  # groups that are shown a line each; more are summed up in one, until that is opened
 ROW_HEIGHT_PX, MAX_ROWS = 35, 12
-COLUMN_WIDTHS = {"group": 60, "members": 80, "state": 290, "where": 190, "speed": 150}
+_COLUMN_WIDTHS = {"group": 60, "members": 80, "state": 290, "where": 190, "speed": 150}
 
 
 def show_run_groups(run: runs.Run, prefix: str = "") -> None:
@@ -34,19 +34,19 @@ def show_run_groups(run: runs.Run, prefix: str = "") -> None:
         return
     with st.container(key=f"{prefix}groups", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            if few := len(every) <= MAX_LISTED_GROUPS:
+            if few := len(every) <= _MAX_LISTED_GROUPS:
                 lines = "  \n".join(escaping.escape_markdown(words.describe_group(standing)) for standing in every)
                 st.caption(lines, width="stretch")
-            is_open = not few and show_groups_fold(run, every, prefix)
+            is_open = not few and _show_groups_fold(run, every, prefix)
             st.space("stretch")  # What changes with each look does not push the toggle about.
             wanted = widget_state.draw_widget(st.toggle, "The end of a group's log", key=f"{prefix}groups_log")
         if is_open:
-            show_groups_table(every)
+            _show_groups_table(every)
         if wanted:
-            show_group_log(every, prefix)
+            _show_group_log(every, prefix)
 
 
-def show_groups_fold(run: runs.Run, every: Sequence[GroupStanding], prefix: str) -> bool:
+def _show_groups_fold(run: runs.Run, every: Sequence[GroupStanding], prefix: str) -> bool:
     """The line that sums many groups up, and whether a person has opened it."""
     is_open = tab.unfolded_groups_run_id == run.id
     # A button, for an expander with another label is another expander, and would close.
@@ -55,18 +55,18 @@ def show_groups_fold(run: runs.Run, every: Sequence[GroupStanding], prefix: str)
         type="tertiary",
         icon=f":material/{'expand_more' if is_open else 'chevron_right'}:",
         key=f"{prefix}groups_fold",
-        on_click=unfold_run_groups,
+        on_click=_unfold_run_groups,
         args=("" if is_open else run.id,),
     )
     return is_open
 
 
-def unfold_run_groups(run_id: str) -> None:
+def _unfold_run_groups(run_id: str) -> None:
     """Callback: list the groups of this run, or of none."""
     tab.unfolded_groups_run_id = run_id
 
 
-def show_groups_table(every: Sequence[GroupStanding]) -> None:
+def _show_groups_table(every: Sequence[GroupStanding]) -> None:
     """A row for each group."""
     groups = [standing.group for standing in every]
     rows = {
@@ -81,11 +81,11 @@ def show_groups_table(every: Sequence[GroupStanding]) -> None:
         hide_index=True,
         height=ROW_HEIGHT_PX * (min(len(every), MAX_ROWS) + 1) + 3,
         alt="What each group of the run is doing, where, and how fast",
-        column_config={name: st.column_config.Column(width=COLUMN_WIDTHS[name]) for name in rows},
+        column_config={name: st.column_config.Column(width=_COLUMN_WIDTHS[name]) for name in rows},
     )
 
 
-def show_group_log(every: Sequence[GroupStanding], prefix: str) -> None:
+def _show_group_log(every: Sequence[GroupStanding], prefix: str) -> None:
     """The last lines of one group's log, for who looks at them."""
     # One that failed is what is looked for.
     order = sorted(every, key=lambda standing: standing.activity != "failed")

@@ -30,28 +30,28 @@ from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 from ensemble.wording.runs.networks import format_memory
 
-REFRESH_INTERVAL_S, UNREAD_INTERVAL_S = 2.0, 0.4
+REFRESH_INTERVAL_S, _UNREAD_INTERVAL_S = 2.0, 0.4
 ROW_HEIGHT_PX, MAX_ROWS = 35, 10
 
 
 def show_runs_overview() -> None:
     """All runs; looks again by itself while one is active, or is still to be read."""
-    live = get_runs_refresh_interval(loaders.list_cached_runs())
-    st.fragment(refresh_runs_overview, run_every=live)(live)
+    live = _get_runs_refresh_interval(loaders.list_cached_runs())
+    st.fragment(_refresh_runs_overview, run_every=live)(live)
 
 
-def get_runs_refresh_interval(every: Sequence[runs.Run]) -> float | None:
+def _get_runs_refresh_interval(every: Sequence[runs.Run]) -> float | None:
     """After how many seconds the list is drawn again; None where it stays as it is."""
     if tab.unread_error_count:
-        return UNREAD_INTERVAL_S
+        return _UNREAD_INTERVAL_S
     return REFRESH_INTERVAL_S if any(run.active for run in every) else None
 
 
-def refresh_runs_overview(was_live: float | None) -> None:
+def _refresh_runs_overview(was_live: float | None) -> None:
     """The body of `show_runs_overview`, drawn again after `was_live` seconds."""
     with guard_page():
         every = loaders.list_cached_runs()
-        if not every or get_runs_refresh_interval(every) != was_live:
+        if not every or _get_runs_refresh_interval(every) != was_live:
             st.rerun()
         disk_quota.show_quota_warning()
         run_actions.show_run_action_result()
@@ -59,12 +59,12 @@ def refresh_runs_overview(was_live: float | None) -> None:
         if best := summary.describe_best_runs(every):
             st.caption(f"Highest test accuracy: {best}.")
         listed_runs = filters.filter_listed_runs(every, selection.get_selected_run_ids())
-        if names := show_runs_table(listed_runs):
-            show_runs_table_footer(listed_runs, every, names)
-        show_selected_runs(every, [run.id for run in listed_runs])
+        if names := _show_runs_table(listed_runs):
+            _show_runs_table_footer(listed_runs, every, names)
+        _show_selected_runs(every, [run.id for run in listed_runs])
         show_unreadable_runs()
-        show_leftovers()
-        if get_runs_refresh_interval(every) != was_live:
+        _show_leftovers()
+        if _get_runs_refresh_interval(every) != was_live:
             st.rerun()  # More is to be read, or all is.
 
 
@@ -80,7 +80,7 @@ def show_unreadable_runs() -> None:
             st.text(why)
 
 
-def show_leftovers() -> None:
+def _show_leftovers() -> None:
     """What killed imports and deletes left: said, with a button that removes it."""
     if not (leftovers := loaders.list_old_leftovers()):
         return
@@ -90,15 +90,15 @@ def show_leftovers() -> None:
         icon=":material/cleaning_services:",
     )
     if not rights.describe_missing_right(Action.DELETE):
-        st.button("Remove them", key="runs_leftovers", on_click=remove_shown_leftovers, args=(size,))
+        st.button("Remove them", key="runs_leftovers", on_click=_remove_shown_leftovers, args=(size,))
 
 
-def remove_shown_leftovers(size: str) -> None:
-    """Remove what `show_leftovers` tells of."""
+def _remove_shown_leftovers(size: str) -> None:
+    """Remove what `_show_leftovers` tells of."""
     run_actions.attempt_run_action(remove_leftovers, f"{size} freed.")
 
 
-def show_selected_runs(every: Sequence[runs.Run], listed: Sequence[str]) -> None:
+def _show_selected_runs(every: Sequence[runs.Run], listed: Sequence[str]) -> None:
     """What can be done with the run that is ticked, or with those that are."""
     wanted = selection.get_selected_run_ids()
     if not wanted:
@@ -111,7 +111,7 @@ def show_selected_runs(every: Sequence[runs.Run], listed: Sequence[str]) -> None
     runs_by_id = {run.id: run for run in every}
     chosen_runs = [runs_by_id[run_id] for run_id in wanted if run_id in runs_by_id]
     if len(wanted) == 1:
-        return show_run_from_address(wanted[0], every)
+        return _show_run_from_address(wanted[0], every)
     if gone := len(wanted) - len(chosen_runs):
         are = "is" if gone == 1 else "are"
         st.warning(
@@ -124,7 +124,7 @@ def show_selected_runs(every: Sequence[runs.Run], listed: Sequence[str]) -> None
         selection.show_selection_panel(chosen_runs, listed, every)
 
 
-def show_run_from_address(wanted: str, every: Sequence[runs.Run]) -> None:
+def _show_run_from_address(wanted: str, every: Sequence[runs.Run]) -> None:
     """The run that the address names, and what can be done with it."""
     chosen = next((run for run in every if run.id == wanted), None)
     if chosen:
@@ -135,7 +135,7 @@ def show_run_from_address(wanted: str, every: Sequence[runs.Run]) -> None:
         st.warning(escaping.escape_markdown(error), icon=":material/link_off:")
 
 
-def show_runs_table(listed_runs: Sequence[runs.Run]) -> list[str]:
+def _show_runs_table(listed_runs: Sequence[runs.Run]) -> list[str]:
     """The table, of which what is ticked goes into the address; its columns, none without runs."""
     tab.unread_error_count = 0
     if not listed_runs:
@@ -172,7 +172,7 @@ def show_runs_table(listed_runs: Sequence[runs.Run]) -> list[str]:
     return names
 
 
-def show_runs_table_footer(listed_runs: Sequence[runs.Run], every: Sequence[runs.Run], names: list[str]) -> None:
+def _show_runs_table_footer(listed_runs: Sequence[runs.Run], every: Sequence[runs.Run], names: list[str]) -> None:
     """Under the table: its columns, its file, and the way to all with the tag that is looked for.
 
     Args:

@@ -29,21 +29,21 @@ def show_run_action_panel(run: runs.Run, every: Sequence[runs.Run]) -> None:
       every: all runs: those that share a tag with it.
     """
     with st.container(border=True, key="run_actions"):
-        show_run_title(run)
+        _show_run_title(run)
         if deletion.is_deletion_requested(RUN_SCREEN, run):
             deletion.show_delete_confirmation(
                 RUN_SCREEN, run, lambda act: run_actions.attempt_run_action(act, f"Deleted {format_run_name(run)}.")
             )
         else:
-            show_run_buttons(run)
-            show_baseline_controls(run, every)
+            _show_run_buttons(run)
+            _show_baseline_controls(run, every)
         groups.show_run_groups(run, "run_")
         show_name_and_note(run)
         tag_editor.show_tag_editor([run], every)
         run_panel.show_citation_panel(run)
 
 
-def show_run_title(run: runs.Run) -> None:
+def _show_run_title(run: runs.Run) -> None:
     """Which run it is."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         run_panel.show_run_name_and_state(run, run.state)
@@ -52,7 +52,7 @@ def show_run_title(run: runs.Run) -> None:
         st.caption(escaping.escape_markdown(run.message))
 
 
-def show_run_links(run: runs.Run) -> None:
+def _show_run_links(run: runs.Run) -> None:
     """The ways to its screens."""
     for path, label, icon in (
         ("pages/train.py", "Open its curves", ":material/show_chart:"),
@@ -61,7 +61,7 @@ def show_run_links(run: runs.Run) -> None:
         st.page_link(path, label=label, icon=icon, query_params=address.RUN.build_query(run.id), width="content")
 
 
-def show_baseline_controls(run: runs.Run, every: Sequence[runs.Run]) -> None:
+def _show_baseline_controls(run: runs.Run, every: Sequence[runs.Run]) -> None:
     """The pin of its dataset's baseline, and the ways to runs that it can be compared with."""
     pinned = read_baseline(run.config.dataset) == run.id
     data = escaping.escape_markdown(run.data.title)
@@ -71,7 +71,7 @@ def show_baseline_controls(run: runs.Run, every: Sequence[runs.Run]) -> None:
             icon=":material/keep_off:" if pinned else ":material/keep:",
             key="run_pin",
             type="tertiary",
-            on_click=pin_baseline,
+            on_click=_pin_baseline,
             args=(run.config.dataset, None if pinned else run.id),
             **rights.build_control_arguments(
                 Action.CHANGE, help="Compare measures other runs on this data against it."
@@ -80,7 +80,7 @@ def show_baseline_controls(run: runs.Run, every: Sequence[runs.Run]) -> None:
         compare_links.show_run_compare_links(run, every)
 
 
-def pin_baseline(dataset: str, run_id: str | None) -> None:
+def _pin_baseline(dataset: str, run_id: str | None) -> None:
     """Callback: this run, or none, is the baseline of its dataset."""
     text = "Pinned: others on its data are compared with it." if run_id else "Unpinned."
     run_actions.attempt_run_action(lambda: write_baseline(dataset, run_id), text)
@@ -95,7 +95,7 @@ def show_name_and_note(run: StoredJob) -> None:
         max_chars=MAX_NAME_LENGTH,
         placeholder=format_run_name(run),
         key=(key := f"name_of_{run.id}"),
-        on_change=rename_single_run,
+        on_change=_rename_single_run,
         args=(run, key),
         **rights.build_control_arguments(
             Action.CHANGE, run.path, help="Saved when you leave the box. If empty, the run is named after its settings."
@@ -108,13 +108,13 @@ def show_name_and_note(run: StoredJob) -> None:
         key=(key := f"note_of_{run.id}"),
         height=100,
         placeholder="What you tried, and the result",
-        on_change=save_run_note,
+        on_change=_save_run_note,
         args=(run, key),
         **rights.build_control_arguments(Action.CHANGE, run.path, help="Saved when you leave the box."),
     )
 
 
-def rename_single_run(run: StoredJob, key: str) -> None:
+def _rename_single_run(run: StoredJob, key: str) -> None:
     """Callback: keep the name."""
     name, before = widget_state.get_widget_value(key), read_run_name(run.path)
     if name == ("" if before == run.id else before):
@@ -122,7 +122,7 @@ def rename_single_run(run: StoredJob, key: str) -> None:
     run_actions.attempt_run_action(lambda: write_run_name(run.id, name), "Name saved.")
 
 
-def save_run_note(run: StoredJob, key: str) -> None:
+def _save_run_note(run: StoredJob, key: str) -> None:
     """Callback: keep the note."""
     text = widget_state.get_widget_value(key)
     if text.strip() == read_run_note(run):
@@ -130,10 +130,10 @@ def save_run_note(run: StoredJob, key: str) -> None:
     run_actions.attempt_run_action(lambda: write_run_note(run.id, text), "Note saved.")
 
 
-def show_run_buttons(run: runs.Run) -> None:
+def _show_run_buttons(run: runs.Run) -> None:
     """Open, stop or resume, and the first question before deleting."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        show_run_links(run)
+        _show_run_links(run)
         report_download.show_report_download([run], "run_one_file")
         take_away.show_take_away(run)
         st.space("stretch")
@@ -144,16 +144,16 @@ def show_run_buttons(run: runs.Run) -> None:
                 "Resume",
                 icon=":material/resume:",
                 key="run_resume",
-                on_click=resume_single_run,
+                on_click=_resume_single_run,
                 args=(run.id,),
                 **rights.build_control_arguments(Action.CHANGE, run.path, disabled=not run.can_resume),
             )
         deletion.show_delete_button(RUN_SCREEN, run)
-    if reason := describe_disabled_run_action(run):
+    if reason := _describe_disabled_run_action(run):
         st.caption(reason)
 
 
-def describe_disabled_run_action(run: runs.Run) -> str:
+def _describe_disabled_run_action(run: runs.Run) -> str:
     """Why a button is disabled, in a sentence; "" when none is."""
     if why := rights.describe_missing_right(Action.DELETE, run.path):
         return escaping.escape_markdown(why)
@@ -169,6 +169,6 @@ def describe_disabled_run_action(run: runs.Run) -> str:
     }.get(run.state, "")
 
 
-def resume_single_run(run_id: str) -> None:
+def _resume_single_run(run_id: str) -> None:
     """Callback: go on where the run ended."""
     run_actions.attempt_run_action(lambda: runs.resume_run(run_id), "Resumed: it goes on from its last checkpoint.")

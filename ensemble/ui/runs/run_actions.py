@@ -14,7 +14,7 @@ from ensemble.wording import escaping, formats
 
 def attempt_run_action(action: Callable[[], Any], text: str) -> bool:
     """Do it; what came of it is told at the next drawing. Whether it was done."""
-    problem = try_run_action(action)
+    problem = _try_run_action(action)
     loaders.forget_runs()
     tab.runs_message = ("error", problem) if problem else ("done", text)
     return not problem
@@ -30,7 +30,7 @@ def attempt_for_each_run(
       action: what is done, given an id.
       describe_success: what to tell where it was done to all, given how many there are.
     """
-    problems = [problem for run_id in ids if (problem := try_run_action(partial(action, run_id)))]
+    problems = [problem for run_id in ids if (problem := _try_run_action(partial(action, run_id)))]
     loaders.forget_runs()
     if not problems:
         tab.runs_message = "done", describe_success(len(ids))
@@ -42,7 +42,7 @@ def attempt_for_each_run(
     return not problems
 
 
-def try_run_action(action: Callable[[], Any]) -> str:
+def _try_run_action(action: Callable[[], Any]) -> str:
     """Does it; "" where that went well, else why not in a sentence."""
     try:
         action()

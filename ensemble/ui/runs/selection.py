@@ -21,8 +21,8 @@ from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import format_unique_run_name
 
-MAX_NAMED_RUNS = 3  # runs in a sentence
-MAX_RESUMED_RUNS = 8  # each that is resumed is a process, which waits for its turn
+_MAX_NAMED_RUNS = 3  # runs in a sentence
+_MAX_RESUMED_RUNS = 8  # each that is resumed is a process, which waits for its turn
 
 
 def get_selected_run_ids() -> tuple[str, ...]:
@@ -67,15 +67,15 @@ def show_selection_panel(chosen: Sequence[runs.Run], listed: Collection[str], ev
       every: all runs.
     """
     with st.container(border=True, key="runs_ticked"):
-        show_selection_title(chosen, listed)
+        _show_selection_title(chosen, listed)
         if tab.runs_to_delete == tuple(run.id for run in chosen):
-            show_runs_delete_confirmation(chosen)
+            _show_runs_delete_confirmation(chosen)
         else:
-            show_selection_buttons(chosen)
+            _show_selection_buttons(chosen)
         tag_editor.show_tag_editor(chosen, every)
 
 
-def show_selection_title(chosen: Sequence[runs.Run], listed: Collection[str]) -> None:
+def _show_selection_title(chosen: Sequence[runs.Run], listed: Collection[str]) -> None:
     """How many they are, how many of them the filters hide, and how to have none ticked."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(f"{formats.format_count(len(chosen), 'run')} ticked", anchor=False, width="content")
@@ -86,7 +86,7 @@ def show_selection_title(chosen: Sequence[runs.Run], listed: Collection[str]) ->
         st.button("Untick all", key="runs_untick", type="tertiary", on_click=set_selected_runs, args=((),))
 
 
-def show_selection_buttons(chosen: Sequence[runs.Run]) -> None:
+def _show_selection_buttons(chosen: Sequence[runs.Run]) -> None:
     """Compare, stop, resume, a file, and the first question before deleting."""
     active = [run for run in chosen if run.active]
     resumable = [run.id for run in chosen if run.can_resume]
@@ -95,51 +95,51 @@ def show_selection_buttons(chosen: Sequence[runs.Run]) -> None:
         st.space("stretch")
         show_runs_csv_button(chosen, "runs_ticked_csv", "ticked")
         st.button(
-            format_counted_verb("Stop", len(active)),
+            _format_counted_verb("Stop", len(active)),
             icon=":material/stop:",
             key="runs_stop",
-            on_click=stop_selected_runs,
+            on_click=_stop_selected_runs,
             args=(tuple(run.id for run in active),),
             **rights.build_control_arguments(
                 Action.STOP, disabled=not active, help="Their progress is kept, and they can be resumed."
             ),
         )
         st.button(
-            format_counted_verb("Resume", len(resumable)),
+            _format_counted_verb("Resume", len(resumable)),
             icon=":material/resume:",
             key="runs_resume",
-            on_click=resume_selected_runs,
+            on_click=_resume_selected_runs,
             args=(tuple(resumable),),
             **rights.build_control_arguments(
                 Action.CHANGE,
-                disabled=not 0 < len(resumable) <= MAX_RESUMED_RUNS,
+                disabled=not 0 < len(resumable) <= _MAX_RESUMED_RUNS,
                 help="Those that were stopped or failed go on, each from its last checkpoint: at "
-                f"most {MAX_RESUMED_RUNS} at once.",
+                f"most {_MAX_RESUMED_RUNS} at once.",
             ),
         )
         destructive_buttons.show_destructive_button(
             "Delete…",
             key="runs_delete",
-            on_click=request_runs_deletion,
+            on_click=_request_runs_deletion,
             args=(tuple(run.id for run in chosen),),
             **rights.build_control_arguments(Action.DELETE, disabled=len(active) == len(chosen)),
         )
-    if reason := describe_disabled_selection_action(chosen, resumable):
+    if reason := _describe_disabled_selection_action(chosen, resumable):
         st.caption(reason)
 
 
-def format_counted_verb(verb: str, count: int) -> str:
+def _format_counted_verb(verb: str, count: int) -> str:
     """What a button does and to how many: "Stop 2"; "Stop" where there is none."""
     return f"{verb} {count:,}" if count else verb
 
 
-def describe_disabled_selection_action(chosen: Sequence[runs.Run], resumable: Sequence[str]) -> str:
+def _describe_disabled_selection_action(chosen: Sequence[runs.Run], resumable: Sequence[str]) -> str:
     """Why a button is disabled, in a sentence or several; "" when none is."""
     parts = []
     if len(chosen) > compare_links.MAX_COMPARED_RUNS:
         parts.append(compare_links.describe_compare_limit(len(chosen)))
-    if len(resumable) > MAX_RESUMED_RUNS:
-        parts.append(f"Resume takes at most {MAX_RESUMED_RUNS} at once: tick fewer.")
+    if len(resumable) > _MAX_RESUMED_RUNS:
+        parts.append(f"Resume takes at most {_MAX_RESUMED_RUNS} at once: tick fewer.")
     if all(run.active for run in chosen):
         parts.append("Active runs cannot be deleted: stop them first.")
     return " ".join(parts)
@@ -166,49 +166,49 @@ def show_runs_csv_button(listed_runs: Sequence[runs.Run], key: str, which: str) 
     )
 
 
-def show_runs_delete_confirmation(chosen: Sequence[runs.Run]) -> None:
+def _show_runs_delete_confirmation(chosen: Sequence[runs.Run]) -> None:
     """The second question before deleting, with the count; who is active is named and stays."""
     active = [run for run in chosen if run.active]
     going = tuple(run.id for run in chosen if run not in active)
     which = formats.format_count(len(going), "run")
     question = f"Delete {which} with all curves, predictions and checkpoints? " if going else ""
     st.warning(
-        f"{question}{describe_undeletable_runs(active)}{'This cannot be undone.' if going else ''}",
+        f"{question}{_describe_undeletable_runs(active)}{'This cannot be undone.' if going else ''}",
         icon=":material/delete_forever:",
     )
     with st.container(horizontal=True):
         if going:
             destructive_buttons.show_confirmation_button(
-                f"Delete {which} for good", key="runs_delete_sure", on_click=delete_selected_runs, args=(going,)
+                f"Delete {which} for good", key="runs_delete_sure", on_click=_delete_selected_runs, args=(going,)
             )
-        st.button("Keep them", key="runs_keep", on_click=request_runs_deletion, args=((),))
+        st.button("Keep them", key="runs_keep", on_click=_request_runs_deletion, args=((),))
 
 
-def describe_undeletable_runs(active: Sequence[runs.Run]) -> str:
+def _describe_undeletable_runs(active: Sequence[runs.Run]) -> str:
     """Which runs are not deleted, and why, in Markdown; "" for none."""
     if not active:
         return ""
-    names = ", ".join(f"“{escaping.escape_markdown(format_unique_run_name(run))}”" for run in active[:MAX_NAMED_RUNS])
-    more = f" and {len(active) - MAX_NAMED_RUNS:,} more" if len(active) > MAX_NAMED_RUNS else ""
+    names = ", ".join(f"“{escaping.escape_markdown(format_unique_run_name(run))}”" for run in active[:_MAX_NAMED_RUNS])
+    more = f" and {len(active) - _MAX_NAMED_RUNS:,} more" if len(active) > _MAX_NAMED_RUNS else ""
     if len(active) == 1:
         return f"{names} is active and stays: stop it first. "
     return f"{names}{more} are active and stay: stop them first. "
 
 
-def request_runs_deletion(wanted: tuple[str, ...]) -> None:
+def _request_runs_deletion(wanted: tuple[str, ...]) -> None:
     """Callback: the first press on Delete, or Keep them."""
     tab.runs_to_delete = wanted
 
 
-def delete_selected_runs(going: Sequence[str]) -> None:
+def _delete_selected_runs(going: Sequence[str]) -> None:
     """Callback: the second press."""
-    request_runs_deletion(())
+    _request_runs_deletion(())
     left = [run_id for run_id in get_selected_run_ids() if run_id not in going]
     run_actions.attempt_for_each_run(going, runs.delete_run, lambda n: f"Deleted {formats.format_count(n, 'run')}.")
-    set_selected_runs([*left, *(run_id for run_id in going if has_run(run_id))])
+    set_selected_runs([*left, *(run_id for run_id in going if _has_run(run_id))])
 
 
-def has_run(run_id: str) -> bool:
+def _has_run(run_id: str) -> bool:
     """Whether there is such a run."""
     try:
         return bool(runs.find_run(run_id))
@@ -216,13 +216,13 @@ def has_run(run_id: str) -> bool:
         return False
 
 
-def stop_selected_runs(active: Sequence[str]) -> None:
+def _stop_selected_runs(active: Sequence[str]) -> None:
     """Callback: ask all of them to stop."""
     run_actions.attempt_for_each_run(
         active, runs.request_run_stop, lambda n: f"Asked {formats.format_count(n, 'run')} to stop."
     )
 
 
-def resume_selected_runs(resumable: Sequence[str]) -> None:
+def _resume_selected_runs(resumable: Sequence[str]) -> None:
     """Callback: all of them go on where they ended."""
     run_actions.attempt_for_each_run(resumable, runs.resume_run, lambda n: f"Resumed {formats.format_count(n, 'run')}.")

@@ -15,7 +15,7 @@ from ensemble.wording.run_names import format_dataset_name, format_run_name
 from ensemble.wording.verdicts import chance_level, selection_basis
 
 MAX_NAMED_DATASETS = 3  # more would be a wall of words above the table
-WINNER_BASES = {
+_WINNER_BASES = {
     "test": "the highest of several flatters: expect less on new images",
     "validation": selection_basis.CHOSEN_ON_VALIDATION,
 }
@@ -46,7 +46,7 @@ def describe_best_runs(every: Sequence[runs.Run]) -> str:
     for dataset in registry.list_dataset_names() if trained else ():
         if dataset not in recent:
             continue
-        if best_run := find_best_run(trained.get(dataset, ())):
+        if best_run := _find_best_run(trained.get(dataset, ())):
             run, on = best_run
             share = formats.format_percent(run.status.best_ensemble_test_accuracy, run.data.test_size)
             name = format_run_name(run)
@@ -55,13 +55,13 @@ def describe_best_runs(every: Sequence[runs.Run]) -> str:
             title = escaping.escape_markdown(run.data.title)
             basis = on if len(trained[dataset]) > 1 else ""  # of one run nothing was chosen
             runs_by_basis.setdefault(basis, []).append(f"{title} {share} ({escaping.escape_markdown(name)})")
-    sentences = [" · ".join(each) + (f"; {WINNER_BASES[on]}" if on else "") for on, each in runs_by_basis.items()]
+    sentences = [" · ".join(each) + (f"; {_WINNER_BASES[on]}" if on else "") for on, each in runs_by_basis.items()]
     if sentences and (others := len(trained) - len(recent)):
         sentences.append(f"{formats.format_count(others, 'more dataset')}, trained on before: see the table")
     return ". ".join(sentences)
 
 
-def find_best_run(every: Sequence[runs.Run]) -> tuple[runs.Run, str] | None:
+def _find_best_run(every: Sequence[runs.Run]) -> tuple[runs.Run, str] | None:
     """The best of the runs on one dataset, and what it was chosen on: "validation" or "test".
 
     By the validation NLL where all of them have one, by the test accuracy otherwise.
@@ -82,10 +82,10 @@ def find_best_run(every: Sequence[runs.Run]) -> tuple[runs.Run, str] | None:
 
 def tabulate_runs_export(listed_runs: Sequence[runs.Run]) -> pd.DataFrame:
     """The runs with every setting and figure, as a program wants them: shares in [0, 1]."""
-    return pd.DataFrame([build_export_row(run) for run in listed_runs])
+    return pd.DataFrame([_build_export_row(run) for run in listed_runs])
 
 
-def build_export_row(run: runs.Run) -> dict[str, Any]:
+def _build_export_row(run: runs.Run) -> dict[str, Any]:
     """One run: what it is, what it reached, what it was asked."""
     status = run.status
     members = [share for share in status.member_test_accuracy if share is not None]

@@ -24,9 +24,9 @@ from ensemble.wording.run_names import format_run_name
 from ensemble.wording.runs import groups as groups_words
 from ensemble.wording.verdicts import chance_level
 
-NOTE_PREVIEW_LENGTH = 60
-PERCENT_COLUMNS, LOWER_IS_BETTER_COLUMNS = ("accuracy", "best", "last", "mean"), ("nll", "ece")
-MAX_CACHED_ROWS = 4096  # runs whose rows are remembered
+_NOTE_PREVIEW_LENGTH = 60
+_PERCENT_COLUMNS, _LOWER_IS_BETTER_COLUMNS = ("accuracy", "best", "last", "mean"), ("nll", "ece")
+_MAX_CACHED_ROWS = 4096  # runs whose rows are remembered
 
 # A run's row, with the run as it was read then and the version of its note: a list of a thousand
 # is drawn every two seconds while one of them goes on.
@@ -52,7 +52,7 @@ def tabulate_runs(
     ece = ece or {}
     late = {
         "name": format_run_name,
-        "done": lambda run: format_run_progress(run, line),
+        "done": lambda run: _format_run_progress(run, line),
         "state": chance_level.format_short_state,
         "baseline": lambda run: "pinned" if run.id in baselines else "",
         "ece": lambda run: ece.get(run.id),
@@ -64,12 +64,12 @@ def tabulate_runs(
         late_column = late.get(name)
         cells = [late_column(run) for run in listed_runs] if late_column else [row[name] for row in rows]
         # Where nobody has a number the column is one of numbers all the same, and sorts as such.
-        frame[name] = pd.Series(cells, frame.index, float if is_number_column(name) else None)
+        frame[name] = pd.Series(cells, frame.index, float if _is_number_column(name) else None)
     frame["id"] = [run.id for run in listed_runs]
     return frame
 
 
-def is_number_column(name: str) -> bool:
+def _is_number_column(name: str) -> bool:
     """Whether a column holds numbers."""
     return RUN_COLUMNS[name].kind == "number"
 
@@ -79,7 +79,7 @@ def load_run_row(run: runs.Run) -> dict[str, Any]:
     version = file_version(f"{run.path}/{NOTE}")
     cached = _row_cache.get(run.id)
     if cached is None or cached[0] is not run or cached[1] != version:
-        if len(_row_cache) >= MAX_CACHED_ROWS:
+        if len(_row_cache) >= _MAX_CACHED_ROWS:
             _row_cache.clear()
         cached = _row_cache[run.id] = run, version, build_run_row(run)
     return cached[2]
@@ -94,41 +94,41 @@ def build_run_row(run: runs.Run) -> dict[str, Any]:
     gain = (share - mean) * run.data.test_size if len(members) > 1 and share and mean else None
     note = read_run_note(run)
     return {
-        "accuracy": convert_to_percent(reported.accuracy),
-        "best": convert_to_percent(status.best_ensemble_test_accuracy),
-        "last": convert_to_percent(last),
-        "mean": convert_to_percent(mean) if len(members) > 1 else None,
+        "accuracy": _convert_to_percent(reported.accuracy),
+        "best": _convert_to_percent(status.best_ensemble_test_accuracy),
+        "last": _convert_to_percent(last),
+        "mean": _convert_to_percent(mean) if len(members) > 1 else None,
         "gain": None if gain is None else formats.round_half_away(gain),
         "nll": reported.nll,
         "time": status.seconds or None,
         "data": run.data.title,
-        **{name: format_run_setting_cell(run, name) for name in SETTING_COLUMNS},
+        **{name: _format_run_setting_cell(run, name) for name in SETTING_COLUMNS},
         "tags": ", ".join(run.tags),
         "settings": settings.summarize_run_settings(run.config),
         "made": datetime.fromtimestamp(status.created),
         "note": format_note_preview(note),
-        "words": build_search_text(run, note),
+        "words": _build_search_text(run, note),
     }
 
 
-def format_run_setting_cell(run: runs.Run, name: str) -> Any:
+def _format_run_setting_cell(run: runs.Run, name: str) -> Any:
     """A setting in its column; none where members differ in it, or where it is not known."""
     if run.training_config and name in run.training_config.member_values and f"{name}=" in run.training_config.vary:
         return None
     value = getattr(run.config, name, None)
     if isinstance(value, bool):
         return "yes" if value else ""
-    return value if value is not None or is_number_column(name) else ""
+    return value if value is not None or _is_number_column(name) else ""
 
 
-def build_search_text(run: runs.Run, note: str) -> str:
+def _build_search_text(run: runs.Run, note: str) -> str:
     """All the words by which a run can be found, but for its name and state."""
     search_words = (run.id, settings.summarize_run_settings(run.config), note, run.config.dataset, run.data.title)
     network = run.training_config.network if run.training_config else ""
     return " ".join([*search_words, network, *run.tags]).casefold()
 
 
-def convert_to_percent(share: float | None) -> float | None:
+def _convert_to_percent(share: float | None) -> float | None:
     """A share in [0, 1] in percent."""
     return None if share is None else 100 * share
 
@@ -136,10 +136,10 @@ def convert_to_percent(share: float | None) -> float | None:
 def format_note_preview(note: str) -> str:
     """The beginning of a note."""
     line = note.split("\n", 1)[0]
-    return line if len(line) <= NOTE_PREVIEW_LENGTH else line[: NOTE_PREVIEW_LENGTH - 1] + "…"
+    return line if len(line) <= _NOTE_PREVIEW_LENGTH else line[: _NOTE_PREVIEW_LENGTH - 1] + "…"
 
 
-def format_run_progress(run: runs.Run, line: Sequence[QueuedJob]) -> str:
+def _format_run_progress(run: runs.Run, line: Sequence[QueuedJob]) -> str:
     """How far a run is: "40 %", "3 of 10" epochs, or of one that waits "2 before it", "next".
 
     Of one of which not all groups are at work also that: "40 %, 2 of 4 groups".
@@ -167,10 +167,10 @@ def style_runs_table(frame: pd.DataFrame, sizes: Sequence[int]) -> "pd.io.format
       sizes: of the test set of each of its runs.
     """
     # Where less is better those without a figure come after the best, and not before it.
-    late = {name: np.inf for name in frame if name in LOWER_IS_BETTER_COLUMNS}
+    late = {name: np.inf for name in frame if name in _LOWER_IS_BETTER_COLUMNS}
     style = downloads.style_downloadable_table(frame.fillna(late))
-    numbers = [name for name in frame if name in RUN_COLUMNS and is_number_column(str(name))]
-    if shares := [name for name in numbers if name in PERCENT_COLUMNS]:
+    numbers = [name for name in frame if name in RUN_COLUMNS and _is_number_column(str(name))]
+    if shares := [name for name in numbers if name in _PERCENT_COLUMNS]:
         of_size = pd.Series(sizes, frame.index, dtype=int)
         for size, rows in frame.groupby(of_size).groups.items():
             style = style.format(
@@ -178,7 +178,7 @@ def style_runs_table(frame: pd.DataFrame, sizes: Sequence[int]) -> "pd.io.format
                 na_rep="–",
                 subset=(rows, shares),
             )
-    formatters = {name: RUN_COLUMNS[str(name)].formatter for name in numbers if name not in PERCENT_COLUMNS}
+    formatters = {name: RUN_COLUMNS[str(name)].formatter for name in numbers if name not in _PERCENT_COLUMNS}
     if formatters:  # pandas: without a formatter at all it would undo the others
         style = style.format(formatters, na_rep="–", subset=list(formatters))
     return style

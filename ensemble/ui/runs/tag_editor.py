@@ -24,8 +24,8 @@ def show_tag_editor(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> No
       chosen: one run or several; a tag that not all of them have says how many do.
       every: all runs: whose tags can be chosen from.
     """
-    counts = Counter(tag for run in chosen for tag in list_user_tags(run))
-    options = sorted({tag for run in every for tag in list_user_tags(run)} | set(counts))
+    counts = Counter(tag for run in chosen for tag in _list_user_tags(run))
+    options = sorted({tag for run in every for tag in _list_user_tags(run)} | set(counts))
     ids = tuple(run.id for run in chosen)
     # What the browser sends back are words, which change with what the runs have.
     fingerprint = f"{ids} {sorted(counts.items())} {tab.tag_failure_count}"
@@ -42,7 +42,7 @@ def show_tag_editor(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> No
         options,
         list(counts),
         key=key,
-        format_func=lambda tag: format_tag_count(tag, counts.get(tag, 0), len(ids)),
+        format_func=lambda tag: _format_tag_count(tag, counts.get(tag, 0), len(ids)),
         accept_new_options=True,
         placeholder="Choose a tag, or type a new one",
         on_change=save_tag_changes,
@@ -52,12 +52,12 @@ def show_tag_editor(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> No
     )
 
 
-def list_user_tags(run: runs.Run) -> list[str]:
+def _list_user_tags(run: runs.Run) -> list[str]:
     """The tags that people gave it: a sweep's own, by which it knows its trials, is no choice."""
     return [tag for tag in run.tags if not SWEEP_ID_PATTERN.fullmatch(tag)]
 
 
-def format_tag_count(tag: str, has: int, total: int) -> str:
+def _format_tag_count(tag: str, has: int, total: int) -> str:
     """A tag, and how many of the runs have it where some have and some have not."""
     return f"{tag} ({has} of {total})" if 0 < has < total else tag
 

@@ -29,13 +29,13 @@ HELP = (
     "judged on the test images first, which takes some seconds."
 )
 PAGE_TITLE = "A page that classifies"
-PAGE_GLOSS = (
+_PAGE_GLOSS = (
     "For somebody with a browser and nothing else: the report as one HTML file that opens offline, "
     "in which they draw, or open a picture, and every member answers."
 )
-OWN_NETWORK_OBSTACLE = "A network of your own cannot come along: take its weights."
+_OWN_NETWORK_OBSTACLE = "A network of your own cannot come along: take its weights."
 TIMEOUT_S = 1800.0
-FOLDER_NAMES = {"folder": "predict", "tensorboard": "tensorboard"}
+_FOLDER_NAMES = {"folder": "predict", "tensorboard": "tensorboard"}
 # One at a time: each has a process of its own, which wants the processor and memory.
 _turn = threading.Lock()
 
@@ -49,11 +49,11 @@ def show_take_away(run: runs.Run) -> None:
     with st.popover(LABEL, icon=":material/output:", type="tertiary", key="run_take_away"):
         st.caption(HELP)
         for export_format in EXPORT_FORMATS.values():
-            show_format_button(run, export_format, describe_obstacle(export_format, own))
-        show_page_export_button(run, OWN_NETWORK_OBSTACLE if own else "")
+            _show_format_button(run, export_format, _describe_obstacle(export_format, own))
+        _show_page_export_button(run, _OWN_NETWORK_OBSTACLE if own else "")
 
 
-def describe_obstacle(export_format: ExportFormat, own: bool) -> str:
+def _describe_obstacle(export_format: ExportFormat, own: bool) -> str:
     """Why a run does not fit into a form, or the form is not to be had here; "" where it is.
 
     Args:
@@ -61,14 +61,14 @@ def describe_obstacle(export_format: ExportFormat, own: bool) -> str:
       own: whether the run's network is a person's own.
     """
     if own and not export_format.takes_own_networks:
-        return OWN_NETWORK_OBSTACLE
+        return _OWN_NETWORK_OBSTACLE
     return escaping.escape_markdown(describe_missing_packages(export_format.name, export_format.packages, EXPORT))
 
 
-def show_format_button(run: runs.Run, export_format: ExportFormat, obstacle: str) -> None:
+def _show_format_button(run: runs.Run, export_format: ExportFormat, obstacle: str) -> None:
     """The button of one form; the file is made when it is pressed, or `obstacle` says why not."""
     run_id, name = run.id, export_format.name
-    show_file_button(
+    _show_file_button(
         run,
         export_format.title,
         gloss=export_format.gloss,
@@ -80,13 +80,13 @@ def show_format_button(run: runs.Run, export_format: ExportFormat, obstacle: str
     )
 
 
-def show_page_export_button(run: runs.Run, obstacle: str) -> None:
+def _show_page_export_button(run: runs.Run, obstacle: str) -> None:
     """The button of the report whose members answer, made when that is pressed, or why not."""
     run_id = run.id
-    show_file_button(
+    _show_file_button(
         run,
         PAGE_TITLE,
-        gloss=PAGE_GLOSS,
+        gloss=_PAGE_GLOSS,
         make_bytes=lambda: make_page_bytes(run_id),
         suffix=".html",
         media_type="text/html",
@@ -95,7 +95,7 @@ def show_page_export_button(run: runs.Run, obstacle: str) -> None:
     )
 
 
-def show_file_button(
+def _show_file_button(
     run: runs.Run,
     title: str,
     gloss: str,
@@ -136,12 +136,12 @@ def make_export_bytes(run_id: str, format_name: str) -> bytes:
     """What `ensemble export` writes, a folder as a ZIP; where that fails, a text that says why."""
     export_format = EXPORT_FORMATS[format_name]
     with _turn, tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"{FOLDER_NAMES.get(format_name, 'export')}{export_format.suffix}")
+        path = Path(folder, f"{_FOLDER_NAMES.get(format_name, 'export')}{export_format.suffix}")
         try:
             export_in_process(run_id, path, format_name)
         except EnsembleError as error:
             return f"Error: {error}\n".encode()
-        return zip_folder(path) if path.is_dir() else path.read_bytes()
+        return _zip_folder(path) if path.is_dir() else path.read_bytes()
 
 
 def make_page_bytes(run_id: str) -> bytes:
@@ -161,7 +161,7 @@ def make_page_bytes(run_id: str) -> bytes:
         return path.read_bytes()
 
 
-def zip_folder(folder: Path) -> bytes:
+def _zip_folder(folder: Path) -> bytes:
     """The files of a folder as a ZIP, in a folder of its name."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:

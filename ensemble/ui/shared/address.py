@@ -18,8 +18,8 @@ from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
 
 T = TypeVar("T")
-MAX_NUMBER = 99_999_999
-NumberPair = tuple[int, int]
+_MAX_NUMBER = 99_999_999
+_NumberPair = tuple[int, int]
 
 
 def parse_whole_number(text: str | None) -> int | None:
@@ -75,7 +75,7 @@ class TextParameter(QueryParameter[str | None]):
         return text or None
 
 
-class OptionalIntParameter(QueryParameter[int | None]):
+class _OptionalIntParameter(QueryParameter[int | None]):
     """A whole number that has no default: None where there is none."""
 
     def parse(self, text: str | None) -> int | None:
@@ -89,7 +89,7 @@ class OptionalIntParameter(QueryParameter[int | None]):
 
 
 @dataclass(frozen=True)
-class BoundedIntParameter(QueryParameter[int]):
+class _BoundedIntParameter(QueryParameter[int]):
     """A whole number with a default and bounds, which it is brought within."""
 
     default: int
@@ -103,7 +103,7 @@ class BoundedIntParameter(QueryParameter[int]):
 
 
 @dataclass(frozen=True)
-class ChoiceParameter(QueryParameter[str]):
+class _ChoiceParameter(QueryParameter[str]):
     """One of a few words; the first of them is the default."""
 
     options: tuple[str, ...]
@@ -113,10 +113,10 @@ class ChoiceParameter(QueryParameter[str]):
         return text if text in self.options and text is not None else self.options[0]
 
 
-class PairParameter(QueryParameter[NumberPair | None]):
+class PairParameter(QueryParameter[_NumberPair | None]):
     """Two whole numbers, such as "4-9"; None for none."""
 
-    def parse(self, text: str | None) -> NumberPair | None:
+    def parse(self, text: str | None) -> _NumberPair | None:
         """Both numbers."""
         first, _, second = (text or "").partition("-")
         pair = parse_whole_number(first), parse_whole_number(second)
@@ -140,16 +140,16 @@ class ListParameter(QueryParameter[tuple[str, ...]]):
 
 
 # Whatever the screen: the run or regression it is about, and the epoch, the last if None.
-RUN, SOLVE, EPOCH = TextParameter("run"), TextParameter("solve"), OptionalIntParameter("epoch")
+RUN, SOLVE, EPOCH = TextParameter("run"), TextParameter("solve"), _OptionalIntParameter("epoch")
 
 # Which test images are shown: of which kind and class, in which order, from which place on;
 # and the one that is open.
 SHOW, CLASS, ORDER = (
-    ChoiceParameter("show", EXAMPLE_FILTERS),
-    OptionalIntParameter("class"),
-    ChoiceParameter("order", EXAMPLE_ORDERS),
+    _ChoiceParameter("show", EXAMPLE_FILTERS),
+    _OptionalIntParameter("class"),
+    _ChoiceParameter("order", EXAMPLE_ORDERS),
 )
-FIRST, DIGIT = BoundedIntParameter("first", 0, 0, MAX_NUMBER), OptionalIntParameter("digit")
+FIRST, DIGIT = _BoundedIntParameter("first", 0, 0, _MAX_NUMBER), _OptionalIntParameter("digit")
 
 # Inspect: its view, and which of two it is. What is chosen in a view has its words there, in
 # `ensemble.views`; those that other screens have as well are here too.
@@ -162,11 +162,11 @@ VIEW, MEASURE, PICTURE, FIGURE = (
 KEEP = TextParameter("keep")
 # To pass on what is unsure or to answer with a set; the share of conformal sets that may miss the
 # label, in per cent, and the kind of sets: these two also on Predictions and Classify.
-MODE, MISS, SETS = TextParameter("mode"), TextParameter("miss"), ChoiceParameter("sets", METHODS)
+MODE, MISS, SETS = TextParameter("mode"), TextParameter("miss"), _ChoiceParameter("sets", METHODS)
 # The kind of corruption and how much of it, and the image that is corrupted.
-KIND, AMOUNT, NUMBER = (TextParameter("kind"), TextParameter("amount"), OptionalIntParameter("number"))
+KIND, AMOUNT, NUMBER = (TextParameter("kind"), TextParameter("amount"), _OptionalIntParameter("number"))
 # Another run to compare with, its epoch, and which of the differences.
-WITH, WITH_EPOCH, SIDE = (TextParameter("with"), OptionalIntParameter("with_epoch"), TextParameter("side"))
+WITH, WITH_EPOCH, SIDE = (TextParameter("with"), _OptionalIntParameter("with_epoch"), TextParameter("side"))
 
 # Compare: the runs, or what they have in common; the settings that part them into groups, and the
 # run or group that all others are compared with. What is brushed is called KEEP there.
@@ -174,42 +174,42 @@ RUNS, TAG, SWEEP = ListParameter("runs"), TextParameter("tag"), TextParameter("s
 BY, BASELINE = ListParameter("by"), TextParameter("baseline")
 # How many per cent of the runs, the best; of the curves whose and of which images, over what, with
 # which band, on which log axes; of the table which rows; the axes of the pictures.
-TOP, WHO, SPLITS = (BoundedIntParameter("top", 100, 1, 100), TextParameter("who"), ListParameter("splits"))
+TOP, WHO, SPLITS = (_BoundedIntParameter("top", 100, 1, 100), TextParameter("who"), ListParameter("splits"))
 OVER, BAND, LOG, LOGS = (TextParameter("over"), TextParameter("band"), ListParameter("log"), ListParameter("logs"))
 ROWS, COLUMNS, AXES = TextParameter("rows"), TextParameter("columns"), ListParameter("axes")
 X, Y, COLOR = TextParameter("x"), TextParameter("y"), TextParameter("color")
 
 # Runs: the columns of its table, and whether the trials of sweeps stand in it.
-FIELDS, TRIALS = ListParameter("fields"), ChoiceParameter("trials", ("folded", "shown"))
+FIELDS, TRIALS = ListParameter("fields"), _ChoiceParameter("trials", ("folded", "shown"))
 
 # Plan: what may be spent, in passes of one member over the training images; what is shown below the
 # map; two plans, members and epochs each, the second of another run where `WITH` names one; and
 # whether Train shows it.
 BUDGET, PLANS, PLAN, AGAINST = (
-    OptionalIntParameter("budget"),
+    _OptionalIntParameter("budget"),
     TextParameter("plans"),
     PairParameter("plan"),
     PairParameter("against"),
 )
-CHEAPER = ChoiceParameter("cheaper", ("no", "yes"))
+CHEAPER = _ChoiceParameter("cheaper", ("no", "yes"))
 
 # Data: the dataset that is chosen, and the upload that is looked at.
 DATASET, UPLOAD = TextParameter("data"), TextParameter("upload")
 
 # Why: the image, and which of its steps. On every screen: whether terms of the trade are hidden.
 IMAGE, STEP, TERMS = (
-    OptionalIntParameter("image"),
-    BoundedIntParameter("step", 1, 1, 5),
-    ChoiceParameter("terms", ("shown", "hidden")),
+    _OptionalIntParameter("image"),
+    _BoundedIntParameter("step", 1, 1, 5),
+    _ChoiceParameter("terms", ("shown", "hidden")),
 )
 
 # Labels: whose labels are gone through, or "pool" for images that have none yet.
-SPLIT = ChoiceParameter("split", ("test", "training", "pool"))
+SPLIT = _ChoiceParameter("split", ("test", "training", "pool"))
 # Of images without labels: which pool, and which experiment.
 POOL, LEARNING = TextParameter("pool"), TextParameter("learning")
 
 # Classify: the way in, the detail, and how many of 100 real digits may be rejected.
-INPUT, DETAIL, REFUSE = (TextParameter("input"), TextParameter("detail"), BoundedIntParameter("refuse", 3, 1, 50))
+INPUT, DETAIL, REFUSE = (TextParameter("input"), TextParameter("detail"), _BoundedIntParameter("refuse", 3, 1, 50))
 
 
 def get_query_parameters() -> dict[str, str]:

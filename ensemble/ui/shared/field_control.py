@@ -13,8 +13,8 @@ import streamlit as st
 from ensemble.settings import list_setting_choices
 from ensemble.ui.shared import widget_state
 
-MAX_SLIDER_VALUE = 100  # over a longer range a slider moves by more than one value at a time
-FRACTION_STEP = 0.5  # of a slider over numbers with a fraction
+_MAX_SLIDER_VALUE = 100  # over a longer range a slider moves by more than one value at a time
+_FRACTION_STEP = 0.5  # of a slider over numbers with a fraction
 
 
 def draw_field_control(
@@ -62,7 +62,7 @@ def draw_field_control(
         return widget_state.draw_widget(st.text_input, label, **about)
     kind: type[int] | type[float] = int if isinstance(field.default, int) else float
     low, high = kind(field.metadata["low"]), kind(field.metadata["high"])
-    width = kind(step or (1 if kind is int else FRACTION_STEP))
-    if typed or high > MAX_SLIDER_VALUE:
+    width = kind(step or (1 if kind is int else _FRACTION_STEP))
+    if typed or high > _MAX_SLIDER_VALUE:
         return widget_state.draw_widget(st.number_input, label, low, high, step=width, **about)
     return widget_state.draw_widget(st.slider, label, low, high, step=width, **about)

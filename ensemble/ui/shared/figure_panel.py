@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 # What its menu offers besides the table, by the word in the buttons' keys; see `frame.figure_menu`.
-SAVE_OPTIONS = {
+_SAVE_OPTIONS = {
     "png": ("Save as PNG", ":material/image:"),
     "svg": ("Save as SVG", ":material/shape_line:"),
     "pdf": ("Save as PDF", ":material/picture_as_pdf:"),
@@ -62,18 +62,18 @@ def show_figure_panel(
     """
     with st.container(horizontal=True, gap="small", key=f"{key}_sees"):
         st.markdown(plain_words.apply_plain_wording(sees), help=help, width="stretch")
-        show_figure_menu(key, name, title, table, format_figure_caption(job, title, epoch) if job else "")
+        _show_figure_menu(key, name, title, table, format_figure_caption(job, title, epoch) if job else "")
     return st.plotly_chart(
         figure,
         key=key,
         alt=alt,
-        config=build_figure_toolbar_config(name, on_select, selection_mode),
+        config=_build_figure_toolbar_config(name, on_select, selection_mode),
         on_select=on_select,
         selection_mode=tuple(selection_mode),
     )
 
 
-def build_figure_toolbar_config(name: str, on_select: OnSelect, selection_mode: Iterable[str]) -> dict[str, Any]:
+def _build_figure_toolbar_config(name: str, on_select: OnSelect, selection_mode: Iterable[str]) -> dict[str, Any]:
     """What the toolbar offers: how to choose points, if one can.
 
     Its button for the picture is there too, but hidden by the page's style: the menu presses it.
@@ -91,7 +91,7 @@ def build_figure_toolbar_config(name: str, on_select: OnSelect, selection_mode: 
     }
 
 
-def show_figure_menu(key: str, name: str, title: str, table: "Callable[[], pd.DataFrame]", caption: str = "") -> None:
+def _show_figure_menu(key: str, name: str, title: str, table: "Callable[[], pd.DataFrame]", caption: str = "") -> None:
     """The picture as a file or to be pasted, at a size for paper or slides; its figures as a table.
 
     Args:
@@ -105,7 +105,7 @@ def show_figure_menu(key: str, name: str, title: str, table: "Callable[[], pd.Da
     with menu, st.container(gap=None):
         st.html(figure_menu.render_menu_options(key, title, caption or f"{title} · {format_program_version()}"))
         with st.container(horizontal=True, gap=None, key=f"{key}_saves"):
-            for word, (label, icon) in SAVE_OPTIONS.items():
+            for word, (label, icon) in _SAVE_OPTIONS.items():
                 # Pressed in the browser: Streamlit hears of it only where no script runs.
                 st.button(label, icon=icon, key=f"figure_{word}_{key}", type="tertiary")
             st.download_button(

@@ -27,7 +27,7 @@ from ensemble.storage.folders import runs_folder
 from ensemble.storage.records.jsonl_tail import JsonlTail
 from ensemble.ui.jobs import job_screen
 
-WATCHED_RUN_TTL_S = 1.0
+_WATCHED_RUN_TTL_S = 1.0
 
 
 def get_file_version(path: Path) -> tuple[int, int]:
@@ -40,7 +40,7 @@ def get_file_version(path: Path) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class WatchedRun(runs.Run):
+class _WatchedRun(runs.Run):
     """A run whose worker is looked for once, however often a page asks for its state."""
 
     @functools.cached_property
@@ -64,10 +64,10 @@ def find_watched_run(run_id: str) -> runs.Run:
     return _read_watched_run(str(folder), version, run_id)
 
 
-@st.cache_resource(max_entries=24, ttl=WATCHED_RUN_TTL_S, show_spinner=False)
-def _read_watched_run(folder: str, version: tuple[Any, ...], run_id: str) -> WatchedRun:
+@st.cache_resource(max_entries=24, ttl=_WATCHED_RUN_TTL_S, show_spinner=False)
+def _read_watched_run(folder: str, version: tuple[Any, ...], run_id: str) -> _WatchedRun:
     run = runs.find_run(run_id)
-    return WatchedRun(**{field.name: getattr(run, field.name) for field in fields(run)})
+    return _WatchedRun(**{field.name: getattr(run, field.name) for field in fields(run)})
 
 
 def load_run_history(run: runs.Run) -> list[dict[str, Any]]:

@@ -152,7 +152,7 @@ def draw_page(page: str, main: Callable[[], None]) -> None:
     redirect_through_app()
     if tab.current_page != page:
         del tab.current_page
-    show_page_title(page)
+    _show_page_title(page)
     drawer.close_drawer_after_use(page)
     reconnection.redraw_after_reconnection()
     figure_menu.install_figure_menus(theme.build_page_palette(LIGHT), theme.build_page_palette(DARK))
@@ -163,7 +163,7 @@ def draw_page(page: str, main: Callable[[], None]) -> None:
     tab.current_page = page
 
 
-def show_page_title(page: str) -> None:
+def _show_page_title(page: str) -> None:
     """The page's name as its first heading: on a phone in the bar on top, else for readers alone.
 
     Args:

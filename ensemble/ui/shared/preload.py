@@ -13,9 +13,9 @@ from ensemble import runs
 from ensemble.errors import EnsembleError
 from ensemble.jobs.warm_worker import is_warm_worker_enabled
 
-READING_TIME_S = 3.0
+_READING_TIME_S = 3.0
 # The screens that take longest to come up for the first time, and what they draw with.
-HEAVY_MODULES = (
+_HEAVY_MODULES = (
     "pandas",
     "pyarrow",
     "plotly.graph_objects",
@@ -34,18 +34,18 @@ HEAVY_MODULES = (
 def start_preload() -> threading.Thread:
     """The thread that imports, started once for each server."""
     gc.freeze()  # What Streamlit and the first page have imported; see `freeze_loaded_objects`.
-    thread = threading.Thread(target=import_heavy_modules, name="imports", daemon=True)
+    thread = threading.Thread(target=_import_heavy_modules, name="imports", daemon=True)
     if is_warm_worker_enabled(os.environ):  # As with the warm worker: who wants none gets nothing ready.
         thread.start()
     return thread
 
 
-def import_heavy_modules() -> None:
+def _import_heavy_modules() -> None:
     """Import one after the other, when no run is on its way to its first curve."""
-    for name in HEAVY_MODULES:
-        time.sleep(READING_TIME_S if name == HEAVY_MODULES[0] else 0.05)
-        while is_run_launching():
-            time.sleep(READING_TIME_S)
+    for name in _HEAVY_MODULES:
+        time.sleep(_READING_TIME_S if name == _HEAVY_MODULES[0] else 0.05)
+        while _is_run_launching():
+            time.sleep(_READING_TIME_S)
         importlib.import_module(name)
     freeze_loaded_objects()
 
@@ -60,7 +60,7 @@ def freeze_loaded_objects() -> None:
     gc.freeze()
 
 
-def is_run_launching() -> bool:
+def _is_run_launching() -> bool:
     """Whether a run is about to train."""
     with contextlib.suppress(EnsembleError, OSError):
         return any(run.active and run.state != "training" for run in runs.list_runs())

@@ -21,14 +21,14 @@ def show_run_advice(run: runs.Run) -> None:
     ):
         st.caption(f":material/person_off: {escaping.escape_markdown(warning)}")
     if run.state in chance_level.ENDED_STATES:
-        show_chance_warning(run)
+        _show_chance_warning(run)
         if run.message:
             st.info(escaping.escape_markdown(run.message), icon=":material/info:")
     elif run.state == "stopped":
         warning = run.message or "Progress is kept: resume it, or launch a new run."
         st.caption(escaping.escape_markdown(warning))
     elif run.state == "diverged":
-        show_divergence_advice(run)
+        _show_divergence_advice(run)
     elif run.state == "failed":
         job_panel.show_job_ending(run)
 
@@ -44,7 +44,7 @@ def show_predictions_link(run: runs.Run) -> None:
         )
 
 
-def show_chance_warning(run: runs.Run) -> None:
+def _show_chance_warning(run: runs.Run) -> None:
     """It is no better than guessing, or some of its members are: why, and what to try."""
     if warning := chance_level.describe_guessing(run):
         st.warning(escaping.escape_markdown(warning), icon=":material/casino:")
@@ -52,19 +52,19 @@ def show_chance_warning(run: runs.Run) -> None:
             return
         st.caption(escaping.escape_markdown(chance_level.explain_run_chance_level(run, config)))
         if rate := chance_level.suggest_learning_rate(config, run.status.step):
-            show_other_rate_button(config, rate)
+            _show_other_rate_button(config, rate)
 
 
-def show_divergence_advice(run: runs.Run) -> None:
+def _show_divergence_advice(run: runs.Run) -> None:
     """The loss ran away: a lower rate is the usual cure, one press away."""
     guard.show_error_message(run.message or "The loss diverged to infinity.", ":material/trending_up:")
     config = runs.require_training_config(run)
     if "learning_rate" in member_settings.collect_varied_settings(config):  # another one would change nothing
         return
-    show_other_rate_button(config, max(0.00001, float(f"{config.learning_rate / 3:.0e}")))
+    _show_other_rate_button(config, max(0.00001, float(f"{config.learning_rate / 3:.0e}")))
 
 
-def show_other_rate_button(config: EnsembleConfig, rate: float) -> None:
+def _show_other_rate_button(config: EnsembleConfig, rate: float) -> None:
     """A button that sets up the same run with this learning rate."""
     st.button(
         f"Set up the same run with learning rate {settings.format_slider_value(rate)}",

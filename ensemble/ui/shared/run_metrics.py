@@ -31,17 +31,17 @@ def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
                 show_mean_gain_metric(reported, info)
         elif run.active:
             st.metric(
-                format_accuracy_label(run.config.members, info),
+                _format_accuracy_label(run.config.members, info),
                 "–",
                 width="content",
                 help="Appears after the first epoch.",
             )
-        show_time_metric(run)
+        _show_time_metric(run)
     if last and reported:
-        show_best_epoch(run, reported, last)
+        _show_best_epoch(run, reported, last)
 
 
-def format_accuracy_label(members: int, info: DatasetEntry) -> str:
+def _format_accuracy_label(members: int, info: DatasetEntry) -> str:
     """What the accuracy is of, and on what."""
     who = "Ensemble" if members > 1 else "Accuracy"
     return f"{who} on {formats.format_count(info.test_size, f'test {info.noun}')}"
@@ -53,7 +53,7 @@ def show_test_accuracy_metric(last: dict[str, Any], info: DatasetEntry) -> None:
     value = formats.format_percent(share, info.test_size)
     margin = formats.format_wilson_interval(share, info.test_size) if share is not None else ""
     st.metric(
-        format_accuracy_label(len(last["test_accuracy"]), info),
+        _format_accuracy_label(len(last["test_accuracy"]), info),
         f"{value} {margin}",
         width="content",
         help="The members' probabilities are averaged, and the likeliest class counts. Beside it "
@@ -77,7 +77,7 @@ def show_mean_gain_metric(last: dict[str, Any], info: DatasetEntry) -> None:
     )
 
 
-def show_time_metric(run: runs.Run) -> None:
+def _show_time_metric(run: runs.Run) -> None:
     """The time left while it trains, else the time it took; in a cluster's queue apart."""
     status = run.status
     if waited := groups_words.compute_queue_seconds(run):
@@ -103,7 +103,7 @@ def show_time_metric(run: runs.Run) -> None:
         )
 
 
-def show_best_epoch(run: runs.Run, reported: dict[str, Any], last: dict[str, Any]) -> None:
+def _show_best_epoch(run: runs.Run, reported: dict[str, Any], last: dict[str, Any]) -> None:
     """The best epoch, where an earlier one was better than the last, and than guessing.
 
     Args:

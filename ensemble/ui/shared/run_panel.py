@@ -97,13 +97,13 @@ def show_run_header(run: runs.Run, has_try_link: bool = True) -> None:
         st.caption("Settings", width="content", help=full)
         st.space("stretch")
         if has_try_link:
-            show_try_link(run)
+            _show_try_link(run)
         report_download.show_report_download([run], "run_one_file")
         plain_words.show_terms_control()
         job_picker.show_job_picker(RUN_SCREEN, run)
 
 
-def show_try_link(run: runs.Run) -> None:
+def _show_try_link(run: runs.Run) -> None:
     """The way to draw for the members, where they are kept and know what pens write."""
     if not run.data.is_mnist_like or not list_parameter_epochs(run.path):
         return

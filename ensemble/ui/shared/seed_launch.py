@@ -17,12 +17,12 @@ from ensemble.ui.sign_in import rights
 from ensemble.wording import formats
 
 SEEDS_PER_SETTING = 3
-MAX_LAUNCHED_RUNS = 12
-ERROR_KEY = "seed_launch"
+_MAX_LAUNCHED_RUNS = 12
+_ERROR_KEY = "seed_launch"
 
 
 @dataclass(frozen=True)
-class SeedPlan:
+class _SeedPlan:
     """The runs that there are of some settings, and those that are missing.
 
     Attributes:
@@ -36,7 +36,7 @@ class SeedPlan:
     seconds: float | None
 
 
-def plan_seed_runs(compared: Sequence[runs.Run], every: Sequence[runs.Run]) -> SeedPlan | None:
+def plan_seed_runs(compared: Sequence[runs.Run], every: Sequence[runs.Run]) -> _SeedPlan | None:
     """What is missing of the settings of these runs; None where one was not trained here."""
     existing: list[runs.Run] = []
     missing: list[EnsembleConfig] = []
@@ -58,7 +58,7 @@ def plan_seed_runs(compared: Sequence[runs.Run], every: Sequence[runs.Run]) -> S
         missing += list_missing_seeds(run.training_config, set(by_seed), count)
         if seconds is not None:
             seconds = seconds + run.status.seconds * max(0, count) if run.status.seconds else None
-    return SeedPlan(tuple(existing), tuple(missing), seconds)
+    return _SeedPlan(tuple(existing), tuple(missing), seconds)
 
 
 def list_missing_seeds(config: EnsembleConfig, existing: set[int], count: int) -> list[EnsembleConfig]:
@@ -82,7 +82,7 @@ def show_seed_launch(compared: Sequence[runs.Run], key: str) -> None:
     """
     show_launch_problem()
     plan = plan_seed_runs(compared, loaders.list_cached_runs())
-    if plan is None or len(plan.missing) > MAX_LAUNCHED_RUNS:
+    if plan is None or len(plan.missing) > _MAX_LAUNCHED_RUNS:
         return
     if plan.missing:
         time = f", about {formats.format_duration(plan.seconds)}" if plan.seconds else ""
@@ -112,7 +112,7 @@ def show_seed_launch(compared: Sequence[runs.Run], key: str) -> None:
 
 def show_launch_problem() -> None:
     """Why the last press could not launch all seeds: told once."""
-    if problem := tab.job_error.pop(ERROR_KEY):
+    if problem := tab.job_error.pop(_ERROR_KEY):
         guard.show_error_message(f"Not all seeds could be launched: {problem}")
 
 
@@ -127,6 +127,6 @@ def launch_seed_runs(configs: Sequence[EnsembleConfig], placement: Placement | N
             if config not in there:
                 runs.launch_run(config, placement)
     except EnsembleError as error:
-        tab.job_error[ERROR_KEY] = str(error)
+        tab.job_error[_ERROR_KEY] = str(error)
     finally:
         loaders.forget_runs()

@@ -35,28 +35,28 @@ from ensemble.ui.sign_in.middleware import SignInMiddleware
 
 # Of a page nothing comes from elsewhere, and nobody else frames it. Streamlit's own pages need
 # styles and programs within them, and figures programs that are made while they are drawn.
-CONTENT_SECURITY_POLICY = (
+_CONTENT_SECURITY_POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' data: blob:; "
     "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
 )
-SECURITY_HEADERS = {
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+_SECURITY_HEADERS = {
+    "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
     "X-Frame-Options": "SAMEORIGIN",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
 }
 # Tells nothing but "ok", to whatever looks whether the server lives.
-HEALTH_PATH = "/_stcore/health"
+_HEALTH_PATH = "/_stcore/health"
 # How long a closed tab's state is kept where files are few: a connection that is lost for longer
 # begins anew.
-CLOSED_TAB_TTL_S = 10
-RESERVED_FILES = 32  # open files: for pages, and for `forget_closed_tabs`
-WEBSOCKET_PATH = "/_stcore/stream"
-FEW_FILES_MESSAGE = (
+_CLOSED_TAB_TTL_S = 10
+_RESERVED_FILES = 32  # open files: for pages, and for `forget_closed_tabs`
+_WEBSOCKET_PATH = "/_stcore/stream"
+_FEW_FILES_MESSAGE = (
     "The system allows this server {limit:,} open files, enough for about {tabs:,} browser tabs at once: "
     "for more, raise the limit (`ulimit -Hn`, or the service's own setting) and start it again."
 )
-TOO_FEW_FILES_MESSAGE = (
+_TOO_FEW_FILES_MESSAGE = (
     "The system allows this server {limit:,} open files, too few for its pages to open: raise the "
     "limit (`ulimit -Hn`, or the service's own setting) and start it again."
 )
@@ -81,7 +81,7 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     if few := raise_tab_limit():
         logging.getLogger("ensemble").warning(few)
         app.state["forgetting"] = asyncio.create_task(forget_closed_tabs(app))
-    threading.Thread(target=prepare_first_worker, name="warm worker", daemon=True).start()
+    threading.Thread(target=_prepare_first_worker, name="warm worker", daemon=True).start()
     if not st.get_option("server.headless"):
         # Streamlit opens the browser itself only for a script without middleware.
         threading.Timer(0.5, webbrowser.open, [build_server_url()]).start()
@@ -90,7 +90,7 @@ async def lifespan(app: App) -> AsyncIterator[None]:
         await asyncio.to_thread(launch.stop_children)
 
 
-def prepare_first_worker() -> None:
+def _prepare_first_worker() -> None:
     """Have a process ready for a first run: it imports while a browser starts and draws a page.
 
     Not where there may be accelerators, of which it might take memory that somebody else needs, nor
@@ -107,7 +107,7 @@ async def forget_closed_tabs(app: ASGIApp) -> None:
     It does so whenever a tab is closed, and else never: so one is opened and closed.
     """
     name = next((host.replace("*", "any") for host in st.get_option("server.allowedHosts")), "localhost")
-    path = add_base_path(WEBSOCKET_PATH)
+    path = add_base_path(_WEBSOCKET_PATH)
     scope: Scope = {
         "type": "websocket",
         "asgi": {"version": "3.0"},
@@ -150,10 +150,10 @@ def raise_tab_limit() -> str:
     if limit is None or not open_files.is_file_limit_low(limit):
         return ""
     # Those that were closed give theirs back sooner then.
-    if st.get_option("server.disconnectedSessionTTL") > CLOSED_TAB_TTL_S:
-        config.set_option("server.disconnectedSessionTTL", CLOSED_TAB_TTL_S)
+    if st.get_option("server.disconnectedSessionTTL") > _CLOSED_TAB_TTL_S:
+        config.set_option("server.disconnectedSessionTTL", _CLOSED_TAB_TTL_S)
     tabs = open_files.estimate_served_tabs(limit)
-    return (FEW_FILES_MESSAGE if tabs else TOO_FEW_FILES_MESSAGE).format(limit=limit, tabs=tabs)
+    return (_FEW_FILES_MESSAGE if tabs else _TOO_FEW_FILES_MESSAGE).format(limit=limit, tabs=tabs)
 
 
 def build_server_url() -> str:
@@ -174,14 +174,14 @@ def add_base_path(path: str) -> str:
 
 
 class SecurityMiddleware:
-    """Refuses a Host that is not in `server.allowedHosts`; adds `SECURITY_HEADERS` to answers."""
+    """Refuses a Host that is not in `server.allowedHosts`; adds `_SECURITY_HEADERS` to answers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, as ASGI has it."""
-        if scope["type"] == "websocket" and scope["client"] and not has_free_open_files():
+        if scope["type"] == "websocket" and scope["client"] and not _has_free_open_files():
             # The browser tries again by itself, until others are closed.
             return await send({"type": "websocket.close", "code": 1013})
         headers = Headers(scope=scope) if scope["type"] in ("http", "websocket") else Headers()
@@ -192,21 +192,21 @@ class SecurityMiddleware:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(SECURITY_HEADERS)
+                MutableHeaders(scope=message).update(_SECURITY_HEADERS)
             await send(message)
 
         answer = self._app
-        if scope["path"] != add_base_path(HEALTH_PATH) and not is_host_allowed(headers.get("host", "")):
+        if scope["path"] != add_base_path(_HEALTH_PATH) and not is_host_allowed(headers.get("host", "")):
             answer = PlainTextResponse("This name is not among server.allowedHosts.\n", 400)
         await answer(scope, receive, send_with_headers)
 
 
-def has_free_open_files() -> bool:
+def _has_free_open_files() -> bool:
     """Whether another tab leaves open files enough for what is served already."""
     if not raise_tab_limit():
         return True
     left = open_files.count_free_files()
-    return left is None or left > RESERVED_FILES
+    return left is None or left > _RESERVED_FILES
 
 
 def is_origin_allowed(headers: Headers) -> bool:

@@ -45,7 +45,7 @@ SLIDER_VALUES = {
 # Settings whose name alone says too little.
 SETTING_TITLES = {"vary": "Differs by member", "adversarial": "Adversarial step"}
 # What 0 groups are on the slider.
-AUTOMATIC_GROUPS = "as is fastest"
+_AUTOMATIC_GROUPS = "as is fastest"
 
 
 def format_setting_key(name: str) -> str:
@@ -86,7 +86,7 @@ def select_run_setting(name: str, **more: Any) -> Any:
     """
     about: dict[str, Any] = {}
     if values := list_slider_steps(name):
-        about = {"steps": values, "format_func": functools.partial(format_slider_option, name)}
+        about = {"steps": values, "format_func": functools.partial(_format_slider_option, name)}
     return draw_field_control(
         RUN_FIELDS[name], format_setting_key(name), format_setting_title(name), **{**about, **more}
     )
@@ -97,9 +97,9 @@ def format_slider_value(value: float) -> str:
     return formats.format_plain_number(value)
 
 
-def format_slider_option(name: str, value: float) -> str:
+def _format_slider_option(name: str, value: float) -> str:
     """A value on the slider: as `format_slider_value`, but in words where it is no number."""
-    return AUTOMATIC_GROUPS if (name, value) == ("groups", 0) else format_slider_value(value)
+    return _AUTOMATIC_GROUPS if (name, value) == ("groups", 0) else format_slider_value(value)
 
 
 def get_run_setting(name: str) -> Any:
@@ -146,7 +146,7 @@ def summarize_run_settings(config: EnsembleConfig | ImportedConfig) -> str:
         [
             *first,
             f"rate {member_settings.format_run_setting(config, 'learning_rate')}",
-            summarize_training_settings(config),
+            _summarize_training_settings(config),
         ]
     )
 
@@ -156,10 +156,10 @@ def summarize_unnamed_settings(config: EnsembleConfig | ImportedConfig) -> str:
     if isinstance(config, ImportedConfig):
         epochs = f"{formats.format_count(config.epochs, 'epoch')} of " if config.epochs > 1 else ""
         return f"{epochs}predictions made elsewhere"
-    return summarize_training_settings(config)
+    return _summarize_training_settings(config)
 
 
-def summarize_training_settings(config: EnsembleConfig) -> str:
+def _summarize_training_settings(config: EnsembleConfig) -> str:
     """Momentum, epochs, batch and seed, and of the other settings those that are not as usual.
 
     At the end the whole name of a network of one's own, of which a run's name has but a part.
@@ -174,7 +174,7 @@ def summarize_training_settings(config: EnsembleConfig) -> str:
     if "weight_decay" in member_settings.collect_varied_settings(config):
         parts.append(f"weight decay {member_settings.format_run_setting(config, 'weight_decay')}")
         del values["weight_decay"]
-    return " · ".join([*parts, *list_changed_run_settings(values), *own])
+    return " · ".join([*parts, *_list_changed_run_settings(values), *own])
 
 
 def describe_changed_run_controls() -> str:
@@ -183,7 +183,7 @@ def describe_changed_run_controls() -> str:
         name: widget_state.get_widget_value(format_setting_key(name), None)
         for name in (*SUMMARY_FIELDS, "seed", "vary")
     }
-    changed = list_changed_run_settings(held)
+    changed = _list_changed_run_settings(held)
     if held["seed"]:
         changed.insert(0, f"seed {held['seed']}")
     if held["vary"]:
@@ -191,7 +191,7 @@ def describe_changed_run_controls() -> str:
     return ", ".join(changed)
 
 
-def list_changed_run_settings(values: dict[str, Any]) -> list[str]:
+def _list_changed_run_settings(values: dict[str, Any]) -> list[str]:
     """Of those that a summary does not always name, the ones set and not at their default."""
     return [
         describe_run_setting(name, values[name])

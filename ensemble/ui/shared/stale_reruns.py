@@ -13,7 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 MAX_MESSAGE_BYTES = 100_000  # of the two kinds that are looked for; others may be longer
-PRESS_LIMIT_S = 20.0  # after which a timer may ask again, whatever is still being drawn
+_PRESS_LIMIT_S = 20.0  # after which a timer may ask again, whatever is still being drawn
 
 
 class PageReruns:
@@ -34,7 +34,7 @@ class PageReruns:
         Args:
           content: the message, as Streamlit's protocol has it; None or another one is none.
         """
-        message = parse_message(BackMsg(), content)
+        message = _parse_message(BackMsg(), content)
         if not isinstance(message, BackMsg) or not message.HasField("rerun_script"):
             return False
         asked = message.rerun_script
@@ -48,13 +48,13 @@ class PageReruns:
 
     def is_press_unanswered(self) -> bool:
         """Whether something that a person did is still being answered."""
-        return self._pressed_at is not None and time.monotonic() - self._pressed_at < PRESS_LIMIT_S
+        return self._pressed_at is not None and time.monotonic() - self._pressed_at < _PRESS_LIMIT_S
 
     def note_answer(self, content: bytes | None) -> None:
         """Note what the server tells the browser: a page that begins, and the end of a drawing."""
         if content is None or len(content) > MAX_MESSAGE_BYTES:
             return
-        message = parse_message(ForwardMsg(), content)
+        message = _parse_message(ForwardMsg(), content)
         if not isinstance(message, ForwardMsg):
             return
         if message.HasField("new_session"):
@@ -71,7 +71,7 @@ class PageReruns:
             self._pressed_at = None
 
 
-def parse_message(message: BackMsg | ForwardMsg, content: bytes | None) -> object:
+def _parse_message(message: BackMsg | ForwardMsg, content: bytes | None) -> object:
     """The message, filled from its bytes; None where they are no such message."""
     if content is None:
         return None

@@ -10,7 +10,7 @@ import streamlit as st
 from ensemble.figures.palette import DARK, LIGHT, Palette
 
 # A palette's colours by the names of Streamlit's options.
-COLOR_OPTIONS = {
+_COLOR_OPTIONS = {
     "ink": "textColor",
     "ground": "backgroundColor",
     "panel": "secondaryBackgroundColor",
@@ -28,6 +28,6 @@ def build_page_palette(usual: Palette) -> Palette:
     """The page's colours in the theme of this palette, as whoever runs the app has set them."""
     colors = {
         name: str(st.get_option(f"theme.{usual.mode}.{option}") or getattr(usual, name))
-        for name, option in COLOR_OPTIONS.items()
+        for name, option in _COLOR_OPTIONS.items()
     }
     return Palette(usual.mode, **colors)

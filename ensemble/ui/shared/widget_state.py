@@ -66,7 +66,7 @@ def draw_widget(widget: Callable[..., Any], *arguments: Any, key: str, **options
     if name not in given and key in st.session_state and not is_pending(key):
         held = get_widget_value(key)
         if can_hold(held, given):
-            options[name] = find_option_index(held, given) if name == "index" else held
+            options[name] = _find_option_index(held, given) if name == "index" else held
     return widget(*arguments, key=key, **options)
 
 
@@ -87,7 +87,7 @@ def can_hold(held: Any, given: Mapping[str, Any]) -> bool:
     return all((low is None or one >= low) and (high is None or one <= high) for one in several)
 
 
-def find_option_index(held: Any, given: Mapping[str, Any]) -> int:
+def _find_option_index(held: Any, given: Mapping[str, Any]) -> int:
     """The place of what is chosen among the options; 0 where it was typed by hand."""
     options = list(given["options"])
     return options.index(held) if held in options else 0

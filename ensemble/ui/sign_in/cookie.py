@@ -12,7 +12,7 @@ from typing import Any
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 
-COOKIE_NAME = "_streamlit_user"
+_COOKIE_NAME = "_streamlit_user"
 _CHUNKS_PATTERN = re.compile(r"chunks-([1-9][0-9]?)")
 
 
@@ -33,10 +33,10 @@ def parse_cookie_claims(cookies: Mapping[str, str], secret: str, origin: str, mo
         return str(content)
 
     try:
-        text = load_cookie_part(COOKIE_NAME)
+        text = load_cookie_part(_COOKIE_NAME)
         if match := _CHUNKS_PATTERN.fullmatch(text):
             count = int(match[1])
-            text = "".join(load_cookie_part(f"{COOKIE_NAME}_{number}") for number in range(1, count + 1))
+            text = "".join(load_cookie_part(f"{_COOKIE_NAME}_{number}") for number in range(1, count + 1))
         claims = json.loads(text)
     except (KeyError, BadData, ValueError):
         return {}

@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-PUBLIC_MESSAGES = {"rerun_script", "stop_script", "app_heartbeat"}
-PAGE_OPERATIONS = {"deferred_file", "dataframe_chunk"}  # a download made when it is asked for, a table
+_PUBLIC_MESSAGES = {"rerun_script", "stop_script", "app_heartbeat"}
+_PAGE_OPERATIONS = {"deferred_file", "dataframe_chunk"}  # a download made when it is asked for, a table
 
 
 def is_message_allowed(content: bytes | None, admitted: bool) -> bool:
@@ -29,10 +29,10 @@ def is_message_allowed(content: bytes | None, admitted: bool) -> bool:
     except Exception:  # protobuf's own, whose package is none of what this one requires
         return True
     message_kind = message.WhichOneof("type")
-    if message_kind in PUBLIC_MESSAGES or not admitted:
-        return message_kind in PUBLIC_MESSAGES
+    if message_kind in _PUBLIC_MESSAGES or not admitted:
+        return message_kind in _PUBLIC_MESSAGES
     operation = message.backend_operation_request.WhichOneof("payload")
-    return message_kind == "file_urls_request" or operation in PAGE_OPERATIONS
+    return message_kind == "file_urls_request" or operation in _PAGE_OPERATIONS
 
 
 def build_leave_message() -> bytes:

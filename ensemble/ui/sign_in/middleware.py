@@ -22,28 +22,28 @@ from ensemble.ui.sign_in import uploads, visitors
 from ensemble.ui.sign_in.messages import build_leave_message, is_message_allowed
 from ensemble.ui.sign_in.visitor_tabs import VisitorTab, VisitorTabs, find_visitor_address
 
-SIGN_IN_FIRST = "Sign in first: open this server's page in a browser.\n"
-NOT_SHARED = f"This server is for its own machine alone. To let others in, {SIGN_IN_ADVICE}.\n"
-TOO_MANY_UPLOADS = "You have uploaded many files within a minute: wait for one, then go on.\n"
-UPLOAD_MEMORY_EXCEEDED = (
+_SIGN_IN_FIRST = "Sign in first: open this server's page in a browser.\n"
+_NOT_SHARED = f"This server is for its own machine alone. To let others in, {SIGN_IN_ADVICE}.\n"
+_TOO_MANY_UPLOADS = "You have uploaded many files within a minute: wait for one, then go on.\n"
+_UPLOAD_MEMORY_EXCEEDED = (
     "What you have uploaded takes all the memory that one person may have here: take files out, or "
     "close the tabs that they are in, then go on.\n"
 )
-INVALID_CALLBACK = "This is not an answer from a sign-in provider: open this server's page, and sign in from there.\n"
-CROSS_SITE_LOGOUT = "Another site asked to sign you out: do that on this server's page, if you want to.\n"
-LOGOUT_PATH, UPLOAD_PATH = "/auth/logout", "/_stcore/upload_file/"
-CALLBACK_PATH = "/oauth2callback"
-CONTROL_CHARACTERS = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")  # in UTF-8
+_INVALID_CALLBACK = "This is not an answer from a sign-in provider: open this server's page, and sign in from there.\n"
+_CROSS_SITE_LOGOUT = "Another site asked to sign you out: do that on this server's page, if you want to.\n"
+_LOGOUT_PATH, _UPLOAD_PATH = "/auth/logout", "/_stcore/upload_file/"
+_CALLBACK_PATH = "/oauth2callback"
+_CONTROL_CHARACTERS = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")  # in UTF-8
 # What tells nothing of what is here: Streamlit's own files, the pages' empty frame (one for all),
 # and the way to the provider and back.
-PUBLIC_PATHS = re.compile(
+_PUBLIC_PATHS = re.compile(
     r"/([a-z][a-z-]*)?|/static/(?!.*\.\.).+|/favicon\.[a-z]+|(/[a-z-]+)?/_stcore/(health|host-config)"
 )
-SIGN_IN_PATHS = re.compile(r"/auth/(login|logout)|/oauth2callback")
+_SIGN_IN_PATHS = re.compile(r"/auth/(login|logout)|/oauth2callback")
 # A tab that is open learns within so many seconds that its visitor may no longer see what it
 # shows; nothing is sent to it, and nothing taken from it, a second after that is so.
 CHECK_INTERVAL_S, ADMISSION_TTL_S = 5.0, 1.0
-CLOSE_CODE_FULL = 1013  # a browser's word for it: try again later
+_CLOSE_CODE_FULL = 1013  # a browser's word for it: try again later
 CLOSE_CODE_REFUSED = 1008  # a WebSocket's word for it: the browser opens another, and is asked to sign in
 
 
@@ -57,44 +57,44 @@ class SignInMiddleware:
         """Answer, as ASGI has it."""
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
-        if visitors.get_sharing_mode() is AccessMode.ALONE and is_remote_request(scope):
-            return await _refuse_request(scope, receive, send, NOT_SHARED, 403)
+        if visitors.get_sharing_mode() is AccessMode.ALONE and _is_remote_request(scope):
+            return await _refuse_request(scope, receive, send, _NOT_SHARED, 403)
         if not visitors.is_server_shared():
             return await self._app(scope, receive, send)
         if scope["type"] == "websocket":
-            return await TabConnection(self._app, scope, receive, send).serve()
+            return await _TabConnection(self._app, scope, receive, send).serve()
         connection = HTTPConnection(scope)
-        if get_request_path(scope) == CALLBACK_PATH and CONTROL_CHARACTERS.search(
+        if _get_request_path(scope) == _CALLBACK_PATH and _CONTROL_CHARACTERS.search(
             unquote_to_bytes(scope["query_string"])
         ):
             # Streamlit logs what a provider says, and anybody may say that they are one.
-            return await _refuse_request(scope, receive, send, INVALID_CALLBACK, 400)
-        if get_request_path(scope) == LOGOUT_PATH:
+            return await _refuse_request(scope, receive, send, _INVALID_CALLBACK, 400)
+        if _get_request_path(scope) == _LOGOUT_PATH:
             if connection.headers.get("sec-fetch-site") == "cross-site":
-                return await _refuse_request(scope, receive, send, CROSS_SITE_LOGOUT, 403)
+                return await _refuse_request(scope, receive, send, _CROSS_SITE_LOGOUT, 403)
             visitors.sign_out_connection(connection)
-        if is_public_request(scope):
+        if _is_public_request(scope):
             return await self._app(scope, receive, send)
         if not (visit := visitors.identify_connection(connection)).is_admitted:
-            return await _refuse_request(scope, receive, send, SIGN_IN_FIRST, 401)
+            return await _refuse_request(scope, receive, send, _SIGN_IN_FIRST, 401)
         if is_upload_request(scope):
             return await self._admit_upload(visit.person, scope, receive, send)
         await self._app(scope, receive, send)
 
     async def _admit_upload(self, person: Person, scope: Scope, receive: Receive, send: Send) -> None:
         if not usage_limits.register_upload(person):
-            return await _refuse_request(scope, receive, send, TOO_MANY_UPLOADS, 429)
+            return await _refuse_request(scope, receive, send, _TOO_MANY_UPLOADS, 429)
         tab, nbytes = (
-            get_request_path(scope).removeprefix(UPLOAD_PATH).partition("/")[0],
+            _get_request_path(scope).removeprefix(_UPLOAD_PATH).partition("/")[0],
             uploads.get_upload_size(scope),
         )
         with uploads.reserve_upload(person.name, tab, nbytes, usage_limits.upload_bytes_per_person(person)) as fits:
             if not fits:
-                return await _refuse_request(scope, receive, send, UPLOAD_MEMORY_EXCEEDED, 413)
+                return await _refuse_request(scope, receive, send, _UPLOAD_MEMORY_EXCEEDED, 413)
             await self._app(scope, receive, send)
 
 
-class TabConnection:
+class _TabConnection:
     """A tab's WebSocket, which is closed once its visitor may no longer come in."""
 
     def __init__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
@@ -107,7 +107,7 @@ class TabConnection:
         if self._is_admitted():
             return await self._serve_app()
         with _visitor_tabs.admit(find_visitor_address(self._scope)) as self._visitor_tab:
-            self._scope = strip_session_token(self._scope)
+            self._scope = _strip_session_token(self._scope)
             await self._serve_app()
 
     async def _serve_app(self) -> None:
@@ -162,8 +162,8 @@ class TabConnection:
             return message
         self._closed = True
         with contextlib.suppress(Exception):  # It may be gone already.
-            await self._send({"type": "websocket.close", "code": CLOSE_CODE_FULL})
-        return {"type": "websocket.disconnect", "code": CLOSE_CODE_FULL}
+            await self._send({"type": "websocket.close", "code": _CLOSE_CODE_FULL})
+        return {"type": "websocket.disconnect", "code": _CLOSE_CODE_FULL}
 
     async def _send_message(self, message: Message) -> None:
         if message["type"] == "websocket.send":
@@ -175,7 +175,7 @@ class TabConnection:
 _visitor_tabs = VisitorTabs()
 
 
-def strip_session_token(scope: Scope) -> Scope:
+def _strip_session_token(scope: Scope) -> Scope:
     """A WebSocket's request without the tab that it wants to go on with: it begins a new one."""
     scope = {**scope, "headers": list(scope["headers"])}
     headers = MutableHeaders(scope=scope)
@@ -186,20 +186,20 @@ def strip_session_token(scope: Scope) -> Scope:
     return scope
 
 
-def is_public_request(scope: Scope) -> bool:
+def _is_public_request(scope: Scope) -> bool:
     """Whether a request is for what anybody may have, so that they can sign in."""
-    path = get_request_path(scope)
-    if visitors.get_sharing_mode() is AccessMode.SIGN_IN and SIGN_IN_PATHS.fullmatch(path):
+    path = _get_request_path(scope)
+    if visitors.get_sharing_mode() is AccessMode.SIGN_IN and _SIGN_IN_PATHS.fullmatch(path):
         return scope["method"] in ("GET", "HEAD")
-    return scope["method"] in ("GET", "HEAD") and PUBLIC_PATHS.fullmatch(path) is not None
+    return scope["method"] in ("GET", "HEAD") and _PUBLIC_PATHS.fullmatch(path) is not None
 
 
 def is_upload_request(scope: Scope) -> bool:
     """Whether a request hands a file in."""
-    return scope["method"] in ("PUT", "POST") and get_request_path(scope).startswith(UPLOAD_PATH)
+    return scope["method"] in ("PUT", "POST") and _get_request_path(scope).startswith(_UPLOAD_PATH)
 
 
-def get_request_path(scope: Scope) -> str:
+def _get_request_path(scope: Scope) -> str:
     """A request's path as Streamlit's routes read it, below `server.baseUrlPath`."""
     path, root = str(scope["path"]), str(scope.get("root_path", "")).rstrip("/")
     base = st.get_option("server.baseUrlPath").strip("/")
@@ -209,7 +209,7 @@ def get_request_path(scope: Scope) -> str:
     return path
 
 
-def is_remote_request(scope: Scope) -> bool:
+def _is_remote_request(scope: Scope) -> bool:
     """Whether a request came in by an address of this machine that others reach."""
     server = scope.get("server")
     at = str(server[0]) if server else ""

@@ -9,7 +9,7 @@ from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import provider, visitors
 from ensemble.wording import escaping
 
-ROLE_DESCRIPTIONS = {
+_ROLE_DESCRIPTIONS = {
     "viewer": "you may look and classify",
     "member": "you may launch, and change what is yours",
     "admin": "you may change everything",
@@ -33,10 +33,10 @@ def show_sign_in_page(visit: Visit) -> None:
         else:
             st.markdown("Sign in to see the runs of this server.")
         if visitors.get_sharing_mode() is AccessMode.SIGN_IN:
-            show_sign_in_buttons(again=bool(visit.refusal))
+            _show_sign_in_buttons(again=bool(visit.refusal))
 
 
-def show_sign_in_buttons(again: bool) -> None:
+def _show_sign_in_buttons(again: bool) -> None:
     """A button for each provider; who has signed in in vain signs out first."""
     with st.container(horizontal=True):
         for name in provider.list_provider_names():
@@ -65,11 +65,11 @@ def show_visitor_line(visit: Visit) -> None:
         horizontal=True, horizontal_alignment="right", key="signed_in", vertical_alignment="center", gap="small"
     ):
         # What is grey on a page is so for a reason, which no phone shows behind a button.
-        more = f": {ROLE_DESCRIPTIONS[role]}, an admin may give you more" if role == "viewer" else ""
+        more = f": {_ROLE_DESCRIPTIONS[role]}, an admin may give you more" if role == "viewer" else ""
         st.caption(
             f"{escaping.escape_markdown(visit.person.name)} · {role}{more}",
             width="content",
-            help=f"As {role} {ROLE_DESCRIPTIONS[role]}.",
+            help=f"As {role} {_ROLE_DESCRIPTIONS[role]}.",
         )
         if visitors.get_sharing_mode() is AccessMode.SIGN_IN:
             st.button("Sign out", key="sign_out", type="tertiary", on_click=st.logout)

@@ -9,7 +9,7 @@ import streamlit as st
 
 REQUIRED_KEYS = ("client_id", "client_secret", "server_metadata_url")
 CALLBACK_PATH = "/oauth2callback"
-MIN_SECRET_LENGTH = 32  # letters: it signs who people are
+_MIN_SECRET_LENGTH = 32  # letters: it signs who people are
 UNREADABLE_SECRETS = "a secrets.toml that can be read"
 
 
@@ -36,8 +36,8 @@ def describe_missing_auth_settings() -> str:
     lacks = [name for name in ("redirect_uri", "cookie_secret") if not auth.get(name)]
     if not _is_callback_uri(str(auth.get("redirect_uri", ""))) and "redirect_uri" not in lacks:
         lacks.append(f"a redirect_uri such as https://ensemble.example.org{CALLBACK_PATH}")
-    if "cookie_secret" not in lacks and len(str(auth["cookie_secret"])) < MIN_SECRET_LENGTH:
-        lacks.append(f"a cookie_secret of at least {MIN_SECRET_LENGTH} letters")
+    if "cookie_secret" not in lacks and len(str(auth["cookie_secret"])) < _MIN_SECRET_LENGTH:
+        lacks.append(f"a cookie_secret of at least {_MIN_SECRET_LENGTH} letters")
     if not list_provider_names():
         lacks += [name for name in REQUIRED_KEYS if not auth.get(name)]
     return ", ".join(lacks)

@@ -10,7 +10,7 @@ from ensemble.access import Action, owners, permissions
 from ensemble.ui.sign_in import visitors
 
 
-class ControlArguments(TypedDict):
+class _ControlArguments(TypedDict):
     """Arguments of a control: whether it can be used, and what stands behind its "?"."""
 
     disabled: bool
@@ -31,7 +31,7 @@ def describe_missing_right(action: Action, folder: Path | None = None) -> str:
 
 def build_control_arguments(
     action: Action, folder: Path | None = None, *, disabled: bool = False, help: str | None = None
-) -> ControlArguments:
+) -> _ControlArguments:
     """The arguments of a control that does this.
 
     Args:

@@ -22,7 +22,7 @@ def check_server_start() -> None:
     try:
         if visitors.start_identification() is AccessMode.SIGN_IN:
             require_packages("Signing in", SHARE_PACKAGES, SHARE)
-            allow_server_host(provider.get_server_host())
+            _allow_server_host(provider.get_server_host())
     except EnsembleError as error:
         print(f"Error: {error}", file=sys.stderr, flush=True)
         raise SystemExit(error.exit_code) from None
@@ -38,7 +38,7 @@ def describe_page_refusal() -> str:
     return "A page alone is for its own machine: start app.py, as docs/serving.md says."
 
 
-def allow_server_host(host: str) -> None:
+def _allow_server_host(host: str) -> None:
     """Have the server answer to the name that people come by, beside those that it answers to."""
     allowed = list(st.get_option(ALLOWED_HOSTS_OPTION))
     if host and allowed and host not in allowed:

@@ -23,9 +23,9 @@ from ensemble.machine import open_files
 MAX_VISITORS, MAX_VISITORS_PER_ADDRESS = 200, 100
 # A browser speaks as soon as it is connected; after that one reads the page, and signs in.
 FIRST_MESSAGE_S, IDLE_S = 20.0, 15 * 60.0
-IPV6_SITE_BITS = 64  # of an address, that whoever has it does not choose
+_IPV6_SITE_BITS = 64  # of an address, that whoever has it does not choose
 # Of those who come by a proxy that FORWARDED_ALLOW_IPS does not name, nobody knows the address.
-UNKNOWN_ADDRESS = ""
+_UNKNOWN_ADDRESS = ""
 
 
 @dataclass(eq=False)
@@ -95,16 +95,16 @@ class VisitorTabs:
     def _find_tab_to_release(self, address: str) -> VisitorTab | None:
         """The one that makes room for a newcomer of this address; None where there is room."""
         own = [tab for tab in self._open if tab.address == address]
-        if address != UNKNOWN_ADDRESS and len(own) >= MAX_VISITORS_PER_ADDRESS:
-            return find_most_silent(own)
+        if address != _UNKNOWN_ADDRESS and len(own) >= MAX_VISITORS_PER_ADDRESS:
+            return _find_most_silent(own)
         if len(self._open) < count_visitor_places():
             return None
         counts = Counter(tab.address for tab in self._open)
         most = max(counts.values())
-        return find_most_silent(tab for tab in self._open if counts[tab.address] == most)
+        return _find_most_silent(tab for tab in self._open if counts[tab.address] == most)
 
 
-def find_most_silent(tabs: Iterable[VisitorTab]) -> VisitorTab:
+def _find_most_silent(tabs: Iterable[VisitorTab]) -> VisitorTab:
     """The one that has been silent longest; those that never spoke come before the others."""
     return min(tabs, key=lambda tab: (tab.has_spoken, tab.heard))
 
@@ -118,7 +118,7 @@ def count_visitor_places() -> int:
 
 
 def find_visitor_address(scope: Scope) -> str:
-    """Where a connection comes from, as a limit counts it; `UNKNOWN_ADDRESS` if nobody can tell.
+    """Where a connection comes from, as a limit counts it; `_UNKNOWN_ADDRESS` if nobody can tell.
 
     The server has put in place what a proxy that FORWARDED_ALLOW_IPS names (by default one on this
     machine) says of it. Of IPv6 it is the network, of whose addresses anybody has very many.
@@ -126,7 +126,7 @@ def find_visitor_address(scope: Scope) -> str:
     client = str(scope["client"][0]) if scope.get("client") else ""
     forwarded = Headers(scope=scope).get("x-forwarded-for", "")
     if forwarded and client not in [part.strip() for part in forwarded.split(",")]:
-        return UNKNOWN_ADDRESS  # It is that of a proxy which is not trusted to say more.
+        return _UNKNOWN_ADDRESS  # It is that of a proxy which is not trusted to say more.
     try:
         address = ipaddress.ip_address(client)
     except ValueError:
@@ -135,4 +135,4 @@ def find_visitor_address(scope: Scope) -> str:
         return client
     if address.ipv4_mapped:
         return str(address.ipv4_mapped)
-    return str(ipaddress.ip_network((address, IPV6_SITE_BITS), strict=False))
+    return str(ipaddress.ip_network((address, _IPV6_SITE_BITS), strict=False))

@@ -12,7 +12,7 @@ from ensemble.access.server_access import AccessMode, ServerStart
 from ensemble.access.visitor_claims import Visit
 from ensemble.ui.sign_in import cookie, provider
 
-TRUSTED_HEADERS_OPTION = "server.trustedUserHeaders"
+_TRUSTED_HEADERS_OPTION = "server.trustedUserHeaders"
 
 
 class _IdentityState:
@@ -32,7 +32,7 @@ def start_identification() -> AccessMode:
     Raises:
       ConfigError: others could reach it, and it would not know them; it says what to do.
     """
-    trusted = st.get_option(TRUSTED_HEADERS_OPTION) or {}
+    trusted = st.get_option(_TRUSTED_HEADERS_OPTION) or {}
     _IdentityState.header = next((name for name, user in trusted.items() if user == "email"), "")
     _IdentityState.sharing = server_access.determine_access_mode(
         ServerStart(

@@ -28,7 +28,7 @@ from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
 
 # The rest of the settings by what they are about, in the order in which they are shown.
-SETTING_GROUPS: dict[str, tuple[str, ...]] = {
+_SETTING_GROUPS: dict[str, tuple[str, ...]] = {
     "Members": ("seed", "vary", "shuffle_per_member", "bootstrap", "folds"),
     "Steps": ("optimizer", "weight_decay", "label_smoothing", "adversarial", "schedule", "cycles", "warmup_epochs"),
     "Changed images (augmentation)": (
@@ -43,18 +43,18 @@ SETTING_GROUPS: dict[str, tuple[str, ...]] = {
     "Choosing an epoch": ("validation", "patience", "swa_epochs"),
     "Network and machine": ("width", "precision", "devices", "batch_parts", "groups"),
 }
-SEARCH_KEY = "settings_search"
+_SEARCH_KEY = "settings_search"
 
 
 def show_main_settings() -> None:
     """Dataset, network and the five numbers, the same beside a run as on the first visit."""
-    begin_visit()
+    _begin_visit()
     differ = varied.list_chosen_variations()
-    reset_removed_dataset()
+    _reset_removed_dataset()
     network_control.reset_removed_network()
     # Close together, so that they stand in view at once.
     with st.container(gap="xsmall", key="first_settings"):
-        show_dataset_control()
+        _show_dataset_control()
         network_control.show_network_control()
         number_fields.show_number_fields(settings.PRIMARY_FIELDS, differ)
     network_control.show_network_advice()
@@ -64,7 +64,7 @@ def show_main_settings() -> None:
         show_fetch_panel(chosen)
 
 
-def begin_visit() -> None:
+def _begin_visit() -> None:
     """At the first drawing: note whether what the browser kept of an earlier visit is set again.
 
     It is not where a setting was filled in on the way here.
@@ -80,14 +80,14 @@ def show_more_settings(run: runs.Run | None) -> None:
     Args:
       run: the run on the page, whose settings can be copied; None where there is none.
     """
-    show_other_settings()
+    _show_other_settings()
     placement_control.show_placement_control()
     presets.show_preset_buttons()
     if run:
         presets.show_settings_difference(run)
 
 
-def reset_removed_dataset() -> None:
+def _reset_removed_dataset() -> None:
     """Where the chosen dataset is no longer there, as one's own once removed, take the first."""
     if (gone := settings.get_run_setting("dataset")) not in registry.list_dataset_names():
         settings.reset_run_setting("dataset")
@@ -95,7 +95,7 @@ def reset_removed_dataset() -> None:
         st.warning(text, icon=":material/folder_off:")
 
 
-def show_other_settings() -> None:
+def _show_other_settings() -> None:
     """The rest, made only when asked for: each widget takes the browser time at every visit."""
     more = st.expander("More settings", key="more", on_change="rerun")
     if not more.open:
@@ -106,19 +106,19 @@ def show_other_settings() -> None:
         sought = widget_state.draw_widget(
             st.text_input,
             "Find a setting",
-            key=SEARCH_KEY,
+            key=_SEARCH_KEY,
             placeholder="Find a setting",
             label_visibility="collapsed",
             icon=":material/search:",
         )
         found = False
-        for title, names in SETTING_GROUPS.items():
-            if not (matching := find_settings(names, title, sought)):
+        for title, names in _SETTING_GROUPS.items():
+            if not (matching := _find_settings(names, title, sought)):
                 continue
             found = True
             st.markdown(f"**{title}**")
             for name in matching:
-                show_other_setting(name)
+                _show_other_setting(name)
         if not found:
             st.caption(
                 f"No setting is about “{escaping.escape_markdown(sought)}”: "
@@ -126,7 +126,7 @@ def show_other_settings() -> None:
             )
 
 
-def find_settings(names: Sequence[str], title: str, sought: str) -> list[str]:
+def _find_settings(names: Sequence[str], title: str, sought: str) -> list[str]:
     """Those settings of a group whose name, help or group holds every word that is sought."""
     words = sought.lower().replace("-", " ").replace("_", " ").split()
     found = []
@@ -138,7 +138,7 @@ def find_settings(names: Sequence[str], title: str, sought: str) -> list[str]:
     return found
 
 
-def show_other_setting(name: str) -> None:
+def _show_other_setting(name: str) -> None:
     """One setting under More, with what belongs to it."""
     if name == "vary":
         varied.show_variation_control()
@@ -158,10 +158,10 @@ def show_other_setting(name: str) -> None:
             st.caption(escaping.escape_markdown(networks_words.describe_flip_advice(chosen)))
 
 
-def show_dataset_control() -> None:
+def _show_dataset_control() -> None:
     """Which images; those that are there come first, and of these MNIST."""
     dataset_infos = sorted(datasets.list_dataset_infos(), key=lambda info: (not info.prepared, info.name != "mnist"))
-    titles = {info.name: format_dataset_title(info) for info in dataset_infos}
+    titles = {info.name: _format_dataset_title(info) for info in dataset_infos}
     settings.select_run_setting("dataset", choices=list(titles), format_func=titles.__getitem__)
 
 
@@ -172,7 +172,7 @@ def show_mnist_offer() -> None:
         show_fetch_panel(datasets.find_dataset_info("mnist"))
 
 
-def format_dataset_title(info: DatasetInfo) -> str:
+def _format_dataset_title(info: DatasetInfo) -> str:
     """A dataset and how much of it there is: "MNIST · 60,000 images"."""
     return f"{info.title} · " + (f"{info.train_size:,} images" if info.prepared else "not fetched yet")
 
@@ -181,10 +181,10 @@ def show_fetch_panel(info: DatasetInfo) -> None:
     """A button that fetches `info`, then how far it is; looks again by itself while it runs."""
     job = dataset_fetch.read_fetch_job(info.name)
     active = job is not None and job.active
-    st.fragment(refresh_fetch_panel, run_every=1.0 if active else None)(info, active)
+    st.fragment(_refresh_fetch_panel, run_every=1.0 if active else None)(info, active)
 
 
-def refresh_fetch_panel(info: DatasetInfo, was_active: bool) -> None:
+def _refresh_fetch_panel(info: DatasetInfo, was_active: bool) -> None:
     """The body of `show_fetch_panel`: reruns the page when fetching begins or ends."""
     job = dataset_fetch.read_fetch_job(info.name)
     if (job is not None and job.active) != was_active:

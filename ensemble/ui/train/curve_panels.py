@@ -10,7 +10,7 @@ from ensemble.ui.train import history
 from ensemble.wording import formats
 
 # Curve points over all lines of one picture: what a screen shows and a second can send.
-MAX_POINTS = 12_000
+_MAX_POINTS = 12_000
 
 # Why there is no picture.
 SINGLE_MEMBER_NOTE = "One member has no other to differ from: train two or more to see what diversity gains."
@@ -52,10 +52,10 @@ def build_metric_panel(
         "name": figure,
         "noun": figure,
         "title": figure.capitalize(),
-        "axis": axis if percent else format_nats_axis(log),
+        "axis": axis if percent else _format_nats_axis(log),
         "alt": alt,
         "scale": scale,
-        **(build_panel_share_axis(n_test) if percent else {"percent": False}),
+        **(_build_panel_share_axis(n_test) if percent else {"percent": False}),
         "lines": build_panel_lines(curves),
     }
 
@@ -67,13 +67,13 @@ def build_diversity_panel(rows: list[dict[str, Any]], members: int, log: bool) -
         "name": "diversity",
         "noun": "NLL",
         "title": "What diversity gains",
-        "axis": f"test NLL in {format_nats_axis(log)}",
+        "axis": f"test NLL in {_format_nats_axis(log)}",
         "alt": "Test NLL of the average member and of the ensemble over the epochs, shaded between",
         "scale": "log" if log else "linear",
         "percent": False,
         "lines": build_panel_lines(diversity_curves),
     }
-    bought = compute_latest_gain(diversity_curves)
+    bought = _compute_latest_gain(diversity_curves)
     if bought is None:
         return {**panel, "note": SINGLE_MEMBER_NOTE if members == 1 else TOO_EARLY_NOTE}
     band = {"upper": "mean", "lower": "ensemble", "label": f"gain {formats.format_significant(bought, 2)}"}
@@ -81,7 +81,7 @@ def build_diversity_panel(rows: list[dict[str, Any]], members: int, log: bool) -
     return {**panel, "band": band, "alt": text}
 
 
-def compute_latest_gain(learning_curves: list[history.LearningCurve]) -> float | None:
+def _compute_latest_gain(learning_curves: list[history.LearningCurve]) -> float | None:
     """How far the ensemble's NLL lies below the average member's after the last epoch; in nats."""
     by_name = {curve.series: curve.y for curve in learning_curves}
     if by_name.keys() < {"mean", "ensemble"}:
@@ -106,18 +106,18 @@ def build_disagreement_panel(rows: list[dict[str, Any]], members: int, n_test: i
         "alt": "Share of test images over the epochs on which two members differ, bold, and on "
         "which each member differs from the ensemble",
         "scale": "share" if log else "linear",
-        **build_panel_share_axis(n_test),
+        **_build_panel_share_axis(n_test),
         "lines": [] if members == 1 else panel_lines,
         **({} if panel_lines and members > 1 else {"note": note}),
     }
 
 
-def format_nats_axis(log: bool) -> str:
+def _format_nats_axis(log: bool) -> str:
     """The unit of a loss, and what its axis does."""
     return "nats, log axis" if log else "nats"
 
 
-def build_panel_share_axis(n_test: int) -> dict[str, Any]:
+def _build_panel_share_axis(n_test: int) -> dict[str, Any]:
     """How shares of so many test images are written and drawn."""
     # No image is drawn as half of one: a log axis has no end.
     return {"percent": True, "decimals": formats.count_percent_decimals(n_test), "floor": 0.5 / n_test}
@@ -126,11 +126,11 @@ def build_panel_share_axis(n_test: int) -> dict[str, Any]:
 def build_panel_lines(learning_curves: list[history.LearningCurve]) -> list[dict[str, Any]]:
     """Curves for the component, thinned so that all together stay small."""
     members = len({curve.series for curve in learning_curves if curve.series.startswith("member")})
-    most = max(60, min(400, MAX_POINTS // (len(learning_curves) or 1)))
-    return [build_panel_line(curve, members, most) for curve in learning_curves]
+    most = max(60, min(400, _MAX_POINTS // (len(learning_curves) or 1)))
+    return [_build_panel_line(curve, members, most) for curve in learning_curves]
 
 
-def build_panel_line(curve: history.LearningCurve, members: int, most: int) -> dict[str, Any]:
+def _build_panel_line(curve: history.LearningCurve, members: int, most: int) -> dict[str, Any]:
     """One curve for the component, in at most `most` points."""
     thinned = history.thin_curve(curve, most)
     training = curve.split == "train" and curve.series.startswith("member") and members > 1
@@ -139,12 +139,12 @@ def build_panel_line(curve: history.LearningCurve, members: int, most: int) -> d
         "group": get_curve_group(curve.series, members),
         "split": curve.split,
         "also": "training" if training else "",
-        "x": round_for_json(thinned.x),
-        "y": round_for_json(thinned.y),
+        "x": _round_for_json(thinned.x),
+        "y": _round_for_json(thinned.y),
     }
 
 
-def round_for_json(values: np.ndarray) -> list[float | None]:
+def _round_for_json(values: np.ndarray) -> list[float | None]:
     """Five significant figures of each value, None for what is not finite: small as JSON."""
     return [float(f"{value:.5g}") if math.isfinite(value) else None for value in values]
 

@@ -16,7 +16,7 @@ from ensemble.ui.shared import loaders
 from ensemble.ui.train import history
 
 # Epochs that are read at most: each takes some 20 ms with ten members and 10,000 images.
-MAX_RECOMPUTED_EPOCHS = 24
+_MAX_RECOMPUTED_EPOCHS = 24
 
 
 def fill_missing_disagreement(run: runs.Run, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -30,12 +30,12 @@ def fill_missing_disagreement(run: runs.Run, rows: list[dict[str, Any]]) -> list
     if run.config.members == 1 or closed is None or "disagreement" in closed:
         return rows
     lacking = [row["epoch"] for row in history.select_epoch_rows(rows) if "disagreement" not in row]
-    places = np.unique(np.linspace(0, len(lacking) - 1, MAX_RECOMPUTED_EPOCHS).round().astype(int))
-    by_epoch = {epoch: load_epoch_disagreement(run, epoch) for epoch in (lacking[place] for place in places)}
+    places = np.unique(np.linspace(0, len(lacking) - 1, _MAX_RECOMPUTED_EPOCHS).round().astype(int))
+    by_epoch = {epoch: _load_epoch_disagreement(run, epoch) for epoch in (lacking[place] for place in places)}
     return [row | by_epoch.get(row["epoch"], {}) if row.get("kind") == "epoch" else row for row in rows]
 
 
-def load_epoch_disagreement(run: runs.Run, epoch: int) -> dict[str, Any]:
+def _load_epoch_disagreement(run: runs.Run, epoch: int) -> dict[str, Any]:
     """The two fields of an epoch's line; {} where its predictions are not there or damaged."""
     file_version = loaders.get_file_version(run.path / "predictions" / f"epoch-{epoch:04d}.npz")
     try:

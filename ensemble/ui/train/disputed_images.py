@@ -13,7 +13,7 @@ from ensemble.ui.train import history
 from ensemble.wording import images as images_words
 from ensemble.wording.formats import pluralize_noun
 
-MAX_DISPUTED_IMAGES = 12
+_MAX_DISPUTED_IMAGES = 12
 
 
 def load_disputed_images(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -55,7 +55,7 @@ def _build_disputed_strip(
     from ensemble.ui.predictions import image_grid, loader
 
     predictions = loader.load_uncached_predictions(_run, epoch)
-    numbers = sort_examples(predictions, filter_examples(predictions, "split"), "split")[:MAX_DISPUTED_IMAGES]
+    numbers = sort_examples(predictions, filter_examples(predictions, "split"), "split")[:_MAX_DISPUTED_IMAGES]
     if not len(numbers):
         return {"note": f"After epoch {epoch} the members agree about every test {noun}."}
     images = loaders.load_run_test_set(_run)
@@ -64,13 +64,15 @@ def _build_disputed_strip(
         "strip": thumbnails.encode_image_strip(images.tiles[numbers]),
         "image": image_grid.compute_tile_layout(images.tiles.shape[1:]),
         "tiles": [
-            build_votes_tile(run_id, epoch, predictions=predictions, number=number, names=images.class_names, noun=noun)
+            _build_votes_tile(
+                run_id, epoch, predictions=predictions, number=number, names=images.class_names, noun=noun
+            )
             for number in numbers.tolist()
         ],
     }
 
 
-def build_votes_tile(
+def _build_votes_tile(
     run_id: str, epoch: int, predictions: EnsemblePredictions, number: int, names: tuple[str, ...], noun: str
 ) -> dict[str, Any]:
     """One image's words and address for the component."""
@@ -81,7 +83,7 @@ def build_votes_tile(
         lines = [[(text, False)] for text in images_words.format_vote_lines(predictions, number, names)]
     return {
         "pressed": f"{epoch} {number}",
-        "href": f"predictions?{urlencode(build_votes_query(run_id, epoch, number))}",
+        "href": f"predictions?{urlencode(_build_votes_query(run_id, epoch, number))}",
         "right": bool(predictions.right[number]),
         "verdict": images_words.format_image_verdict(predictions, number, names),
         "votes": lines,
@@ -89,7 +91,7 @@ def build_votes_tile(
     }
 
 
-def build_votes_query(run_id: str, epoch: int, number: int) -> dict[str, str]:
+def _build_votes_query(run_id: str, epoch: int, number: int) -> dict[str, str]:
     """The address of an image's votes on Predictions, among all that members dispute."""
     words = (
         (address.RUN, run_id),
@@ -106,4 +108,4 @@ def open_disputed_votes(run_id: str, pressed: object) -> None:
     epoch, _, number = str(pressed or "").partition(" ")
     numbers = address.parse_whole_number(epoch), address.parse_whole_number(number)
     if numbers[0] is not None and numbers[1] is not None:
-        st.switch_page("pages/predictions.py", query_params=build_votes_query(run_id, numbers[0], numbers[1]))
+        st.switch_page("pages/predictions.py", query_params=_build_votes_query(run_id, numbers[0], numbers[1]))

@@ -29,7 +29,7 @@ class LearningCurve:
     y: np.ndarray
 
 
-def stack_history_field(rows: list[dict[str, Any]], name: str) -> np.ndarray:
+def _stack_history_field(rows: list[dict[str, Any]], name: str) -> np.ndarray:
     """Field `name` of every row, null and absent as NaN: shape (P,) or (P, M)."""
     values = [row.get(name) for row in rows]
     width = max((len(value) for value in values if isinstance(value, list)), default=0)
@@ -73,18 +73,18 @@ def build_split_curves(rows: list[dict[str, Any]], split: str, figure: str) -> l
     """
     if not any(f"{split}_{figure}" in row for row in rows):
         return []
-    x = stack_history_field(rows, "progress")
-    members = stack_history_field(rows, f"{split}_{figure}").reshape(len(rows), -1)
+    x = _stack_history_field(rows, "progress")
+    members = _stack_history_field(rows, f"{split}_{figure}").reshape(len(rows), -1)
     learning_curves = [LearningCurve(f"member {m + 1}", split, x, members[:, m]) for m in range(members.shape[1])]
     if members.shape[1] > 1:
-        learning_curves.append(LearningCurve("mean", split, x, average_remaining_members(rows, members)))
-        whole = stack_history_field(rows, f"ensemble_{split}_{'nll' if figure == 'loss' else figure}")
+        learning_curves.append(LearningCurve("mean", split, x, _average_remaining_members(rows, members)))
+        whole = _stack_history_field(rows, f"ensemble_{split}_{'nll' if figure == 'loss' else figure}")
         if np.isfinite(whole).any():
             learning_curves.append(LearningCurve("ensemble", split, x, whole))
     return learning_curves
 
 
-def average_remaining_members(rows: list[dict[str, Any]], members: np.ndarray) -> np.ndarray:
+def _average_remaining_members(rows: list[dict[str, Any]], members: np.ndarray) -> np.ndarray:
     """The mean over members (P, M) of each line, but for those that the line says are set aside."""
     if not any(row.get("set_aside") for row in rows):
         return members.mean(axis=1)
@@ -114,10 +114,10 @@ def build_disagreement_curves(rows: list[dict[str, Any]]) -> list[LearningCurve]
     closed = [row for row in select_epoch_rows(rows) if row.get("disagreement") is not None]
     if not closed:
         return []
-    x, members = (stack_history_field(closed, "progress"), stack_history_field(closed, "member_disagreement"))
+    x, members = (_stack_history_field(closed, "progress"), _stack_history_field(closed, "member_disagreement"))
     each = members.reshape(len(closed), -1).T
     learning_curves = [LearningCurve(f"member {m + 1}", "test", x, y) for m, y in enumerate(each)]
-    return [*learning_curves, LearningCurve("pairs", "test", x, stack_history_field(closed, "disagreement"))]
+    return [*learning_curves, LearningCurve("pairs", "test", x, _stack_history_field(closed, "disagreement"))]
 
 
 def select_epoch_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -211,13 +211,13 @@ def find_reported_epoch_row(run: runs.Run, rows: list[dict[str, Any]]) -> dict[s
 def tabulate_history(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """The whole history as columns for a CSV file: one row a line, members side by side."""
     columns: dict[str, list[Any]] = {}
-    flat = [flatten_history_row(row) for row in rows]
+    flat = [_flatten_history_row(row) for row in rows]
     for name in dict.fromkeys(name for row in flat for name in row):
         columns[name] = [row.get(name) for row in flat]
     return columns
 
 
-def flatten_history_row(row: dict[str, Any]) -> dict[str, Any]:
+def _flatten_history_row(row: dict[str, Any]) -> dict[str, Any]:
     """One line with its per-member lists spread out: "test_loss" -> "test_loss_1", ..."""
     flat: dict[str, Any] = {}
     for name, value in row.items():

@@ -46,8 +46,8 @@ ESTIMATE_SOURCES = {
     "guess": "a rough guess, no run to go by yet",
 }
 SEED_COUNTS = (1, 3, 5)
-SEED_COUNT_KEY = "launch_seeds"
-SEEDS_HELP = (
+_SEED_COUNT_KEY = "launch_seeds"
+_SEEDS_HELP = (
     "One run is one draw of its settings: another seed may do better or worse. Three or five are "
     "queued behind each other, differ in nothing else, and are one curve with its band in Compare."
 )
@@ -57,7 +57,7 @@ def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
     """What Launch will do with the settings as they stand."""
     members = settings.get_run_setting("members")
     label = f"Launch {formats.format_count(members, 'member')}"
-    if (seeds := get_seed_count()) > 1:
+    if (seeds := _get_seed_count()) > 1:
         label = f"{label} × {seeds} seeds"
     if why := rights.describe_missing_right(Action.LAUNCH):
         return LaunchPlan(None, label, why)
@@ -82,11 +82,11 @@ def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
     if reason or network.cost is None:
         return LaunchPlan(None, label, reason)
     if choice := placement_control.get_selected_place():
-        return plan_cluster_launch(config, label, choice)
-    return plan_local_launch(config, replace(info, train_size=seen), label, network.cost)
+        return _plan_cluster_launch(config, label, choice)
+    return _plan_local_launch(config, replace(info, train_size=seen), label, network.cost)
 
 
-def plan_local_launch(
+def _plan_local_launch(
     config: EnsembleConfig, info: DatasetInfo, label: str, cost: NetworkCost
 ) -> LaunchPlan[EnsembleConfig]:
     """The plan in full once it is known which devices there are."""
@@ -121,11 +121,11 @@ def plan_local_launch(
     parts = [spread, memory, f"time {ESTIMATE_SOURCES[guess.source]}"]
     after = jobs_words.describe_start_order(list_blocking_jobs())
     note = f"{' · '.join(filter(None, parts))}. {after}".rstrip()
-    seconds = round_duration(guess.seconds * get_seed_count())
+    seconds = round_duration(guess.seconds * _get_seed_count())
     return LaunchPlan(config, f"{label} on {on}, about {formats.format_duration(seconds)}", note=note)
 
 
-def plan_cluster_launch(config: EnsembleConfig, label: str, choice: str) -> LaunchPlan[EnsembleConfig]:
+def _plan_cluster_launch(config: EnsembleConfig, label: str, choice: str) -> LaunchPlan[EnsembleConfig]:
     """The plan for a cluster, which is not waited for: how long it takes nobody here knows."""
     try:
         placement = places.build_fitting_placement(choice)
@@ -133,13 +133,13 @@ def plan_cluster_launch(config: EnsembleConfig, label: str, choice: str) -> Laun
         return LaunchPlan(None, label, str(error))
     groups = config.groups or choose_group_count(config, find_dataset_entry(config.dataset).train_size)
     how = formats.format_count(groups, "task")
-    note = f"Each task trains {format_members_per_group(config.members, groups)}. {places.describe_time_limit(choice)}"
+    note = f"Each task trains {_format_members_per_group(config.members, groups)}. {places.describe_time_limit(choice)}"
     return LaunchPlan(
         config, f"{label} in {how} on {places.parse_choice_scheduler(choice).title}", note=note, placement=placement
     )
 
 
-def format_members_per_group(members: int, groups: int) -> str:
+def _format_members_per_group(members: int, groups: int) -> str:
     """How many members each group has: "4 members", "2 or 3 members"."""
     least, more = divmod(members, groups)
     return f"{least} or {least + 1} members" if more else formats.format_count(least, "member")
@@ -166,7 +166,7 @@ def list_past_speeds(info: DatasetInfo, cost: NetworkCost, all_devices: int) -> 
             rate=run.status.img_member_per_s,
             host=run.status.host,
             precision=training_config.precision,
-            work=cost.flops * count_image_pixels(run.data) / count_image_pixels(info),
+            work=cost.flops * _count_image_pixels(run.data) / _count_image_pixels(info),
             network=(str(training_config.network), training_config.width),
         )
         for run in loaders.list_cached_runs()[:50]
@@ -178,7 +178,7 @@ def list_past_speeds(info: DatasetInfo, cost: NetworkCost, all_devices: int) -> 
     ]
 
 
-def count_image_pixels(data: DatasetInfo | DatasetEntry) -> int:
+def _count_image_pixels(data: DatasetInfo | DatasetEntry) -> int:
     """How many one image has."""
     return data.image_shape[0] * data.image_shape[1]
 
@@ -190,14 +190,14 @@ def find_bench_speed(config: EnsembleConfig, devices: int) -> PastRun | None:
 
 def show_seed_count() -> None:
     """How many runs Launch starts: one is one draw of its settings, several tell them apart."""
-    widget_state.initialize_widget(SEED_COUNT_KEY, SEED_COUNTS[0])
+    widget_state.initialize_widget(_SEED_COUNT_KEY, SEED_COUNTS[0])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="seed_row"):
-        st.caption("Seeds", help=SEEDS_HELP, width="content")
+        st.caption("Seeds", help=_SEEDS_HELP, width="content")
         widget_state.draw_widget(
             st.segmented_control,
             "Seeds",
             SEED_COUNTS,
-            key=SEED_COUNT_KEY,
+            key=_SEED_COUNT_KEY,
             required=True,
             persist_state="session",
             label_visibility="collapsed",
@@ -205,9 +205,9 @@ def show_seed_count() -> None:
     seed_launch.show_launch_problem()
 
 
-def get_seed_count() -> int:
+def _get_seed_count() -> int:
     """How many runs are asked for, each with a seed of its own."""
-    return int(widget_state.get_widget_value(SEED_COUNT_KEY, SEED_COUNTS[0]))
+    return int(widget_state.get_widget_value(_SEED_COUNT_KEY, SEED_COUNTS[0]))
 
 
 def show_run_launch_button(key: str, primary: bool = True) -> None:
@@ -215,14 +215,14 @@ def show_run_launch_button(key: str, primary: bool = True) -> None:
     launching.show_launch_button(
         key,
         plan_run_launch,
-        still_asked=is_launch_pending,
+        still_asked=_is_launch_pending,
         press=launch_and_show_run,
         below=lambda planned: disk_quota.show_quota_warning(),
         primary=primary,
     )
 
 
-def is_launch_pending() -> bool:
+def _is_launch_pending() -> bool:
     """Whether the devices, or the network, are still to say what they are."""
     return probe.get_device_probe().is_pending or network_control.is_network_pending()
 
@@ -249,7 +249,7 @@ def prepare_next_worker(drawn: bool = True) -> None:
 
 def launch_and_show_run(config: EnsembleConfig, placement: Placement | None = None) -> None:
     """Start `config` in the background and show it; with more seeds queued behind it."""
-    count = get_seed_count()
+    count = _get_seed_count()
 
     def launch_all() -> runs.Run:
         first = runs.launch_run(config, placement)

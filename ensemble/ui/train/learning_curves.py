@@ -23,7 +23,7 @@ from ensemble.ui.train.varied import value_colors
 
 SCRIPTS = ("scales.js", "panel.js", "ends.js", "disputed.js", "save.js", "values.js", "pointer.js", "chart.js")
 CURVES_TITLE = "Learning curves"
-MAX_SHARED_PANELS = 12  # of runs that are watched, each as often as its axes are drawn differently
+_MAX_SHARED_PANELS = 12  # of runs that are watched, each as often as its axes are drawn differently
 # How the line of a split is broken, and that of a mean: each in its own way, never by hue alone.
 DASHES = {"test": "", "validation": "dash-dotted", "train": "dashed"}
 
@@ -64,7 +64,7 @@ def show_learning_curves(
         run_id, id(rows), count=len(rows), members=members, n_test=n_test, log=log, smoothing=smoothing, _rows=rows
     )
     chart = {
-        **build_chart_frame(
+        **_build_chart_frame(
             run_id, rows, caption=caption, epochs=epochs, members=members, validation=validation, about=about
         ),
         "places": shared.places,
@@ -73,7 +73,7 @@ def show_learning_curves(
     chart = value_colors.color_curves_by_value(chart, varied or {}, members)
     # As text: Streamlit imports pandas to find tables in anything else, and the first curves wait.
     pressed = register_learning_curves()(
-        data={"chart": format_chart_json(chart, shared)}, key=f"curves-{run_id}", on_opened_change=ignore_curve_press
+        data={"chart": format_chart_json(chart, shared)}, key=f"curves-{run_id}", on_opened_change=_ignore_curve_press
     )
     disputed_images.open_disputed_votes(run_id, pressed.get("opened"))
 
@@ -100,16 +100,16 @@ def show_curve_panels(
       validation: whether it holds examples out.
     """
     chart = {
-        **build_chart_frame(run_id, rows, caption=caption, epochs=epochs, members=members, validation=validation),
+        **_build_chart_frame(run_id, rows, caption=caption, epochs=epochs, members=members, validation=validation),
         "places": places,
         "disputed": None,
     }
     register_learning_curves()(
-        data={"chart": json.dumps(chart)}, key=f"curves-{run_id}", on_opened_change=ignore_curve_press
+        data={"chart": json.dumps(chart)}, key=f"curves-{run_id}", on_opened_change=_ignore_curve_press
     )
 
 
-def build_chart_frame(
+def _build_chart_frame(
     run_id: str, rows: list[dict[str, Any]], caption: str, epochs: int, members: int, validation: bool, about: str = ""
 ) -> dict[str, Any]:
     """What a chart of learning curves has around its pictures, for the component."""
@@ -141,7 +141,7 @@ class SharedPanels:
 
 
 # Many watch one run: whoever is first after a new line makes the pictures, for all.
-@st.cache_resource(max_entries=MAX_SHARED_PANELS, show_spinner=False)
+@st.cache_resource(max_entries=_MAX_SHARED_PANELS, show_spinner=False)
 def _build_shared_panels(
     run_id: str,
     rows_id: int,
@@ -164,7 +164,7 @@ def format_chart_json(chart: dict[str, Any], shared: SharedPanels) -> str:
     return f'{rest[:-1]}, "places": {shared.text}}}'
 
 
-def ignore_curve_press() -> None:
+def _ignore_curve_press() -> None:
     """Callback: what was pressed is read where the component is drawn."""
 
 

@@ -41,18 +41,18 @@ from ensemble.wording.runs import training as training_words
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FIRST_CURVE_INTERVAL_S, REFRESH_INTERVAL_S, MAX_REFRESH_INTERVAL_S = 0.5, 1.0, 5.0
+_FIRST_CURVE_INTERVAL_S, REFRESH_INTERVAL_S, _MAX_REFRESH_INTERVAL_S = 0.5, 1.0, 5.0
 # Of each pause before the first curve the server spends so long looking at the file: that costs
 # next to nothing, where drawing anew costs the browser what compiling could do with.
 FAST_POLL_DURATION_S, POLL_INTERVAL_S = 0.4, 0.02
-ANNOUNCEMENT_INTERVAL_S = 10.0
-ENDED_RUN_INTERVAL_S = 5.0  # it may be gone on with in another tab, or by a command
+_ANNOUNCEMENT_INTERVAL_S = 10.0
+_ENDED_RUN_INTERVAL_S = 5.0  # it may be gone on with in another tab, or by a command
 # A worker that has fallen silent, or compiles for long, is not watched so closely for ever.
 MAX_FAST_POLLS = 240
-VALUES_PER_SECOND = 60_000
+_VALUES_PER_SECOND = 60_000
 # So many tabs are drawn at a time: all at once would each be as late as the last.
 _drawing_turns = threading.BoundedSemaphore(2)
-MAX_MEMBER_TABLES = 24
+_MAX_MEMBER_TABLES = 24
 
 
 def show_live_run(run: runs.Run) -> None:
@@ -62,7 +62,7 @@ def show_live_run(run: runs.Run) -> None:
     every = compute_refresh_interval(figures, state) if run.active else None
     st.fragment(refresh_live_run, run_every=every)(run.id, state, figures > 0, looks)
     if run.can_resume:
-        st.fragment(look_at_ended_run, run_every=ENDED_RUN_INTERVAL_S)(run.id, state)
+        st.fragment(look_at_ended_run, run_every=_ENDED_RUN_INTERVAL_S)(run.id, state)
 
 
 def look_at_ended_run(run_id: str, last_state: str) -> None:
@@ -81,8 +81,8 @@ def compute_refresh_interval(figures: int, state: str) -> float:
     a second to read: a core that reads does not train. The first curves are waited for.
     """
     if not figures and state != "queued":
-        return FIRST_CURVE_INTERVAL_S
-    return min(REFRESH_INTERVAL_S + figures / VALUES_PER_SECOND, MAX_REFRESH_INTERVAL_S)
+        return _FIRST_CURVE_INTERVAL_S
+    return min(REFRESH_INTERVAL_S + figures / _VALUES_PER_SECOND, _MAX_REFRESH_INTERVAL_S)
 
 
 def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int]) -> None:
@@ -95,7 +95,7 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
             loaders.forget_runs()
             st.rerun()
         with _drawing_turns if run.active else nullcontext():
-            draw_live_run(run, rows)
+            _draw_live_run(run, rows)
         if first:
             # The first curves are on their way, before the rest of the page says that the run
             # trains; from now on they are looked at less often.
@@ -107,7 +107,7 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
             wait_for_first_curves(run)
 
 
-def draw_live_run(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+def _draw_live_run(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """The answer, how far it is, its curves and its members.
 
     Args:
@@ -117,18 +117,18 @@ def draw_live_run(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     verdict = run_verdict.reserve_verdict_place(run)
     run_metrics.show_run_metrics(run, rows)
     show_run_progress(run)
-    announce_run_progress(run)
+    _announce_run_progress(run)
     if run.state != "finished":
         groups.show_run_groups(run)
     run_advice.show_run_advice(run)
     if run.training_config is None and len(rows) == 1:  # one point a member is no curve
-        show_no_curves_notice(run)
-        show_member_table(run, rows)
+        _show_no_curves_notice(run)
+        _show_member_table(run, rows)
     elif rows or run.active:
         answer = st.container()
-        show_run_curves(run, rows)
+        _show_run_curves(run, rows)
         best_value.show_best_value(run, rows, answer)
-        show_member_table(run, rows)
+        _show_member_table(run, rows)
     else:
         run_advice.show_predictions_link(run)
     run_verdict.show_run_verdict(run, verdict)
@@ -153,12 +153,12 @@ def show_placeholder(words: str) -> None:
 def show_run_progress(run: runs.Run) -> None:
     """How far the run is, and the button that stops it or goes on with it."""
     if run.state not in ("finished", "diverged", "imported"):
-        again = (lambda: resume_shown_run(run)) if run.can_resume else None
-        job_panel.show_job_progress(run, describe_run_stage(run), resume=again)
+        again = (lambda: _resume_shown_run(run)) if run.can_resume else None
+        job_panel.show_job_progress(run, _describe_run_stage(run), resume=again)
         resume_elsewhere.show_resume_elsewhere(run)
 
 
-def announce_run_progress(run: runs.Run) -> None:
+def _announce_run_progress(run: runs.Run) -> None:
     """The run's stage for a screen reader, which says it when it is done with what it says now.
 
     Anew at most once in ten seconds, but for another state, of which it hears at once.
@@ -166,16 +166,16 @@ def announce_run_progress(run: runs.Run) -> None:
     state, when, _ = tab.announced[run.id]
     if not (run.active or state):  # It had ended before this tab saw it.
         return
-    if state != run.state or time.monotonic() - when >= ANNOUNCEMENT_INTERVAL_S:
+    if state != run.state or time.monotonic() - when >= _ANNOUNCEMENT_INTERVAL_S:
         accuracy = run.status.ensemble_test_accuracy
         reached = f", accuracy {formats.format_percent(accuracy, run.data.test_size)}" if accuracy else ""
-        text = f"{run.state}: {describe_run_stage(run)}{reached}"
+        text = f"{run.state}: {_describe_run_stage(run)}{reached}"
         tab.announced[run.id] = run.state, time.monotonic(), text
     with st.container(key="announcement"):
         st.html(f'<p role="status" aria-live="polite">{html.escape(tab.announced[run.id][2])}</p>')
 
 
-def describe_run_stage(run: runs.Run) -> str:
+def _describe_run_stage(run: runs.Run) -> str:
     """What the run is doing, in words."""
     status = run.status
     if run.state == "queued" and groups_words.find_scheduler_title(run):
@@ -195,19 +195,19 @@ def describe_run_stage(run: runs.Run) -> str:
     return f"{text}{jobs_words.describe_silence(status)}"
 
 
-def resume_shown_run(run: runs.Run) -> None:
+def _resume_shown_run(run: runs.Run) -> None:
     """Go on where the run ended."""
     runs.resume_run(run.id)
     loaders.forget_runs()
 
 
-def show_no_curves_notice(run: runs.Run) -> None:
+def _show_no_curves_notice(run: runs.Run) -> None:
     """What stands in place of the curves of a run that brought one epoch's predictions."""
     st.caption("It was trained elsewhere and brought one epoch's predictions: there are no learning curves.")
     run_advice.show_predictions_link(run)
 
 
-def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+def _show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Loss, accuracy and disagreement over the epochs, and how to draw them."""
     # One low row: what is above the pictures they have not.
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="curve_row"):
@@ -254,7 +254,7 @@ def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         st.caption(missing_training_curve)
 
 
-def show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+def _show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Each member's latest figures, and the whole history as a file."""
     reported = history.find_reported_epoch_row(run, rows)
     if reported is None:
@@ -272,7 +272,7 @@ def show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     )
     st.download_button(
         "Download the whole history (CSV)",
-        lambda: format_history_csv(
+        lambda: _format_history_csv(
             history.drop_own_view_metrics(runs.read_history(run.id), run.config.has_member_views)
         ),
         f"{run.id}-history.csv",
@@ -284,7 +284,7 @@ def show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 
 
 # With the line that it is made of: as long as that is kept no other has its `id`.
-@st.cache_resource(max_entries=MAX_MEMBER_TABLES, show_spinner=False)
+@st.cache_resource(max_entries=_MAX_MEMBER_TABLES, show_spinner=False)
 def _build_member_table(
     run_id: str, row_id: int, _run: runs.Run, _reported: dict[str, Any]
 ) -> tuple[dict[str, Any], "pa.Table"]:
@@ -298,7 +298,7 @@ def _build_member_table(
     return _reported, pa.Table.from_pandas(pd.DataFrame(table), preserve_index=False)
 
 
-def format_history_csv(rows: list[dict[str, Any]]) -> str:
+def _format_history_csv(rows: list[dict[str, Any]]) -> str:
     """The history as comma-separated values, one line of it a row."""
     columns = history.tabulate_history(rows)
     return csv_format.format_csv([columns, *zip(*columns.values(), strict=True)])

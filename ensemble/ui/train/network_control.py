@@ -32,12 +32,12 @@ def show_network_advice() -> None:
         st.caption(escaping.escape_markdown(text))
     width = settings.get_run_setting("width")
     waiting = probe_network(name, info, width).is_pending
-    noted = st.fragment(show_network_notes, run_every=0.5 if waiting else None)
+    noted = st.fragment(_show_network_notes, run_every=0.5 if waiting else None)
     noted(name, info, width, waiting)
-    show_network_file_problem()
+    _show_network_file_problem()
 
 
-def show_network_notes(name: str, info: DatasetInfo, width: int, was_waiting: bool) -> None:
+def _show_network_notes(name: str, info: DatasetInfo, width: int, was_waiting: bool) -> None:
     """What a network of one's own is found to do; looks again until that is known.
 
     The answer may come while the page is drawn: what stands lower down has it then, and nothing
@@ -56,7 +56,7 @@ def show_network_details() -> None:
     """Where the chosen network comes from, what it takes and how wide it is."""
     name, info = (settings.get_run_setting("network"), datasets.find_dataset_info(settings.get_run_setting("dataset")))
     network = probe_network(name, info, settings.get_run_setting("width"))
-    looked = st.fragment(show_network_facts, run_every=0.5 if network.is_pending else None)
+    looked = st.fragment(_show_network_facts, run_every=0.5 if network.is_pending else None)
     looked(name, info, settings.get_run_setting("width"), network.is_pending)
     if usual := ARCHITECTURES[name].width if name in ARCHITECTURES else None:
         settings.select_run_setting("width", help=f"Of its layers. 0 is its own, {usual}.")
@@ -83,23 +83,23 @@ def show_rate_warning() -> None:
         st.caption(f":material/speed: {high_rate_risk}")
 
 
-def show_network_facts(name: str, info: DatasetInfo, width: int, was_waiting: bool) -> None:
+def _show_network_facts(name: str, info: DatasetInfo, width: int, was_waiting: bool) -> None:
     """Where it is from and what it takes; looks again until that is known."""
     network = probe_network(name, info, width)
     if network.is_pending != was_waiting:
         st.rerun()
-    text = f"{networks_words.describe_network_source(name)} {describe_probed_cost(network)}".rstrip()
+    text = f"{networks_words.describe_network_source(name)} {_describe_probed_cost(network)}".rstrip()
     st.caption(escaping.escape_markdown(text), help=networks_words.FLOPS_GLOSS)
 
 
-def describe_probed_cost(result: ProbeResult) -> str:
+def _describe_probed_cost(result: ProbeResult) -> str:
     """What a member takes, in words, or that it is still being asked."""
     if result.is_pending:
         return "Inspecting it…"
     return f"{networks_words.format_network_cost(result.cost)}." if result.cost else ""
 
 
-def show_network_file_problem() -> None:
+def _show_network_file_problem() -> None:
     """What is amiss with the file that names networks of one's own."""
     try:
         architectures.list_configured_networks()

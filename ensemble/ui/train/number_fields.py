@@ -20,8 +20,8 @@ from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.tab import tab
 
 KEY = "number_fields"
-MAX_TEXT = 20_000  # characters that a browser may send
-VARIED_HELP = "Differs by member: see “Differ by member” under More."
+_MAX_TEXT = 20_000  # characters that a browser may send
+_VARIED_HELP = "Differs by member: see “Differ by member” under More."
 
 
 def show_number_fields(names: Sequence[str], varied: Collection[str]) -> None:
@@ -35,13 +35,13 @@ def show_number_fields(names: Sequence[str], varied: Collection[str]) -> None:
         key = settings.format_setting_key(name)
         widget_state.initialize_widget(key, settings.RUN_FIELDS[name].default)
     form = {
-        "fields": [describe_number_field(name, name in varied) for name in names],
+        "fields": [_describe_number_field(name, name in varied) for name in names],
         "number": tab.settings_edit_number,
         "all": {name: settings.get_run_setting(name) for name in settings.RUN_FIELDS},
         "visit": tab.settings_visit,
         "restorable": tab.settings_restorable,
     }
-    register_number_fields()(
+    _register_number_fields()(
         # As text: Streamlit imports pandas to find tables in anything else.
         data={"form": json.dumps(form)},
         key=KEY,
@@ -50,14 +50,14 @@ def show_number_fields(names: Sequence[str], varied: Collection[str]) -> None:
     )
 
 
-def describe_number_field(name: str, differs: bool) -> dict[str, Any]:
+def _describe_number_field(name: str, differs: bool) -> dict[str, Any]:
     """One line for the component: its value, its range, and the value that it began with."""
     field = settings.RUN_FIELDS[name]
     origin, values = tab.settings_origin
     return {
         "name": name,
         "label": settings.format_setting_title(name),
-        "help": VARIED_HELP if differs else field.metadata["help"],
+        "help": _VARIED_HELP if differs else field.metadata["help"],
         "value": settings.get_run_setting(name),
         "low": field.metadata["low"],
         "high": field.metadata["high"],
@@ -72,17 +72,17 @@ def describe_number_field(name: str, differs: bool) -> dict[str, Any]:
 def apply_edited_numbers() -> None:
     """Callback: take what was changed in the browser, each value only where it is in range."""
     try:
-        sent = parse_sent_json("edited")
+        sent = _parse_sent_json("edited")
         number, values = int(sent["number"]), dict(sent["values"])
     except (KeyError, TypeError, ValueError):
         return
     if number <= tab.settings_edit_number:  # Given twice, as the answer was late.
         return
     tab.settings_edit_number = number
-    set_sent_numbers(values)
+    _set_sent_numbers(values)
 
 
-def set_sent_numbers(values: Mapping[str, Any]) -> None:
+def _set_sent_numbers(values: Mapping[str, Any]) -> None:
     """Set each of the five to what was sent, where that is in its range."""
     for name, value in values.items():
         if name in settings.PRIMARY_FIELDS and (read := parse_number(name, value)) is not None:
@@ -92,7 +92,7 @@ def set_sent_numbers(values: Mapping[str, Any]) -> None:
 def restore_kept_settings() -> None:
     """Callback: the settings as they stood before the page was loaded again, where they fit."""
     try:
-        sent = parse_sent_json("restored")
+        sent = _parse_sent_json("restored")
         config, edits = EnsembleConfig.from_dict(sent["settings"]), dict(sent["edits"])
     except (KeyError, TypeError, ValueError, ConfigError):
         tab.settings_restorable = False
@@ -103,17 +103,17 @@ def restore_kept_settings() -> None:
     settings.fill_run_settings(config)
     tab.settings_origin = origin
     # What was changed while these were on their way is newer.
-    set_sent_numbers(edits)
+    _set_sent_numbers(edits)
 
 
-def parse_sent_json(name: str) -> dict[str, Any]:
+def _parse_sent_json(name: str) -> dict[str, Any]:
     """An object that the browser sent as text.
 
     Raises:
       ValueError, TypeError: it is none.
     """
     text = widget_state.get_widget_value(KEY).get(name)
-    if not isinstance(text, str) or len(text) > MAX_TEXT:
+    if not isinstance(text, str) or len(text) > _MAX_TEXT:
         raise ValueError("not a text of that length")
     value = json.loads(text)
     if not isinstance(value, dict):
@@ -134,7 +134,7 @@ def parse_number(name: str, value: object) -> float | None:
 
 
 @functools.cache
-def register_number_fields() -> Any:
+def _register_number_fields() -> Any:
     """The component, registered once."""
     folder = Path(__file__).parent / "js"
     return st.components.v2.component(

@@ -9,7 +9,7 @@ from ensemble.ui.devices import bench_results, probe
 from ensemble.ui.shared import settings
 from ensemble.wording import bench as bench_words
 
-FLOAT32_LABEL = "float32, usual"
+_FLOAT32_LABEL = "float32, usual"
 
 
 def show_precision_control() -> None:
@@ -17,7 +17,7 @@ def show_precision_control() -> None:
     here = probe.get_device_probe().inventory
     platform = here.platform if here else ""
     circumstances = (bench_results.find_latest_bench(), platform, this_machine().fast_bfloat16, _find_product_plan())
-    words = {"float32": FLOAT32_LABEL, "bfloat16": bench_words.label_bfloat16_choice(*circumstances)}
+    words = {"float32": _FLOAT32_LABEL, "bfloat16": bench_words.label_bfloat16_choice(*circumstances)}
     settings.select_run_setting("precision", format_func=words.__getitem__)
     if bfloat16_support := bench_words.describe_bfloat16_support(*circumstances):
         st.caption(bfloat16_support)

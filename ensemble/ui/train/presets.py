@@ -9,7 +9,7 @@ from ensemble.ui.shared import settings
 
 CLASS_PRESET = "In class (30 s)"
 # Chosen on a tenth of MNIST's training images that was held out (benchmarks.training.recipes).
-BEST_ACCURACY_CONFIG = EnsembleConfig(
+_BEST_ACCURACY_CONFIG = EnsembleConfig(
     dataset="mnist",
     members=5,
     optimizer="adamw",
@@ -26,17 +26,17 @@ PRESETS = {
     # As many members as have a colour of their own, and few epochs: they dispute more then.
     CLASS_PRESET: EnsembleConfig(members=7, epochs=10),
     "HOWTO": EnsembleConfig(dataset="mnist", epochs=3),
-    "Best accuracy": BEST_ACCURACY_CONFIG,
+    "Best accuracy": _BEST_ACCURACY_CONFIG,
 }
-PRESETS_HELP = "Fills every setting, dataset and network too; nothing starts until you launch."
-PRESET_DESCRIPTIONS = {
+_PRESETS_HELP = "Fills every setting, dataset and network too; nothing starts until you launch."
+_PRESET_DESCRIPTIONS = {
     "Quick look": "in seconds, with the default settings",
     CLASS_PRESET: "seven members in about half a minute, with disputed digits to talk about",
     "HOWTO": "with the settings of Flax's HOWTO",
     "Best accuracy": "moved and bent a little, with AdamW; 99.56 % of the test images right",
 }
-MAX_NAMED_SETTINGS = 3  # so many settings that differ are named, the others counted
-SHORT_LABELS = {"learning_rate": "rate", "vary": "what differs by member"}
+_MAX_NAMED_SETTINGS = 3  # so many settings that differ are named, the others counted
+_SHORT_LABELS = {"learning_rate": "rate", "vary": "what differs by member"}
 
 
 def show_preset_buttons() -> None:
@@ -45,8 +45,8 @@ def show_preset_buttons() -> None:
     Buttons, that hold nothing: a widget that held the name would be sent back as it was before
     a setting changed, with the next setting that is changed quickly, and undo them both.
     """
-    st.caption("Start from", help=PRESETS_HELP)
-    now = find_current_preset()
+    st.caption("Start from", help=_PRESETS_HELP)
+    now = _find_current_preset()
     with st.container(horizontal=True, gap="xxsmall", key="preset"):
         for name, preset in PRESETS.items():
             label = f":blue[**{name}**]" if name == now else name
@@ -63,10 +63,10 @@ def describe_preset(name: str) -> str:
     """What a preset trains on what: "HOWTO's CNN on MNIST, with …"."""
     preset = PRESETS[name]
     network = architectures.format_network_title(preset.network)
-    return f"{network} on {registry.find_dataset_title(preset.dataset)}, {PRESET_DESCRIPTIONS[name]}."
+    return f"{network} on {registry.find_dataset_title(preset.dataset)}, {_PRESET_DESCRIPTIONS[name]}."
 
 
-def find_current_preset() -> str | None:
+def _find_current_preset() -> str | None:
     """The preset that the settings are, as they stand."""
     held = {name: settings.get_run_setting(name) for name in settings.RUN_FIELDS}
     return next((name for name, preset in PRESETS.items() if preset.as_dict() == held), None)
@@ -81,12 +81,12 @@ def show_settings_difference(run: runs.Run) -> None:
     """Whether the settings are those of the run that is shown; one press makes them so."""
     if run.training_config is None:  # it has none to compare with, or to take over
         return
-    if not (differ := list_differing_settings(run)):
+    if not (differ := _list_differing_settings(run)):
         st.caption("Same settings as the run shown.")
         return
-    more = f" and {len(differ) - MAX_NAMED_SETTINGS} more" if len(differ) > MAX_NAMED_SETTINGS else ""
+    more = f" and {len(differ) - _MAX_NAMED_SETTINGS} more" if len(differ) > _MAX_NAMED_SETTINGS else ""
     with st.container(gap=None):
-        st.caption(f"Differs from the run shown: {', '.join(differ[:MAX_NAMED_SETTINGS])}{more}.")
+        st.caption(f"Differs from the run shown: {', '.join(differ[:_MAX_NAMED_SETTINGS])}{more}.")
         st.button(
             "Copy this run's settings",
             key="reuse",
@@ -98,11 +98,11 @@ def show_settings_difference(run: runs.Run) -> None:
         )
 
 
-def list_differing_settings(run: runs.Run) -> list[str]:
+def _list_differing_settings(run: runs.Run) -> list[str]:
     """The settings that are not as the run's, in words and in the order of the controls."""
     run_settings = run.config.as_dict()
     return [
-        SHORT_LABELS.get(name, settings.format_setting_title(name).lower())
+        _SHORT_LABELS.get(name, settings.format_setting_title(name).lower())
         for name in settings.RUN_FIELDS
         if settings.get_run_setting(name) != run_settings[name]
     ]

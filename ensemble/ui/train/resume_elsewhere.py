@@ -36,10 +36,10 @@ def show_resume_elsewhere(run: runs.Run) -> None:
             key="resume_there",
             **rights.build_control_arguments(Action.CHANGE, run.path),
         ):
-            resume_run_elsewhere(run.id, choice, prefix, before)
+            _resume_run_elsewhere(run.id, choice, prefix, before)
 
 
-def resume_run_elsewhere(run_id: str, choice: str, prefix: str, before: Placement | None) -> None:
+def _resume_run_elsewhere(run_id: str, choice: str, prefix: str, before: Placement | None) -> None:
     """Go on with a run where that was chosen, or say why that cannot be.
 
     Args:

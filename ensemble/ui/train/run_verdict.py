@@ -37,11 +37,11 @@ def show_run_verdict(run: runs.Run, place: DeltaGenerator) -> None:
         return
     query = address.RUN.build_query(run.id)
     if has_teacher(run):
-        claim, evidence = describe_student_outcome(epoch)
+        claim, evidence = _describe_student_outcome(epoch)
         query |= address.VIEW.build_query(TEACHER_VIEW)
     else:
         faults = list_epoch_member_faults(epoch)
-        claim, evidence = faults[0] if faults else describe_run_outcome(epoch)
+        claim, evidence = faults[0] if faults else _describe_run_outcome(epoch)
     with place, st.container(key="run_verdict", gap="xxsmall"):
         st.markdown(f"#### {escaping.escape_markdown(claim)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -71,13 +71,13 @@ def has_verdict(run: runs.Run) -> bool:
     return run.state in chance_level.ENDED_STATES and compared
 
 
-def describe_run_outcome(epoch: SharedEpoch) -> tuple[str, str]:
+def _describe_run_outcome(epoch: SharedEpoch) -> tuple[str, str]:
     """What the ensemble is better by than its members, and whether that may be luck."""
     luck = describe_gain_luck(epoch.measure(gain_over_mean_member), epoch.noun)
     return describe_answer_headline(epoch), f"{luck} {describe_left_out_images(epoch)}".strip()
 
 
-def describe_student_outcome(epoch: SharedEpoch) -> tuple[str, str]:
+def _describe_student_outcome(epoch: SharedEpoch) -> tuple[str, str]:
     """What a student loses against its teacher, and what it saves."""
     try:
         comparison = compare_with_teacher(epoch.run, epoch.epoch, epoch.measure)

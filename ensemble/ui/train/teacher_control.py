@@ -12,25 +12,25 @@ from ensemble.wording import escaping
 from ensemble.wording.formats import format_count
 from ensemble.wording.run_names import format_unique_run_name
 
-NO_TEACHER = "None: labels alone"
-MAX_LISTED_TEACHERS = 100
+_NO_TEACHER = "None: labels alone"
+_MAX_LISTED_TEACHERS = 100
 
 
 def show_teacher_control() -> None:
     """Which run teaches: of those that learnt the chosen images and can be asked."""
-    teachers = {run.id: format_unique_run_name(run) for run in list_teachers()}
+    teachers = {run.id: format_unique_run_name(run) for run in _list_teachers()}
     chosen = settings.get_run_setting("teacher")
-    titles = {chosen: chosen, "": NO_TEACHER} | teachers
+    titles = {chosen: chosen, "": _NO_TEACHER} | teachers
     titles = {"": titles.pop(""), **titles}
     settings.select_run_setting("teacher", choices=list(titles), format_func=titles.__getitem__)
 
 
-def list_teachers() -> list[runs.Run]:
+def _list_teachers() -> list[runs.Run]:
     """The runs that can teach the chosen dataset, newest first."""
     dataset = settings.get_run_setting("dataset")
     return [
         run
-        for run in loaders.list_cached_runs()[:MAX_LISTED_TEACHERS]
+        for run in loaders.list_cached_runs()[:_MAX_LISTED_TEACHERS]
         if run.training_config
         and run.training_config.dataset == dataset
         and not run.active

@@ -16,7 +16,7 @@ from ensemble.ui.tune.screen import SWEEP_SCREEN
 from ensemble.wording import formats
 
 SEED_COUNT = 5
-MORE_TRIALS_KEY, MAX_MORE_TRIALS = "tune_more_trials", 1000
+_MORE_TRIALS_KEY, _MAX_MORE_TRIALS = "tune_more_trials", 1000
 
 
 def show_sweep_actions(sweep: Sweep, trials: Sequence[Trial]) -> None:
@@ -25,7 +25,7 @@ def show_sweep_actions(sweep: Sweep, trials: Sequence[Trial]) -> None:
     best = sweeps.find_best_trial(sweep, list(trials)) if trials else None
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="tune_actions"):
         if best:
-            show_best_settings_button(sweep, best)
+            _show_best_settings_button(sweep, best)
         if any(trial.run_id for trial in trials):
             st.page_link(
                 "pages/compare.py",
@@ -34,11 +34,11 @@ def show_sweep_actions(sweep: Sweep, trials: Sequence[Trial]) -> None:
                 icon=":material/compare_arrows:",
                 query_params=address.SWEEP.build_query(sweep.id),
             )
-        show_further_actions(sweep, trials, best)
+        _show_further_actions(sweep, trials, best)
     hyper_deep.show_hyper_deep_runs(sweep)
 
 
-def show_further_actions(sweep: Sweep, trials: Sequence[Trial], best: Trial | None) -> None:
+def _show_further_actions(sweep: Sweep, trials: Sequence[Trial], best: Trial | None) -> None:
     """What comes after, in one popover: more trials, more seeds, an ensemble of all members."""
     more_trials = sweep.config.sampler != "grid"
     ended = best if not sweep.active else None  # What follows is for the best of all.
@@ -47,11 +47,11 @@ def show_further_actions(sweep: Sweep, trials: Sequence[Trial], best: Trial | No
     with st.popover("Go on", icon=":material/add:", key="tune_go_on"):
         if more_trials:
             st.markdown("**More trials**")
-            show_more_trials(sweep)
+            _show_more_trials(sweep)
         if ended:
             st.markdown("**More seeds**")
-            show_seeds_button(sweep, ended)
-            hyper_deep.show_hyper_deep_builder(sweep, trials, attempt_sweep_action)
+            _show_seeds_button(sweep, ended)
+            hyper_deep.show_hyper_deep_builder(sweep, trials, _attempt_sweep_action)
 
 
 def show_sweep_deletion(sweep: Sweep) -> None:
@@ -62,7 +62,7 @@ def show_sweep_deletion(sweep: Sweep) -> None:
         deletion.show_delete_button(SWEEP_SCREEN, sweep)
 
 
-def show_best_settings_button(sweep: Sweep, best: Trial) -> None:
+def _show_best_settings_button(sweep: Sweep, best: Trial) -> None:
     """To Train, its controls filled with the best settings."""
     pressed = st.button(
         "Launch with the best settings",
@@ -78,14 +78,14 @@ def show_best_settings_button(sweep: Sweep, best: Trial) -> None:
         st.switch_page("pages/train.py", query_params=address.RUN.build_query(run.id) if run else {})
 
 
-def format_seeds_tag(sweep: Sweep, best: Trial) -> str:
+def _format_seeds_tag(sweep: Sweep, best: Trial) -> str:
     """What the runs of the best settings with other seeds are tagged with."""
     return f"{sweep.id}-seeds-{best.number + 1}"
 
 
-def show_seeds_button(sweep: Sweep, best: Trial) -> None:
+def _show_seeds_button(sweep: Sweep, best: Trial) -> None:
     """The best settings again with seeds that had no part in the choice, or the way to them."""
-    name = format_seeds_tag(sweep, best)
+    name = _format_seeds_tag(sweep, best)
     if any(name in run.tags for run in loaders.list_cached_runs()):
         st.page_link(
             "pages/compare.py",
@@ -99,8 +99,8 @@ def show_seeds_button(sweep: Sweep, best: Trial) -> None:
         f"Train it with {SEED_COUNT} more seeds",
         key="tune_seeds",
         icon=":material/casino:",
-        on_click=attempt_sweep_action,
-        args=(lambda: launch_best_trial_seeds(sweep, best),),
+        on_click=_attempt_sweep_action,
+        args=(lambda: _launch_best_trial_seeds(sweep, best),),
         **rights.build_control_arguments(
             Action.LAUNCH,
             help=f"Trains the best settings {SEED_COUNT} times with seeds that had no "
@@ -109,29 +109,29 @@ def show_seeds_button(sweep: Sweep, best: Trial) -> None:
     )
 
 
-def launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
+def _launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
     """Launch them, each with the tag."""
     config = sweep.config.build_trial_config(best.params)
     used = {sweep.config.build_trial_config(best.params, repeat).seed for repeat in range(sweep.config.repeats)}
     for other in seed_launch.list_missing_seeds(config, used, SEED_COUNT):
         run = runs.launch_run(other)
-        write_tags(run.id, [format_seeds_tag(sweep, best)])
+        write_tags(run.id, [_format_seeds_tag(sweep, best)])
     loaders.forget_runs()
 
 
-def show_more_trials(sweep: Sweep) -> None:
+def _show_more_trials(sweep: Sweep) -> None:
     """So many trials more."""
-    widget_state.initialize_widget(MORE_TRIALS_KEY, sweep.config.trials)
-    count = widget_state.draw_widget(st.number_input, "How many more", 1, MAX_MORE_TRIALS, key=MORE_TRIALS_KEY)
+    widget_state.initialize_widget(_MORE_TRIALS_KEY, sweep.config.trials)
+    count = widget_state.draw_widget(st.number_input, "How many more", 1, _MAX_MORE_TRIALS, key=_MORE_TRIALS_KEY)
     st.button(
         f"Add {formats.format_count(count, 'trial')}",
         key="tune_enlarge",
-        on_click=attempt_sweep_action,
+        on_click=_attempt_sweep_action,
         args=(lambda: sweeps.enlarge_sweep(sweep.id, count),),
         **rights.build_control_arguments(Action.CHANGE, sweep.path),
     )
 
 
-def attempt_sweep_action(act: Callable[[], object]) -> None:
+def _attempt_sweep_action(act: Callable[[], object]) -> None:
     """Callback: do it, or keep the reason why it cannot be done."""
     deletion.attempt_job_action(SWEEP_SCREEN, act)

@@ -18,8 +18,8 @@ from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.verdicts import best_trial as words
 
-STATE_LABELS = {"complete": "complete", "running": "running", "pruned": "pruned (ended early)", "failed": "failed"}
-OPTIMISM_HELP = (
+_STATE_LABELS = {"complete": "complete", "running": "running", "pruned": "pruned (ended early)", "failed": "failed"}
+_OPTIMISM_HELP = (
     "The best of several looks better than it is on the images that it was chosen on: chance helps "
     "the winner. The test images had no part in the choice."
 )
@@ -38,24 +38,24 @@ def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
     if best is None:
         st.markdown("#### No trial has finished yet")
     else:
-        st.markdown(f"#### {describe_best_settings(sweep, trials, best)}")
+        st.markdown(f"#### {_describe_best_settings(sweep, trials, best)}")
         ends = list_edge_settings(sweep.config.search_axes, best.params)
-        if sentences := describe_best_trial_evidence(evidence, ends, find_trial_run(best)):
+        if sentences := _describe_best_trial_evidence(evidence, ends, find_trial_run(best)):
             st.markdown(escaping.escape_markdown(sentences))
     with st.container(horizontal=True, gap="medium", key="tune_answer"):
         if best:
-            show_objective_metrics(sweep, trials, best)
-            show_trial_test_accuracy(best, sweep.config.repeats)
-        show_sweep_time(sweep)
-    sentence = describe_trial_counts(sweep, trials)
+            _show_objective_metrics(sweep, trials, best)
+            _show_trial_test_accuracy(best, sweep.config.repeats)
+        _show_sweep_time(sweep)
+    sentence = _describe_trial_counts(sweep, trials)
     if best and sweep.config.objective_names != ("seconds",):
-        sentence += f" {describe_selection_bias(sweep, trials)}"
+        sentence += f" {_describe_selection_bias(sweep, trials)}"
         optimism = words.describe_selection_optimism(evidence, sweep.config.objective_names[0])
         sentence = f"{sentence} {optimism}".rstrip()
     st.caption(escaping.escape_markdown(sentence))
 
 
-def describe_best_trial_evidence(
+def _describe_best_trial_evidence(
     evidence: BestTrialEvidence | None, ends: Mapping[str, str], run: runs.Run | None
 ) -> str:
     """Which other trials may be as good, and whether the search space ends at the best; or ""."""
@@ -64,7 +64,7 @@ def describe_best_trial_evidence(
     return f"{others} {words.describe_edge_settings(ends)}".strip()
 
 
-def describe_best_settings(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> str:
+def _describe_best_settings(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> str:
     """The best settings in a line."""
     so_far = " so far" if sweep.active else ""
     named = escaping.escape_markdown(f"{describe_trial_settings(best)} (trial {best.number + 1})")
@@ -74,7 +74,7 @@ def describe_best_settings(sweep: Sweep, trials: Sequence[Trial], best: Trial) -
     return f"{front} on the Pareto front{so_far}; by {OBJECTIVE_TITLES[sweep.config.objective_names[0]]}: {named}"
 
 
-def show_objective_metrics(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> None:
+def _show_objective_metrics(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> None:
     """What it was chosen by."""
     complete = sum(trial.state == "complete" for trial in trials)
     for place, (goal, value) in enumerate(zip(sweep.config.objective_names, best.values, strict=True)):
@@ -84,11 +84,11 @@ def show_objective_metrics(sweep: Sweep, trials: Sequence[Trial], best: Trial) -
         if sweep.config.repeats > 1:
             label += f", mean of {sweep.config.repeats:,} seeds"
         st.metric(
-            label, format_objective(goal, value), width="content", help=OPTIMISM_HELP if goal != "seconds" else None
+            label, format_objective(goal, value), width="content", help=_OPTIMISM_HELP if goal != "seconds" else None
         )
 
 
-def show_trial_test_accuracy(best: Trial, repeats: int) -> None:
+def _show_trial_test_accuracy(best: Trial, repeats: int) -> None:
     """What its ensemble makes of the test images, at the epoch that was chosen.
 
     Args:
@@ -96,7 +96,7 @@ def show_trial_test_accuracy(best: Trial, repeats: int) -> None:
       repeats: how many times it was trained: of several the mean is shown, with the range.
     """
     if repeats > 1:
-        return show_mean_test_accuracy(best)
+        return _show_mean_test_accuracy(best)
     if (run := find_trial_run(best)) is None or run.training_config is None:
         return
     share, size = run.status.best_ensemble_test_accuracy, run.data.test_size
@@ -111,9 +111,9 @@ def show_trial_test_accuracy(best: Trial, repeats: int) -> None:
     )
 
 
-def show_mean_test_accuracy(best: Trial) -> None:
+def _show_mean_test_accuracy(best: Trial) -> None:
     """What its ensembles make of the test images on average, and from which to which."""
-    trained = [run for run_id in best.run_ids if (run := find_run_or_none(run_id))]
+    trained = [run for run_id in best.run_ids if (run := _find_run_or_none(run_id))]
     shares = [share for run in trained if (share := run.status.best_ensemble_test_accuracy) is not None]
     if not shares:
         return
@@ -129,7 +129,7 @@ def show_mean_test_accuracy(best: Trial) -> None:
     )
 
 
-def find_run_or_none(run_id: str) -> runs.Run | None:
+def _find_run_or_none(run_id: str) -> runs.Run | None:
     """The run; None where it cannot be read."""
     try:
         return runs.find_run(run_id)
@@ -139,10 +139,10 @@ def find_run_or_none(run_id: str) -> runs.Run | None:
 
 def find_trial_run(trial: Trial) -> runs.Run | None:
     """The first run of a trial; None where there is none to be read."""
-    return find_run_or_none(trial.run_id) if trial.run_id else None
+    return _find_run_or_none(trial.run_id) if trial.run_id else None
 
 
-def show_sweep_time(sweep: Sweep) -> None:
+def _show_sweep_time(sweep: Sweep) -> None:
     """The time left while it searches, else the time it took."""
     status = sweep.status
     if sweep.state == "searching":
@@ -157,12 +157,12 @@ def show_sweep_time(sweep: Sweep) -> None:
         st.metric("Searched for", formats.format_duration(status.updated - status.started), width="content")
 
 
-def describe_trial_counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
+def _describe_trial_counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
     """How the trials stand, in words: "6 complete, 2 pruned, 1 failed, 3 to come"."""
     state_counts = Counter(trial.state for trial in trials)
     begun = [trial for trial in trials if trial.run_id or trial.state != "waiting"]
     cut = sum(trial.state == "waiting" for trial in begun)
-    parts = [f"{state_counts[state]:,} {word}" for state, word in STATE_LABELS.items() if state_counts[state]]
+    parts = [f"{state_counts[state]:,} {word}" for state, word in _STATE_LABELS.items() if state_counts[state]]
     parts += [f"{cut:,} interrupted, will resume"] if cut else []
     if (left := sweep.config.trial_count - len(begun)) > 0:
         parts.append(f"{left:,} to come")
@@ -171,7 +171,7 @@ def describe_trial_counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
     return f"Of {formats.format_count(sweep.config.trial_count, 'trial')}: {', '.join(parts)}."
 
 
-def describe_selection_bias(sweep: Sweep, trials: Sequence[Trial]) -> str:
+def _describe_selection_bias(sweep: Sweep, trials: Sequence[Trial]) -> str:
     """That the best of several is chosen with luck, and on how many images."""
     info = sweep.config.base
     complete = sum(trial.state == "complete" for trial in trials)

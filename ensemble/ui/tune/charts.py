@@ -13,8 +13,8 @@ from ensemble.wording import formats
 from ensemble.wording.provenance import format_figure_caption
 from ensemble.wording.run_names import format_run_name
 
-MAX_EPOCH_CURVES = 40  # trials whose epochs are drawn
-LOG_SCALE_RATIO = 20  # largest to least value from which on an axis is log
+_MAX_EPOCH_CURVES = 40  # trials whose epochs are drawn
+_LOG_SCALE_RATIO = 20  # largest to least value from which on an axis is log
 
 
 def show_trial_history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
@@ -27,18 +27,18 @@ def show_trial_history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None
     """
     search_history = search_progress.trace_search_history(sweep.config, trials, goal)
     styles = {
-        "trials": build_trial_style("each trial", "", palette.MUTED_COLOR, 5),
-        "best": build_trial_style("best so far", "best", None, palette.ENSEMBLE_WIDTH),
+        "trials": _build_trial_style("each trial", "", palette.MUTED_COLOR, 5),
+        "best": _build_trial_style("best so far", "best", None, palette.ENSEMBLE_WIDTH),
     }
     title = f"{OBJECTIVE_TITLES[goal][0].upper()}{OBJECTIVE_TITLES[goal][1:]} by trial"
     better = "lower" if OBJECTIVES[goal].minimize else "higher"
     values = [value for value in search_history.trials[1] if value is not None]
     best = f", the best {formats.format_significant(search_history.best[1][-1])}" if search_history.best[1] else ""
     lines = [
-        build_trial_line("trials", search_progress.separate_points(search_history.trials)),
-        build_trial_line("best", search_history.best),
+        _build_trial_line("trials", search_progress.separate_points(search_history.trials)),
+        _build_trial_line("best", search_history.best),
     ]
-    show_sweep_chart(
+    _show_sweep_chart(
         sweep,
         f"history-{goal}",
         styles=styles,
@@ -55,22 +55,22 @@ def show_trial_history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None
 def show_trial_epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The first objective by epoch: bold and blue of the trials at work, thin of the others."""
     goal = sweep.config.objective_names[0]
-    trial_epochs = search_progress.list_trial_epochs(trials, MAX_EPOCH_CURVES)
+    trial_epochs = search_progress.list_trial_epochs(trials, _MAX_EPOCH_CURVES)
     styles, lines = {}, []
     for trial in trial_epochs:
         name, running = f"trial {trial.number}", trial.state == "running"
         styles[name] = (
-            build_trial_style(name, name, palette.RIGHT_COLOR, 2.5)
+            _build_trial_style(name, name, palette.RIGHT_COLOR, 2.5)
             if running
-            else build_trial_style(name, "ended", palette.MUTED_COLOR, 1, 0.6)
+            else _build_trial_style(name, "ended", palette.MUTED_COLOR, 1, 0.6)
         )
-        lines.append(build_trial_line(name, trial.points, name if running else "ended"))
+        lines.append(_build_trial_line(name, trial.points, name if running else "ended"))
     last = max((listed_trial.points[0][-1] for listed_trial in trial_epochs), default=1.0)
     title = f"{OBJECTIVE_TITLES[goal][0].upper()}{OBJECTIVE_TITLES[goal][1:]} by epoch"
     better = "lower" if OBJECTIVES[goal].minimize else "higher"
     at_work = [str(listed_trial.number) for listed_trial in trial_epochs if listed_trial.state == "running"]
     text = f", at work: {', '.join(at_work)}" if at_work else ""
-    show_sweep_chart(
+    _show_sweep_chart(
         sweep,
         "epochs",
         styles=styles,
@@ -84,18 +84,18 @@ def show_trial_epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
     )
 
 
-def build_trial_style(label: str, end: str, color: str | None, width: float, opacity: float = 1) -> dict[str, Any]:
+def _build_trial_style(label: str, end: str, color: str | None, width: float, opacity: float = 1) -> dict[str, Any]:
     """How a curve looks, and what it is called under the pointer and at its end."""
     return {"label": label, "end": end, "color": color, "width": width, "opacity": opacity}
 
 
-def build_trial_line(who: str, points: search_progress.Points, group: str = "") -> dict[str, Any]:
+def _build_trial_line(who: str, points: search_progress.Points, group: str = "") -> dict[str, Any]:
     """One curve for the component."""
     x, y = points
     return {"who": who, "group": group or who, "split": "test", "also": "", "x": x, "y": y, "says": "{}"}
 
 
-def show_sweep_chart(
+def _show_sweep_chart(
     sweep: Sweep,
     name: str,
     styles: dict[str, Any],
@@ -118,7 +118,7 @@ def show_sweep_chart(
         "title": title,
         "axis": axis,
         "alt": alt,
-        "scale": select_axis_scale(lines, shares),
+        "scale": _select_axis_scale(lines, shares),
         "lines": lines,
         "percent": shares,
         "decimals": 2,
@@ -145,8 +145,8 @@ def show_sweep_chart(
     register_learning_curves()(data={"chart": json.dumps(chart)}, key=f"tune_{name}_{sweep.id}")
 
 
-def select_axis_scale(lines: Sequence[dict[str, Any]], shares: bool) -> str:
+def _select_axis_scale(lines: Sequence[dict[str, Any]], shares: bool) -> str:
     """Log where the values span powers of ten."""
     values = [value for line in lines for value in line["y"] if value is not None]
-    wide = bool(values) and min(values) > 0 and max(values) >= LOG_SCALE_RATIO * min(values)
+    wide = bool(values) and min(values) > 0 and max(values) >= _LOG_SCALE_RATIO * min(values)
     return "log" if wide and not shares else "linear"

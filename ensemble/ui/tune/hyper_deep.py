@@ -12,41 +12,41 @@ from ensemble.ui.shared import address, loaders, settings, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 
-SIZE_KEY, REPEATS_KEY, DEFAULT_SIZE = "tune_members", "tune_again", 4
-MAX_MEMBERS = settings.RUN_FIELDS["members"].metadata["high"]
-AttemptAction = Callable[[Callable[[], object]], None]
-HYPER_DEEP_HELP = (
+_SIZE_KEY, _REPEATS_KEY, _DEFAULT_SIZE = "tune_members", "tune_again", 4
+_MAX_MEMBERS = settings.RUN_FIELDS["members"].metadata["high"]
+_AttemptAction = Callable[[Callable[[], object]], None]
+_HYPER_DEEP_HELP = (
     "The members of all trials are tried one after the other, and each time the one is taken with "
     "which the ensemble's validation NLL is lowest (Wenzel et al. 2020)."
 )
 
 
-def show_hyper_deep_builder(sweep: Sweep, trials: Sequence[Trial], attempt: AttemptAction) -> None:
+def show_hyper_deep_builder(sweep: Sweep, trials: Sequence[Trial], attempt: _AttemptAction) -> None:
     """How many members, and the button; nothing before there are members to choose from."""
     complete = [trial for trial in trials if trial.state == "complete"]
     if not complete or not sweep.config.base.validation:
         return
-    st.markdown("**Hyper-deep ensemble**", help=HYPER_DEEP_HELP)
-    widget_state.initialize_widget(SIZE_KEY, DEFAULT_SIZE)
-    size = widget_state.draw_widget(st.number_input, "Members", 1, MAX_MEMBERS, key=SIZE_KEY)
-    again = widget_state.draw_widget(st.toggle, "A member may be taken more than once", key=REPEATS_KEY)
+    st.markdown("**Hyper-deep ensemble**", help=_HYPER_DEEP_HELP)
+    widget_state.initialize_widget(_SIZE_KEY, _DEFAULT_SIZE)
+    size = widget_state.draw_widget(st.number_input, "Members", 1, _MAX_MEMBERS, key=_SIZE_KEY)
+    again = widget_state.draw_widget(st.toggle, "A member may be taken more than once", key=_REPEATS_KEY)
     st.button(
         f"Build it of {formats.format_count(size, 'member')}",
         key="tune_build",
         on_click=attempt,
-        args=(lambda: build_hyper_deep_run(sweep.id, size, again),),
+        args=(lambda: _build_hyper_deep_run(sweep.id, size, again),),
         **rights.build_control_arguments(Action.LAUNCH),
     )
 
 
-def build_hyper_deep_run(sweep_id: str, size: int, again: bool) -> None:
+def _build_hyper_deep_run(sweep_id: str, size: int, again: bool) -> None:
     """Choose the members and save them as a run."""
-    name = f"{format_hyper_deep_name(sweep_id)}: {formats.format_count(size, 'member')}"
+    name = f"{_format_hyper_deep_name(sweep_id)}: {formats.format_count(size, 'member')}"
     selection.create_hyper_deep_ensemble(sweep_id, size, f"{name}, some twice" if again else name, again)
     loaders.forget_runs()
 
 
-def format_hyper_deep_name(sweep_id: str) -> str:
+def _format_hyper_deep_name(sweep_id: str) -> str:
     """How the names of a sweep's hyper-deep ensembles begin."""
     return f"Hyper-deep, {sweep_id}"
 
@@ -54,7 +54,7 @@ def format_hyper_deep_name(sweep_id: str) -> str:
 def show_hyper_deep_runs(sweep: Sweep) -> None:
     """Those that were built: what each makes of the test images, and on what it was chosen."""
     for run in loaders.list_cached_runs():
-        if run.name.startswith(format_hyper_deep_name(sweep.id)):
+        if run.name.startswith(_format_hyper_deep_name(sweep.id)):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.page_link(
                     "pages/inspect.py",
@@ -63,10 +63,10 @@ def show_hyper_deep_runs(sweep: Sweep) -> None:
                     query_params=address.RUN.build_query(run.id),
                     width="content",
                 )
-                st.caption(escaping.escape_markdown(describe_hyper_deep_run(run)), width="content")
+                st.caption(escaping.escape_markdown(_describe_hyper_deep_run(run)), width="content")
 
 
-def describe_hyper_deep_run(run: runs.Run) -> str:
+def _describe_hyper_deep_run(run: runs.Run) -> str:
     """What it came to, and that its members were chosen on other images."""
     share, size = run.status.best_ensemble_test_accuracy, run.data.test_size
     aside = count_holdout_images(run.data.train_size, run.config.validation)

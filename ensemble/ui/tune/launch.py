@@ -26,64 +26,64 @@ from ensemble.ui.tune.screen import SWEEP_SCREEN
 from ensemble.wording import escaping, formats
 
 PLACE_KEY = "tune_where"
-CLUSTER_HELP = (
+_CLUSTER_HELP = (
     "On a cluster each worker is a task on one node, and they do not queue on this machine. What "
     "each asks for stands in ensemble.toml, table [{table}]."
 )
-NO_BREAK = "\N{NO-BREAK SPACE}"
-SWEEP_FIELDS = {field.name: field for field in list_setting_fields(SweepConfig)}
-SAMPLER_LABELS = {"tpe": "TPE: learns from the trials before", "random": "Random", "grid": "Grid: every combination"}
-PRUNER_LABELS = {
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_SWEEP_FIELDS = {field.name: field for field in list_setting_fields(SweepConfig)}
+_SAMPLER_LABELS = {"tpe": "TPE: learns from the trials before", "random": "Random", "grid": "Grid: every combination"}
+_PRUNER_LABELS = {
     "none": "None: every trial to its end",
     "median": "Median: ends what is below it",
     "hyperband": "Hyperband: few epochs first",
 }
-OBJECTIVE_LABELS = {
+_OBJECTIVE_LABELS = {
     "nll": "NLL of the ensemble",
     "accuracy": "Accuracy of the ensemble",
     "ece": "ECE of the ensemble",
     "seconds": "Seconds of training",
 }
-QUICK_SWEEP = SweepConfig(
+_QUICK_SWEEP = SweepConfig(
     trials=8, sampler="random", base=EnsembleConfig(network="logistic", epochs=5, validation=DEFAULT_VALIDATION)
 )
-REPEAT_COUNTS = (1, 3, 5)
-VALIDATION_SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+_REPEAT_COUNTS = (1, 3, 5)
+_VALIDATION_SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 
 
-def format_sweep_key(name: str) -> str:
+def _format_sweep_key(name: str) -> str:
     """The key of the widget that holds a setting of the sweep."""
     return f"tune_{name}"
 
 
 def show_sweep_controls() -> None:
     """What is searched, and how many trials; the rest under More."""
-    on_grid = get_sweep_setting("sampler") == "grid"
+    on_grid = _get_sweep_setting("sampler") == "grid"
     space.show_search_space(on_grid)
-    show_repeats_control()
+    _show_repeats_control()
     if not on_grid:
-        show_sweep_setting("trials", "Trials")
-    placement_control.select_placement(PLACE_KEY, CLUSTER_HELP)
+        _show_sweep_setting("trials", "Trials")
+    placement_control.select_placement(PLACE_KEY, _CLUSTER_HELP)
     more = st.expander("More", key="tune_more", on_change="rerun")
     if more.open:
         with more:
-            show_other_sweep_controls()
-    elif changed := describe_changed_sweep_controls():
+            _show_other_sweep_controls()
+    elif changed := _describe_changed_sweep_controls():
         st.caption(f"Also: {changed}.")
-    show_shared_settings()
+    _show_shared_settings()
 
 
-def show_repeats_control() -> None:
+def _show_repeats_control() -> None:
     """With how many seeds each trial is trained, on one line under the settings."""
-    key = format_sweep_key("repeats")
-    held = widget_state.initialize_widget(key, SWEEP_FIELDS["repeats"].default)
+    key = _format_sweep_key("repeats")
+    held = widget_state.initialize_widget(key, _SWEEP_FIELDS["repeats"].default)
     label = "Seeds per trial"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tune_seeds_row"):
-        st.caption(label, help=SWEEP_FIELDS["repeats"].metadata["help"], width="content")
+        st.caption(label, help=_SWEEP_FIELDS["repeats"].metadata["help"], width="content")
         widget_state.draw_widget(
             st.segmented_control,
             label,
-            sorted({*REPEAT_COUNTS, held}),
+            sorted({*_REPEAT_COUNTS, held}),
             key=key,
             required=True,
             persist_state="session",
@@ -91,16 +91,16 @@ def show_repeats_control() -> None:
         )
 
 
-def show_other_sweep_controls() -> None:
+def _show_other_sweep_controls() -> None:
     """Who searches and for what, on which images, and how it is done."""
-    show_sweep_setting("sampler", "Sampler", format_func=SAMPLER_LABELS.__getitem__)
-    widget_state.initialize_widget(format_sweep_key("objectives"), ["nll"])
+    _show_sweep_setting("sampler", "Sampler", format_func=_SAMPLER_LABELS.__getitem__)
+    widget_state.initialize_widget(_format_sweep_key("objectives"), ["nll"])
     widget_state.draw_widget(
         st.multiselect,
         "Chosen by",
         list(OBJECTIVES),
-        format_func=OBJECTIVE_LABELS.__getitem__,
-        key=format_sweep_key("objectives"),
+        format_func=_OBJECTIVE_LABELS.__getitem__,
+        key=_format_sweep_key("objectives"),
         persist_state="session",
         select_all=False,
         help="On the validation images, at a trial's best epoch. Of several the trials that no "
@@ -108,40 +108,40 @@ def show_other_sweep_controls() -> None:
     )
     draw_field_control(
         settings.RUN_FIELDS["validation"],
-        format_sweep_key("validation"),
+        _format_sweep_key("validation"),
         "Validation share",
         start=DEFAULT_VALIDATION,
-        steps=VALIDATION_SHARES,
+        steps=_VALIDATION_SHARES,
         format_func=lambda share: formats.format_percent(share, places=0),
         help="Of the training images, held out of every trial to choose settings by.",
     )
-    show_sweep_setting("pruner", "Pruner", format_func=PRUNER_LABELS.__getitem__)
-    show_sweep_setting("workers", "Workers")
-    show_sweep_setting("sampler_seed", "Seed of the sampler")
+    _show_sweep_setting("pruner", "Pruner", format_func=_PRUNER_LABELS.__getitem__)
+    _show_sweep_setting("workers", "Workers")
+    _show_sweep_setting("sampler_seed", "Seed of the sampler")
 
 
-def describe_changed_sweep_controls() -> str:
+def _describe_changed_sweep_controls() -> str:
     """What under More is not as usual: "sampler grid, chosen by ECE"."""
     parts = [
-        f"{name.replace('_', ' ')} {get_sweep_setting(name)}"
+        f"{name.replace('_', ' ')} {_get_sweep_setting(name)}"
         for name in ("sampler", "pruner", "workers", "sampler_seed")
-        if get_sweep_setting(name) != SWEEP_FIELDS[name].default
+        if _get_sweep_setting(name) != _SWEEP_FIELDS[name].default
     ]
-    chosen = widget_state.get_widget_value(format_sweep_key("objectives"), ["nll"])
+    chosen = widget_state.get_widget_value(_format_sweep_key("objectives"), ["nll"])
     if chosen != ["nll"]:
-        labels = ", ".join(OBJECTIVE_LABELS[name] for name in chosen)
+        labels = ", ".join(_OBJECTIVE_LABELS[name] for name in chosen)
         parts.append(f"chosen by {labels or 'nothing'}")
-    if (share := get_sweep_setting("validation")) != DEFAULT_VALIDATION:
+    if (share := _get_sweep_setting("validation")) != DEFAULT_VALIDATION:
         parts.append(f"validation share {formats.format_percent(share, places=0)}")
     return ", ".join(parts)
 
 
-def show_sweep_setting(name: str, label: str, **more: Any) -> None:
+def _show_sweep_setting(name: str, label: str, **more: Any) -> None:
     """The widget of a setting of the sweep: a choice, or a number that is typed."""
-    draw_field_control(SWEEP_FIELDS[name], format_sweep_key(name), label, typed=True, **more)
+    draw_field_control(_SWEEP_FIELDS[name], _format_sweep_key(name), label, typed=True, **more)
 
 
-def show_shared_settings() -> None:
+def _show_shared_settings() -> None:
     """The way to where all other settings are set, which its "?" names."""
     text = f"{datasets.find_dataset_info(settings.get_run_setting('dataset')).title} · "
     try:
@@ -155,13 +155,13 @@ def show_shared_settings() -> None:
     )
 
 
-def get_sweep_setting(name: str) -> Any:
+def _get_sweep_setting(name: str) -> Any:
     """A setting of the sweep as it stands in its widget, else its default."""
-    default = DEFAULT_VALIDATION if name == "validation" else SWEEP_FIELDS[name].default
-    return widget_state.get_widget_value(format_sweep_key(name), default)
+    default = DEFAULT_VALIDATION if name == "validation" else _SWEEP_FIELDS[name].default
+    return widget_state.get_widget_value(_format_sweep_key(name), default)
 
 
-def collect_sweep_config() -> SweepConfig:
+def _collect_sweep_config() -> SweepConfig:
     """The sweep that the controls say.
 
     Raises:
@@ -171,22 +171,22 @@ def collect_sweep_config() -> SweepConfig:
         raise ConfigError("Nothing is searched: tick at least one setting.")
     if name := space.find_empty_setting():
         raise ConfigError(f"No value of {name} is given: give two or more to try.")
-    if not (goals := widget_state.get_widget_value(format_sweep_key("objectives"), ["nll"])):
+    if not (goals := widget_state.get_widget_value(_format_sweep_key("objectives"), ["nll"])):
         raise ConfigError("Nothing is chosen by: choose an objective such as NLL.")
     words = {
-        name: get_sweep_setting(name) for name in ("trials", "sampler", "pruner", "workers", "repeats", "sampler_seed")
+        name: _get_sweep_setting(name) for name in ("trials", "sampler", "pruner", "workers", "repeats", "sampler_seed")
     }
-    share = widget_state.get_widget_value(format_sweep_key("validation"), DEFAULT_VALIDATION)
+    share = widget_state.get_widget_value(_format_sweep_key("validation"), DEFAULT_VALIDATION)
     searched = space.collect_search_space(words["sampler"] == "grid")
     ordered = ",".join(goal for goal in OBJECTIVES if goal in goals)
     base = replace(settings.collect_run_config(), validation=share)
     return SweepConfig.from_dict({**words, "space": searched, "objectives": ordered, "base": base.as_dict()})
 
 
-def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
+def _plan_sweep_launch() -> LaunchPlan[SweepConfig]:
     """What Launch will do with the controls as they stand."""
     try:
-        wanted = collect_sweep_config()
+        wanted = _collect_sweep_config()
         label = f"Launch {formats.format_count(wanted.trial_count, 'trial')}"
         if wanted.repeats > 1:
             label += f" × {wanted.repeats} seeds"
@@ -200,7 +200,7 @@ def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
         check_batch_setting(wanted.base, wanted.largest_batch_size)
     except ConfigError as error:
         return LaunchPlan(None, label, str(error))
-    selection_images = describe_selection_images(wanted, aside, info.noun)
+    selection_images = _describe_selection_images(wanted, aside, info.noun)
     if place := widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
         workers = formats.format_count(wanted.workers, "task")
         return LaunchPlan(
@@ -212,14 +212,14 @@ def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
         return LaunchPlan(wanted, label, note=selection_images)
     if (about := sweep_duration.estimate_sweep_duration(wanted, here)) is None:
         return LaunchPlan(wanted, label, note=selection_images)
-    time_ = formats.format_duration(round_duration(about.seconds)).replace(" ", NO_BREAK)
+    time_ = formats.format_duration(round_duration(about.seconds)).replace(" ", _NO_BREAK)
     most = "at most " if wanted.pruner != "none" else "about "
     return LaunchPlan(
         wanted, f"{label}, {most}{time_}", note=f"{selection_images} Time {ESTIMATE_SOURCES[about.source]}."
     )
 
 
-def describe_selection_images(config: SweepConfig, aside: int, noun: str) -> str:
+def _describe_selection_images(config: SweepConfig, aside: int, noun: str) -> str:
     """On which images settings are chosen, in a sentence."""
     if config.objective_names == ("seconds",):
         return "Chosen by the seconds that training takes."
@@ -235,15 +235,15 @@ def show_sweep_launch_button(primary: bool = True) -> None:
     """
     launching.show_launch_button(
         "tune_launch",
-        plan_sweep_launch,
+        _plan_sweep_launch,
         still_asked=lambda: probe.get_device_probe().is_pending,
-        press=launch_and_show_sweep,
-        below=show_sweep_wait_note,
+        press=_launch_and_show_sweep,
+        below=_show_sweep_wait_note,
         primary=primary,
     )
 
 
-def show_sweep_wait_note(planned: LaunchPlan[SweepConfig]) -> None:
+def _show_sweep_wait_note(planned: LaunchPlan[SweepConfig]) -> None:
     """What it waits for, where it is searched on this machine."""
     if not widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
         launching.show_queue_note(planned)
@@ -251,11 +251,11 @@ def show_sweep_wait_note(planned: LaunchPlan[SweepConfig]) -> None:
 
 def show_quick_sweep_button() -> None:
     """The button of the first visit: an example that is searched within a minute or so."""
-    text = f"Try {formats.format_count(QUICK_SWEEP.trials, 'learning rate')} on digits, logistic regression"
-    launching.show_planned_button(LaunchPlan(QUICK_SWEEP, text), "tune_quick", launch_and_show_sweep)
+    text = f"Try {formats.format_count(_QUICK_SWEEP.trials, 'learning rate')} on digits, logistic regression"
+    launching.show_planned_button(LaunchPlan(_QUICK_SWEEP, text), "tune_quick", _launch_and_show_sweep)
 
 
-def launch_and_show_sweep(wanted: SweepConfig, placement: Placement | None = None) -> None:
+def _launch_and_show_sweep(wanted: SweepConfig, placement: Placement | None = None) -> None:
     """Start the sweep where that is chosen and show it."""
 
     def start_sweep() -> Sweep:

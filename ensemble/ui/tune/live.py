@@ -14,14 +14,14 @@ from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 REFRESH_INTERVAL_S = 2.0
-IDLE_REFRESH_INTERVAL_S = 5.0  # it may be resumed or enlarged elsewhere: in another tab, or by a command
+_IDLE_REFRESH_INTERVAL_S = 5.0  # it may be resumed or enlarged elsewhere: in another tab, or by a command
 ENDED_STATES = ("complete", "pruned", "failed")
-MAX_LISTED_TRIALS = 6  # trials at work that have a line each
+_MAX_LISTED_TRIALS = 6  # trials at work that have a line each
 
 
 def show_live_sweep(sweep: Sweep) -> None:
     """Show `sweep`, and again and again: often while it is active."""
-    every = REFRESH_INTERVAL_S if sweep.active else IDLE_REFRESH_INTERVAL_S
+    every = REFRESH_INTERVAL_S if sweep.active else _IDLE_REFRESH_INTERVAL_S
     st.fragment(refresh_live_sweep, run_every=every)(sweep.id, find_displayed_state(sweep))
 
 
@@ -39,8 +39,8 @@ def refresh_live_sweep(sweep_id: str, last_state: str) -> None:
             actions.show_sweep_deletion(sweep)  # There is no other way to be rid of it.
             return
         answer.show_sweep_answer(sweep, trials)
-        show_sweep_progress(sweep, trials)
-        show_running_trials(trials)
+        _show_sweep_progress(sweep, trials)
+        _show_running_trials(trials)
         actions.show_sweep_actions(sweep, trials)
         if trials:
             sweep_views.show_sweep_views(sweep, trials)
@@ -49,7 +49,7 @@ def refresh_live_sweep(sweep_id: str, last_state: str) -> None:
         actions.show_sweep_deletion(sweep)
 
 
-def show_sweep_progress(sweep: Sweep, trials: list[Trial]) -> None:
+def _show_sweep_progress(sweep: Sweep, trials: list[Trial]) -> None:
     """How far it is with Stop beside it; Resume where it was stopped or failed."""
     done = sum(trial.state in ENDED_STATES for trial in trials)
     detail = f"{done:,} of {formats.format_count(sweep.config.trial_count, 'trial')}"
@@ -59,19 +59,19 @@ def show_sweep_progress(sweep: Sweep, trials: list[Trial]) -> None:
         return
     job_panel.show_job_ending(sweep)
     if sweep.state in sweep.kind.resumable:
-        job_panel.show_job_progress(sweep, detail, prefix="tune_", resume=lambda: resume_shown_sweep(sweep.id))
+        job_panel.show_job_progress(sweep, detail, prefix="tune_", resume=lambda: _resume_shown_sweep(sweep.id))
 
 
-def resume_shown_sweep(sweep_id: str) -> None:
+def _resume_shown_sweep(sweep_id: str) -> None:
     """Go on with it, and have the page look again by itself."""
     sweeps.resume_sweep(sweep_id)
     forget_jobs()
 
 
-def show_running_trials(trials: list[Trial]) -> None:
+def _show_running_trials(trials: list[Trial]) -> None:
     """What is trained now: a link to each run, its settings, and how far it is."""
     active = [running_trial for running_trial in trials if running_trial.state == "running"]
-    for trial in active[:MAX_LISTED_TRIALS]:
+    for trial in active[:_MAX_LISTED_TRIALS]:
         run = answer.find_trial_run(trial)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             title = f"Trial {trial.number + 1}"
@@ -85,13 +85,13 @@ def show_running_trials(trials: list[Trial]) -> None:
                 )
             else:
                 st.markdown(title, width="content")
-            parts = [answer.describe_trial_settings(trial), *(describe_trial_progress(run) if run else ())]
+            parts = [answer.describe_trial_settings(trial), *(_describe_trial_progress(run) if run else ())]
             st.caption(escaping.escape_markdown(" · ".join(parts)), width="content")
-    if len(active) > MAX_LISTED_TRIALS:
-        st.caption(f"And {len(active) - MAX_LISTED_TRIALS} more trials running.")
+    if len(active) > _MAX_LISTED_TRIALS:
+        st.caption(f"And {len(active) - _MAX_LISTED_TRIALS} more trials running.")
 
 
-def describe_trial_progress(run: runs.Run) -> list[str]:
+def _describe_trial_progress(run: runs.Run) -> list[str]:
     """The epoch that a run is at, and its best value so far."""
     if run.state != "training":
         return [run.state]

@@ -16,7 +16,7 @@ from ensemble.sweeps.best_trials import BestTrialEvidence, judge_best_trial
 from ensemble.ui.shared import loaders
 
 Result = TypeVar("Result")
-CacheKey = tuple[Any, ...]
+_CacheKey = tuple[Any, ...]
 
 
 def load_sweep_trials(sweep: Sweep) -> list[Trial]:
@@ -26,20 +26,20 @@ def load_sweep_trials(sweep: Sweep) -> list[Trial]:
       RunError: where they are written down cannot be reached.
     """
     beat = int(time.time()) if sweep.active else 0
-    return _load_cached_trials(str(sweep.path), get_sweep_version(sweep), beat, sweep)
+    return _load_cached_trials(str(sweep.path), _get_sweep_version(sweep), beat, sweep)
 
 
-def get_sweep_version(sweep: Sweep) -> CacheKey:
+def _get_sweep_version(sweep: Sweep) -> _CacheKey:
     """Changes when something in its folder does."""
     return tuple((path.name, loaders.get_file_version(path)) for path in sorted(sweep.path.iterdir()))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _load_cached_trials(folder: str, cache_key: CacheKey, beat: int, _sweep: Sweep) -> list[Trial]:
+def _load_cached_trials(folder: str, cache_key: _CacheKey, beat: int, _sweep: Sweep) -> list[Trial]:
     return sweeps.read_trials(_sweep)
 
 
-def build_trials_key(every: Sequence[Trial]) -> CacheKey:
+def build_trials_key(every: Sequence[Trial]) -> _CacheKey:
     """Changes when a trial ends, or another begins."""
     return tuple((trial.number, trial.state, trial.values, trial.run_ids) for trial in every)
 
@@ -64,7 +64,7 @@ def load_best_trial_evidence(sweep: Sweep, every: Sequence[Trial]) -> BestTrialE
     return compute_once("best", by, lambda: judge_best_trial(sweep, every))
 
 
-def compute_once(what: str, by: CacheKey, make: Callable[[], Result]) -> Result:
+def compute_once(what: str, by: _CacheKey, make: Callable[[], Result]) -> Result:
     """What `make` makes, made once for all that it follows from.
 
     Args:
@@ -77,5 +77,5 @@ def compute_once(what: str, by: CacheKey, make: Callable[[], Result]) -> Result:
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)
-def _compute_cached(what: str, by: CacheKey, _make: Callable[[], Any]) -> Any:
+def _compute_cached(what: str, by: _CacheKey, _make: Callable[[], Any]) -> Any:
     return _make()

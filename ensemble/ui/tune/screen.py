@@ -7,7 +7,7 @@ from ensemble.ui.shared import address
 from ensemble.ui.tune import space
 
 
-def describe_sweep_settings(sweep: Sweep) -> str:
+def _describe_sweep_settings(sweep: Sweep) -> str:
     """What is searched, by whom, and all other settings."""
     shared_settings = space.describe_shared_settings(sweep.config.base, sweep.config.search_axes)
     return f"{sweep.config.space} · {sweep.config.sampler} · all else: {shared_settings}"
@@ -20,6 +20,6 @@ SWEEP_SCREEN: JobScreen[Sweep] = JobScreen(
     "sweep",
     first_step="Set up a first sweep",
     deletion_question_end=" with its results? The runs of its trials stay.",
-    describe_details=describe_sweep_settings,
+    describe_details=_describe_sweep_settings,
     dependent_words=(address.KEEP,),
 )

@@ -16,13 +16,15 @@ from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import escaping
 
 # The seed also says which images are held out, and trials are judged on the same ones.
-EXCLUDED_SETTINGS = ("seed", "devices", "batch_parts", "groups")
-SEARCHABLE_SETTINGS = tuple(name for name in SETTING_NAMES if name not in (*UNSEARCHABLE_SETTINGS, *EXCLUDED_SETTINGS))
-DEFAULT_SETTINGS = ("learning_rate",)
+_EXCLUDED_SETTINGS = ("seed", "devices", "batch_parts", "groups")
+_SEARCHABLE_SETTINGS = tuple(
+    name for name in SETTING_NAMES if name not in (*UNSEARCHABLE_SETTINGS, *_EXCLUDED_SETTINGS)
+)
+_DEFAULT_SETTINGS = ("learning_rate",)
 # Those that have a line from the start; any other can be added.
 LISTED_SETTINGS = ("learning_rate", "momentum", "batch_size", "epochs", "members")
-SEARCHED_KEY, PICKER_KEY, GRID_VALUE_COUNT = "tune_searched", "tune_another", 4
-RANGE, LIST = "range", "list"
+_SEARCHED_KEY, _PICKER_KEY, _GRID_VALUE_COUNT = "tune_searched", "tune_another", 4
+_RANGE, LIST = "range", "list"
 # Where a search begins, of settings whose whole range is of no use: from, to, by the same factor.
 DEFAULT_RANGES: dict[str, tuple[float, float, bool]] = {
     "learning_rate": (0.01, 0.5, True),
@@ -41,15 +43,15 @@ DEFAULT_RANGES: dict[str, tuple[float, float, bool]] = {
 }
 
 
-def format_space_key(what: str, name: str) -> str:
+def _format_space_key(what: str, name: str) -> str:
     """The key of a widget of one setting."""
     return f"tune_{what}_{name}"
 
 
 def list_searched_settings() -> list[str]:
     """The settings that are ticked, in the order of the settings."""
-    held = widget_state.get_widget_value(SEARCHED_KEY, list(DEFAULT_SETTINGS))
-    return [name for name in SEARCHABLE_SETTINGS if name in held]
+    held = widget_state.get_widget_value(_SEARCHED_KEY, list(_DEFAULT_SETTINGS))
+    return [name for name in _SEARCHABLE_SETTINGS if name in held]
 
 
 def show_search_space(on_grid: bool) -> None:
@@ -58,105 +60,105 @@ def show_search_space(on_grid: bool) -> None:
     Args:
       on_grid: whether every combination is tried: a range of numbers then says how many of them.
     """
-    widget_state.initialize_widget(SEARCHED_KEY, list(DEFAULT_SETTINGS))
+    widget_state.initialize_widget(_SEARCHED_KEY, list(_DEFAULT_SETTINGS))
     with st.container(gap="xsmall", key="search_space"):
         st.caption("Search", help="What trials differ in. Every other setting is as it is set on Train.")
-        for name in list_listed_settings():
-            show_search_row(name, on_grid)
-        show_setting_picker()
+        for name in _list_listed_settings():
+            _show_search_row(name, on_grid)
+        _show_setting_picker()
 
 
-def list_listed_settings() -> list[str]:
+def _list_listed_settings() -> list[str]:
     """The settings that have a line: the usual ones, and any other that is ticked."""
     searched = list_searched_settings()
     return [*LISTED_SETTINGS, *(name for name in searched if name not in LISTED_SETTINGS)]
 
 
-def show_search_row(name: str, on_grid: bool) -> None:
+def _show_search_row(name: str, on_grid: bool) -> None:
     """One setting: its tick, and where to search it, else the value that all trials share."""
     searched = name in list_searched_settings()
-    widget_state.sync_widget_value(key := format_space_key("tick", name), searched)
+    widget_state.sync_widget_value(key := _format_space_key("tick", name), searched)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         widget_state.draw_widget(
             st.checkbox,
             settings.format_setting_title(name),
             key=key,
-            on_change=update_searched_setting,
+            on_change=_update_searched_setting,
             args=(name, key),
         )
         field = settings.RUN_FIELDS[name]
         if not searched:
             value = settings.format_slider_value(settings.get_run_setting(name))
             st.caption(value, width="content")
-        elif list_field_options(field):
-            show_option_control(name, field)
+        elif _list_field_options(field):
+            _show_option_control(name, field)
         else:
-            show_spread_control(name, field, on_grid)
-    if searched and not list_field_options(field):
-        show_value_inputs(name, field)
+            _show_spread_control(name, field, on_grid)
+    if searched and not _list_field_options(field):
+        _show_value_inputs(name, field)
 
 
-def update_searched_setting(name: str, key: str) -> None:
+def _update_searched_setting(name: str, key: str) -> None:
     """Callback of a tick: the setting is searched, or no longer."""
     others = [held for held in list_searched_settings() if held != name]
     ticked = widget_state.get_widget_value(key)
-    widget_state.set_widget_value(SEARCHED_KEY, [*others, name] if ticked else others)
+    widget_state.set_widget_value(_SEARCHED_KEY, [*others, name] if ticked else others)
 
 
-def show_setting_picker() -> None:
+def _show_setting_picker() -> None:
     """A box to look for a setting that has no line yet; choosing one ticks it."""
-    names = [name for name in SEARCHABLE_SETTINGS if name not in list_listed_settings()]
+    names = [name for name in _SEARCHABLE_SETTINGS if name not in _list_listed_settings()]
     titles = {name: settings.format_setting_title(name) for name in names}
-    widget_state.sync_widget_value(PICKER_KEY, None)
+    widget_state.sync_widget_value(_PICKER_KEY, None)
     widget_state.draw_widget(
         st.selectbox,
         "Another setting",
         names,
         format_func=titles.__getitem__,
-        key=PICKER_KEY,
+        key=_PICKER_KEY,
         placeholder="Another setting",
         label_visibility="collapsed",
-        on_change=add_searched_setting,
+        on_change=_add_searched_setting,
     )
 
 
-def add_searched_setting() -> None:
+def _add_searched_setting() -> None:
     """Callback: tick the setting that was chosen."""
-    if name := widget_state.get_widget_value(PICKER_KEY):
-        widget_state.set_widget_value(SEARCHED_KEY, [*list_searched_settings(), name])
+    if name := widget_state.get_widget_value(_PICKER_KEY):
+        widget_state.set_widget_value(_SEARCHED_KEY, [*list_searched_settings(), name])
 
 
-def show_option_control(name: str, field: "Field[Any]") -> None:
+def _show_option_control(name: str, field: "Field[Any]") -> None:
     """Which options of a choice are tried."""
-    options = list_field_options(field)
-    widget_state.initialize_widget(held := format_space_key("words", name), options)
+    options = _list_field_options(field)
+    widget_state.initialize_widget(held := _format_space_key("words", name), options)
     count = len(widget_state.get_widget_value(held))
     label = f"all {len(options)}" if count == len(options) else f"{count} of {len(options)}"
-    with st.popover(label, type="tertiary", key=format_space_key("options", name)):
+    with st.popover(label, type="tertiary", key=_format_space_key("options", name)):
         widget_state.draw_widget(
             st.multiselect,
             settings.format_setting_title(name),
             options,
             key=held,
-            format_func=format_option_label,
+            format_func=_format_option_label,
             persist_state="session",
             placeholder="Choose two or more",
             help=field.metadata["help"],
         )
 
 
-def show_spread_control(name: str, field: "Field[Any]", on_grid: bool) -> None:
+def _show_spread_control(name: str, field: "Field[Any]", on_grid: bool) -> None:
     """Whether values are listed or lie in a range, and how they are spread over it."""
     whole = isinstance(field.default, int)
-    widget_state.initialize_widget(kind := format_space_key("kind", name), RANGE)
-    log = widget_state.initialize_widget(format_space_key("log", name), get_default_range(name, field)[2])
+    widget_state.initialize_widget(kind := _format_space_key("kind", name), _RANGE)
+    log = widget_state.initialize_widget(_format_space_key("log", name), _get_default_range(name, field)[2])
     listed = widget_state.get_widget_value(kind) == LIST
     label = "list" if listed else "all" if on_grid and whole else "log" if log else "even"
-    with st.popover(label, type="tertiary", key=format_space_key("spread", name)):
+    with st.popover(label, type="tertiary", key=_format_space_key("spread", name)):
         widget_state.draw_widget(
             st.segmented_control,
             settings.format_setting_title(name),
-            [RANGE, LIST],
+            [_RANGE, LIST],
             key=kind,
             required=True,
             persist_state="session",
@@ -166,23 +168,23 @@ def show_spread_control(name: str, field: "Field[Any]", on_grid: bool) -> None:
         if listed:
             return
         if on_grid and not whole:
-            widget_state.initialize_widget(held := format_space_key("values", name), GRID_VALUE_COUNT)
+            widget_state.initialize_widget(held := _format_space_key("values", name), _GRID_VALUE_COUNT)
             widget_state.draw_widget(st.number_input, "Values", 2, 100, key=held, persist_state="session")
         if not (on_grid and whole):
             widget_state.draw_widget(
                 st.toggle,
                 "Log: by the same factor",
-                key=format_space_key("log", name),
+                key=_format_space_key("log", name),
                 persist_state="session",
                 help="0.01, 0.1 and 1 are as far apart as each other. Else evenly.",
             )
 
 
-def show_value_inputs(name: str, field: "Field[Any]") -> None:
+def _show_value_inputs(name: str, field: "Field[Any]") -> None:
     """The values of a number: from where to where, or a list of them."""
     title = settings.format_setting_title(name)
-    if widget_state.get_widget_value(format_space_key("kind", name)) == LIST:
-        widget_state.initialize_widget(held := format_space_key("list", name), "")
+    if widget_state.get_widget_value(_format_space_key("kind", name)) == LIST:
+        widget_state.initialize_widget(held := _format_space_key("list", name), "")
         widget_state.draw_widget(
             st.text_input,
             f"Values of {humanize_setting_name(name)}",
@@ -193,14 +195,14 @@ def show_value_inputs(name: str, field: "Field[Any]") -> None:
         )
         return
     whole = isinstance(field.default, int)
-    low, high, _ = get_default_range(name, field)
+    low, high, _ = _get_default_range(name, field)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         for word, begins in (("from", low), ("to", high)):
             if word == "to":
                 st.caption("to", width="content")
             draw_field_control(
                 field,
-                format_space_key(word, name),
+                _format_space_key(word, name),
                 f"{title} {word}",
                 start=begins,
                 typed=True,
@@ -211,48 +213,48 @@ def show_value_inputs(name: str, field: "Field[Any]") -> None:
             )
 
 
-def get_default_range(name: str, field: "Field[Any]") -> tuple[float, float, bool]:
+def _get_default_range(name: str, field: "Field[Any]") -> tuple[float, float, bool]:
     """Where a search of this setting begins: from, to, log."""
     low, high, log = DEFAULT_RANGES.get(name, (field.metadata["low"], field.metadata["high"], False))
     kind = int if isinstance(field.default, int) else float
     return kind(low), kind(high), log
 
 
-def list_field_options(field: "Field[Any]") -> list[str]:
+def _list_field_options(field: "Field[Any]") -> list[str]:
     """The words of a choice, of a switch too; none of a number."""
     if isinstance(field.default, bool):
         return ["true", "false"]
     return list(list_setting_choices(field) or ())
 
 
-def format_option_label(option: str) -> str:
+def _format_option_label(option: str) -> str:
     """One word of a choice on the screen."""
     return {"true": "on", "false": "off"}.get(option, escaping.escape_markdown(option))
 
 
 def collect_search_space(on_grid: bool) -> str:
     """The search space in words; settings of which nothing is said stand without a value."""
-    return " ".join(format_search_axis(name, on_grid) for name in list_searched_settings())
+    return " ".join(_format_search_axis(name, on_grid) for name in list_searched_settings())
 
 
-def format_search_axis(name: str, on_grid: bool) -> str:
+def _format_search_axis(name: str, on_grid: bool) -> str:
     """One setting's part of it."""
     field = settings.RUN_FIELDS[name]
-    if options := list_field_options(field):
-        words = widget_state.get_widget_value(format_space_key("words", name), options)
+    if options := _list_field_options(field):
+        words = widget_state.get_widget_value(_format_space_key("words", name), options)
         return f"{name}={','.join(words)}"
-    if widget_state.get_widget_value(format_space_key("kind", name), RANGE) == LIST:
-        text = str(widget_state.get_widget_value(format_space_key("list", name), ""))
+    if widget_state.get_widget_value(_format_space_key("kind", name), _RANGE) == LIST:
+        text = str(widget_state.get_widget_value(_format_space_key("list", name), ""))
         return f"{name}={','.join(text.replace(',', ' ').split())}"
-    low, high, log = get_default_range(name, field)
+    low, high, log = _get_default_range(name, field)
     low, high = (
-        widget_state.get_widget_value(format_space_key("from", name), low),
-        widget_state.get_widget_value(format_space_key("to", name), high),
+        widget_state.get_widget_value(_format_space_key("from", name), low),
+        widget_state.get_widget_value(_format_space_key("to", name), high),
     )
-    log = bool(widget_state.get_widget_value(format_space_key("log", name), log))
+    log = bool(widget_state.get_widget_value(_format_space_key("log", name), log))
     whole = isinstance(field.default, int)
     if on_grid and not whole and low < high and (low > 0 or not log):
-        count = widget_state.get_widget_value(format_space_key("values", name), GRID_VALUE_COUNT)
+        count = widget_state.get_widget_value(_format_space_key("values", name), _GRID_VALUE_COUNT)
         return f"{name}={','.join(f'{value:g}' for value in list_grid_values(low, high, count, log))}"
     axis: Axis = ValueRange(low, high, log and not (on_grid and whole), whole)
     return format_search_space({name: axis})
@@ -271,13 +273,13 @@ def list_grid_values(low: float, high: float, count: int, log: bool) -> list[flo
 def describe_shared_settings(config: EnsembleConfig, searched: Collection[str]) -> str:
     """The settings that trials share, the usual ones left out but for the main: "4 members · …"."""
     main = [name for name in settings.MAIN_FIELDS if name != "dataset"]
-    names = [*main, *(name for name in settings.SUMMARY_FIELDS if not has_default_value(name, config))]
+    names = [*main, *(name for name in settings.SUMMARY_FIELDS if not _has_default_value(name, config))]
     return " · ".join(
         format_setting(name, getattr(config, name)) for name in dict.fromkeys(names) if name not in searched
     )
 
 
-def has_default_value(name: str, config: EnsembleConfig) -> bool:
+def _has_default_value(name: str, config: EnsembleConfig) -> bool:
     """Whether a setting is at its default."""
     return bool(getattr(config, name) == settings.RUN_FIELDS[name].default)
 
@@ -288,7 +290,7 @@ def find_empty_setting() -> str:
         (
             humanize_setting_name(name)
             for name in list_searched_settings()
-            if format_search_axis(name, False).endswith("=")
+            if _format_search_axis(name, False).endswith("=")
         ),
         "",
     )

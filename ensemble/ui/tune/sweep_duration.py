@@ -19,12 +19,12 @@ from ensemble.ui.devices.probe import DeviceInventory
 from ensemble.ui.train import network_control
 from ensemble.ui.train.launch import find_bench_speed, list_past_speeds
 
-SAMPLED_TRIALS = 24  # trials that stand for all
+_SAMPLED_TRIALS = 24  # trials that stand for all
 OVERHEAD_SECONDS = 1.0  # of each training of a trial, beside it
 
 
 @dataclass(frozen=True)
-class SweepDuration:
+class _SweepDuration:
     """How long, and by what: "runs", "bench" or "guess", as `machine.run_estimate` has it.
 
     Attributes:
@@ -36,7 +36,7 @@ class SweepDuration:
     source: str
 
 
-def estimate_sweep_duration(config: SweepConfig, here: DeviceInventory) -> SweepDuration | None:
+def estimate_sweep_duration(config: SweepConfig, here: DeviceInventory) -> _SweepDuration | None:
     """How long the sweep takes; None where a network is still to say what it takes.
 
     Workers share the cores of a processor, so that there they save nothing; each device more
@@ -48,21 +48,21 @@ def estimate_sweep_duration(config: SweepConfig, here: DeviceInventory) -> Sweep
     """
     trial_configs = [
         trial_duration
-        for trial in sample_trial_configs(config)
-        if (trial_duration := estimate_trial_duration(trial, here))
+        for trial in _sample_trial_configs(config)
+        if (trial_duration := _estimate_trial_duration(trial, here))
     ]
     if not trial_configs:
         return None
     each = fmean(duration.seconds for duration in trial_configs)
-    return SweepDuration(
+    return _SweepDuration(
         STARTUP_SECONDS + config.trial_count * config.repeats * (each + OVERHEAD_SECONDS), trial_configs[0].source
     )
 
 
-def sample_trial_configs(config: SweepConfig) -> list[EnsembleConfig]:
+def _sample_trial_configs(config: SweepConfig) -> list[EnsembleConfig]:
     """Settings of trials that stand for all: of a grid some evenly, else some at random."""
     configs = []
-    for params in sample_grid_trials(config) if config.sampler == "grid" else iterate_random_trials(config):
+    for params in _sample_grid_trials(config) if config.sampler == "grid" else _iterate_random_trials(config):
         try:
             configs.append(config.build_trial_config(params))
         except ConfigError:
@@ -70,20 +70,20 @@ def sample_trial_configs(config: SweepConfig) -> list[EnsembleConfig]:
     return configs
 
 
-def sample_grid_trials(config: SweepConfig) -> list[dict[str, Value]]:
+def _sample_grid_trials(config: SweepConfig) -> list[dict[str, Value]]:
     """Some of a grid's trials, evenly."""
     every = build_grid(config.search_axes)
-    return every[:: max(1, len(every) // SAMPLED_TRIALS)]
+    return every[:: max(1, len(every) // _SAMPLED_TRIALS)]
 
 
-def iterate_random_trials(config: SweepConfig) -> Iterator[dict[str, Value]]:
+def _iterate_random_trials(config: SweepConfig) -> Iterator[dict[str, Value]]:
     """Trials at random, the same at each look."""
     draws = random.Random(0)
-    for _ in range(SAMPLED_TRIALS):
-        yield {name: draw_axis_value(axis, draws) for name, axis in config.search_axes.items()}
+    for _ in range(_SAMPLED_TRIALS):
+        yield {name: _draw_axis_value(axis, draws) for name, axis in config.search_axes.items()}
 
 
-def draw_axis_value(axis: Axis, draws: random.Random) -> Value:
+def _draw_axis_value(axis: Axis, draws: random.Random) -> Value:
     """One value of an axis."""
     if isinstance(axis, ValueList):
         return draws.choice(axis.values)
@@ -95,7 +95,7 @@ def draw_axis_value(axis: Axis, draws: random.Random) -> Value:
     return round(value) if axis.whole else min(max(value, axis.low), axis.high)
 
 
-def estimate_trial_duration(config: EnsembleConfig, here: DeviceInventory) -> SweepDuration | None:
+def _estimate_trial_duration(config: EnsembleConfig, here: DeviceInventory) -> _SweepDuration | None:
     """How long the training of one trial takes."""
     info = datasets.find_dataset_info(config.dataset)
     cost = network_control.probe_network(str(config.network), info, config.width).cost
@@ -116,4 +116,4 @@ def estimate_trial_duration(config: EnsembleConfig, here: DeviceInventory) -> Sw
         bench=find_bench_speed(config, devices),
         work=cost.flops,
     )
-    return SweepDuration(max(0.0, training_time.seconds - STARTUP_SECONDS), training_time.source)
+    return _SweepDuration(max(0.0, training_time.seconds - STARTUP_SECONDS), training_time.source)

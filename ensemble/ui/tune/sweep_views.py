@@ -22,7 +22,7 @@ from ensemble.wording.run_names import format_run_name
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-VIEW_LABELS = {
+_VIEW_LABELS = {
     "progress": "Progress",
     "trials": "Trials",
     "slices": "One by one",
@@ -30,8 +30,8 @@ VIEW_LABELS = {
     "front": "Trade-off",
 }
 DEFAULT_VIEW = "progress"
-FIGURES_PER_ROW = 2
-IMPORTANCE_HELP = (
+_FIGURES_PER_ROW = 2
+_IMPORTANCE_HELP = (
     "The share of the trials' variance that a setting explains, alone and with others: fANOVA, by "
     "a forest of trees. It says what made a difference within the ranges searched, not which way."
 )
@@ -40,31 +40,31 @@ IMPORTANCE_HELP = (
 def show_sweep_views(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The view that the address names."""
     several = len(sweep.config.objective_names) > 1
-    views = {name: title for name, title in VIEW_LABELS.items() if name != "front" or several}
+    views = {name: title for name, title in _VIEW_LABELS.items() if name != "front" or several}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="tune_views"):
         address.select_address_option(address.VIEW, "View", views, DEFAULT_VIEW)
         view = address.VIEW.read_option(views, DEFAULT_VIEW)
         goal = sweep.config.objective_names[0]
         if several and view in ("progress", "slices", "weights"):
-            goal = select_objective(sweep)
+            goal = _select_objective(sweep)
     draw = {
-        "progress": show_search_progress,
-        "trials": show_trials_list,
-        "slices": show_setting_slices,
-        "weights": show_setting_importances,
-        "front": show_pareto_front,
+        "progress": _show_search_progress,
+        "trials": _show_trials_list,
+        "slices": _show_setting_slices,
+        "weights": _show_setting_importances,
+        "front": _show_pareto_front,
     }[view]
     with st.container(key="tune_pictures"):
         draw(sweep, trials, goal)
 
 
-def select_objective(sweep: Sweep) -> str:
+def _select_objective(sweep: Sweep) -> str:
     """Which of several objectives the view is of."""
     goals = {goal: OBJECTIVE_TITLES[goal] for goal in sweep.config.objective_names}
     return address.select_address_option(address.MEASURE, "Objective", goals, sweep.config.objective_names[0])
 
 
-def show_search_progress(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
+def _show_search_progress(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """Each trial's value with the best so far; beside it the epochs."""
     has_epochs = any(trial.epochs for trial in trials)
     left, right = st.columns(2, gap="large") if has_epochs else (st.container(), None)
@@ -75,12 +75,12 @@ def show_search_progress(sweep: Sweep, trials: Sequence[Trial], goal: str) -> No
             charts.show_trial_epochs(sweep, trials)
 
 
-def show_trials_list(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
+def _show_trials_list(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """Parallel coordinates to brush, and the table."""
     trial_coordinates.show_trials_view(sweep, trials)
 
 
-def show_setting_slices(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
+def _show_setting_slices(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """The objective against each setting."""
     complete = [trial for trial in trials if trial.state == "complete"]
     if not complete:
@@ -88,13 +88,13 @@ def show_setting_slices(sweep: Sweep, trials: Sequence[Trial], goal: str) -> Non
         return
     row: list[DeltaGenerator] = []
     for at, name in enumerate(sweep.config.search_axes):
-        if not at % FIGURES_PER_ROW:  # A row at a time: on a phone they then stay in their order.
-            row = st.columns(FIGURES_PER_ROW, gap="large")
-        with row[at % FIGURES_PER_ROW]:
-            show_setting_slice(sweep, complete, goal, name)
+        if not at % _FIGURES_PER_ROW:  # A row at a time: on a phone they then stay in their order.
+            row = st.columns(_FIGURES_PER_ROW, gap="large")
+        with row[at % _FIGURES_PER_ROW]:
+            _show_setting_slice(sweep, complete, goal, name)
 
 
-def show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name: str) -> None:
+def _show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name: str) -> None:
     """An objective against one setting, the best trial marked where it is judged by that."""
     columns_by_name = {column.name: column for column in columns_of(sweep.config, complete)}
     column, values, palette = columns_by_name[name], columns_by_name[goal], theme.get_page_palette()
@@ -114,12 +114,12 @@ def show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name:
         name=f"{sweep.id}-{goal}-by-{name}",
         title=title,
         alt=f"{values.label} of {formats.format_count(len(complete), 'trial')} by {column.label}",
-        table=lambda: tabulate_trials(sweep, complete),
+        table=lambda: _tabulate_trials(sweep, complete),
         sees=f"By {column.label_in_sentence}{which}",
     )
 
 
-def show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
+def _show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """How much each setting explains, or why that cannot be said."""
     complete = [trial for trial in trials if trial.state == "complete"]
     if len(sweep.config.search_axes) < 2:
@@ -148,7 +148,7 @@ def show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -
         job=sweep,
         name=f"{sweep.id}-{goal}-importances",
         title=title,
-        help=IMPORTANCE_HELP,
+        help=_IMPORTANCE_HELP,
         alt="Importances: "
         + ", ".join(
             f"{humanize_setting_name(name)} {formats.format_percent(share, places=0)}" for name, share in shares.items()
@@ -183,7 +183,7 @@ def describe_importances(
     return f"{sentence} {formats.format_count(pruned, 'pruned trial')} {are} left out."
 
 
-def show_pareto_front(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
+def _show_pareto_front(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """Two objectives against each other, with the Pareto front."""
     complete = [trial for trial in trials if trial.state == "complete"]
     if not complete:
@@ -212,13 +212,13 @@ def show_pareto_front(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
         name=f"{sweep.id}-front",
         title=title,
         alt=f"{title}: {len(front)} of {len(complete)} trials on the front",
-        table=lambda: tabulate_trials(sweep, complete),
+        table=lambda: _tabulate_trials(sweep, complete),
         sees=f"**{formats.format_count(len(front), 'trial')}** of {len(complete):,} "
         f"{'is' if len(front) == 1 else 'are'} beaten by no other in every objective at once. Better is {better}.",
     )
 
 
-def tabulate_trials(sweep: Sweep, trials: Sequence[Trial]) -> pd.DataFrame:
+def _tabulate_trials(sweep: Sweep, trials: Sequence[Trial]) -> pd.DataFrame:
     """A row a trial: its settings and what it came to."""
     return pd.DataFrame(
         {

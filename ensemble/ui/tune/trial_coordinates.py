@@ -20,7 +20,7 @@ from ensemble.ui.shared import address, widget_state
 from ensemble.wording import escaping, formats
 from ensemble.wording.provenance import format_figure_caption
 
-COORDINATES_KEY = "tune_coordinates"
+_COORDINATES_KEY = "tune_coordinates"
 
 
 def show_trials_view(sweep: Sweep, trials: Sequence[Trial]) -> None:
@@ -34,7 +34,7 @@ def show_trials_view(sweep: Sweep, trials: Sequence[Trial]) -> None:
             "A line a complete trial. Drag along an axis to brush, press it to clear; with the "
             "keyboard, Tab to an end of an axis and press the arrows."
         )
-        show_trial_coordinates(sweep, columns, complete, brushes)
+        _show_trial_coordinates(sweep, columns, complete, brushes)
     if brushes:
         text = escaping.escape_markdown(axis_brushes.describe_brushes(brushes, columns))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -47,16 +47,16 @@ def show_trials_view(sweep: Sweep, trials: Sequence[Trial]) -> None:
                 key="tune_show_all",
                 icon=":material/filter_alt_off:",
                 type="tertiary",
-                on_click=save_trial_brushes,
+                on_click=_save_trial_brushes,
                 args=({},),
             )
         left = [trial for trial, stays in zip(complete, kept, strict=True) if stays]
-        show_trials_table(sweep, left)
+        _show_trials_table(sweep, left)
     else:
-        show_trials_table(sweep, trials)
+        _show_trials_table(sweep, trials)
 
 
-def show_trial_coordinates(
+def _show_trial_coordinates(
     sweep: Sweep, columns: Sequence[AxisColumn], complete: Sequence[Trial], brushes: Mapping[str, Brush]
 ) -> None:
     """The parallel coordinates, coloured by the first objective."""
@@ -79,24 +79,24 @@ def show_trial_coordinates(
     # As text: Streamlit looks for tables in anything else.
     create_run_coordinates()(
         data={"chart": json.dumps(chart), "keep": json.dumps(brushes)},
-        key=COORDINATES_KEY,
-        on_brushed_change=functools.partial(receive_trial_brushes, columns),
+        key=_COORDINATES_KEY,
+        on_brushed_change=functools.partial(_receive_trial_brushes, columns),
     )
 
 
-def receive_trial_brushes(columns: Sequence[AxisColumn]) -> None:
+def _receive_trial_brushes(columns: Sequence[AxisColumn]) -> None:
     """Callback: a brush has ended."""
-    sent = widget_state.get_widget_value(COORDINATES_KEY).get("brushed")
+    sent = widget_state.get_widget_value(_COORDINATES_KEY).get("brushed")
     if isinstance(sent, str):
-        save_trial_brushes(axis_brushes.parse_browser_brushes(sent, columns))
+        _save_trial_brushes(axis_brushes.parse_browser_brushes(sent, columns))
 
 
-def save_trial_brushes(brushes: dict[str, Brush]) -> None:
+def _save_trial_brushes(brushes: dict[str, Brush]) -> None:
     """What is brushed goes into the address."""
     address.KEEP.set_value(axis_brushes.format_brushes(brushes) or None)
 
 
-def show_trials_table(sweep: Sweep, trials: Sequence[Trial]) -> None:
+def _show_trials_table(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """A row a trial; one that is chosen can be opened."""
     columns = columns_of(sweep.config, trials)
     frame = pd.DataFrame(
@@ -104,7 +104,7 @@ def show_trials_table(sweep: Sweep, trials: Sequence[Trial]) -> None:
             "trial": [listed_trial.number + 1 for listed_trial in trials],
             "state": [listed_trial.state for listed_trial in trials],
             **{column.name: list(column.values) for column in columns},
-            **build_extra_columns(sweep, trials),
+            **_build_extra_columns(sweep, trials),
             "run": [listed_trial.run_id for listed_trial in trials],
         }
     )
@@ -130,12 +130,12 @@ def show_trials_table(sweep: Sweep, trials: Sequence[Trial]) -> None:
     )
     chosen = widget_state.get_widget_value("tune_table", {}).get("selection", {}).get("rows", [])
     if chosen and chosen[0] < len(trials) and (trial := trials[chosen[0]]).run_id:
-        show_trial_link(trial)
+        _show_trial_link(trial)
     else:
         st.caption("Choose a row to open its run.")
 
 
-def build_extra_columns(sweep: Sweep, trials: Sequence[Trial]) -> dict[str, list[object]]:
+def _build_extra_columns(sweep: Sweep, trials: Sequence[Trial]) -> dict[str, list[object]]:
     """What a table says beside settings and values, where there is something to say."""
     columns: dict[str, list[object]] = {}
     if len(sweep.config.objective_names) > 1:
@@ -146,7 +146,7 @@ def build_extra_columns(sweep: Sweep, trials: Sequence[Trial]) -> dict[str, list
     return columns
 
 
-def show_trial_link(trial: Trial) -> None:
+def _show_trial_link(trial: Trial) -> None:
     """The way to a trial's run."""
     st.page_link(
         "pages/train.py",

@@ -20,10 +20,10 @@ from ensemble.wording import disagreement_steps, escaping
 from ensemble.wording.verdicts import ensemble_gain as inspect_words
 from ensemble.wording.verdicts import selective as selective_words
 
-OVER_LABELS = {"epochs": "Over the epochs", "members": "As members join"}
+_OVER_LABELS = {"epochs": "Over the epochs", "members": "As members join"}
 
 
-def format_image_title(selected: SelectedImage, what: str) -> str:
+def _format_image_title(selected: SelectedImage, what: str) -> str:
     """What stands over a picture, so that a saved one says what it shows."""
     shared_epoch = selected.shared_epoch
     return f"{what} · {shared_epoch.noun} {selected.number} · {shared_epoch.source}"
@@ -35,7 +35,7 @@ def show_average_step(selected: SelectedImage) -> None:
     predictions, names = shared_epoch.predictions, shared_epoch.class_names
     show_step_sentence(disagreement_steps.describe_averaging(predictions, number, names))
     with show_image_beside(selected):
-        heading = format_image_title(selected, "Probabilities")
+        heading = _format_image_title(selected, "Probabilities")
         st.plotly_chart(
             probability_bars.plot_probability_bars(predictions, number, names, heading, theme.get_page_palette()),
             key="why_bars",
@@ -70,7 +70,7 @@ def show_uncertainty_step(selected: SelectedImage) -> None:
             drawn=uncertainty_figure.select_drawn_images(predictions, measures),
             names=shared_epoch.class_names,
             noun=shared_epoch.noun,
-            title=format_image_title(selected, "Uncertainty"),
+            title=_format_image_title(selected, "Uncertainty"),
             palette=palette,
         )
         uncertainty_figure.mark_image_uncertainty(chart, measures, number, shared_epoch.noun, palette)
@@ -93,7 +93,7 @@ def show_others_step(selected: SelectedImage) -> None:
     place = st.container()
     with show_image_beside(selected):
         over = address.select_address_option(
-            address.OVER, "What changes", OVER_LABELS, "epochs", label_visibility="collapsed"
+            address.OVER, "What changes", _OVER_LABELS, "epochs", label_visibility="collapsed"
         )
         what = "epoch" if over == "epochs" else "member"
         if what == "epoch":
@@ -106,7 +106,7 @@ def show_others_step(selected: SelectedImage) -> None:
             sentence = disagreement_steps.describe_answers_over_members(
                 trace.predicted_classes, shared_epoch.class_names
             )
-        heading = format_image_title(selected, OVER_LABELS[over])
+        heading = _format_image_title(selected, _OVER_LABELS[over])
         st.plotly_chart(
             probability_path.plot_probability_path(
                 trace, what, shared_epoch.class_names, heading, theme.get_page_palette()
@@ -120,13 +120,13 @@ def show_others_step(selected: SelectedImage) -> None:
                 "Bold: the ensemble. Thin, in the members' colours: how probable each "
                 f"finds what it is, {escaping.escape_markdown(selected.label)}."
             )
-        show_ensemble_gain(selected)
+        _show_ensemble_gain(selected)
         show_related_link(selected, "inspect", "How many members are enough", (address.VIEW, "committee"))
     with place:
         show_step_sentence(sentence)
 
 
-def show_ensemble_gain(selected: SelectedImage) -> None:
+def _show_ensemble_gain(selected: SelectedImage) -> None:
     """What the ensemble is better by than its mean member, on all test images."""
     shared_epoch = selected.shared_epoch
     if shared_epoch.members == 1:
@@ -148,7 +148,7 @@ def show_decision_step(selected: SelectedImage) -> None:
     if has_too_few_images(shared_epoch):
         show_step_sentence(f"Too few test images to find a threshold: look at this {shared_epoch.noun} yourself.")
         show_image_beside(selected)
-        show_next_links(selected)
+        _show_next_links(selected)
         return
     rate = ERROR_RATES[read_view_choice(ERROR_RATE_CHOICE)]
     threshold = shared_epoch.measure(find_error_thresholds, rate, fitted=True)[0]
@@ -162,7 +162,7 @@ def show_decision_step(selected: SelectedImage) -> None:
             members,
             rate=rate,
             threshold=threshold,
-            title=format_image_title(selected, "Risk by coverage"),
+            title=_format_image_title(selected, "Risk by coverage"),
             palette=theme.get_page_palette(),
         )
         selective.mark_image_coverage(chart, predictions, number, shared_epoch.noun)
@@ -174,10 +174,10 @@ def show_decision_step(selected: SelectedImage) -> None:
         )
         who = "the ensemble" if shared_epoch.members > 1 else "the one member"
         st.caption(selective_words.describe_selective_answer(threshold, rate, who, shared_epoch.noun))
-        show_next_links(selected)
+        _show_next_links(selected)
 
 
-def show_next_links(selected: SelectedImage) -> None:
+def _show_next_links(selected: SelectedImage) -> None:
     """The ways on: the threshold, and an image of one's own."""
     noun = escaping.escape_markdown(selected.shared_epoch.noun)
     show_related_link(selected, "inspect", "Choose how many mistakes you accept", (address.VIEW, "selective"))

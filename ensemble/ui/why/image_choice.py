@@ -10,7 +10,7 @@ from ensemble.ui.shared import address, widget_state
 MAX_DISPUTED_IMAGES = 200  # disputed images that are gone through, the most disputed first
 
 
-def rank_disputed_images(predictions: EnsemblePredictions) -> Ints:
+def _rank_disputed_images(predictions: EnsemblePredictions) -> Ints:
     """The images that the members dispute most; where they agree on all, the least sure ones."""
     split = filter_examples(predictions, "split")
     if len(split):
@@ -23,12 +23,12 @@ def select_image_number(shared: SharedEpoch) -> int:
     number = address.IMAGE.read()
     if number is not None and number < shared.n:
         return number
-    return int(shared.measure(rank_disputed_images)[0])
+    return int(shared.measure(_rank_disputed_images)[0])
 
 
 def show_image_choice(shared: SharedEpoch, number: int) -> None:
     """Another image: the next that is disputed, or one by its number."""
-    numbers = shared.measure(rank_disputed_images)
+    numbers = shared.measure(_rank_disputed_images)
     places = (numbers == number).nonzero()[0]
     after = numbers[(int(places[0]) + 1) % len(numbers)] if len(places) else numbers[0]
     disputed_one = "disputed " if shared.predictions.split.any() else ""
@@ -36,7 +36,7 @@ def show_image_choice(shared: SharedEpoch, number: int) -> None:
         f"Another {disputed_one}{shared.noun}",
         key="why_other",
         icon=":material/shuffle:",
-        on_click=open_other_image,
+        on_click=_open_other_image,
         args=(int(after),),
         disabled=len(numbers) < 2,
     )
@@ -50,7 +50,7 @@ def show_image_choice(shared: SharedEpoch, number: int) -> None:
             shared.n - 1,
             key=key,
             width=150,
-            on_change=open_typed_image,
+            on_change=_open_typed_image,
             args=(key,),
             label_visibility="collapsed",
             help=f"Any of 0 to {shared.n - 1:,}",
@@ -58,13 +58,13 @@ def show_image_choice(shared: SharedEpoch, number: int) -> None:
     )
 
 
-def open_other_image(number: int) -> None:
+def _open_other_image(number: int) -> None:
     """Callback: another image, from the first step."""
     address.IMAGE.set_value(number)
     address.STEP.set_value(None)
 
 
-def open_typed_image(key: str) -> None:
+def _open_typed_image(key: str) -> None:
     """Callback of the number's box."""
     if (number := widget_state.get_widget_value(key)) is not None:
-        open_other_image(int(number))
+        _open_other_image(int(number))

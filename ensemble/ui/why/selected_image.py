@@ -50,11 +50,11 @@ def show_image_beside(selected: SelectedImage) -> DeltaGenerator:
     """Draws the image; returns the place beside it, on a phone below it."""
     left, right = st.columns([1, 4], gap="large")
     with left:
-        show_selected_image(selected)
+        _show_selected_image(selected)
     return right
 
 
-def show_selected_image(selected: SelectedImage) -> None:
+def _show_selected_image(selected: SelectedImage) -> None:
     """The image, its pixels as squares."""
     shared_epoch = selected.shared_epoch
     lines = shared_epoch.dataset.details.describe_tile(selected.number)

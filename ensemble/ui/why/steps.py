@@ -14,7 +14,7 @@ from ensemble.wording import escaping
 
 
 @dataclass(frozen=True)
-class WhyStep:
+class _WhyStep:
     """A step.
 
     Attributes:
@@ -27,11 +27,11 @@ class WhyStep:
 
 
 STEPS = (
-    WhyStep("How do they vote?", vote_step.show_vote_step),
-    WhyStep("How sure is each?", evidence.show_average_step),
-    WhyStep("Unclear, or disputed?", evidence.show_uncertainty_step),
-    WhyStep("What would others say?", evidence.show_others_step),
-    WhyStep("What to do with it?", evidence.show_decision_step),
+    _WhyStep("How do they vote?", vote_step.show_vote_step),
+    _WhyStep("How sure is each?", evidence.show_average_step),
+    _WhyStep("Unclear, or disputed?", evidence.show_uncertainty_step),
+    _WhyStep("What would others say?", evidence.show_others_step),
+    _WhyStep("What to do with it?", evidence.show_decision_step),
 )
 
 
@@ -40,10 +40,10 @@ def show_why_steps(shared: SharedEpoch) -> None:
     step, number = address.STEP.read(), image_choice.select_image_number(shared)
     selected_image = SelectedImage(shared, number, plain_words.is_plain_wording_on())
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="why_bar"):
-        show_step_button("Back", "Left", step - 1)
+        _show_step_button("Back", "Left", step - 1)
         st.caption(f"Step {step} of {len(STEPS)}", width="content")
         follows = STEPS[step].title if step < len(STEPS) else "Start again"
-        show_step_button(follows, "Right", step % len(STEPS) + 1)
+        _show_step_button(follows, "Right", step % len(STEPS) + 1)
     noun = escaping.escape_markdown(shared.noun.capitalize())
     st.caption(f"{noun} {number} · epoch {shared.epoch} · {STEPS[step - 1].title}")
     with st.container(key=f"why_step_{step}"):
@@ -52,7 +52,7 @@ def show_why_steps(shared: SharedEpoch) -> None:
         image_choice.show_image_choice(shared, number)
 
 
-def show_step_button(label: str, key: str, step: int) -> None:
+def _show_step_button(label: str, key: str, step: int) -> None:
     """A button to another step, which an arrow key presses too."""
     forward = key == "Right"
     st.button(

@@ -8,39 +8,39 @@ from ensemble.ui.why.selected_image import SelectedImage, show_image_beside, sho
 from ensemble.wording import disagreement_steps, escaping
 from ensemble.wording import images as images_words
 
-MAX_CLASS_BUTTONS = 12  # classes that have a button each; of more one is looked for in a list
+_MAX_CLASS_BUTTONS = 12  # classes that have a button each; of more one is looked for in a list
 
 
 def show_vote_step(selected: SelectedImage) -> None:
     """Ask first; then, or once they are asked for, the votes."""
     if selected.key not in tab.guesses:
-        show_guess_question(selected)
+        _show_guess_question(selected)
     else:
-        show_member_votes(selected)
+        _show_member_votes(selected)
 
 
-def show_guess_question(selected: SelectedImage) -> None:
+def _show_guess_question(selected: SelectedImage) -> None:
     """The image, and what it might be."""
     shared_epoch = selected.shared_epoch
     show_step_sentence(disagreement_steps.format_first_question(shared_epoch.members, shared_epoch.noun))
     with show_image_beside(selected):
         key = f"why_guess_{selected.number}"
         names = [escaping.escape_markdown(name) for name in shared_epoch.class_names]
-        choose = st.pills if len(names) <= MAX_CLASS_BUTTONS else st.selectbox
-        more = {} if len(names) <= MAX_CLASS_BUTTONS else {"index": None, "placeholder": "Look for it"}
+        choose = st.pills if len(names) <= _MAX_CLASS_BUTTONS else st.selectbox
+        more = {} if len(names) <= _MAX_CLASS_BUTTONS else {"index": None, "placeholder": "Look for it"}
         choose(
             f"I take this {shared_epoch.noun} for",
             range(len(names)),
             key=key,
             format_func=names.__getitem__,
-            on_change=save_guess,
+            on_change=_save_guess,
             args=(selected.key, key),
             **more,
         )  # type: ignore[operator]
-        st.button("Show the votes", key="why_votes", on_click=save_guess, args=(selected.key, ""))
+        st.button("Show the votes", key="why_votes", on_click=_save_guess, args=(selected.key, ""))
 
 
-def save_guess(which: tuple[str, int], key: str) -> None:
+def _save_guess(which: tuple[str, int], key: str) -> None:
     """Callback: the person's answer, or that they would rather see the votes."""
     widget_value = widget_state.get_widget_value(key) if key else None
     if key and widget_value is None:
@@ -48,7 +48,7 @@ def save_guess(which: tuple[str, int], key: str) -> None:
     tab.guesses = {**tab.guesses, which: None if widget_value is None else int(widget_value)}
 
 
-def show_member_votes(selected: SelectedImage) -> None:
+def _show_member_votes(selected: SelectedImage) -> None:
     """The votes, one by one or counted, and what it is."""
     shared_epoch, number = selected.shared_epoch, selected.number
     predictions, names = shared_epoch.predictions, shared_epoch.class_names
@@ -58,7 +58,7 @@ def show_member_votes(selected: SelectedImage) -> None:
         listed = images_words.can_list_votes(predictions, names)
         with st.container(horizontal=True, gap="small"):
             for m, (vote, text) in enumerate(
-                images_words.list_vote_texts(predictions, number, names)[:MAX_CLASS_BUTTONS]
+                images_words.list_vote_texts(predictions, number, names)[:_MAX_CLASS_BUTTONS]
             ):
                 who = f"member {m + 1}: {text}" if listed else text
                 mark = "✓" if vote == label else "✗"

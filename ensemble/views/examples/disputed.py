@@ -7,8 +7,8 @@ from ensemble.views.parts import Paragraph, Tile, Tiles, View
 from ensemble.wording import images
 
 MAX_IMAGES = 24
-IMAGE_SIZE = 84  # pixels of the screen that an image has
-VOTES_NOTE = "Below each: what the ensemble says, with ✗ where it errs and then what it is; and the members' votes."
+_IMAGE_SIZE = 84  # pixels of the screen that an image has
+_VOTES_NOTE = "Below each: what the ensemble says, with ✗ where it errs and then what it is; and the members' votes."
 
 
 def build_disputed(epoch: EvaluatedEpoch) -> View:
@@ -19,13 +19,13 @@ def build_disputed(epoch: EvaluatedEpoch) -> View:
     if not len(numbers):
         return
     tiles = epoch.dataset.tiles[numbers]
-    width, height = thumbnails.compute_display_size(tiles.shape[1:], IMAGE_SIZE)
-    each = [build_verdict_tile(epoch, int(number)) for number in numbers]
-    yield Tiles(thumbnails.encode_image_strip(tiles, IMAGE_SIZE), width, height, each)
-    yield Paragraph(VOTES_NOTE, "note")
+    width, height = thumbnails.compute_display_size(tiles.shape[1:], _IMAGE_SIZE)
+    each = [_build_verdict_tile(epoch, int(number)) for number in numbers]
+    yield Tiles(thumbnails.encode_image_strip(tiles, _IMAGE_SIZE), width, height, each)
+    yield Paragraph(_VOTES_NOTE, "note")
 
 
-def build_verdict_tile(epoch: EvaluatedEpoch, number: int) -> Tile:
+def _build_verdict_tile(epoch: EvaluatedEpoch, number: int) -> Tile:
     """One image's verdict and votes."""
     predictions, names = epoch.predictions, epoch.class_names
     votes = (

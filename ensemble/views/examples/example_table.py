@@ -43,11 +43,11 @@ def tabulate_examples(
     if len(numbers) * len(names) <= MAX_PROBABILITIES:
         columns |= {f"p_{name}": predictions.averaged[numbers, c] for c, name in enumerate(names)}
     else:
-        columns |= tabulate_likeliest_classes(predictions, numbers, named)
+        columns |= _tabulate_likeliest_classes(predictions, numbers, named)
     return pd.DataFrame(columns)
 
 
-def tabulate_likeliest_classes(
+def _tabulate_likeliest_classes(
     predictions: EnsemblePredictions, numbers: Ints, named: NDArray[np.object_]
 ) -> dict[str, Any]:
     """Columns of the `LISTED_CLASSES` likeliest classes of each image, and their averaged probabilities."""

@@ -22,7 +22,7 @@ from ensemble.runs.training_predictions import (
 from ensemble.storage.folder_index import file_version
 from ensemble.views.evaluated_epoch import EvaluatedEpoch, evaluate_epoch
 
-MANY_IMAGES = 10_000  # training images, of which judging takes a second or more
+_MANY_IMAGES = 10_000  # training images, of which judging takes a second or more
 Split = Literal["test", "training"]
 
 
@@ -92,8 +92,8 @@ def judge_labels(epoch: EvaluatedEpoch, split: Split) -> JudgedLabels:
         if not has_training_predictions(run):
             raise RunError(describe_unjudged_training(run))
         version = file_version(str(run.path / TRAINING_PREDICTIONS_FILE))
-        wait = "Judging the labels of training images …" if run.data.train_size > MANY_IMAGES else ""
-        return epoch.measure(judge_training_labels, run.id, version, wait=wait)
+        wait = "Judging the labels of training images …" if run.data.train_size > _MANY_IMAGES else ""
+        return epoch.measure(_judge_training_labels, run.id, version, wait=wait)
     return JudgedLabels(
         split="test",
         epoch=epoch.epoch,
@@ -122,7 +122,7 @@ def describe_unjudged_training(run: runs.Run) -> str:
     )
 
 
-def judge_training_labels(_predictions: EnsemblePredictions, run_id: str, _version: object) -> JudgedLabels:
+def _judge_training_labels(_predictions: EnsemblePredictions, run_id: str, _version: object) -> JudgedLabels:
     """The labels of a run's training images, by members that have not learnt from them.
 
     As what `EvaluatedEpoch.measure` computes once: of the predictions of the test images it needs

@@ -16,7 +16,7 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import label_errors as words
 
 MAX_IMAGES = 200
-MAX_LISTED_PAIRS = 20
+_MAX_LISTED_PAIRS = 20
 
 
 def build_labels(epoch: EvaluatedEpoch) -> View:
@@ -33,16 +33,16 @@ def build_labels(epoch: EvaluatedEpoch) -> View:
                 "test",
                 words.explain_image_choice(epoch.noun),
             ),
-            lambda word: build_split_labels(epoch, "training" if word == "training" else "test"),
+            lambda word: _build_split_labels(epoch, "training" if word == "training" else "test"),
         )
         return
-    yield from build_split_labels(epoch, "test")
+    yield from _build_split_labels(epoch, "test")
     config = epoch.run.training_config
     if config and config.folds:
         yield Paragraph(describe_unjudged_training(epoch.run), "missing")
 
 
-def build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
+def _build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
     """The labels of the test images, or of the training images."""
     try:
         judged = judge_labels(epoch, split)
@@ -70,9 +70,9 @@ def build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
         words.caption_doubtful_images(errors, len(places), epoch.noun),
         list_lines_below=lambda number: list_lines_below(epoch, judged, number),
         empty=f"No member contradicts a label of a {subject}.",
-        others=list_training_images(epoch, judged) if split == "training" else None,
+        others=_list_training_images(epoch, judged) if split == "training" else None,
     )
-    yield from build_label_tables(epoch, judged)
+    yield from _build_label_tables(epoch, judged)
 
 
 def list_lines_below(epoch: EvaluatedEpoch, judged: JudgedLabels, number: int) -> list[str]:
@@ -82,7 +82,7 @@ def list_lines_below(epoch: EvaluatedEpoch, judged: JudgedLabels, number: int) -
     return lines if judged.split == "test" else [*lines, f"number {number:,}"]
 
 
-def list_training_images(epoch: EvaluatedEpoch, judged: JudgedLabels) -> OtherImages:
+def _list_training_images(epoch: EvaluatedEpoch, judged: JudgedLabels) -> OtherImages:
     """The training images, which are read where some of them are shown."""
     return OtherImages(
         f"training {epoch.noun}",
@@ -92,14 +92,14 @@ def list_training_images(epoch: EvaluatedEpoch, judged: JudgedLabels) -> OtherIm
     )
 
 
-def build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
+def _build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
     """Which classes are taken for which, and every label with its doubt for a program."""
     errors = judged.errors
     pairs = words.tabulate_label_pairs(errors, epoch.class_names, epoch.noun)
     if len(pairs):
         yield Table(
             "Labelled as one class, confidently of another",
-            pairs.head(MAX_LISTED_PAIRS),
+            pairs.head(_MAX_LISTED_PAIRS),
             key="inspect_label_pairs",
             narrow=True,
             from_outside=True,

@@ -20,8 +20,8 @@ from ensemble.wording import member_map as words
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.member_map import Pair
 
-FIGURE_LABELS = {"path": "Paths", "ends": "Epoch {epoch}", "plane": "Diversity"}
-SINGLE_EPOCH_LABELS = {"ends": "Map", "plane": "Diversity"}
+_FIGURE_LABELS = {"path": "Paths", "ends": "Epoch {epoch}", "plane": "Diversity"}
+_SINGLE_EPOCH_LABELS = {"ends": "Map", "plane": "Diversity"}
 
 
 def build_member_map(epoch: EvaluatedEpoch) -> View:
@@ -34,8 +34,8 @@ def build_member_map(epoch: EvaluatedEpoch) -> View:
         )
         return
     found = epoch.locate_members()
-    groups = epoch.measure(find_groups)
-    figure_choice = offer_figures(found)
+    groups = epoch.measure(_find_groups)
+    figure_choice = _offer_figures(found)
     name = yield DeferredChoice(figure_choice)
     pair_choice = offer_pairs(epoch, found, None)
     pair = parse_pair_word((yield DeferredChoice(pair_choice)), epoch.members)
@@ -44,13 +44,13 @@ def build_member_map(epoch: EvaluatedEpoch) -> View:
     if name != "plane":
         scaling = found.path if name == "path" else found.ends
         yield Paragraph(words.describe_stress(scaling), "evidence")
-    diversity = epoch.measure(compare_diversity)
+    diversity = epoch.measure(_compare_diversity)
     for line in words.list_map_evidence(found, groups, diversity, epoch.n, epoch.noun):
         yield Paragraph(line, "evidence")
     yield from repeat_member_faults(epoch)
 
     def map_view() -> View:
-        yield Figures(figure_choice, lambda word: build_map_figure(epoch, found, word, pair, pair_choice))
+        yield Figures(figure_choice, lambda word: _build_map_figure(epoch, found, word, pair, pair_choice))
         yield Paragraph(
             f"Press a member, and another, to see the {pluralize_noun(epoch.noun)} that they answer differently.",
             "hint",
@@ -72,25 +72,25 @@ def build_member_map(epoch: EvaluatedEpoch) -> View:
     )
 
 
-def find_groups(predictions: EnsemblePredictions) -> MemberGroups | None:
+def _find_groups(predictions: EnsemblePredictions) -> MemberGroups | None:
     """Members that stand together and apart from others, if any are shown to."""
     return find_member_groups(predictions.votes, predictions.labels, predictions.groups)
 
 
-def compare_diversity(predictions: EnsemblePredictions) -> PairDiversity:
+def _compare_diversity(predictions: EnsemblePredictions) -> PairDiversity:
     """The disagreement of pairs beside its limits."""
     classes = predictions.probabilities.shape[-1]
     return compare_pair_diversity(predictions.votes, predictions.labels, classes)
 
 
-def offer_figures(found: MemberMap) -> Choice:
+def _offer_figures(found: MemberMap) -> Choice:
     """The pictures there are: the way there only where it has more than one epoch."""
-    labels = FIGURE_LABELS if len(found.epochs) > 1 else SINGLE_EPOCH_LABELS
+    labels = _FIGURE_LABELS if len(found.epochs) > 1 else _SINGLE_EPOCH_LABELS
     values = {word: label.format(epoch=found.epochs[-1]) for word, label in labels.items()}
     return Choice("figure", "Figure", values, next(iter(values)))
 
 
-def build_map_figure(epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: Pair, pair_choice: Choice) -> Figure:
+def _build_map_figure(epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: Pair, pair_choice: Choice) -> Figure:
     """The map of all epochs, that of one, or the plane of diversity against accuracy."""
     word = format_pair_word(pair)
     if name == "plane":
@@ -101,7 +101,7 @@ def build_map_figure(epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: P
         title = f"Where members stand · {epoch.source}"
         explanation = words.explain_member_map(found, name, epoch.noun)
     return Figure(
-        label=offer_figures(found).values[name],
+        label=_offer_figures(found).values[name],
         alt=words.describe_map_alt(found, name),
         explanation=explanation,
         draw=lambda palette: (

@@ -10,7 +10,7 @@ from ensemble.wording import formats
 from ensemble.wording import member_map as words
 from ensemble.wording.member_map import Pair
 
-MAX_LISTED_PAIRS = 200  # pairs to choose from, those that differ most
+_MAX_LISTED_PAIRS = 200  # pairs to choose from, those that differ most
 
 
 def offer_pairs(epoch: EvaluatedEpoch, found: MemberMap, pair: Pair | None) -> Choice:
@@ -19,7 +19,7 @@ def offer_pairs(epoch: EvaluatedEpoch, found: MemberMap, pair: Pair | None) -> C
     A word of two members in either order is understood: the last is the one chosen last.
     """
     firsts, seconds = np.triu_indices(found.members, 1)
-    order = np.argsort(-found.last[firsts, seconds], kind="stable")[:MAX_LISTED_PAIRS]
+    order = np.argsort(-found.last[firsts, seconds], kind="stable")[:_MAX_LISTED_PAIRS]
     pairs = [Pair(int(firsts[place]), int(seconds[place])) for place in order]
     default = format_pair_word(pairs[0])
     if pair and pair not in pairs:
@@ -30,10 +30,10 @@ def offer_pairs(epoch: EvaluatedEpoch, found: MemberMap, pair: Pair | None) -> C
     return Choice(
         name="pair",
         label="Two members",
-        values={format_pair_word(one): format_pair_label(found, one, epoch.n, epoch.noun) for one in pairs},
+        values={format_pair_word(one): _format_pair_label(found, one, epoch.n, epoch.noun) for one in pairs},
         default=default,
-        help=f"The {MAX_LISTED_PAIRS} pairs of {len(firsts):,} that differ most."
-        if len(firsts) > MAX_LISTED_PAIRS
+        help=f"The {_MAX_LISTED_PAIRS} pairs of {len(firsts):,} that differ most."
+        if len(firsts) > _MAX_LISTED_PAIRS
         else "",
         form="list",
         accepts=lambda word: parse_pair_word(word, found.members) is not None,
@@ -67,7 +67,7 @@ def parse_pair_word(word: str, members: int) -> Pair | None:
     return pair if min(pair) >= 0 and max(pair) < members and pair[0] != pair[1] else None
 
 
-def format_pair_label(found: MemberMap, pair: Pair, n: int, noun: str) -> str:
+def _format_pair_label(found: MemberMap, pair: Pair, n: int, noun: str) -> str:
     """A pair on the control: "Members 1 and 3 · 105 digits"."""
     first, second = sorted(pair)
     count = formats.format_count(round(float(found.last[pair]) * n), noun)

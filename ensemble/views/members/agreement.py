@@ -16,15 +16,15 @@ from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts import pairwise_measures as words
 from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwise_matrix
 
-MEASURE_CHOICE = Choice(
+_MEASURE_CHOICE = Choice(
     "measure",
     "Measure",
     {key: measure.label for key, measure in MEASURES.items()},
     "disagreement",
     " ".join(measure.help for measure in MEASURES.values()),
 )
-ORACLE_GLOSS = "Oracle accuracy: the accuracy if one always knew which member to believe."
-ANY_MEMBER = "0"  # whoever of the members it is
+_ORACLE_GLOSS = "Oracle accuracy: the accuracy if one always knew which member to believe."
+_ANY_MEMBER = "0"  # whoever of the members it is
 
 
 def build_agreement(epoch: EvaluatedEpoch) -> View:
@@ -38,18 +38,18 @@ def build_agreement(epoch: EvaluatedEpoch) -> View:
         )
         return
     oracle = epoch.measure(words.describe_oracle_accuracy, epoch.noun)
-    yield Paragraph(oracle, "finding", markdown=True, help=ORACLE_GLOSS)
+    yield Paragraph(oracle, "finding", markdown=True, help=_ORACLE_GLOSS)
     yield from repeat_member_faults(epoch)
-    yield Columns((1, 1), (lambda: pairwise_view(epoch), lambda: decomposition_view(epoch)))
-    yield from divided_images_view(epoch)
+    yield Columns((1, 1), (lambda: _pairwise_view(epoch), lambda: _decomposition_view(epoch)))
+    yield from _divided_images_view(epoch)
 
 
-def pairwise_view(epoch: EvaluatedEpoch) -> View:
+def _pairwise_view(epoch: EvaluatedEpoch) -> View:
     """The matrix of all pairs of members, by one of four measures."""
-    yield Figures(MEASURE_CHOICE, lambda key: build_pairwise_figure(epoch, key))
+    yield Figures(_MEASURE_CHOICE, lambda key: _build_pairwise_figure(epoch, key))
 
 
-def build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
+def _build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
     """One measure of every pair."""
     measure, values = MEASURES[key], epoch.measure(compute_pairwise_matrix, key)
     title = f"{measure.title} · {epoch.source}"
@@ -68,7 +68,7 @@ def build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
     )
 
 
-def decomposition_view(epoch: EvaluatedEpoch) -> View:
+def _decomposition_view(epoch: EvaluatedEpoch) -> View:
     """What averaging saves of the NLL, epoch by epoch."""
     parts = epoch.decompose_losses()
     title = f"NLL: what diversity saves · {format_run_name(epoch.run)}"
@@ -88,7 +88,7 @@ def decomposition_view(epoch: EvaluatedEpoch) -> View:
     )
 
 
-def divided_images_view(epoch: EvaluatedEpoch) -> View:
+def _divided_images_view(epoch: EvaluatedEpoch) -> View:
     """The most divided images, those a member's leaving changes, those a minority has right."""
     predictions, noun = epoch.predictions, epoch.noun
     split = sort_examples(predictions, filter_examples(predictions, "split"), "split")
@@ -111,8 +111,8 @@ def divided_images_view(epoch: EvaluatedEpoch) -> View:
         )
         yield Images(split, "inspect_split", caption, empty=empty)
     elif which == "swing":
-        voter = yield offer_voters(epoch, swung)
-        numbers, caption = find_swing_images(epoch, swung, int(voter))
+        voter = yield _offer_voters(epoch, swung)
+        numbers, caption = _find_swing_images(epoch, swung, int(voter))
         yield Images(numbers, "inspect_swing", caption, empty=empty)
     else:
         caption = (
@@ -123,21 +123,21 @@ def divided_images_view(epoch: EvaluatedEpoch) -> View:
         yield Images(numbers, "inspect_minority", caption, empty=empty)
 
 
-def offer_voters(epoch: EvaluatedEpoch, swung: np.ndarray) -> Choice:
+def _offer_voters(epoch: EvaluatedEpoch, swung: np.ndarray) -> Choice:
     """Any member, or one, from 1: whose leaving changes the verdict."""
     counts = [int(swung.any(axis=0).sum()), *(int(verdicts.sum()) for verdicts in swung)]
     return Choice(
         "voter",
         "Whose vote decides",
         {str(m): f"{f'Member {m}' if m else 'Any member'} · {counts[m]:,}" for m in range(epoch.members + 1)},
-        ANY_MEMBER,
+        _ANY_MEMBER,
         form="list",
         width=220,
         key="inspect_voter",
     )
 
 
-def find_swing_images(epoch: EvaluatedEpoch, swung: np.ndarray, voter: int) -> tuple[Ints, str]:
+def _find_swing_images(epoch: EvaluatedEpoch, swung: np.ndarray, voter: int) -> tuple[Ints, str]:
     """The images whose verdict hangs on the voter, or on anybody; and whether for the better."""
     predictions = epoch.predictions
     numbers = np.flatnonzero(swung[voter - 1] if voter else swung.any(axis=0))

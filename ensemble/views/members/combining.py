@@ -25,8 +25,8 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import combining as words
 from ensemble.wording.verdicts.calibration import describe_chance_error
 
-RULE_SHORT_NAMES = {"geometric": "geometric", "majority": "majority", "weighted": "weights"}
-RULE_CHOICES = {
+_RULE_SHORT_NAMES = {"geometric": "geometric", "majority": "majority", "weighted": "weights"}
+_RULE_CHOICES = {
     "any": "Any rule",
     "geometric": "Geometric mean",
     "majority": "Majority vote",
@@ -55,8 +55,8 @@ def build_combining(epoch: EvaluatedEpoch) -> View:
     yield Paragraph(words.describe_combination_evidence(combined, epoch.noun), "evidence")
     yield Figures(
         METRIC_CHOICE,
-        lambda name: build_combinations_figure(epoch, combined, members, name),
-        {"ece": lambda: describe_chance_error(epoch.measure(measure_mean_calibration, fitted=True))},
+        lambda name: _build_combinations_figure(epoch, combined, members, name),
+        {"ece": lambda: describe_chance_error(epoch.measure(_measure_mean_calibration, fitted=True))},
     )
     yield Table(
         "Four ways of combining",
@@ -64,10 +64,10 @@ def build_combining(epoch: EvaluatedEpoch) -> View:
         note=words.COMBINATION_NOTES,
         key="combining_table",
     )
-    yield from changed_verdicts_view(epoch, combined)
+    yield from _changed_verdicts_view(epoch, combined)
 
 
-def build_combinations_figure(
+def _build_combinations_figure(
     epoch: EvaluatedEpoch, combined: CombinationComparison, members: Sequence[Quality], name: str
 ) -> Figure:
     """One figure of the four ways side by side."""
@@ -85,18 +85,18 @@ def build_combinations_figure(
     )
 
 
-def changed_verdicts_view(epoch: EvaluatedEpoch, combined: CombinationComparison) -> View:
+def _changed_verdicts_view(epoch: EvaluatedEpoch, combined: CombinationComparison) -> View:
     """The images of which another way says something else than the mean."""
     noun = epoch.noun
-    rule = yield Choice("rule", f"{noun.capitalize()}s whose verdict changes", RULE_CHOICES, "any")
-    numbers = sort_examples(epoch.predictions, list_changed_images(combined, rule), "unsure")
+    rule = yield Choice("rule", f"{noun.capitalize()}s whose verdict changes", _RULE_CHOICES, "any")
+    numbers = sort_examples(epoch.predictions, _list_changed_images(combined, rule), "unsure")
     by = "any other way of combining" if rule == "any" else f"the {words.RULE_NAMES[rule]}"
     yield Images(
         numbers,
         f"combining_{rule}",
         f"{formats.format_count(len(numbers), noun)} of the whole test set would get another "
         f"answer by {by}; the least sure first.",
-        list_lines_below=lambda number: list_rule_answers(combined, number, epoch.class_names),
+        list_lines_below=lambda number: _list_rule_answers(combined, number, epoch.class_names),
         empty=f"By {by}, no {noun} of the whole test set is answered differently.",
     )
 
@@ -108,7 +108,7 @@ def combine_members(
     return compare_rules_and_members(predictions, fit)
 
 
-def measure_mean_calibration(
+def _measure_mean_calibration(
     predictions: EnsemblePredictions, fit: EnsemblePredictions | None
 ) -> CalibrationErrorEstimate:
     """The ECE of the arithmetic mean where all ways are judged, and what chance alone gives."""
@@ -120,12 +120,12 @@ def measure_mean_calibration(
     )
 
 
-def list_changed_images(combined: CombinationComparison, rule: str) -> Ints:
+def _list_changed_images(combined: CombinationComparison, rule: str) -> Ints:
     """The numbers of the images whose verdict a rule, or any, changes; rising."""
-    chosen = RULE_SHORT_NAMES if rule == "any" else (rule,)
+    chosen = _RULE_SHORT_NAMES if rule == "any" else (rule,)
     return np.unique(np.concatenate([getattr(combined, name).changed_examples for name in chosen]))
 
 
-def list_rule_answers(combined: CombinationComparison, number: int, names: Sequence[str]) -> list[str]:
+def _list_rule_answers(combined: CombinationComparison, number: int, names: Sequence[str]) -> list[str]:
     """What each other way says of an image."""
-    return [f"{word} {names[getattr(combined, name).said[number]]}" for name, word in RULE_SHORT_NAMES.items()]
+    return [f"{word} {names[getattr(combined, name).said[number]]}" for name, word in _RULE_SHORT_NAMES.items()]

@@ -9,7 +9,7 @@ from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
 
-FIGURES_NOTE = (
+_FIGURES_NOTE = (
     "RMSE, MAE, CRPS and spread are in the targets’ unit; R² is 1 where all is right and 0 where "
     "it is no better than the mean. NLL and CRPS judge the whole prediction, its spread included; "
     "lower is better. The NLL of other units is another by a constant."
@@ -47,7 +47,7 @@ def build_numeric_figures(numbers: EvaluatedNumbers) -> View:
     if numbers.evaluation.gains:
         yield Table(
             "What the ensemble saves against a member drawn at random",
-            tabulate_gains(numbers),
+            _tabulate_gains(numbers),
             note="Paired differences, example by example, with 95 % intervals. By Jensen’s "
             "inequality the ensemble never loses.",
             key="numeric_gains",
@@ -55,14 +55,14 @@ def build_numeric_figures(numbers: EvaluatedNumbers) -> View:
         )
     yield Table(
         f"Figures on {formats.format_count(numbers.n, 'test example')}",
-        tabulate_quality(numbers),
-        note=FIGURES_NOTE,
+        _tabulate_quality(numbers),
+        note=_FIGURES_NOTE,
         key="numeric_figures",
         from_outside=True,
     )
 
 
-def tabulate_gains(numbers: EvaluatedNumbers) -> pd.DataFrame:
+def _tabulate_gains(numbers: EvaluatedNumbers) -> pd.DataFrame:
     """A row a loss: the saving and its interval."""
     return pd.DataFrame(
         [
@@ -77,7 +77,7 @@ def tabulate_gains(numbers: EvaluatedNumbers) -> pd.DataFrame:
     )
 
 
-def tabulate_quality(numbers: EvaluatedNumbers) -> pd.DataFrame:
+def _tabulate_quality(numbers: EvaluatedNumbers) -> pd.DataFrame:
     """A row for the ensemble, and for its best and worst member by RMSE."""
     evaluation = numbers.evaluation
     rows = [("ensemble", evaluation.ensemble)]

@@ -36,15 +36,15 @@ def build_numeric_calibration(numbers: EvaluatedNumbers) -> View:
     error = measure_mean_error(numbers.predicted, numbers.targets, numbers.groups)
     yield Paragraph(words.describe_mean_error(error, numbers.unit), "evidence")
     if evaluation.coverage and isinstance(numbers.predicted, NormalMixture):
-        yield Columns((1, 1), (lambda: build_pit_figure(numbers), lambda: build_coverage_figure(numbers)))
+        yield Columns((1, 1), (lambda: _build_pit_figure(numbers), lambda: _build_coverage_figure(numbers)))
     elif evaluation.coverage:
-        yield from build_coverage_figure(numbers)
+        yield from _build_coverage_figure(numbers)
     if evaluation.conformal:
         yield Paragraph(words.describe_conformal_intervals(evaluation), "finding")
     if evaluation.coverage or evaluation.conformal:
         yield Table(
             "Intervals: what they promise, and what they hold",
-            tabulate_intervals(numbers),
+            _tabulate_intervals(numbers),
             note="Width is the mean over examples, in the targets’ unit. The intervals of “held” "
             "are at 98.3 %, so that coverage, histogram and mean error are at 95 % together. The "
             "conformal ones were set on one half and counted on the other (95 %).",
@@ -52,7 +52,7 @@ def build_numeric_calibration(numbers: EvaluatedNumbers) -> View:
         )
 
 
-def build_pit_figure(numbers: EvaluatedNumbers) -> View:
+def _build_pit_figure(numbers: EvaluatedNumbers) -> View:
     """Where targets fall within what is predicted."""
     assert isinstance(numbers.predicted, NormalMixture)
     histogram = measure_pit_histogram(numbers.predicted, numbers.targets, numbers.groups)
@@ -72,7 +72,7 @@ def build_pit_figure(numbers: EvaluatedNumbers) -> View:
     )
 
 
-def build_coverage_figure(numbers: EvaluatedNumbers) -> View:
+def _build_coverage_figure(numbers: EvaluatedNumbers) -> View:
     """How often intervals hold their target."""
     coverage = numbers.evaluation.coverage
     title = f"Intervals · {numbers.source}"
@@ -90,7 +90,7 @@ def build_coverage_figure(numbers: EvaluatedNumbers) -> View:
     )
 
 
-def tabulate_intervals(numbers: EvaluatedNumbers) -> pd.DataFrame:
+def _tabulate_intervals(numbers: EvaluatedNumbers) -> pd.DataFrame:
     """A row for each level of the intervals, and for the conformal ones."""
     evaluation = numbers.evaluation
     named: list[tuple[str, IntervalCoverage | ConformalIntervals]] = [

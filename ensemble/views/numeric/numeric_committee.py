@@ -6,7 +6,7 @@ from ensemble.views.parts import Figure, Figures, Paragraph, View
 from ensemble.wording import formats
 from ensemble.wording.numeric_predictions import format_with_unit
 
-ENOUGH_SHARE = 0.9  # of what all members save, from which on members are called enough
+_ENOUGH_SHARE = 0.9  # of what all members save, from which on members are called enough
 
 
 def build_numeric_committee(numbers: EvaluatedNumbers) -> View:
@@ -17,9 +17,9 @@ def build_numeric_committee(numbers: EvaluatedNumbers) -> View:
         return
     errors = [each.squared_error for each in committees]
     saved = errors[0] - errors[-1]
-    enough = next(each.members for each in committees if errors[0] - each.squared_error >= ENOUGH_SHARE * saved)
+    enough = next(each.members for each in committees if errors[0] - each.squared_error >= _ENOUGH_SHARE * saved)
     one, every = (format_with_unit(errors[at] ** 0.5, numbers.unit) for at in (0, -1))
-    share = formats.format_percent(ENOUGH_SHARE, figures=2)
+    share = formats.format_percent(_ENOUGH_SHARE, figures=2)
     yield Paragraph(
         f"{formats.format_count(enough, 'member')} of {numbers.members} save {share} of what all of them save."
         if saved > 0

@@ -30,8 +30,8 @@ def compare_evaluated_numbers(numbers: EvaluatedNumbers, other: EvaluatedNumbers
             predicted, targets = predicted.select_examples(order), targets[order]
     if not np.array_equal(numbers.targets, targets):
         raise RunError(
-            f"{describe_run(other.run)} is not of the same examples as "
-            f"{describe_run(numbers.run)}: compare runs whose targets are the same."
+            f"{_describe_run(other.run)} is not of the same examples as "
+            f"{_describe_run(numbers.run)}: compare runs whose targets are the same."
         )
     both = (numbers.run, other.run)
     return compare_numeric_ensembles(
@@ -53,12 +53,12 @@ def list_comparison_sentences(
     comparison: NumericComparison, run: NumericRun | None, other: NumericRun | None
 ) -> list[str]:
     """List the answer about a run against another, and what it rests on; each a sentence."""
-    name, same = describe_run(other), have_same_settings(run, other)
+    name, same = _describe_run(other), have_same_settings(run, other)
     answer = words.describe_numeric_comparison(comparison, name, has_same_settings=same)
     return [f"{answer}.", *words.list_comparison_evidence(comparison, name)]
 
 
-def describe_run(run: NumericRun | None) -> str:
+def _describe_run(run: NumericRun | None) -> str:
     """A run in a sentence."""
     return f"“{format_run_name(run)}”" if run else "what was given"
 
@@ -76,7 +76,7 @@ def build_numeric_comparison(numbers: EvaluatedNumbers, other: EvaluatedNumbers)
     for sentence in (*evidence, f"Paired, example by example, on {examples}."):
         yield Paragraph(sentence, "evidence")
     yield Table(
-        f"Against {describe_run(other.run)}",
+        f"Against {_describe_run(other.run)}",
         tabulate_comparison(comparison),
         note="This run minus the other, with the 95 % interval of each row. p is adjusted for all "
         "rows. A lower loss is better.",

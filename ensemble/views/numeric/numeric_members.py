@@ -32,14 +32,14 @@ def build_numeric_members(numbers: EvaluatedNumbers) -> View:
         )
     yield Table(
         "Members",
-        tabulate_members(numbers),
+        _tabulate_members(numbers),
         note="Without it: the RMSE of the others together, against that of all.",
         key="numeric_members",
         from_outside=True,
     )
 
 
-def tabulate_members(numbers: EvaluatedNumbers) -> pd.DataFrame:
+def _tabulate_members(numbers: EvaluatedNumbers) -> pd.DataFrame:
     """A row a member."""
     changes = [f"{100 * (each.ratio.ratio - 1):+.1f} %".replace("-", "−") for each in numbers.left_out]
     main = numbers.evaluation.main_coverage

@@ -9,7 +9,7 @@ from ensemble.views.parts import Figure, Figures, Paragraph, Table, View
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
 
-SPREAD_NAMES = {
+_SPREAD_NAMES = {
     "normal": "The predicted spread is the mixture’s standard deviation.",
     "quantiles": "The predicted spread is half the width of the widest central interval.",
     "points": "Members give no spread: their disagreement stands for it, and noise is not in it.",
@@ -30,13 +30,13 @@ def build_numeric_spread(numbers: EvaluatedNumbers) -> View:
         noun = "disagreement" if numbers.evaluation.form == "points" else "predicted spread"
         yield Paragraph(f"{words.describe_spread_skill(skill, numbers.unit, noun)}.", "answer")
         yield Paragraph(words.describe_spread_evidence(skill), "evidence")
-        yield Paragraph(SPREAD_NAMES[numbers.predicted.form], "evidence")
-        yield from build_spread_figure(numbers, skill)
+        yield Paragraph(_SPREAD_NAMES[numbers.predicted.form], "evidence")
+        yield from _build_spread_figure(numbers, skill)
     yield Paragraph(words.describe_variance_parts(numbers.evaluation), "finding")
     if numbers.members > 1 and numbers.evaluation.aleatoric is not None:
         yield Table(
             "Both parts, as the root of the mean variance",
-            tabulate_parts(numbers),
+            _tabulate_parts(numbers),
             note="Aleatoric is the noise that each member expects: more members do not take it "
             "away. Epistemic is what the members disagree on: more data would.",
             key="numeric_parts",
@@ -44,7 +44,7 @@ def build_numeric_spread(numbers: EvaluatedNumbers) -> View:
         )
 
 
-def build_spread_figure(numbers: EvaluatedNumbers, skill: SpreadSkill) -> View:
+def _build_spread_figure(numbers: EvaluatedNumbers, skill: SpreadSkill) -> View:
     """The error of examples with a like spread, over that spread."""
     title = f"Spread and error · {numbers.source}"
     yield Figures.single(
@@ -62,7 +62,7 @@ def build_spread_figure(numbers: EvaluatedNumbers, skill: SpreadSkill) -> View:
     )
 
 
-def tabulate_parts(numbers: EvaluatedNumbers) -> pd.DataFrame:
+def _tabulate_parts(numbers: EvaluatedNumbers) -> pd.DataFrame:
     """Aleatoric, epistemic and both together, in the targets' unit."""
     aleatoric, epistemic = numbers.evaluation.aleatoric or 0.0, numbers.evaluation.epistemic
     rows = [("aleatoric", aleatoric), ("epistemic", epistemic), ("both", aleatoric + epistemic)]

@@ -12,13 +12,13 @@ from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
 
-MAX_EXAMPLES = 10
-MAX_MEMBER_COLUMNS = 16
-ORDERS = {"error": "Furthest off", "surprise": "Most surprising", "disagreement": "Most disputed"}
-ORDER_CHOICE = Choice(
+_MAX_EXAMPLES = 10
+_MAX_MEMBER_COLUMNS = 16
+_ORDERS = {"error": "Furthest off", "surprise": "Most surprising", "disagreement": "Most disputed"}
+_ORDER_CHOICE = Choice(
     "worst",
     "Which examples",
-    ORDERS,
+    _ORDERS,
     "error",
     "Furthest off by the number; most surprising by the error over the predicted spread; most "
     "disputed where the members differ most.",
@@ -27,9 +27,9 @@ ORDER_CHOICE = Choice(
 
 def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
     """What share of the error a few examples make up, and those examples."""
-    order = yield ORDER_CHOICE
+    order = yield _ORDER_CHOICE
     errors = (numbers.targets - numbers.predicted.compute_mean()) ** 2
-    count = min(MAX_EXAMPLES, numbers.n)
+    count = min(_MAX_EXAMPLES, numbers.n)
     largest = float(np.sort(errors)[::-1][:count].sum())
     share = largest / float(errors.sum()) if errors.sum() > 0 else 0.0
     yield Paragraph(
@@ -43,16 +43,16 @@ def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
     )
     if suspects := [numbers.example_names[n] for n in numbers.suspects]:
         yield Paragraph(words.describe_suspect_targets(suspects), "evidence")
-    scores = rank_examples(numbers, order)
+    scores = _rank_examples(numbers, order)
     if scores is None:
         yield Paragraph("Nothing is known of it here: members give no spread, or there is one member.", "unavailable")
         return
     chosen = np.argsort(-scores, kind="stable")[:count]
-    title = f"{ORDERS[order]} · {numbers.source}"
+    title = f"{_ORDERS[order]} · {numbers.source}"
     yield Figures.single(
         Figure(
             label="",
-            alt=f"{ORDERS[order]}: "
+            alt=f"{_ORDERS[order]}: "
             + ", ".join(numbers.example_names[n] for n in chosen)
             + "; what each member predicts, less what is true",
             explanation="Each member’s number and its spread, less what is true; the ensemble is the bar.",
@@ -68,14 +68,14 @@ def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
             ),
             key="numeric_worst",
             file="worst",
-            title=f"{ORDERS[order]} examples",
+            title=f"{_ORDERS[order]} examples",
             table=lambda: figures.tabulate_member_numbers(
                 numbers.predicted, numbers.targets, chosen, numbers.member_names
             ),
         )
     )
     yield Table(
-        f"{ORDERS[order]}: the numbers",
+        f"{_ORDERS[order]}: the numbers",
         tabulate_examples(numbers, chosen),
         note="Each member’s number, with its standard deviation where it gives one.",
         key=f"numeric_worst_{order}",
@@ -83,7 +83,7 @@ def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
     )
 
 
-def rank_examples(numbers: EvaluatedNumbers, order: str) -> np.ndarray | None:
+def _rank_examples(numbers: EvaluatedNumbers, order: str) -> np.ndarray | None:
     """(N,), large where an example comes first; None where that is not known."""
     error = np.abs(numbers.targets - numbers.predicted.compute_mean())
     if order == "error":
@@ -112,7 +112,7 @@ def tabulate_examples(numbers: EvaluatedNumbers, chosen: np.ndarray) -> pd.DataF
         if interval:
             low, high = (format_significant(float(end[n])) for end in interval[1])
             row[f"{formats.format_percent(interval[0], figures=2)} interval"] = f"{low} to {high}"
-        for member, name in enumerate(numbers.member_names[:MAX_MEMBER_COLUMNS]):
+        for member, name in enumerate(numbers.member_names[:_MAX_MEMBER_COLUMNS]):
             text = format_significant(float(predicted.mean[member][n]))
             if isinstance(predicted, NormalMixture):
                 text += f" ± {format_significant(float(predicted.variance[member][n] ** 0.5), 2)}"

@@ -15,7 +15,7 @@ from ensemble.wording import formats
 from ensemble.wording.jobs import describe_silence
 
 # What a group may be at: how that is said of one, and of several, in the order of a summary.
-ACTIVITY_VERBS = {
+_ACTIVITY_VERBS = {
     "training": ("trains", "train"),
     "starting": ("starts", "start"),
     "waiting": ("queued", "queued"),
@@ -35,7 +35,7 @@ class GroupStanding:
       group: as it was read.
       task: None where nobody has asked for one.
       place: who runs it, "Slurm"; "" for this machine.
-      activity: what it is at, one of `ACTIVITY_VERBS`.
+      activity: what it is at, one of `_ACTIVITY_VERBS`.
     """
 
     group: Group
@@ -56,13 +56,13 @@ def list_group_standings(run: Run) -> list[GroupStanding]:
     # Of a place elsewhere tasks may outlive whoever follows them; here they end with that.
     tasks = read_group_tasks(run.path) if place or run.active else {}
     return [
-        GroupStanding(group, task := tasks.get(group.number), place, select_group_activity(group, task))
+        GroupStanding(group, task := tasks.get(group.number), place, _select_group_activity(group, task))
         for group in groups
     ]
 
 
-def select_group_activity(group: Group, task: TaskStatus | None) -> str:
-    """One of `ACTIVITY_VERBS`."""
+def _select_group_activity(group: Group, task: TaskStatus | None) -> str:
+    """One of `_ACTIVITY_VERBS`."""
     state = group.state
     if state in ("finished", "diverged"):
         return state
@@ -99,7 +99,7 @@ def describe_group_activity(standing: GroupStanding) -> str:
             at = min(status.epoch + 1, status.epochs)
             return f"epoch {at} of {status.epochs}{describe_silence(status)}"
         case "waiting":
-            return describe_task_wait(standing.place, [standing.task] if standing.task else [])
+            return _describe_task_wait(standing.place, [standing.task] if standing.task else [])
         case "stopped":
             return f"stopped after {formats.format_count(status.epoch, 'epoch')} of {status.epochs}"
         case "failed":
@@ -109,15 +109,15 @@ def describe_group_activity(standing: GroupStanding) -> str:
     return standing.activity
 
 
-def describe_task_wait(place: str, tasks: Sequence[TaskStatus]) -> str:
+def _describe_task_wait(place: str, tasks: Sequence[TaskStatus]) -> str:
     """What tasks wait for: a place of a cluster, with its reason, or room on this machine."""
     if not place:
         return "queued on this machine"
-    reasons = format_wait_reasons(tasks)
+    reasons = _format_wait_reasons(tasks)
     return f"queued on {place}{f': {reasons}' if reasons else ''}"
 
 
-def format_wait_reasons(tasks: Sequence[TaskStatus]) -> str:
+def _format_wait_reasons(tasks: Sequence[TaskStatus]) -> str:
     """Why those of these tasks wait that do: "no node is free, others come first"."""
     return ", ".join(sorted({task.reason for task in tasks if task.state == "waiting"} - {""}))
 
@@ -157,9 +157,11 @@ def format_group_speed(standing: GroupStanding) -> str:
 def summarize_group_activities(every: Sequence[GroupStanding]) -> str:
     """How many groups are at what: "28 train, 3 queued (no node is free), 1 finished"."""
     counts = Counter(standing.activity for standing in every)
-    why = format_wait_reasons([standing.task for standing in every if standing.task and standing.activity == "waiting"])
+    why = _format_wait_reasons(
+        [standing.task for standing in every if standing.task and standing.activity == "waiting"]
+    )
     parts = []
-    for at, (alone, several) in ACTIVITY_VERBS.items():
+    for at, (alone, several) in _ACTIVITY_VERBS.items():
         if count := counts[at]:
             because = f" ({why})" if at == "waiting" and why else ""
             parts.append(f"{count} {alone if count == 1 else several}{because}")
@@ -168,7 +170,7 @@ def summarize_group_activities(every: Sequence[GroupStanding]) -> str:
 
 def describe_cluster_wait(run: Run) -> str:
     """Of a run that waits in a cluster's queue: "Queued on Slurm: no node is free"."""
-    task_wait = describe_task_wait(find_scheduler_title(run), list(read_group_tasks(run.path).values()))
+    task_wait = _describe_task_wait(find_scheduler_title(run), list(read_group_tasks(run.path).values()))
     return task_wait[0].upper() + task_wait[1:]
 
 

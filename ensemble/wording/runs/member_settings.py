@@ -9,9 +9,9 @@ from ensemble.wording import formats
 
 SETTING_TITLES = {"learning_rate": "learning rate", "momentum": "momentum", "weight_decay": "weight decay"}
 SETTING_SHORT_NAMES = {"learning_rate": "rate", "momentum": "momentum", "weight_decay": "decay"}
-MAX_PLAIN_LETTERS = 6  # letters of a value that is said as it stands
+_MAX_PLAIN_LETTERS = 6  # letters of a value that is said as it stands
 MAX_LISTED_VALUES = 7  # members whose values a line names; of more the first ones and the last
-LEADING_VALUES = 3
+_LEADING_VALUES = 3
 
 
 def collect_varied_settings(config: EnsembleConfig | ImportedConfig) -> dict[str, tuple[float, ...]]:
@@ -68,16 +68,16 @@ def describe_member_values(values_by_setting: Mapping[str, Sequence[float]]) -> 
         return ""
     members = len(next(iter(values_by_setting.values())))
     who = f"Members 1 to {members} get" if members > 1 else "The one member gets"
-    what = [f"{SETTING_TITLES[name]} {format_value_list(values)}" for name, values in values_by_setting.items()]
+    what = [f"{SETTING_TITLES[name]} {_format_value_list(values)}" for name, values in values_by_setting.items()]
     return f"{who} {'; '.join(what)}."
 
 
-def format_value_list(values: Sequence[float]) -> str:
+def _format_value_list(values: Sequence[float]) -> str:
     """Values one after the other, of many the first ones and the last."""
     distinct_values = format_distinct_values(values)
     if len(distinct_values) <= MAX_LISTED_VALUES:
         return ", ".join(distinct_values)
-    return f"{', '.join(distinct_values[:LEADING_VALUES])}, … {distinct_values[-1]}"
+    return f"{', '.join(distinct_values[:_LEADING_VALUES])}, … {distinct_values[-1]}"
 
 
 def list_member_names(values_by_setting: Mapping[str, Sequence[float]], members: int) -> list[str]:
@@ -109,7 +109,7 @@ def describe_member_numbering(run: Run) -> str:
     aside, left = sorted(run.status.set_aside), run.remaining_members()
     if not aside or not left:
         return ""
-    who = f"Member {aside[0] + 1} was" if len(aside) == 1 else f"Members {format_member_numbers(aside)} were"
+    who = f"Member {aside[0] + 1} was" if len(aside) == 1 else f"Members {_format_member_numbers(aside)} were"
     moved = [place for place, m in enumerate(left) if place != m]
     if not moved:
         return f"{who} set aside: later epochs are without {'it' if len(aside) == 1 else 'them'}."
@@ -118,24 +118,24 @@ def describe_member_numbering(run: Run) -> str:
         example = f"member {moved[0] + 1} here is the run's {here[0] + 1}"
         return f"{who} set aside: of later epochs {example}."
     return (
-        f"{who} set aside: of later epochs members {format_member_numbers(moved)} here are the "
-        f"run's {format_member_numbers(here)}."
+        f"{who} set aside: of later epochs members {_format_member_numbers(moved)} here are the "
+        f"run's {_format_member_numbers(here)}."
     )
 
 
-def format_member_numbers(members: Sequence[int]) -> str:
+def _format_member_numbers(members: Sequence[int]) -> str:
     """Members' numbers as people count them, given from 0, rising: "3", "3 and 5", "3 to 7"."""
     texts = [f"{m + 1}" for m in members]
     if len(texts) > 2 and members[-1] - members[0] == len(members) - 1:
         return f"{texts[0]} to {texts[-1]}"
-    return join_phrases(texts)
+    return _join_phrases(texts)
 
 
-def join_phrases(parts: Sequence[str]) -> str:
+def _join_phrases(parts: Sequence[str]) -> str:
     """Parts of a sentence: "one", "one and two", "one, two and three"."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def _format_brief_value(value: float, figures: int) -> str:
     exact = formats.format_plain_number(value)
-    return exact if len(exact) <= MAX_PLAIN_LETTERS else formats.format_plain_number(float(f"{value:.{figures}g}"))
+    return exact if len(exact) <= _MAX_PLAIN_LETTERS else formats.format_plain_number(float(f"{value:.{figures}g}"))

@@ -10,7 +10,7 @@ from ensemble.machine.network_cost import NetworkCost
 from ensemble.wording import formats
 
 HOWTO_NETWORK = "cnn"
-OWN_SOURCE = "A network of your own"
+_OWN_SOURCE = "A network of your own"
 FLOPS_GLOSS = (
     "FLOPs: multiplications and additions to predict one image; training on it takes about three times as many."
 )
@@ -33,7 +33,7 @@ def describe_network_source(name: str) -> str:
     network = ARCHITECTURES.get(name)
     if network:
         return f"{network.source}."
-    return f"{OWN_SOURCE}: {name}."
+    return f"{_OWN_SOURCE}: {name}."
 
 
 def format_network_cost(cost: NetworkCost) -> str:

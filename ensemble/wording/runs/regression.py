@@ -12,9 +12,9 @@ from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.speedup import Speedup
 from ensemble.wording import formats
 
-EARLY_ITERATIONS = 20  # iterations within which rounding has not made two solves part
-INVISIBLE_DIFFERENCE = 0.01  # of the error: what cannot be seen on a log axis
-EQUAL_STEP_TIME_TOLERANCE = 0.03  # of the step time: no difference to speak of
+_EARLY_ITERATIONS = 20  # iterations within which rounding has not made two solves part
+_INVISIBLE_DIFFERENCE = 0.01  # of the error: what cannot be seen on a log axis
+_EQUAL_STEP_TIME_TOLERANCE = 0.03  # of the step time: no difference to speak of
 
 
 def compute_problem_size(config: LbfgsConfig) -> tuple[int, int, int]:
@@ -79,7 +79,7 @@ def describe_pmap_gain(traces: RegressionTraces, active: bool) -> str:
     if many is None or bought is None:
         next_one = " The solve with pmap comes next." if active else ""
         return f"Without pmap, on one device, an iteration takes {format_step_time(one)}.{next_one}"
-    step_times = describe_step_times(one, many, bought)
+    step_times = _describe_step_times(one, many, bought)
     partial = active and len(many.seconds) < len(one.seconds)
     return f"So far: {step_times[0].lower()}{step_times[1:]}" if partial else step_times
 
@@ -99,7 +99,7 @@ def describe_pmap_choice(choice: PmapChoice) -> str:
     )
 
 
-def describe_step_times(trace: SolveTrace, many: SolveTrace, bought: Speedup) -> str:
+def _describe_step_times(trace: SolveTrace, many: SolveTrace, bought: Speedup) -> str:
     """Compare the step times with and without `pmap`, and report whether its compiling pays.
 
     Faster or slower is claimed only if the interval of the ratio and the two times both show it.
@@ -112,27 +112,27 @@ def describe_step_times(trace: SolveTrace, many: SolveTrace, bought: Speedup) ->
             f"There is one device, so pmap has nothing to spread: an iteration takes {fast} with it and {slow} without."
         )
     on = f"n {many.devices} devices an iteration takes {fast}"
-    room = 2 * EQUAL_STEP_TIME_TOLERANCE if slow == fast else EQUAL_STEP_TIME_TOLERANCE
+    room = 2 * _EQUAL_STEP_TIME_TOLERANCE if slow == fast else _EQUAL_STEP_TIME_TOLERANCE
     if bought.low > 1 - room and bought.high < 1 + room:
         return f"pmap changes little here: o{on}, and {slow} on one without pmap."
     if bought.high < 1 and bought.pace < 1 and slow != fast:
         return (
             f"pmap does not pay here: o{on} instead of {slow}, "
-            f"{format_ratio(compute_shown_ratio(many_seconds, one_seconds))} as long."
+            f"{format_ratio(_compute_shown_ratio(many_seconds, one_seconds))} as long."
         )
     if bought.low > 1 and bought.pace > 1 and slow != fast:
         return (
             f"O{on} instead of {slow}: "
-            f"{format_ratio(compute_shown_ratio(one_seconds, many_seconds))} as fast. "
-            f"{describe_compile_payoff(bought, trace)}"
+            f"{format_ratio(_compute_shown_ratio(one_seconds, many_seconds))} as fast. "
+            f"{_describe_compile_payoff(bought, trace)}"
         )
     return (
-        f"{describe_undecided_speedup(bought, done)}: o{on}, and {slow} on one without "
-        f"pmap{format_speedup_interval(bought)}."
+        f"{_describe_undecided_speedup(bought, done)}: o{on}, and {slow} on one without "
+        f"pmap{_format_speedup_interval(bought)}."
     )
 
 
-def compute_shown_ratio(first: float, second: float) -> float:
+def _compute_shown_ratio(first: float, second: float) -> float:
     """Divide two times in seconds as they are shown: 29 ms by 20 ms is 1.45, whatever was rounded.
 
     Times below 0.1 s are shown with two significant figures, longer ones with three.
@@ -141,13 +141,13 @@ def compute_shown_ratio(first: float, second: float) -> float:
     return shown[0] / shown[1]
 
 
-def describe_undecided_speedup(bought: Speedup, done: int) -> str:
+def _describe_undecided_speedup(bought: Speedup, done: int) -> str:
     """That so many iterations show neither, with the verb that goes with them."""
     these = "This 1 iteration does" if done == 1 else f"These {done:,} iterations do"
     return f"{these} not tell whether pmap pays"
 
 
-def format_speedup_interval(bought: Speedup) -> str:
+def _format_speedup_interval(bought: Speedup) -> str:
     """The interval of the speed-up where it holds 1: ", 0.9 to 1.2 times as fast"; else ""."""
     if not bought.low <= 1 <= bought.high < math.inf:
         return ""
@@ -155,7 +155,7 @@ def format_speedup_interval(bought: Speedup) -> str:
     return f", {low} to {high} times as fast"
 
 
-def describe_compile_payoff(bought: Speedup, trace: SolveTrace) -> str:
+def _describe_compile_payoff(bought: Speedup, trace: SolveTrace) -> str:
     """From which iteration on `pmap` has paid for its compiling: seen, or at the pace so far."""
     after, done = bought.pays_after, len(trace.seconds)
     if after is None:
@@ -195,27 +195,27 @@ def explain_solve_errors_chart(traces: RegressionTraces) -> str:
     """What to see in the picture of errors: how closely both solves take the same path."""
     if traces.without is None or traces.with_pmap is None or not has_iterations(traces.with_pmap):
         return "The norm of the gradient falls towards 0, where the minimum is."
-    apart = compute_relative_difference(traces.without.error, traces.with_pmap.error)
-    if apart.max() <= INVISIBLE_DIFFERENCE:
+    apart = _compute_relative_difference(traces.without.error, traces.with_pmap.error)
+    if apart.max() <= _INVISIBLE_DIFFERENCE:
         return (
             f"The two curves lie on top of each other: the errors agree to "
-            f"{format_power_of_ten(apart)} "
+            f"{_format_power_of_ten(apart)} "
             f"over {formats.format_count(len(apart), 'iteration')}. It is the same path."
         )
-    part = int(np.argmax(apart > INVISIBLE_DIFFERENCE)) + 1
-    early = apart[:EARLY_ITERATIONS]
-    if part <= EARLY_ITERATIONS:
+    part = int(np.argmax(apart > _INVISIBLE_DIFFERENCE)) + 1
+    early = apart[:_EARLY_ITERATIONS]
+    if part <= _EARLY_ITERATIONS:
         return f"The two curves part at iteration {part}: rounding sent them along other paths."
     one, many = (f"{trace.objective[len(apart) - 1]:.4g}" for trace in (traces.without, traces.with_pmap))
     reached = f"both objectives come to {one}" if one == many else f"{one} and {many} are reached"
     return (
         "The two curves lie on top of each other at first: the errors agree to "
-        f"{format_power_of_ten(early)} over {EARLY_ITERATIONS} iterations. From iteration {part} "
+        f"{_format_power_of_ten(early)} over {_EARLY_ITERATIONS} iterations. From iteration {part} "
         f"on, rounding shows; {reached}."
     )
 
 
-def compute_relative_difference(one: NDArray[np.float64], many: NDArray[np.float64]) -> NDArray[np.float64]:
+def _compute_relative_difference(one: NDArray[np.float64], many: NDArray[np.float64]) -> NDArray[np.float64]:
     """How far two curves lie apart, (I,) of the first, as far as both go."""
     count = min(len(one), len(many))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -223,7 +223,7 @@ def compute_relative_difference(one: NDArray[np.float64], many: NDArray[np.float
     return np.where(one[:count] == many[:count], 0.0, np.nan_to_num(apart, nan=np.inf))
 
 
-def format_power_of_ten(apart: NDArray[np.float64]) -> str:
+def _format_power_of_ten(apart: NDArray[np.float64]) -> str:
     """The power of ten that all of these stay below: "1e-4"; "the bit" where all are 0."""
     largest = float(apart.max())
     return f"1e{int(np.ceil(np.log10(largest)))}" if largest else "the bit"
@@ -237,8 +237,8 @@ def explain_device_scaling_chart(traces: RegressionTraces, cores: int) -> str:
       cores: of the CPU that the devices share; 0 where each is its own.
     """
     most = max(ratio for _, ratio in traces.scaling)
-    fastest = [str(devices) for devices, ratio in traces.scaling if ratio >= most * (1 - EQUAL_STEP_TIME_TOLERANCE)]
-    if most < 1 + EQUAL_STEP_TIME_TOLERANCE:
+    fastest = [str(devices) for devices, ratio in traces.scaling if ratio >= most * (1 - _EQUAL_STEP_TIME_TOLERANCE)]
+    if most < 1 + _EQUAL_STEP_TIME_TOLERANCE:
         text = "No number of devices is faster than one here."
     else:
         text = f"Fastest on {' or '.join(fastest)} devices: {format_ratio(most)} as fast as on one."

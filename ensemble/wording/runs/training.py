@@ -28,7 +28,7 @@ def describe_training_progress(status: Status) -> str:
 
 def describe_training_speed(run: Run) -> str:
     """An ended run's speed over all of it, and what compiling took beside; else ""."""
-    speed = compute_whole_run_speed(run)
+    speed = _compute_whole_run_speed(run)
     if run.active or speed is None:
         return ""
     more = run.status.compile_seconds or 0.0
@@ -36,7 +36,7 @@ def describe_training_speed(run: Run) -> str:
     return f"At {formats.format_throughput(speed)} over the whole run{compiled}."
 
 
-def compute_whole_run_speed(run: Run) -> float | None:
+def _compute_whole_run_speed(run: Run) -> float | None:
     """Images times members a second over all of a run; None before it has trained.
 
     From what every version has written: what earlier ones call the speed is that of the end.

@@ -7,10 +7,10 @@ from ensemble.sweeps.best_trials import BestTrialEvidence
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
-MAX_NAMED_TRIALS = 6  # that are named one by one
-SEED_NOTE = "Each was trained once: another seed may change the order."
-EDGE_NAMES = {"lowest": "lower", "highest": "upper"}
-MIN_OPTIMISM = 0.0001  # nats, or a share: less is not worth a sentence
+_MAX_NAMED_TRIALS = 6  # that are named one by one
+_SEED_NOTE = "Each was trained once: another seed may change the order."
+_EDGE_NAMES = {"lowest": "lower", "highest": "upper"}
+_MIN_OPTIMISM = 0.0001  # nats, or a share: less is not worth a sentence
 
 
 def describe_equivalent_trials(evidence: BestTrialEvidence, noun: str) -> str:
@@ -26,10 +26,10 @@ def describe_equivalent_trials(evidence: BestTrialEvidence, noun: str) -> str:
     note = f" {repeats}" if evidence.repeats > 1 else ""
     if not open_:
         who = "The other trial does" if others == 1 else f"All {others:,} others do"
-        return f"{who} worse on {images} by more than chance.{note or f' {SEED_NOTE}'}"
+        return f"{who} worse on {images} by more than chance.{note or f' {_SEED_NOTE}'}"
     numbers = [str(trial.number + 1) for trial in evidence.equivalent]
     named = f" (trial{'s' if open_ > 1 else ''} {', '.join(numbers)})"
-    named = named if open_ <= MAX_NAMED_TRIALS else ""
+    named = named if open_ <= _MAX_NAMED_TRIALS else ""
     if others == 1:
         which = f"The other trial{named.replace('trial ', '')}"
         return f"{which} is not shown to be worse on {images}.{note}"
@@ -40,7 +40,7 @@ def describe_equivalent_trials(evidence: BestTrialEvidence, noun: str) -> str:
 def describe_edge_settings(ends: Mapping[str, str]) -> str:
     """That a best value stands at an end of what was searched; "" where none does."""
     sentences = [
-        f"{humanize_setting_name(name).capitalize()} is at the {EDGE_NAMES[end]} end of the "
+        f"{humanize_setting_name(name).capitalize()} is at the {_EDGE_NAMES[end]} end of the "
         "search: better values may lie beyond."
         for name, end in ends.items()
     ]
@@ -49,7 +49,7 @@ def describe_edge_settings(ends: Mapping[str, str]) -> str:
 
 def describe_selection_optimism(evidence: BestTrialEvidence | None, goal: str) -> str:
     """What the best figure is expected to lose on new images; "" where that is not known."""
-    if evidence is None or evidence.optimism is None or evidence.optimism < MIN_OPTIMISM:
+    if evidence is None or evidence.optimism is None or evidence.optimism < _MIN_OPTIMISM:
         return ""
     if goal == "accuracy":
         points = formats.format_significant(100 * evidence.optimism, 2)

@@ -8,13 +8,13 @@ from ensemble.wording import formats
 from ensemble.wording.runs import member_settings
 from ensemble.wording.verdicts import chance_level
 
-SETTING_PLURALS = {"learning_rate": "rates", "momentum": "momenta", "weight_decay": "weight decays"}
+_SETTING_PLURALS = {"learning_rate": "rates", "momentum": "momenta", "weight_decay": "weight decays"}
 SETTING_NAMES = {"learning_rate": "Rate", "momentum": "Momentum", "weight_decay": "Weight decay"}
 LOSS_NAMES = {"validation": "validation NLL", "test": "test NLL", "training": "training loss"}
-MAX_NAMED_VALUES = 2  # values that are named one by one
-MEMBERS_TO_COMPARE = 3  # for each value, from which on seeds can be told from values
+_MAX_NAMED_VALUES = 2  # values that are named one by one
+_MEMBERS_TO_COMPARE = 3  # for each value, from which on seeds can be told from values
 MAX_MEMBERS = 64  # of a run
-SELECTION_NOTES = {
+_SELECTION_NOTES = {
     "validation": "Chosen on the validation images, not on the test images.",
     "test": "Chosen on the test images: expect less on new ones. Hold images out with validation.",
     "training": "Chosen by the training loss, which says little about new images.",
@@ -61,7 +61,7 @@ def _describe_best_range(best_value: BestValue, setting: str) -> str:
     low, high = tried_values[best_value.first], tried_values[best_value.last]
     link = "and" if best_value.last == best_value.first + 1 else "to"
     so = f"; so {'is' if len(others) == 1 else 'are'} {beside}" if beside else ""
-    plural = SETTING_PLURALS[setting]
+    plural = _SETTING_PLURALS[setting]
     who = f"The members at {plural}" if of_members else plural.capitalize()
     which = "the best, at" if of_members else "the best,"
     return f"{who} {low} {link} {high} are within the noise of {which} {tried_values[best]}{so}."
@@ -69,7 +69,7 @@ def _describe_best_range(best_value: BestValue, setting: str) -> str:
 
 def _format_other_values(values: list[str]) -> str:
     """Values that are named one by one where they are few."""
-    if len(values) > MAX_NAMED_VALUES:
+    if len(values) > _MAX_NAMED_VALUES:
         return f"{len(values):,} others"
     return chance_level.join_items(values) if values else ""
 
@@ -102,18 +102,18 @@ def describe_best_value_evidence(
             sentences.append(recommend_more_members(len(best_value.values), setting))
         elif best_value.members.min() == 1:
             sentences.append("Some values have one member: started from another seed it may do better or worse.")
-    return " ".join([*sentences, SELECTION_NOTES[on], recommend_next_values(best_value, tried)]).rstrip()
+    return " ".join([*sentences, _SELECTION_NOTES[on], recommend_next_values(best_value, tried)]).rstrip()
 
 
 def recommend_more_members(values: int, setting: str) -> str:
     """Why one member a value ranks members and not values, and what would compare these."""
-    plural = SETTING_PLURALS[setting]
+    plural = _SETTING_PLURALS[setting]
     text = f"One member for each: other seeds may order the {plural} differently."
-    if values * MEMBERS_TO_COMPARE > MAX_MEMBERS:
+    if values * _MEMBERS_TO_COMPARE > MAX_MEMBERS:
         return text
     return (
-        f"{text} To compare the {plural} themselves, train {MEMBERS_TO_COMPARE} members for each "
-        f"({values * MEMBERS_TO_COMPARE} members)."
+        f"{text} To compare the {plural} themselves, train {_MEMBERS_TO_COMPARE} members for each "
+        f"({values * _MEMBERS_TO_COMPARE} members)."
     )
 
 

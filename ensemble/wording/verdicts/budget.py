@@ -12,19 +12,19 @@ from ensemble.wording.runs.networks import format_flops
 from ensemble.wording.verdicts.comparison_text import align_columns, format_with_interval
 from ensemble.wording.verdicts.ensemble_gain import format_p_value, format_signed
 
-EQUAL_COST_NAMES: dict[Name, str] = {"ensemble": "", "flops": "FLOPs", "seconds": "seconds"}
-SELECTION_NOTE = (
+_EQUAL_COST_NAMES: dict[Name, str] = {"ensemble": "", "flops": "FLOPs", "seconds": "seconds"}
+_SELECTION_NOTE = (
     "Rates were chosen on the validation images with the first seed, epochs on those of each run; "
     "all figures are of the test images."
 )
-NOT_EQUAL_NOTE = "That no difference is shown does not mean that they are the same."
+_NOT_EQUAL_NOTE = "That no difference is shown does not mean that they are the same."
 
 
-def format_competitor(result: CompetitorResult) -> str:
+def _format_competitor(result: CompetitorResult) -> str:
     """What a competitor is: "4 members", "one network of the same FLOPs, 2 × as wide"."""
     if not result.competitor.is_single:
         return formats.format_count(result.members, "member")
-    what = " and ".join(EQUAL_COST_NAMES[name] for name in result.competitor.names)
+    what = " and ".join(_EQUAL_COST_NAMES[name] for name in result.competitor.names)
     network = str(require_training_config(result.competitor.runs[0]).network)
     times = formats.format_significant(result.competitor.width / default_network_width(network), 2)
     return f"one network of the same {what}, {times} × as wide"
@@ -41,32 +41,32 @@ def format_budget_lines(competitor_results: Sequence[CompetitorResult]) -> list[
     lines = align_columns([head, *(_format_competitor_cells(result) for result in competitor_results)])
     lines += [
         "",
-        *(describe_wide_network_comparison(result, noun) for result in competitor_results if result.advantage),
+        *(_describe_wide_network_comparison(result, noun) for result in competitor_results if result.advantage),
     ]
     lines += [
-        *filter(None, map(describe_edge_rate, competitor_results)),
-        SELECTION_NOTE,
-        describe_budget_basis(competitor_results),
+        *filter(None, map(_describe_edge_rate, competitor_results)),
+        _SELECTION_NOTE,
+        _describe_budget_basis(competitor_results),
     ]
     if any(
         result.advantage and not (result.advantage.accuracy_sign and result.advantage.nll_sign)
         for result in competitor_results
     ):
-        lines.append(NOT_EQUAL_NOTE)
+        lines.append(_NOT_EQUAL_NOTE)
     return lines
 
 
-def describe_wide_network_comparison(result: CompetitorResult, noun: str) -> str:
+def _describe_wide_network_comparison(result: CompetitorResult, noun: str) -> str:
     """Which wins, the ensemble or this single network, and by how much."""
     assert result.advantage is not None
     return (
-        f"Against {format_competitor(result)}: "
-        f"{describe_winner(result.advantage)} "
-        f"{describe_lead(result.advantage, noun)}"
+        f"Against {_format_competitor(result)}: "
+        f"{_describe_winner(result.advantage)} "
+        f"{_describe_lead(result.advantage, noun)}"
     )
 
 
-def describe_winner(difference: GroupDifference) -> str:
+def _describe_winner(difference: GroupDifference) -> str:
     """Which is shown to win, and by what; of one run each, that it is so in these runs."""
     winner = _name_winner(difference)
     is_shown = difference.accuracy_sign or difference.nll_sign
@@ -89,7 +89,7 @@ def _name_winner(difference: GroupDifference) -> str:
     return f"{who} by {metric_by_sign[sign]}; no difference is shown in the other figure."
 
 
-def describe_lead(difference: GroupDifference, noun: str) -> str:
+def _describe_lead(difference: GroupDifference, noun: str) -> str:
     """What the ensemble is ahead by, with both intervals; below zero the one network is."""
     places = 0 if difference.over == "images" else 1
     ends = f"{format_signed(difference.digits_low, places)} to {format_signed(difference.digits_high, places)}"
@@ -101,18 +101,18 @@ def describe_lead(difference: GroupDifference, noun: str) -> str:
     )
 
 
-def describe_edge_rate(result: CompetitorResult) -> str:
+def _describe_edge_rate(result: CompetitorResult) -> str:
     """That the best rate was at an end of those tried, so that a better one may lie beyond."""
     end = result.competitor.rate_boundary
     if not end:
         return ""
     side, way = ("highest", "higher") if end > 0 else ("lowest", "lower")
     return (
-        f"Of {format_competitor(result)} the {side} rate that was tried was best: a {way} one may do better (--rates)."
+        f"Of {_format_competitor(result)} the {side} rate that was tried was best: a {way} one may do better (--rates)."
     )
 
 
-def describe_budget_basis(competitor_results: Sequence[CompetitorResult]) -> str:
+def _describe_budget_basis(competitor_results: Sequence[CompetitorResult]) -> str:
     """What the intervals hold for."""
     tests = 2 * sum(result.advantage is not None for result in competitor_results)
     adjusted = f"Each p is adjusted for all {tests} tests (Holm)."
@@ -128,7 +128,7 @@ def _format_competitor_cells(result: CompetitorResult) -> list[str]:
     places = formats.count_percent_decimals(run.data.test_size)
     config = require_training_config(run)
     return [
-        format_competitor(result),
+        _format_competitor(result),
         f"{result.competitor.width or default_network_width(str(config.network)):,}",
         formats.format_significant(result.competitor.rate, 2),
         format_flops(result.members * result.cost.flops),

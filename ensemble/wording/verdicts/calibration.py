@@ -20,7 +20,7 @@ from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import format_p_value
 
-DIRECTIONS = {"less sure": "Less sure than it could be", "too sure": "Surer than it should be"}
+_DIRECTIONS = {"less sure": "Less sure than it could be", "too sure": "Surer than it should be"}
 # The columns of `tabulate_temperatures`, of several members and of one alone.
 TEMPERATURE_COLUMNS = {
     "unscaled": "as it is",
@@ -38,15 +38,15 @@ def describe_calibration(test: CalibrationTest, noun: str) -> str:
       noun: what one example is called.
     """
     whole = test.overall
-    if test.verdict in DIRECTIONS:
+    if test.verdict in _DIRECTIONS:
         says, right = format_confidence_and_accuracy(whole)
-        return f"{DIRECTIONS[test.verdict]}: {says} sure on average, {right} right."
+        return f"{_DIRECTIONS[test.verdict]}: {says} sure on average, {right} right."
     if test.verdict == "a bin":
-        return f"No difference on average, but {describe_worst_bin(test.worst_bin[0])}."
+        return f"No difference on average, but {_describe_worst_bin(test.worst_bin[0])}."
     return f"{formats.format_finding_subject(whole.n, noun)} no difference between confidence and accuracy."
 
 
-def describe_worst_bin(test: CalibrationBinTest) -> str:
+def _describe_worst_bin(test: CalibrationBinTest) -> str:
     """A bin that is not right as often as it says; where it helps, by how many."""
     within, right = (formats.format_percent_range(test.low, test.high), formats.format_percent(test.accuracy, places=0))
     if round(100 * test.accuracy) < round(100 * test.low):
@@ -59,8 +59,8 @@ def describe_worst_bin(test: CalibrationBinTest) -> str:
 
 def describe_calibration_evidence(test: CalibrationTest, noun: str) -> str:
     """The figures of the verdict: z, the exact p, and of how many."""
-    whole = f"{format_calibration_test(test.overall, noun)}"
-    if test.verdict in DIRECTIONS:
+    whole = f"{_format_calibration_test(test.overall, noun)}"
+    if test.verdict in _DIRECTIONS:
         return f"{whole}."
     if test.verdict == "none":
         return (
@@ -76,7 +76,7 @@ def describe_calibration_evidence(test: CalibrationTest, noun: str) -> str:
     )
 
 
-def format_calibration_test(test: CalibrationBinTest, noun: str) -> str:
+def _format_calibration_test(test: CalibrationBinTest, noun: str) -> str:
     """z, p and N, and the counts behind them."""
     groups = test.groups
     how = "exact, Poisson binomial" if groups is None else f"over {groups:,} groups"
@@ -107,7 +107,7 @@ def describe_calibration_error(estimate: CalibrationErrorEstimate) -> str:
     """The ECE with its interval, beside what chance alone would give."""
     return (
         f"ECE {formats.format_significant(estimate.ece)} (95 %: "
-        f"{format_nll_interval(estimate.low, estimate.high)}). "
+        f"{_format_nll_interval(estimate.low, estimate.high)}). "
         f"{describe_chance_error(estimate)}"
     )
 
@@ -116,7 +116,7 @@ def describe_chance_error(estimate: CalibrationErrorEstimate) -> str:
     """What the ECE would be were each right as often as it says; for a help or a caption."""
     mean, draws = (
         formats.format_significant(estimate.chance),
-        format_nll_interval(estimate.chance_low, estimate.chance_high),
+        _format_nll_interval(estimate.chance_low, estimate.chance_high),
     )
     return f"A perfectly calibrated ensemble would show {mean} by chance (95 % of draws: {draws})."
 
@@ -155,25 +155,25 @@ def describe_temperature_evidence(scaled: TemperatureComparison, noun: str) -> s
     )
     return (
         f"At {formats.format_significant(scaled_average.temperature)} the NLL "
-        f"{format_nll_fall(scaled_average)} (paired 95 % interval). {fitted_on}"
+        f"{_format_nll_fall(scaled_average)} (paired 95 % interval). {fitted_on}"
     )
 
 
-def format_nll_fall(result: TemperatureResult) -> str:
+def _format_nll_fall(result: TemperatureResult) -> str:
     """How far the NLL falls: "falls by 0.002 to 0.02 nats"; both ways where 0 lies within."""
     low, high = result.saved_low, result.saved_high
     if low < 0 < high:
         falls, rises = (formats.format_significant(abs(end), 2) for end in (high, low))
         return f"may fall by up to {falls} nats or rise by up to {rises}"
-    return f"falls by {format_saved_nll(result)} nats"
+    return f"falls by {_format_saved_nll(result)} nats"
 
 
-def format_saved_nll(result: TemperatureResult) -> str:
+def _format_saved_nll(result: TemperatureResult) -> str:
     """Both ends of the interval of the NLL that a temperature saves."""
-    return format_nll_interval(result.saved_low, result.saved_high)
+    return _format_nll_interval(result.saved_low, result.saved_high)
 
 
-def format_nll_interval(low: float, high: float) -> str:
+def _format_nll_interval(low: float, high: float) -> str:
     """An interval as "0.0021 to 0.023", with a true minus."""
     return " to ".join(("−" if end < 0 else "") + formats.format_significant(abs(end), 2) for end in (low, high))
 
@@ -187,7 +187,7 @@ def tabulate_temperatures(scaled: TemperatureComparison, named: Mapping[str, str
     for field, name in named.items():
         temperature_result: TemperatureResult = getattr(scaled, field)
         figures = [temperature_result.temperature, *(temperature_result.quality[metric.name] for metric in metrics)]
-        saved = "–" if field == "unscaled" else format_saved_nll(temperature_result)
+        saved = "–" if field == "unscaled" else _format_saved_nll(temperature_result)
         columns[name] = [*(formats.format_significant(value) for value in figures), saved]
     return pd.DataFrame(columns)
 

@@ -17,11 +17,11 @@ from ensemble.wording.runs import networks
 
 # A rate and a momentum that work on every dataset here: no advice goes above what they come to,
 # nor on images of colour above the half of it where that was needed.
-SAFE_RATE, SAFE_MOMENTUM = networks.USUAL_RATE, networks.USUAL_MOMENTUM
-MIN_STEPS = 50
+_SAFE_RATE, _SAFE_MOMENTUM = networks.USUAL_RATE, networks.USUAL_MOMENTUM
+_MIN_STEPS = 50
 # States in which what was reached is what there will be.
 ENDED_STATES = ("finished", "imported")
-MAX_JUDGED_RUNS = 256  # whose votes are judged once
+_MAX_JUDGED_RUNS = 256  # whose votes are judged once
 
 
 def is_chance_accuracy(share: float | None, data: DatasetEntry) -> bool:
@@ -32,11 +32,11 @@ def is_chance_accuracy(share: float | None, data: DatasetEntry) -> bool:
     if share is None or not math.isfinite(share):
         return False
     return is_accuracy_at_chance(
-        share * data.test_size, data.test_size, compute_guessing_rate(data), len(data.class_names)
+        share * data.test_size, data.test_size, _compute_guessing_rate(data), len(data.class_names)
     )
 
 
-def compute_guessing_rate(data: DatasetEntry) -> float:
+def _compute_guessing_rate(data: DatasetEntry) -> float:
     """The share of the test images, in [0, 1], that the most frequent class alone gets right."""
     return data.most_frequent / data.test_size
 
@@ -56,7 +56,7 @@ def _list_chance_levels(run: Run) -> list[bool]:
 
     Predictions are read only if an accuracy leaves it open. If they are lost, accuracies decide.
     """
-    size, rate = run.data.test_size, compute_guessing_rate(run.data)
+    size, rate = run.data.test_size, _compute_guessing_rate(run.data)
     shares = [run.status.ensemble_test_accuracy, *run.status.member_test_accuracy]
     if run.state not in ENDED_STATES or not any(
         share is not None and math.isfinite(share) and may_be_at_chance(share * size, size, rate) for share in shares
@@ -69,7 +69,7 @@ def _list_chance_levels(run: Run) -> list[bool]:
     return [levels.get(member, False) for member in range(len(shares))]
 
 
-@lru_cache(maxsize=MAX_JUDGED_RUNS)
+@lru_cache(maxsize=_MAX_JUDGED_RUNS)
 def _judge_votes(run_id: str, epoch: int, _path: str, _updated: float) -> dict[int, bool]:
     """Return whether a run's ensemble (0) and each remaining member (from 1) only guesses.
 
@@ -109,7 +109,7 @@ def describe_chance_level(run: Run) -> str:
 def describe_guessing(run: Run) -> str:
     """Who is at chance level: "At chance level: 9.2 % right, guessing gives 10.2 %."; else ""."""
     n = run.data.test_size
-    guess = f"guessing gives {formats.format_percent(compute_guessing_rate(run.data), n)}."
+    guess = f"guessing gives {formats.format_percent(_compute_guessing_rate(run.data), n)}."
     if is_run_at_chance(run):
         right = formats.format_percent(run.status.ensemble_test_accuracy, n)
         return f"At chance level: {right} right, {guess}"
@@ -157,17 +157,17 @@ def suggest_learning_rate(config: EnsembleConfig, steps: int) -> float | None:
     """
     if config.vary:
         return None
-    worked = compute_safe_rate(config)
+    worked = _compute_safe_rate(config)
     if config.learning_rate < worked / 10:
         return worked
-    if config.learning_rate <= worked * (1 + 1e-9) and steps < MIN_STEPS:
+    if config.learning_rate <= worked * (1 + 1e-9) and steps < _MIN_STEPS:
         return None
     tried = min(config.learning_rate / 3, worked) * (1 + 1e-9)
     decade = 10.0 ** math.floor(math.log10(tried))
     return max(1e-5, float(f"{math.floor(tried / decade) * decade:.0e}"))
 
 
-def compute_safe_rate(config: EnsembleConfig) -> float:
+def _compute_safe_rate(config: EnsembleConfig) -> float:
     """The highest rate that is known to work: as far a step as with 0.9, at most that rate.
 
     Steps of other optimizers than SGD do not grow with the momentum: theirs is the usual rate.
@@ -178,8 +178,8 @@ def compute_safe_rate(config: EnsembleConfig) -> float:
     in_colour = False
     with contextlib.suppress(ConfigError):  # a dataset that is gone
         in_colour = find_dataset_entry(config.dataset).image_shape[2] == 3
-    rate = networks.HALF_RATE if in_colour and config.network in networks.GUESSING_MEMBERS else SAFE_RATE
-    return min(rate, rate * (1 - config.momentum) / (1 - SAFE_MOMENTUM))
+    rate = networks.HALF_RATE if in_colour and config.network in networks.GUESSING_MEMBERS else _SAFE_RATE
+    return min(rate, rate * (1 - config.momentum) / (1 - _SAFE_MOMENTUM))
 
 
 def join_items(words: list[int] | list[str]) -> str:

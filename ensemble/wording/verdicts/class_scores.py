@@ -10,7 +10,7 @@ from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import format_p_value
 
-SIGNIFICANT_P = 0.05
+_SIGNIFICANT_P = 0.05
 MAX_NAME_LETTERS = 24
 
 
@@ -31,7 +31,7 @@ def describe_lowest_class(scores: ClassScores, names: Sequence[str], noun: str) 
     n = int(scores.counts.sum())
     share = formats.format_percent(float(scores.recall[lowest]), n)
     others = formats.format_percent(scores.others_recall, n)
-    if scores.lowest_p < SIGNIFICANT_P:
+    if scores.lowest_p < _SIGNIFICANT_P:
         return f"“{name}” is right less often than the other classes: {share} against {others}."
     return f"No class is shown to be right less often; lowest is “{name}” with {share}."
 
@@ -86,7 +86,7 @@ def describe_lowest_group(lowest: LowestGroup, noun: str) -> str:
     which = f"that of {noun} {lowest.first:,}"
     begin = (
         f"One group of images is right less often than the others, {which}: {share} against {others}"
-        if lowest.p < SIGNIFICANT_P
+        if lowest.p < _SIGNIFICANT_P
         else f"No group of images is shown to be right less often; lowest is {which} with {share}"
     )
     ends = formats.format_percent_range(lowest.low, lowest.high, places=1)
@@ -163,4 +163,4 @@ def _format_score(score: ScoreInterval, n: int) -> str:
 
 
 def _explain_silence(p: float) -> str:
-    return "" if p < SIGNIFICANT_P else "; of several equal classes chance always makes one the lowest"
+    return "" if p < _SIGNIFICANT_P else "; of several equal classes chance always makes one the lowest"

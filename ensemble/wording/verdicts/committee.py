@@ -16,14 +16,14 @@ from ensemble.wording.verdicts import selection_basis
 
 # What each figure is called in a sentence, and where it is counted in something, in what.
 METRIC_NAMES = {"accuracy": "accuracy", "nll": "NLL", "brier": "the Brier score"}
-LOSS_UNITS = {"accuracy": "points", "nll": "nats", "brier": ""}
+_LOSS_UNITS = {"accuracy": "points", "nll": "nats", "brier": ""}
 
 
 def format_committee_loss(value: float, figure: str) -> str:
     """A loss of a figure: "0.1 points", "0.005 nats", "0.002" (of the Brier score)."""
     number_text = formats.format_significant(abs(value) * (100 if figure == "accuracy" else 1), 2)
     number_text = number_text.rstrip("0").rstrip(".") if "." in number_text else number_text
-    return f"{'−' if value < 0 else ''}{number_text} {LOSS_UNITS[figure]}".strip()
+    return f"{'−' if value < 0 else ''}{number_text} {_LOSS_UNITS[figure]}".strip()
 
 
 def format_loss_with_metric(value: float, figure: str) -> str:
@@ -52,7 +52,7 @@ def describe_enough_members(size: SufficientSize, noun: str) -> str:
     failed = size.sizes[0]
     if failed.outcome == "loses":
         needed = "both" if M == 2 else f"all {M}"
-        losing = describe_losing_committees(failed).capitalize()
+        losing = _describe_losing_committees(failed).capitalize()
         return f"{losing} over {margin}: it takes {needed}."
     if failed.examples is None:
         fewer = f"{failed.size} of {M} members {'is' if failed.size == 1 else 'are'} enough"
@@ -61,13 +61,13 @@ def describe_enough_members(size: SufficientSize, noun: str) -> str:
     return f"Too few test {pluralize_noun(noun)} to say whether {failed.size} of {M} members would do."
 
 
-def describe_losing_committees(verdict: SizeVerdict) -> str:
+def _describe_losing_committees(verdict: SizeVerdict) -> str:
     """How many committees of a size are at least shown to lose more, and the verb."""
     least = verdict.committees - verdict.required + 1
-    return f"at least {least:,} of {format_committee_count(verdict)} {'loses' if least == 1 else 'lose'}"
+    return f"at least {least:,} of {_format_committee_count(verdict)} {'loses' if least == 1 else 'lose'}"
 
 
-def format_committee_count(verdict: SizeVerdict) -> str:
+def _format_committee_count(verdict: SizeVerdict) -> str:
     """The committees of a size: "4 committees of 3", "4 single members"."""
     if verdict.size == 1:
         return f"{verdict.committees:,} single members"
@@ -87,7 +87,7 @@ def describe_enough_evidence(size: SufficientSize, noun: str) -> str:
     return " ".join([*parts, each])
 
 
-def describe_loss_bound(verdict: SizeVerdict, figure: str) -> str:
+def _describe_loss_bound(verdict: SizeVerdict, figure: str) -> str:
     """What those that are needed lose at most, or gain at least, with the verb."""
     verb, end = ("gain", "least") if verdict.bound < 0 else ("lose", "most")
     return f"{verb}{'s' if verdict.required == 1 else ''} {format_committee_loss(abs(verdict.bound), figure)} at {end}"
@@ -97,16 +97,16 @@ def describe_size_evidence(size: SufficientSize, verdict: SizeVerdict, noun: str
     """What the test set shows of one size."""
     figure = size.metric
     drawn = verdict.committees < comb(size.members, verdict.size)
-    they = f"{format_committee_count(verdict)}{' that were drawn' if drawn else ''}"
+    they = f"{_format_committee_count(verdict)}{' that were drawn' if drawn else ''}"
     average = (
         f"On average the {they} {'gain' if verdict.loss < 0 else 'lose'} "
         f"{format_loss_with_metric(abs(verdict.loss), figure)} against all "
         f"{size.members}"
     )
     if verdict.outcome == "enough":
-        return f"{average}; {verdict.required:,} of them {describe_loss_bound(verdict, figure)}."
+        return f"{average}; {verdict.required:,} of them {_describe_loss_bound(verdict, figure)}."
     if verdict.outcome == "loses":
-        return f"{average}; {describe_losing_committees(verdict)} over {format_committee_loss(size.margin, figure)}."
+        return f"{average}; {_describe_losing_committees(verdict)} over {format_committee_loss(size.margin, figure)}."
     open_ = (
         f"{average}, which may be chance: whether {verdict.required:,} of them lose at most "
         f"the {format_committee_loss(size.margin, figure)} that you accept stays open, "
@@ -168,7 +168,7 @@ def describe_committee_choice(held_out: bool) -> str:
 
 def tabulate_best_committees(judged: CommitteeEvaluation, picked: Sequence[tuple[int, ...]]) -> pd.DataFrame:
     """The best committee of each size, the smallest first, with its figures."""
-    rows = [find_committee_row(judged, who) for who in picked]
+    rows = [_find_committee_row(judged, who) for who in picked]
     return pd.DataFrame(
         {
             "size": [str(size) for size in range(1, judged.members + 1)],
@@ -179,7 +179,7 @@ def tabulate_best_committees(judged: CommitteeEvaluation, picked: Sequence[tuple
     )
 
 
-def find_committee_row(judged: CommitteeEvaluation, who: tuple[int, ...]) -> int:
+def _find_committee_row(judged: CommitteeEvaluation, who: tuple[int, ...]) -> int:
     """Where the committee of these members stands."""
     mask = sum(1 << member for member in who)
     return int(np.flatnonzero(judged.masks == mask)[0])

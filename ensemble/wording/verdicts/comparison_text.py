@@ -23,13 +23,13 @@ def format_comparison_lines(table: ComparisonTable, noun: str) -> list[str]:
       noun: what a test image is called.
     """
     head = ["group", "runs", "accuracy", "NLL", "ECE", f"gain, {pluralize_noun(noun)}", "time"]
-    lines = align_columns([head, *(format_comparison_cells(column) for column in table.columns)])
+    lines = align_columns([head, *(_format_comparison_cells(column) for column in table.columns)])
     base = next((column for column in table.columns if column.group.key == table.baseline), None)
     if base:
         lines += ["", f"Against “{base.group.title}”:"]
         width = max(len(column.group.title) for column in table.columns)
         lines += [
-            f"  {column.group.title:<{width}}  {describe_baseline_gain(column, noun)}"
+            f"  {column.group.title:<{width}}  {_describe_baseline_gain(column, noun)}"
             for column in table.columns
             if column is not base
         ]
@@ -42,7 +42,7 @@ def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def format_comparison_cells(column: GroupColumn) -> list[str]:
+def _format_comparison_cells(column: GroupColumn) -> list[str]:
     """A group's line."""
     figures, n = column.metrics, column.group.runs[0].data.test_size
     places = formats.count_percent_decimals(n)
@@ -67,7 +67,7 @@ def format_with_interval(figure: MetricEstimate, write: Callable[[float], str], 
     return f"{text} ({write(figure.low)} to {write(figure.high)})"
 
 
-def describe_baseline_gain(column: GroupColumn, noun: str) -> str:
+def _describe_baseline_gain(column: GroupColumn, noun: str) -> str:
     """What a group is better by than the baseline, in a line."""
     difference = column.difference
     if difference is None:
@@ -76,15 +76,15 @@ def describe_baseline_gain(column: GroupColumn, noun: str) -> str:
     nll = f"{format_signed(-difference.nll_high)} to {format_signed(-difference.nll_low)}"
     return (
         f"{formats.format_image_difference(difference.digits, noun)} ({ends}; "
-        f"{difference.won:,.{count_mean_decimals(difference)}f} right only here, "
-        f"{difference.lost:,.{count_mean_decimals(difference)}f} only there), "
+        f"{difference.won:,.{_count_mean_decimals(difference)}f} right only here, "
+        f"{difference.lost:,.{_count_mean_decimals(difference)}f} only there), "
         f"{format_p_value(difference.adjusted_p)}; NLL {format_signed(-difference.nll)} ({nll}), "
         f"{format_p_value(difference.adjusted_nll_p)}: "
         f"{format_shown_differences(difference)}"
     )
 
 
-def count_mean_decimals(difference: GroupDifference) -> int:
+def _count_mean_decimals(difference: GroupDifference) -> int:
     """Decimals of won and lost: a mean over pairs of runs may be a fraction."""
     return int(difference.won % 1 > 0 or difference.lost % 1 > 0)
 

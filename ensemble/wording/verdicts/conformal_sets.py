@@ -13,10 +13,10 @@ from ensemble.analysis.quality.coverage import ConformalCoverage, coverage_p_val
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
-JudgedSets = Mapping[str, tuple[ConformalThreshold, ConformalCoverage]]
+_JudgedSets = Mapping[str, tuple[ConformalThreshold, ConformalCoverage]]
 
 METHOD_NAMES = {"aps": "Adaptive (APS)", "raps": "Regularised (RAPS)", "lac": "Smallest (LAC)"}
-BROKEN_PROMISE_LEVEL = 0.05  # of the draws in which the promise is kept, so many are called broken at most
+_BROKEN_PROMISE_LEVEL = 0.05  # of the draws in which the promise is kept, so many are called broken at most
 METHODS_HELP = (
     "Adaptive (APS): the likeliest classes until enough probability stands ahead; never empty. "
     "Regularised (RAPS): the same, with a price on each further class. Smallest (LAC): every class "
@@ -55,16 +55,16 @@ def describe_conformal_sets(threshold: ConformalThreshold, coverage: ConformalCo
     places = formats.count_percent_decimals(coverage.n)
     share = formats.format_percent(coverage.coverage, coverage.n)
     ends = formats.format_percent_range(*coverage.coverage_interval, places)
-    text = f"Lists of {format_mean_set_size(coverage.mean_size)} hold the right {right} {share} of the time"
+    text = f"Lists of {_format_mean_set_size(coverage.mean_size)} hold the right {right} {share} of the time"
     level = format_set_level(threshold.error_rate)
     return (
         f"{text} ({ends}): less than promised ({level})."
-        if coverage_p_value(threshold, coverage) < BROKEN_PROMISE_LEVEL
+        if coverage_p_value(threshold, coverage) < _BROKEN_PROMISE_LEVEL
         else f"{text} ({ends}; aim: {level})."
     )
 
 
-def format_mean_set_size(mean: float) -> str:
+def _format_mean_set_size(mean: float) -> str:
     """A mean size: "1.08 classes on average"."""
     return f"{formats.format_significant(mean)} classes on average"
 
@@ -171,13 +171,13 @@ def explain_set_sizes_chart(coverage: ConformalCoverage, noun: str) -> str:
     return f"{text}. Orange: lists without the right class."
 
 
-def tabulate_set_methods(each: JudgedSets) -> pd.DataFrame:
+def tabulate_set_methods(each: _JudgedSets) -> pd.DataFrame:
     """A row for each kind of sets."""
     return pd.DataFrame(
         [
             {
                 "sets": METHOD_NAMES[name],
-                "hold it": format_coverage(coverage.covered, coverage.n),
+                "hold it": _format_coverage(coverage.covered, coverage.n),
                 "mean size": formats.format_significant(coverage.mean_size),
                 "one class": f"{coverage.singleton_count:,}",
                 "none": f"{coverage.empty_count:,}",
@@ -211,7 +211,7 @@ def tabulate_sets_by_class(coverage: ConformalCoverage, names: Sequence[str], li
             {
                 "class": name,
                 "images": f"{n:,}",
-                "hold it": format_coverage(covered, n),
+                "hold it": _format_coverage(covered, n),
                 "mean size": formats.format_significant(float(size)) if n else "–",
             }
             for name, n, covered, size in rows
@@ -219,7 +219,7 @@ def tabulate_sets_by_class(coverage: ConformalCoverage, names: Sequence[str], li
     )
 
 
-def format_coverage(covered: int, n: int) -> str:
+def _format_coverage(covered: int, n: int) -> str:
     """A share of sets with the ends of its 95 % interval: "96.4 % (93.3 to 98.1 %)"."""
     if not n:
         return "–"

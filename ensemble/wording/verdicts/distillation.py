@@ -13,7 +13,7 @@ from ensemble.wording.runs.networks import format_flops
 from ensemble.wording.verdicts.committee import format_committee_loss, format_loss_with_metric
 from ensemble.wording.verdicts.ensemble_gain import format_signed
 
-ROW_NAMES = "figure"
+_ROW_NAMES = "figure"
 
 
 def describe_teacher_verdict(accuracy: NonInferiority, nll: NonInferiority) -> str:
@@ -37,7 +37,7 @@ def _name_margins(figures: Any, word: str = " and ") -> str:
 def describe_loss_evidence(loss: NonInferiority, noun: str) -> str:
     """How far one figure is from the teacher's, and what it would take where that is open."""
     name = "Accuracy" if loss.metric == "accuracy" else "NLL"
-    sentence = f"{name}: {format_figure_change(loss)}, 95 %"
+    sentence = f"{name}: {_format_figure_change(loss)}, 95 %"
     margin = format_committee_loss(loss.margin, loss.metric)
     if loss.outcome == "kept":
         return f"{sentence}: within the {margin} accepted."
@@ -52,7 +52,7 @@ def describe_loss_evidence(loss: NonInferiority, noun: str) -> str:
     )
 
 
-def format_figure_change(loss: NonInferiority) -> str:
+def _format_figure_change(loss: NonInferiority) -> str:
     """The student's less the teacher's, with its interval: "−1.2 points (−2.5 to +0.1)"."""
     if loss.metric == "accuracy":
         unit, ends = "points", [-100 * end for end in (loss.loss, loss.high, loss.low)]
@@ -207,13 +207,13 @@ def tabulate_teacher_comparison(
             "test accuracy",
             formats.format_percent(student.accuracy, n),
             formats.format_percent(teacher.accuracy, n),
-            format_figure_change(accuracy),
+            _format_figure_change(accuracy),
         ),
         (
             "test NLL",
             formats.format_significant(student.nll),
             formats.format_significant(teacher.nll),
-            format_figure_change(nll),
+            _format_figure_change(nll),
         ),
         (
             "ECE",
@@ -232,5 +232,5 @@ def tabulate_teacher_comparison(
             ("parameters", f"{student.parameters:,}", f"{teacher.parameters:,}", ""),
             ("operations an image", format_flops(student.flops), format_flops(teacher.flops), ""),
         ]
-    columns = [ROW_NAMES, "student", "teacher", "student − teacher (95 %)"]
+    columns = [_ROW_NAMES, "student", "teacher", "student − teacher (95 %)"]
     return pd.DataFrame(rows, columns=columns)

@@ -19,19 +19,33 @@ from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.chance_level import join_items
 
-NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBER_WORDS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 
-DIGITS_SENTENCE = "The test digits are by few people: on other people's the accuracy may lie well outside it."
-COMPARED_DIGITS_SENTENCE = (
+_DIGITS_SENTENCE = "The test digits are by few people: on other people's the accuracy may lie well outside it."
+_COMPARED_DIGITS_SENTENCE = (
     "The test digits are by few people but count as independent in tests: on other people's "
     "digits runs may differ by more than the intervals say."
 )
-DIGITS_BLOCKS = 4  # of the test digits in file order, about one for each person who wrote them
+_DIGITS_BLOCKS = 4  # of the test digits in file order, about one for each person who wrote them
 
 
 def spell_number(value: int) -> str:
     """A number in a sentence: in letters up to twelve."""
-    return NUMBER_WORDS[value] if value < len(NUMBER_WORDS) else f"{value:,}"
+    return _NUMBER_WORDS[value] if value < len(_NUMBER_WORDS) else f"{value:,}"
 
 
 def format_p_value(p: float) -> str:
@@ -74,7 +88,7 @@ def summarize_gain_evidence(predictions: EnsemblePredictions, gain: MeanGain, no
     elif not gain.nll_sign:
         nll = f"NLL lower by {format_nll_ends(gain)}"
     else:
-        nll = f"NLL {format_nll_size(gain)}"
+        nll = f"NLL {_format_nll_size(gain)}"
     return f"On average {gain.won:,.1f} {pluralize_noun(noun)} corrected, {gain.lost:,.1f} spoilt; {nll}."
 
 
@@ -195,12 +209,12 @@ def format_accuracy_interval(quality: Quality) -> str:
 
 def describe_digits_caution(dataset: str) -> str:
     """That the test images of the embedded digits are by few people; "" of other datasets."""
-    return DIGITS_SENTENCE if dataset == "digits" else ""
+    return _DIGITS_SENTENCE if dataset == "digits" else ""
 
 
 def describe_compared_digits_caution(datasets: Iterable[str]) -> str:
     """The same of runs that are compared, by the names of their datasets; "" of other datasets."""
-    return COMPARED_DIGITS_SENTENCE if "digits" in set(datasets) else ""
+    return _COMPARED_DIGITS_SENTENCE if "digits" in set(datasets) else ""
 
 
 def describe_digit_blocks(dataset: str, right: NDArray[np.bool_]) -> str:
@@ -212,8 +226,8 @@ def describe_digit_blocks(dataset: str, right: NDArray[np.bool_]) -> str:
     """
     if dataset != "digits":
         return ""
-    blocks = np.arange(len(right)) * DIGITS_BLOCKS // len(right)
-    shares = [formats.format_percent(float(right[blocks == block].mean()), places=0) for block in range(DIGITS_BLOCKS)]
+    blocks = np.arange(len(right)) * _DIGITS_BLOCKS // len(right)
+    shares = [formats.format_percent(float(right[blocks == block].mean()), places=0) for block in range(_DIGITS_BLOCKS)]
     low, high = grouped_share_interval(right, blocks)
     return (
         "The test digits are by few people, about one a quarter of the file: its quarters are "
@@ -321,10 +335,10 @@ def describe_undecided_gain(mean_gain: MeanGain, noun: str) -> str:
 
 def format_nll_change(gain: MeanGain) -> str:
     """How far the NLL is from the other's, as "0.035 nats lower (0.030 to 0.041)"."""
-    return f"{format_nll_size(gain)} ({format_nll_ends(gain)})"
+    return f"{_format_nll_size(gain)} ({format_nll_ends(gain)})"
 
 
-def format_nll_size(gain: MeanGain) -> str:
+def _format_nll_size(gain: MeanGain) -> str:
     """The same without its interval: "0.035 nats lower"."""
     return f"{formats.format_significant(abs(gain.nll), 2)} nats {'lower' if gain.nll > 0 else 'higher'}"
 

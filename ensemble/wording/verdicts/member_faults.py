@@ -9,7 +9,7 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import ensemble_gain
 from ensemble.wording.verdicts.chance_level import join_items
 
-NEXT_STEP = "Committee shows what every other choice of members gives."
+_NEXT_STEP = "Committee shows what every other choice of members gives."
 
 
 def list_member_faults(faults: MemberFaults, predictions: EnsemblePredictions, noun: str) -> list[tuple[str, str]]:
@@ -22,11 +22,11 @@ def list_member_faults(faults: MemberFaults, predictions: EnsemblePredictions, n
     """
     sentences = []
     if faults.removal and faults.removal.is_better:
-        sentences.append(describe_member_removal(faults.removal, faults.guessing, predictions, noun))
+        sentences.append(_describe_member_removal(faults.removal, faults.guessing, predictions, noun))
     named = faults.removal.member if sentences and faults.removal else None
     guessing = [member for member in faults.guessing if member != named]
     if guessing:
-        sentences.append((describe_guessing_members(guessing), explain_guessing(guessing, predictions, noun)))
+        sentences.append((_describe_guessing_members(guessing), _explain_guessing(guessing, predictions, noun)))
     for group in faults.doubles:
         numbers = join_items([member + 1 for member in group])
         sentences.append(
@@ -40,7 +40,7 @@ def list_member_faults(faults: MemberFaults, predictions: EnsemblePredictions, n
     return sentences
 
 
-def describe_member_removal(
+def _describe_member_removal(
     removal: MemberRemoval, guessing: tuple[int, ...], predictions: EnsemblePredictions, noun: str
 ) -> tuple[str, str]:
     """That the ensemble is better without a member, and the figures that this rests on."""
@@ -56,22 +56,22 @@ def describe_member_removal(
         else f"It was picked on one half of the test {images} ({removal.chosen_from:,}) and judged "
         f"on the other ({gain.n:,})"
     )
-    guess = f" {explain_guessing([removal.member], predictions, noun)}" if removal.member in guessing else ""
+    guess = f" {_explain_guessing([removal.member], predictions, noun)}" if removal.member in guessing else ""
     return claim, (
         f"Without it NLL is {ensemble_gain.format_nll_change(gain)}, "
         f"{ensemble_gain.format_p_value(gain.nll_p)}; right answers: "
         f"{formats.format_image_difference(gain.digits, noun)} "
-        f"{ensemble_gain.format_gain_interval(gain)}.{guess} {basis}. {NEXT_STEP}"
+        f"{ensemble_gain.format_gain_interval(gain)}.{guess} {basis}. {_NEXT_STEP}"
     )
 
 
-def describe_guessing_members(members: list[int]) -> str:
+def _describe_guessing_members(members: list[int]) -> str:
     """Who only guesses; members are counted from 0."""
     numbers = join_items([member + 1 for member in members])
     return f"Member {numbers} only guesses." if len(members) == 1 else f"Members {numbers} only guess."
 
 
-def explain_guessing(members: list[int], predictions: EnsemblePredictions, noun: str) -> str:
+def _explain_guessing(members: list[int], predictions: EnsemblePredictions, noun: str) -> str:
     """How many a member that guesses gets right, and what the most frequent class alone would."""
     n = len(predictions.labels)
     right = (predictions.votes[members] == predictions.labels).mean(axis=1)

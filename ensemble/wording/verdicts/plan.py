@@ -42,13 +42,13 @@ def format_plan_metric(figure: str, share: float, n: int) -> str:
     return formats.format_percent(share, n) if figure == "accuracy" else formats.format_significant(share)
 
 
-def format_plan_interval(figure: str, low: float, high: float, n: int) -> str:
+def _format_plan_interval(figure: str, low: float, high: float, n: int) -> str:
     """An interval in brackets: "(0.065 to 0.078)"."""
     first = format_plan_metric(figure, low, n)
     return f"({first.removesuffix(' %')} to {format_plan_metric(figure, high, n)})"
 
 
-def format_plan_loss(figure: str, size: float) -> str:
+def _format_plan_loss(figure: str, size: float) -> str:
     """A loss in its unit: "0.0021 nats", "0.12 points"."""
     unit, scale = ("points", 100) if figure == "accuracy" else ("nats", 1)
     return f"{formats.format_significant(abs(size) * scale, 2)} {unit}"
@@ -72,7 +72,7 @@ def describe_best_plan(choice: PlanChoice, n: int) -> str:
     """
     best = choice.best_estimate
     plan_metric = format_plan_metric(choice.metric, best.mean, n)
-    interval = format_plan_interval(choice.metric, best.low, best.high, n)
+    interval = _format_plan_interval(choice.metric, best.low, best.high, n)
     return f"Best: {format_plan(choice.best)}, {METRIC_NAMES[choice.metric]} {plan_metric} {interval}."
 
 
@@ -131,7 +131,7 @@ def describe_plan_loss(figure: str, loss: PlanLoss) -> str:
     if not loss.mean:
         return f"level with it (95 %: {low} to {high} {'points' if figure == 'accuracy' else 'nats'})"
     side = "better" if loss.mean < 0 else "worse"
-    return f"{side} by {format_plan_loss(figure, loss.mean)} (95 %: {low} to {high}){open_}"
+    return f"{side} by {_format_plan_loss(figure, loss.mean)} (95 %: {low} to {high}){open_}"
 
 
 def _format_loss_ends(figure: str, loss: PlanLoss) -> tuple[str, str]:
@@ -182,7 +182,7 @@ def describe_half_budget(choice: PlanChoice, half: PlanLoss | None) -> str:
     if half.plan == choice.best:
         return f"For half the cost: {format_plan(choice.best)}, the best plan of all."
     low, high = _format_loss_ends(choice.metric, half)
-    size = f"{'better' if half.mean < 0 else 'worse'} by {format_plan_loss(choice.metric, half.mean)}"
+    size = f"{'better' if half.mean < 0 else 'worse'} by {_format_plan_loss(choice.metric, half.mean)}"
     text = f"{size} ({low} to {high})" if half.mean else "level with the best"
     return f"For half the cost: {format_plan(half.plan)}, {text}."
 

@@ -35,7 +35,7 @@ def describe_selective_answer(threshold: ConfidenceThreshold, rate: float, who: 
             f"The threshold for {format_accepted_rate(rate)} wrong answers is so high ({sure}) "
             f"that {who} answers none {of_these}."
         )
-    errs = f"is wrong on {threshold.wrong:,} of these {threshold.answered:,}, {format_error_interval(threshold)}"
+    errs = f"is wrong on {threshold.wrong:,} of these {threshold.answered:,}, {_format_error_interval(threshold)}"
     accepted = format_accepted_rate(rate)
     if threshold.is_above(rate):
         errs += f": more than the {accepted} that you accept"
@@ -58,14 +58,14 @@ def format_accepted_rate(rate: float) -> str:
     return formats.format_percent(rate, figures=2)
 
 
-def format_error_interval(threshold: ConfidenceThreshold) -> str:
+def _format_error_interval(threshold: ConfidenceThreshold) -> str:
     """The share that is wrong with the ends of its 95 % interval: "0.52 % (0.10 to 2.31 %)"."""
     low, high = threshold.low, threshold.high
     ends = formats.format_percent_range(low, high, places=2)
-    return f"{format_error_rate(threshold.error)} ({ends})"
+    return f"{_format_error_rate(threshold.error)} ({ends})"
 
 
-def format_error_rate(error: float) -> str:
+def _format_error_rate(error: float) -> str:
     """The share of answers that are wrong, to two decimals: there are to be few."""
     return formats.format_percent(error, places=2)
 
@@ -75,7 +75,7 @@ def explain_risk_coverage_chart(ensemble: RiskCoverage, noun: str) -> str:
     return (
         f"From left to right more {pluralize_noun(noun)} are answered, the surest first: the "
         "longer a curve stays low, the better wrong answers are told from right ones. With every "
-        f"{noun} answered, {format_error_rate(float(ensemble.risk[-1]))} of the answers are wrong."
+        f"{noun} answered, {_format_error_rate(float(ensemble.risk[-1]))} of the answers are wrong."
     )
 
 
@@ -94,7 +94,7 @@ def tabulate_selective_metrics(
                 if threshold.is_reached
                 else "none",
                 "answered": formats.format_percent(threshold.coverage, n) if threshold.is_reached else "–",
-                "of these wrong": format_error_interval(threshold) if threshold.answered else "–",
+                "of these wrong": _format_error_interval(threshold) if threshold.answered else "–",
             }
             for place, (curve, threshold) in enumerate(rows)
         ]

@@ -25,7 +25,7 @@ from ensemble.errors import DataError
 from ensemble.storage.atomic_files import read_json, write_json
 
 
-class ExtendedSource:
+class _ExtendedSource:
     """A dataset with more training images; a `source.PictureSource`.
 
     Args:
@@ -114,7 +114,7 @@ def extend_dataset(
     levels = load_dataset_levels(dataset.name, entry.fingerprint)
     survey = PictureSurvey(Counter({(height, width): count}), channels == 1, levels)
     folder, _ = dataset_builder.stage_custom_dataset(
-        ExtendedSource(dataset, pool, labels, survey),
+        _ExtendedSource(dataset, pool, labels, survey),
         PreparationSettings(merge_classes=False),
         DatasetNaming(new_name, title, entry.noun),
         progress,

@@ -55,18 +55,18 @@ from ensemble.storage.plain_files import parse_json, read_limited_bytes, read_sm
 from ensemble.storage.records.field_checks import Count, parse_dataclass
 
 FORMAT = 1
-NOTE_FILE, NAMES_FILE, IMAGES_FILE = "pool.json", "names.json", "images.npy"
-MAX_NOTE_BYTES, MAX_NAMES_BYTES = 2**20, 2**28
-MOST_IMAGES = 1_000_000
-MAX_PICTURE_BYTES = 2**26  # of a photograph in which a digit is looked for
+NOTE_FILE, _NAMES_FILE, IMAGES_FILE = "pool.json", "names.json", "images.npy"
+MAX_NOTE_BYTES, _MAX_NAMES_BYTES = 2**20, 2**28
+_MOST_IMAGES = 1_000_000
+_MAX_PICTURE_BYTES = 2**26  # of a photograph in which a digit is looked for
 MAX_NAME_LETTERS = 200
-MAX_LISTED = 20
-REPORT_EVERY = 50  # pictures
-PART_SUFFIX = ".part"
+_MAX_LISTED = 20
+_REPORT_EVERY = 50  # pictures
+_PART_SUFFIX = ".part"
 
 
 @dataclass(frozen=True)
-class PoolNote:
+class _PoolNote:
     """What `pool.json` says.
 
     Attributes:
@@ -106,7 +106,7 @@ class LabelPool:
 
     name: str
     folder: Path
-    note: PoolNote
+    note: _PoolNote
 
     @property
     def images(self) -> NDArray[np.uint8]:
@@ -127,9 +127,9 @@ class LabelPool:
         Raises:
           DataError: the file is gone or damaged.
         """
-        path = self.folder / NAMES_FILE
+        path = self.folder / _NAMES_FILE
         try:
-            names = parse_json(read_limited_bytes(path, MAX_NAMES_BYTES))
+            names = parse_json(read_limited_bytes(path, _MAX_NAMES_BYTES))
         except (OSError, ValueError) as error:
             raise DataError(self._describe_damage("images' names")) from error
         if not isinstance(names, list) or len(names) != self.note.images:
@@ -192,8 +192,8 @@ def read_label_pool(name: str) -> LabelPool | None:
 
 
 @functools.lru_cache(maxsize=256)
-def _read_note(path: Path, version: tuple[int, int]) -> PoolNote:
-    note = parse_dataclass(PoolNote, parse_json(read_limited_bytes(path, MAX_NOTE_BYTES)))
+def _read_note(path: Path, version: tuple[int, int]) -> _PoolNote:
+    note = parse_dataclass(_PoolNote, parse_json(read_limited_bytes(path, MAX_NOTE_BYTES)))
     if note.format != FORMAT or len(note.image_shape) != 3 or len(note.class_names) < 2:
         raise ValueError("it is no note of a pool")
     return note
@@ -273,7 +273,7 @@ def remove_label_pool(name: str) -> None:
     owners.check_folder_access(Action.DELETE, pool.folder)
     try:
         audit_log.write_audit_entry(Action.DELETE, name)
-        hidden = pools_folder() / f".{name}-{uuid.uuid4().hex[:12]}{PART_SUFFIX}"
+        hidden = pools_folder() / f".{name}-{uuid.uuid4().hex[:12]}{_PART_SUFFIX}"
         pool.folder.rename(hidden)
         shutil.rmtree(hidden)
     except OSError as error:
@@ -286,11 +286,11 @@ def remove_label_pool(name: str) -> None:
 @contextmanager
 def _open_part_folder(name: str) -> Iterator[Path]:
     pools_folder().mkdir(parents=True, exist_ok=True)
-    for left in pools_folder().glob(f".*{PART_SUFFIX}"):
+    for left in pools_folder().glob(f".*{_PART_SUFFIX}"):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > 24 * 3600:
                 shutil.rmtree(left)
-    folder = pools_folder() / f".{name}-{uuid.uuid4().hex[:12]}{PART_SUFFIX}"
+    folder = pools_folder() / f".{name}-{uuid.uuid4().hex[:12]}{_PART_SUFFIX}"
     folder.mkdir()
     try:
         yield folder
@@ -312,7 +312,7 @@ def _convert_disk_errors(name: str) -> Iterator[None]:
         ) from error
 
 
-def _write_pool(folder: Path, source: Path, dataset: Dataset, progress: Progress | None) -> PoolNote:
+def _write_pool(folder: Path, source: Path, dataset: Dataset, progress: Progress | None) -> _PoolNote:
     entry = find_dataset_entry(dataset.name)
     known = {
         checksum_image(images, number): split
@@ -325,7 +325,7 @@ def _write_pool(folder: Path, source: Path, dataset: Dataset, progress: Progress
         for name, image in _iterate_source(folder, source, entry, progress):
             if isinstance(image, UnreadablePicture):
                 unreadable_count += 1
-                if len(unreadable) < MAX_LISTED:
+                if len(unreadable) < _MAX_LISTED:
                     unreadable.append(f"{image.location}: {image.reason}")
                 continue
             checksum = checksum_image(image[np.newaxis], 0)
@@ -342,9 +342,9 @@ def _write_pool(folder: Path, source: Path, dataset: Dataset, progress: Progress
                 "Give a folder of pictures that have no labels yet."
             )
         digest = writer.finish()
-    (folder / NAMES_FILE).write_text(json.dumps(names), "utf-8")
+    (folder / _NAMES_FILE).write_text(json.dumps(names), "utf-8")
     classes = json.dumps([digest, dataset.class_names])
-    note = PoolNote(
+    note = _PoolNote(
         format=FORMAT,
         dataset=dataset.name,
         class_names=list(dataset.class_names),
@@ -395,7 +395,7 @@ def _iterate_source(
         raise DataError(f"There is no file or folder {source}: give a folder of pictures.")
     if source.suffix.lower() != ".zip":
         raise DataError(f"{source.name} is neither a folder, a .zip nor an .npy: give a folder of pictures.")
-    with tempfile.TemporaryDirectory(PART_SUFFIX, ".unpacked-", folder.parent) as unpacked:
+    with tempfile.TemporaryDirectory(_PART_SUFFIX, ".unpacked-", folder.parent) as unpacked:
         inner = Path(unpacked) / (re.sub(r"\W+", "_", source.stem)[:60] or "archive")
         with source.open("rb") as content:
             unpack_archive(content, inner)
@@ -420,8 +420,8 @@ def _iterate_folder(
     files = walk.list_pictures(root)
     if not files:
         raise DataError(f"There is no picture in {root.name}.{walk.format_skipped_hint()}")
-    if len(files) > MOST_IMAGES:
-        raise DataError(f"There are {len(files):,} pictures: at most {MOST_IMAGES:,} make a pool; give a part.")
+    if len(files) > _MOST_IMAGES:
+        raise DataError(f"There are {len(files):,} pictures: at most {_MOST_IMAGES:,} make a pool; give a part.")
     form = DatasetImageFormat(*entry.image_shape, resize=True)
     levels = load_dataset_levels(entry.name, entry.fingerprint)
 
@@ -437,7 +437,7 @@ def _iterate_folder(
     with picture_decoding.silence_pillow_warnings(), ThreadPoolExecutor(count_decoder_threads()) as pool:
         ahead = count_pictures_ahead(entry.bytes_per_image)
         for number, read in enumerate(map_files(read_file, files, pool, ahead)):
-            if progress and number % REPORT_EVERY == 0:
+            if progress and number % _REPORT_EVERY == 0:
                 progress(number / len(files), f"Reading pictures, {number:,} of {len(files):,}")
             yield read
 
@@ -445,7 +445,7 @@ def _iterate_folder(
 def _read_written_mark(file: Path, levels: PictureLevels) -> Pixels:
     """The one sign that a picture shows, in MNIST's form."""
     try:
-        content = read_small_file(file, MAX_PICTURE_BYTES)
+        content = read_small_file(file, _MAX_PICTURE_BYTES)
         if content is None:
             raise picture_decoding.UnreadablePictureError("it is too large")
         marks = prepare_picture(open_picture(content, levels)).marks

@@ -26,8 +26,8 @@ from ensemble.storage.plain_files import open_plain_append, parse_json, read_lim
 from ensemble.storage.records.field_checks import Count, Time, parse_dataclass
 
 BATCHES_FILE = "batches.jsonl"
-MAX_BATCHES_BYTES = 2**26
-ORDER_STREAM = 0x0D
+_MAX_BATCHES_BYTES = 2**26
+_ORDER_STREAM = 0x0D
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ class LabelBatch:
     def list_in_drawn_order(self) -> list[int]:
         """Every image once, in an order that does not tell the arms apart."""
         numbers = self.numbers
-        drawn = np.random.PCG64([ORDER_STREAM, self.seed]).random_raw(len(numbers))
+        drawn = np.random.PCG64([_ORDER_STREAM, self.seed]).random_raw(len(numbers))
         return [numbers[place] for place in np.argsort(drawn, kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)
-class PoolArms:
+class _PoolArms:
     """Which images of a pool either arm has, of all batches.
 
     Attributes:
@@ -139,13 +139,13 @@ def list_batches(pool: LabelPool) -> tuple[LabelBatch, ...]:
     return tuple(b for b in batches if max([*b.chosen, *b.at_random], default=0) < count)
 
 
-def find_pool_arms(pool: LabelPool) -> PoolArms:
+def find_pool_arms(pool: LabelPool) -> _PoolArms:
     """What either arm has by now.
 
     Raises:
       StorageError: as `list_batches`.
     """
-    arms = PoolArms(np.zeros(pool.note.images, bool), np.zeros(pool.note.images, bool))
+    arms = _PoolArms(np.zeros(pool.note.images, bool), np.zeros(pool.note.images, bool))
     for batch in list_batches(pool):
         arms.chosen[batch.chosen] = True
         arms.at_random[batch.at_random] = True
@@ -155,7 +155,7 @@ def find_pool_arms(pool: LabelPool) -> PoolArms:
 @functools.lru_cache(maxsize=16)
 def _read_batches(path: Path, version: object) -> tuple[LabelBatch, ...]:
     batches = list[LabelBatch]()
-    for line in read_limited_bytes(path, MAX_BATCHES_BYTES).split(b"\n"):
+    for line in read_limited_bytes(path, _MAX_BATCHES_BYTES).split(b"\n"):
         try:
             if line:
                 batches.append(parse_dataclass(LabelBatch, parse_json(line)))

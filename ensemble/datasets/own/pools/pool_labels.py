@@ -24,17 +24,17 @@ from ensemble.storage.plain_files import read_limited_bytes
 
 COLUMNS = ("number", "image", "name", "arm", "decision", "label", "decided", "run", "person")
 REJECTED_DECISIONS = (REMOVE, UNSURE)  # of images that get no label
-NAME_LENGTH = 32  # letters of a fingerprint in a file's name
-MAX_TABLE_BYTES = 2**27
-MAX_LISTED_PROBLEMS = 10
-MAX_CELL_LETTERS = 60  # that a sentence repeats
+_NAME_LENGTH = 32  # letters of a fingerprint in a file's name
+_MAX_TABLE_BYTES = 2**27
+_MAX_LISTED_PROBLEMS = 10
+_MAX_CELL_LETTERS = 60  # that a sentence repeats
 
 Labels = dict[int, int]  # classes by the image's number
 
 
 def open_pool_log(pool: LabelPool) -> DecisionLog:
     """The decisions about the images of a pool."""
-    name = f"pool-{pool.note.fingerprint[:NAME_LENGTH]}.jsonl"
+    name = f"pool-{pool.note.fingerprint[:_NAME_LENGTH]}.jsonl"
     return DecisionLog(decisions_folder() / name)
 
 
@@ -156,8 +156,8 @@ def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM) -> Labels:
             continue
         labels[number] = label
     if problems:
-        more = len(problems) - MAX_LISTED_PROBLEMS
-        listing = "; ".join(problems[:MAX_LISTED_PROBLEMS]) + (f"; and {more:,} more" * (more > 0))
+        more = len(problems) - _MAX_LISTED_PROBLEMS
+        listing = "; ".join(problems[:_MAX_LISTED_PROBLEMS]) + (f"; and {more:,} more" * (more > 0))
         rows = "1 row does" if len(problems) == 1 else f"{len(problems):,} rows do"
         raise DataError(
             f"{rows} not fit the pool {pool.name}, and nothing was changed: {listing}. Mend or "
@@ -168,7 +168,7 @@ def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM) -> Labels:
 
 def _iterate_rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
     try:
-        text = read_limited_bytes(path, MAX_TABLE_BYTES).decode("utf-8-sig")
+        text = read_limited_bytes(path, _MAX_TABLE_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"{path.name} cannot be read ({describe_os_error(error)}): give a CSV file.") from error
     except ValueError as error:
@@ -209,4 +209,4 @@ def _find_number(cells: Mapping[str, str], places: Mapping[str, int], count: int
 
 
 def _shorten(text: str) -> str:
-    return sanitize_text(text)[:MAX_CELL_LETTERS]
+    return sanitize_text(text)[:_MAX_CELL_LETTERS]

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from ensemble.errors import DataError
 
-ANSWER_SECONDS = 5.0  # to connect, and then to answer
+_ANSWER_SECONDS = 5.0  # to connect, and then to answer
 LOOKUP_SECONDS = 12.0  # for all of it: looking up a name has a limit of its own
 
 
@@ -65,7 +65,7 @@ def check_host_answers(url: str, name: str) -> None:
 def ask_host(url: str) -> bool:
     """Whether whatever is at a web address answers, with a refusal or a certificate of its own."""
     try:
-        request.urlopen(request.Request(url, method="HEAD"), timeout=ANSWER_SECONDS).close()
+        request.urlopen(request.Request(url, method="HEAD"), timeout=_ANSWER_SECONDS).close()
     except error.HTTPError:
         return True
     except error.URLError as refusal:

@@ -9,7 +9,7 @@ from ensemble.errors import DataError
 from ensemble.storage.archives.entry_names import is_system_name
 from ensemble.storage.disk_errors import describe_error_with_path
 
-MAX_DEPTH = 4  # folders that hold nothing but another
+_MAX_DEPTH = 4  # folders that hold nothing but another
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def list_source_folder(path: Path) -> SourceFolder:
       DataError: one cannot be read.
     """
     folder = _list_folder(path)
-    for _ in range(MAX_DEPTH):
+    for _ in range(_MAX_DEPTH):
         if folder.files or len(folder.folders) != 1:
             break
         folder = _list_folder(folder.folders[0])

@@ -26,9 +26,9 @@ from ensemble.datasets.own.sources.arrays import array_values
 from ensemble.errors import DataError
 
 # What unpacks archives, with TensorFlow's files.
-UNPACKING_METHODS = {"download_and_extract", "iter_archive"}
-MISSING_PATTERN = re.compile(r"No module named '(\w+)")
-TFDS_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.\-]+)?(:\d+\.\d+\.\d+)?")
+_UNPACKING_METHODS = {"download_and_extract", "iter_archive"}
+_MISSING_PATTERN = re.compile(r"No module named '(\w+)")
+_TFDS_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.\-]+)?(:\d+\.\d+\.\d+)?")
 
 
 class TfdsSource:
@@ -43,7 +43,7 @@ class TfdsSource:
     """
 
     def __init__(self, name: str) -> None:
-        if not TFDS_NAME_PATTERN.fullmatch(name):
+        if not _TFDS_NAME_PATTERN.fullmatch(name):
             raise DataError(f"{name!r:.60} is not a name in TensorFlow Datasets: tfds:beans is one.")
         if (built_in := re.split("[/:]", name)[0]) in registry.ENTRIES:
             raise DataError(
@@ -52,15 +52,15 @@ class TfdsSource:
             )
         self.origin, self.notes = f"{name} of TensorFlow Datasets", list[str]()
         self.groups: dict[str, NDArray[np.int64]] = {}
-        builder = prepare_tfds_builder(name)
-        self._image, label = find_feature_keys(builder.info.features, name)
+        builder = _prepare_tfds_builder(name)
+        self._image, label = _find_feature_keys(builder.info.features, name)
         names = {array_values.parse_split_name(split_name): split_name for split_name in builder.info.splits}
         if "train" not in names:
             raise DataError(f"{name} has no training images: choose another.")
         labels_by_split, self._parts = dict[str, NDArray[Any]](), dict[str, list[Any]]()
         for split in (split_name for split_name in ("train", "test", "val") if split_name in names):
             self._parts[split] = [builder.as_data_source(split=names[split])]
-            labels_by_split[split] = read_tfds_labels(builder, names[split], self._image, label)
+            labels_by_split[split] = _read_tfds_labels(builder, names[split], self._image, label)
         class_names = np.array(getattr(builder.info.features[label], "names", None) or [])
         self.class_names, self.labels = array_values.map_class_labels(
             labels_by_split, class_names, name, labels_as="positions" if class_names.size else ""
@@ -96,7 +96,7 @@ class TfdsSource:
                     yield UnreadablePicture(f"{split} {place}", f"it is of {pixels.dtype}")
 
 
-def prepare_tfds_builder(name: str) -> Any:
+def _prepare_tfds_builder(name: str) -> Any:
     """The builder of a dataset that lies prepared as array_record, perhaps since just now.
 
     Raises:
@@ -112,20 +112,20 @@ def prepare_tfds_builder(name: str) -> Any:
         with contextlib.redirect_stdout(sys.stderr), host_check.require_answers(name):
             builder = tfds.builder(name, file_format="array_record")
             if not builder.data_path.exists():
-                if requires_tensorflow(builder) and not importlib.util.find_spec("tensorflow"):
-                    raise DataError(describe_tensorflow_requirement(name))
+                if _requires_tensorflow(builder) and not importlib.util.find_spec("tensorflow"):
+                    raise DataError(_describe_tensorflow_requirement(name))
                 builder.download_and_prepare()
         return builder
     except DataError:
         raise
     except ImportError as error:
-        missing = MISSING_PATTERN.search(str(error))
+        missing = _MISSING_PATTERN.search(str(error))
         if missing and missing[1] != "tensorflow":
             raise DataError(
                 f"TensorFlow Datasets prepares {name} with the package {missing[1]}: install it, "
                 "or save the images as an .npz."
             ) from error
-        raise DataError(describe_tensorflow_requirement(name)) from error
+        raise DataError(_describe_tensorflow_requirement(name)) from error
     except Exception as error:  # its builders raise what their authors chose
         reason = " ".join(str(error).split()).split(" Available ")[0] or type(error).__name__
         raise DataError(
@@ -134,7 +134,7 @@ def prepare_tfds_builder(name: str) -> Any:
         ) from error
 
 
-def requires_tensorflow(builder: Any) -> bool:
+def _requires_tensorflow(builder: Any) -> bool:
     """Whether a dataset's builder calls TensorFlow, or unpacks archives, which calls it too."""
     for made in type(builder).__mro__:
         if made.__module__.startswith(("tensorflow_datasets.core.", "builtins")):
@@ -144,7 +144,7 @@ def requires_tensorflow(builder: Any) -> bool:
         for name, function in vars(made).items():
             if isinstance(function, FunctionType):
                 used = _collect_names(function.__code__)
-                if used & UNPACKING_METHODS or (name == "_split_generators" and "extract" in used):
+                if used & _UNPACKING_METHODS or (name == "_split_generators" and "extract" in used):
                     return True
     return False
 
@@ -155,7 +155,7 @@ def _collect_names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_collect_names, inner))
 
 
-def describe_tensorflow_requirement(name: str) -> str:
+def _describe_tensorflow_requirement(name: str) -> str:
     """What to do where TensorFlow would be needed, which this program does without."""
     return (
         f"TensorFlow Datasets can prepare {name} with TensorFlow only: where TensorFlow is "
@@ -164,7 +164,7 @@ def describe_tensorflow_requirement(name: str) -> str:
     )
 
 
-def find_feature_keys(features: Any, name: str) -> tuple[str, str]:
+def _find_feature_keys(features: Any, name: str) -> tuple[str, str]:
     """The names of the one image and the one label; DataError where it has others."""
     kinds = {"Image": "image", "ClassLabel": "label"}
     keys_by_kind = {
@@ -178,7 +178,7 @@ def find_feature_keys(features: Any, name: str) -> tuple[str, str]:
     return keys_by_kind["Image"][0], keys_by_kind["ClassLabel"][0]
 
 
-def read_tfds_labels(builder: Any, split: str, image: str, label: str) -> NDArray[np.int64]:
+def _read_tfds_labels(builder: Any, split: str, image: str, label: str) -> NDArray[np.int64]:
     """The labels (N,) of a split; its images are not decoded for them."""
     import tensorflow_datasets as tfds
 

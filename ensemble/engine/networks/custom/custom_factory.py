@@ -15,7 +15,7 @@ from ensemble.engine.networks.custom import nnx_modules
 from ensemble.errors import ConfigError
 
 # What the number of classes is called, the surest first; case and underscores do not matter.
-CLASS_COUNT_ARGUMENTS = (
+_CLASS_COUNT_ARGUMENTS = (
     "num_classes",
     "classes",
     "n_classes",
@@ -40,9 +40,9 @@ CLASS_COUNT_ARGUMENTS = (
     "n_class",
 )
 # What the only argument without a default may be called, as in networks of earlier versions.
-SHORT_COUNT_ARGUMENTS = ("outputs", "labels", "out", "n", "k", "c")
-LISTED_ARGUMENTS = "num_classes, classes, n_classes, num_labels or out_features"
-IGNORED_ARGUMENTS = ("parent", "name", nnx_modules.RNG_ARGUMENT)  # which every module may have
+_SHORT_COUNT_ARGUMENTS = ("outputs", "labels", "out", "n", "k", "c")
+_LISTED_ARGUMENTS = "num_classes, classes, n_classes, num_labels or out_features"
+_IGNORED_ARGUMENTS = ("parent", "name", nnx_modules.RNG_ARGUMENT)  # which every module may have
 
 
 def build_custom_module(name: str, factory: Any, classes: int, arithmetic: Arithmetic) -> nn.Module:
@@ -52,16 +52,16 @@ def build_custom_module(name: str, factory: Any, classes: int, arithmetic: Arith
       ConfigError: it is none, needs more than the number of classes, or its code fails.
     """
     if isinstance(factory, nn.Module):
-        return set_module_precision(name, factory, arithmetic)
+        return _set_module_precision(name, factory, arithmetic)
     if nnx_modules.is_nnx_module(factory):
-        raise build_drawn_module_error(name)
+        raise _build_drawn_module_error(name)
     if not callable(factory):
         raise ConfigError(f"{name} is neither a Flax module nor a function that returns one.")
     arguments = build_factory_arguments(name, factory, classes)
     if nnx_modules.is_nnx_factory(factory):
         if arithmetic.precision != "float32":
             if "dtype" not in nnx_modules.list_parameters(factory):
-                raise build_precision_error(name, "argument")
+                raise _build_precision_error(name, "argument")
             arguments["dtype"] = arithmetic.dtype
         return nnx_modules.bridge_nnx_factory(factory, arguments)
     try:
@@ -71,16 +71,16 @@ def build_custom_module(name: str, factory: Any, classes: int, arithmetic: Arith
     except (Exception, SystemExit) as error:
         raise ConfigError(f"The network {name} cannot be created: {describe_custom_code_error(error)}.") from error
     if nnx_modules.is_nnx_module(module):
-        raise build_drawn_module_error(name)
+        raise _build_drawn_module_error(name)
     if not isinstance(module, nn.Module):
         raise ConfigError(
             f"{name} returns {type(module).__name__}: it has to return a flax.linen.Module, or be "
             "the class of a flax.nnx.Module."
         )
-    return set_module_precision(name, module, arithmetic)
+    return _set_module_precision(name, module, arithmetic)
 
 
-def build_drawn_module_error(name: str) -> ConfigError:
+def _build_drawn_module_error(name: str) -> ConfigError:
     """What to say of an NNX module whose parameters are drawn already."""
     return ConfigError(
         f"{name} is an NNX module whose parameters are drawn already, so that all members would "
@@ -97,18 +97,18 @@ def build_factory_arguments(name: str, factory: Any, classes: int) -> dict[str, 
     parameters = {
         key: parameter
         for key, parameter in nnx_modules.list_parameters(factory).items()
-        if key not in IGNORED_ARGUMENTS and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        if key not in _IGNORED_ARGUMENTS and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     }
-    count_argument = find_class_count_argument(parameters)
+    count_argument = _find_class_count_argument(parameters)
     needed = [
         key for key, parameter in parameters.items() if parameter.default is parameter.empty and key != count_argument
     ]
-    if count_argument is None and len(needed) == 1 and needed[0] in SHORT_COUNT_ARGUMENTS:
+    if count_argument is None and len(needed) == 1 and needed[0] in _SHORT_COUNT_ARGUMENTS:
         return {needed[0]: classes}
     if needed and count_argument is None:
         raise ConfigError(
             f"{name} needs {', '.join(needed)}, and none of its arguments is called "
-            f"num_classes: the number of classes is given to one called {LISTED_ARGUMENTS}, and "
+            f"num_classes: the number of classes is given to one called {_LISTED_ARGUMENTS}, and "
             "every other needs a default."
         )
     if needed:
@@ -119,23 +119,23 @@ def build_factory_arguments(name: str, factory: Any, classes: int) -> dict[str, 
     return {count_argument: classes} if count_argument else {}
 
 
-def find_class_count_argument(parameters: Mapping[str, inspect.Parameter]) -> str | None:
+def _find_class_count_argument(parameters: Mapping[str, inspect.Parameter]) -> str | None:
     """The parameter that is the number of classes by its name; None if there is none."""
     by_plain_name = {key.replace("_", "").lower(): key for key in reversed(list(parameters))}
-    wanted = (name.replace("_", "") for name in CLASS_COUNT_ARGUMENTS)
+    wanted = (name.replace("_", "") for name in _CLASS_COUNT_ARGUMENTS)
     return next((by_plain_name[name] for name in wanted if name in by_plain_name), None)
 
 
-def set_module_precision(name: str, module: nn.Module, arithmetic: Arithmetic) -> nn.Module:
+def _set_module_precision(name: str, module: nn.Module, arithmetic: Arithmetic) -> nn.Module:
     """The module with its products in that precision."""
     if arithmetic.precision == "float32":
         return module
     if nnx_modules.is_bridged_module(module) or not hasattr(module, "dtype"):
-        raise build_precision_error(name, "field")
+        raise _build_precision_error(name, "field")
     return module.clone(dtype=arithmetic.dtype)
 
 
-def build_precision_error(name: str, what: str) -> ConfigError:
+def _build_precision_error(name: str, what: str) -> ConfigError:
     """What to say of a network that cannot be told to multiply bfloat16."""
     return ConfigError(f"{name} has no {what} dtype to set bfloat16 with: give it one, or choose float32.")
 

@@ -31,7 +31,7 @@ from ensemble.engine.networks.custom.folder_finder import find_modules_in_workin
 from ensemble.engine.networks.network import ModuleFactory, Network, join_tree_path
 from ensemble.errors import ConfigError
 
-UNBOUND_AXIS_WORDS = "unbound axis name"
+_UNBOUND_AXIS_WORDS = "unbound axis name"
 
 
 def load_custom_network(name: str) -> ModuleFactory:
@@ -120,8 +120,8 @@ def _describe_failed_pass(network: Network, error: BaseException) -> str:
     """Why a pass through a network came to no end, and what to do."""
     begin = f"The network {network.name}"
     words = describe_custom_code_error(error)
-    if UNBOUND_AXIS_WORDS in str(error):
-        axis = str(error).split(UNBOUND_AXIS_WORDS)[1].lstrip(": ").split()[0].strip("\"'.,")
+    if _UNBOUND_AXIS_WORDS in str(error):
+        axis = str(error).split(_UNBOUND_AXIS_WORDS)[1].lstrip(": ").split()[0].strip("\"'.,")
         return (
             f"{begin} uses the axis “{axis}”, as axis_name of BatchNorm or a pmean does, which "
             "nobody binds: each member is trained whole on one device. Leave the axis name out."

@@ -8,7 +8,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 
-class WorkingFolderFinder(MetaPathFinder):
+class _WorkingFolderFinder(MetaPathFinder):
     """Finds modules in one folder; it is asked last.
 
     At the end of `sys.path` the folder would come before packages that are spread over several
@@ -34,11 +34,11 @@ def find_modules_in_working_folder() -> None:
     Folders that were it before come after it.
     """
     here = os.getcwd()
-    former = [finder for finder in sys.meta_path if isinstance(finder, WorkingFolderFinder)]
+    former = [finder for finder in sys.meta_path if isinstance(finder, _WorkingFolderFinder)]
     if former and former[0].folder == here:
         return
     place = sys.meta_path.index(former[0]) if former else len(sys.meta_path)
-    sys.meta_path.insert(place, WorkingFolderFinder(here))
+    sys.meta_path.insert(place, _WorkingFolderFinder(here))
     for finder in former:
         if finder.folder == here:
             sys.meta_path.remove(finder)

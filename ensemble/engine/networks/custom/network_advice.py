@@ -12,12 +12,12 @@ from ensemble.engine.networks.custom.value_ranges import trace_image_range
 from ensemble.engine.networks.network import Network, Params
 
 TRIAL_IMAGES = 4
-MAX_TRIAL_FLOPS = 2e10  # of one image: a larger network is not tried, which would take long
+_MAX_TRIAL_FLOPS = 2e10  # of one image: a larger network is not tried, which would take long
 # By which parameters are enlarged, so that numbers without bounds leave every range.
-PARAMETER_SCALES = (30.0, 1e3, 1e5)
-SUM_TOLERANCE = 1e-3
+_PARAMETER_SCALES = (30.0, 1e3, 1e5)
+_SUM_TOLERANCE = 1e-3
 # Of the numbers that a pixel from 0 to 1 is made of first; a division by 255 leaves 0.004.
-MIN_PIXEL_SPREAD = 0.05
+_MIN_PIXEL_SPREAD = 0.05
 
 
 def list_network_advice(network: Network) -> tuple[str, ...]:
@@ -25,16 +25,16 @@ def list_network_advice(network: Network) -> tuple[str, ...]:
 
     A few images are computed, on JAX's first device.
     """
-    advice = (describe_bounded_outputs(network), describe_shrunk_images(network))
+    advice = (_describe_bounded_outputs(network), _describe_shrunk_images(network))
     return tuple(filter(None, advice))
 
 
 def list_network_notes(network: Network) -> tuple[str, ...]:
     """What is done with a network of one's own otherwise than it says; mostly nothing."""
-    return tuple(filter(None, [describe_narrow_parameters(network)]))
+    return tuple(filter(None, [_describe_narrow_parameters(network)]))
 
 
-def describe_narrow_parameters(network: Network) -> str:
+def _describe_narrow_parameters(network: Network) -> str:
     """Which type its parameters have, where that is not the one that they are kept in."""
     variables = jax.eval_shape(network.init_variables, jax.random.key(0))
     leaves = jax.tree.leaves(variables.get("params", {}))
@@ -47,13 +47,13 @@ def describe_narrow_parameters(network: Network) -> str:
     )
 
 
-def describe_bounded_outputs(network: Network) -> str:
+def _describe_bounded_outputs(network: Network) -> str:
     """What is amiss with outputs that are no logits: probabilities, or numbers within bounds."""
-    if network.flops > MAX_TRIAL_FLOPS:
+    if network.flops > _MAX_TRIAL_FLOPS:
         return ""
     images = np.random.default_rng(0).random((TRIAL_IMAGES, *network.image_shape), np.float32)
     first, *scaled = map(np.asarray, jax.jit(lambda x: _compute_trial_outputs(network, x))(images))
-    if first.min() >= 0 and np.abs(first.sum(-1) - 1).max() < SUM_TOLERANCE:
+    if first.min() >= 0 and np.abs(first.sum(-1) - 1).max() < _SUM_TOLERANCE:
         return (
             "It gives probabilities, which sum to 1, and a softmax is taken of what it gives once "
             "more: it learns slowly and is never sure. Leave its softmax out."
@@ -62,7 +62,7 @@ def describe_bounded_outputs(network: Network) -> str:
     if not finite.size or not np.ptp(finite):
         return ""
     low, high = min(first.min(), finite.min()), max(first.max(), finite.max())
-    if low >= -1 - SUM_TOLERANCE and high <= 1 + SUM_TOLERANCE:
+    if low >= -1 - _SUM_TOLERANCE and high <= 1 + _SUM_TOLERANCE:
         bounds = "0 and 1" if low >= 0 else "−1 and 1"
         return (
             f"It gives numbers between {bounds} whatever its parameters are, and a softmax is taken of them: "
@@ -71,12 +71,12 @@ def describe_bounded_outputs(network: Network) -> str:
     return ""
 
 
-def describe_shrunk_images(network: Network) -> str:
+def _describe_shrunk_images(network: Network) -> str:
     """What is amiss with a network that takes images from 0 to 255; "" of any other."""
     image_range = trace_image_range(network.trace_forward(), network.image_shape)
     if image_range is None:
         return ""
-    if image_range.spread >= MIN_PIXEL_SPREAD:
+    if image_range.spread >= _MIN_PIXEL_SPREAD:
         return ""
     return (
         f"It first makes numbers from {image_range.low:.3g} to {image_range.high:.3g} of an "
@@ -93,4 +93,4 @@ def _compute_trial_outputs(network: Network, images: Array) -> list[Array]:
         large: Params = jax.tree.map(lambda parameter: parameter * scale, trained)
         return network.apply({**large, **rest}, images)
 
-    return [network.apply(params, images), *map(compute_scaled_outputs, PARAMETER_SCALES)]
+    return [network.apply(params, images), *map(compute_scaled_outputs, _PARAMETER_SCALES)]

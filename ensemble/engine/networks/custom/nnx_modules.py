@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flax import nnx
     from flax.nnx import bridge
 
-NNX_PACKAGE, BRIDGE_PACKAGE = "flax.nnx", "flax.nnx.bridge"
+_NNX_PACKAGE, _BRIDGE_PACKAGE = "flax.nnx", "flax.nnx.bridge"
 RNG_ARGUMENT = "rngs"
 
 
@@ -38,12 +38,12 @@ def is_nnx_module(module: Any) -> bool:
 
 def is_bridged_module(module: Any) -> "TypeGuard[bridge.ToLinen]":
     """Whether it is a Linen module that stands for an NNX module."""
-    package = sys.modules.get(BRIDGE_PACKAGE)  # else nobody can have made one
+    package = sys.modules.get(_BRIDGE_PACKAGE)  # else nobody can have made one
     return package is not None and isinstance(module, package.ToLinen)
 
 
 def _is_nnx_class(kind: type) -> bool:
-    package = sys.modules.get(NNX_PACKAGE)
+    package = sys.modules.get(_NNX_PACKAGE)
     return package is not None and issubclass(kind, package.Module)
 
 

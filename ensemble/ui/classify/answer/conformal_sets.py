@@ -11,7 +11,7 @@ from ensemble.ui.predictions import conformal_sets, loader, validation_source
 from ensemble.wording import escaping
 from ensemble.wording.verdicts import conformal_sets as words
 
-MAX_LISTED_SETS = 12  # sets that are listed beside each other
+_MAX_LISTED_SETS = 12  # sets that are listed beside each other
 
 
 def show_mark_sets(mark: ClassifiedMark) -> None:
@@ -19,17 +19,17 @@ def show_mark_sets(mark: ClassifiedMark) -> None:
     noun = mark.noun
     if all(digit.rejected for digit in mark.reading.digits) or mark.reading.picture_rejection:
         return
-    threshold, set_on = calibrate_mark_sets(mark)
+    threshold, set_on = _calibrate_mark_sets(mark)
     if threshold is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(escaping.escape_markdown(describe_mark_sets(mark, threshold)), width="content")
+        st.markdown(escaping.escape_markdown(_describe_mark_sets(mark, threshold)), width="content")
         with st.popover("Error rate", type="tertiary"):
             conformal_sets.show_conformal_controls(noun, "classify_sets")
     st.caption(words.explain_uncalibrated_sets(threshold, noun) or words.explain_lost_promise(noun, set_on))
 
 
-def calibrate_mark_sets(mark: ClassifiedMark) -> tuple[ConformalThreshold | None, str]:
+def _calibrate_mark_sets(mark: ClassifiedMark) -> tuple[ConformalThreshold | None, str]:
     """The threshold, and the images it is from: those held out, "validation", or all of "test".
 
     None where there are too few, or no predictions.
@@ -46,10 +46,10 @@ def calibrate_mark_sets(mark: ClassifiedMark) -> tuple[ConformalThreshold | None
     return fit_conformal_threshold(predictions.averaged, predictions.labels, rate, method), set_on
 
 
-def describe_mark_sets(mark: ClassifiedMark, threshold: ConformalThreshold) -> str:
+def _describe_mark_sets(mark: ClassifiedMark, threshold: ConformalThreshold) -> str:
     """The sets in reading order, or of many marks that of the open one."""
     digits, names = mark.reading.digits, mark.names
-    if 1 < len(digits) <= MAX_LISTED_SETS:
+    if 1 < len(digits) <= _MAX_LISTED_SETS:
         each = ", ".join(
             "?" if digit.rejected else words.format_class_set(threshold.build_sets(digit.probabilities[None])[0], names)
             for digit in digits

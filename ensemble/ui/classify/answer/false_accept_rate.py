@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier
 
 POLL_INTERVAL_S = 1.0
-MAX_CLASSIFIERS = 24  # classifiers of which it is remembered that they have been measured
+_MAX_CLASSIFIERS = 24  # classifiers of which it is remembered that they have been measured
 
 
 def show_false_accept_rate(classifier: Classifier, refuse: float) -> None:
@@ -31,7 +31,7 @@ def show_false_accept_rate(classifier: Classifier, refuse: float) -> None:
         return
     tried = _remember_measurement(reading_cache.identify_classifier(classifier))
     if not tried:
-        st.fragment(refresh_false_accept_rate, run_every=POLL_INTERVAL_S)(classifier, refuse, itertools.count(), tried)
+        st.fragment(_refresh_false_accept_rate, run_every=POLL_INTERVAL_S)(classifier, refuse, itertools.count(), tried)
     elif tried[0]:
         threshold = classifier.compute_rejection_threshold(refuse)
         st.markdown(
@@ -42,7 +42,7 @@ def show_false_accept_rate(classifier: Classifier, refuse: float) -> None:
         st.markdown(readings_words.describe_lookalike_risk(classifier.class_names, classifier.noun))
 
 
-def refresh_false_accept_rate(
+def _refresh_false_accept_rate(
     classifier: Classifier, refuse: float, drawings: Iterator[int], tried: list[bool]
 ) -> None:
     """The body of `show_false_accept_rate` while nothing is measured: measures when drawn again."""
@@ -64,7 +64,7 @@ def measure_false_accept_rate(classifier: Classifier, refuse: float, tried: list
         tried.append(True)
 
 
-@st.cache_resource(max_entries=MAX_CLASSIFIERS, show_spinner=False)
+@st.cache_resource(max_entries=_MAX_CLASSIFIERS, show_spinner=False)
 def _remember_measurement(who: str) -> list[bool]:
     """Empty until it was tried to measure; then whether that could be done."""
     return []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier
     from ensemble.shift.accuracy_fit import RunAccuracyFit
 
-MAX_FITS = 2  # of runs and epochs: of 10,000 images with 10 classes 3 MB
+_MAX_FITS = 2  # of runs and epochs: of 10,000 images with 10 classes 3 MB
 
 
 def show_accuracy_estimate(classifier: Classifier, rows: Sequence[ReadingRow]) -> None:
@@ -51,7 +51,7 @@ def show_accuracy_estimate(classifier: Classifier, rows: Sequence[ReadingRow]) -
                 st.caption(escaping.escape_markdown(note))
 
 
-@st.cache_resource(max_entries=MAX_FITS, show_spinner=False)
+@st.cache_resource(max_entries=_MAX_FITS, show_spinner=False)
 def _fit_classifier_accuracy(who: str, _asked: Classifier) -> RunAccuracyFit:
     from ensemble.shift.accuracy_fit import fit_run_accuracy
 

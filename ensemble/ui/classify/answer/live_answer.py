@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier
 
 KEY = "classify_live"
-ANSWER_SCRIPTS = ("member_answer.js", "member_worker.js")
-PANEL_SCRIPTS = ("channel.js", "live.js")
-INTRODUCTION = (
+_ANSWER_SCRIPTS = ("member_answer.js", "member_worker.js")
+_PANEL_SCRIPTS = ("channel.js", "live.js")
+_INTRODUCTION = (
     "Draw one digit as large as the sheet allows: {} in your browser while you draw. Several side "
     "by side are read by the server when the pen rests."
 )
-ROUNDED_NOTE = " Their weights are rounded to float16 on the way here."
+_ROUNDED_NOTE = " Their weights are rounded to float16 on the way here."
 HTML = """
 <div class="live" hidden>
   <div class="intro" id="try-intro"><h3>What does it say?</h3><p id="try-introduction"></p></div>
@@ -58,18 +58,18 @@ def show_live_answer(run: runs.Run, members: LiveMembers, classifier: Classifier
     """
     rejection = live_members.build_live_rejection(run, classifier, read_rejection_allowance())
     who = f"{format_count(len(members.classifier.members), 'member')} answer"
-    create_live_component()(
+    _create_live_component()(
         data={
             "classifier": members.classifier.as_json() | {"rejection": rejection},
             "address": live_members.serve_live_members(members),
-            "introduction": INTRODUCTION.format(who) + (ROUNDED_NOTE if members.rounded else ""),
+            "introduction": _INTRODUCTION.format(who) + (_ROUNDED_NOTE if members.rounded else ""),
         },
         key=KEY,
     )
 
 
 @functools.cache
-def create_live_component() -> Any:
+def _create_live_component() -> Any:
     """The component, registered once: the report's scripts, and what joins them with the sheet."""
     folder = Path(__file__).parents[1] / "js"
     style = page_assets.read_static_file("answer.css")
@@ -81,9 +81,9 @@ def create_live_component() -> Any:
         css=f"{style}\n{(folder / 'live.css').read_text('utf-8')}",
         js="\n".join(
             [
-                page_assets.join_scripts(ANSWER_SCRIPTS),
+                page_assets.join_scripts(_ANSWER_SCRIPTS),
                 f"const WORKER_SCRIPT = {worker}",
-                *((folder / name).read_text("utf-8") for name in PANEL_SCRIPTS),
+                *((folder / name).read_text("utf-8") for name in _PANEL_SCRIPTS),
             ]
         ),
     )

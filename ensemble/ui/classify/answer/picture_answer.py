@@ -66,13 +66,13 @@ def show_picture_answer(
         key=key,
         refuse=refuse,
     )
-    show_open_mark(classified_mark, source.id, right)
+    _show_open_mark(classified_mark, source.id, right)
 
 
-def show_open_mark(mark: ClassifiedMark, ident: str, right: DeltaGenerator) -> None:
+def _show_open_mark(mark: ClassifiedMark, ident: str, right: DeltaGenerator) -> None:
     """The open mark in words, under the answer; then what came before it, and its details."""
     if not mark.prepared.marks:
-        show_preparation_section(mark, ident)
+        _show_preparation_section(mark, ident)
         return
     # Here, for a picture without marks and the first look at the page do without them.
     from ensemble.ui.classify.answer import verdict
@@ -86,7 +86,7 @@ def show_open_mark(mark: ClassifiedMark, ident: str, right: DeltaGenerator) -> N
     # A row of its own: on a phone the answer stands before the steps.
     before, beside = st.columns([6, 5], gap="large")
     with before:
-        show_preparation_section(mark, ident)
+        _show_preparation_section(mark, ident)
     with beside, guard_page():
         verdict.show_verdict_chart(mark)
     with guard_page():
@@ -97,7 +97,7 @@ def show_open_mark(mark: ClassifiedMark, ident: str, right: DeltaGenerator) -> N
         corrections.show_corrections(mark)
 
 
-def show_preparation_section(mark: ClassifiedMark, ident: str) -> None:
+def _show_preparation_section(mark: ClassifiedMark, ident: str) -> None:
     """What the picture went through, to be overruled."""
     with guard_page():
         st.markdown("##### Preprocessing, step by step")

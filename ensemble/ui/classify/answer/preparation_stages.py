@@ -16,41 +16,41 @@ from ensemble.wording import escaping
 if TYPE_CHECKING:
     from ensemble.pictures.preparation import SegmentedPicture
 
-STAGE_WIDTH_PX, STAGE_HEIGHT_PX = 160, 120  # pixels of the screen
-RIM_GRAY_LEVEL = 205  # grey
-FIT_LABELS = {"crop": "The middle", "whole": "All of it"}
-INK_LABELS = {"auto": "Auto", "dark": "Dark", "light": "Light"}
+_STAGE_WIDTH_PX, _STAGE_HEIGHT_PX = 160, 120  # pixels of the screen
+_RIM_GRAY_LEVEL = 205  # grey
+_FIT_LABELS = {"crop": "The middle", "whole": "All of it"}
+_INK_LABELS = {"auto": "Auto", "dark": "Dark", "light": "Light"}
 
 
 def show_preparation_stages(prepared: SegmentedPicture) -> None:
     """The stages side by side, the last of them what the networks see."""
     with st.container(horizontal=True, gap="medium"):
         for stage in prepared.stages:
-            show_preparation_stage(stage.image, stage.title, stage.description)
+            _show_preparation_stage(stage.image, stage.title, stage.description)
 
 
-def show_preparation_stage(image: Pixels, title: str, says: str) -> None:
+def _show_preparation_stage(image: Pixels, title: str, says: str) -> None:
     """A stage: uint8 (h, w) or (h, w, 3), what it is called and what was done."""
-    across = compute_stage_width(image)
-    with st.container(width=STAGE_WIDTH_PX, gap="xxsmall"):
-        st.image(enlarge_stage_image(image, across), width=across, alt=f"{title}: {says}")
+    across = _compute_stage_width(image)
+    with st.container(width=_STAGE_WIDTH_PX, gap="xxsmall"):
+        st.image(_enlarge_stage_image(image, across), width=across, alt=f"{title}: {says}")
         st.caption(f"**{escaping.escape_markdown(title)}**  \n{escaping.escape_markdown(says)}")
 
 
-def enlarge_stage_image(image: Pixels, across: int) -> Pixels:
+def _enlarge_stage_image(image: Pixels, across: int) -> Pixels:
     """A small image in whole squares: a browser would smooth what it enlarges."""
     times = -(-across // image.shape[1])
     large = image.repeat(times, axis=0).repeat(times, axis=1)
     # White paper has no edge on a white page.
     rim = max(1, large.shape[1] // across)
-    large[:rim], large[-rim:], large[:, :rim], large[:, -rim:] = (RIM_GRAY_LEVEL,) * 4
+    large[:rim], large[-rim:], large[:, :rim], large[:, -rim:] = (_RIM_GRAY_LEVEL,) * 4
     return large
 
 
-def compute_stage_width(image: Pixels) -> int:
+def _compute_stage_width(image: Pixels) -> int:
     """How wide a stage is shown: all are equally high, where that is not too wide."""
     high, wide = image.shape[:2]
-    return max(12, min(STAGE_WIDTH_PX, round(wide / high * STAGE_HEIGHT_PX)))
+    return max(12, min(_STAGE_WIDTH_PX, round(wide / high * _STAGE_HEIGHT_PX)))
 
 
 def show_override_controls(ident: str, prepared: SegmentedPicture) -> None:
@@ -58,13 +58,13 @@ def show_override_controls(ident: str, prepared: SegmentedPicture) -> None:
     chosen = overrides.find_overrides(ident)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if prepared.cut is None or prepared.cut.background:
-            show_ink_control(ident, chosen, prepared)
+            _show_ink_control(ident, chosen, prepared)
         if prepared.cut is None:
-            show_ink_strength_control(ident, chosen)
+            _show_ink_strength_control(ident, chosen)
         else:
-            show_fit_control(ident, chosen)
+            _show_fit_control(ident, chosen)
         with st.popover("Part", icon=":material/crop:", help="Read only a part of the picture."):
-            show_crop_control(ident, chosen)
+            _show_crop_control(ident, chosen)
         st.button(
             "As it was",
             icon=":material/restart_alt:",
@@ -77,7 +77,7 @@ def show_override_controls(ident: str, prepared: SegmentedPicture) -> None:
         )
 
 
-def show_ink_control(ident: str, chosen: PreparationOverrides, prepared: SegmentedPicture) -> None:
+def _show_ink_control(ident: str, chosen: PreparationOverrides, prepared: SegmentedPicture) -> None:
     """Which is ink: what is darker than its ground, or what is lighter."""
     tone, what = "lighter" if prepared.light else "darker", "Ink"
     if prepared.cut:
@@ -88,18 +88,18 @@ def show_ink_control(ident: str, chosen: PreparationOverrides, prepared: Segment
         lambda key: widget_state.draw_widget(
             st.segmented_control,
             f"{what} is",
-            list(INK_LABELS),
+            list(_INK_LABELS),
             key=key,
             required=True,
-            format_func=INK_LABELS.__getitem__,
-            on_change=apply_override_control,
+            format_func=_INK_LABELS.__getitem__,
+            on_change=_apply_override_control,
             args=(key, ident, "ink"),
             help=f"Whether ink is darker or lighter than its background. Here it is {tone}.",
         ),
     )
 
 
-def show_fit_control(ident: str, chosen: PreparationOverrides) -> None:
+def _show_fit_control(ident: str, chosen: PreparationOverrides) -> None:
     """Whether all of a picture is taken, or its middle in the networks' proportions."""
     show_address_widget(
         f"classify_fit_{ident}",
@@ -107,18 +107,18 @@ def show_fit_control(ident: str, chosen: PreparationOverrides) -> None:
         lambda key: widget_state.draw_widget(
             st.segmented_control,
             "Take",
-            list(FIT_LABELS),
+            list(_FIT_LABELS),
             key=key,
             required=True,
-            format_func=FIT_LABELS.__getitem__,
-            on_change=apply_override_control,
+            format_func=_FIT_LABELS.__getitem__,
+            on_change=_apply_override_control,
             args=(key, ident, "fit"),
             help="The middle keeps the picture's proportions; all of it is squeezed to those of the training images.",
         ),
     )
 
 
-def show_ink_strength_control(ident: str, chosen: PreparationOverrides) -> None:
+def _show_ink_strength_control(ident: str, chosen: PreparationOverrides) -> None:
     """How much darker than its ground a place must be."""
     show_address_widget(
         f"classify_threshold_{ident}",
@@ -132,7 +132,7 @@ def show_ink_strength_control(ident: str, chosen: PreparationOverrides) -> None:
             key=key,
             width=150,
             format="%+.2f",
-            on_change=apply_override_control,
+            on_change=_apply_override_control,
             args=(key, ident, "threshold"),
             help="How strong a stroke must be to count as ink. 0 is what the program finds for "
             "this picture. To the left faint strokes count too; to the right only strong ones do, "
@@ -141,7 +141,7 @@ def show_ink_strength_control(ident: str, chosen: PreparationOverrides) -> None:
     )
 
 
-def show_crop_control(ident: str, chosen: PreparationOverrides) -> None:
+def _show_crop_control(ident: str, chosen: PreparationOverrides) -> None:
     """The part that is read, in per cent of the picture; with a mouse it can be dragged over."""
     left, top, right, bottom = (round(100 * side) for side in chosen.crop)
     st.caption("With a mouse, drag over the picture.")
@@ -162,7 +162,7 @@ def show_crop_control(ident: str, chosen: PreparationOverrides) -> None:
     )
 
 
-def apply_override_control(key: str, ident: str, field: str) -> None:
+def _apply_override_control(key: str, ident: str, field: str) -> None:
     """Callback: overrule what the control says; nothing where it was drawn without a choice."""
     if (chosen := widget_state.get_widget_value(key)) is not None:
         overrides.update_overrides(ident, **{field: chosen})

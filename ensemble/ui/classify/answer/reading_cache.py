@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier, Reading
 
 # A working picture takes up to 12 MB, its stages as much again.
-MAX_PICTURES, MAX_READINGS, MAX_ROWS = 4, 24, 1000
-RELEASED_PICTURE_NOTE = "This picture was removed to make room for others; its answer is kept. Add it again to open it."
+MAX_PICTURES, _MAX_READINGS, MAX_ROWS = 4, 24, 1000
+_RELEASED_PICTURE_NOTE = (
+    "This picture was removed to make room for others; its answer is kept. Add it again to open it."
+)
 
 
 @dataclass(frozen=True, eq=False)
-class PreparationResult:
+class _PreparationResult:
     """A picture, prepared, or one sentence why it cannot be."""
 
     picture: Picture | None
@@ -40,7 +42,7 @@ class PreparationResult:
 
 
 @dataclass(frozen=True, eq=False)
-class PictureMarks:
+class _PictureMarks:
     """A picture's marks, or why there are none."""
 
     marks: tuple[Mark, ...]
@@ -49,32 +51,32 @@ class PictureMarks:
 
 def load_prepared_picture(
     classifier: Classifier, source: InputPicture, overrule: PreparationOverrides
-) -> PreparationResult:
+) -> _PreparationResult:
     """The picture opened and prepared; a bad one is a sentence, never an exception."""
     if source.content is None:
-        return PreparationResult(None, None, RELEASED_PICTURE_NOTE)
+        return _PreparationResult(None, None, _RELEASED_PICTURE_NOTE)
     try:
         return _load_prepared_picture(identify_classifier(classifier), source.key, overrule, classifier, source.content)
     except Exception:
         # One picture that the program chokes on must not take the others with it.
         logging.getLogger("ensemble").exception("A picture could not be prepared")
-        return PreparationResult(None, None, BUG_MESSAGE)
+        return _PreparationResult(None, None, BUG_MESSAGE)
 
 
 @st.cache_resource(max_entries=MAX_PICTURES, show_spinner=False)
 def _load_prepared_picture(
     who: str, key: str, overrule: PreparationOverrides, _asked: Classifier, _content: bytes
-) -> PreparationResult:  # The members have a say in it where digits touch.
+) -> _PreparationResult:  # The members have a say in it where digits touch.
     return prepare_input_picture(_asked, _content, overrule)
 
 
-def prepare_input_picture(classifier: Classifier, content: bytes, overrule: PreparationOverrides) -> PreparationResult:
+def prepare_input_picture(classifier: Classifier, content: bytes, overrule: PreparationOverrides) -> _PreparationResult:
     """The picture opened and prepared, without being kept."""
     try:
         picture = classifier.open_picture(content)
-        return PreparationResult(picture, classifier.prepare_picture(picture, overrule.to_choices()))
+        return _PreparationResult(picture, classifier.prepare_picture(picture, overrule.to_choices()))
     except ImageError as error:
-        return PreparationResult(None, None, str(error))
+        return _PreparationResult(None, None, str(error))
 
 
 def read_picture_marks(
@@ -101,7 +103,7 @@ def identify_classifier(classifier: Classifier) -> str:
     return f"{runs_folder()} {classifier.run_id} {classifier.epoch}{rejects}"
 
 
-@st.cache_resource(max_entries=MAX_READINGS, show_spinner=False)
+@st.cache_resource(max_entries=_MAX_READINGS, show_spinner=False)
 def _read_picture_marks(
     who: str, key: str, overrule: PreparationOverrides, refuse: float, _asked: Classifier, _prepared: SegmentedPicture
 ) -> Reading:
@@ -121,14 +123,14 @@ def read_picture_row(
             _asked=classifier,
             _content=source.content,
         )
-    except PictureReleasedError:
-        return ReadingRow("–", "", RELEASED_PICTURE_NOTE)
+    except _PictureReleasedError:
+        return ReadingRow("–", "", _RELEASED_PICTURE_NOTE)
     except Exception:
         logging.getLogger("ensemble").exception("A picture could not be read")
         return ReadingRow("–", "", BUG_MESSAGE)
 
 
-class PictureReleasedError(Exception):
+class _PictureReleasedError(Exception):
     """A picture's file was let go before it was asked about."""
 
 
@@ -161,12 +163,12 @@ def _measure_reading_outputs(reading: Reading) -> OutputMeasures | None:
 @st.cache_resource(max_entries=MAX_ROWS, show_spinner=False)
 def _load_picture_marks(
     who: str, key: str, overrule: PreparationOverrides, _asked: Classifier, _content: bytes | None
-) -> PictureMarks:
+) -> _PictureMarks:
     # What is raised is not kept, so that the picture can be handed in again.
     if _content is None:
-        raise PictureReleasedError
+        raise _PictureReleasedError
     looked = prepare_input_picture(_asked, _content, overrule)
     if looked.prepared is None:
-        return PictureMarks((), looked.problem)
+        return _PictureMarks((), looked.problem)
     # Not its ink as cut from the picture: a thousand of these are kept.
-    return PictureMarks(tuple(replace(mark, cut=mark.image) for mark in looked.prepared.marks))
+    return _PictureMarks(tuple(replace(mark, cut=mark.image) for mark in looked.prepared.marks))

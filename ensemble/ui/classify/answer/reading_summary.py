@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 KEY = "classify_answer"
 # How many marks are shown how large.
-MAX_LARGE_MARKS, MAX_MEDIUM_MARKS = 8, 30
+_MAX_LARGE_MARKS, _MAX_MEDIUM_MARKS = 8, 30
 
 
 def show_reading_summary(
@@ -46,27 +46,27 @@ def show_reading_summary(
         if not alone:
             st.markdown(escaping.escape_markdown(why))
         if len(reading.digits) > 1:
-            show_digit_buttons(classifier, prepared, reading=reading, index=index, ident=ident, size="small")
+            _show_digit_buttons(classifier, prepared, reading=reading, index=index, ident=ident, size="small")
     else:
         many = len(reading.digits)
-        size = "large" if many <= MAX_LARGE_MARKS else "medium" if many <= MAX_MEDIUM_MARKS else "small"
-        show_digit_buttons(classifier, prepared, reading=reading, index=index, ident=ident, size=size)
+        size = "large" if many <= _MAX_LARGE_MARKS else "medium" if many <= _MAX_MEDIUM_MARKS else "small"
+        _show_digit_buttons(classifier, prepared, reading=reading, index=index, ident=ident, size=size)
         st.markdown(
             escaping.escape_markdown(readings_words.describe_reading_certainty(reading, names, classifier.noun)),
-            help=CONFIDENCE_HELP.format(classifier.noun) if many > 1 else None,
+            help=_CONFIDENCE_HELP.format(classifier.noun) if many > 1 else None,
         )
         false_accept_rate.show_false_accept_rate(classifier, refuse)
     for note in prepared.notes:
         st.caption(escaping.escape_markdown(note))
 
 
-CONFIDENCE_HELP = (
+_CONFIDENCE_HELP = (
     "The product of the {0}s' own probabilities: how likely all of them are right at once, as "
     "if their errors had nothing to do with each other. Press a {0} to see more of it."
 )
 
 
-def show_digit_buttons(
+def _show_digit_buttons(
     classifier: Classifier, prepared: SegmentedPicture, reading: Reading, index: int, ident: str, size: str
 ) -> None:
     """The digits as they stand in the picture, each a button."""
@@ -83,7 +83,7 @@ def show_digit_buttons(
             }
         )
     answers = [button["said"] for line in lines.values() for button in line]
-    create_answer_component()(
+    _create_answer_component()(
         data={
             "lines": [line for _, line in sorted(lines.items())],
             "size": f"{size} {theme.get_page_palette().mode}",
@@ -95,7 +95,7 @@ def show_digit_buttons(
 
 
 @functools.cache
-def create_answer_component() -> Any:
+def _create_answer_component() -> Any:
     """The component, registered once."""
     folder = Path(__file__).parents[1] / "js"
     return st.components.v2.component(

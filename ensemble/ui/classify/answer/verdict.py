@@ -19,9 +19,9 @@ from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
-IMAGE_SIDE_PX = 112  # pixels of the screen: four for one of 28
+_IMAGE_SIDE_PX = 112  # pixels of the screen: four for one of 28
 
-OOD_SCORE_HELP = (
+_OOD_SCORE_HELP = (
     "The OOD score (out of distribution): how strange an image is to the members, counted against "
     f"real {{0}}s of the test set that were held out. “{DETAILS['gate']}”, below, says how the "
     "threshold was set, and sets it."
@@ -34,8 +34,8 @@ def show_mark_verdict(mark: ClassifiedMark) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         high, wide = mark.image.shape[:2]
         st.image(
-            thumbnails.encode_enlarged_image(mark.image, IMAGE_SIDE_PX),
-            width=thumbnails.compute_display_size(mark.image.shape, IMAGE_SIDE_PX)[0],
+            thumbnails.encode_enlarged_image(mark.image, _IMAGE_SIDE_PX),
+            width=thumbnails.compute_display_size(mark.image.shape, _IMAGE_SIDE_PX)[0],
             alt=f"{mark.title} as the networks see it, {wide} by {high} pixels",
         )
         with st.container(width=230, gap="xsmall"):
@@ -66,15 +66,15 @@ def show_rejection_evidence(mark: ClassifiedMark) -> None:
         if digit.rejected:
             st.markdown(escaping.escape_markdown(digit.rejection_reason))
             st.caption(escaping.escape_markdown(marks_words.describe_score_signs(digit)))
-        show_ood_score(mark)
+        _show_ood_score(mark)
 
 
-def show_ood_score(mark: ClassifiedMark) -> None:
+def _show_ood_score(mark: ClassifiedMark) -> None:
     """The OOD score, held against real images."""
     digit, names = mark.digit, mark.names
     st.caption(
         marks_words.describe_ood_score(digit, mark.refuse, names, mark.noun),
-        help=f"{OOD_SCORE_HELP.format(mark.noun)} {marks_words.format_threshold_distance(digit)}.",
+        help=f"{_OOD_SCORE_HELP.format(mark.noun)} {marks_words.format_threshold_distance(digit)}.",
     )
 
 
@@ -87,14 +87,14 @@ def render_vote_strip(mark: ClassifiedMark) -> str:
     if mark_predictions.members == 1 or not images_words.can_list_votes(mark_predictions, mark.names):
         return ""
     votes = "".join(
-        render_member_vote(m, mark_predictions.members, text, against=voted != mark.digit.label)
+        _render_member_vote(m, mark_predictions.members, text, against=voted != mark.digit.label)
         for m, (voted, text) in enumerate(images_words.list_vote_texts(mark_predictions, 0, mark.names))
     )
     dim = ";opacity:.65" if mark.digit.rejected else ""
     return f'<div style="display:flex;flex-wrap:wrap;gap:4px{dim}">{votes}</div>'
 
 
-def render_member_vote(m: int, M: int, text: str, *, against: bool) -> str:
+def _render_member_vote(m: int, M: int, text: str, *, against: bool) -> str:
     """One member's vote; whoever votes against the ensemble stands out."""
     weight = "font-weight:700;text-decoration:underline" if against else ""
     color = palette.member_color(m, M)

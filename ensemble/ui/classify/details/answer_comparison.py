@@ -29,9 +29,9 @@ def show_answer_comparison(mark: ClassifiedMark) -> None:
     """Whom to compare with, whether both say the same, and everybody's probabilities."""
     comparable_classifiers = find_comparable_classifiers(mark)
     if not comparable_classifiers:
-        show_no_other_classifier(mark)
+        _show_no_other_classifier(mark)
         return
-    other, epoch = select_other_classifier(mark, comparable_classifiers)
+    other, epoch = _select_other_classifier(mark, comparable_classifiers)
     try:
         with st.spinner("Loading the other members"):
             other_classifier = classifier_loader.wait_for_classifier(other, epoch)
@@ -67,12 +67,12 @@ def find_comparable_classifiers(mark: ClassifiedMark) -> dict[str, tuple[runs.Ru
         if tuple(run.data.class_names) != tuple(mark.names):
             continue
         here = mark.epoch if run.id == mark.run.id else None
-        if epochs := [askable_epoch for askable_epoch in list_askable_epochs(run) if askable_epoch != here]:
+        if epochs := [askable_epoch for askable_epoch in _list_askable_epochs(run) if askable_epoch != here]:
             classifiers[run.id] = run, epochs
     return classifiers
 
 
-def list_askable_epochs(run: runs.Run) -> Sequence[int]:
+def _list_askable_epochs(run: runs.Run) -> Sequence[int]:
     """The epochs that a run can be asked at; none where it has been deleted meanwhile."""
     try:
         return list_member_epochs(run.id)
@@ -80,7 +80,7 @@ def list_askable_epochs(run: runs.Run) -> Sequence[int]:
         return ()
 
 
-def show_no_other_classifier(mark: ClassifiedMark) -> None:
+def _show_no_other_classifier(mark: ClassifiedMark) -> None:
     """There is nobody else to ask: say so, and the next step."""
     st.info(
         f"No other run has members that know the same {pluralize_noun(mark.noun)}, and "
@@ -95,7 +95,7 @@ def show_no_other_classifier(mark: ClassifiedMark) -> None:
     )
 
 
-def select_other_classifier(
+def _select_other_classifier(
     mark: ClassifiedMark, classifiers: dict[str, tuple[runs.Run, list[int]]]
 ) -> tuple[runs.Run, int]:
     """Controls for the other run and its epoch; what they say stands in the address."""
@@ -125,16 +125,16 @@ def select_other_classifier(
                 format_func=names.__getitem__,
                 key=key,
                 width=420,
-                on_change=update_other_classifier_address,
+                on_change=_update_other_classifier_address,
                 args=(key,),
                 help="Runs with the same classes.",
             ),
         )
-        show_other_epoch_slider(epochs, epoch, default)
+        _show_other_epoch_slider(epochs, epoch, default)
     return other, epoch
 
 
-def show_other_epoch_slider(epochs: Sequence[int], epoch: int, usual: int) -> None:
+def _show_other_epoch_slider(epochs: Sequence[int], epoch: int, usual: int) -> None:
     """The other run's epoch, where there is a choice."""
     if len(epochs) > 1:
         address.show_address_widget(
@@ -146,19 +146,19 @@ def show_other_epoch_slider(epochs: Sequence[int], epoch: int, usual: int) -> No
                 epochs,
                 key=key,
                 width=260,
-                on_change=update_other_epoch_address,
+                on_change=_update_other_epoch_address,
                 args=(key, usual),
             ),
         )
 
 
-def update_other_classifier_address(key: str) -> None:
+def _update_other_classifier_address(key: str) -> None:
     """Callback: another run to compare with, at its usual epoch."""
     address.WITH.set_value(widget_state.get_widget_value(key))
     address.WITH_EPOCH.set_value(None)
 
 
-def update_other_epoch_address(key: str, usual: int) -> None:
+def _update_other_epoch_address(key: str, usual: int) -> None:
     """Callback: another epoch of the other run."""
     address.WITH_EPOCH.set_value(widget_state.get_widget_value(key), usual)
 

@@ -13,48 +13,48 @@ from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import escaping, formats
 from ensemble.wording import images as images_words
 
-CORRECTIONS_OFF_HELP = (
+_CORRECTIONS_OFF_HELP = (
     "Nothing you bring is written to disk. Start the app with the environment variable "
     "ENSEMBLE_CORRECTIONS naming a folder, and you can say what a mark was; the pixels that the "
     "networks saw and your label are kept there, and all can be downloaded as a labelled set."
 )
-CORRECTIONS_ON_HELP = (
+_CORRECTIONS_ON_HELP = (
     "Keeps the pixels that the networks saw, your label and the ensemble's answer, and nothing "
     "else of the picture, in the folder that ENSEMBLE_CORRECTIONS names."
 )
-MAX_CLASS_PILLS = 20  # classes that stand beside each other
+_MAX_CLASS_PILLS = 20  # classes that stand beside each other
 
 
 def show_corrections(mark: ClassifiedMark) -> None:
     """The classes to choose from, what is kept of this mark, and all that is kept."""
     folder = corrections.find_corrections_folder()
     if not folder:
-        st.caption("Corrections are not kept.", help=CORRECTIONS_OFF_HELP)
+        st.caption("Corrections are not kept.", help=_CORRECTIONS_OFF_HELP)
         return
-    kept = find_correction_label(mark)
+    kept = _find_correction_label(mark)
     key = f"classify_correction_{zlib.crc32(mark.image.tobytes()):08x}"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        show_correction_control(mark, key, kept)
+        _show_correction_control(mark, key, kept)
         if kept is not None:
             st.button(
                 "Undo",
                 key="classify_correction_undo",
                 icon=":material/undo:",
-                on_click=save_mark_correction,
+                on_click=_save_mark_correction,
                 args=(mark, None),
             )
-        show_corrections_download(str(folder))
+        _show_corrections_download(str(folder))
     if problem := Tab.correction_problem.pop():
         guard.show_error_message(problem)
     elif kept is not None:
-        st.caption(escaping.escape_markdown(describe_correction(mark, kept)))
+        st.caption(escaping.escape_markdown(_describe_correction(mark, kept)))
 
 
-def show_correction_control(mark: ClassifiedMark, key: str, kept: int | None) -> None:
+def _show_correction_control(mark: ClassifiedMark, key: str, kept: int | None) -> None:
     """The classes: beside each other, or of many a list that can be searched."""
     each = range(len(mark.names))
-    more: dict[str, Any] = {"on_change": save_chosen_correction, "args": (mark, key), "help": CORRECTIONS_ON_HELP}
-    if len(each) <= MAX_CLASS_PILLS:
+    more: dict[str, Any] = {"on_change": _save_chosen_correction, "args": (mark, key), "help": _CORRECTIONS_ON_HELP}
+    if len(each) <= _MAX_CLASS_PILLS:
         address.show_address_widget(
             key,
             kept,
@@ -86,7 +86,7 @@ def show_correction_control(mark: ClassifiedMark, key: str, kept: int | None) ->
         )
 
 
-def find_correction_label(mark: ClassifiedMark) -> int | None:
+def _find_correction_label(mark: ClassifiedMark) -> int | None:
     """What this mark is kept as; None where it is not."""
     for label in range(len(mark.names)):
         if corrections.is_correction_intact(corrections.correction_path(mark.image, label)):
@@ -94,7 +94,7 @@ def find_correction_label(mark: ClassifiedMark) -> int | None:
     return None
 
 
-def describe_correction(mark: ClassifiedMark, label: int) -> str:
+def _describe_correction(mark: ClassifiedMark, label: int) -> str:
     """That it is kept, and whether the ensemble was right about it."""
     right = label == mark.digit.label
     about = "rejected it" if mark.digit.rejected else f"said {mark.names[mark.digit.label]}"
@@ -104,12 +104,12 @@ def describe_correction(mark: ClassifiedMark, label: int) -> str:
     return f"Kept as {what}; the ensemble {about}."
 
 
-def save_chosen_correction(mark: ClassifiedMark, key: str) -> None:
+def _save_chosen_correction(mark: ClassifiedMark, key: str) -> None:
     """Callback: a class was chosen, or chosen again to take it back."""
-    save_mark_correction(mark, widget_state.get_widget_value(key))
+    _save_mark_correction(mark, widget_state.get_widget_value(key))
 
 
-def save_mark_correction(mark: ClassifiedMark, label: int | None) -> None:
+def _save_mark_correction(mark: ClassifiedMark, label: int | None) -> None:
     """Keep the mark as `label` and as nothing else; None forgets it."""
     answer = "?" if mark.digit.rejected else mark.names[mark.digit.label]
     try:
@@ -121,12 +121,12 @@ def save_mark_correction(mark: ClassifiedMark, label: int | None) -> None:
                 corrections.delete_correction(mark.image, other)
     except EnsembleError as error:
         tab.correction_problem = str(error)
-    count_folder_corrections.clear()
+    _count_folder_corrections.clear()
 
 
-def show_corrections_download(folder: str) -> None:
+def _show_corrections_download(folder: str) -> None:
     """How many corrections are kept, as a labelled set."""
-    total = count_folder_corrections(folder)
+    total = _count_folder_corrections(folder)
     if total:
         st.download_button(
             f"{formats.format_count(total, 'correction')} (ZIP)",
@@ -142,6 +142,6 @@ def show_corrections_download(folder: str) -> None:
 
 # Every file is read to count it: seldom, and after a change of one's own.
 @st.cache_data(max_entries=2, ttl=60, show_spinner=False)
-def count_folder_corrections(folder: str) -> int:
+def _count_folder_corrections(folder: str) -> int:
     """How many corrections are kept in the folder; at most a minute old."""
     return corrections.count_corrections()

@@ -17,31 +17,31 @@ def show_selected_detail(mark: ClassifiedMark) -> None:
     key = address.select_address_option(
         address.DETAIL, "Details", DETAILS, next(iter(DETAILS)), label_visibility="collapsed"
     )
-    DETAIL_FUNCTIONS[key](mark)
+    _DETAIL_FUNCTIONS[key](mark)
 
 
-def show_neighbors_detail(mark: ClassifiedMark) -> None:
+def _show_neighbors_detail(mark: ClassifiedMark) -> None:
     """The nearest test images."""
     from ensemble.ui.classify.details import nearest_images
 
     nearest_images.show_nearest_images(mark)
 
 
-def show_saliency_detail(mark: ClassifiedMark) -> None:
+def _show_saliency_detail(mark: ClassifiedMark) -> None:
     """Where the picture would have to change for another answer."""
     from ensemble.ui.classify.details import saliency
 
     saliency.show_saliency_maps(mark)
 
 
-def show_comparison_detail(mark: ClassifiedMark) -> None:
+def _show_comparison_detail(mark: ClassifiedMark) -> None:
     """What another run or epoch says."""
     from ensemble.ui.classify.details import answer_comparison
 
     answer_comparison.show_answer_comparison(mark)
 
 
-def show_rejection_detail(mark: ClassifiedMark) -> None:
+def _show_rejection_detail(mark: ClassifiedMark) -> None:
     """Whether it is a digit at all."""
     from ensemble.ui.classify.details import rejection
 
@@ -49,9 +49,9 @@ def show_rejection_detail(mark: ClassifiedMark) -> None:
 
 
 # The address says "gate", as links of earlier versions do.
-DETAIL_FUNCTIONS = {
-    "neighbours": show_neighbors_detail,
-    "saliency": show_saliency_detail,
-    "compare": show_comparison_detail,
-    "gate": show_rejection_detail,
+_DETAIL_FUNCTIONS = {
+    "neighbours": _show_neighbors_detail,
+    "saliency": _show_saliency_detail,
+    "compare": _show_comparison_detail,
+    "gate": _show_rejection_detail,
 }

@@ -22,8 +22,8 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts import ensemble_gain as inspect_words
 
-NEIGHBOR_COUNT = 12
-DISTANCE_HELP = (
+_NEIGHBOR_COUNT = 12
+_DISTANCE_HELP = (
     "Near means alike in the members' features, the output of their last layer but one; the "
     "distances are averaged over the members."
 )
@@ -33,7 +33,9 @@ def show_nearest_images(mark: ClassifiedMark) -> None:
     """What the nearest test digits are, and they themselves; each opens at a press."""
     nearest_images = find_nearest_images(mark)
     noun = mark.noun
-    st.markdown(escaping.escape_markdown(describe_nearest_images(nearest_images, mark.names, noun)), help=DISTANCE_HELP)
+    st.markdown(
+        escaping.escape_markdown(describe_nearest_images(nearest_images, mark.names, noun)), help=_DISTANCE_HELP
+    )
     image_grid.register_image_grid()(
         data={
             "strip": thumbnails.encode_image_strip(nearest_images.images),
@@ -47,7 +49,7 @@ def show_nearest_images(mark: ClassifiedMark) -> None:
             ],
         },
         key="classify_neighbours",
-        on_opened_change=open_pressed_neighbor,
+        on_opened_change=_open_pressed_neighbor,
         on_columns_change=lambda: None,
     )
     st.download_button(
@@ -60,7 +62,7 @@ def show_nearest_images(mark: ClassifiedMark) -> None:
         on_click="ignore",
         help="Number in the test set, label, distance and each member's vote.",
     )
-    show_neighbor_detail(mark, nearest_images.numbers, noun)
+    _show_neighbor_detail(mark, nearest_images.numbers, noun)
 
 
 def find_nearest_images(mark: ClassifiedMark) -> NearestNeighbors:
@@ -75,11 +77,11 @@ def _find_nearest_images(
     run_id: str, epoch: int, image: bytes, shape: tuple[int, ...], _classifier: Any
 ) -> NearestNeighbors:
     pixels = np.frombuffer(image, np.uint8).reshape(shape)
-    nearest_neighbors: NearestNeighbors = _classifier.find_nearest_neighbors(pixels, NEIGHBOR_COUNT)
+    nearest_neighbors: NearestNeighbors = _classifier.find_nearest_neighbors(pixels, _NEIGHBOR_COUNT)
     return nearest_neighbors
 
 
-def compute_confusion_mask(neighbors: NearestNeighbors) -> np.ndarray:
+def _compute_confusion_mask(neighbors: NearestNeighbors) -> np.ndarray:
     """(K,), where not all members say what it is."""
     return np.asarray((neighbors.votes != neighbors.labels).any(axis=0))
 
@@ -88,18 +90,18 @@ def describe_nearest_images(neighbors: NearestNeighbors, names: Sequence[str], n
     """What the nearest are, the most first, and how many of them members get wrong."""
     counts = np.bincount(neighbors.labels, minlength=len(names))
     order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
-    K, wrong = len(neighbors.labels), int(compute_confusion_mask(neighbors).sum())
+    K, wrong = len(neighbors.labels), int(_compute_confusion_mask(neighbors).sum())
     if len(order) == 1:
         sentence = f"All {K} test {pluralize_noun(noun)} nearest to it are {names[order[0]]}"
     else:
-        each = [f"{names[c]} {format_occurrences(int(counts[c]))}" for c in order]
+        each = [f"{names[c]} {_format_occurrences(int(counts[c]))}" for c in order]
         sentence = f"The {K} test {pluralize_noun(noun)} nearest to it are {', '.join(each[:-1])} and {each[-1]}"
     if len(neighbors.votes) == 1:
         return f"{sentence}; the one member gets {f'{wrong} of them wrong' if wrong else 'all right'}."
     return f"{sentence}; members confuse {f'{wrong} of them' if wrong else 'none of them'}."
 
 
-def format_occurrences(count: int) -> str:
+def _format_occurrences(count: int) -> str:
     """How often, in words: beside a digit a figure would be taken for one."""
     return {1: "once", 2: "twice"}.get(count, f"{inspect_words.spell_number(count)} times")
 
@@ -112,19 +114,19 @@ def build_neighbor_tile(neighbors: NearestNeighbors, place: int, names: Sequence
     votes = images_words.format_votes(predictions, place, names)
     return image_grid.build_image_tile(predictions, place, names, noun) | {
         "number": number,
-        "sure": "confused" if compute_confusion_mask(neighbors)[place] else "",
+        "sure": "confused" if _compute_confusion_mask(neighbors)[place] else "",
         "alt": f"Test {noun} {number}, which is {names[neighbors.labels[place]]}; votes: {votes}",
     }
 
 
-def open_pressed_neighbor() -> None:
+def _open_pressed_neighbor() -> None:
     """Callback: the address names the test digit that was pressed."""
     number = widget_state.get_widget_value("classify_neighbours").get("opened")
     if number is not None:
         predictions_view.update_predictions_view(digit=int(number))
 
 
-def show_neighbor_detail(mark: ClassifiedMark, numbers: Ints, noun: str) -> None:
+def _show_neighbor_detail(mark: ClassifiedMark, numbers: Ints, noun: str) -> None:
     """The test digit that the address names, open over the page."""
     number = predictions_view.read_predictions_view().digit
     if number is None or number not in numbers:

@@ -20,9 +20,9 @@ from ensemble.wording.formats import pluralize_noun
 if TYPE_CHECKING:  # it draws in JAX
     from ensemble.recognition.rejection_threshold import RejectionThreshold
 
-RATE_CHOICES = (1, 2, 3, 5, 10)  # per cent
+_RATE_CHOICES = (1, 2, 3, 5, 10)  # per cent
 
-OOD_SCORE_HELP = (
+_OOD_SCORE_HELP = (
     "The OOD score (out of distribution) says how strange an image is to the members: how rare it "
     "is among held-out real ones. The rejection threshold is the score that this share of them "
     "exceeds. Each dot is an image: blue where it is treated rightly, orange where a real one is "
@@ -33,7 +33,7 @@ OOD_SCORE_HELP = (
 def show_rejection_threshold(mark: ClassifiedMark) -> None:
     """The control, what it comes to, the scores behind it, and a row for each kind of image."""
     noun = mark.noun
-    show_rejection_rate_control(mark, noun)
+    _show_rejection_rate_control(mark, noun)
     if not mark.classifier.is_calibrated:
         st.caption("The rejection threshold is shown here once it is set: see above.")
         return
@@ -54,7 +54,7 @@ def show_rejection_threshold(mark: ClassifiedMark) -> None:
         alt=describe_ood_scores_chart(threshold, dataset_title),
         table=lambda: tabulate_ood_scores(threshold, dataset_title, mark.digit.score),
         sees=describe_rejection_threshold(threshold, noun),
-        help=OOD_SCORE_HELP,
+        help=_OOD_SCORE_HELP,
     )
     st.dataframe(
         tabulate_rejection_rates(threshold, dataset_title, noun),
@@ -65,11 +65,11 @@ def show_rejection_threshold(mark: ClassifiedMark) -> None:
     st.caption(marks_words.describe_threshold_basis(threshold, dataset_title))
 
 
-def show_rejection_rate_control(mark: ClassifiedMark, noun: str) -> None:
+def _show_rejection_rate_control(mark: ClassifiedMark, noun: str) -> None:
     """How many real digits may be rejected; what it says stands in the address."""
     now = round(100 * mark.refuse)
     options = {
-        str(percent): formats.format_percent(percent / 100, figures=2) for percent in sorted({*RATE_CHOICES, now})
+        str(percent): formats.format_percent(percent / 100, figures=2) for percent in sorted({*_RATE_CHOICES, now})
     }
     address.select_address_option(
         address.REFUSE,

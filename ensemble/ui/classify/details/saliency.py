@@ -19,10 +19,10 @@ from ensemble.wording.formats import pluralize_noun
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit
 
-MAX_NAMED_MEMBERS = 8  # members that are listed by their numbers
+_MAX_NAMED_MEMBERS = 8  # members that are listed by their numbers
 MAX_MEMBER_MAPS = 12  # members whose maps are drawn one by one: those whose minds change first
 
-OCCLUSION_HELP = (
+_OCCLUSION_HELP = (
     "A patch of ground is laid over each place in turn (occlusion: Zeiler and Fergus 2014). Blue: "
     "covering this place lowers the probability of what the member says; orange: it raises it. "
     "The colours mean the same in every map. White frame: the smallest patch that changes a mind."
@@ -36,9 +36,9 @@ def show_saliency_maps(mark: ClassifiedMark) -> None:
     pictures = painting.draw_saliency_maps(mark.image, mark_occlusion, members)
     captions = [
         *(["all, averaged"] if mark.members > 1 else []),
-        *(format_map_caption(mark_occlusion, m, mark) for m in members),
+        *(_format_map_caption(mark_occlusion, m, mark) for m in members),
     ]
-    st.markdown(describe_prediction_flips(mark_occlusion), help=OCCLUSION_HELP)
+    st.markdown(describe_prediction_flips(mark_occlusion), help=_OCCLUSION_HELP)
     with st.container(horizontal=True, gap="small"):
         for picture, text in zip(pictures, captions, strict=True):
             st.image(
@@ -55,7 +55,7 @@ def show_saliency_maps(mark: ClassifiedMark) -> None:
             for flip_sentence in list_flip_sentences(mark_occlusion, mark.digit, mark.names)
         )
     )
-    show_saliency_downloads(mark, mark_occlusion, pictures, captions)
+    _show_saliency_downloads(mark, mark_occlusion, pictures, captions)
 
 
 def compute_mark_occlusion(mark: ClassifiedMark) -> Occlusion:
@@ -73,7 +73,7 @@ def _compute_mark_occlusion(
     return occlusion
 
 
-def compute_flip_patch_side(occlusion: Occlusion, m: int) -> float:
+def _compute_flip_patch_side(occlusion: Occlusion, m: int) -> float:
     """How large the patch is that changes a member's mind, in pixels; infinite where none does."""
     box = painting.find_flip_box(occlusion, m)
     return math.inf if box is None else max(box[2] - box[0], box[3] - box[1])
@@ -84,10 +84,10 @@ def select_mapped_members(occlusion: Occlusion) -> list[int]:
     M = len(occlusion.member_changes)
     if M <= MAX_MEMBER_MAPS:
         return list(range(M))
-    return sorted(sorted(range(M), key=lambda m: compute_flip_patch_side(occlusion, m))[:MAX_MEMBER_MAPS])
+    return sorted(sorted(range(M), key=lambda m: _compute_flip_patch_side(occlusion, m))[:MAX_MEMBER_MAPS])
 
 
-def format_map_caption(occlusion: Occlusion, m: int, mark: ClassifiedMark) -> str:
+def _format_map_caption(occlusion: Occlusion, m: int, mark: ClassifiedMark) -> str:
     """What stands under a member's map: "member 3: 9 → 4"."""
     who = f"member {m + 1}: " if mark.members > 1 else ""
     class_name, flip = (mark.names[int(mark.digit.votes[m])], occlusion.flips[m])
@@ -98,15 +98,15 @@ def describe_prediction_flips(occlusion: Occlusion) -> str:
     """How many members would change their minds, and under what."""
     M, sides = (
         len(occlusion.member_changes),
-        [compute_flip_patch_side(occlusion, m) for m in range(len(occlusion.member_changes))],
+        [_compute_flip_patch_side(occlusion, m) for m in range(len(occlusion.member_changes))],
     )
     few = sorted(side for side in sides if side < math.inf)
     if not few:
-        return f"**{describe_stable_predictions(occlusion.largest_patch_side, M)}**"
+        return f"**{_describe_stable_predictions(occlusion.largest_patch_side, M)}**"
     patch = (
-        format_patch_size(few[0])
+        _format_patch_size(few[0])
         if few[0] == few[-1]
-        else f"{format_patch_size(few[0])} to {format_patch_size(few[-1])}"
+        else f"{_format_patch_size(few[0])} to {_format_patch_size(few[-1])}"
     )
     if M == 1:
         return f"**Covering {patch} pixels changes its mind.**"
@@ -115,10 +115,10 @@ def describe_prediction_flips(occlusion: Occlusion) -> str:
     return f"**{who} members would change {whose} under a patch of {patch} pixels.**"
 
 
-def describe_stable_predictions(largest: int, M: int) -> str:
+def _describe_stable_predictions(largest: int, M: int) -> str:
     """That nothing changes a mind."""
     whose = "its mind" if M == 1 else "any member's mind"
-    return f"No patch up to {format_patch_size(largest)} pixels changes {whose}."
+    return f"No patch up to {_format_patch_size(largest)} pixels changes {whose}."
 
 
 def list_flip_sentences(occlusion: Occlusion, digit: "Digit", names: Sequence[str]) -> list[str]:
@@ -130,42 +130,42 @@ def list_flip_sentences(occlusion: Occlusion, digit: "Digit", names: Sequence[st
         return []
     alike: dict[str, list[int]] = {}
     for m in range(len(occlusion.flips)):
-        alike.setdefault(describe_member_flip(occlusion, m, digit, names), []).append(m)
-    return [f"{format_member_group(members, len(occlusion.flips))} {sentence}" for sentence, members in alike.items()]
+        alike.setdefault(_describe_member_flip(occlusion, m, digit, names), []).append(m)
+    return [f"{_format_member_group(members, len(occlusion.flips))} {sentence}" for sentence, members in alike.items()]
 
 
-def describe_member_flip(occlusion: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
+def _describe_member_flip(occlusion: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
     """What would change a member's mind, without saying who it is."""
     flip, class_name = occlusion.flips[m], names[int(digit.votes[m])]
     if flip is None:
         return (
             f"would say {class_name} still: no patch up to "
-            f"{format_patch_size(occlusion.largest_patch_side)} changes that."
+            f"{_format_patch_size(occlusion.largest_patch_side)} changes that."
         )
     return (
         f"would say {names[flip.label]} if the place marked were covered "
-        f"({format_patch_size(compute_flip_patch_side(occlusion, m))} pixels)."
+        f"({_format_patch_size(_compute_flip_patch_side(occlusion, m))} pixels)."
     )
 
 
-def format_member_group(members: Sequence[int], M: int) -> str:
+def _format_member_group(members: Sequence[int], M: int) -> str:
     """Some of M members by their numbers; many are counted."""
     if M == 1:
         return "It"
     if len(members) == 1:
         return f"Member {members[0] + 1}"
-    if len(members) > MAX_NAMED_MEMBERS:
+    if len(members) > _MAX_NAMED_MEMBERS:
         return f"{len(members)} members"
     numbers = [str(m + 1) for m in members]
     return f"Members {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
-def format_patch_size(side: float) -> str:
+def _format_patch_size(side: float) -> str:
     """A patch by its side: "5×5"."""
     return f"{side}×{side}"
 
 
-def show_saliency_downloads(mark: ClassifiedMark, occlusion: Occlusion, pictures: Any, captions: list[str]) -> None:
+def _show_saliency_downloads(mark: ClassifiedMark, occlusion: Occlusion, pictures: Any, captions: list[str]) -> None:
     """The maps as a picture, and their figures as a table."""
     title = f"What covering a place does · {marks_words.format_mark_class(mark.digit, mark.names)}"
     with st.container(horizontal=True, gap="small"):

@@ -12,17 +12,17 @@ from ensemble.figures import palette, thumbnails
 from ensemble.recognition.occlusion import Occlusion
 
 Pixels = NDArray[np.uint8]
-Box = tuple[int, int, int, int]
+_Box = tuple[int, int, int, int]
 
-MAP_SIDE_PX = 112  # pixels of the screen that a map has: four for one of 28
-MIN_COLOR_SCALE = 0.02  # a fall of the probability that is not worth full colour
-MARK_BRIGHTNESS = 0.55  # how bright the mark itself stays under the colours
-GAP_PX, LINE_HEIGHT_PX = 12, 18  # pixels of the sheet to keep
+_MAP_SIDE_PX = 112  # pixels of the screen that a map has: four for one of 28
+_MIN_COLOR_SCALE = 0.02  # a fall of the probability that is not worth full colour
+_MARK_BRIGHTNESS = 0.55  # how bright the mark itself stays under the colours
+_GAP_PX, _LINE_HEIGHT_PX = 12, 18  # pixels of the sheet to keep
 
 
 def compute_saliency_scale(occlusion: Occlusion) -> float:
     """The change that is painted in full colour: the same for all maps of a mark."""
-    return max(MIN_COLOR_SCALE, float(np.abs(occlusion.member_changes).max()))
+    return max(_MIN_COLOR_SCALE, float(np.abs(occlusion.member_changes).max()))
 
 
 def paint_saliency_map(image: Pixels, change: Floats, full: float) -> Pixels:
@@ -39,14 +39,14 @@ def paint_saliency_map(image: Pixels, change: Floats, full: float) -> Pixels:
     share = np.clip(np.asarray(change) / full, -1, 1)[..., None]
     blue, orange = (np.array(palette.parse_hex_color(color)) for color in (palette.RIGHT_COLOR, palette.WRONG_COLOR))
     grey = image.mean(axis=-1, keepdims=True)
-    below = np.repeat(grey * MARK_BRIGHTNESS, 3, axis=-1)
+    below = np.repeat(grey * _MARK_BRIGHTNESS, 3, axis=-1)
     above = np.where(share > 0, blue, orange)
     return np.rint(below + (above - below) * np.abs(share)).astype(np.uint8)
 
 
-def enlarge_saliency_map(pixels: Pixels, box: Box | None) -> Image.Image:
+def _enlarge_saliency_map(pixels: Pixels, box: _Box | None) -> Image.Image:
     """A map as it stands on the screen, with a frame around the patch that changes a mind."""
-    wide, high = thumbnails.compute_display_size(pixels.shape, MAP_SIDE_PX)
+    wide, high = thumbnails.compute_display_size(pixels.shape, _MAP_SIDE_PX)
     enlarging = wide >= pixels.shape[1]
     how = Image.Resampling.NEAREST if enlarging else Image.Resampling.BOX
     big = Image.fromarray(pixels).resize((wide, high), how)
@@ -64,15 +64,15 @@ def draw_saliency_maps(image: Pixels, occlusion: Occlusion, members: Sequence[in
     full = compute_saliency_scale(occlusion)
     several = len(occlusion.member_changes) > 1
     averaged = (
-        [enlarge_saliency_map(paint_saliency_map(image, occlusion.ensemble_change, full), None)] if several else []
+        [_enlarge_saliency_map(paint_saliency_map(image, occlusion.ensemble_change, full), None)] if several else []
     )
     return averaged + [
-        enlarge_saliency_map(paint_saliency_map(image, occlusion.member_changes[m], full), find_flip_box(occlusion, m))
+        _enlarge_saliency_map(paint_saliency_map(image, occlusion.member_changes[m], full), find_flip_box(occlusion, m))
         for m in members
     ]
 
 
-def find_flip_box(occlusion: Occlusion, m: int) -> Box | None:
+def find_flip_box(occlusion: Occlusion, m: int) -> _Box | None:
     """The smallest patch whose covering changes a member's mind: left, top, right, bottom."""
     flip = occlusion.flips[m]
     return None if flip is None else flip.box
@@ -81,13 +81,13 @@ def find_flip_box(occlusion: Occlusion, m: int) -> Box | None:
 def compose_saliency_sheet(pictures: Sequence[Image.Image], captions: Sequence[str], title: str) -> bytes:
     """The maps side by side with their captions as one PNG, white as paper is in either theme."""
     font = ImageFont.load_default(size=12)
-    wide = max([pictures[0].width, *(int(font.getlength(text)) for text in captions)]) + GAP_PX
-    width = max(wide * len(pictures) + GAP_PX, int(font.getlength(title)) + 2 * GAP_PX)
-    page = Image.new("RGB", (width, pictures[0].height + 2 * LINE_HEIGHT_PX + 2 * GAP_PX), thumbnails.PAPER)
+    wide = max([pictures[0].width, *(int(font.getlength(text)) for text in captions)]) + _GAP_PX
+    width = max(wide * len(pictures) + _GAP_PX, int(font.getlength(title)) + 2 * _GAP_PX)
+    page = Image.new("RGB", (width, pictures[0].height + 2 * _LINE_HEIGHT_PX + 2 * _GAP_PX), thumbnails.PAPER)
     draw = ImageDraw.Draw(page)
-    draw.text((GAP_PX, GAP_PX // 2), title, thumbnails.INK, font)
+    draw.text((_GAP_PX, _GAP_PX // 2), title, thumbnails.INK, font)
     for place, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
-        corner = GAP_PX + place * wide, GAP_PX + LINE_HEIGHT_PX
+        corner = _GAP_PX + place * wide, _GAP_PX + _LINE_HEIGHT_PX
         page.paste(picture, corner)
         draw.text((corner[0], corner[1] + picture.height + 4), caption, thumbnails.INK, font)
     return thumbnails.encode_picture_png(page)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier, Reading
 
 KEY = "classify_picture"
-MAX_SENT_SIDE_PX, MAX_HEIGHT_PX = 1100, 440  # pixels sent, and pixels of the screen
-MIN_SIDE_PX = 280
+_MAX_SENT_SIDE_PX, MAX_HEIGHT_PX = 1100, 440  # pixels sent, and pixels of the screen
+_MIN_SIDE_PX = 280
 SCRIPTS = ("boxes.js", "picture.js")
 STYLES = ("boxes.css", "picture.css")
 HTML = """
@@ -54,22 +54,22 @@ def show_annotated_picture(
       ident: the picture's id.
     """
     wide, high = picture.size
-    create_picture_component()(
+    _create_picture_component()(
         data={
             "src": encode_picture_uri(key, picture),
             "size": [wide, high],
-            "width": round(max(wide / high * MAX_HEIGHT_PX, MIN_SIDE_PX if wide >= high else 0)),
+            "width": round(max(wide / high * MAX_HEIGHT_PX, _MIN_SIDE_PX if wide >= high else 0)),
             "alt": f"Your picture, with {len(boxes)} marks found on it",
             "boxes": list(boxes),
             "crop": None if overrule.crop == WHOLE_PICTURE else list(overrule.crop),
         },
         key=KEY,
         on_opened_change=lambda: open_mark.open_pressed_mark(KEY, ident),
-        on_part_change=lambda: apply_dragged_crop(ident),
+        on_part_change=lambda: _apply_dragged_crop(ident),
     )
 
 
-def apply_dragged_crop(ident: str) -> None:
+def _apply_dragged_crop(ident: str) -> None:
     """Callback: read only the part that was dragged over."""
     sides = widget_state.get_widget_value(KEY).get("part")
     if isinstance(sides, list) and len(sides) == 4:
@@ -109,9 +109,9 @@ def _encode_picture_uri(key: str, _picture: Picture) -> str:
     image = Image.fromarray(_picture.pixels)
     small = max(image.size) <= 64
     if small:  # an image as networks see it: each of its pixels a square
-        times = -(-MIN_SIDE_PX // max(image.size))
+        times = -(-_MIN_SIDE_PX // max(image.size))
         image = image.resize((image.width * times, image.height * times), Image.Resampling.NEAREST)
-    image.thumbnail((MAX_SENT_SIDE_PX, MAX_SENT_SIDE_PX))
+    image.thumbnail((_MAX_SENT_SIDE_PX, _MAX_SENT_SIDE_PX))
     buffer = io.BytesIO()
     image.save(buffer, "PNG") if small else image.save(buffer, "JPEG", quality=85)
     kind = "png" if small else "jpeg"
@@ -119,7 +119,7 @@ def _encode_picture_uri(key: str, _picture: Picture) -> str:
 
 
 @functools.cache
-def create_picture_component() -> Any:
+def _create_picture_component() -> Any:
     """The component, registered once."""
     folder = Path(__file__).parents[1] / "js"
     return st.components.v2.component(

@@ -25,11 +25,11 @@ from ensemble.wording import escaping, formats
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier
 
-MAX_OPEN_CLASSIFIERS = 3
+_MAX_OPEN_CLASSIFIERS = 3
 OPENING_PATIENCE_S = 0.25  # seconds that a page waits before it says that it does
 POLL_INTERVAL_S = 0.4
-CALIBRATION_POLL_INTERVAL_S = 1.0
-RELEASED_MESSAGE = "Other members were opened since. Open the page again to go on."
+_CALIBRATION_POLL_INTERVAL_S = 1.0
+_RELEASED_MESSAGE = "Other members were opened since. Open the page again to go on."
 LOG = logging.getLogger("ensemble")
 _IMPORTED = threading.Event()  # what opens members, JAX first of all
 
@@ -47,7 +47,7 @@ def list_classifier_epochs(run: runs.Run) -> Sequence[int]:
 
 
 @dataclass(eq=False)
-class ClassifierOpening:
+class _ClassifierOpening:
     """A run's members being opened, and what they reject being set after that.
 
     Attributes:
@@ -71,7 +71,7 @@ class ClassifierOpening:
           OpeningReleasedError: nobody waits for it any more.
         """
         if self.released:
-            raise OpeningReleasedError
+            raise _OpeningReleasedError
         self.share, self.message = share, message
 
     def release(self) -> None:
@@ -79,7 +79,7 @@ class ClassifierOpening:
         self.released = True
 
 
-class OpeningReleasedError(Exception):
+class _OpeningReleasedError(Exception):
     """Nobody is shown the members any more for which something was waited for."""
 
 
@@ -112,12 +112,12 @@ def poll_classifier(run: runs.Run, epoch: int, patience: float) -> Classifier | 
     return opening.opened.result() if opening.opened.done() else None
 
 
-def find_calibration(run: runs.Run, epoch: int) -> ClassifierOpening:
+def _find_calibration(run: runs.Run, epoch: int) -> _ClassifierOpening:
     """How far the setting of what a classifier rejects is, that is open."""
     return _open_classifier(str(runs_folder()), run.id, epoch)
 
 
-def _start_opening(run: runs.Run, epoch: int) -> ClassifierOpening:
+def _start_opening(run: runs.Run, epoch: int) -> _ClassifierOpening:
     """The opening; once more where one has failed: what was missing may be there by now."""
     key = str(runs_folder()), run.id, epoch
     opening = _open_classifier(*key)
@@ -126,16 +126,16 @@ def _start_opening(run: runs.Run, epoch: int) -> ClassifierOpening:
     return opening
 
 
-@st.cache_resource(max_entries=MAX_OPEN_CLASSIFIERS, show_spinner=False, on_release=ClassifierOpening.release)
-def _open_classifier(folder: str, run_id: str, epoch: int) -> ClassifierOpening:
-    opening = ClassifierOpening(Future(), Future())
+@st.cache_resource(max_entries=_MAX_OPEN_CLASSIFIERS, show_spinner=False, on_release=_ClassifierOpening.release)
+def _open_classifier(folder: str, run_id: str, epoch: int) -> _ClassifierOpening:
+    opening = _ClassifierOpening(Future(), Future())
     threading.Thread(
         target=_open_classifier_in_thread, args=(opening, run_id, epoch), name="members", daemon=True
     ).start()
     return opening
 
 
-def _open_classifier_in_thread(opening: ClassifierOpening, run_id: str, epoch: int) -> None:
+def _open_classifier_in_thread(opening: _ClassifierOpening, run_id: str, epoch: int) -> None:
     """Open the members, have what the first answer needs compiled, then what they reject set."""
     try:
         from ensemble.recognition.classifier import open_classifier
@@ -156,7 +156,7 @@ def _open_classifier_in_thread(opening: ClassifierOpening, run_id: str, epoch: i
     opening.calibrated.set_result(problem)
 
 
-def _calibrate_classifier(opening: ClassifierOpening, classifier: Classifier) -> str:
+def _calibrate_classifier(opening: _ClassifierOpening, classifier: Classifier) -> str:
     """Have a process of its own compute what the classifier rejects; why that failed, else ""."""
     try:
         try:
@@ -168,8 +168,8 @@ def _calibrate_classifier(opening: ClassifierOpening, classifier: Classifier) ->
             LOG.exception("What is rejected is set in the server")
         classifier.calibrate()  # Also what was too large to be kept.
         return ""
-    except OpeningReleasedError:
-        return RELEASED_MESSAGE
+    except _OpeningReleasedError:
+        return _RELEASED_MESSAGE
     except EnsembleError as error:
         return str(error)
     except Exception:
@@ -186,13 +186,13 @@ def show_opening_progress(run: runs.Run, epoch: int, handed_in: bool, in_browser
       handed_in: whether there is a picture that waits for them.
       in_browser: whether they answer in the browser meanwhile.
     """
-    st.fragment(refresh_opening_progress, run_every=POLL_INTERVAL_S)(run, epoch, handed_in, in_browser)
+    st.fragment(_refresh_opening_progress, run_every=POLL_INTERVAL_S)(run, epoch, handed_in, in_browser)
 
 
-def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool, in_browser: bool) -> None:
+def _refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool, in_browser: bool) -> None:
     """The body of `show_opening_progress`."""
     with guard_page():
-        if find_calibration(run, epoch).opened.done():
+        if _find_calibration(run, epoch).opened.done():
             st.rerun()  # The page shows what came of it, also where they cannot be opened.
         if in_browser and not handed_in:
             st.caption(
@@ -207,7 +207,7 @@ def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool, in_brow
 
 def show_calibration_progress(run: runs.Run, epoch: int) -> None:
     """Says that nothing is rejected yet, how far that is or why it fails; draws the page anew."""
-    opening = find_calibration(run, epoch)
+    opening = _find_calibration(run, epoch)
     if opening.calibrated.done():
         if problem := opening.calibrated.result():
             st.warning(
@@ -216,13 +216,13 @@ def show_calibration_progress(run: runs.Run, epoch: int) -> None:
                 icon=":material/warning:",
             )
         return
-    st.fragment(refresh_calibration_progress, run_every=CALIBRATION_POLL_INTERVAL_S)(run, epoch)
+    st.fragment(_refresh_calibration_progress, run_every=_CALIBRATION_POLL_INTERVAL_S)(run, epoch)
 
 
-def refresh_calibration_progress(run: runs.Run, epoch: int) -> None:
+def _refresh_calibration_progress(run: runs.Run, epoch: int) -> None:
     """The body of `show_calibration_progress` while it is being set."""
     with guard_page():
-        opening = find_calibration(run, epoch)
+        opening = _find_calibration(run, epoch)
         if opening.calibrated.done():
             st.rerun()
         st.caption(

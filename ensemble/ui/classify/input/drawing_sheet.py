@@ -20,10 +20,10 @@ from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.tab import tab
 
 KEY = "classify_sheet"
-DEFAULT_PEN_PX = 18  # pixels: on a digit 200 high about what MNIST's pens are
-MAX_STROKES, MAX_STROKE_NUMBERS = (400, 6_000)  # on a sheet, and in one of them: a browser may send anything
-SIDE_LIMITS_PX = (60, 1600)
-SUPERSAMPLING = 2  # drawn so many times larger, then made smaller: soft edges
+_DEFAULT_PEN_PX = 18  # pixels: on a digit 200 high about what MNIST's pens are
+_MAX_STROKES, _MAX_STROKE_NUMBERS = (400, 6_000)  # on a sheet, and in one of them: a browser may send anything
+_SIDE_LIMITS_PX = (60, 1600)
+_SUPERSAMPLING = 2  # drawn so many times larger, then made smaller: soft edges
 SCRIPTS = ("boxes.js", "strokes.js", "channel.js", "sheet.js")
 STYLES = ("boxes.css", "sheet.css")
 HTML = """
@@ -56,20 +56,20 @@ def show_drawing_sheet(boxes: Sequence[dict[str, Any]], serial: int, hint: str) 
       hint: what an empty sheet says.
     """
     kept = read_sheet_drawing()
-    create_sheet_component()(
+    _create_sheet_component()(
         data={
             "strokes": kept.get("strokes", []),
-            "pen": kept.get("pen", DEFAULT_PEN_PX),
+            "pen": kept.get("pen", _DEFAULT_PEN_PX),
             "serial": serial,
             "boxes": list(boxes),
             "hint": hint,
         },
         key=KEY,
-        on_drawing_change=keep_sent_drawing,
+        on_drawing_change=_keep_sent_drawing,
     )
 
 
-def keep_sent_drawing() -> None:
+def _keep_sent_drawing() -> None:
     """Callback: the drawing outlives the component, which goes with another input."""
     drawn = parse_sent_drawing(widget_state.get_widget_value(KEY).get("drawing"))
     if drawn is not None:
@@ -91,34 +91,34 @@ def parse_sent_drawing(sent: Any) -> dict[str, Any] | None:
     try:
         strokes = [
             {
-                "w": clamp_sent_number(stroke["w"], 1, 80),
-                "p": check_stroke_path([clamp_sent_number(v, -4000, 4000) for v in stroke["p"]]),
+                "w": _clamp_sent_number(stroke["w"], 1, 80),
+                "p": _check_stroke_path([_clamp_sent_number(v, -4000, 4000) for v in stroke["p"]]),
             }
-            for stroke in sent["strokes"][:MAX_STROKES]
+            for stroke in sent["strokes"][:_MAX_STROKES]
         ]
         return {
             "strokes": strokes,
             "serial": int(sent["serial"]),
-            "pen": clamp_sent_number(sent["pen"], 1, 80),
-            "width": round(clamp_sent_number(sent["width"], *SIDE_LIMITS_PX)),
-            "height": round(clamp_sent_number(sent["height"], *SIDE_LIMITS_PX)),
+            "pen": _clamp_sent_number(sent["pen"], 1, 80),
+            "width": round(_clamp_sent_number(sent["width"], *_SIDE_LIMITS_PX)),
+            "height": round(_clamp_sent_number(sent["height"], *_SIDE_LIMITS_PX)),
         }
     except (TypeError, KeyError, ValueError):
         return None
 
 
-def check_stroke_path(numbers: list[float]) -> list[float]:
+def _check_stroke_path(numbers: list[float]) -> list[float]:
     """x, y, x, y, … of one stroke.
 
     Raises:
       ValueError: they are no pairs, or more than anybody draws.
     """
-    if len(numbers) < 2 or len(numbers) % 2 or len(numbers) > MAX_STROKE_NUMBERS:
+    if len(numbers) < 2 or len(numbers) % 2 or len(numbers) > _MAX_STROKE_NUMBERS:
         raise ValueError("not a stroke")
     return numbers
 
 
-def clamp_sent_number(value: Any, low: float, high: float) -> float:
+def _clamp_sent_number(value: Any, low: float, high: float) -> float:
     """A finite number brought within bounds.
 
     Raises:
@@ -131,51 +131,51 @@ def clamp_sent_number(value: Any, low: float, high: float) -> float:
 
 def encode_drawing_png(drawn: dict[str, Any]) -> bytes:
     """The drawing as a PNG file, black on white, one pixel to a pixel of the sheet."""
-    size = drawn["width"] * SUPERSAMPLING, drawn["height"] * SUPERSAMPLING
+    size = drawn["width"] * _SUPERSAMPLING, drawn["height"] * _SUPERSAMPLING
     page = Image.new("L", size, 255)
     draw = ImageDraw.Draw(page)
     for stroke in drawn["strokes"]:
-        draw_ink_stroke(draw, smooth_stroke_points(stroke["p"]), stroke["w"] * SUPERSAMPLING / 2)
+        _draw_ink_stroke(draw, _smooth_stroke_points(stroke["p"]), stroke["w"] * _SUPERSAMPLING / 2)
     buffer = io.BytesIO()
-    page.reduce(SUPERSAMPLING).save(buffer, "PNG", compress_level=1)
+    page.reduce(_SUPERSAMPLING).save(buffer, "PNG", compress_level=1)
     return buffer.getvalue()
 
 
-def draw_ink_stroke(draw: ImageDraw.ImageDraw, along: Sequence[Point], radius: float) -> None:
+def _draw_ink_stroke(draw: ImageDraw.ImageDraw, along: Sequence[Point], radius: float) -> None:
     """A stroke with round ends and joints."""
-    scaled = [(x * SUPERSAMPLING, y * SUPERSAMPLING) for x, y in along]
+    scaled = [(x * _SUPERSAMPLING, y * _SUPERSAMPLING) for x, y in along]
     for x, y in scaled:
         draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=0)
     if len(scaled) > 1:
         draw.line(scaled, fill=0, width=max(1, round(2 * radius)))
 
 
-def smooth_stroke_points(flat: Sequence[float]) -> list[Point]:
+def _smooth_stroke_points(flat: Sequence[float]) -> list[Point]:
     """Points along a stroke: curves through the middles, with the points as their handles."""
     handles = list(zip(flat[::2], flat[1::2], strict=True))
     if len(handles) < 3:
         return handles
     curve_points, start = [handles[0]], handles[0]
     for handle, after in itertools.pairwise(handles[1:]):
-        end = compute_midpoint(handle, after)
-        curve_points += [evaluate_bezier_curve(start, handle, end, step / 4) for step in (1, 2, 3, 4)]
+        end = _compute_midpoint(handle, after)
+        curve_points += [_evaluate_bezier_curve(start, handle, end, step / 4) for step in (1, 2, 3, 4)]
         start = end
     return [*curve_points, handles[-1]]
 
 
-def compute_midpoint(point: Point, other: Point) -> Point:
+def _compute_midpoint(point: Point, other: Point) -> Point:
     """The point half-way between two."""
     return (point[0] + other[0]) / 2, (point[1] + other[1]) / 2
 
 
-def evaluate_bezier_curve(start: Point, handle: Point, end: Point, at: float) -> Point:
+def _evaluate_bezier_curve(start: Point, handle: Point, end: Point, at: float) -> Point:
     """The point `at`, 0 to 1, of a quadratic Bézier curve."""
     a, b, c = (1 - at) ** 2, 2 * at * (1 - at), at**2
     return (a * start[0] + b * handle[0] + c * end[0], a * start[1] + b * handle[1] + c * end[1])
 
 
 @functools.cache
-def create_sheet_component() -> Any:
+def _create_sheet_component() -> Any:
     """The component, registered once: its scripts are plain functions, joined in order."""
     folder = Path(__file__).parents[1] / "js"
     return st.components.v2.component(

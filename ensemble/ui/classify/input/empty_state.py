@@ -15,17 +15,17 @@ from ensemble.ui.predictions import epoch_availability
 from ensemble.wording import escaping
 from ensemble.wording.marks import select_article
 
-NEXT_STEPS = {
+_NEXT_STEPS = {
     "upload": "Pictures of one digit, or of several side by side; up to 200 at once.",
     "draw": "Draw one digit or several, as large as the sheet allows. The answer comes when the pen rests.",
     "camera": "Write a digit on plain paper, hold it up, and take the photograph.",
 }
 # Where no pen wrote what the networks have learnt, one picture is one image.
-NEXT_STEPS_FOR_IMAGES = {
+_NEXT_STEPS_FOR_IMAGES = {
     "upload": "Give it pictures, up to two hundred at once: each is taken for one {noun}.",
     "camera": "Hold {article} {noun} up so that it fills the middle, and take the photograph.",
 }
-SHEET_HINT = "Draw a digit here, or several side by side"
+_SHEET_HINT = "Draw a digit here, or several side by side"
 
 
 def show_classify_introduction() -> None:
@@ -48,11 +48,11 @@ def show_input_instructions(way: str, run: runs.Run, left: DeltaGenerator, right
       right: where the answer will; None where the browser answers, and says it itself.
     """
     noun, pen = run.data.noun, run.data.is_mnist_like
-    steps = NEXT_STEPS[way] if pen else NEXT_STEPS_FOR_IMAGES[way]
+    steps = _NEXT_STEPS[way] if pen else _NEXT_STEPS_FOR_IMAGES[way]
     reads = "the number it reads" if pen else "what it takes it for"
     with left:
         if way == "draw":
-            drawing_sheet.show_drawing_sheet([], drawing_sheet.read_drawing_serial(), SHEET_HINT)
+            drawing_sheet.show_drawing_sheet([], drawing_sheet.read_drawing_serial(), _SHEET_HINT)
     if right is None:
         return
     with right:

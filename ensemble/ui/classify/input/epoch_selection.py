@@ -18,7 +18,7 @@ def select_classifier_epoch(run: runs.Run) -> tuple[int, Sequence[int]] | None:
     epoch_availability.reset_view_for_run(run)
     epochs = classifier_loader.list_classifier_epochs(run)
     if not epochs:
-        show_missing_members_notice(run)
+        _show_missing_members_notice(run)
         return None
     wanted = address.EPOCH.read()
     epoch = epoch_availability.select_shown_epoch(run, epochs, wanted)
@@ -27,7 +27,7 @@ def select_classifier_epoch(run: runs.Run) -> tuple[int, Sequence[int]] | None:
     return epoch, epochs
 
 
-def show_missing_members_notice(run: runs.Run) -> None:
+def _show_missing_members_notice(run: runs.Run) -> None:
     """A run whose members cannot be opened yet, or not any more."""
     if run.active or not runs.list_prediction_epochs(run.id):
         noun = run.data.noun

@@ -16,9 +16,9 @@ from ensemble.wording.marks import select_article
 INPUTS = {"upload": "Upload", "draw": "Draw", "camera": "Camera"}
 # What one tab uploads at most: Streamlit lets go of it only with the tab, and says no earlier.
 MAX_TAB_UPLOAD_BYTES = 2**30
-MAX_PICTURE_MB = 20  # of one picture's file; see pictures.files.decoding
-MAX_REMEMBERED_UPLOADS = 1000  # uploaded files whose ids are known
-DRAWING_ID = "drawing"  # the drawing's id: what is overruled stays with it, whatever is drawn
+_MAX_PICTURE_MB = 20  # of one picture's file; see pictures.files.decoding
+_MAX_REMEMBERED_UPLOADS = 1000  # uploaded files whose ids are known
+_DRAWING_ID = "drawing"  # the drawing's id: what is overruled stays with it, whatever is drawn
 
 
 def select_input_method(run: runs.Run) -> str:
@@ -44,11 +44,11 @@ def show_input_method(way: str, run: runs.Run) -> InputPicture | None:
     if way == "upload":
         show_picture_uploader(run)
     elif way == "camera":
-        show_camera_input(run.data.noun)
-    return find_input_picture(way)
+        _show_camera_input(run.data.noun)
+    return _find_input_picture(way)
 
 
-def find_input_picture(way: str) -> InputPicture | None:
+def _find_input_picture(way: str) -> InputPicture | None:
     """The picture that this way in has now: what the last press or stroke left."""
     if way == "upload":
         return tab_pictures.find_open_picture()
@@ -57,7 +57,7 @@ def find_input_picture(way: str) -> InputPicture | None:
     drawn = drawing_sheet.read_sheet_drawing()
     if not drawn.get("strokes"):
         return None
-    return state.create_input_picture("Your drawing", drawing_sheet.encode_drawing_png(drawn), DRAWING_ID)
+    return state.create_input_picture("Your drawing", drawing_sheet.encode_drawing_png(drawn), _DRAWING_ID)
 
 
 def show_picture_uploader(run: runs.Run) -> None:
@@ -72,7 +72,7 @@ def show_picture_uploader(run: runs.Run) -> None:
         on_change=add_uploaded_pictures,
         args=(key,),
         disabled=full,
-        max_upload_size=MAX_PICTURE_MB,
+        max_upload_size=_MAX_PICTURE_MB,
         help=f"{FORMAT_LIST}, with one {noun}{many} on each. "
         "They stay in this server's memory until you close the tab.",
     )
@@ -83,7 +83,7 @@ def show_picture_uploader(run: runs.Run) -> None:
         )
     here = tab_pictures.find_open_picture()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        paste.show_paste_button(add_pasted_pictures)
+        paste.show_paste_button(_add_pasted_pictures)
         samples.show_sample_buttons(run, first=here is None)
     if cut := tab.dropped_picture_count:
         st.warning(
@@ -102,7 +102,7 @@ def add_uploaded_pictures(key: str) -> None:
     files = [upload for upload in sent if upload.file_id not in tab.consumed_upload_ids]
     if not files:
         return
-    tab.consumed_upload_ids = (*tab.consumed_upload_ids, *(file.file_id for file in files))[-MAX_REMEMBERED_UPLOADS:]
+    tab.consumed_upload_ids = (*tab.consumed_upload_ids, *(file.file_id for file in files))[-_MAX_REMEMBERED_UPLOADS:]
     tab.uploaded_bytes += sum(file.size for file in files)
     tab.dropped_picture_count = max(0, len(files) - tab_pictures.MAX_PICTURES)
     few = files[: tab_pictures.MAX_PICTURES]
@@ -111,7 +111,7 @@ def add_uploaded_pictures(key: str) -> None:
     tab.classify_uploader_count += 1
 
 
-def add_pasted_pictures(pictures: paste.PastedPictures) -> None:
+def _add_pasted_pictures(pictures: paste.PastedPictures) -> None:
     """Callback: pictures from the clipboard."""
     tab.dropped_picture_count = 0
     tab_pictures.add_tab_pictures(
@@ -122,9 +122,9 @@ def add_pasted_pictures(pictures: paste.PastedPictures) -> None:
     )
 
 
-def show_camera_input(noun: str) -> None:
+def _show_camera_input(noun: str) -> None:
     """A photograph taken here and now."""
-    st.camera_input(f"Hold the {noun} up, large and in good light", key="classify_camera", on_change=keep_photograph)
+    st.camera_input(f"Hold the {noun} up, large and in good light", key="classify_camera", on_change=_keep_photograph)
     if not tab.photograph:
         st.caption(
             "No picture here? Allow the camera in the browser's address bar. Browsers give it to "
@@ -134,7 +134,7 @@ def show_camera_input(noun: str) -> None:
         st.caption("Your last photograph stands below until you take another.")
 
 
-def keep_photograph() -> None:
+def _keep_photograph() -> None:
     """Callback: keeps the photograph for when another way in has been looked at."""
     photograph = widget_state.get_widget_value("classify_camera")
     if photograph is None:

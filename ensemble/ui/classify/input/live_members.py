@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 MAX_EXACT_BYTES = 32 * 2**20  # of float32 weights; beyond, float16 are sent
 MAX_BYTES = 64 * 2**20  # of what is sent; beyond, the server answers
-MAX_KEPT_RUNS = 3
-COORDINATES = "classify-members"  # under which a tab's members are kept for its browser
+_MAX_KEPT_RUNS = 3
+_COORDINATES = "classify-members"  # under which a tab's members are kept for its browser
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def find_live_members(run: runs.Run, epoch: int) -> LiveMembers | None:
         return None  # What is damaged is said by the server, which opens the members too.
 
 
-@st.cache_resource(max_entries=MAX_KEPT_RUNS, show_spinner=False)
+@st.cache_resource(max_entries=_MAX_KEPT_RUNS, show_spinner=False)
 def _load_live_members(
     folder: str, run_id: str, epoch: int, version: tuple[int, int], _run: runs.Run
 ) -> LiveMembers | None:
@@ -73,7 +73,7 @@ def _load_live_members(
 
 def serve_live_members(members: LiveMembers) -> str:
     """The address from which this tab's browser takes the weights, as it takes pictures."""
-    address: str = runtime.get_instance().media_file_mgr.add(members.payload, "application/octet-stream", COORDINATES)
+    address: str = runtime.get_instance().media_file_mgr.add(members.payload, "application/octet-stream", _COORDINATES)
     return address
 
 

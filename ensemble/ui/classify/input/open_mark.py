@@ -10,7 +10,7 @@ def find_open_mark(ident: str, marks: int, default: int = 0) -> int:
     return kept if picture_id == ident and kept < marks else min(default, max(0, marks - 1))
 
 
-def set_open_mark(ident: str, index: int) -> None:
+def _set_open_mark(ident: str, index: int) -> None:
     """Callback: open another mark."""
     tab.mark_open = ident, index
 
@@ -19,4 +19,4 @@ def open_pressed_mark(key: str, ident: str) -> None:
     """Callback of a component that says which mark was pressed."""
     pressed = widget_state.get_widget_value(key).get("opened")
     if isinstance(pressed, int | float) and 0 <= pressed < 1000:
-        set_open_mark(ident, int(pressed))
+        _set_open_mark(ident, int(pressed))

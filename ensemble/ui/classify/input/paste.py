@@ -12,7 +12,7 @@ import streamlit as st
 from ensemble.ui.shared import widget_state
 
 KEY = "classify_paste"
-MAX_PICTURES, MAX_PICTURE_BYTES = 10, 20 * 2**20
+MAX_PICTURES, _MAX_PICTURE_BYTES = 10, 20 * 2**20
 HTML = """
 <div class="paste">
   <button type="button" title="Ctrl+V does the same, anywhere on this page" disabled>
@@ -31,15 +31,15 @@ def show_paste_button(on_paste: Callable[[PastedPictures], None]) -> None:
     Args:
       on_paste: called with the pictures' names, "" where they have none, and their bytes.
     """
-    create_paste_component()(key=KEY, width="content", on_pasted_change=lambda: on_paste(read_pasted_pictures()))
+    _create_paste_component()(key=KEY, width="content", on_pasted_change=lambda: on_paste(_read_pasted_pictures()))
 
 
-def read_pasted_pictures() -> PastedPictures:
+def _read_pasted_pictures() -> PastedPictures:
     """What has just been pasted."""
-    return parse_pasted_pictures(widget_state.get_widget_value(KEY).get("pasted"))
+    return _parse_pasted_pictures(widget_state.get_widget_value(KEY).get("pasted"))
 
 
-def parse_pasted_pictures(sent: Any) -> PastedPictures:
+def _parse_pasted_pictures(sent: Any) -> PastedPictures:
     """What a browser sent, within bounds; what is no picture's bytes is left out."""
     pictures = []
     for entry in sent[:MAX_PICTURES] if isinstance(sent, list) else []:
@@ -48,11 +48,11 @@ def parse_pasted_pictures(sent: Any) -> PastedPictures:
             pictures.append((str(entry.get("name") or ""), content))
         except (TypeError, KeyError, AttributeError, binascii.Error, ValueError):
             continue
-    return [picture for picture in pictures if len(picture[1]) <= MAX_PICTURE_BYTES]
+    return [picture for picture in pictures if len(picture[1]) <= _MAX_PICTURE_BYTES]
 
 
 @functools.cache
-def create_paste_component() -> Any:
+def _create_paste_component() -> Any:
     """The component, registered once."""
     folder = Path(__file__).parents[1] / "js"
     return st.components.v2.component(

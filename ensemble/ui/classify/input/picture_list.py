@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier
 
 KEY = "classify_files"
-READING_SLICE_S = 0.8  # of reading between two drawings of the list
+_READING_SLICE_S = 0.8  # of reading between two drawings of the list
 POLL_INTERVAL_S = 0.2
 MAX_HEIGHT_PX, ROW_HEIGHT_PX = 320, 35  # pixels: of the list at most, of a row
-UNREAD_ROW = ReadingRow("…", "", "Waiting to be read.")
+_UNREAD_ROW = ReadingRow("…", "", "Waiting to be read.")
 
 
 def show_picture_list(classifier: Classifier, refuse: float) -> None:
@@ -31,11 +31,11 @@ def show_picture_list(classifier: Classifier, refuse: float) -> None:
     sources = tab_pictures.list_tab_pictures()
     if len(sources) < 2:
         return
-    complete = len(collect_picture_rows(classifier, refuse, sources)) == len(sources)
-    st.fragment(refresh_picture_list, run_every=None if complete else POLL_INTERVAL_S)(classifier, refuse, complete)
+    complete = len(_collect_picture_rows(classifier, refuse, sources)) == len(sources)
+    st.fragment(_refresh_picture_list, run_every=None if complete else POLL_INTERVAL_S)(classifier, refuse, complete)
 
 
-def collect_picture_rows(classifier: Classifier, refuse: float, sources: list[InputPicture]) -> dict[str, ReadingRow]:
+def _collect_picture_rows(classifier: Classifier, refuse: float, sources: list[InputPicture]) -> dict[str, ReadingRow]:
     """Rows that stand already, by the pictures' ids; reads for a while where some are missing."""
     place = reading_cache.identify_classifier(classifier), refuse
     if tab.rows_source != place:
@@ -44,7 +44,7 @@ def collect_picture_rows(classifier: Classifier, refuse: float, sources: list[In
     kept = tab.rows
     words = {picture.id: picture.key + answer_overrule.find_overrides(picture.id).cache_key for picture in sources}
     rows = {name: kept[name] for name in words if name in kept and kept[name][0] == words[name]}
-    end = time.monotonic() + READING_SLICE_S
+    end = time.monotonic() + _READING_SLICE_S
     for source in sources:
         if source.id not in rows:
             overrule = answer_overrule.find_overrides(source.id)
@@ -55,20 +55,20 @@ def collect_picture_rows(classifier: Classifier, refuse: float, sources: list[In
     return {name: row for name, (_, row) in rows.items()}
 
 
-def refresh_picture_list(classifier: Classifier, refuse: float, complete: bool) -> None:
+def _refresh_picture_list(classifier: Classifier, refuse: float, complete: bool) -> None:
     """The inside of the list: goes on reading by itself until all of it is read."""
     with guard_page():
         # A row that was selected is another picture for the whole page.
         if Tab.row_pressed.pop():
             st.rerun()
         sources = tab_pictures.list_tab_pictures()
-        rows = collect_picture_rows(classifier, refuse, sources)
+        rows = _collect_picture_rows(classifier, refuse, sources)
         if len(rows) < len(sources):
             st.progress(len(rows) / len(sources), describe_reading_progress(len(rows), len(sources)))
         elif not complete:
             del tab.rows_reading_start
             st.rerun()
-        show_picture_table(sources, rows)
+        _show_picture_table(sources, rows)
         if len(rows) == len(sources):
             list_accuracy.show_accuracy_estimate(classifier, list(rows.values()))
 
@@ -81,14 +81,14 @@ def describe_reading_progress(done: int, total: int) -> str:
     return f"{done} of {total} read{readings_words.format_remaining_time(left)}"
 
 
-def show_picture_table(sources: list[InputPicture], rows: dict[str, ReadingRow]) -> None:
+def _show_picture_table(sources: list[InputPicture], rows: dict[str, ReadingRow]) -> None:
     """One row a picture; names are text here, whatever stands in them."""
     import pandas as pd  # here, for the page opens without and only a list needs it
 
     from ensemble.ui.predictions import downloads
 
     here = tab_pictures.find_open_picture()
-    each = [rows.get(source.id, UNREAD_ROW) for source in sources]
+    each = [rows.get(source.id, _UNREAD_ROW) for source in sources]
     frame = pd.DataFrame(
         {
             "": ["▸" if here and source.id == here.id else "" for source in sources],
@@ -103,7 +103,7 @@ def show_picture_table(sources: list[InputPicture], rows: dict[str, ReadingRow])
         key=KEY,
         hide_index=True,
         height=min(MAX_HEIGHT_PX, ROW_HEIGHT_PX * (len(sources) + 1) + 3),
-        on_select=open_selected_picture,
+        on_select=_open_selected_picture,
         selection_mode="single-row",
         alt="Your pictures, the ensemble's answer to each, and the reason where it gives none",
         column_config={
@@ -115,7 +115,7 @@ def show_picture_table(sources: list[InputPicture], rows: dict[str, ReadingRow])
     )
 
 
-def open_selected_picture() -> None:
+def _open_selected_picture() -> None:
     """Callback: the row that is selected opens its picture."""
     places = widget_state.get_widget_value(KEY).selection.rows
     sources = tab_pictures.list_tab_pictures()

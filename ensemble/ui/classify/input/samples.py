@@ -15,8 +15,8 @@ from ensemble.ui.shared import loaders
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
 
-STRIDE = 7919  # a prime: one test image after another from all over the test set
-SAMPLE_NUMBER_LENGTH, MARGIN_PX, PIXEL_SCALE = (4, 24, 4)  # digits of a number, pixels around it, pixels to a pixel
+_STRIDE = 7919  # a prime: one test image after another from all over the test set
+_SAMPLE_NUMBER_LENGTH, _MARGIN_PX, _PIXEL_SCALE = (4, 24, 4)  # digits of a number, pixels around it, pixels to a pixel
 
 
 def show_sample_buttons(run: runs.Run, first: bool) -> None:
@@ -30,7 +30,7 @@ def show_sample_buttons(run: runs.Run, first: bool) -> None:
     st.button(
         f"Try a test {escaping.escape_markdown(noun)}",
         key="classify_try",
-        on_click=open_sample_image,
+        on_click=_open_sample_image,
         icon=":material/casino:",
         args=(run.config.dataset,),
         type="primary" if first else "secondary",
@@ -40,49 +40,49 @@ def show_sample_buttons(run: runs.Run, first: bool) -> None:
         st.button(
             "Try a number",
             key="classify_try_number",
-            on_click=open_sample_number,
+            on_click=_open_sample_number,
             args=(run.config.dataset,),
             help="Four test digits on one paper.",
         )
 
 
-def open_sample_image(name: str) -> None:
+def _open_sample_image(name: str) -> None:
     """Callback: open another test image."""
     dataset, (number, *_) = (
         loaders.load_cached_dataset(name),
-        select_next_samples(loaders.load_cached_dataset(name), 1),
+        _select_next_samples(loaders.load_cached_dataset(name), 1),
     )
     title = f"Test image {number} of {datasets.find_dataset_info(name).title}"
     tab_pictures.add_tab_pictures(
-        [create_sample_picture(title, thumbnails.convert_to_picture(dataset.test_images[number]))]
+        [_create_sample_picture(title, thumbnails.convert_to_picture(dataset.test_images[number]))]
     )
 
 
-def open_sample_number(name: str) -> None:
+def _open_sample_number(name: str) -> None:
     """Callback: open a paper with a few test digits side by side."""
     dataset = loaders.load_cached_dataset(name)
-    numbers = select_next_samples(dataset, SAMPLE_NUMBER_LENGTH)
+    numbers = _select_next_samples(dataset, _SAMPLE_NUMBER_LENGTH)
     title = f"Test images {', '.join(map(str, numbers))} of {datasets.find_dataset_info(name).title}"
-    tab_pictures.add_tab_pictures([create_sample_picture(title, compose_number_paper(dataset.test_images[numbers]))])
+    tab_pictures.add_tab_pictures([_create_sample_picture(title, _compose_number_paper(dataset.test_images[numbers]))])
 
 
-def select_next_samples(dataset: Dataset, count: int) -> list[int]:
+def _select_next_samples(dataset: Dataset, count: int) -> list[int]:
     """The next numbers of test images to be tried in this tab."""
     tried = tab.tried_image_count
     tab.tried_image_count = tried + count
-    return [STRIDE * (tried + k + 1) % len(dataset.test_labels) for k in range(count)]
+    return [_STRIDE * (tried + k + 1) % len(dataset.test_labels) for k in range(count)]
 
 
-def compose_number_paper(images: np.ndarray) -> Image.Image:
+def _compose_number_paper(images: np.ndarray) -> Image.Image:
     """Test images (K, 28, 28, 1) as dark ink on light paper, side by side."""
     across = images[..., 0].transpose(1, 0, 2).reshape(28, -1)
-    ink = Image.fromarray(across).resize((across.shape[1] * PIXEL_SCALE, 28 * PIXEL_SCALE), Image.Resampling.BICUBIC)
-    page = Image.new("RGB", (ink.width + 2 * MARGIN_PX, ink.height + 2 * MARGIN_PX), "#F4F1E8")
-    page.paste("#20304F", (MARGIN_PX, MARGIN_PX), ink)
+    ink = Image.fromarray(across).resize((across.shape[1] * _PIXEL_SCALE, 28 * _PIXEL_SCALE), Image.Resampling.BICUBIC)
+    page = Image.new("RGB", (ink.width + 2 * _MARGIN_PX, ink.height + 2 * _MARGIN_PX), "#F4F1E8")
+    page.paste("#20304F", (_MARGIN_PX, _MARGIN_PX), ink)
     return page
 
 
-def create_sample_picture(title: str, image: Image.Image) -> InputPicture:
+def _create_sample_picture(title: str, image: Image.Image) -> InputPicture:
     """A picture of that title, as if it had been handed in."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG")

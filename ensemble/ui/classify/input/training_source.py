@@ -10,7 +10,7 @@ from ensemble.wording import escaping
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts import chance_level
 
-LARGE_DATASET = "mnist"
+_LARGE_DATASET = "mnist"
 
 
 def show_training_source(run: runs.Run) -> None:
@@ -40,7 +40,7 @@ def find_newest_reader(every: Sequence[runs.Run]) -> runs.Run | None:
             run
             for run in every
             if run.training_config is not None
-            and run.config.dataset == LARGE_DATASET
+            and run.config.dataset == _LARGE_DATASET
             and run.state in chance_level.ENDED_STATES
             and not chance_level.is_run_at_chance(run)
         ),

@@ -28,7 +28,7 @@ def list_corruption_amounts(kind: Corruption) -> tuple[float, ...]:
 
 
 # One compiled program for all kinds: the engine takes images by powers of two.
-PADDED_BATCH_SIZE = 64
+_PADDED_BATCH_SIZE = 64
 
 
 def predict_corrupted_image(run: runs.Run, number: int, kind: str) -> CorruptionAnswers:
@@ -62,7 +62,7 @@ def _predict_corrupted_image(
     image, label = np.asarray(run_test_set.tiles[[number]]), run_test_set.labels[number]
     places = list_corruption_amounts(scale_corruptions(image.shape[1:])[kind])
     images = np.concatenate([corrupt_images(image, kind, amount, seed=number) for amount in places])
-    padded = np.zeros((PADDED_BATCH_SIZE, *images.shape[1:]), np.uint8)
+    padded = np.zeros((_PADDED_BATCH_SIZE, *images.shape[1:]), np.uint8)
     padded[: len(images)] = images
     probability = members.predict_probabilities(padded)[:, : len(images)]
     predictions = evaluate_predictions(probability, np.full(len(images), label))

@@ -25,19 +25,19 @@ from ensemble.wording import escaping, formats
 from ensemble.wording import images as images_words
 from ensemble.wording.run_names import format_run_name
 
-IMAGE_SIDE_PX = 224  # pixels of the screen: eight for one of 28
+_IMAGE_SIDE_PX = 224  # pixels of the screen: eight for one of 28
 
 
 def show_corrupted_image(shared: SharedEpoch) -> None:
     """Draw the view; a move of the slider draws only the view again."""
-    st.fragment(refresh_corrupted_image)(shared)
+    st.fragment(_refresh_corrupted_image)(shared)
 
 
-def refresh_corrupted_image(shared: SharedEpoch) -> None:
+def _refresh_corrupted_image(shared: SharedEpoch) -> None:
     """The image, the controls, and the picture over all amounts."""
     with guard_page():
-        number = address.NUMBER.read_within(find_most_disputed_image(shared), 0, shared.n - 1)
-        kind = select_corruption(shared, number)
+        number = address.NUMBER.read_within(_find_most_disputed_image(shared), 0, shared.n - 1)
+        kind = _select_corruption(shared, number)
         try:
             answers = predict_corrupted_image(shared.run, number, kind.name)
         except RunError as error:
@@ -45,18 +45,18 @@ def refresh_corrupted_image(shared: SharedEpoch) -> None:
             return
         left, right = st.columns([1, 2], gap="large")
         with left:
-            place = select_corruption_amount(kind, answers)
-            show_image_at_amount(shared, number, answers, kind, place)
+            place = _select_corruption_amount(kind, answers)
+            _show_image_at_amount(shared, number, answers, kind, place)
         with right:
-            show_corruption_chart(shared, number, answers, kind, place)
+            _show_corruption_chart(shared, number, answers, kind, place)
 
 
-def find_most_disputed_image(shared: SharedEpoch) -> int:
+def _find_most_disputed_image(shared: SharedEpoch) -> int:
     """The image to begin with: the one that the members disagree about most."""
     return int(np.argmax(shared.predictions.information))
 
 
-def select_corruption(shared: SharedEpoch, number: int) -> Corruption:
+def _select_corruption(shared: SharedEpoch, number: int) -> Corruption:
     """The controls for the image and the corruption; what they say stands in the address."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.button(
@@ -76,7 +76,7 @@ def select_corruption(shared: SharedEpoch, number: int) -> Corruption:
                 shared.n - 1,
                 key=key,
                 width=150,
-                on_change=update_number_address,
+                on_change=_update_number_address,
                 help=f"Any of the test set, from 0 to {shared.n - 1:,}.",
             ),
         )
@@ -93,23 +93,23 @@ def select_corruption(shared: SharedEpoch, number: int) -> Corruption:
             "Corruption",
             {name: kind.title for name, kind in every.items()},
             next(iter(every)),
-            on_change=update_corruption_address,
+            on_change=_update_corruption_address,
         )
     return every[name]
 
 
-def update_number_address() -> None:
+def _update_number_address() -> None:
     """Callback of the number: the address follows."""
     address.NUMBER.set_value(widget_state.get_widget_value("stress_number"))
 
 
-def update_corruption_address(word: QueryParameter[Any], key: str, default: str) -> None:
+def _update_corruption_address(word: QueryParameter[Any], key: str, default: str) -> None:
     """Callback of the kind: the address follows, and begins without corruption."""
     address.AMOUNT.set_value(None)
     address.update_address(word, key, default)
 
 
-def select_corruption_amount(kind: Corruption, answers: CorruptionAnswers) -> int:
+def _select_corruption_amount(kind: Corruption, answers: CorruptionAnswers) -> int:
     """How much to corrupt; returns the slider's place among the amounts."""
     words = {f"{value:g}": place for place, value in enumerate(answers.amounts)}
     word = address.AMOUNT.read_option(words, f"{kind.neutral_amount:g}")
@@ -121,7 +121,7 @@ def select_corruption_amount(kind: Corruption, answers: CorruptionAnswers) -> in
             kind.title,
             list(words),
             key=key,
-            on_change=update_amount_address,
+            on_change=_update_amount_address,
             args=(kind,),
             format_func=lambda word: format_corruption_amount(kind, float(word)),
         ),
@@ -129,12 +129,12 @@ def select_corruption_amount(kind: Corruption, answers: CorruptionAnswers) -> in
     return words[word]
 
 
-def update_amount_address(kind: Corruption) -> None:
+def _update_amount_address(kind: Corruption) -> None:
     """Callback of the slider: the address follows."""
     address.AMOUNT.set_value(widget_state.get_widget_value(f"stress_amount_{kind.name}"), f"{kind.neutral_amount:g}")
 
 
-def show_image_at_amount(
+def _show_image_at_amount(
     shared: SharedEpoch, number: int, answers: CorruptionAnswers, kind: Corruption, place: int
 ) -> None:
     """The image as the members see it, and what they say of it."""
@@ -143,8 +143,8 @@ def show_image_at_amount(
     at = format_corruption_amount(kind, answers.amounts[place])
     shape = answers.images.shape[1:]
     st.image(
-        thumbnails.encode_enlarged_image(answers.images[place], IMAGE_SIDE_PX),
-        width=thumbnails.compute_display_size(shape, IMAGE_SIDE_PX)[0],
+        thumbnails.encode_enlarged_image(answers.images[place], _IMAGE_SIDE_PX),
+        width=thumbnails.compute_display_size(shape, _IMAGE_SIDE_PX)[0],
         alt=f"Test {shared.noun} {number}, {label}; {kind.title.lower()} {at}",
     )
     mark = "✓ Right" if predictions.right[place] else "✗ Wrong"
@@ -159,7 +159,7 @@ def show_image_at_amount(
     st.caption(f"{text}. Members at epoch {answers.members.epoch}{after}.")
 
 
-def show_corruption_chart(
+def _show_corruption_chart(
     shared: SharedEpoch, number: int, answers: CorruptionAnswers, kind: Corruption, place: int
 ) -> None:
     """Everything over the amount, with a line where the slider stands."""
@@ -173,17 +173,17 @@ def show_corruption_chart(
         title=f"One {shared.noun} under stress",
         alt=describe_image_corruption_chart(answers, kind, names),
         table=lambda: tabulate_image_corruption(answers, kind, names),
-        sees=describe_correct_range(answers, kind, shared.noun),
+        sees=_describe_correct_range(answers, kind, shared.noun),
     )
 
 
-def describe_correct_range(answers: CorruptionAnswers, kind: Corruption, noun: str) -> str:
+def _describe_correct_range(answers: CorruptionAnswers, kind: Corruption, noun: str) -> str:
     """How far the ensemble stays right, from the image as it is on."""
     right, amounts = answers.predictions.right, answers.amounts
     start = amounts.index(kind.neutral_amount)
     who = "The ensemble" if answers.predictions.members > 1 else "The one member"
     if not right[start]:
-        return f"{who} gets this {noun} wrong as it is; it is right at {format_correct_count(right)}."
+        return f"{who} gets this {noun} wrong as it is; it is right at {_format_correct_count(right)}."
     low = high = start
     while low and right[low - 1]:
         low -= 1
@@ -197,6 +197,6 @@ def describe_correct_range(answers: CorruptionAnswers, kind: Corruption, noun: s
     return f"{who} stays right from {first} to {last}."
 
 
-def format_correct_count(right: np.ndarray) -> str:
+def _format_correct_count(right: np.ndarray) -> str:
     """At how many amounts it is right."""
     return f"{int(right.sum())} of {len(right)} amounts" if right.any() else "none of the amounts"

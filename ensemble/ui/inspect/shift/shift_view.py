@@ -19,10 +19,10 @@ POLL_INTERVAL_S = 1.0
 def show_shift_view(shared: SharedEpoch) -> None:
     """Draw the view; while the job works, again every second."""
     active = shift.read_stress(shared.run.id).active
-    st.fragment(refresh_shift_view, run_every=POLL_INTERVAL_S if active else None)(shared, active)
+    st.fragment(_refresh_shift_view, run_every=POLL_INTERVAL_S if active else None)(shared, active)
 
 
-def refresh_shift_view(shared: SharedEpoch, was_active: bool) -> None:
+def _refresh_shift_view(shared: SharedEpoch, was_active: bool) -> None:
     """The body of `show_shift_view`: what changes while the job works."""
     with guard_page():
         stress = shift.read_stress(shared.run.id)

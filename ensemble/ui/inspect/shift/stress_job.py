@@ -24,15 +24,15 @@ from ensemble.wording import jobs as jobs_words
 from ensemble.wording.formats import pluralize_noun
 
 # Asking a member costs about a third of teaching it, and measuring its answers a little more.
-INFERENCE_COST = 0.4
+_INFERENCE_COST = 0.4
 START_SECONDS = 10.0
-MIN_OOD_SETS = 2  # sets of out-of-distribution images that there are at least
+_MIN_OOD_SETS = 2  # sets of out-of-distribution images that there are at least
 
 
 def show_stress_job(shared: SharedEpoch, stress: StressState) -> None:
     """What the job does, has done or would do, with its button."""
     if stress.job and stress.active:
-        show_stress_progress(stress.job)
+        _show_stress_progress(stress.job)
     elif shared.run.origin:
         if not stress.results:
             st.info(
@@ -47,32 +47,32 @@ def show_stress_job(shared: SharedEpoch, stress: StressState) -> None:
             icon=":material/hourglass_empty:",
         )
     else:
-        show_stress_start(shared, stress)
+        _show_stress_start(shared, stress)
     if stress.results and stress.results.clean:
-        st.caption(describe_stress_results(shared, stress, stress.results))
+        st.caption(_describe_stress_results(shared, stress, stress.results))
 
 
-def show_stress_progress(job: StressJob) -> None:
+def _show_stress_progress(job: StressJob) -> None:
     """How far it is, and the button that stops it."""
     ahead = list_jobs_ahead(job) if job.state == "queued" else []
     job_panel.show_job_progress(
-        job, jobs_words.describe_job_stage(job, ahead, format_stress_progress(job.status)), prefix="stress_"
+        job, jobs_words.describe_job_stage(job, ahead, _format_stress_progress(job.status)), prefix="stress_"
     )
 
 
-def format_stress_progress(status: StressStatus) -> str:
+def _format_stress_progress(status: StressStatus) -> str:
     """How much of it is done: "12 of 44 done"; "" before that is known."""
     return f"{status.steps} of {status.total} done" if status.total else ""
 
 
-def show_stress_start(shared: SharedEpoch, stress: StressState) -> None:
+def _show_stress_start(shared: SharedEpoch, stress: StressState) -> None:
     """What the job would do, or why it ended, and the button that starts it."""
     if stress.job and stress.state == "failed":
         job_panel.show_job_ending(stress.job)
     results = None if stress.is_outdated else stress.results
     whole = results is not None and stress.state == "finished" and results.images >= shared.n
     if results and whole:
-        new = list_new_ood_sets(results)
+        new = _list_new_ood_sets(results)
         if not new and results.has_accuracy_estimates:
             return
         label = (
@@ -88,9 +88,9 @@ def show_stress_start(shared: SharedEpoch, stress: StressState) -> None:
         label = f"Go on ({done_count} of {total} done)"
         help = "Earlier measurements are kept."
     else:
-        st.markdown(describe_stress_job(shared))
+        st.markdown(_describe_stress_job(shared))
         label = f"Measure {formats.format_count(shared.members, 'member')} under shift"
-        label += f", {about}" if (about := estimate_stress_duration(shared.run)) else ""
+        label += f", {about}" if (about := _estimate_stress_duration(shared.run)) else ""
         help = "It runs in its own process: you can leave this page and come back."
     before = find_stress_placement(stress)
     choice = placement_control.select_placement("stress_where", placement_control.SINGLE_TASK_HELP, before)
@@ -99,15 +99,15 @@ def show_stress_start(shared: SharedEpoch, stress: StressState) -> None:
         key="stress_start",
         type="primary",
         icon=":material/play_arrow:",
-        on_click=start_stress_job,
-        args=(shared.run.id, find_stress_limit(stress, results), choice, before),
+        on_click=_start_stress_job,
+        args=(shared.run.id, _find_stress_limit(stress, results), choice, before),
         **rights.build_control_arguments(Action.CHANGE, shared.run.path, help=help),
     )
     if problem := Tab.stress_problem.pop():
         guard.show_error_message(problem)
 
 
-def list_new_ood_sets(results: StressResults) -> list[str]:
+def _list_new_ood_sets(results: StressResults) -> list[str]:
     """OOD sets that are there now and were not when the run was measured."""
     measured_keys = {ood_metrics["key"] for ood_metrics in results.ood}
     return [
@@ -117,7 +117,7 @@ def list_new_ood_sets(results: StressResults) -> list[str]:
     ]
 
 
-def find_stress_limit(stress: StressState, results: StressResults | None) -> int | None:
+def _find_stress_limit(stress: StressState, results: StressResults | None) -> int | None:
     """The limit to start with: that of what is to be gone on with, else none."""
     going_on = results and stress.state in ("stopped", "failed")
     return stress.status.limit if going_on and stress.status else None
@@ -129,7 +129,7 @@ def find_stress_placement(stress: StressState) -> Placement | None:
     return find_placement(stress.job.path) if going_on and stress.job else None
 
 
-def start_stress_job(run_id: str, limit: int | None, choice: str, before: Placement | None) -> None:
+def _start_stress_job(run_id: str, limit: int | None, choice: str, before: Placement | None) -> None:
     """Callback: start the job, or keep the reason why it cannot be."""
     try:
         shift.start_stress(run_id, limit, placement_control.build_placement(choice, before))
@@ -137,29 +137,29 @@ def start_stress_job(run_id: str, limit: int | None, choice: str, before: Placem
         tab.stress_problem = str(error)
 
 
-def count_stress_steps() -> int:
+def _count_stress_steps() -> int:
     """How often the members are shown a set of images."""
-    return 1 + sum(len(kind.amounts) - 1 for kind in CORRUPTION_KINDS.values()) + MIN_OOD_SETS
+    return 1 + sum(len(kind.amounts) - 1 for kind in CORRUPTION_KINDS.values()) + _MIN_OOD_SETS
 
 
-def describe_stress_job(shared: SharedEpoch) -> str:
+def _describe_stress_job(shared: SharedEpoch) -> str:
     """What the job does, in a sentence or two."""
     most = shift.count_measured_images(shared.n, shared.dataset.image_shape)
     some = f"all {shared.n:,}" if most == shared.n else f"the first {most:,}"
     return (
         f"An ensemble that is good on its own test set may fail on {pluralize_noun(shared.noun)} that look "
         "a little different, and should then at least be unsure. This turns, shifts, blurs, fades and adds noise to "
-        f"{some} test {pluralize_noun(shared.noun)}, in {count_stress_steps() - MIN_OOD_SETS - 1} steps, "
+        f"{some} test {pluralize_noun(shared.noun)}, in {_count_stress_steps() - _MIN_OOD_SETS - 1} steps, "
         "and asks every member each time; then it shows them images that belong to no class."
     )
 
 
-def estimate_stress_duration(run: runs.Run) -> str:
+def _estimate_stress_duration(run: runs.Run) -> str:
     """About how long it will take, "about 4 min", from how fast the run trained; "" if unknown."""
     if not run.status.img_member_per_s:
         return ""
-    images = shift.count_measured_images(run.data.test_size, run.data.image_shape) * count_stress_steps()
-    seconds = INFERENCE_COST * images * run.config.members / run.status.img_member_per_s
+    images = shift.count_measured_images(run.data.test_size, run.data.image_shape) * _count_stress_steps()
+    seconds = _INFERENCE_COST * images * run.config.members / run.status.img_member_per_s
     return f"about {formats.format_duration(round_stress_seconds(START_SECONDS + seconds))}"
 
 
@@ -169,7 +169,7 @@ def round_stress_seconds(seconds: float) -> float:
     return max(step, step * round(seconds / step))
 
 
-def describe_stress_results(shared: SharedEpoch, stress: StressState, results: StressResults) -> str:
+def _describe_stress_results(shared: SharedEpoch, stress: StressState, results: StressResults) -> str:
     """What the figures below are of, and whether there is something newer."""
     all_of = "all" if results.images >= shared.n else "the first"
     text = (

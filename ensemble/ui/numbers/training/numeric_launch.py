@@ -21,9 +21,9 @@ from ensemble.ui.numbers.training import table_upload
 from ensemble.ui.numbers.training.table_upload import SelectedTable
 from ensemble.wording import escaping, formats
 
-NO_TABLE_REASON = "Upload a table first, and choose what to predict."
+_NO_TABLE_REASON = "Upload a table first, and choose what to predict."
 QUICK_EXAMPLE = NumericConfig(epochs=30)
-NumericPlan = tuple[NumericConfig, PreparedTable]
+_NumericPlan = tuple[NumericConfig, PreparedTable]
 
 
 def show_numeric_controls() -> None:
@@ -40,13 +40,13 @@ def show_numeric_controls() -> None:
         st.caption(f"Also: {escaping.escape_markdown(changed)}.")
 
 
-def plan_numeric_launch(chosen: SelectedTable | None) -> LaunchPlan[NumericPlan]:
+def _plan_numeric_launch(chosen: SelectedTable | None) -> LaunchPlan[_NumericPlan]:
     """What the button will do with the settings as they stand."""
     label = "Train on a table"
     try:
         config = settings.collect_numeric_config()
         if chosen is None:
-            return LaunchPlan(None, label, NO_TABLE_REASON)
+            return LaunchPlan(None, label, _NO_TABLE_REASON)
         table = table_upload.prepare_selected_table(config, chosen)
     except EnsembleError as error:
         return LaunchPlan(None, label, str(error))
@@ -59,9 +59,9 @@ def show_numeric_launch_button(chosen: SelectedTable | None, primary: bool = Tru
     """The button that starts what the settings say, with the reason where it cannot."""
     launching.show_launch_button(
         "numbers_launch",
-        functools.partial(plan_numeric_launch, chosen),
+        functools.partial(_plan_numeric_launch, chosen),
         still_asked=lambda: False,
-        press=launch_and_show_numbers,
+        press=_launch_and_show_numbers,
         below=launching.show_queue_note,
         primary=primary,
     )
@@ -83,14 +83,14 @@ def show_reuse_button(run: NumericRun) -> None:
 def show_quick_numbers_button() -> None:
     """The button of the first visit: a table that is here already."""
     launching.show_planned_button(
-        LaunchPlan((QUICK_EXAMPLE, load_example_table()), "Try it on a table of 442 patients"),
+        LaunchPlan((QUICK_EXAMPLE, _load_example_table()), "Try it on a table of 442 patients"),
         "numbers_quick",
-        launch_and_show_numbers,
+        _launch_and_show_numbers,
     )
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
-def load_example_table() -> PreparedTable:
+def _load_example_table() -> PreparedTable:
     """The diabetes table of Efron and others (2004), as scikit-learn has it."""
     from sklearn.datasets import load_diabetes
 
@@ -104,17 +104,17 @@ def load_example_table() -> PreparedTable:
     return prepare_numeric_table(QUICK_EXAMPLE, table, "progression")
 
 
-def launch_and_show_numbers(plan: NumericPlan, placement: Placement | None = None) -> None:
+def _launch_and_show_numbers(plan: _NumericPlan, placement: Placement | None = None) -> None:
     """Start a run on a table and show it."""
     config, table = plan
     launching.launch_job_once(
         NUMERIC_SCREEN,
         (config, table.source, table.encoding.target, len(table.targets)),
         lambda: launch_numeric_run(config, table),
-        show_numbers_next,
+        _show_numbers_next,
     )
 
 
-def show_numbers_next(run: NumericRun) -> None:
+def _show_numbers_next(run: NumericRun) -> None:
     """Have the screen be about a run."""
     job_picker.set_next_shown_job(NUMERIC_SCREEN, run)

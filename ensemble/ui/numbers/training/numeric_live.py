@@ -33,12 +33,12 @@ def show_live_numbers(run: NumericRun) -> None:
     if run.settings is None:
         return
     if not run.active:
-        show_numeric_progress(run)
+        _show_numeric_progress(run)
         return
-    st.fragment(refresh_live_numbers, run_every=REFRESH_INTERVAL_S)(run.id, find_displayed_state(run))
+    st.fragment(_refresh_live_numbers, run_every=REFRESH_INTERVAL_S)(run.id, find_displayed_state(run))
 
 
-def refresh_live_numbers(run_id: str, last_state: str) -> None:
+def _refresh_live_numbers(run_id: str, last_state: str) -> None:
     """The body of `show_live_numbers` while a run goes on."""
     with guard_page():
         run = find_numeric_run(run_id)
@@ -48,10 +48,10 @@ def refresh_live_numbers(run_id: str, last_state: str) -> None:
         rows = load_numeric_history(run)
         if sentence := numeric_training.describe_numeric_result(run, rows):
             st.markdown(f"#### {escaping.escape_markdown(sentence)}")
-        show_numeric_progress(run)
+        _show_numeric_progress(run)
         if rows:
-            show_numeric_curves(run, rows)
-            show_numeric_members(run, numeric_training.select_shown_line(run, rows))
+            _show_numeric_curves(run, rows)
+            _show_numeric_members(run, numeric_training.select_shown_line(run, rows))
         else:
             show_placeholder("The curves appear with the first epoch.")
 
@@ -61,8 +61,8 @@ def show_numeric_training(run: NumericRun) -> None:
     if run.settings is None or not (rows := load_numeric_history(run)):
         return
     st.markdown("##### How it learnt")
-    show_numeric_curves(run, rows)
-    show_numeric_members(run, numeric_training.select_shown_line(run, rows))
+    _show_numeric_curves(run, rows)
+    _show_numeric_members(run, numeric_training.select_shown_line(run, rows))
 
 
 def load_numeric_history(run: NumericRun) -> list[dict[str, Any]]:
@@ -76,7 +76,7 @@ def _read_cached_history(folder: str, version: tuple[int, int], _run_id: str) ->
     return [line for line in runs.read_history(_run_id) if line["kind"] == "numeric_epoch"]
 
 
-def show_numeric_progress(run: NumericRun) -> None:
+def _show_numeric_progress(run: NumericRun) -> None:
     """How far it is with Stop or Resume beside it, or how it ended where it has not finished."""
     if run.state in ("finished", "imported"):
         if run.message:
@@ -92,7 +92,7 @@ def show_numeric_progress(run: NumericRun) -> None:
         job_panel.show_job_ending(run)
 
 
-def show_numeric_curves(run: NumericRun, rows: list[dict[str, Any]]) -> None:
+def _show_numeric_curves(run: NumericRun, rows: list[dict[str, Any]]) -> None:
     """NLL and RMSE of every member and the ensemble over the epochs."""
     show_curve_panels(
         run.id,
@@ -140,14 +140,14 @@ def build_numeric_panels(rows: list[dict[str, Any]], unit: str) -> list[list[dic
     return panels
 
 
-def show_numeric_members(run: NumericRun, line: Mapping[str, Any]) -> None:
+def _show_numeric_members(run: NumericRun, line: Mapping[str, Any]) -> None:
     """An epoch's figures of every member and the ensemble."""
     rows = [
         {
             "": name,
-            "test RMSE": format_member_figure(line, "test_rmse", member),
-            "test NLL": format_member_figure(line, "test_nll", member),
-            "test CRPS": format_member_figure(line, "test_crps", member),
+            "test RMSE": _format_member_figure(line, "test_rmse", member),
+            "test NLL": _format_member_figure(line, "test_nll", member),
+            "test CRPS": _format_member_figure(line, "test_crps", member),
         }
         for member, name in enumerate(run.member_names)
     ]
@@ -167,7 +167,7 @@ def show_numeric_members(run: NumericRun, line: Mapping[str, Any]) -> None:
     )
 
 
-def format_member_figure(line: Mapping[str, Any], name: str, member: int) -> str:
+def _format_member_figure(line: Mapping[str, Any], name: str, member: int) -> str:
     """A member's figure of an epoch; "–" of one that diverged."""
     values = line.get(name) or []
     return formats.format_significant(values[member] if member < len(values) else None)

@@ -37,7 +37,7 @@ def format_numeric_key(name: str) -> str:
     return f"numbers_set_{name}"
 
 
-def get_numeric_setting(name: str) -> Any:
+def _get_numeric_setting(name: str) -> Any:
     """A setting as it stands in its widget, else its default."""
     return widget_state.get_widget_value(format_numeric_key(name), NUMERIC_FIELDS[name].default)
 
@@ -64,7 +64,7 @@ def show_network_setting() -> None:
 
 def collect_numeric_config() -> NumericConfig:
     """The settings as they stand in the widgets; ConfigError where one cannot be."""
-    return NumericConfig.from_dict({name: get_numeric_setting(name) for name in NUMERIC_FIELDS})
+    return NumericConfig.from_dict({name: _get_numeric_setting(name) for name in NUMERIC_FIELDS})
 
 
 def fill_numeric_settings(config: NumericConfig) -> None:
@@ -84,10 +84,10 @@ def summarize_numeric_settings(config: NumericConfig | None) -> str:
         formats.format_count(config.epochs, "epoch"),
         f"batch {settings.format_slider_value(config.batch_size)}",
     ]
-    return " · ".join([*parts, *list_changed_numeric_settings(config.as_dict())])
+    return " · ".join([*parts, *_list_changed_numeric_settings(config.as_dict())])
 
 
-def list_changed_numeric_settings(values: dict[str, Any]) -> list[str]:
+def _list_changed_numeric_settings(values: dict[str, Any]) -> list[str]:
     """Those beside the main ones that are not at their default, in words."""
     return [
         f"{FIELD_LABELS.get(name, settings.format_setting_title(name)).lower()} "
@@ -99,5 +99,5 @@ def list_changed_numeric_settings(values: dict[str, Any]) -> list[str]:
 
 def describe_changed_numeric_controls() -> str:
     """Those settings under More that are not at their default, as the widgets stand."""
-    values = {name: get_numeric_setting(name) for name in ADVANCED_FIELDS}
-    return ", ".join(list_changed_numeric_settings(values))
+    values = {name: _get_numeric_setting(name) for name in ADVANCED_FIELDS}
+    return ", ".join(_list_changed_numeric_settings(values))

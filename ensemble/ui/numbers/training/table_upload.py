@@ -22,10 +22,10 @@ from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 
 FILE_TYPES = ["csv", "tsv", "txt", "parquet"]
-UPLOAD_HELP = (
+_UPLOAD_HELP = (
     "A row an example; the first row of a CSV names the columns. What is assumed of it is said before training begins."
 )
-MAX_PREPARED_TABLES = 2
+_MAX_PREPARED_TABLES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +58,12 @@ def select_table() -> SelectedTable | None:
         type=FILE_TYPES,
         key="numbers_file",
         max_upload_size=exchange.max_import_bytes() // 10**6,
-        **rights.build_control_arguments(Action.LAUNCH, help=UPLOAD_HELP),
+        **rights.build_control_arguments(Action.LAUNCH, help=_UPLOAD_HELP),
     )
     if file is None:
         del tab.numeric_table
         return None
-    table = load_uploaded_table(file)
+    table = _load_uploaded_table(file)
     if isinstance(table, str):
         st.warning(escaping.escape_markdown(table), icon=":material/error:")
         return None
@@ -121,17 +121,17 @@ def select_table() -> SelectedTable | None:
     )
 
 
-def load_uploaded_table(file: Any) -> RawTable | str:
+def _load_uploaded_table(file: Any) -> RawTable | str:
     """What the file holds, or why it cannot be taken; read once."""
     if tab.numeric_table is None or tab.numeric_table[0] != file.file_id:
         del tab.numeric_table
         with st.spinner("Reading …"):
-            tab.numeric_table = file.file_id, read_uploaded_table(file)
+            tab.numeric_table = file.file_id, _read_uploaded_table(file)
     return tab.numeric_table[1]
 
 
-def read_uploaded_table(file: Any) -> RawTable | str:
-    """As `load_uploaded_table`, anew: by a copy on the disk, for columns are read from files."""
+def _read_uploaded_table(file: Any) -> RawTable | str:
+    """As `_load_uploaded_table`, anew: by a copy on the disk, for columns are read from files."""
     try:
         exchange.check_import_size(file.size)
         data_folder().mkdir(parents=True, exist_ok=True)
@@ -159,7 +159,7 @@ def prepare_selected_table(config: NumericConfig, chosen: SelectedTable) -> Prep
     )
 
 
-@st.cache_resource(max_entries=MAX_PREPARED_TABLES, show_spinner=False)
+@st.cache_resource(max_entries=_MAX_PREPARED_TABLES, show_spinner=False)
 def _prepare_table(
     key: tuple[Any, ...],
     split_seed: int,

@@ -19,9 +19,9 @@ from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 
 # Where predictions from elsewhere are opened: whether they can be trusted is asked first.
-VIEW_OF_PREDICTIONS = "calibration"
+_VIEW_OF_PREDICTIONS = "calibration"
 FILE_TYPES = ["npz", "csv", "parquet", "html", "htm"]
-ACCEPTED_FILES_HELP = (
+_ACCEPTED_FILES_HELP = (
     "A report (`.html`) that was saved of runs, with their data in it. Or predictions, one file for all members, "
     "or one a member: `.npz` with `probabilities` or `logits` of shape (members, examples, classes) "
     "and `labels` from 0; images, class and member names if you have them. Or predicted numbers, in one file: "
@@ -36,7 +36,7 @@ def show_import_button() -> None:
         icon=":material/upload_file:",
         key="import_open",
         type="tertiary",
-        on_click=open_import_dialog,
+        on_click=_open_import_dialog,
         **rights.build_control_arguments(
             Action.IMPORT,
             help="A report that somebody sent you; or predictions of an ensemble that was trained elsewhere: "
@@ -44,25 +44,25 @@ def show_import_button() -> None:
         ),
     )
     if tab.import_dialog_open:
-        st.dialog("Import a report, or predictions", width="large", on_dismiss=close_import_dialog)(
-            show_import_dialog_body
+        st.dialog("Import a report, or predictions", width="large", on_dismiss=_close_import_dialog)(
+            _show_import_dialog_body
         )()
 
 
-def open_import_dialog() -> None:
+def _open_import_dialog() -> None:
     """Callback: the dialog stands over the page until it is closed."""
     tab.import_dialog_open = True
 
 
-def close_import_dialog() -> None:
+def _close_import_dialog() -> None:
     """Callback: what was read is let go; it may have taken a gigabyte."""
     del tab.import_dialog_open, tab.import_contents
 
 
-def show_import_dialog_body() -> None:
+def _show_import_dialog_body() -> None:
     """The inside of the dialog."""
     with guard_page():
-        st.markdown(ACCEPTED_FILES_HELP)
+        st.markdown(_ACCEPTED_FILES_HELP)
         predictions.show_save_instructions()
         limit = exchange.max_import_bytes()
         files = st.file_uploader(
@@ -78,7 +78,7 @@ def show_import_dialog_body() -> None:
             del tab.import_contents
             return
         labels_key = f"import_labels_{files[0].file_id}"
-        import_files = load_import_files(files, widget_state.get_widget_value(labels_key, None) or "")
+        import_files = _load_import_files(files, widget_state.get_widget_value(labels_key, None) or "")
         names = [file.name for file in files]
         if isinstance(import_files, (str, LabelReadingError)):
             st.warning(escaping.escape_markdown(str(import_files)), icon=":material/error:")
@@ -86,19 +86,19 @@ def show_import_dialog_body() -> None:
                 predictions.select_label_reading(import_files.options, None, labels_key)
         elif isinstance(import_files, NumericPredictions):
             numbers.show_numbers_preview(import_files)
-            numbers.show_numbers_form(import_files, names[0], finish_numbers_import)
+            numbers.show_numbers_form(import_files, names[0], _finish_numbers_import)
         elif isinstance(import_files, list):
-            report.show_report_runs(import_files, names, finish_import)
+            report.show_report_runs(import_files, names, _finish_import)
         else:
             predictions.show_import_preview(import_files)
             if len(import_files.label_options) > 1:
                 predictions.select_label_reading(import_files.label_options, import_files.label_reading, labels_key)
             predictions.show_import_form(
-                import_files, names, functools.partial(finish_import, view=VIEW_OF_PREDICTIONS)
+                import_files, names, functools.partial(_finish_import, view=_VIEW_OF_PREDICTIONS)
             )
 
 
-def load_import_files(
+def _load_import_files(
     files: Sequence[Any], labels_as: str
 ) -> MemberOutputs | NumericPredictions | list[Capsule] | LabelReadingError | str:
     """What the files hold, or why they cannot be taken; read once for each reading of labels."""
@@ -106,14 +106,14 @@ def load_import_files(
     if tab.import_contents is None or tab.import_contents[0] != file_ids:
         del tab.import_contents
         with st.spinner("Reading …"):
-            tab.import_contents = file_ids, parse_import_files(files, labels_as)
+            tab.import_contents = file_ids, _parse_import_files(files, labels_as)
     return tab.import_contents[1]
 
 
-def parse_import_files(
+def _parse_import_files(
     files: Sequence[Any], labels_as: str = ""
 ) -> MemberOutputs | NumericPredictions | list[Capsule] | LabelReadingError | str:
-    """As `load_import_files`, anew."""
+    """As `_load_import_files`, anew."""
     try:
         exchange.check_import_size(sum(file.size for file in files))
         most = exchange.MAX_UNPACK_RATIO * exchange.max_import_bytes()
@@ -128,9 +128,9 @@ def parse_import_files(
         return str(error)
 
 
-def finish_import(run_ids: Sequence[str], view: str = "") -> None:
+def _finish_import(run_ids: Sequence[str], view: str = "") -> None:
     """Goes on to the run that was kept, to a view of Inspect; of several, back to the list."""
-    close_import_dialog()
+    _close_import_dialog()
     loaders.forget_runs()
     if len(run_ids) == 1:
         query = address.RUN.build_query(run_ids[0])
@@ -140,8 +140,8 @@ def finish_import(run_ids: Sequence[str], view: str = "") -> None:
     st.rerun()
 
 
-def finish_numbers_import(run_id: str) -> None:
+def _finish_numbers_import(run_id: str) -> None:
     """Goes on to the run that was kept, on its page."""
-    close_import_dialog()
+    _close_import_dialog()
     loaders.forget_runs()
     st.switch_page("pages/numbers.py", query_params=address.RUN.build_query(run_id))

@@ -15,7 +15,7 @@ from ensemble.ui.shared import guard, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 
-FORM_NAMES = {"normal": "means and spreads", "quantiles": "quantiles", "points": "numbers without a spread"}
+_FORM_NAMES = {"normal": "means and spreads", "quantiles": "quantiles", "points": "numbers without a spread"}
 
 
 def show_numbers_preview(numbers: NumericPredictions) -> None:
@@ -24,7 +24,7 @@ def show_numbers_preview(numbers: NumericPredictions) -> None:
     counts = [
         formats.format_count(predicted.members, "member"),
         formats.format_count(predicted.examples, "example"),
-        FORM_NAMES[predicted.form],
+        _FORM_NAMES[predicted.form],
     ]
     st.markdown(f"##### {' · '.join(counts)}")
     rmse = measure_numeric_quality(predicted, numbers.targets).rmse

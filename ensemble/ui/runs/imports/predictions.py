@@ -15,7 +15,7 @@ from ensemble.ui.shared import guard, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 
-MAX_CLASS_NAMES = 8  # names of classes
+_MAX_CLASS_NAMES = 8  # names of classes
 
 
 def show_save_instructions() -> None:
@@ -30,10 +30,10 @@ def show_save_instructions() -> None:
         help="Code that saves what your members predict, without this program.",
     )
     if chosen:
-        show_library_snippet(libraries[chosen])
+        _show_library_snippet(libraries[chosen])
 
 
-def show_library_snippet(snippet: Snippet) -> None:
+def _show_library_snippet(snippet: Snippet) -> None:
     """A library's lines, and what they take for given."""
     st.code(snippet.code, language="python")
     st.caption("; ".join(f"`{name}` is {what}" for name, what in snippet.names.items()) + ".")
@@ -51,8 +51,8 @@ def show_import_preview(outputs: MemberOutputs) -> None:
         "with images" if outputs.images is not None else "without images",
     ]
     st.markdown(f"##### {' · '.join(counts)}")
-    names = ", ".join(outputs.class_names[:MAX_CLASS_NAMES])
-    more = f" and {outputs.classes - MAX_CLASS_NAMES:,} more" if outputs.classes > MAX_CLASS_NAMES else ""
+    names = ", ".join(outputs.class_names[:_MAX_CLASS_NAMES])
+    more = f" and {outputs.classes - _MAX_CLASS_NAMES:,} more" if outputs.classes > _MAX_CLASS_NAMES else ""
     text = f"Averaged, they get {formats.format_percent(right, outputs.examples)} right. Classes: "
     st.markdown(f"{text}{escaping.escape_markdown(names)}{more}.")
     for note in outputs.notes:

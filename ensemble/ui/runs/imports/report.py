@@ -12,7 +12,7 @@ from ensemble.ui.shared import guard, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 
-REPORT_KEEP_CAPTION = (
+_REPORT_KEEP_CAPTION = (
     "Its figures are as the file has them. It gets an id of its own and says wherever it is shown "
     "that it is from a report; nothing of yours is replaced."
 )
@@ -29,11 +29,11 @@ def show_report_runs(capsules: Sequence[Capsule], names: Sequence[str], then: Ca
     title = exchange.describe_report_file(", ".join(names), capsules)
     st.markdown(f"##### {escaping.escape_markdown(title)}")
     for capsule in capsules:
-        st.markdown(escaping.escape_markdown(describe_report_run(capsule)))
+        st.markdown(escaping.escape_markdown(_describe_report_run(capsule)))
         for note in capsule.notes:
             st.caption(escaping.escape_markdown(note))
-    st.caption(REPORT_KEEP_CAPTION)
-    wanted = select_report_runs(capsules)
+    st.caption(_REPORT_KEEP_CAPTION)
+    wanted = _select_report_runs(capsules)
     count = "it as a run" if len(capsules) == 1 else formats.format_count(len(wanted), "run")
     pressed = st.button(
         f"Keep {count}",
@@ -43,16 +43,16 @@ def show_report_runs(capsules: Sequence[Capsule], names: Sequence[str], then: Ca
         **rights.build_control_arguments(Action.IMPORT, disabled=not wanted),
     )
     if pressed:
-        import_selected_runs(wanted, then)
+        _import_selected_runs(wanted, then)
 
 
-def describe_report_run(capsule: Capsule) -> str:
+def _describe_report_run(capsule: Capsule) -> str:
     """What there is of a run, with its name where it has one."""
     header = capsule.header
     return f"{header.name or header.id} · {exchange.describe_capsule_contents(capsule)}"
 
 
-def select_report_runs(capsules: Sequence[Capsule]) -> list[Capsule]:
+def _select_report_runs(capsules: Sequence[Capsule]) -> list[Capsule]:
     """Those to keep: the one there is, or those that are chosen, all at first."""
     if len(capsules) == 1:
         return list(capsules)
@@ -63,19 +63,19 @@ def select_report_runs(capsules: Sequence[Capsule]) -> list[Capsule]:
         list(places),
         default=list(places),
         key="import_chosen",
-        format_func=lambda place: format_report_run_name(places[place]),
+        format_func=lambda place: _format_report_run_name(places[place]),
     )
     chosen = widget_state.get_widget_value("import_chosen", list(places))
     return [places[place] for place in chosen if place in places]
 
 
-def format_report_run_name(capsule: Capsule) -> str:
+def _format_report_run_name(capsule: Capsule) -> str:
     """A run by its name and its id."""
     header = capsule.header
     return f"{header.name} · {header.id}" if header.name else header.id
 
 
-def import_selected_runs(wanted: Sequence[Capsule], then: Callable[[Sequence[str]], None]) -> None:
+def _import_selected_runs(wanted: Sequence[Capsule], then: Callable[[Sequence[str]], None]) -> None:
     """Makes a run of each; what cannot be made is said, and those before it stay."""
     with st.spinner("Saving …"):
         try:

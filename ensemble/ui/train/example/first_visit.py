@@ -10,7 +10,7 @@ from ensemble.ui.train.learning_curves import show_learning_curves
 from ensemble.wording import escaping, run_names
 from ensemble.wording import images as images_words
 
-SMOOTHING = 0.6
+_SMOOTHING = 0.6
 
 
 def show_recorded_example() -> None:
@@ -38,7 +38,7 @@ def show_recorded_example() -> None:
             members=kept.config.members,
             n_test=info.test_size,
             log=True,
-            smoothing=SMOOTHING,
+            smoothing=_SMOOTHING,
         )
         st.caption(images_words.describe_disagreement_warning(recorded_predictions, info.noun))
         show_image_grid(
@@ -47,12 +47,12 @@ def show_recorded_example() -> None:
             numbers=numbers,
             names=info.class_names,
             noun=info.noun,
-            on_open=show_recorded_image_toast,
+            on_open=_show_recorded_image_toast,
             key="example_grid",
         )
 
 
-def show_recorded_image_toast(number: int) -> None:
+def _show_recorded_image_toast(number: int) -> None:
     """One of the digits was pressed: what was said of it, in a sentence."""
     kept = recording.load_recorded_run()
     recorded_predictions = recording.load_recorded_predictions(kept.config.epochs)

@@ -23,7 +23,7 @@ from ensemble.ui.shared import loaders
 
 FOLDER = Path(__file__).parent / "recorded"
 RECORDED_ID = "recorded example"  # with a blank, which no run's id has
-DISPUTED_IMAGE_COUNT = 8
+_DISPUTED_IMAGE_COUNT = 8
 
 
 @functools.cache
@@ -102,5 +102,5 @@ def find_recorded_disputed_images() -> Ints:
     """The numbers of the images that its members dispute most at the end, the most first."""
     recorded_predictions = load_recorded_predictions(list_recorded_epochs()[-1])
     return sort_examples(recorded_predictions, filter_examples(recorded_predictions, "split"), "split")[
-        :DISPUTED_IMAGE_COUNT
+        :_DISPUTED_IMAGE_COUNT
     ]

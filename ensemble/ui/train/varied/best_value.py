@@ -51,15 +51,15 @@ def show_best_value(run: runs.Run, rows: list[dict[str, Any]], above: DeltaGener
         )
     try:
         ended = history.find_reported_epoch_row(run, rows)
-        losses = load_epoch_losses(run, ended) if ended else load_final_losses(run.id, rows)
+        losses = _load_epoch_losses(run, ended) if ended else load_final_losses(run.id, rows)
     except EnsembleError as error:
         st.caption(escaping.escape_markdown(error))
         return
     if losses is not None and losses.members:
-        show_best_value_figure(run, setting, losses, above)
+        _show_best_value_figure(run, setting, losses, above)
 
 
-def load_epoch_losses(run: runs.Run, ended: dict[str, Any]) -> FinalLosses | None:
+def _load_epoch_losses(run: runs.Run, ended: dict[str, Any]) -> FinalLosses | None:
     """The losses after an epoch, read once: from its line in the history, and its predictions."""
     what = "validation" if "validation_loss" in ended else "predictions"
     file_version = loaders.get_file_version(run.path / what / f"epoch-{ended['epoch']:04d}.npz")
@@ -90,7 +90,7 @@ def _draw_cached_figure(
     return _draw(palette)
 
 
-def show_best_value_figure(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerator) -> None:
+def _show_best_value_figure(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerator) -> None:
     """The sentence, and once an epoch has ended the picture."""
     varied_settings = member_settings.collect_varied_settings(run.config)
     values = varied_settings[setting]

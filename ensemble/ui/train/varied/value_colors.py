@@ -8,12 +8,12 @@ from ensemble.figures import palette
 from ensemble.wording import formats
 from ensemble.wording.runs import member_settings
 
-OPACITY = 0.9
-LOSS_PANELS = ("loss", "diversity")  # pictures of them, by their names
-LOSS_LIMIT_FACTOR = 4  # times the first loss
-COLOR_BAR_SAMPLES = 16  # colours of the legend's bar
-MEMBERS_GROUP = "members"
-LINE_WIDTH = 1.6  # of a line whose colour says a value
+_OPACITY = 0.9
+_LOSS_PANELS = ("loss", "diversity")  # pictures of them, by their names
+_LOSS_LIMIT_FACTOR = 4  # times the first loss
+_COLOR_BAR_SAMPLES = 16  # colours of the legend's bar
+_MEMBERS_GROUP = "members"
+_LINE_WIDTH = 1.6  # of a line whose colour says a value
 
 
 def color_curves_by_value(
@@ -29,18 +29,18 @@ def color_curves_by_value(
     main = member_settings.select_main_setting(values_by_setting)
     if not main or members < 2:
         return chart
-    styles = {**chart["styles"], **build_member_styles(values_by_setting, main, members)}
-    most = compute_loss_limit(chart["places"])
-    places = [[clip_loss_axis(group_member_lines(panel), most) for panel in place] for place in chart["places"]]
+    styles = {**chart["styles"], **_build_member_styles(values_by_setting, main, members)}
+    most = _compute_loss_limit(chart["places"])
+    places = [[_clip_loss_axis(_group_member_lines(panel), most) for panel in place] for place in chart["places"]]
     return {
         **chart,
         "styles": styles,
         "places": places,
-        "legend": build_value_legend(chart["legend"], values_by_setting[main], main),
+        "legend": _build_value_legend(chart["legend"], values_by_setting[main], main),
     }
 
 
-def build_member_styles(
+def _build_member_styles(
     values_by_setting: Mapping[str, Sequence[float]], main: str, members: int
 ) -> dict[str, dict[str, Any]]:
     """The look of each member: the colour of its value, which stands at its curve's end."""
@@ -55,8 +55,8 @@ def build_member_styles(
     return {
         f"member {m + 1}": {
             "color": colours[m],
-            "width": LINE_WIDTH,
-            "opacity": OPACITY,
+            "width": _LINE_WIDTH,
+            "opacity": _OPACITY,
             "label": names[m],
             "own": True,
             "end": values[m] if few else "members",
@@ -66,23 +66,25 @@ def build_member_styles(
     }
 
 
-def build_value_legend(entries: list[dict[str, Any]], values: Sequence[float], main: str) -> list[dict[str, Any]]:
+def _build_value_legend(entries: list[dict[str, Any]], values: Sequence[float], main: str) -> list[dict[str, Any]]:
     """The legend with one entry for all members: the bar of colours and what it spans."""
     log = ", log" if member_settings.is_log_scaled(values) else ""
     bar = {
-        "group": MEMBERS_GROUP,
+        "group": _MEMBERS_GROUP,
         "color": palette.MUTED_COLOR,
-        "width": LINE_WIDTH,
+        "width": _LINE_WIDTH,
         "label": f"{len(values)} members · {member_settings.SETTING_SHORT_NAMES[main]} "
         f"{member_settings.format_value_range(values)}{log}",
-        "ramp": [palette.interpolate_ramp_color(place / (COLOR_BAR_SAMPLES - 1)) for place in range(COLOR_BAR_SAMPLES)],
+        "ramp": [
+            palette.interpolate_ramp_color(place / (_COLOR_BAR_SAMPLES - 1)) for place in range(_COLOR_BAR_SAMPLES)
+        ],
     }
     each = [place for place, entry in enumerate(entries) if entry["group"].startswith("member")]
     rest = [entry for place, entry in enumerate(entries) if place not in each]
     return [*rest[: each[0]], bar, *rest[each[0] :]]
 
 
-def compute_loss_limit(places: list[list[dict[str, Any]]]) -> float | None:
+def _compute_loss_limit(places: list[list[dict[str, Any]]]) -> float | None:
     """Where the axes of losses end at first: losses that run away would flatten all others.
 
     Some times the loss before anything is learnt, which is about ln C; None before it is known.
@@ -96,12 +98,12 @@ def compute_loss_limit(places: list[list[dict[str, Any]]]) -> float | None:
     ]
     first = [next((y for y in line["y"] if y is not None), None) for line in lines]
     first_losses = [value for value in first if value is not None]
-    return LOSS_LIMIT_FACTOR * median(first_losses) if first_losses else None
+    return _LOSS_LIMIT_FACTOR * median(first_losses) if first_losses else None
 
 
-def clip_loss_axis(panel: dict[str, Any], most: float | None) -> dict[str, Any]:
+def _clip_loss_axis(panel: dict[str, Any], most: float | None) -> dict[str, Any]:
     """A picture of losses whose axis ends at `most`, where any goes beyond."""
-    if panel["name"] not in LOSS_PANELS or most is None:
+    if panel["name"] not in _LOSS_PANELS or most is None:
         return panel
     values = [y for line in panel["lines"] for y in line["y"] if y is not None]
     if not values or max(values) <= most or min(values) > most:
@@ -110,7 +112,7 @@ def clip_loss_axis(panel: dict[str, Any], most: float | None) -> dict[str, Any]:
     return {**panel, "most": most, "axis": text}
 
 
-def group_member_lines(panel: dict[str, Any]) -> dict[str, Any]:
+def _group_member_lines(panel: dict[str, Any]) -> dict[str, Any]:
     """A picture whose members hide together: what tells them apart is the bar of colours."""
-    lines = [{**line, "group": MEMBERS_GROUP} if line["who"].startswith("member") else line for line in panel["lines"]]
+    lines = [{**line, "group": _MEMBERS_GROUP} if line["who"].startswith("member") else line for line in panel["lines"]]
     return {**panel, "lines": lines}

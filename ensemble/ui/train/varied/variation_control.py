@@ -15,24 +15,24 @@ from ensemble.wording import escaping
 from ensemble.wording.runs import member_settings as words
 
 NO_VARIATION, AS_TEXT = "", "text"
-VARIATION_LABELS = {NO_VARIATION: "nothing", **words.SETTING_TITLES, AS_TEXT: "several, as text"}
+_VARIATION_LABELS = {NO_VARIATION: "nothing", **words.SETTING_TITLES, AS_TEXT: "several, as text"}
 LOG, EVEN, LIST = "Log", "Even", "List"
-VARIATION_HELP = (
+_VARIATION_HELP = (
     "Members with values of their own are trained side by side in one program: one run instead of "
     "one for each value. A member whose loss diverges is stopped; the others go on."
 )
-SPREAD_HELP = "Log: each value is the same factor above the last. Even: the same step. List: your own."
+_SPREAD_HELP = "Log: each value is the same factor above the last. Even: the same step. List: your own."
 # What a setting begins with when it is chosen.
-INITIAL_TEXTS = {
+_INITIAL_TEXTS = {
     "learning_rate": "learning_rate=0.01..1:log",
     "momentum": "momentum=0.5..0.95",
     "weight_decay": "weight_decay=0.0001..0.1:log",
 }
-EXAMPLE_VALUES = {"learning_rate": "0.01", "momentum": "0.9", "weight_decay": "0.0001"}
+_EXAMPLE_VALUES = {"learning_rate": "0.01", "momentum": "0.9", "weight_decay": "0.0001"}
 WIDGET_KEYS = {part: f"vary_{part}" for part in ("which", "how", "low", "high", "values", "text")}
 
 
-class VariationForm(NamedTuple):
+class _VariationForm(NamedTuple):
     """What the text of `vary` is on the widgets."""
 
     which: str
@@ -57,17 +57,17 @@ def build_varied_control_arguments(name: str, differ: tuple[str, ...]) -> dict[s
 
 def show_variation_control() -> None:
     """Which setting differs and how; below it what each member gets, or what is amiss."""
-    variation_form = get_variation_form(settings.get_run_setting("vary"))
+    variation_form = _get_variation_form(settings.get_run_setting("vary"))
     for part, value in variation_form._asdict().items():
         widget_state.sync_widget_value(WIDGET_KEYS[part], value)
     widget_state.draw_widget(
         st.selectbox,
         "Differ by member",
-        list(VARIATION_LABELS),
+        list(_VARIATION_LABELS),
         key=WIDGET_KEYS["which"],
-        help=VARIATION_HELP,
-        format_func=VARIATION_LABELS.__getitem__,
-        on_change=update_varied_setting,
+        help=_VARIATION_HELP,
+        format_func=_VARIATION_LABELS.__getitem__,
+        on_change=_update_varied_setting,
     )
     if variation_form.which == NO_VARIATION:
         return
@@ -76,12 +76,12 @@ def show_variation_control() -> None:
             st.text_input,
             "Settings and their values",
             key=WIDGET_KEYS["text"],
-            on_change=save_variation_text,
+            on_change=_save_variation_text,
             help="Such as learning_rate=0.01..1:log momentum=0.8,0.9",
         )
     else:
-        show_variation_values(variation_form)
-    if reason := describe_invalid_number(variation_form) or describe_invalid_variation(
+        _show_variation_values(variation_form)
+    if reason := _describe_invalid_number(variation_form) or _describe_invalid_variation(
         settings.get_run_setting("vary"), settings.get_run_setting("members")
     ):
         st.caption(f":material/warning: {escaping.escape_markdown(reason)}")
@@ -90,7 +90,7 @@ def show_variation_control() -> None:
         st.caption(escaping.escape_markdown(words.describe_member_values(differ)))
 
 
-def show_variation_values(form: VariationForm) -> None:
+def _show_variation_values(form: _VariationForm) -> None:
     """From where to where, or which values."""
     widget_state.draw_widget(
         st.segmented_control,
@@ -98,8 +98,8 @@ def show_variation_values(form: VariationForm) -> None:
         [LOG, EVEN, LIST],
         key=WIDGET_KEYS["how"],
         required=True,
-        on_change=save_variation_text,
-        help=SPREAD_HELP,
+        on_change=_save_variation_text,
+        help=_SPREAD_HELP,
         label_visibility="collapsed",
     )
     if form.how == LIST:
@@ -107,29 +107,29 @@ def show_variation_values(form: VariationForm) -> None:
             st.text_input,
             "Values",
             key=WIDGET_KEYS["values"],
-            on_change=save_variation_text,
+            on_change=_save_variation_text,
             help="With commas between; each is given to as many members.",
         )
         return
     with st.container(horizontal=True, gap="small"):
-        widget_state.draw_widget(st.text_input, "From", key=WIDGET_KEYS["low"], on_change=save_variation_text)
-        widget_state.draw_widget(st.text_input, "To", key=WIDGET_KEYS["high"], on_change=save_variation_text)
+        widget_state.draw_widget(st.text_input, "From", key=WIDGET_KEYS["low"], on_change=_save_variation_text)
+        widget_state.draw_widget(st.text_input, "To", key=WIDGET_KEYS["high"], on_change=_save_variation_text)
 
 
-def update_varied_setting() -> None:
+def _update_varied_setting() -> None:
     """Callback: another setting differs, by values to begin with; or none does."""
     which, text = (widget_state.get_widget_value(WIDGET_KEYS["which"]), settings.get_run_setting("vary"))
     if which == AS_TEXT:
-        text = text or f"{INITIAL_TEXTS['learning_rate']} momentum=0.8,0.9"
+        text = text or f"{_INITIAL_TEXTS['learning_rate']} momentum=0.8,0.9"
         widget_state.set_widget_value(WIDGET_KEYS["text"], text)
     else:
-        text = INITIAL_TEXTS.get(which, "")
+        text = _INITIAL_TEXTS.get(which, "")
     widget_state.set_widget_value(settings.format_setting_key("vary"), text)
 
 
-def save_variation_text() -> None:
+def _save_variation_text() -> None:
     """Callback: the setting's text from what the widgets hold."""
-    held = VariationForm(*(widget_state.get_widget_value(WIDGET_KEYS[part], "") for part in WIDGET_KEYS))
+    held = _VariationForm(*(widget_state.get_widget_value(WIDGET_KEYS[part], "") for part in WIDGET_KEYS))
     if held.which == AS_TEXT:
         text = " ".join(held.text.split())
         widget_state.set_widget_value(WIDGET_KEYS["text"], text)
@@ -142,31 +142,31 @@ def save_variation_text() -> None:
     widget_state.set_widget_value(settings.format_setting_key("vary"), text)
 
 
-def get_variation_form(text: str) -> VariationForm:
-    """As `parse_variation_text`, but what a person writes as a text stays one while they write."""
+def _get_variation_form(text: str) -> _VariationForm:
+    """As `_parse_variation_text`, but what a person writes as a text stays one while they write."""
     now = (
         widget_state.get_widget_value(WIDGET_KEYS["which"], NO_VARIATION),
         widget_state.get_widget_value(WIDGET_KEYS["text"], ""),
     )
-    return VariationForm(AS_TEXT, text=text) if now == (AS_TEXT, text) else parse_variation_text(text)
+    return _VariationForm(AS_TEXT, text=text) if now == (AS_TEXT, text) else _parse_variation_text(text)
 
 
-def parse_variation_text(text: str) -> VariationForm:
+def _parse_variation_text(text: str) -> _VariationForm:
     """The widgets' values for a text of `vary`: what fits no widget stays a text."""
     name, _, values_text = text.partition("=")
     if not text:
-        return VariationForm(NO_VARIATION)
+        return _VariationForm(NO_VARIATION)
     if name not in member_values.VARIABLE_SETTINGS or " " in text:
-        return VariationForm(AS_TEXT, text=text)
+        return _VariationForm(AS_TEXT, text=text)
     span, _, how = values_text.partition(":")
     low, dots, high = span.partition("..")
     if dots:
-        return VariationForm(name, LOG if how == "log" else EVEN, low, high, f"{low}, {high}")
+        return _VariationForm(name, LOG if how == "log" else EVEN, low, high, f"{low}, {high}")
     each = values_text.split(",")
-    return VariationForm(name, LIST, each[0], each[-1], ", ".join(each))
+    return _VariationForm(name, LIST, each[0], each[-1], ", ".join(each))
 
 
-def describe_invalid_number(form: VariationForm) -> str:
+def _describe_invalid_number(form: _VariationForm) -> str:
     """Which part of the widgets is no number, in a sentence; "" where all are."""
     if form.which in (NO_VARIATION, AS_TEXT):
         return ""
@@ -175,11 +175,11 @@ def describe_invalid_number(form: VariationForm) -> str:
             float(number_text)
         except ValueError:
             what = f"“{number_text:.20}” is no number" if number_text else "A number is missing"
-            return f"{what}: write one such as {EXAMPLE_VALUES[form.which]}."
+            return f"{what}: write one such as {_EXAMPLE_VALUES[form.which]}."
     return ""
 
 
-def describe_invalid_variation(text: str, members: int) -> str:
+def _describe_invalid_variation(text: str, members: int) -> str:
     """Why members cannot differ so, in a sentence; "" where they can."""
     try:
         EnsembleConfig(members=members, vary=text)

@@ -21,7 +21,7 @@ from ensemble.storage.disk_errors import describe_error_with_path
 MAX_LABEL_BYTES = 2**28  # bytes of labels and names
 MAX_FORTRAN_BYTES = 2**31
 BLOCK = 2**22  # bytes that are unpacked in one go
-PIECE = 2**17
+_PIECE = 2**17
 
 
 class NumpyArrays(ABC):
@@ -101,8 +101,8 @@ def convert_array_errors(path: Path, name: str = "") -> Iterator[None]:
 def read_exact_bytes(file: IO[bytes], size: int) -> NDArray[np.uint8]:
     """So many bytes; DamagedFileError where there are fewer."""
     content = np.empty(size, np.uint8)
-    for start in range(0, size, PIECE):
-        piece = content[start : start + PIECE]
+    for start in range(0, size, _PIECE):
+        piece = content[start : start + _PIECE]
         got = file.read(len(piece))
         if len(got) != len(piece):
             raise DamagedFileError("it is truncated")

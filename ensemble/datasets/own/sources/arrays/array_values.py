@@ -30,7 +30,7 @@ from ensemble.errors import DataError
 from ensemble.pictures.files import levels
 
 Labels = NDArray[np.int32]
-UNLABELLED = -1
+_UNLABELLED = -1
 MOST_IMAGES = 20_000_000
 MOST_PIXELS = 2**24  # of an image: one is turned into bytes as a whole
 
@@ -69,8 +69,8 @@ def map_class_labels(
     every: list[int | str] = list({label for labels in flat.values() for label in np.unique(labels).tolist()})
     given = [] if class_names is None else _format_given_names(class_names)
     if notes is not None and _marks_unlabelled(every, given):
-        every.remove(UNLABELLED)
-        count = sum(int((labels == UNLABELLED).sum()) for labels in flat.values())
+        every.remove(_UNLABELLED)
+        count = sum(int((labels == _UNLABELLED).sum()) for labels in flat.values())
         notes.append(f"{count:,} images of {where} have no label (−1) and were left out.")
     _check_class_count(len(every) if class_names is None or not class_names.size else class_names.size, where)
     if class_names is not None and class_names.size:
@@ -84,7 +84,7 @@ def map_class_labels(
         names = sort_class_names(map(str, every))
         are_numbers = all(isinstance(label, int) for label in every)
         order = {int(name) if are_numbers else name: place for place, name in enumerate(names)}
-    places = {**order, UNLABELLED: order.get(UNLABELLED, -1)}
+    places = {**order, _UNLABELLED: order.get(_UNLABELLED, -1)}
     return format_class_names(names), {split: _index_class_labels(labels, places) for split, labels in flat.items()}
 
 
@@ -100,10 +100,10 @@ def _format_given_names(class_names: NDArray[np.generic]) -> list[str]:
 
 def _marks_unlabelled(labels: Sequence[object], names: Sequence[str]) -> bool:
     """Whether −1 among the labels is none: beside others from 0, and no class is called so."""
-    rest = [label for label in labels if label != UNLABELLED]
+    rest = [label for label in labels if label != _UNLABELLED]
     return (
         len(rest) < len(labels)
-        and str(UNLABELLED) not in names
+        and str(_UNLABELLED) not in names
         and len(rest) > 1
         and all(isinstance(label, int) and label >= 0 for label in rest)
     )

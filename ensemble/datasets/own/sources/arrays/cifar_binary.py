@@ -27,16 +27,16 @@ from ensemble.storage.plain_files import open_plain_file, read_limited_bytes
 SIDE = 32
 PIXELS = 3 * SIDE * SIDE
 BLOCK = 1000  # records that are read in one go
-MAX_NAMES_BYTES = 2**16
-MAX_NAME = 200  # characters of a class's name that are read
+_MAX_NAMES_BYTES = 2**16
+_MAX_NAME = 200  # characters of a class's name that are read
 # Files of the Python version, which are pickles and have no ending, and their archives.
-PICKLED_PATTERN = re.compile(r"data_batch_\d+|test_batch|batches\.meta|cifar-100?-python\.(tar|tar\.gz|tgz)", re.I)
-PICKLED_CIFAR100 = {"train", "test", "meta"}
-BINARY_NAME_PATTERN = re.compile(r"data_batch_\d+\.bin|test_batch\.bin", re.I)
+_PICKLED_PATTERN = re.compile(r"data_batch_\d+|test_batch|batches\.meta|cifar-100?-python\.(tar|tar\.gz|tgz)", re.I)
+_PICKLED_CIFAR100 = {"train", "test", "meta"}
+_BINARY_NAME_PATTERN = re.compile(r"data_batch_\d+\.bin|test_batch\.bin", re.I)
 
 
 @dataclass(frozen=True)
-class CifarVersion:
+class _CifarVersion:
     """How the files of one of the two are called, and how their records begin.
 
     Attributes:
@@ -56,8 +56,8 @@ class CifarVersion:
     batches: int
 
 
-VERSIONS = (
-    CifarVersion(
+_VERSIONS = (
+    _CifarVersion(
         title="CIFAR-10",
         pattern=re.compile(r"data_batch_(\d+)\.bin"),
         test="test_batch.bin",
@@ -65,7 +65,7 @@ VERSIONS = (
         label_bytes=1,
         batches=5,
     ),
-    CifarVersion(
+    _CifarVersion(
         title="CIFAR-100",
         pattern=re.compile(r"train()\.bin"),
         test="test.bin",
@@ -87,7 +87,7 @@ class CifarArrays:
       DataError: they cannot be read, or have other lengths than they should.
     """
 
-    def __init__(self, folder: SourceFolder, version: CifarVersion) -> None:
+    def __init__(self, folder: SourceFolder, version: _CifarVersion) -> None:
         self.name, self._version = folder.path.name, version
         self.origin = f"{version.title}'s binary version in the folder {self.name}"
         self.required = f"The folder has to hold the files of {version.title}'s binary version."
@@ -158,22 +158,22 @@ class CifarArrays:
         return notes
 
 
-def find_cifar_version(folder: SourceFolder) -> CifarVersion | None:
+def find_cifar_version(folder: SourceFolder) -> _CifarVersion | None:
     """Which of the two a folder holds in its binary version; None for none.
 
     Raises:
       DataError: it holds the Python version.
     """
     names = {path.name.lower() for path in folder.files}
-    for version in VERSIONS:
+    for version in _VERSIONS:
         if any(map(version.pattern.fullmatch, names)):
             return version
-    if any(map(PICKLED_PATTERN.fullmatch, names)) or names >= PICKLED_CIFAR100:
-        raise DataError(describe_pickled_cifar(folder.path.name))
+    if any(map(_PICKLED_PATTERN.fullmatch, names)) or names >= _PICKLED_CIFAR100:
+        raise DataError(_describe_pickled_cifar(folder.path.name))
     return None
 
 
-def describe_pickled_cifar(name: str) -> str:
+def _describe_pickled_cifar(name: str) -> str:
     """What to do with the Python version of CIFAR, of which this is a file or the folder."""
     return (
         f"{name} is CIFAR's Python version, which is pickled, and nothing is ever unpickled here: "
@@ -184,13 +184,13 @@ def describe_pickled_cifar(name: str) -> str:
 
 def check_cifar_file(path: Path) -> None:
     """DataError where one file of CIFAR is given for all of them."""
-    if PICKLED_PATTERN.fullmatch(path.name):
-        raise DataError(describe_pickled_cifar(path.name))
-    if BINARY_NAME_PATTERN.fullmatch(path.name):
+    if _PICKLED_PATTERN.fullmatch(path.name):
+        raise DataError(_describe_pickled_cifar(path.name))
+    if _BINARY_NAME_PATTERN.fullmatch(path.name):
         raise DataError(f"{path.name} is a part of CIFAR-10: give the folder that it lies in.")
 
 
-def _find_training_files(folder: SourceFolder, version: CifarVersion) -> list[Path]:
+def _find_training_files(folder: SourceFolder, version: _CifarVersion) -> list[Path]:
     """The training files in the order of their numbers."""
     found = [
         (int(match[1] or 0), path) for path in folder.files if (match := version.pattern.fullmatch(path.name.lower()))
@@ -198,14 +198,14 @@ def _find_training_files(folder: SourceFolder, version: CifarVersion) -> list[Pa
     return [path for _, path in sorted(found)]
 
 
-def _read_class_names(folder: SourceFolder, version: CifarVersion) -> Sequence[str]:
+def _read_class_names(folder: SourceFolder, version: _CifarVersion) -> Sequence[str]:
     for path in folder.files:
         if path.name.lower() == version.names:
             try:
-                text = read_limited_bytes(path, MAX_NAMES_BYTES).decode("utf-8", "replace")
+                text = read_limited_bytes(path, _MAX_NAMES_BYTES).decode("utf-8", "replace")
             except (OSError, ValueError) as error:
                 raise DataError(
                     f"{path.name} cannot be read ({error}): give one with a class's name in each line, or remove it."
                 ) from error
-            return [line.strip()[:MAX_NAME] for line in text.splitlines() if line.strip()]
+            return [line.strip()[:_MAX_NAME] for line in text.splitlines() if line.strip()]
     return []

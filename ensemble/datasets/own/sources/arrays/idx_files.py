@@ -23,7 +23,7 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 
-FILE_PATTERN = re.compile(r".*?(train|t10k|test)[-_.](images|labels)[-_.]idx\d[-_.]ubyte(?:\.gz)?", re.I)
+_FILE_PATTERN = re.compile(r".*?(train|t10k|test)[-_.](images|labels)[-_.]idx\d[-_.]ubyte(?:\.gz)?", re.I)
 MOST_LABELS = 2**28
 BLOCK = 2**22  # bytes that are unpacked in one go
 Shape = tuple[int, ...]
@@ -49,7 +49,7 @@ class IdxSource:
             )
         self._shapes = {}
         for (split, what), path in self._files.items():
-            with open_idx_file(path) as (_, shape):
+            with _open_idx_file(path) as (_, shape):
                 self._shapes[split, what] = shape
         splits = sorted({split for split, _ in self._files}, reverse=True)
         labels_by_split = {split: self._read_split_labels(split) for split in splits}
@@ -81,7 +81,7 @@ class IdxSource:
         count, *shape = array_values.parse_image_layout(self._shapes[split, "images"], path.name)
         row = int(np.prod(shape))
         rows = max(1, BLOCK // row)
-        with open_idx_file(path) as (file, _):
+        with _open_idx_file(path) as (file, _):
             for start in range(0, count, rows):
                 some = min(rows, count - start)
                 yield read_exact_bytes(file, some * row).reshape(some, *shape)
@@ -97,7 +97,7 @@ class IdxSource:
             raise DataError(
                 f"{path.name} has shape {shape}, and there are {images[0]:,} {split} images: give each one label."
             )
-        with open_idx_file(path) as (file, _):
+        with _open_idx_file(path) as (file, _):
             return read_exact_bytes(file, shape[0])
 
 
@@ -113,7 +113,7 @@ def find_idx_files(folder: Path) -> dict[tuple[str, str], Path]:
     except OSError as error:
         raise DataError(f"The folder cannot be read ({describe_error_with_path(error)}): give another.") from error
     for path in every:
-        match = FILE_PATTERN.fullmatch(path.name)
+        match = _FILE_PATTERN.fullmatch(path.name)
         if not match or path.name.startswith("."):
             continue
         split = "train" if match[1].lower() == "train" else "test"
@@ -125,7 +125,7 @@ def find_idx_files(folder: Path) -> dict[tuple[str, str], Path]:
 
 
 @contextmanager
-def open_idx_file(path: Path) -> Iterator[tuple[IO[bytes], Shape]]:
+def _open_idx_file(path: Path) -> Iterator[tuple[IO[bytes], Shape]]:
     """An IDX file of bytes, behind its header, and its shape; DataError where it is none."""
     try:
         with contextlib.ExitStack() as held:

@@ -27,23 +27,23 @@ from ensemble.storage.arrays.npy import ArrayHeader
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 
-SUFFIX, SVHN_SUFFIX = ".mat", "_32x32.mat"
+SUFFIX, _SVHN_SUFFIX = ".mat", "_32x32.mat"
 # MATLAB's names of types that are numbers; what else there is are cells, structs and objects.
-DTYPES: dict[str, "np.dtype[Any]"] = {
+_DTYPES: dict[str, "np.dtype[Any]"] = {
     "double": np.dtype("float64"),
     "single": np.dtype("float32"),
     "logical": np.dtype("bool"),
     **{f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
-SVHN_SHAPE = (32, 32, 3)
-HDF5_START = b"MATLAB 7.3"
+_SVHN_SHAPE = (32, 32, 3)
+_HDF5_START = b"MATLAB 7.3"
 BLOCK = 1000  # images that are turned in one go
 
-Variable = tuple[str, tuple[int, ...], str]  # name, shape, MATLAB's type
+_Variable = tuple[str, tuple[int, ...], str]  # name, shape, MATLAB's type
 
 
 @dataclass(frozen=True)
-class MatPart:
+class _MatPart:
     """The images and labels in one file.
 
     Attributes:
@@ -78,7 +78,7 @@ class MatArrays:
     def __init__(self, files: dict[str, list[Path]], where: Path) -> None:
         self.name, self.notes = where.name, list[str]()
         self.origin = f"MATLAB's arrays in {where.name}"
-        self._parts = {split: [read_mat_part(path, self.required) for path in paths] for split, paths in files.items()}
+        self._parts = {split: [_read_mat_part(path, self.required) for path in paths] for split, paths in files.items()}
         self.names = [f"{split}_{role}" for split in self._parts for role in ("images", "labels")]
         for split, parts in self._parts.items():
             if len({(part.shape[1:], part.dtype) for part in parts}) > 1:
@@ -120,7 +120,7 @@ class MatArrays:
         """SVHN gives the digit 0 the label 10: where all speaks for it, it becomes 0."""
         shapes = {part.shape[1:] for parts in self._parts.values() for part in parts}
         every = np.unique(np.concatenate(list(self._labels.values())))
-        if shapes == {SVHN_SHAPE} and set(every.tolist()) <= set(range(1, 11)) and 10 in every:
+        if shapes == {_SVHN_SHAPE} and set(every.tolist()) <= set(range(1, 11)) and 10 in every:
             self._labels = {split: labels % 10 for split, labels in self._labels.items()}
             self.notes.append("The label 10 stands for the digit 0, as in SVHN.")
 
@@ -137,7 +137,7 @@ def find_mat_files(folder: SourceFolder) -> dict[str, list[Path]]:
     """The .mat files of a folder by split; "extra" ones are for training. Empty where none are."""
     files: dict[str, list[Path]] = {}
     # Beside pictures a .mat file may hold lists of them, unless it is called as SVHN's are.
-    every = folder.select_files(SVHN_SUFFIX if folder.holds_pictures else SUFFIX)
+    every = folder.select_files(_SVHN_SUFFIX if folder.holds_pictures else SUFFIX)
     if len(every) == 1 and not folder.holds_pictures:
         return {"train": every}
     for path in every:
@@ -148,7 +148,7 @@ def find_mat_files(folder: SourceFolder) -> dict[str, list[Path]]:
     return files if "train" in files else {}
 
 
-def read_mat_part(path: Path, required: str) -> MatPart:
+def _read_mat_part(path: Path, required: str) -> _MatPart:
     """Which images and labels a .mat file says that it holds.
 
     Args:
@@ -161,7 +161,7 @@ def read_mat_part(path: Path, required: str) -> MatPart:
     from scipy import io  # late: it is needed for this alone
 
     with _convert_mat_errors(path), open_plain_file(path) as file:
-        if file.read(len(HDF5_START)) == HDF5_START:
+        if file.read(len(_HDF5_START)) == _HDF5_START:
             raise DataError(
                 f"{path.name} is in MATLAB's form 7.3 (HDF5), which is not read here: save it "
                 "with -v7, or as .npz from Python."
@@ -172,9 +172,9 @@ def read_mat_part(path: Path, required: str) -> MatPart:
     return _describe_part(path, images, labels, required)
 
 
-def _choose_variables(path: Path, variables: Sequence[Variable], required: str) -> tuple[Variable, Variable]:
+def _choose_variables(path: Path, variables: Sequence[_Variable], required: str) -> tuple[_Variable, _Variable]:
     """The variables that are images and labels, by their names; both hold numbers."""
-    found: dict[str, Variable] = {}
+    found: dict[str, _Variable] = {}
     for variable in variables:
         role = array_source.parse_array_role(variable[0])[1]
         if role in found and role in ("images", "labels"):
@@ -184,18 +184,18 @@ def _choose_variables(path: Path, variables: Sequence[Variable], required: str) 
         names = format_name_list([name for name, *_ in variables], 8) or "nothing"
         raise DataError(f"{path.name} holds {names}, or is cut short. {required}")
     for name, _, kind in (found["images"], found["labels"]):
-        if kind not in DTYPES:
+        if kind not in _DTYPES:
             raise DataError(f"{name} of {path.name} is a {kind} of MATLAB, no numbers. {required}")
     return found["images"], found["labels"]
 
 
-def _describe_part(path: Path, images: Variable, labels: Variable, required: str) -> MatPart:
+def _describe_part(path: Path, images: _Variable, labels: _Variable, required: str) -> _MatPart:
     """Both variables, once their sizes are small enough and fit together."""
     (name, shape, kind), (label_name, label_shape, label_kind) = images, labels
     count = math.prod(label_shape)
-    if count * DTYPES[label_kind].itemsize > MAX_LABEL_BYTES:
+    if count * _DTYPES[label_kind].itemsize > MAX_LABEL_BYTES:
         raise DataError(f"{label_name} of {path.name} is too large for labels.")
-    if math.prod(shape) * DTYPES[kind].itemsize > MAX_FORTRAN_BYTES:
+    if math.prod(shape) * _DTYPES[kind].itemsize > MAX_FORTRAN_BYTES:
         raise DataError(
             f"{name} of {path.name} has shape {shape}, which takes more than the "
             f"{MAX_FORTRAN_BYTES / 2**30:.0f} GiB that a .mat file may take: save it as .npz."
@@ -205,10 +205,10 @@ def _describe_part(path: Path, images: Variable, labels: Variable, required: str
     last = shape[-1] == count
     turned = (shape[-1], *shape[:-1]) if last else shape
     array_values.parse_image_layout(turned, f"{name} of {path.name}")
-    return MatPart(path=path, images=name, labels=label_name, shape=turned, dtype=DTYPES[kind], last=last)
+    return _MatPart(path=path, images=name, labels=label_name, shape=turned, dtype=_DTYPES[kind], last=last)
 
 
-def _load_labels(part: MatPart) -> NDArray[Any]:
+def _load_labels(part: _MatPart) -> NDArray[Any]:
     labels = _load_variable(part.path, part.labels).reshape(-1)
     if len(labels) != part.shape[0]:
         raise DataError(f"{part.path.name} is damaged: use another copy.")

@@ -10,7 +10,7 @@ from ensemble.datasets.own.sources.arrays.array_files import NumpyArrays, conver
 from ensemble.errors import DataError
 from ensemble.storage.plain_files import open_plain_file
 
-MOST_ENTRIES = 1000
+_MOST_ENTRIES = 1000
 
 
 class NpzArrays(NumpyArrays):
@@ -26,9 +26,9 @@ class NpzArrays(NumpyArrays):
     )
 
     def __init__(self, path: Path) -> None:
-        with convert_array_errors(path), open_npz_archive(path) as archive:
+        with convert_array_errors(path), _open_npz_archive(path) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist()]
-        if len(set(names)) != len(names) or len(names) > MOST_ENTRIES:
+        if len(set(names)) != len(names) or len(names) > _MOST_ENTRIES:
             raise DataError(f"{path.name} is not a NumPy file. {self.required}")
         super().__init__(path, names)
         self.origin = f"arrays of the file {path.name}"
@@ -36,20 +36,20 @@ class NpzArrays(NumpyArrays):
     @contextmanager
     def open_array(self, name: str) -> Iterator[tuple[IO[bytes], int]]:
         """The entry of an array, at its beginning, and how many bytes it has."""
-        with open_npz_archive(self.path) as archive:
-            entry = find_npz_entry(archive, name)
+        with _open_npz_archive(self.path) as archive:
+            entry = _find_npz_entry(archive, name)
             with archive.open(entry) as file:
                 yield file, entry.file_size
 
 
 @contextmanager
-def open_npz_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+def _open_npz_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """The archive in a file; OSError or one of `ZIP_ERRORS` where it cannot be read."""
     with open_plain_file(path) as file, zipfile.ZipFile(file) as archive:
         yield archive
 
 
-def find_npz_entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+def _find_npz_entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     """The entry of an array, which NumPy names with .npy at its end."""
     try:
         return archive.getinfo(f"{name}.npy")

@@ -17,7 +17,7 @@ from ensemble.datasets.own.sources.encoded.parallel_reading import (
 from ensemble.datasets.own.sources.encoded.picture_decoding import PictureFile
 from ensemble.pictures.files.levels import STANDARD_LEVELS
 
-ORDER_STREAM = 0x0DE5  # tells this draw from any other by the same seed
+_ORDER_STREAM = 0x0DE5  # tells this draw from any other by the same seed
 
 File = TypeVar("File", bound=PictureFile)
 
@@ -44,7 +44,7 @@ class EncodedPictures(Generic[File]):
     def add_split(self, split: str, by_class: Mapping[int, Sequence[File]], seed: int) -> None:
         """Adds a split, in an order drawn by the seed: its first pictures are of all classes."""
         pairs = [(file, label) for label, files in by_class.items() for file in files]
-        drawn = np.random.PCG64([ORDER_STREAM, seed]).random_raw(len(pairs))
+        drawn = np.random.PCG64([_ORDER_STREAM, seed]).random_raw(len(pairs))
         order = np.argsort(drawn, kind="stable")
         self.add_ordered_split(split, [pairs[place][0] for place in order], [pairs[place][1] for place in order])
 

@@ -9,13 +9,13 @@ from typing import TypeVar
 Read = TypeVar("Read")
 Found = TypeVar("Found")
 
-MAX_AHEAD = 256  # files that are read ahead
-MAX_AHEAD_BYTES = 2**22  # of their pixels: what has left the caches costs as much as decoding it
-CHUNK = 4  # of them that a thread takes at once: to hand each over by itself takes as long as it
+_MAX_AHEAD = 256  # files that are read ahead
+_MAX_AHEAD_BYTES = 2**22  # of their pixels: what has left the caches costs as much as decoding it
+_CHUNK = 4  # of them that a thread takes at once: to hand each over by itself takes as long as it
 
 
 def map_files(
-    function: Callable[[Read], Found], files: Sequence[Read], pool: Executor, ahead: int = MAX_AHEAD
+    function: Callable[[Read], Found], files: Sequence[Read], pool: Executor, ahead: int = _MAX_AHEAD
 ) -> Iterator[Found]:
     """The function of each file, in order.
 
@@ -31,9 +31,9 @@ def map_files(
 
     waiting = deque[Future[list[Found]]]()
     try:
-        for start in range(0, len(files), CHUNK):
-            waiting.append(pool.submit(read_chunk, files[start : start + CHUNK]))
-            if len(waiting) * CHUNK >= ahead:
+        for start in range(0, len(files), _CHUNK):
+            waiting.append(pool.submit(read_chunk, files[start : start + _CHUNK]))
+            if len(waiting) * _CHUNK >= ahead:
                 yield from waiting.popleft().result()
         while waiting:
             yield from waiting.popleft().result()
@@ -47,6 +47,6 @@ def count_decoder_threads() -> int:
     return min(8, os.cpu_count() or 1)
 
 
-def count_pictures_ahead(size: int = MAX_AHEAD_BYTES) -> int:
+def count_pictures_ahead(size: int = _MAX_AHEAD_BYTES) -> int:
     """How many pictures of so many bytes each are decoded ahead, so that all threads have some."""
-    return max(2 * CHUNK * count_decoder_threads(), min(MAX_AHEAD, MAX_AHEAD_BYTES // size))
+    return max(2 * _CHUNK * count_decoder_threads(), min(_MAX_AHEAD, _MAX_AHEAD_BYTES // size))

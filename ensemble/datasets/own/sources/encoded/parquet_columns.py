@@ -13,16 +13,16 @@ from ensemble.datasets.own.sources.folders.picture_table import normalize_column
 from ensemble.datasets.own.sources.folders.split_names import normalize_name
 from ensemble.errors import DataError
 
-PICTURE_COLUMNS = ("image", "img", "picture", "bytes", "jpg", "png", "pixels", "file")
-MORE_LABEL_COLUMNS = (*LABEL_COLUMNS, "fine_label", "labels_fine", "digit")
-MAX_METADATA_BYTES = 2**24
+_PICTURE_COLUMNS = ("image", "img", "picture", "bytes", "jpg", "png", "pixels", "file")
+_MORE_LABEL_COLUMNS = (*LABEL_COLUMNS, "fine_label", "labels_fine", "digit")
+_MAX_METADATA_BYTES = 2**24
 NEEDED = (
     "a column of encoded pictures (image, with bytes) and one of classes (label) are needed, as Hugging Face keeps them"
 )
 
 
 @dataclass(frozen=True)
-class ShardColumns:
+class _ShardColumns:
     """Which columns of a shard are what.
 
     Attributes:
@@ -40,63 +40,63 @@ class ShardColumns:
     groups: str
 
 
-def find_shard_columns(path: Path, schema: pa.Schema) -> ShardColumns:
+def find_shard_columns(path: Path, schema: pa.Schema) -> _ShardColumns:
     """Which columns are the pictures, classes and groups.
 
     Raises:
       DataError: there are none, or several that may be the classes.
     """
     names = {normalize_column_name(field.name): field for field in schema}
-    features = parse_features(schema)
-    pictures = [field for field in schema if holds_encoded_pictures(field.type)]
-    pictures.sort(key=lambda field: find_rank(field.name, PICTURE_COLUMNS))
+    features = _parse_features(schema)
+    pictures = [field for field in schema if _holds_encoded_pictures(field.type)]
+    pictures.sort(key=lambda field: _find_rank(field.name, _PICTURE_COLUMNS))
     if not pictures:
         raise DataError(f"{path.name} has no column of encoded pictures: {NEEDED}.")
-    named = [names[name] for name in MORE_LABEL_COLUMNS if name in names]
+    named = [names[name] for name in _MORE_LABEL_COLUMNS if name in names]
     tagged = [names[normalize_column_name(name)] for name in features if name in schema.names]
     tagged.sort(key=lambda field: -len(features[field.name]))
     candidates = [field for field in named if field in tagged] + named + tagged
-    candidates = [field for field in candidates if is_class_type(field.type)]
+    candidates = [field for field in candidates if _is_class_type(field.type)]
     if not candidates:
         listing = format_name_list(schema.names)
         raise DataError(f"{path.name} has the columns {listing}, none of which is called label: {NEEDED}.")
     labels = candidates[0].name
     groups = next((names[name].name for name in sorted(GROUP_NAMES) if name in names), "")
-    return ShardColumns(pictures[0].name, pa.types.is_struct(pictures[0].type), labels, features.get(labels), groups)
+    return _ShardColumns(pictures[0].name, pa.types.is_struct(pictures[0].type), labels, features.get(labels), groups)
 
 
-def find_rank(name: str, known: Sequence[str]) -> int:
+def _find_rank(name: str, known: Sequence[str]) -> int:
     """The place of a column's name among those that are known; behind them where it is none."""
     plain = normalize_column_name(name)
     return known.index(plain) if plain in known else len(known)
 
 
-def holds_encoded_pictures(kind: pa.DataType) -> bool:
+def _holds_encoded_pictures(kind: pa.DataType) -> bool:
     """Whether a column is of bytes, or of structs with them."""
     if pa.types.is_struct(kind):
-        return any(field.name == "bytes" and is_bytes_type(field.type) for field in kind)
-    return is_bytes_type(kind)
+        return any(field.name == "bytes" and _is_bytes_type(field.type) for field in kind)
+    return _is_bytes_type(kind)
 
 
-def is_bytes_type(kind: pa.DataType) -> bool:
+def _is_bytes_type(kind: pa.DataType) -> bool:
     """Whether a type is of bytes."""
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def is_class_type(kind: pa.DataType) -> bool:
+def _is_class_type(kind: pa.DataType) -> bool:
     """Whether a column can hold classes: whole numbers or text."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def parse_features(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
+def _parse_features(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
     """The names of the classes of each column that the metadata of Hugging Face tells.
 
     Source: the `ClassLabel` feature of the library datasets, in the schema's key `huggingface`.
     """
     raw = (schema.metadata or {}).get(b"huggingface", b"")
-    if len(raw) > MAX_METADATA_BYTES:
+    if len(raw) > _MAX_METADATA_BYTES:
         return {}
     try:
         features = json.loads(raw)["info"]["features"]

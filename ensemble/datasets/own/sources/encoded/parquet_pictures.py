@@ -29,9 +29,9 @@ from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 
 MAX_GROUP_BYTES = 2**30  # of a row group's pictures, which are unpacked together
-PICTURE_BATCH_ROWS = 256
-CACHED_GROUPS = 2
-MAX_TEXT = 1_000  # characters of a class's or group's name
+_PICTURE_BATCH_ROWS = 256
+_CACHED_GROUPS = 2
+_MAX_TEXT = 1_000  # characters of a class's or group's name
 Labels = list[str | None]
 
 
@@ -85,10 +85,10 @@ class PictureShard:
             return []
         return [str(value) for value in self._read_column(self.columns.groups)]
 
-    def list_pictures(self) -> "list[ParquetPicture]":
+    def list_pictures(self) -> "list[_ParquetPicture]":
         """Where each row's picture is."""
         return [
-            ParquetPicture(self, group, place)
+            _ParquetPicture(self, group, place)
             for group, (start, end) in enumerate(pairwise(self.starts))
             for place in range(end - start)
         ]
@@ -97,7 +97,7 @@ class PictureShard:
         """The picture at a place of a row group; DataError where it cannot be read."""
         with self._lock:
             if group not in self._cached:
-                while len(self._cached) >= CACHED_GROUPS:
+                while len(self._cached) >= _CACHED_GROUPS:
                     del self._cached[next(iter(self._cached))]
                 self._cached[group] = self._read_pictures(group)
             pictures = self._cached[group]
@@ -113,7 +113,7 @@ class PictureShard:
             self.path,
             [self._picture_path()],
             row_group=group,
-            batch_rows=PICTURE_BATCH_ROWS,
+            batch_rows=_PICTURE_BATCH_ROWS,
             most_bytes=MAX_GROUP_BYTES,
         )
         pictures: list[bytes | None] = []
@@ -135,15 +135,15 @@ class PictureShard:
     def _read_column(self, name: str) -> list[Any]:
         values: list[Any] = []
         with self._name_in_errors():
-            for batch in self._process.read_batches(self.path, [name], most_cell=MAX_TEXT):
+            for batch in self._process.read_batches(self.path, [name], most_cell=_MAX_TEXT):
                 values += batch.column(0).to_pylist()
-        if any(isinstance(value, str) and len(value) > MAX_TEXT for value in values):
+        if any(isinstance(value, str) and len(value) > _MAX_TEXT for value in values):
             raise self._refuse_long_text(name)
         return values
 
     def _refuse_long_text(self, name: str) -> DataError:
         return DataError(
-            f"{self.path.name} has a text of more than {MAX_TEXT:,} characters in {name}: a class "
+            f"{self.path.name} has a text of more than {_MAX_TEXT:,} characters in {name}: a class "
             "or group has a short name."
         )
 
@@ -170,7 +170,7 @@ class PictureShard:
 
 
 @dataclass(frozen=True)
-class ParquetPicture:
+class _ParquetPicture:
     """A picture in a row of a shard.
 
     Attributes:
@@ -193,7 +193,7 @@ class ParquetPicture:
         return self.shard.read_picture(self.group, self.place)
 
 
-class ParquetSource(EncodedPictures[ParquetPicture]):
+class ParquetSource(EncodedPictures[_ParquetPicture]):
     """Pictures in Parquet files; a `source.PictureSource`.
 
     Args:
@@ -227,7 +227,7 @@ class ParquetSource(EncodedPictures[ParquetPicture]):
             self.notes.append(f"{describe_unlabelled_pictures(hidden)}.")
         named: dict[str, list[str]] = {}
         for split in sorted(set(splits.values()), reverse=True):
-            files, of_files, groups = list[ParquetPicture](), list[int](), list[str]()
+            files, of_files, groups = list[_ParquetPicture](), list[int](), list[str]()
             for path in (path for path in splits if splits[path] == split):
                 pictures = shards[path].list_pictures()
                 group_names = shards[path].read_groups() or [""] * len(pictures)

@@ -60,17 +60,17 @@ SUFFIXES = frozenset(
     )
 )
 MOST_PIXELS = 89_478_485  # Pillow's own limit
-MOST_FILE = 200 * 2**20  # bytes
-SMALL_FILE = 2**20  # bytes up to which a file is read in one go
+_MOST_FILE = 200 * 2**20  # bytes
+_SMALL_FILE = 2**20  # bytes up to which a file is read in one go
 LARGE_PICTURE_PIXELS = 2**24  # pixels from which pictures are decoded one at a time: each may take over 1 GB
-LARGE_PICTURE_LOCK = threading.Lock()
-ORIENTATION = 0x0112  # EXIF
-SIDEWAYS_ORIENTATIONS = (5, 6, 7, 8)  # of the orientations: height and width change places
+_LARGE_PICTURE_LOCK = threading.Lock()
+_ORIENTATION = 0x0112  # EXIF
+_SIDEWAYS_ORIENTATIONS = (5, 6, 7, 8)  # of the orientations: height and width change places
 Image.init()  # else most of them are not looked for where formats are named
-DAMAGED_MESSAGE = "it is damaged, truncated or not a picture"
-MISSING_HEIF = "HEIC is read where pillow-heif is installed"
-JPEG_HEAD_BYTES = 4096  # of a JPEG, in which its frame mostly begins
-HEAD_BYTES = 256  # of a file, by which HEIC is told from AVIF
+_DAMAGED_MESSAGE = "it is damaged, truncated or not a picture"
+_MISSING_HEIF = "HEIC is read where pillow-heif is installed"
+_JPEG_HEAD_BYTES = 4096  # of a JPEG, in which its frame mostly begins
+_HEAD_BYTES = 256  # of a file, by which HEIC is told from AVIF
 
 
 class PictureFile(Protocol):
@@ -125,25 +125,25 @@ def read_picture_traits(path: PictureFile) -> PictureTraits:
         return traits
     with open_picture_file(path) as image:
         width, height = image.size
-        if read_exif_orientation(image) in SIDEWAYS_ORIENTATIONS:
+        if _read_exif_orientation(image) in _SIDEWAYS_ORIENTATIONS:
             width, height = height, width
         depth = "fraction" if image.mode == "F" else "deep" if is_deep_image(image) else "shallow"
         clear = transparency.has_transparency(image)
-        return PictureTraits((height, width), is_gray_image(image), depth, clear)
+        return PictureTraits((height, width), _is_gray_image(image), depth, clear)
 
 
 def _read_jpeg_traits(path: PictureFile) -> PictureTraits | None:
     """The traits of an ordinary JPEG; None where a decoder has to be asked, for a refusal too."""
     try:
         if isinstance(path, Path):
-            content, size = read_file_start(path, JPEG_HEAD_BYTES)
+            content, size = read_file_start(path, _JPEG_HEAD_BYTES)
         else:
             content = path.read_bytes()
             size = len(content)
     except (OSError, DataError):
         return None
-    header = read_jpeg_header(content[:JPEG_HEAD_BYTES])
-    if header is None or size > MOST_FILE or header.width * header.height > MOST_PIXELS:
+    header = read_jpeg_header(content[:_JPEG_HEAD_BYTES])
+    if header is None or size > _MOST_FILE or header.width * header.height > MOST_PIXELS:
         return None
     return PictureTraits((header.height, header.width), header.components == 1, "shallow", clear=False)
 
@@ -161,7 +161,7 @@ def read_picture_pixels(path: PictureFile, form: DatasetImageFormat, levels: Pic
         have.
     """
     with open_picture_file(path, whole=True) as image:
-        orientation = read_exif_orientation(image)
+        orientation = _read_exif_orientation(image)
         if form.resize:
             # A photograph is decoded at a half, a quarter or an eighth where that is enough.
             scale = 2 * max(form.height, form.width) / max(image.size)
@@ -176,7 +176,7 @@ def read_picture_pixels(path: PictureFile, form: DatasetImageFormat, levels: Pic
 def limit_large_decoding(image: Image.Image) -> Iterator[None]:
     """Large pictures are decoded one at a time."""
     large = image.width * image.height > LARGE_PICTURE_PIXELS
-    with LARGE_PICTURE_LOCK if large else nullcontext():
+    with _LARGE_PICTURE_LOCK if large else nullcontext():
         yield
 
 
@@ -190,41 +190,41 @@ def open_picture_file(path: PictureFile, *, whole: bool = False) -> Iterator[Ima
         decode wait for one another at each reading.
     """
     content: bytes | None = None
-    with convert_decoder_errors():
+    with _convert_decoder_errors():
         if not isinstance(path, Path):
             content = path.read_bytes()
         elif whole:
-            content = read_small_file(path, SMALL_FILE)
+            content = read_small_file(path, _SMALL_FILE)
     if content is None and isinstance(path, Path):
         with (
-            convert_decoder_errors(),
+            _convert_decoder_errors(),
             open_plain_file(path) as file,
-            open_picture_stream(file, os.fstat(file.fileno()).st_size) as image,
+            _open_picture_stream(file, os.fstat(file.fileno()).st_size) as image,
         ):
             yield image
         return
     content = content or b""
-    with open_picture_stream(io.BytesIO(content), len(content)) as image:
+    with _open_picture_stream(io.BytesIO(content), len(content)) as image:
         yield image
 
 
 @contextmanager
-def open_picture_stream(file: BinaryIO, size: int) -> Iterator[Image.Image]:
+def _open_picture_stream(file: BinaryIO, size: int) -> Iterator[Image.Image]:
     """A picture in a file, or in memory, of so many bytes, opened; errors as in a file."""
-    with convert_decoder_errors():
+    with _convert_decoder_errors():
         if not size:
             raise UnreadablePictureError("it is empty")
-        if size > MOST_FILE:
-            raise UnreadablePictureError(f"its file is larger than {MOST_FILE // 2**20} MB")
-        with open_image(file) as image:
+        if size > _MOST_FILE:
+            raise UnreadablePictureError(f"its file is larger than {_MOST_FILE // 2**20} MB")
+        with _open_image(file) as image:
             if image.width * image.height > MOST_PIXELS:
                 raise UnreadablePictureError(f"it has {image.width:,}×{image.height:,} pixels")
             yield image
 
 
-def open_image(file: BinaryIO) -> Image.Image:
+def _open_image(file: BinaryIO) -> Image.Image:
     """A picture by its first bytes: Pillow's formats and HEIC; whatever a decoder raises."""
-    head = file.read(HEAD_BYTES)
+    head = file.read(_HEAD_BYTES)
     file.seek(0)
     if head[4:8] == b"ftyp" and formats.recognize_heif_format(head) == "HEIC":
         return heif.load_heif_opener()(file)
@@ -232,7 +232,7 @@ def open_image(file: BinaryIO) -> Image.Image:
 
 
 @contextmanager
-def convert_decoder_errors() -> Iterator[None]:
+def _convert_decoder_errors() -> Iterator[None]:
     """Whatever is raised while a picture is read is an UnreadablePictureError."""
     try:
         yield
@@ -244,9 +244,9 @@ def convert_decoder_errors() -> Iterator[None]:
         raise UnreadablePictureError("it may not be read") from error
     except ImageError as error:
         missing = str(error) == heif.MISSING_HEIF_MESSAGE
-        raise UnreadablePictureError(MISSING_HEIF if missing else DAMAGED_MESSAGE) from error
+        raise UnreadablePictureError(_MISSING_HEIF if missing else _DAMAGED_MESSAGE) from error
     except Exception as error:  # decoders meet damaged bytes with exceptions of every kind
-        raise UnreadablePictureError(DAMAGED_MESSAGE) from error
+        raise UnreadablePictureError(_DAMAGED_MESSAGE) from error
 
 
 @contextmanager
@@ -257,7 +257,7 @@ def silence_pillow_warnings() -> Iterator[None]:
         yield
 
 
-def read_exif_orientation(image: Image.Image) -> int:
+def _read_exif_orientation(image: Image.Image) -> int:
     """EXIF's word for how a picture lies; 1 where it says nothing that can be read.
 
     A PNG is asked for what stands before its pixels, so that they need not be decoded for it; a
@@ -268,12 +268,12 @@ def read_exif_orientation(image: Image.Image) -> int:
             return 1
         if image.format == "TIFF" or (image.format == "PNG" and "exif" not in image.info):
             return 1
-        return int(image.getexif().get(ORIENTATION, 1))
+        return int(image.getexif().get(_ORIENTATION, 1))
     except Exception:  # damaged EXIF, as any other: the pixels may be whole, and are decoded next
         return 1
 
 
-def is_gray_image(image: Image.Image) -> bool:
+def _is_gray_image(image: Image.Image) -> bool:
     """Whether a picture says of itself that it has no colours."""
     if image.mode == "P":
         palette = np.array(image.getpalette("RGB") or [0, 0, 0]).reshape(-1, 3)
@@ -310,23 +310,23 @@ def fit_image_to_format(image: Image.Image, form: DatasetImageFormat) -> Pixels:
     if (image.height, image.width) != (form.height, form.width):
         if not form.resize:
             raise UnreadablePictureError(f"it is {image.width}×{image.height} pixels, unlike the others")
-        image = letterbox_image(image, form)
+        image = _letterbox_image(image, form)
     return np.asarray(image, np.uint8).reshape(form.shape)
 
 
-def letterbox_image(image: Image.Image, form: DatasetImageFormat) -> Image.Image:
+def _letterbox_image(image: Image.Image, form: DatasetImageFormat) -> Image.Image:
     """The whole picture within the form's size, in the middle, on the middle colour of its edge."""
     scale = min(form.width / image.width, form.height / image.height)
     size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
     small = image.resize(size, Image.Resampling.BICUBIC)  # antialiased where it shrinks
     if size == (form.width, form.height):
         return small
-    ground = Image.new(small.mode, (form.width, form.height), median_edge_color(small))
+    ground = Image.new(small.mode, (form.width, form.height), _median_edge_color(small))
     ground.paste(small, ((form.width - size[0]) // 2, (form.height - size[1]) // 2))
     return ground
 
 
-def median_edge_color(image: Image.Image) -> int | tuple[int, ...]:
+def _median_edge_color(image: Image.Image) -> int | tuple[int, ...]:
     """The median of the pixels around a picture, in each channel."""
     pixels = np.asarray(image).reshape(image.height, image.width, -1)
     edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])

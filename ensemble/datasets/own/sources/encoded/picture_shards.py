@@ -17,12 +17,12 @@ from ensemble.errors import DataError
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import read_limited_bytes
 
-MAX_DEPTH = 4  # folders within one another
-MAX_SHARDS = 20_000
-CLASS_LISTS = ("classnames.txt", "class_names.txt", "classes.txt", "labels.txt")
-MAX_CLASS_LIST_BYTES = 2**20
+_MAX_DEPTH = 4  # folders within one another
+_MAX_SHARDS = 20_000
+_CLASS_LISTS = ("classnames.txt", "class_names.txt", "classes.txt", "labels.txt")
+_MAX_CLASS_LIST_BYTES = 2**20
 # What shards of one split are told apart by: train-00000-of-00005-ab12cd, train_0, train.
-SHARD_NUMBER = re.compile(r"([-_.]?\d+)?([-_.]of[-_.]\d+)?([-_.][0-9a-f]{8,})?$", re.IGNORECASE)
+_SHARD_NUMBER = re.compile(r"([-_.]?\d+)?([-_.]of[-_.]\d+)?([-_.][0-9a-f]{8,})?$", re.IGNORECASE)
 
 
 def list_shards(root: Path, ending: str) -> list[Path]:
@@ -40,12 +40,12 @@ def list_shards(root: Path, ending: str) -> list[Path]:
                 if path.name.startswith(".") or path.is_symlink():
                     continue
                 if path.is_dir():
-                    if depth < MAX_DEPTH:
+                    if depth < _MAX_DEPTH:
                         folders.append((path, depth + 1))
                 elif path.suffix.lower() == ending:
                     found.append(path)
-                if len(found) > MAX_SHARDS:
-                    raise DataError(f"{root.name} holds more than {MAX_SHARDS:,} {ending} files.")
+                if len(found) > _MAX_SHARDS:
+                    raise DataError(f"{root.name} holds more than {_MAX_SHARDS:,} {ending} files.")
     except OSError as error:
         raise DataError(f"The folder cannot be read ({describe_error_with_path(error)}): give another.") from error
     return sorted(found)
@@ -61,7 +61,7 @@ def assign_shard_splits(paths: Sequence[Path], root: Path) -> tuple[dict[Path, s
       DataError: all are without labels by their names.
     """
     base = root if root.is_dir() else root.parent
-    meant = {path: find_shard_split(path.relative_to(base)) for path in paths}
+    meant = {path: _find_shard_split(path.relative_to(base)) for path in paths}
     left = [path.name for path, split in meant.items() if split == UNLABELLED]
     kept = {path: split or "train" for path, split in meant.items() if split != UNLABELLED}
     if not kept:
@@ -72,9 +72,9 @@ def assign_shard_splits(paths: Sequence[Path], root: Path) -> tuple[dict[Path, s
     return {path: roles[split] for path, split in kept.items()}, notes
 
 
-def find_shard_split(path: Path) -> str:
+def _find_shard_split(path: Path) -> str:
     """The split that a shard's name or folders say; "" where none does."""
-    said = parse_split_folder(SHARD_NUMBER.sub("", path.stem) or path.stem)
+    said = parse_split_folder(_SHARD_NUMBER.sub("", path.stem) or path.stem)
     return said.split if said else parse_split_location(path)
 
 
@@ -90,12 +90,12 @@ def read_class_list(folder: Path) -> list[str]:
     Raises:
       DataError: it cannot be read.
     """
-    for name in CLASS_LISTS:
+    for name in _CLASS_LISTS:
         path = folder / name
         if not path.is_file():
             continue
         try:
-            text = read_limited_bytes(path, MAX_CLASS_LIST_BYTES).decode("utf-8-sig")
+            text = read_limited_bytes(path, _MAX_CLASS_LIST_BYTES).decode("utf-8-sig")
         except (OSError, ValueError) as error:
             raise DataError(f"{name} cannot be read: save it as UTF-8, a class a line, or take it away.") from error
         return [normalize_name(" ".join(line.split())) for line in text.splitlines() if line.strip()]
@@ -117,7 +117,7 @@ def name_number_classes(
     """
     if not listed and labels_as not in ("", "names"):
         raise DataError(
-            f"There is no list of classes ({CLASS_LISTS[0]}), so that labels are the names: leave --labels out."
+            f"There is no list of classes ({_CLASS_LISTS[0]}), so that labels are the names: leave --labels out."
         )
     if not listed or not all(re.fullmatch(r"\d{1,9}", label) for label in labels):
         return {label: label for label in labels}, []

@@ -25,7 +25,7 @@ from ensemble.pictures.files.levels import (
 )
 
 MAX_CLEAR_PICTURES = 512  # transparent ones that are looked at, evenly chosen
-DRAFT_SIDE = 64  # a JPEG's largest number is looked for at this size
+_DRAFT_SIDE = 64  # a JPEG's largest number is looked for at this size
 
 
 def survey_picture_files(paths: Sequence[PictureFile], pool: Executor, notes: list[str]) -> PictureSurvey:
@@ -39,7 +39,7 @@ def survey_picture_files(paths: Sequence[PictureFile], pool: Executor, notes: li
     survey = PictureSurvey()
     by_depth: dict[str, list[PictureFile]] = {"shallow": [], "deep": [], "fraction": []}
     clear = []
-    for path, traits in zip(paths, map_files(try_picture_traits, paths, pool), strict=True):
+    for path, traits in zip(paths, map_files(_try_picture_traits, paths, pool), strict=True):
         if traits:
             survey.sizes[traits.size] += 1
             survey.grey &= traits.grey
@@ -52,20 +52,20 @@ def survey_picture_files(paths: Sequence[PictureFile], pool: Executor, notes: li
         found = _find_shallow_range(by_depth["shallow"], pool)
         if 0 < found.high <= MAX_SMALL_LEVEL:
             levels = replace(levels, shallow=found.levels)
-            notes.append(describe_small_levels("Pictures", found))
+            notes.append(_describe_small_levels("Pictures", found))
     if by_depth["deep"]:
         found = _find_range(by_depth["deep"], pool)
         levels = replace(levels, deep=found.levels)
-        notes.append(f"Pictures of more than 8 bits {describe_range(found)}.")
+        notes.append(f"Pictures of more than 8 bits {_describe_range(found)}.")
     if by_depth["fraction"]:
         found = _find_range(by_depth["fraction"], pool)
         levels = replace(levels, fraction=found.levels)
-        notes.append(f"Pictures of fractions {describe_range(found)}.")
+        notes.append(f"Pictures of fractions {_describe_range(found)}.")
     survey.levels = levels
     return survey
 
 
-def describe_range(found: LevelRange) -> str:
+def _describe_range(found: LevelRange) -> str:
     """The numbers met, and what they are taken for, a clause."""
     upper = ", whose upper eight bits are kept" if found.levels[1] == MAX_LEVEL else ""
     to = "beyond" if found.is_final else "to"
@@ -76,7 +76,7 @@ def describe_range(found: LevelRange) -> str:
     )
 
 
-def describe_small_levels(what: str, found: LevelRange) -> str:
+def _describe_small_levels(what: str, found: LevelRange) -> str:
     """A sentence on pictures of 8 bits that would be nearly black."""
     return (
         f"{what} have no number above {format_level(found.high)} of 255: in all of them "
@@ -84,7 +84,7 @@ def describe_small_levels(what: str, found: LevelRange) -> str:
     )
 
 
-def try_picture_traits(path: PictureFile) -> picture_decoding.PictureTraits | None:
+def _try_picture_traits(path: PictureFile) -> picture_decoding.PictureTraits | None:
     """`picture_decoding.read_picture_traits`, or None if there is none to be read."""
     try:
         return picture_decoding.read_picture_traits(path)
@@ -108,7 +108,7 @@ def _find_shallow_range(paths: Sequence[PictureFile], pool: Executor) -> LevelRa
     def read_range(path: PictureFile) -> LevelRange:
         found = LevelRange()
         with picture_decoding.open_picture_file(path) as image:
-            image.draft(None, (DRAFT_SIDE, DRAFT_SIDE))
+            image.draft(None, (_DRAFT_SIDE, _DRAFT_SIDE))
             with picture_decoding.limit_large_decoding(image):
                 plain = image if image.mode in ("L", "RGB") else image.convert("RGB")
                 extrema = plain.getextrema()

@@ -30,16 +30,16 @@ from ensemble.errors import DataError
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 
-LABEL_ENDINGS = (".cls", ".cls.txt", ".label", ".label.txt", ".txt")
-JSON_ENDING = ".json"
-JSON_FIELDS = ("label", "cls", "class", "class_name", "target")
-MAX_LABEL_BYTES = 2**12
+_LABEL_ENDINGS = (".cls", ".cls.txt", ".label", ".label.txt", ".txt")
+_JSON_ENDING = ".json"
+_JSON_FIELDS = ("label", "cls", "class", "class_name", "target")
+_MAX_LABEL_BYTES = 2**12
 MAX_MEMBERS = 10_000_000
-NEEDED = "a WebDataset has a picture and its class under one key, such as 000.jpg and 000.cls in a .tar"
+_NEEDED = "a WebDataset has a picture and its class under one key, such as 000.jpg and 000.cls in a .tar"
 
 
 @dataclass(frozen=True)
-class TarPicture:
+class _TarPicture:
     """A picture within a tar.
 
     Attributes:
@@ -61,7 +61,7 @@ class TarPicture:
             return file.read(self.size)
 
 
-class WebDatasetSource(EncodedPictures[TarPicture]):
+class WebDatasetSource(EncodedPictures[_TarPicture]):
     """Pictures in .tar files; a `source.PictureSource`.
 
     Args:
@@ -79,11 +79,11 @@ class WebDatasetSource(EncodedPictures[TarPicture]):
         self.origin = f"WebDataset {Path(os.path.abspath(root)).name}"
         self.groups: dict[str, NDArray[np.int64]] = {}
         splits, notes = assign_shard_splits(paths, root)
-        by_split: dict[str, dict[str, list[TarPicture]]] = {}
+        by_split: dict[str, dict[str, list[_TarPicture]]] = {}
         without = []
         for path, split in splits.items():
             classes = by_split.setdefault(split, {})
-            for picture, label in iterate_tar_pictures(path):
+            for picture, label in _iterate_tar_pictures(path):
                 if label:
                     classes.setdefault(label, []).append(picture)
                 else:
@@ -95,7 +95,7 @@ class WebDatasetSource(EncodedPictures[TarPicture]):
         if len(ordered) < 2:
             raise DataError(
                 f"{root.name} holds pictures of {len(ordered)} class"
-                f"{'' if len(ordered) == 1 else 'es'}, but at least 2 are needed: {NEEDED}."
+                f"{'' if len(ordered) == 1 else 'es'}, but at least 2 are needed: {_NEEDED}."
             )
         if listed:
             ordered.sort(key=lambda name: listed.index(name) if name in listed else len(listed))
@@ -105,12 +105,12 @@ class WebDatasetSource(EncodedPictures[TarPicture]):
             self.notes.append(f"{describe_unlabelled_pictures(len(without))}: {format_name_list(without)}.")
         numbers = {name: number for number, name in enumerate(ordered)}
         for split in sorted(by_split, reverse=True):
-            files: dict[int, list[TarPicture]] = {}
+            files: dict[int, list[_TarPicture]] = {}
             for label, pictures in sorted(by_split[split].items()):
                 files.setdefault(numbers[names[label]], []).extend(pictures)
             self.add_split(split, files, seed)
 
-    def describe_location(self, file: TarPicture) -> str:
+    def describe_location(self, file: _TarPicture) -> str:
         """The tar and the member."""
         return f"{file.path.name}/{file.name}"
 
@@ -118,13 +118,13 @@ class WebDatasetSource(EncodedPictures[TarPicture]):
 def is_webdataset(path: Path) -> bool:
     """Whether a tar holds a picture with its class; False where it cannot be read."""
     try:
-        with open_tar_members(path) as archive:
+        with _open_tar_members(path) as archive:
             keys: dict[str, set[bool]] = {}
             for number, member in enumerate(archive):
-                key, ending = split_member_name(member.name)
-                if is_picture_ending(ending):
+                key, ending = _split_member_name(member.name)
+                if _is_picture_ending(ending):
                     keys.setdefault(key, set()).add(True)
-                elif ending in (*LABEL_ENDINGS, JSON_ENDING):
+                elif ending in (*_LABEL_ENDINGS, _JSON_ENDING):
                     keys.setdefault(key, set()).add(False)
                 if len(keys.get(key, ())) == 2:
                     return True
@@ -135,36 +135,36 @@ def is_webdataset(path: Path) -> bool:
     return False
 
 
-def iterate_tar_pictures(path: Path) -> Iterator[tuple[TarPicture, str]]:
+def _iterate_tar_pictures(path: Path) -> Iterator[tuple[_TarPicture, str]]:
     """Each picture of a tar with its class, "" where it has none.
 
     Raises:
       DataError: it cannot be read.
     """
-    pictures: dict[str, TarPicture] = {}
+    pictures: dict[str, _TarPicture] = {}
     labels: dict[str, str] = {}
-    with open_tar_members(path) as archive, open_plain_file(path) as file:
+    with _open_tar_members(path) as archive, open_plain_file(path) as file:
         for number, member in enumerate(archive):
             if number >= MAX_MEMBERS:
                 raise DataError(f"{path.name} has more than {MAX_MEMBERS:,} members.")
-            key, ending = split_member_name(member.name)
-            if is_picture_ending(ending):
+            key, ending = _split_member_name(member.name)
+            if _is_picture_ending(ending):
                 if key in pictures:
                     raise DataError(f"{path.name} has two pictures of the key {key!r:.120}.")
-                pictures[key] = TarPicture(path, member.name, member.offset_data, member.size)
-            elif ending in (*LABEL_ENDINGS, JSON_ENDING) and member.size <= MAX_LABEL_BYTES:
+                pictures[key] = _TarPicture(path, member.name, member.offset_data, member.size)
+            elif ending in (*_LABEL_ENDINGS, _JSON_ENDING) and member.size <= _MAX_LABEL_BYTES:
                 # `.txt` is a caption where `.cls` says the class.
                 if ending == ".txt" and key in labels:
                     continue
                 file.seek(member.offset_data)
-                if label := parse_label(file.read(member.size), ending):
+                if label := _parse_label(file.read(member.size), ending):
                     labels[key] = label
     for key, picture in pictures.items():
         yield picture, labels.get(key, "")
 
 
 @contextmanager
-def open_tar_members(path: Path) -> Iterator[Iterator[tarfile.TarInfo]]:
+def _open_tar_members(path: Path) -> Iterator[Iterator[tarfile.TarInfo]]:
     """The plain files of a tar, one after the other; DataError where it cannot be read."""
     try:
         with open_plain_file(path) as file, tarfile.open(fileobj=file, mode="r:") as archive:
@@ -182,22 +182,22 @@ def _iterate_members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
             yield member
 
 
-def split_member_name(name: str) -> tuple[str, str]:
+def _split_member_name(name: str) -> tuple[str, str]:
     """A member's key and ending, which begins with the first point of its last part."""
     folder, _, last = name.rpartition("/")
     stem, point, ending = last.partition(".")
     return f"{folder}/{stem}", (point + ending).lower()
 
 
-def is_picture_ending(ending: str) -> bool:
+def _is_picture_ending(ending: str) -> bool:
     """Whether it is that of a picture: ".jpg", also "image.jpg"."""
     return "." + ending.rpartition(".")[2] in SUFFIXES
 
 
-def parse_label(content: bytes, ending: str) -> str:
+def _parse_label(content: bytes, ending: str) -> str:
     """The class in a member; "" where it holds none."""
     text = content.decode("utf-8", "replace").strip()
-    if ending == JSON_ENDING:
+    if ending == _JSON_ENDING:
         try:
             values = json.loads(text)
         except (ValueError, RecursionError):
@@ -206,7 +206,7 @@ def parse_label(content: bytes, ending: str) -> str:
         text = next(
             (
                 str(found[name])
-                for name in JSON_FIELDS
+                for name in _JSON_FIELDS
                 if isinstance(found.get(name), str | int) and not isinstance(found[name], bool)
             ),
             "",

@@ -18,14 +18,14 @@ from ensemble.datasets.own.sources.folders.split_names import UNLABELLED, normal
 
 def read_class_folders(reading: LayoutReading, folders: Sequence[Path]) -> FolderLayout:
     """The layout of folders that are classes, perhaps with splits of their own."""
-    if by_split := find_splits_within(reading, folders):
+    if by_split := _find_splits_within(reading, folders):
         titles = [SPLIT_TITLES[split] for split in by_split]
         reading.notes.append(f"Folders within each class are read as splits: {', '.join(titles)} images.")
-    elif by_split := find_splits_in_names(reading, folders):
+    elif by_split := _find_splits_in_names(reading, folders):
         titles = [SPLIT_TITLES[split] for split in by_split]
         reading.notes.append(f"Names of folders are read as a class and a split: {', '.join(titles)} images.")
     else:
-        by_split, folders = part_beside_classes(reading, folders)
+        by_split, folders = _part_beside_classes(reading, folders)
         below = {folder: sorted(reading.list_names(folder)) for folder in folders}
         holding = [folder for folder in folders if below[folder]]
         if holding and len(folders) > 1 and len(set(map(tuple, below.values()))) == 1:
@@ -44,7 +44,7 @@ def read_class_folders(reading: LayoutReading, folders: Sequence[Path]) -> Folde
     return reading.build_layout(by_split, roles)
 
 
-def find_splits_within(reading: LayoutReading, folders: Sequence[Path]) -> dict[str, ClassFiles]:
+def _find_splits_within(reading: LayoutReading, folders: Sequence[Path]) -> dict[str, ClassFiles]:
     """The splits that every class holds for itself: cat/train, cat/test, dog/train."""
     by_split: dict[str, ClassFiles] = {}
     for folder in folders:
@@ -64,7 +64,7 @@ def find_splits_within(reading: LayoutReading, folders: Sequence[Path]) -> dict[
     return {split: by_split[split] for split in SPLIT_TITLES if split in by_split}
 
 
-def find_splits_in_names(reading: LayoutReading, folders: Sequence[Path]) -> dict[str, ClassFiles]:
+def _find_splits_in_names(reading: LayoutReading, folders: Sequence[Path]) -> dict[str, ClassFiles]:
     """The splits of classes whose folders name both: cat_train, cat_test, dog_train."""
     said = {folder: parse_split_folder(folder.name) for folder in folders}
     rests: dict[str, set[str]] = {}
@@ -82,7 +82,7 @@ def find_splits_in_names(reading: LayoutReading, folders: Sequence[Path]) -> dic
     return {split: by_split[split] for split in SPLIT_TITLES if split in by_split}
 
 
-def part_beside_classes(reading: LayoutReading, folders: Sequence[Path]) -> tuple[dict[str, ClassFiles], list[Path]]:
+def _part_beside_classes(reading: LayoutReading, folders: Sequence[Path]) -> tuple[dict[str, ClassFiles], list[Path]]:
     """Classes, and what lies beside them: a test folder, with classes or without, or a copy.
 
     Returns:

@@ -27,13 +27,13 @@ def read_folder_layout(walk: FolderWalk, top: Path | None = None) -> FolderLayou
     Raises:
       DataError: a folder cannot be read, or holds too many pictures.
     """
-    top = top or find_top_folder(walk)
+    top = top or _find_top_folder(walk)
     folders, beside = walk.list_folder(top)
     walk.skipped_files += [walk.relative_path(path) for path in beside]
     reading = LayoutReading(walk, top)
     if found := find_split_folders(reading, folders):
         return read_split_folders(reading, found, folders)
-    if inner := find_only_split_holder(walk, folders):
+    if inner := _find_only_split_holder(walk, folders):
         layout = read_folder_layout(walk, inner)
         left = format_name_list([folder.name for folder in folders if folder != inner])
         layout.notes.append(f"Folders besides {inner.name}, which holds splits, are left out: {left}.")
@@ -41,7 +41,7 @@ def read_folder_layout(walk: FolderWalk, top: Path | None = None) -> FolderLayou
     return read_class_folders(reading, folders)
 
 
-def find_only_split_holder(walk: FolderWalk, folders: Sequence[Path]) -> Path | None:
+def _find_only_split_holder(walk: FolderWalk, folders: Sequence[Path]) -> Path | None:
     """The one of several folders that holds splits; None where none does, or several do."""
     holders = [
         folder for folder in folders if find_split_folders(LayoutReading(walk, folder), walk.list_folder(folder)[0])
@@ -49,7 +49,7 @@ def find_only_split_holder(walk: FolderWalk, folders: Sequence[Path]) -> Path | 
     return holders[0] if len(holders) == 1 and len(folders) > 1 else None
 
 
-def find_top_folder(walk: FolderWalk) -> Path:
+def _find_top_folder(walk: FolderWalk) -> Path:
     """The folder that holds the classes or splits: an archive often wraps it in another.
 
     Folders without a picture may stand beside it.

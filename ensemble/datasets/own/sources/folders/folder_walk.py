@@ -9,7 +9,7 @@ from ensemble.errors import DataError
 from ensemble.storage.archives.entry_names import is_system_name
 from ensemble.storage.disk_errors import describe_error_with_path
 
-MOST_PICTURES = 5_000_000
+_MOST_PICTURES = 5_000_000
 MAX_DEPTH = 32  # folders within one another
 
 
@@ -73,8 +73,8 @@ class FolderWalk:
           DataError: one cannot be read, or there are too many.
         """
         folders, pictures = self.list_folder(folder)
-        if self._found > MOST_PICTURES:
-            raise DataError(f"There are more than {MOST_PICTURES:,} pictures: add a part of them.")
+        if self._found > _MOST_PICTURES:
+            raise DataError(f"There are more than {_MOST_PICTURES:,} pictures: add a part of them.")
         if depth < MAX_DEPTH:
             for inner in folders:
                 pictures += self.list_pictures(inner, depth + 1)

@@ -22,7 +22,7 @@ from ensemble.errors import DataError
 TABLE_NAME = "groups.csv"
 
 
-def read_group_table(path: Path) -> tuple[dict[str, str], list[str]]:
+def _read_group_table(path: Path) -> tuple[dict[str, str], list[str]]:
     """The group of each file that the table names, by its path with slashes, and what was assumed.
 
     Args:
@@ -32,9 +32,9 @@ def read_group_table(path: Path) -> tuple[dict[str, str], list[str]]:
       DataError: it cannot be read, has no such columns, or names a file twice.
     """
     table = read_picture_table(path)
-    files = table.list_cells(find_column(table, FILE_COLUMNS))
+    files = table.list_cells(_find_column(table, FILE_COLUMNS))
     groups: dict[str, str] = {}
-    each = zip(files, table.list_cells(find_column(table, sorted(GROUP_NAMES))), strict=True)
+    each = zip(files, table.list_cells(_find_column(table, sorted(GROUP_NAMES))), strict=True)
     for line, (file, group) in zip(table.lines, each, strict=True):
         name = normalize_file_path(file)
         if not name or not group:
@@ -44,7 +44,7 @@ def read_group_table(path: Path) -> tuple[dict[str, str], list[str]]:
     return groups, table.notes
 
 
-def find_column(table: PictureTable, names: Sequence[str]) -> int:
+def _find_column(table: PictureTable, names: Sequence[str]) -> int:
     """Which column has one of these names.
 
     Raises:
@@ -55,10 +55,10 @@ def find_column(table: PictureTable, names: Sequence[str]) -> int:
         return found[0]
     what = "no" if not found else "more than one"
     listing = " or ".join(names[:5])
-    raise DataError(f"{table.path.name} has {what} column {listing}. {describe_needed_columns()}")
+    raise DataError(f"{table.path.name} has {what} column {listing}. {_describe_needed_columns()}")
 
 
-def describe_needed_columns() -> str:
+def _describe_needed_columns() -> str:
     """What the table has to hold, a sentence."""
     return "It needs a head with the columns file and group, and a row for each picture."
 
@@ -76,9 +76,9 @@ def number_picture_groups(
       int64 (N,) of each split, and what is to be said of rows that are of no picture.
 
     Raises:
-      DataError: as `read_group_table`; a picture has no row; or a name is that of several pictures.
+      DataError: as `_read_group_table`; a picture has no row; or a name is that of several pictures.
     """
-    groups, notes = read_group_table(table)
+    groups, notes = _read_group_table(table)
     paths = {split: [path.relative_to(table.parent).as_posix() for path in each] for split, each in files.items()}
     full = {path for each in paths.values() for path in each}
     by_name: dict[str, list[str]] = {}

@@ -26,8 +26,8 @@ LABEL_COLUMNS = (
     "ground_truth",
     "y",
 )
-SPLIT_COLUMNS = ("split", "set", "data_set", "dataset", "subset", "usage", "partition", "fold")
-FRACTION = re.compile(r"[+-]?\d+\.\d*[1-9]\d*(e[+-]?\d+)?|[+-]?\d+(\.\d+)?e-\d+", re.IGNORECASE)
+_SPLIT_COLUMNS = ("split", "set", "data_set", "dataset", "subset", "usage", "partition", "fold")
+_FRACTION = re.compile(r"[+-]?\d+\.\d*[1-9]\d*(e[+-]?\d+)?|[+-]?\d+(\.\d+)?e-\d+", re.IGNORECASE)
 
 
 @dataclass
@@ -63,7 +63,7 @@ def parse_label_table(table: PictureTable) -> LabelTable | None:
     files = table.find_columns(FILE_COLUMNS)
     if not files or (said and said.split == UNLABELLED):
         return None
-    parting = table.find_columns(SPLIT_COLUMNS)
+    parting = table.find_columns(_SPLIT_COLUMNS)
     split_column = next((at for at in parting if _parse_splits(table.list_cells(at))), None)
     group_column = next(iter(table.find_columns(sorted(GROUP_NAMES))), None)
     taken = {files[0], split_column, group_column}
@@ -130,7 +130,7 @@ def _read_one_hot(table: PictureTable, rest: Sequence[int]) -> list[str]:
 
 def _are_numbers_to_predict(labels: Sequence[str]) -> bool:
     """Whether most labels are fractions."""
-    return 2 * sum(bool(FRACTION.fullmatch(label)) for label in labels) > len(labels)
+    return 2 * sum(bool(_FRACTION.fullmatch(label)) for label in labels) > len(labels)
 
 
 def _parse_splits(cells: Sequence[str]) -> list[str]:

@@ -13,12 +13,12 @@ from ensemble.datasets.own.sources.folders.layout_reading import SPLIT_TITLES, C
 from ensemble.datasets.own.sources.folders.split_names import UNLABELLED, normalize_name, parse_split_location
 from ensemble.errors import ConfigError, DataError
 
-CLASS_MARK = "{class}"
-MAX_PATTERN_LENGTH = 100
-MAX_WILDCARDS = 5
-PROPOSED_PATTERNS = ("{class}.#", "{class}_#", "{class}-#", "{class} (#)", "{class} #", "{class}#")
-MAX_PROPOSED_CLASSES = 1_000
-MIN_PROPOSED_PICTURES = 2  # of each class
+_CLASS_MARK = "{class}"
+_MAX_PATTERN_LENGTH = 100
+_MAX_WILDCARDS = 5
+_PROPOSED_PATTERNS = ("{class}.#", "{class}_#", "{class}-#", "{class} (#)", "{class} #", "{class}#")
+_MAX_PROPOSED_CLASSES = 1_000
+_MIN_PROPOSED_PICTURES = 2  # of each class
 
 
 def read_named_layout(walk: FolderWalk, pattern: str) -> FolderLayout:
@@ -45,7 +45,7 @@ def read_named_layout(walk: FolderWalk, pattern: str) -> FolderLayout:
     if not by_split:
         beside = f", such as {format_name_list(strange)}" if strange else ""
         raise DataError(
-            f"No picture's name fits {pattern!r}{beside}: in it {CLASS_MARK} stands for the class, "
+            f"No picture's name fits {pattern!r}{beside}: in it {_CLASS_MARK} stands for the class, "
             "# for digits and * for anything."
         )
     reading = LayoutReading(walk, walk.root)
@@ -71,12 +71,12 @@ def compile_class_pattern(pattern: str) -> re.Pattern[str]:
     """
     parts = re.split(r"(\{class\}|\*+|#+)", pattern)
     wildcards = sum(part[:1] in ("*", "#") for part in parts)
-    if parts.count(CLASS_MARK) != 1 or len(pattern) > MAX_PATTERN_LENGTH or wildcards > MAX_WILDCARDS:
+    if parts.count(_CLASS_MARK) != 1 or len(pattern) > _MAX_PATTERN_LENGTH or wildcards > _MAX_WILDCARDS:
         raise ConfigError(
-            f"{pattern!r:.120} is no pattern of a class in a name: it needs {CLASS_MARK} once, and "
-            f"at most {MAX_WILDCARDS} times * (anything) or # (digits), as in {CLASS_MARK}_#."
+            f"{pattern!r:.120} is no pattern of a class in a name: it needs {_CLASS_MARK} once, and "
+            f"at most {_MAX_WILDCARDS} times * (anything) or # (digits), as in {_CLASS_MARK}_#."
         )
-    meanings = {CLASS_MARK: "(.+)", "*": ".*", "#": r"\d+"}
+    meanings = {_CLASS_MARK: "(.+)", "*": ".*", "#": r"\d+"}
     return re.compile("".join(meanings.get(part) or meanings.get(part[:1]) or re.escape(part) for part in parts))
 
 
@@ -88,15 +88,15 @@ def propose_class_pattern(walk: FolderWalk) -> str:
     pictures = walk.list_pictures(walk.root)
     learnt = [path for path in pictures if parse_split_location(path.relative_to(walk.root)) == "train"]
     stems = [normalize_name(path.stem) for path in learnt or pictures]
-    for pattern in PROPOSED_PATTERNS if stems else ():
+    for pattern in _PROPOSED_PATTERNS if stems else ():
         compiled = compile_class_pattern(pattern)
         found = [compiled.fullmatch(stem) for stem in stems]
         counts = Counter(match[1].strip() for match in found if match)
         if (
             all(found)
-            and 2 <= len(counts) <= MAX_PROPOSED_CLASSES
+            and 2 <= len(counts) <= _MAX_PROPOSED_CLASSES
             and all(counts)
-            and min(counts.values()) >= MIN_PROPOSED_PICTURES
+            and min(counts.values()) >= _MIN_PROPOSED_PICTURES
         ):
             classes = [f"{name} {count:,}" for name, count in counts.most_common()]
             return (

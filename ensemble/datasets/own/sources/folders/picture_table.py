@@ -12,10 +12,10 @@ from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 from ensemble.storage.text_encoding import describe_text_encoding, detect_text_encoding, is_utf8_text
 
-MAX_TABLE_BYTES = 2**28
-MAX_LINE_CHARACTERS = 100_000
-SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)  # as Excel begins a file
-MAX_COLUMNS = 1_100  # a class each, and a few besides
+_MAX_TABLE_BYTES = 2**28
+_MAX_LINE_CHARACTERS = 100_000
+_SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)  # as Excel begins a file
+_MAX_COLUMNS = 1_100  # a class each, and a few besides
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl")
 # What columns are called that say which picture a row is of, as `normalize_column_name` has them.
 FILE_COLUMNS = (
@@ -84,14 +84,14 @@ def read_picture_table(path: Path) -> PictureTable:
     Raises:
       DataError: it cannot be read, or is no table.
     """
-    lines, notes = read_table_lines(path)
+    lines, notes = _read_table_lines(path)
     if path.suffix.lower() == ".jsonl":
         return _parse_json_lines(path, lines, notes)
     first, delimiter = 0, ""
     while first < len(lines) and (
-        not lines[first].strip() or lines[first].startswith("#") or SEPARATOR_LINE.fullmatch(lines[first])
+        not lines[first].strip() or lines[first].startswith("#") or _SEPARATOR_LINE.fullmatch(lines[first])
     ):
-        if match := SEPARATOR_LINE.fullmatch(lines[first]):
+        if match := _SEPARATOR_LINE.fullmatch(lines[first]):
             delimiter = match[1]
         first += 1
     if len(lines) <= first:
@@ -116,7 +116,7 @@ def read_picture_table(path: Path) -> PictureTable:
     return PictureTable(path=path, names=names, titles=titles, rows=kept, lines=numbers, notes=notes)
 
 
-def read_table_lines(path: Path) -> tuple[list[str], list[str]]:
+def _read_table_lines(path: Path) -> tuple[list[str], list[str]]:
     """The lines of a text file, and what was assumed of its encoding.
 
     Raises:
@@ -124,17 +124,17 @@ def read_table_lines(path: Path) -> tuple[list[str], list[str]]:
     """
     try:
         with open_plain_file(path) as file:
-            content = file.read(MAX_TABLE_BYTES + 1)
+            content = file.read(_MAX_TABLE_BYTES + 1)
     except OSError as error:
         raise DataError(
             f"{path.name} cannot be read ({describe_error_with_path(error)}): make it readable "
             "for you, or take it out of the folder."
         ) from error
-    if len(content) > MAX_TABLE_BYTES:
-        raise DataError(f"{path.name} is larger than {MAX_TABLE_BYTES / 2**20:.0f} MB.")
+    if len(content) > _MAX_TABLE_BYTES:
+        raise DataError(f"{path.name} is larger than {_MAX_TABLE_BYTES / 2**20:.0f} MB.")
     encoding = detect_text_encoding(content, lambda: is_utf8_text([content]))
     lines = content.decode(encoding, "replace").splitlines()
-    if not lines or max(map(len, lines)) > MAX_LINE_CHARACTERS:
+    if not lines or max(map(len, lines)) > _MAX_LINE_CHARACTERS:
         raise DataError(f"{path.name} is no table of lines.")
     return lines, list(filter(None, [describe_text_encoding(encoding, path.name)]))
 
@@ -174,5 +174,5 @@ def _parse_json_lines(path: Path, lines: Sequence[str], notes: list[str]) -> Pic
 
 
 def _check_names(path: Path, names: Sequence[str]) -> None:
-    if len(names) > MAX_COLUMNS:
-        raise DataError(f"{path.name} has {len(names):,} columns, more than {MAX_COLUMNS:,}.")
+    if len(names) > _MAX_COLUMNS:
+        raise DataError(f"{path.name} has {len(names):,} columns, more than {_MAX_COLUMNS:,}.")

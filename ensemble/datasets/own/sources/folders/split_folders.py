@@ -60,7 +60,7 @@ def find_split_folders(reading: LayoutReading, folders: Sequence[Path]) -> list[
             return []
         listing = format_name_list([folder.name for folder in folders])
         reading.notes.append(f"{listing} are parts of one set: they are taken together.")
-        return [SplitFolder(inner[folder], "train", name_below(reading, inner[folder])) for folder in folders]
+        return [SplitFolder(inner[folder], "train", _name_below(reading, inner[folder])) for folder in folders]
     if not any(len(below[folder]) > 1 for folder in named):
         return []
     plain = [folder for folder, said in named.items() if said.is_plain]
@@ -76,11 +76,11 @@ def find_split_folders(reading: LayoutReading, folders: Sequence[Path]) -> list[
     if len(plain) > 1 and not same_rest:
         named = {folder: named[folder] for folder in plain}
     splits = [
-        SplitFolder(inner[folder], said.split, name_below(reading, inner[folder])) for folder, said in named.items()
+        SplitFolder(inner[folder], said.split, _name_below(reading, inner[folder])) for folder, said in named.items()
     ]
     if alike and {one.split for one in splits} == {"test"} and len(others) == 1:
         only = inner[others[0]]
-        splits.append(SplitFolder(only, "train", name_below(reading, only)))
+        splits.append(SplitFolder(only, "train", _name_below(reading, only)))
     return splits
 
 
@@ -91,7 +91,7 @@ def read_split_folders(reading: LayoutReading, splits: list[SplitFolder], folder
     for one in splits:
         classes, loose = reading.walk.list_folder(one.folder)
         one.files, one.loose = reading.list_class_files(classes), loose
-    leave_unlabelled(reading, splits)
+    _leave_unlabelled(reading, splits)
     order = list(SPLIT_TITLES)
     kept = [one for one in splits if one.split != UNLABELLED]
     kept.sort(key=lambda one: order.index(one.split))
@@ -121,7 +121,7 @@ def read_split_folders(reading: LayoutReading, splits: list[SplitFolder], folder
     return reading.build_layout(by_split, roles)
 
 
-def leave_unlabelled(reading: LayoutReading, splits: Iterable[SplitFolder]) -> None:
+def _leave_unlabelled(reading: LayoutReading, splits: Iterable[SplitFolder]) -> None:
     """Splits whose pictures have no class that is learnt are left out, and said."""
     learnt = {
         fold_class_name(name) for one in splits if one.split == "train" for name, paths in one.files.items() if paths
@@ -145,7 +145,7 @@ def unwrap_split(reading: LayoutReading, folder: Path) -> Path:
     return folder
 
 
-def name_below(reading: LayoutReading, folder: Path) -> str:
+def _name_below(reading: LayoutReading, folder: Path) -> str:
     """A folder's name for people: from the folder of all splits on."""
     return folder.relative_to(reading.top).as_posix()
 

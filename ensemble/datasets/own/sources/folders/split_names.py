@@ -8,7 +8,7 @@ from pathlib import PurePath
 from ensemble.datasets.own.source import SPLIT_NAMES
 
 UNLABELLED = "unlabelled"  # a split whose pictures have no class
-SPLIT_WORDS = {
+_SPLIT_WORDS = {
     **SPLIT_NAMES,
     "trains": "train",
     "trn": "train",
@@ -35,7 +35,7 @@ SPLIT_WORDS = {
     "submission": UNLABELLED,
 }
 # What says nothing of its own beside such a word.
-FILLER_WORDS = frozenset(
+_FILLER_WORDS = frozenset(
     {
         "set",
         "sets",
@@ -71,15 +71,15 @@ FILLER_WORDS = frozenset(
         "all",
     }
 )
-GLUED_NAME = re.compile(
+_GLUED_NAME = re.compile(
     r"x?(train|training|test|testing|val|valid|validation|dev)"
     r"(set|sets|data|dataset|img|imgs|images|pics|pictures|folder|dir|)"
 )
-FOLD_NAME = re.compile(r"(fold|part|batch|chunk|shard|session|data batch) ?\d+")
+_FOLD_NAME = re.compile(r"(fold|part|batch|chunk|shard|session|data batch) ?\d+")
 
 
 @dataclass(frozen=True)
-class SplitName:
+class _SplitName:
     """A folder's name as that of a split.
 
     Attributes:
@@ -98,19 +98,19 @@ class SplitName:
         return not self.rest
 
 
-def parse_split_folder(name: str) -> SplitName | None:
+def parse_split_folder(name: str) -> _SplitName | None:
     """What a folder's name says of its split; None where it names none, or two."""
     words, splits, remainder = list[str](), set[str](), normalize_name(name)
-    for word in list_name_words(name):
-        glued = GLUED_NAME.fullmatch(word)
-        if split := SPLIT_WORDS.get(glued[1] if glued else word):
+    for word in _list_name_words(name):
+        glued = _GLUED_NAME.fullmatch(word)
+        if split := _SPLIT_WORDS.get(glued[1] if glued else word):
             splits.add(split)
             remainder = re.sub(re.escape(word), "", remainder, count=1, flags=re.IGNORECASE)
-        elif word not in FILLER_WORDS and not word.isdigit():
+        elif word not in _FILLER_WORDS and not word.isdigit():
             words.append(word)
     if len(splits) != 1:
         return None
-    return SplitName(splits.pop(), " ".join(words), remainder.strip(" _-."))
+    return _SplitName(splits.pop(), " ".join(words), remainder.strip(" _-."))
 
 
 def parse_split_location(path: PurePath) -> str:
@@ -124,27 +124,27 @@ def parse_split_location(path: PurePath) -> str:
 
 def is_wrapper_name(name: str, around: str) -> bool:
     """Whether a folder that is alone in another stands for it: train/train, train/images."""
-    words = list_name_words(name)
+    words = _list_name_words(name)
     said = parse_split_folder(name)
     return (
         normalize_name(name) == normalize_name(around)
-        or all(word in FILLER_WORDS for word in words)
+        or all(word in _FILLER_WORDS for word in words)
         or (said is not None and said.is_plain)
     )
 
 
 def is_fold_name(name: str) -> bool:
     """Whether a folder is a numbered part of the whole: fold_1, batch2."""
-    return FOLD_NAME.fullmatch(" ".join(list_name_words(name))) is not None
+    return _FOLD_NAME.fullmatch(" ".join(_list_name_words(name))) is not None
 
 
-def list_name_words(name: str) -> list[str]:
+def _list_name_words(name: str) -> list[str]:
     """The words of a name in lower case, parted where case or anything but letters parts them."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[a-zA-Z])(?=\d)", " ", normalize_name(name))
-    return re.findall(r"[^\W_]+", strip_accents(parted.lower()))
+    return re.findall(r"[^\W_]+", _strip_accents(parted.lower()))
 
 
-def strip_accents(text: str) -> str:
+def _strip_accents(text: str) -> str:
     """Letters without what stands above or below them: "entraînement" is "entrainement"."""
     letters = unicodedata.normalize("NFD", text)
     return unicodedata.normalize("NFC", "".join(c for c in letters if not unicodedata.combining(c)))

@@ -29,8 +29,8 @@ from ensemble.datasets.own.sources.folders.split_names import (
 )
 from ensemble.errors import DataError
 
-GROUP_TABLE = "groups.csv"
-MAX_TABLES = 16
+_GROUP_TABLE = "groups.csv"
+_MAX_TABLES = 16
 HELP = "a table of labels needs a head with the columns file and label, and a row for each picture"
 
 
@@ -51,24 +51,24 @@ def read_table_layout(walk: FolderWalk) -> FolderLayout | None:
     Raises:
       DataError: there is one, and it cannot be read or does not fit the pictures.
     """
-    top = find_table_folder(walk)
+    top = _find_table_folder(walk)
     if top is None:
         return None
     folders, beside = walk.list_folder(top)
-    paths = list_table_paths(walk, [top, *folders])
+    paths = _list_table_paths(walk, [top, *folders])
     if not paths:
         return None
     every = [found for path in paths if (found := parse_label_table(read_picture_table(path)))]
     tables = [one for one in every if one.labels]
     if not tables:
-        if not every or has_class_folders(walk, folders):
+        if not every or _has_class_folders(walk, folders):
             return None
         raise DataError(every[0].problem)
     notes = [f"{one.table.path.name} has no column of classes and is left out." for one in every if not one.labels]
     pictures = [*beside, *(path for folder in folders for path in walk.list_pictures(folder))]
-    matched = match_rows(walk, top, tables, pictures)
+    matched = _match_rows(walk, top, tables, pictures)
     if not matched.label_of:
-        if has_class_folders(walk, folders):
+        if _has_class_folders(walk, folders):
             return None
         name = tables[0].table.path.name
         raise DataError(
@@ -78,7 +78,7 @@ def read_table_layout(walk: FolderWalk) -> FolderLayout | None:
         walk.skipped_files.remove(walk.relative_path(table.table.path))
     reading = LayoutReading(walk, top)
     assumed = [note for one in tables for note in one.table.notes]
-    reading.notes += [*describe_tables(tables, matched, len(pictures)), *assumed, *notes]
+    reading.notes += [*_describe_tables(tables, matched, len(pictures)), *assumed, *notes]
     roles = reading.assign_roles(set(matched.splits))
     by_split = {split: matched.splits[split] for split in SPLIT_TITLES if split in matched.splits}
     for split, files in by_split.items():
@@ -91,18 +91,18 @@ def read_table_layout(walk: FolderWalk) -> FolderLayout | None:
     return layout
 
 
-def find_table_folder(walk: FolderWalk) -> Path | None:
+def _find_table_folder(walk: FolderWalk) -> Path | None:
     """The folder with the tables: the root, or the first below it that does not only hold one."""
     top = walk.root
     while len(top.parts) <= len(walk.root.parts) + MAX_DEPTH:
         folders, pictures = walk.list_folder(top)
-        if list_table_paths(walk, [top]) or len(folders) != 1 or pictures:
+        if _list_table_paths(walk, [top]) or len(folders) != 1 or pictures:
             return top
         top = folders[0]
     return None
 
 
-def list_table_paths(walk: FolderWalk, folders: Sequence[Path]) -> list[Path]:
+def _list_table_paths(walk: FolderWalk, folders: Sequence[Path]) -> list[Path]:
     """The files in some folders that may be tables of labels, the likeliest first."""
     for folder in folders:
         walk.list_folder(folder)  # so that what is no picture in it is known
@@ -112,12 +112,12 @@ def list_table_paths(walk: FolderWalk, folders: Sequence[Path]) -> list[Path]:
         for name in walk.skipped_files
         if (path := walk.root / name).suffix.lower() in TABLE_SUFFIXES
         and path.parent in inside
-        and path.name.lower() != GROUP_TABLE
+        and path.name.lower() != _GROUP_TABLE
     ]
-    return sorted(found, key=lambda path: (inside[path.parent], path.name))[:MAX_TABLES]
+    return sorted(found, key=lambda path: (inside[path.parent], path.name))[:_MAX_TABLES]
 
 
-def match_rows(walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictures: Sequence[Path]) -> _Matched:
+def _match_rows(walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictures: Sequence[Path]) -> _Matched:
     """Which picture each row is of.
 
     Raises:
@@ -164,7 +164,7 @@ def match_rows(walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictur
     return matched
 
 
-def describe_tables(tables: Sequence[LabelTable], matched: _Matched, pictures: int) -> list[str]:
+def _describe_tables(tables: Sequence[LabelTable], matched: _Matched, pictures: int) -> list[str]:
     """What the tables were taken for, a sentence each."""
     names = format_name_list([one.table.path.name for one in tables])
     columns = list(dict.fromkeys(one.column for one in tables))
@@ -184,7 +184,7 @@ def describe_tables(tables: Sequence[LabelTable], matched: _Matched, pictures: i
     return sentences
 
 
-def has_class_folders(walk: FolderWalk, folders: Sequence[Path]) -> bool:
+def _has_class_folders(walk: FolderWalk, folders: Sequence[Path]) -> bool:
     """Whether two folders or more hold pictures."""
     return sum(bool(walk.list_pictures(folder)) for folder in folders) > 1
 

@@ -13,10 +13,10 @@ from ensemble.errors import DataError
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 
-SEPARATORS = ",;\t"
+_SEPARATORS = ",;\t"
 MAX_LINE = 2**24  # bytes of one row
 MAX_BYTES = 2**35  # bytes of a file, unpacked
-BYTE_ORDER_MARK = "\ufeff"
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class CsvRows:
 
     Attributes:
       path: the file.
-      separator: what parts its columns: the most frequent of `SEPARATORS` in its first line.
+      separator: what parts its columns: the most frequent of `_SEPARATORS` in its first line.
     """
 
     path: Path
@@ -41,7 +41,7 @@ class CsvRows:
         first = next(_iterate_lines(path), "")
         if "\0" in first:
             raise DataError(f"{path.name} is not text in UTF-8: save it as CSV in UTF-8.")
-        return CsvRows(path, max(SEPARATORS, key=first.count))
+        return CsvRows(path, max(_SEPARATORS, key=first.count))
 
     def iterate_rows(self) -> Iterator[tuple[int, list[str]]]:
         """Each row that is not empty, and the number of its line from 1.
@@ -92,6 +92,6 @@ def _iterate_lines(path: Path) -> Iterator[str]:
 def _decode_line(line: bytes) -> str:
     """A line in UTF-8, else as Windows writes Western European text."""
     try:
-        return line.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
+        return line.decode("utf-8").removeprefix(_BYTE_ORDER_MARK)
     except UnicodeDecodeError:
         return line.decode("cp1252", "replace")

@@ -15,19 +15,19 @@ from ensemble.datasets.own.request import sanitize_text
 from ensemble.datasets.own.source import SPLIT_NAMES, format_name_list
 from ensemble.errors import DataError
 
-LABEL_NAMES = (
+_LABEL_NAMES = (
     *("label", "labels", "class", "target", "emotion", "category", "digit", "y", "class_label"),
     *("symbol", "letter", "character", "ground_truth"),
 )
 # Columns that number the images, or name their files.
-INDEX_NAMES = {"", "id", "imageid", "image_id", "index", "unnamed: 0", "file", "filename", "path"}
-SPLIT_COLUMNS = {"usage", "split", "subset", "set", "partition"}
-JOINED_PIXELS = {"pixels", "pixel"}
+_INDEX_NAMES = {"", "id", "imageid", "image_id", "index", "unnamed: 0", "file", "filename", "path"}
+_SPLIT_COLUMNS = {"usage", "split", "subset", "set", "partition"}
+_JOINED_PIXELS = {"pixels", "pixel"}
 # FER2013's words for its two sets of test images beside those of `SPLIT_NAMES`.
-SPLIT_WORDS = {**SPLIT_NAMES, "publictest": "val", "privatetest": "test"}
-PIXEL_PATTERN = re.compile(r"([a-z]*?)[_ .\-]?((?:\d+)(?:[x_,.\- ]\d+){0,2})[_ .\-]?([a-z]*)")
-CHANNELS = {"r": 0, "red": 0, "g": 1, "green": 1, "b": 2, "blue": 2}
-LEAST_PIXELS = 16
+_SPLIT_WORDS = {**SPLIT_NAMES, "publictest": "val", "privatetest": "test"}
+_PIXEL_PATTERN = re.compile(r"([a-z]*?)[_ .\-]?((?:\d+)(?:[x_,.\- ]\d+){0,2})[_ .\-]?([a-z]*)")
+_CHANNELS = {"r": 0, "red": 0, "g": 1, "green": 1, "b": 2, "blue": 2}
+_LEAST_PIXELS = 16
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 
 
@@ -70,25 +70,25 @@ def find_pixel_columns(rows: Sequence[Sequence[str]]) -> PixelColumns | None:
       rows: its first rows, that of the names among them.
     """
     first = [field.strip() for field in rows[0]] if rows else []
-    if len(first) > LEAST_PIXELS and all(NUMBER.fullmatch(field) for field in first):
+    if len(first) > _LEAST_PIXELS and all(NUMBER.fullmatch(field) for field in first):
         return _find_unnamed(rows)
     names = [name.lower().strip("\"' ") for name in first]
-    joined = [place for place, name in enumerate(names) if name in JOINED_PIXELS]
-    if len(joined) == 1 and len(names) <= LEAST_PIXELS:
+    joined = [place for place, name in enumerate(names) if name in _JOINED_PIXELS]
+    if len(joined) == 1 and len(names) <= _LEAST_PIXELS:
         return _build_named(first, names, tuple(joined), joined=True)
     pixels, moved, channels = _order_pixel_names(names)
-    if len(pixels) < LEAST_PIXELS:
+    if len(pixels) < _LEAST_PIXELS:
         return None
     columns = _build_named(first, names, pixels, joined=False)
     notes = list(columns.notes)
     if moved:
         notes.append("The columns of the pixels are read in the order of their numbers.")
     if not channels and _is_colour(len(pixels)):
-        notes.append(COLOUR_NOTE)
+        notes.append(_COLOUR_NOTE)
     return dataclasses.replace(columns, notes=tuple(notes))
 
 
-COLOUR_NOTE = (
+_COLOUR_NOTE = (
     "The pixels are taken row by row, with red, green and blue of each side by side: look at the "
     "pictures, for a table does not say whether its colours follow one another as planes."
 )
@@ -96,7 +96,7 @@ COLOUR_NOTE = (
 
 def choose_pixel_shape(count: int, name: str) -> tuple[int, ...]:
     """The (H, W) or (H, W, 3) of so many pixels; DataError where they make no square."""
-    if (side := math.isqrt(count)) ** 2 == count and count >= LEAST_PIXELS:
+    if (side := math.isqrt(count)) ** 2 == count and count >= _LEAST_PIXELS:
         return side, side
     if _is_colour(count):
         side = math.isqrt(count // 3)
@@ -109,7 +109,7 @@ def choose_pixel_shape(count: int, name: str) -> tuple[int, ...]:
 
 def parse_split_word(word: str) -> str:
     """The split that a word in a table stands for; "" for none."""
-    return SPLIT_WORDS.get(re.sub(r"[\s_\-]", "", word.lower()), "")
+    return _SPLIT_WORDS.get(re.sub(r"[\s_\-]", "", word.lower()), "")
 
 
 def _is_colour(count: int) -> bool:
@@ -134,7 +134,7 @@ def _find_unnamed(rows: Sequence[Sequence[str]]) -> PixelColumns:
         "label, the others as pixels."
     ]
     if _is_colour(count - 1):
-        notes.append(COLOUR_NOTE)
+        notes.append(_COLOUR_NOTE)
     label = count - 1 if last else 0
     return PixelColumns(
         pixels=tuple(pixels), joined=False, label=label, split=None, header=header, count=count, notes=tuple(notes)
@@ -148,12 +148,12 @@ def _makes_square(count: int) -> bool:
 def _build_named(shown: Sequence[str], names: Sequence[str], pixels: tuple[int, ...], joined: bool) -> PixelColumns:
     """The columns beside the pixels, by their names."""
     others = [place for place in range(len(names)) if place not in set(pixels)]
-    splits = [place for place in others if names[place] in SPLIT_COLUMNS]
+    splits = [place for place in others if names[place] in _SPLIT_COLUMNS]
     split = next(iter(splits), None)
     label = _choose_label(names, [place for place in others if place != split])
     left = [shown[place] or "(no name)" for place in others if place not in (label, split)]
     notes = [f"Columns that are not used: {format_name_list(left, 8)}."] if left else []
-    if label is not None and names[label] not in LABEL_NAMES:
+    if label is not None and names[label] not in _LABEL_NAMES:
         notes.append(f"The column {sanitize_text(shown[label]):.80} is taken as the label.")
     return PixelColumns(
         *(pixels, joined, label, split, True, len(names), tuple(notes)),
@@ -164,10 +164,10 @@ def _build_named(shown: Sequence[str], names: Sequence[str], pixels: tuple[int, 
 
 def _choose_label(names: Sequence[str], places: Sequence[int]) -> int | None:
     """The column of the label: one that is called so, else the only one that is no index."""
-    called = [place for place in places if names[place] in LABEL_NAMES]
+    called = [place for place in places if names[place] in _LABEL_NAMES]
     if called:
-        return min(called, key=lambda place: LABEL_NAMES.index(names[place]))
-    left = [place for place in places if names[place] not in INDEX_NAMES]
+        return min(called, key=lambda place: _LABEL_NAMES.index(names[place]))
+    left = [place for place in places if names[place] not in _INDEX_NAMES]
     return left[0] if len(left) == 1 else None
 
 
@@ -180,14 +180,14 @@ def _order_pixel_names(names: Sequence[str]) -> tuple[tuple[int, ...], bool, boo
     """
     groups: dict[str, list[tuple[tuple[int, ...], int, int]]] = {}
     for place, name in enumerate(names):
-        match = PIXEL_PATTERN.fullmatch(name)
+        match = _PIXEL_PATTERN.fullmatch(name)
         if not match:
             continue
         before, numbers, behind = match.groups()
-        colour = next((word for word in (behind, before) if word in CHANNELS), None)
+        colour = next((word for word in (behind, before) if word in _CHANNELS), None)
         group = "" if colour else before + behind
         key = tuple(map(int, re.findall(r"\d+", numbers)))
-        groups.setdefault(f"{len(key)}{group}", []).append((key, CHANNELS[colour] if colour else 0, place))
+        groups.setdefault(f"{len(key)}{group}", []).append((key, _CHANNELS[colour] if colour else 0, place))
     if not groups:
         return (), False, False
     found = max(groups.values(), key=len)

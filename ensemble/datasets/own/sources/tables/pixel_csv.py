@@ -19,11 +19,11 @@ from ensemble.errors import DataError
 from ensemble.storage.arrays.npy import ArrayHeader
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}(\.0*)?")  # as pandas writes them where one is missing
-FER_NAMES = ("Angry", "Disgust", "Fear", "Happy", "Sad", "Surprise", "Neutral")
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}(\.0*)?")  # as pandas writes them where one is missing
+_FER_NAMES = ("Angry", "Disgust", "Fear", "Happy", "Sad", "Surprise", "Neutral")
 
 
-class PixelArrays:
+class _PixelArrays:
     """The arrays of tables of pixels; an `array_source.NamedArrays`.
 
     Args:
@@ -54,7 +54,7 @@ class PixelArrays:
                     )
                 self._parts[named] = table, split
         every = [label for table in tables.values() for label in table.labels]
-        self._numbers = all(map(WHOLE_NUMBER.fullmatch, every))
+        self._numbers = all(map(_WHOLE_NUMBER.fullmatch, every))
         self._class_names = self._find_emotion_names()
         self.names = [f"{split}_{role}" for split in self._parts for role in ("images", "labels")]
         if self._class_names:
@@ -85,18 +85,18 @@ class PixelArrays:
 
     def _find_emotion_names(self) -> Sequence[str]:
         """FER2013 numbers its seven emotions, which its description names."""
-        numbers = set(map(str, range(len(FER_NAMES))))
+        numbers = set(map(str, range(len(_FER_NAMES))))
         for table, _ in self._parts.values():
             columns = table.columns
             if not columns.joined or columns.label_name != "emotion":
                 return ()
             if not set(table.labels) <= numbers:
                 return ()
-        self.notes.append(f"The labels 0 to 6 are FER2013's emotions: {format_name_list(FER_NAMES, 7)}.")
-        return FER_NAMES
+        self.notes.append(f"The labels 0 to 6 are FER2013's emotions: {format_name_list(_FER_NAMES, 7)}.")
+        return _FER_NAMES
 
 
-def open_pixel_file(path: Path) -> PixelArrays:
+def open_pixel_file(path: Path) -> _PixelArrays:
     """The arrays of one table of pixels; DataError where it is none."""
     table = find_pixel_table(path)
     if table is None:
@@ -104,10 +104,10 @@ def open_pixel_file(path: Path) -> PixelArrays:
             f"{path.name} is not a table of pixels: it has to have a column label and one for each pixel "
             "(label, pixel0, pixel1, …). For a table of labels beside images, give their folder."
         )
-    return PixelArrays({"train": table}, path)
+    return _PixelArrays({"train": table}, path)
 
 
-def find_pixel_files(folder: SourceFolder) -> PixelArrays | None:
+def find_pixel_files(folder: SourceFolder) -> _PixelArrays | None:
     """The arrays of the tables of pixels in a folder; None where there are none.
 
     Raises:
@@ -134,7 +134,7 @@ def find_pixel_files(folder: SourceFolder) -> PixelArrays | None:
         notes.append(f"Tables that hold no pixels are not used: {format_name_list(left)}.")
     tables: dict[str, PixelTable] = {}
     for table in labelled:
-        split = "train" if len(labelled) == 1 else parse_file_split(table.name) or "train"
+        split = "train" if len(labelled) == 1 else _parse_file_split(table.name) or "train"
         if split in tables:
             raise DataError(
                 f"{tables[split].name} and {table.name} both have {split} images: give one of "
@@ -143,10 +143,10 @@ def find_pixel_files(folder: SourceFolder) -> PixelArrays | None:
         tables[split] = table
     if "train" not in tables:
         raise DataError(f"{folder.path.name} has no table of training images: call one train.csv.")
-    return PixelArrays(tables, folder.path, notes)
+    return _PixelArrays(tables, folder.path, notes)
 
 
-def parse_file_split(name: str) -> str | None:
+def _parse_file_split(name: str) -> str | None:
     """The split that a file's name says, as `sign_mnist_test.csv` does; None for none."""
     words = re.split(r"[_\-. ]", name.lower())
     return next((split for word in words if (split := array_values.parse_split_name(word))), None)

@@ -21,13 +21,13 @@ from ensemble.datasets.own.sources.tables.pixel_columns import (
 )
 from ensemble.errors import DataError
 
-SNIFFED_ROWS = 200  # that say which column of a table without names is the label
-MAX_SNIFFED = 2**25  # characters of them
-MOST_LABELS = 10_000  # different ones, far beyond the classes that are taken
-MAX_LABEL = 200  # characters
+_SNIFFED_ROWS = 200  # that say which column of a table without names is the label
+_MAX_SNIFFED = 2**25  # characters of them
+_MOST_LABELS = 10_000  # different ones, far beyond the classes that are taken
+_MAX_LABEL = 200  # characters
 BLOCK = 2**20  # pixels that are read in one go
-NO_SPLIT = ""
-BYTE_VALUES = {str(value): value for value in range(256)}  # what most pixels are
+_NO_SPLIT = ""
+_BYTE_VALUES = {str(value): value for value in range(256)}  # what most pixels are
 
 
 @dataclass
@@ -40,7 +40,7 @@ class PixelTable:
       shape: of a picture, (H, W) or (H, W, 3).
       labels: each different one, by its number.
       label_numbers: of each row.
-      splits, split_numbers: likewise; `NO_SPLIT` where no column tells.
+      splits, split_numbers: likewise; `_NO_SPLIT` where no column tells.
     """
 
     rows: CsvRows
@@ -65,12 +65,12 @@ class PixelTable:
         split = self.columns.split
         for number, row in self._iterate_rows():
             name = row[label].strip()
-            if not name or len(name) > MAX_LABEL or len(self.labels) > MOST_LABELS:
+            if not name or len(name) > _MAX_LABEL or len(self.labels) > _MOST_LABELS:
                 raise DataError(
                     f"{self.name} has no label of a class in line {number:,}: its column "
                     f"{label + 1} holds {sanitize_text(name) or 'nothing':.60}."
                 )
-            word = row[split].strip() if split is not None else NO_SPLIT
+            word = row[split].strip() if split is not None else _NO_SPLIT
             if word not in self.splits and word and not parse_split_word(word):
                 raise DataError(
                     f"{self.name} has the word “{sanitize_text(word):.60}” for a split in line "
@@ -90,7 +90,7 @@ class PixelTable:
         return np.array(every)[chosen]
 
     def list_splits(self) -> list[str]:
-        """Which splits the rows name; `NO_SPLIT` for none."""
+        """Which splits the rows name; `_NO_SPLIT` for none."""
         return sorted({parse_split_word(word) for word in self.splits}, reverse=True)
 
     def iterate_images(self, split: str) -> Iterator[NDArray[np.float32]]:
@@ -133,7 +133,7 @@ class PixelTable:
         else:
             fields = [row[place] for place in columns.pixels]
         try:
-            pixels = parse_numbers(fields)
+            pixels = _parse_numbers(fields)
             if len(pixels) == math.prod(self.shape):
                 return pixels.reshape(self.shape)
         except ValueError:
@@ -144,10 +144,10 @@ class PixelTable:
         )
 
 
-def parse_numbers(fields: Sequence[str]) -> NDArray[np.float32]:
+def _parse_numbers(fields: Sequence[str]) -> NDArray[np.float32]:
     """Numbers in text, (n,); ValueError where one is none."""
     try:
-        return np.frombuffer(bytes(map(BYTE_VALUES.__getitem__, fields)), np.uint8).astype("f4")
+        return np.frombuffer(bytes(map(_BYTE_VALUES.__getitem__, fields)), np.uint8).astype("f4")
     except KeyError:
         return np.array(fields, np.float32)
 
@@ -163,7 +163,7 @@ def find_pixel_table(path: Path) -> PixelTable | None:
     for _, row in rows.iterate_rows():
         first.append(row)
         size += sum(map(len, row))
-        if len(first) >= SNIFFED_ROWS or size > MAX_SNIFFED:
+        if len(first) >= _SNIFFED_ROWS or size > _MAX_SNIFFED:
             break
     columns = find_pixel_columns(first)
     if columns is None:
