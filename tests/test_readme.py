@@ -26,7 +26,7 @@ NOT_COMMANDS = {"ensemble capsule 1"}
 OWN_PROGRAMS = ("ensemble", "scripts/", "python -m benchmarks.")
 OTHER_PROGRAMS = (
     *("cd", "curl", "docker", "export", "git tag", "install", "kubectl", "python predict.py"),
-    *("jq", "python -m json.tool", "python3 -m venv", "qsub", "srun", "systemctl"),
+    *("python3 -m venv", "qsub", "systemctl"),
 )
 
 
@@ -45,13 +45,10 @@ def links(page: Path) -> set[str]:
 
 
 def commands(beginning: str) -> list[str]:
-    """Every command of the pages that begins so, in a block of code or within a line.
-
-    In a block also what Slurm is to start: `srun -N4 ensemble train`.
-    """
+    """Every command of the pages that begins so, in a block of code or within a line."""
     text = words_of(PAGES)
     inline = [span.partition(" #")[0].strip() for span in list_inline_code(text)]
-    started = re.compile(rf"(?:srun (?:-\S+ )*)?({re.escape(beginning)}.*)")
+    started = re.compile(rf"({re.escape(beginning)}.*)")
     shell = [found[1] for line in list_shell_lines(text) if (found := started.fullmatch(line))]
     return sorted({*shell, *(line for line in inline if line.startswith(beginning))})
 
