@@ -48,9 +48,7 @@ def commands(beginning: str) -> list[str]:
     """Every command of the pages that begins so, in a block of code or within a line."""
     text = words_of(PAGES)
     inline = [span.partition(" #")[0].strip() for span in list_inline_code(text)]
-    started = re.compile(rf"({re.escape(beginning)}.*)")
-    shell = [found[1] for line in list_shell_lines(text) if (found := started.fullmatch(line))]
-    return sorted({*shell, *(line for line in inline if line.startswith(beginning))})
+    return sorted({line for line in (*list_shell_lines(text), *inline) if line.startswith(beginning)})
 
 
 def parse(words: list[str]) -> click.Context:
