@@ -58,7 +58,7 @@ def _compute_path_costs(
       middles: (n,) columns around which a path each is looked for.
 
     Returns:
-      costs (n, 2·MAX_DRIFT + 1) and steps (CELL_ROWS, n, 2·MAX_DRIFT + 1): -1, 0 or 1 column in the row above.
+      costs (n, 2·_MAX_DRIFT + 1) and steps (CELL_ROWS, n, 2·_MAX_DRIFT + 1): -1, 0 or 1 column in the row above.
     """
     cost = np.full((CELL_ROWS, ink.shape[1] + 2 * _MAX_DRIFT), 1000, np.float32)
     cost[:, _MAX_DRIFT + _EDGE_CELLS // 2 : -_MAX_DRIFT - _EDGE_CELLS // 2] = ink[

@@ -68,7 +68,7 @@ class _ClassifierOpening:
         """Note how far the setting is.
 
         Raises:
-          OpeningReleasedError: nobody waits for it any more.
+          _OpeningReleasedError: nobody waits for it any more.
         """
         if self.released:
             raise _OpeningReleasedError
