@@ -1,7 +1,9 @@
 """Names can be found by one search: their figures do not rise again."""
 
 import ast
+import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,117 @@ def test_the_formatter_decides_every_line() -> None:
         for path in sorted((REPO / top).rglob("*.py")):
             text = path.read_text()
             assert not [mark for mark in marks if mark in text], path
+
+
+WORD = re.compile(r"[A-Za-z_]\w*")
+# Packages in which a reader needs no docstring: what they show says it.
+PLAIN_PACKAGES = {"cli", "figures", "report", "ui", "views", "wording"}
+# Classes that are called by the quantity itself.
+QUANTITIES = {
+    *("CacheKey", "ExportFormat", "ImageShape", "JobStatus", "OnSelect", "OodSet", "OptState", "RunFilter"),
+    *("SoftTargets", "ConfidenceThreshold", "BestValue", "MeanGain"),
+}
+MAX_POSITIONAL = 5
+ARRAY_METHODS = {"reshape", "transpose"}
+
+
+@pytest.fixture(scope="module")
+def words() -> Counter[str]:
+    """In how many files of the repository each word is."""
+    found: Counter[str] = Counter()
+    for top in ("ensemble", "pages", "app.py", "tests", "benchmarks", "docs", "scripts", "CONTRIBUTING.md"):
+        for path in [REPO / top, *(REPO / top).rglob("*")]:
+            if path.is_file() and path.suffix in (".py", ".md", ".toml", ""):
+                found.update(set(WORD.findall(path.read_text("utf-8"))))
+    return found
+
+
+def list_defined_names(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def test_a_name_that_one_module_uses_starts_with_an_underscore(
+    trees: dict[Path, ast.Module], words: Counter[str]
+) -> None:
+    wrong = [
+        f"{path.relative_to(REPO)}: {name}"
+        for path, tree in trees.items()
+        if path.is_relative_to(REPO / "ensemble") and not path.name.startswith("__")
+        for name in list_defined_names(tree)
+        if words[name] == 1 and not name.startswith("_") and not is_found_by_its_form(path, name, tree)
+    ]
+    assert wrong == []
+
+
+def is_found_by_its_form(path: Path, name: str, tree: ast.Module) -> bool:
+    """Views, commands, networks and type variables: a registry or a library asks for their name."""
+    if path.is_relative_to(REPO / "ensemble/views") and name == f"build_{path.stem}":
+        return True
+    if name.startswith("run_") and name.endswith("_command"):
+        return True
+    if f"{name} = TypeVar(" in ast.unparse(tree):
+        return True
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
+    return any("Module" in ast.unparse(base) for node in classes for base in node.bases)
+
+
+def test_no_call_has_more_than_five_arguments_without_their_names(trees: dict[Path, ast.Module]) -> None:
+    ours = {
+        node.name
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) or (isinstance(node, FUNCTIONS) and not node.args.vararg)
+    }
+    wrong = [
+        f"{path.relative_to(REPO)}:{call.lineno}"
+        for path, tree in trees.items()
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        and len(call.args) > MAX_POSITIONAL
+        and not any(isinstance(argument, ast.Starred) for argument in call.args)
+        and ast.unparse(call.func).rpartition(".")[2] in {*ours, "cls"} - ARRAY_METHODS
+    ]
+    assert wrong == []
+
+
+def test_what_other_packages_import_has_a_docstring(trees: dict[Path, ast.Module]) -> None:
+    imported = {
+        (node.module, alias.name)
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("ensemble.")
+        if get_package(path) != node.module.split(".")[1]
+        for alias in node.names
+    }
+    bare = [
+        f"{module}.{node.name}"
+        for path, tree in trees.items()
+        if get_package(path) not in PLAIN_PACKAGES
+        for module in [".".join(path.relative_to(REPO).with_suffix("").parts)]
+        for node in tree.body
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef))
+        if (module, node.name) in imported and not ast.get_docstring(node)
+    ]
+    assert bare == []
+
+
+def get_package(path: Path) -> str:
+    parts = path.relative_to(REPO).parts
+    return parts[1] if parts[0] == "ensemble" and len(parts) > 2 else ""
+
+
+def test_a_parameter_is_called_by_its_quantity_and_not_by_its_class(trees: dict[Path, ast.Module]) -> None:
+    wrong = []
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.arg) and node.annotation and "_" in node.arg:
+                kind = ast.unparse(node.annotation).replace(" | None", "").strip("'").rpartition(".")[2]
+                if kind not in QUANTITIES and re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower() == node.arg:
+                    wrong.append(f"{path.relative_to(REPO)}:{node.lineno}: {node.arg}")
+    assert wrong == []

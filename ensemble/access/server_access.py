@@ -128,7 +128,6 @@ def _determine_proxy_mode(start: ServerStart, listed: bool) -> AccessMode:
 
 
 def _is_proxy_guarded() -> bool:
-    """Whether its owner says that a proxy in front of the server guards it."""
     return os.environ.get(_OPEN_VARIABLE) == "1"
 
 

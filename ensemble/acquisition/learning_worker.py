@@ -129,13 +129,11 @@ class _SeedRunner:
                 following[arm] = result.following if arm == CHOSEN_ARM else self._draw_following(arms[arm], number)
 
     def _draw_following(self, labelled: Numbers, number: int) -> list[int]:
-        """What the random arm adds next."""
         left = self._list_unlabelled(labelled)
         drawn = shuffle_numbers(len(left), _ARM_STREAM, self._seed, number)
         return [int(each) for each in left[drawn[: self._config.step]]]
 
     def _list_unlabelled(self, labelled: Numbers) -> Numbers:
-        """The candidates without a label, in their order."""
         return self._candidates[~np.isin(self._candidates, labelled)]
 
     def _find_or_train(self, arm: str, number: int, labelled: Numbers, added: Numbers) -> LearningResult:
@@ -188,7 +186,6 @@ class _SeedRunner:
         )
 
     def _choose_following(self, labelled: Numbers, number: int, ask: Any) -> list[int]:
-        """What the arm that chooses adds next, by what its members say of the candidates."""
         left, config = self._list_unlabelled(labelled), self._config
         images = self._dataset.train_images
         told = [

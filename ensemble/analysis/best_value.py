@@ -136,7 +136,6 @@ def _estimate_run_variances(
 
 
 def _crossed_p_value(differences: NDArray[np.float64], variances: tuple[RunVariance, RunVariance]) -> float:
-    """The two-sided p that two values are equally good, over trainings and examples."""
     # Both are of the same pooled estimate, which has its degrees of freedom but once.
     both = RunVariance(variances[0].variance + variances[1].variance, variances[0].freedom)
     bound = float(np.abs(differences - differences.mean()).max())

@@ -122,7 +122,6 @@ def solve_regression(*, progress: bool = True, **settings: Any) -> SolvedRegress
 
 
 def _build_progress_printer(solve_id: str) -> Any:
-    """Prints how a regression stands where its state is another."""
     last = [""]
 
     def print_status(status: regression.RegressionStatus) -> None:

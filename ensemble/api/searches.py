@@ -150,7 +150,6 @@ def _format_search_values(values: Any) -> str:
 
 
 def _build_trial_printer() -> Any:
-    """Prints how a sweep stands where its state, its message or its count is another."""
     last_parts: list[object] = []
 
     def print_status(status: sweeps.SweepStatus) -> None:

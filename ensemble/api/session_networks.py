@@ -81,7 +81,6 @@ def extract_network_source(factory: Any) -> str:
 
 
 def _write_session_network(factory: Any) -> str:
-    """The name of a module below the working folder, which has the source."""
     text = extract_network_source(factory)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     stem = f"{factory.__qualname__}_{digest}"
@@ -148,7 +147,6 @@ class _SessionSource:
 
 
 def _list_used_names(text: str) -> set[str]:
-    """The names that a piece of source takes from around it."""
     names: set[str] = set()
     top = symtable.symtable(text, "session", "exec")
     names.update(
@@ -163,7 +161,6 @@ def _list_used_names(text: str) -> set[str]:
 
 
 def _find_function(thing: Any) -> FunctionType | None:
-    """The function itself, or one of a class's own, as they were before anybody wrapped them."""
     candidates = [thing] if isinstance(thing, FunctionType) else list(vars(thing).values())
     for candidate in candidates:
         function = inspect.unwrap(candidate) if callable(candidate) else None

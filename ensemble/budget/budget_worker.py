@@ -161,7 +161,6 @@ class BudgetWorker:
         return find_run(run.id)
 
     def _list_budget_runs(self) -> list[Run]:
-        """Those of this budget, the oldest first."""
         return [run for run in reversed(list_runs()) if self._budget.id in run.tags]
 
 

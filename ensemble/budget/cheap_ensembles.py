@@ -68,7 +68,6 @@ def iterate_cheap_ensembles(run: Run, passes: int = 0) -> "Iterator[CheapEnsembl
 
 
 def _average_epochs(run: Run, epochs: tuple[int, ...]) -> NDArray[np.float32]:
-    """The mean of every member's answers after these epochs."""
     total = read_run_predictions(run.id, epochs[0]).astype(np.float64)
     for epoch in epochs[1:]:
         total += read_run_predictions(run.id, epoch)

@@ -245,7 +245,6 @@ def _compare_ood(student: Run, epoch: int, teacher: Run, teacher_epoch: int) -> 
 def _compare_aurocs(
     student: tuple[Run, StressResults], teacher: tuple[Run, StressResults], key: str
 ) -> AurocDifference | None:
-    """How the two differ on a set of images, which are the same for every run of a dataset."""
     scores = []
     for run, results in (student, teacher):
         known, unknown = (read_ood_scores(run.path, each, results.tick) for each in (KNOWN_KEY, key))
@@ -259,7 +258,6 @@ def _compare_aurocs(
 
 
 def _read_measured(run: Run, epoch: int) -> StressResults | None:
-    """What was measured under shift of the members of this very epoch."""
     try:
         results = read_stress(run.id).results
     except EnsembleError:

@@ -30,7 +30,6 @@ class _TimedWidth:
 
 
 def _max_network_width() -> int:
-    """The largest width there is."""
     field = next(
         setting_field for setting_field in list_setting_fields(EnsembleConfig) if setting_field.name == "width"
     )

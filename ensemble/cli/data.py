@@ -167,13 +167,7 @@ def run_data_relabel_command(name: str, table: Path, new_name: str, as_json: boo
 
 
 def _build_mended_rerun_command(run_ids: Iterable[str], name: str, new_name: str) -> str:
-    """The command that trains a run's settings on the new version; "" where there is no such run.
-
-    Args:
-      run_ids: of runs on the dataset, the last that is here is taken.
-      name: the dataset that it was trained on.
-      new_name: of the new version.
-    """
+    """The command that trains a run's settings on the new version; "" where there is no such run."""
     from ensemble import runs
     from ensemble.wording.provenance import build_rerun_command
 

@@ -132,7 +132,6 @@ def _join_allowed_networks() -> str:
 
 
 def _collect_array_environment() -> dict[str, str]:
-    """Return the variables of this program that the tasks of an array are given."""
     networks = _join_allowed_networks()
     own = {architectures.NETWORKS_VARIABLE: networks} if networks else {}
     return {**own, "ENSEMBLE_RUNS": str(runs_folder()), "ENSEMBLE_DATA": str(data_folder())}

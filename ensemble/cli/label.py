@@ -164,7 +164,6 @@ def run_label_next_command(
 
 @contextmanager
 def _open_named_pool(name: str, run: "runs.Run", keep: bool) -> Iterator[LabelPool]:
-    """The pool of this name, else one of the pictures there, for as long as this lasts."""
     from ensemble.datasets.own.pools import label_pool
     from ensemble.runs.test_set import load_run_dataset
 
@@ -311,14 +310,12 @@ def run_label_delete_command(learning_id: str) -> None:
 
 
 def _load_learning_curves(experiment: "LearningExperiment") -> "tuple[LearningCurves, str]":
-    """Both arms of an experiment as far as they are, and what one image is called."""
     from ensemble.acquisition.learning_curves import load_curves
 
     return load_curves(experiment), find_dataset_entry(experiment.config.base.dataset).noun
 
 
 def _list_learning_sentences(experiment: "LearningExperiment") -> list[str]:
-    """What an experiment has come to, the answer first."""
     from ensemble.wording import learning_gain as words
 
     curves, noun = _load_learning_curves(experiment)
@@ -332,7 +329,6 @@ def _list_learning_sentences(experiment: "LearningExperiment") -> list[str]:
 
 
 def _summarize_learning(experiment: "LearningExperiment") -> dict[str, Any]:
-    """What an experiment has come to, for JSON."""
     from ensemble.wording import learning_gain as words
 
     curves, noun = _load_learning_curves(experiment)

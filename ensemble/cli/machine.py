@@ -35,7 +35,6 @@ def run_devices_command(as_json: bool) -> None:
 
 
 def _read_scheduler_info() -> dict[str, Any]:
-    """What each scheduler of this machine has, or why it does not say so, by its name."""
     infos: dict[str, Any] = {}
     for scheduler in SCHEDULERS.values():
         if not scheduler.available():

@@ -27,7 +27,6 @@ def write_stderr(text: str) -> None:
 
 
 def exit_with_result(state: str, message: str, result: dict[str, Any]) -> NoReturn:
-    """Say how a job ended, and end the program with the exit status of that state."""
     if message:
         print_line(message, err=True)
     click.echo(json.dumps(result))

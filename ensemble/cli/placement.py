@@ -62,7 +62,6 @@ def parse_resumed_placement(chosen: dict[str, Any], before: Placement | None) ->
 
     Args:
       chosen: as `parse_placement_options` takes it, and leaves it.
-      before: where it was.
 
     Raises:
       UsageError, ClusterError, ConfigError: as `parse_placement_options`.

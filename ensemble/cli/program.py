@@ -59,7 +59,6 @@ WORKER_KINDS = {kind.command: kind for kind in KINDS}
 
 
 def import_command(name: str) -> click.Command:
-    """The command of this name, from its module."""
     if name in WORKER_KINDS:
         return _build_worker_command(WORKER_KINDS[name])
     module = importlib.import_module(f"ensemble.cli.{COMMAND_MODULES[name]}")
@@ -68,8 +67,6 @@ def import_command(name: str) -> click.Command:
 
 
 def _build_worker_command(kind: JobKind) -> click.Command:
-    """The hidden command that is the worker of a queued job of this kind."""
-
     def run_worker(job: str) -> None:
         if kind.nice:
             from ensemble.jobs.worker import lower_priority
@@ -105,7 +102,6 @@ class _EnsembleGroup(click.Group):
                 )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name, imported now."""
         if cmd_name in COMMAND_MODULES or cmd_name in WORKER_KINDS:
             return import_command(cmd_name)
         # Among all of them click looks for the one that was meant.

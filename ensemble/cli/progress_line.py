@@ -34,28 +34,22 @@ class ProgressLine:
             write_stderr("\n")
 
     def show_run(self, status: Status) -> None:
-        """Say how a run stands."""
         self._write_line(describe_training_progress(status), urgent=status.state not in ("training", "starting"))
 
     def show_numbers(self, status: NumericStatus) -> None:
-        """Say how a run that predicts numbers stands."""
         self._write_line(describe_numeric_progress(status), urgent=status.state not in ("training", "starting"))
 
     def show_stress(self, status: StressStatus) -> None:
-        """Say how far a measuring is."""
         self._show_job(status, f"{status.steps} of {status.total} steps" if status.total else "")
 
     def show_regression(self, status: RegressionStatus) -> None:
-        """Say how far a regression is."""
         done, iterations = status.iteration, status.iterations
         self._show_job(status, f"{done:,} of {iterations:,} iterations" if iterations else "")
 
     def show_sweep(self, status: SweepStatus) -> None:
-        """Say how far a sweep is."""
         self._show_job(status, f"{status.done:,} of {status.trials:,} trials")
 
     def show_learning(self, status: LearningStatus) -> None:
-        """Say how far an experiment with labels is."""
         self._show_job(status, f"{status.done:,} of {status.trainings:,} trainings")
 
     def _show_job(self, status: StressStatus | RegressionStatus | SweepStatus | LearningStatus, done: str) -> None:

@@ -63,7 +63,6 @@ def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
 
 
 def _print_numeric_run(run: NumericRun, as_json: bool) -> None:
-    """A line of the list on a run that predicts numbers."""
     if as_json:
         click.echo(json.dumps({**summarize_numeric_run(run), "tags": []}))
         return
@@ -100,7 +99,6 @@ def run_runs_show_command(run_id: str) -> None:
 
 
 def describe_numeric_run(run: NumericRun) -> dict[str, Any]:
-    """What there is of a run that predicts numbers, ready for JSON."""
     return {
         "run_id": run.id,
         "kind": run.kind.config_kind,

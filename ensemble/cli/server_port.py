@@ -19,9 +19,6 @@ def check_server_port(options: tuple[str, ...]) -> None:
 
     Where none is named Streamlit finds a free one itself.
 
-    Args:
-      options: Streamlit's, as they stand on the command line.
-
     Raises:
       ConfigError: another program has it, or nobody without rights of the system may.
     """

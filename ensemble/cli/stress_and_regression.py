@@ -131,11 +131,9 @@ def summarize_regression(solve: Regression) -> dict[str, Any]:
 
 
 def _read_final_value(trace: SolveTrace | None, figure: str) -> float | None:
-    """The figure after a solve's last iteration."""
     values: list[float] = [] if trace is None else list(getattr(trace, figure))
     return values[-1] if values else None
 
 
 def _compute_median_step_seconds(trace: SolveTrace | None) -> float | None:
-    """Seconds of a solve's typical iteration."""
     return float(np.median(trace.seconds)) if trace and len(trace.seconds) else None

@@ -182,7 +182,6 @@ def _run_sweep_enlargement(sweep_id: str, more: int, as_json: bool) -> None:
 
 
 def _run_queued_sweep(queued: Sweep, as_json: bool) -> None:
-    """Be the worker of a queued sweep, and end with what it came to."""
     with ProgressLine(queued.id) as line:
         report: Callable[[Any], None] = (lambda status: None) if as_json else line.show_sweep
         done = work_on_sweep(queued.id, report)
@@ -196,13 +195,11 @@ def _run_queued_sweep(queued: Sweep, as_json: bool) -> None:
 
 
 def _run_sweep_selection(sweep_id: str, size: int, name: str, again: bool) -> None:
-    """Make a hyper-deep ensemble of a sweep's members, and say what it came to."""
     run = create_hyper_deep_ensemble(sweep_id, size, name, again)
     click.echo(json.dumps({**summarize_run(run), "members": list_member_sources(run)}))
 
 
 def _run_sweep_stop(sweep_id: str) -> None:
-    """Ask a sweep's workers to stop, and say so."""
     there = sweeps.request_sweep_stop(sweep_id)
     state = sweeps.find_sweep(sweep_id).state
     print_line(f"{sweep_id} was asked to stop." if there else f"{sweep_id} is {state} already.")
@@ -219,7 +216,6 @@ def _run_sweep_listing(as_json: bool) -> None:
 
 
 def _describe_best_trial(sweep: Sweep, best: Trial) -> str:
-    """The best trial in a sentence."""
     goal = OBJECTIVES[sweep.config.objective_names[0]].title
     params = ", ".join(f"{name} {_format_param_value(value)}" for name, value in best.params.items())
     found = f"Best: {params}; {goal} {best.values[0]:.4g}"
@@ -230,7 +226,6 @@ def _describe_best_trial(sweep: Sweep, best: Trial) -> str:
 
 
 def _list_best_trial_sentences(sweep: Sweep, best: Trial, evidence: BestTrialEvidence | None) -> list[str]:
-    """Which other trials may be as good, how flattered the best is, and at which ends it stands."""
     goal = sweep.config.objective_names[0]
     ends = list_edge_settings(sweep.config.search_axes, best.params)
     sentences = [
@@ -247,7 +242,6 @@ def summarize_sweep(
     """What a sweep came to so far, ready for JSON.
 
     Args:
-      sweep: whose.
       trials: of it; None reads them.
       evidence: what the best is held against, for which all trials' predictions are read; None
         where that is not known.
@@ -268,7 +262,6 @@ def summarize_sweep(
 
 
 def _serialize_trial(trial: Trial) -> dict[str, Any]:
-    """A trial, ready for JSON."""
     return {
         "number": trial.number,
         "run_id": trial.run_id or None,

@@ -84,13 +84,6 @@ def run_train_command(
 
 
 def resume_run(run_id: str, chosen: dict[str, Any], more: bool) -> runs.Run:
-    """A stopped run, gone on with to its end, or one on a cluster, followed to that.
-
-    Args:
-      run_id: which.
-      chosen: the values of the command's options: those that say where it goes on, and no others.
-      more: whether other options were given.
-    """
     if more or set(chosen) - PLACEMENT_OPTIONS:
         raise click.UsageError(
             "--resume uses the run's own settings: leave out the other options but those that say where it goes on."
@@ -103,7 +96,6 @@ def resume_run(run_id: str, chosen: dict[str, Any], more: bool) -> runs.Run:
 
 
 def _train_new_run(chosen: dict[str, Any], tags: tuple[str, ...], start_from: str | None) -> runs.Run:
-    """A new run, once it has ended."""
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
     place = parse_placement_options(chosen)
@@ -111,13 +103,11 @@ def _train_new_run(chosen: dict[str, Any], tags: tuple[str, ...], start_from: st
 
 
 def execute_run_here(run: runs.Run) -> runs.Run:
-    """A queued run, once this process has brought it to its end."""
     with ProgressLine(run.id) as line:
         return runs.execute_run(run.id, line.show_run)
 
 
 def _is_followed_elsewhere(run: runs.Run) -> bool:
-    """Whether a run's tasks on a cluster are at work, and a process there tells of them."""
     placed = read_place_name(run.path) in SCHEDULERS
     return placed and run.active and run.unfollowed_work is None
 

@@ -72,8 +72,6 @@ def check_task_options(task: str | None, chosen: dict[str, Any], beside: list[st
 
     Args:
       task: as it was given; None for classification.
-      chosen: the values of the options that were given, by name.
-      beside: names of others that were given.
 
     Raises:
       UsageError: one does not, or a table's is missing.
@@ -94,7 +92,6 @@ def check_task_options(task: str | None, chosen: dict[str, Any], beside: list[st
 
 
 def train_numbers(chosen: dict[str, Any], resume: str | None) -> NoReturn:
-    """Train a new run on a table, and end the program with what it came to."""
     if resume:
         raise click.UsageError("--resume takes no --task: a run stays as it was set.")
     if missing := [f"--{name}" for name in ("table", "target") if name not in chosen]:
@@ -131,7 +128,6 @@ def train_numbers(chosen: dict[str, Any], resume: str | None) -> NoReturn:
 
 
 def resume_numbers(run_id: str, chosen: dict[str, Any]) -> NoReturn:
-    """Go on with a run that was stopped, and end the program with what it came to."""
     if chosen:
         raise click.UsageError(
             "--resume uses the run's own settings, and a run that predicts numbers goes on here: "
@@ -141,7 +137,6 @@ def resume_numbers(run_id: str, chosen: dict[str, Any]) -> NoReturn:
 
 
 def is_numeric_run_id(run_id: str) -> bool:
-    """Whether there is a run of this id that predicts numbers."""
     try:
         return read_kind_and_settings(find_run_folder(run_id))[0] == NUMERIC.config_kind
     except (EnsembleError, OSError, ValueError):

@@ -86,7 +86,6 @@ class Command:
             self._terminate_child()
 
     def _terminate_child(self) -> None:
-        """Ask what runs here to stop."""
         if self._child is not None:
             self._child.terminate()
 

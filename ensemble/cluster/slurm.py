@@ -117,7 +117,6 @@ def read_slurm_end_word(log: Path, word: str) -> str:
 
 
 def _split_into_batches(items: Sequence[str], most: int) -> Iterator[Sequence[str]]:
-    """The items in order, so many at a time."""
     return (items[at : at + most] for at in range(0, len(items), most))
 
 
@@ -153,7 +152,6 @@ def _parse_partition(row: dict[str, str]) -> Partition:
 
 
 def _merge_partition_rows(partition: Partition, other: Partition) -> Partition:
-    """A partition of two rows, of nodes in different states."""
     counts = ("nodes", "free_nodes", "cpus", "free_cpus", "gpus", "free_gpus")
     added = {name: getattr(partition, name) + getattr(other, name) for name in counts}
     largest = max(partition.memory_gb, other.memory_gb)

@@ -66,7 +66,6 @@ def raise_slurm_refusal(command: str, output: str) -> None:
 
 
 def _extract_last_message(output: str) -> str:
-    """Of what a command wrote to stderr the last line that says something, without its prefix."""
     lines = [re.sub(r"^(\w+: )?((error|fatal): )?", "", line.strip()) for line in output.splitlines()]
     return next((line.rstrip(".") for line in reversed(lines) if line), "")
 

@@ -151,7 +151,6 @@ def _collect_passed_variables() -> dict[str, str]:
 
 
 def build_submitit_parameters(config: SlurmConfig, name: str, setup: Sequence[str]) -> dict[str, Any]:
-    """What submitit is asked for, in its words."""
     parameters: dict[str, Any] = {
         "job_name": name,
         "time": config.time,
@@ -229,9 +228,6 @@ def _hide_overruling_variables(parameters: Mapping[str, Any]) -> Iterator[None]:
     """Without the variables of sbatch that would win over what is asked for; the others are said.
 
     sbatch takes its variables before the lines of a script, in which submitit says everything.
-
-    Args:
-      parameters: what submitit is asked for.
     """
     settled = {
         variable for name, variables in _SBATCH_VARIABLES.items() if name in parameters for variable in variables

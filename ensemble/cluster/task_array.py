@@ -255,7 +255,6 @@ class TaskArray:
             print(f"Tasks could not be cancelled: {error}", file=sys.stderr, flush=True)
 
     def _find_entry(self, number: int, there: Mapping[str, QueueEntry]) -> QueueEntry | None:
-        """What is said of a task, if it is this job's."""
         if self._ids[number]:
             entry = there.get(self._ids[number])
             return entry if entry and entry.name == self._name else None

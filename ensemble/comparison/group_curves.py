@@ -191,7 +191,6 @@ def _thin_positions(run_lines: Sequence[RunLine]) -> Doubles:
 
 
 def _interpolate_line(line: RunLine, grid: Doubles) -> Doubles:
-    """A line at the places of the grid, NaN outside its own finite points."""
     known = np.isfinite(line.y)
     return np.interp(grid, line.x[known], line.y[known], left=np.nan, right=np.nan)
 

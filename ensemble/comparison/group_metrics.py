@@ -99,12 +99,7 @@ def compute_group_metrics(runs: Sequence[tuple[Run, RunMeasures | None]]) -> dic
 
 @functools.lru_cache(maxsize=128)  # of groups; what is brushed or toggled changes a few of them
 def _compute_image_metrics(group_measures: tuple[RunMeasures, ...], several: bool) -> dict[str, MetricEstimate]:
-    """Those figures of a group that are means over the images; {} of no run.
-
-    Args:
-      group_measures: of its runs.
-      several: whether all of them have several members, so that there is a gain.
-    """
+    """Those figures of a group that are means over the images; {} of no run."""
     if not group_measures:
         return {}
     groups = next((each.groups for each in group_measures if each.groups is not None), None)
@@ -127,7 +122,6 @@ def _compute_image_metrics(group_measures: tuple[RunMeasures, ...], several: boo
 
 
 def _has_several_members(run: Run, measures: RunMeasures) -> bool:
-    """Whether a run is of several members, without those that were set aside by then."""
     return len(run.remaining_members(measures.epoch)) > 1
 
 
@@ -144,7 +138,6 @@ def _estimate_over_seeds(metric: Metric, values: Sequence[float | None]) -> Metr
 
 
 def _scale_estimate(estimate: MetricEstimate, n: int) -> MetricEstimate:
-    """A figure of one image as that of N."""
     value, low, high = (None if end is None else n * end for end in (estimate.value, estimate.low, estimate.high))
     return replace(estimate, value=value, low=low, high=high)
 

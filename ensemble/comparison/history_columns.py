@@ -66,7 +66,6 @@ def _build_history_columns(rows: list[dict[str, Any]], members: int, splits: tup
 
 
 def _number_or_nan(value: Any) -> float:
-    """What a field says, NaN for null and for whatever is no number."""
     return float(value) if isinstance(value, int | float) else np.nan
 
 

@@ -75,7 +75,6 @@ def _have_same_pixels(run: Run, other: Run) -> bool:
 
 
 def _digest_pixels(run: Run) -> str:
-    """A word that differs where the pictures do that a run which was trained was tested on."""
     place = _test_set_key(run)
     if (digest := _digests.get(place)) is None:
         images = runs.load_test_set(run).images

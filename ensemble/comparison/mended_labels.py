@@ -101,7 +101,6 @@ def is_mended_version(run: Run, other: Run) -> bool:
 
 
 def _count_mended(run: Run, other: Run) -> tuple[int, int] | None:
-    """The labels that became others and the images that went, as the dataset's note has it."""
     if run.training_config is None or other.training_config is None:
         return None
     note = custom_registry.read_custom_note(run.training_config.dataset)

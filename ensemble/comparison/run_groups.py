@@ -132,7 +132,6 @@ def _build_group_title(settings: Mapping[str, Value], run: Run, figures: int) ->
 
 
 def _group_sort_key(values: Mapping[str, Value]) -> tuple[Any, ...]:
-    """Numbers by their size, and before words."""
     return tuple(
         (
             isinstance(value, str),

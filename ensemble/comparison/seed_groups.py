@@ -89,7 +89,6 @@ def compare_seed_groups(run: Run, other: Run, every: Sequence[Run]) -> SeedCompa
 
 
 def find_seed_runs(run: Run, every: Sequence[Run]) -> list[Run]:
-    """The run, and the newest finished ones that differ from it in the seed alone, one a seed."""
     if run.training_config is None:
         return [run]
     by_seed = {run.training_config.seed: run}

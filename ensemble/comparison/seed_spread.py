@@ -50,5 +50,4 @@ def measure_seed_spread(run: runs.Run, every: Sequence[runs.Run]) -> SeedSpread:
 
 @functools.lru_cache(maxsize=4096)
 def comparable_settings(config: EnsembleConfig) -> dict[str, object]:
-    """All that two runs have to have in common."""
     return {**config.as_dict(), **_IGNORED_SETTINGS}

@@ -147,7 +147,6 @@ def list_dataset_infos() -> list[DatasetInfo]:
 
 
 def is_built_in_dataset(entry: DatasetEntry) -> bool:
-    """Whether a dataset comes with the package."""
     return not (entry.nbytes_download or entry.own)
 
 

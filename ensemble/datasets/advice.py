@@ -57,7 +57,6 @@ def describe_full_disk(entry: DatasetEntry, folder: Path, needed: int | None = N
 
 
 def _describe_unwritable_folder(entry: DatasetEntry, folder: Path, error: OSError) -> str:
-    """Says that the data folder cannot be used, and how to take another."""
     where = error.filename or folder
     return (
         f"{entry.title} cannot be saved in {folder} ({error.strerror or error}: {where}): "

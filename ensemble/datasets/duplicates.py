@@ -242,7 +242,6 @@ def _average_cells(images: Images) -> NDArray[np.float32]:
 
 
 def _iterate_image_blocks(images: Images, count: int | None = None) -> Iterator[slice]:
-    """Slices of so many images, all of them by default, whose pixels fit into a cache."""
     step = max(1, _BLOCK_BYTES // int(np.prod(images.shape[1:])))
     total = len(images) if count is None else count
     return (slice(start, start + step) for start in range(0, total, step))
@@ -251,7 +250,6 @@ def _iterate_image_blocks(images: Images, count: int | None = None) -> Iterator[
 def _are_copies(
     images: Images, places: NDArray[np.integer], others: Images, other_places: NDArray[np.integer]
 ) -> NDArray[np.bool_]:
-    """For each pair whether its pixels differ by little enough."""
     copies = np.zeros(len(places), bool)
     for at in _iterate_image_blocks(images, len(places)):
         first = images[places[at]].reshape(len(places[at]), -1).astype(np.float32)

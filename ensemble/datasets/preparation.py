@@ -61,7 +61,6 @@ def prepare_dataset_files(
 def _build_dataset_files(
     entry: DatasetEntry, recipe: DownloadManifest, folder: Path, teller: FetchProgress, transfer: TransferSettings
 ) -> None:
-    """Finds or fetches the files, then writes the prepared dataset."""
     missing = [file for file in recipe.files if not original_files.find_original_file(file, entry.name, folder)]
     _check_download_space(entry, folder, sum(file.size for file in missing) + entry.nbytes_prepared)
     teller.completed_bytes = teller.total - sum(file.size for file in missing)

@@ -163,8 +163,6 @@ def build_average_metrics(layout: Layout) -> Callable[..., tuple[np.ndarray, np.
 
 @functools.cache
 def _build_average_program(devices: tuple[jax.Device, ...]) -> Callable[..., tuple[Array, Array]]:
-    """Compiled once a process for these devices."""
-
     def average_members(weight: Array, probabilities: Array, labels: Array) -> tuple[Array, Array]:
         # A lane without a member that counts may hold no number at all: 0 · NaN is NaN.
         shape = (-1,) + (1,) * (probabilities.ndim - 1)

@@ -107,7 +107,6 @@ def init_optimizer_state(optimizer: Optimizer, trained: Params) -> optax.OptStat
 
 
 def _list_optimizer_state_types(optimizer: Optimizer) -> set[type]:
-    """The named tuples that make up what an optimizer remembers."""
     state_types = set()
 
     def collect_types(part: object) -> None:

@@ -96,11 +96,6 @@ def map_over_members(name: str, network: Network, member_function: Callable[...,
 
     Where loops are no bargain (forms/member_programs.py), a call for each member; else one for all,
     the members one by one, each with the caches to itself.
-
-    Args:
-      name: what the trace is cached under.
-      network: what the members are.
-      member_function: gives an array, or a tuple of them.
     """
     if network.is_fast_in_loops or jax.default_backend() != "cpu":
 

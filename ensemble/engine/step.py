@@ -127,7 +127,6 @@ class Batch(NamedTuple):
 
 
 def create_member_state(network: Network, optimizer: Optimizer, key: Array) -> MemberState:
-    """A member before its first step."""
     params = network.init(key)
     return MemberState(params, init_optimizer_state(optimizer, network.split_params(params)[0]))
 

@@ -133,7 +133,6 @@ def _read_last_use(file: Path) -> float:
 
 
 def _describe_trace_environment() -> tuple[object, ...]:
-    """What all traces of this process are made from."""
     settings = {name: value for name, value in jax.config.values.items() if "cache" not in name}
     versions = [package.__version__ for package in (jax, jaxlib, flax, optax)]
     return _SOURCES, versions, settings

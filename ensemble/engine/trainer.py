@@ -275,7 +275,6 @@ class Trainer:
         return drawn, self._execution.load_epoch(drawn)
 
     def _build_hyperparameters(self, epoch: int) -> Hyperparameters:
-        """Each member's numbers of an epoch."""
         values, steps = self.values, self.steps_per_epoch
         return Hyperparameters(
             rates=compute_learning_rates(self.config, steps, values["learning_rate"], epoch),
@@ -297,7 +296,6 @@ class Trainer:
         )
 
     def _build_shared_hyperparameters(self) -> SharedHyperparameters:
-        """The numbers that all members share."""
         whole = {"shift_pixels": np.int32(self.config.shift_pixels)}
         rest = [name for name in SharedHyperparameters._fields if name not in whole]
         return SharedHyperparameters(**whole, **{name: np.float32(getattr(self.config, name)) for name in rest})

@@ -83,7 +83,6 @@ def measure_training_speed(config: EnsembleConfig, seconds: float = _MEASURED_CA
 
 
 def _build_train_function(trainer: Any) -> Callable[[int], None]:
-    """Train so many steps, to their end."""
     state = trainer.start()
 
     def train_steps(count: int) -> None:

@@ -14,10 +14,6 @@ _NUMBER_KINDS = "biuf"
 def convert_to_array(field: str, values: Any) -> NDArray[Any]:
     """Whatever NumPy makes an array of, as numbers or text; a mask stays.
 
-    Args:
-      field: what it is called, for the sentence.
-      values: an array, a tensor of any library, a pandas object, or a sequence of these.
-
     Raises:
       PredictionsError: it is none, or has parts of different lengths or of mixed kinds.
     """
@@ -102,7 +98,6 @@ def _convert_tensor(tensor: Any) -> NDArray[Any]:
 
 
 def _convert_objects(field: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Text, or numbers that stand as Python objects."""
     flat = array.reshape(-1).tolist()
     missing = next((place for place, value in enumerate(flat) if _is_missing(value)), None)
     if missing is not None:

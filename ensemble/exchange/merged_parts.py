@@ -66,7 +66,6 @@ def merge_member_names(files: list[NamedFilePredictions], axes: list[OutputAxes]
 
 
 def load_first_images(files: list[NamedFilePredictions], examples: int) -> tuple[NDArray[np.uint8] | None, list[str]]:
-    """The images of the first file that has any, and what was done to them."""
     for file in files:
         if file.predictions.images is not None:
             with name_file_in_errors(file.name):

@@ -153,7 +153,6 @@ def _has_class_arrays(archive: NpzArchive) -> bool:
 
 
 def _sample_csv_labels(text: CsvText) -> tuple[list[str], set[str], set[str]]:
-    """Return the names of the columns, those of text, and labels of the first rows."""
     label = _find_name("target", text.names)
     cells = text.list_cells(label) if label else []
     return text.names, text.list_text_columns(), set(cells)
@@ -169,7 +168,6 @@ def _sample_parquet_labels(table: ParquetTable) -> tuple[list[str], set[str], se
 
 
 def _has_number_names(names: Sequence[str]) -> bool:
-    """Return whether the names are those of predicted numbers with their targets."""
     plain = {name.strip().casefold() for name in names}
     if not _find_name("target", names):
         return False
@@ -321,7 +319,6 @@ def _check_finite(values: Doubles) -> None:
 
 
 def _check_counts(members: int, examples: int, member_names: Sequence[str] | None) -> tuple[str, ...]:
-    """The members' names, once there are neither too many of them nor of examples."""
     if members > MOST_MEMBERS or examples > MOST_EXAMPLES:
         raise PredictionsError(
             f"it holds {members:,} members and {examples:,} examples: at most {MOST_MEMBERS:,} and "
@@ -461,7 +458,6 @@ def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> Numeric
 
 
 def _add_group_column(read: NumericPredictions, table: pa.Table, rows: slice | NDArray[np.intp]) -> NumericPredictions:
-    """Add the groups of these rows, one for each example, if there is a column of groups."""
     name = _find_name("group", table.column_names)
     if not name:
         return read
@@ -477,7 +473,6 @@ def _match_member_columns(kind: str, names: Sequence[str]) -> Mapping[str, str]:
 
 
 def _match_quantile_columns(names: Sequence[str]) -> Mapping[float, str]:
-    """The columns of quantiles by their levels, rising."""
     matches = {name: _QUANTILE_COLUMN.fullmatch(name.strip()) for name in names}
     return dict(sorted((float(match[1]), name) for name, match in matches.items() if match))
 

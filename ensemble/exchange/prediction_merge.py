@@ -194,7 +194,6 @@ def _find_kept_examples(
     classes: int,
     class_names: tuple[str, ...] | None,
 ) -> NDArray[np.int64]:
-    """The examples that have a label, and no value that a mask leaves out."""
     left_out = find_unlabelled(labels, classes, class_names)
     for file in files:
         if file.predictions.unlabelled is not None:

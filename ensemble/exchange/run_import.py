@@ -48,7 +48,6 @@ def import_run(outputs: MemberOutputs, name: str = "", source: str = "", noun: s
 
 
 def _build_imported_entry(outputs: MemberOutputs, source: str = "", noun: str = "") -> DatasetEntry:
-    """What is known of the examples, in the form that datasets have."""
     images = outputs.images
     noun = noun or outputs.noun or ("example" if images is None else "image")
     return DatasetEntry(

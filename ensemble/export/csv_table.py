@@ -32,7 +32,6 @@ COLUMNS = (
 
 
 def _write_csv_table(content: EnsembleContent, path: Path, replace: bool) -> None:
-    """A heading, then of each epoch the ensemble and its members."""
     write_bytes(path, csv_format.format_csv([COLUMNS, *iterate_rows(content)]).encode())
 
 
@@ -62,14 +61,12 @@ def iterate_rows(content: EnsembleContent) -> Iterator[list[Any]]:
 
 
 def _measure_epoch(content: EnsembleContent, epoch: int) -> list[float | None]:
-    """The ensemble's Brier score and ECE on the test images after an epoch."""
     predictions = evaluate_predictions(runs.read_run_predictions(content.run.id, epoch), content.test.labels)
     answers = ClassifierAnswers.from_probabilities(predictions.averaged, predictions.labels)
     return [METRICS_BY_NAME[name].measure(answers) for name in ("brier", "ece")]
 
 
 def _judge_csv_table(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
-    """The figures that the file has of the ensemble, after the epoch that is asked for."""
     rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"))))
     of_epoch = [row for row in rows if row["epoch"] == str(content.epoch) and row["who"] == ENSEMBLE]
     found = of_epoch[-1] if of_epoch else {}

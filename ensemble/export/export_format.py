@@ -185,5 +185,4 @@ def _measure_difference(content: EnsembleContent, probabilities: NDArray[np.floa
 
 
 def _name_in_collection(name: str, collections: tuple[str, ...]) -> str:
-    """An array's name with its collection before it, as Flax nests variables."""
     return name if name.split("/")[0] in collections else f"{_PARAMETERS}/{name}"

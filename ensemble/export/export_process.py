@@ -72,5 +72,4 @@ def export_in_process(
 
 
 def describe_exported_file(exported: ExportedFile) -> dict[str, Any]:
-    """What was written as JSON has it."""
     return {**asdict(exported), "path": str(exported.path)}

@@ -22,7 +22,6 @@ def main() -> None:
 
 
 def _answer_request(asked: dict[str, Any]) -> dict[str, Any]:
-    """What was written, or what is wrong as a sentence with its kind."""
     run_id, path, format_name = asked.pop("run_id"), asked.pop("path"), asked.pop("format_name")
     try:
         exported = export_members(run_id, Path(path), format_name, **asked)

@@ -206,7 +206,6 @@ def _flatten_parameters(params: Any) -> dict[str, NDArray[Any]]:
 
 
 def _measure_size(path: Path) -> int:
-    """Bytes that a file takes, or all files of a folder."""
     if path.is_dir():
         return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     return path.stat().st_size

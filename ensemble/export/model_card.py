@@ -25,7 +25,6 @@ _VIEWS_ANSWERED = ("agreement", "calibration", "confusion")
 
 
 def write_model_card(content: EnsembleContent, by_numpy: bool) -> str:
-    """The whole README, in Markdown."""
     return "\n\n".join(_iterate_sections(content, by_numpy)) + "\n"
 
 
@@ -66,14 +65,12 @@ def _iterate_sections(content: EnsembleContent, by_numpy: bool) -> Iterator[str]
 
 
 def _list_class_names(names: Sequence[str]) -> str:
-    """The classes in order, no more than fit."""
     listed = ", ".join(escape_markdown(name) for name in names[:MAX_LISTED_CLASSES])
     more = len(names) - MAX_LISTED_CLASSES
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
 def _iterate_figures(content: EnsembleContent) -> Iterator[str]:
-    """The figures with their interval, and what the views say of them."""
     quality = content.quality
     if quality is None:
         yield "The run wrote nothing down of this epoch."
@@ -101,7 +98,6 @@ def _iterate_figures(content: EnsembleContent) -> Iterator[str]:
 
 
 def _iterate_weaknesses(content: EnsembleContent) -> Iterator[str]:
-    """What is known of it where images are other than those it learnt from."""
     noun = content.run.data.noun
     yield (
         "It answers every image with one of its classes, also one that shows none of them. Its "

@@ -14,13 +14,11 @@ METADATA = "metadata"  # the array of what is said of the others: one text, JSON
 
 
 def _write_npz_weights(content: EnsembleContent, path: Path, replace: bool) -> None:
-    """Every collection of every member by name, and what is said of them as JSON."""
     metadata = np.array(json.dumps(content.describe(), ensure_ascii=False))
     write_arrays(path, {METADATA: metadata, **content.name_arrays()})
 
 
 def _judge_npz_weights(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
-    """The figures of the members that the file holds."""
     try:
         arrays = read_arrays(path, None, path.stat().st_size, need_checksum=True)
     except DamagedFileError as error:

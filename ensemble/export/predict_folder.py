@@ -48,7 +48,6 @@ def write_predict_folder(content: EnsembleContent, path: Path, replace: bool) ->
 
 
 def _write_folder_files(content: EnsembleContent, network: str, folder: Path) -> None:
-    """Write every file into an empty folder."""
     by_numpy = network in NUMPY_NETWORKS
     write_bytes(folder / _SCRIPT, build_predict_script(by_numpy).encode())
     write_arrays(folder / WEIGHTS, content.name_arrays())
@@ -83,7 +82,6 @@ def build_predict_script(by_numpy: bool) -> str:
 
 
 def _merge_imports(statements: list[ast.stmt]) -> str:
-    """Return import statements without those of this program, sorted as isort does."""
     plain, names = set[str](), defaultdict[str, set[str]](set)
     for statement in statements:
         if isinstance(statement, ast.ImportFrom):
@@ -101,7 +99,6 @@ def _merge_imports(statements: list[ast.stmt]) -> str:
 
 
 def _build_network_source(network: str) -> str:
-    """Return the code of a residual network without its imports of this program."""
     from ensemble.engine.networks import resnet
 
     source = Path(resnet.__file__).read_text("utf-8")
@@ -121,7 +118,6 @@ def create_network(classes: int, width: int) -> nn.Module:
 
 
 def _judge_predict_folder(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
-    """The figures of what the folder's own script says, in a process that knows nothing else."""
     with tempfile.TemporaryDirectory() as elsewhere:
         images, answers = Path(elsewhere, "images.npy"), Path(elsewhere, "answers.npy")
         np.save(images, content.images)

@@ -22,7 +22,6 @@ sys.dont_write_bytecode = True  # bytecode files would contain the path of this 
 
 @functools.cache
 def _read_model() -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the content of model.json, and the variables of each member as Flax nests them."""
     model, arrays = read_model_files()
     members: list[dict[str, Any]] = [{} for _ in range(model["members"])]
     for name, array in arrays.items():

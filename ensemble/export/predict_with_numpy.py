@@ -18,7 +18,6 @@ _BATCH_SIZE = 64
 
 @functools.cache
 def _read_model() -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the content of model.json, and the arrays of each member by name."""
     model, arrays = read_model_files()
     members: list[dict[str, Any]] = [{} for _ in range(model["members"])]
     for name, array in arrays.items():

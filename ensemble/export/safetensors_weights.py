@@ -9,12 +9,10 @@ from ensemble.storage.arrays.safetensors import read_safetensors, write_safetens
 
 
 def _write_safetensors_weights(content: EnsembleContent, path: Path, replace: bool) -> None:
-    """Every collection of every member by name, and what is said of them as metadata."""
     write_safetensors(path, content.name_arrays(), content.describe_as_text())
 
 
 def _judge_safetensors_weights(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
-    """The figures of the members that the file holds."""
     most = sum(array.nbytes for array in content.arrays.values())
     try:
         arrays = read_safetensors(path, most)

@@ -28,7 +28,6 @@ def _write_tensorboard_events(content: EnsembleContent, path: Path, replace: boo
 
 
 def _write_event_files(content: EnsembleContent, folder: Path) -> None:
-    """An event file for the ensemble and each member, in a folder that is empty."""
     from tensorboardX import summary
     from tensorboardX.proto.event_pb2 import Event
     from tensorboardX.record_writer import RecordWriter
@@ -72,13 +71,11 @@ def _format_tag(column: str) -> str:
 
 
 def _format_about_table(content: EnsembleContent) -> str:
-    """What is said of the ensemble, as TensorBoard's page of texts shows it."""
     rows = [f"| {name} | {escape_markdown(value)} |" for name, value in content.describe_as_text().items()]
     return "\n".join(["| | |", "| --- | --- |", *rows])
 
 
 def _iterate_events(path: Path) -> Iterator[Any]:
-    """The events of a file, whose framing says how long each is."""
     from tensorboardX.proto.event_pb2 import Event
 
     with path.open("rb") as file:
@@ -89,7 +86,6 @@ def _iterate_events(path: Path) -> Iterator[Any]:
 
 
 def _judge_tensorboard_events(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
-    """The figures that the files have of the ensemble, after the epoch that is asked for."""
     tags = {_format_tag(f"test_{name}"): name for name in FIGURES}
     figures = {
         tags[value.tag]: float(value.simple_value)

@@ -19,20 +19,13 @@ MAX_LINE_POINTS = 400
 
 MAX_TITLE_LETTERS = 44  # letters of a title to a line: what a phone is wide
 
-LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
+_LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
 
 
 def build_member_lines(
     xs: Sequence[Any], ys: Sequence[Any], hovers: Sequence[Sequence[str]], **more: Any
 ) -> list[dict[str, Any]]:
-    """The members' lines as Plotly traces; the legend names each of a few, and many at once.
-
-    Args:
-      xs: for each member the points' x.
-      ys: for each member the points' y.
-      hovers: for each member what is said at each point.
-      more: goes into every trace.
-    """
+    """The members' lines as Plotly traces; the legend names each of a few, and many at once."""
     M = len(xs)
     many = len(MEMBER_HUES) < M
     return [
@@ -65,12 +58,10 @@ def style_member_line(m: int, M: int) -> dict[str, Any]:
 
 
 def style_ensemble_line(palette: Palette) -> dict[str, Any]:
-    """How the ensemble's line looks."""
     return {"color": palette.ink, "width": ENSEMBLE_WIDTH}
 
 
 def build_percent_ticks(ticks: Sequence[float] = (0, 0.2, 0.4, 0.6, 0.8, 1)) -> dict[str, Any]:
-    """The marks of an axis of shares, said as percentages are everywhere."""
     labels = [formats.format_percent(tick, places=0) for tick in ticks]
     return {"tickvals": list(ticks), "ticktext": labels}
 
@@ -151,7 +142,7 @@ def build_chart_layout(title: str, height: int, palette: Palette, **more: Any) -
         },
         "height": height,
         "margin": {"l": 8, "r": 16, "t": 40 + 18 * len(lines), "b": 90},
-        "legend": LEGEND,
+        "legend": _LEGEND,
         "hovermode": "closest",
         "dragmode": False,
         "template": build_plotly_template(palette),

@@ -52,13 +52,7 @@ class ClassCounts:
 
 
 def plot_class_counts(counts: ClassCounts, title: str, palette: Palette) -> "go.Figure":
-    """The chart: a row a class, its training and its test images one after the other.
-
-    Args:
-      counts: of each class.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-    """
+    """The chart: a row a class, its training and its test images one after the other."""
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     drawn = counts.drawn_classes
@@ -100,17 +94,14 @@ def plot_class_counts(counts: ClassCounts, title: str, palette: Palette) -> "go.
 
 
 def shorten_class_name(name: str) -> str:
-    """A class's name as there is room for it."""
     return name if len(name) <= _MAX_NAME_LETTERS else name[: _MAX_NAME_LETTERS - 1] + "…"
 
 
 def tabulate_class_counts(counts: ClassCounts) -> pd.DataFrame:
-    """Every class with its images, in the labels' order."""
     return pd.DataFrame({"class": list(counts.names), "training": counts.train, "test": counts.test})
 
 
 def explain_class_counts_chart(counts: ClassCounts) -> str:
-    """What to see in the chart, in a sentence of Markdown."""
     order, both = counts.by_frequency, counts.totals
     most, least = int(order[0]), int(order[-1])
     if both[most] == both[least]:
@@ -128,7 +119,6 @@ def explain_class_counts_chart(counts: ClassCounts) -> str:
 
 
 def describe_class_counts_chart(counts: ClassCounts) -> str:
-    """The chart in words."""
     listing = ", ".join(
         f"{shorten_class_name(counts.names[c])} {counts.train[c]:,} and {counts.test[c]:,}"
         for c in counts.by_frequency[:3]

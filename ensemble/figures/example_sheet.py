@@ -28,7 +28,6 @@ def render_example_sheet(examples: Sequence[Pixels], names: Sequence[str]) -> st
 
     Args:
       examples: for each class (E, H, W, 1 or 3), E of any length; its images.
-      names: the classes' names, which may be anything.
     """
     most = max(map(len, examples), default=0)
     cells = "".join(
@@ -53,7 +52,6 @@ def escape_html_letters(text: str) -> str:
 
 
 def compute_strip_width(images: Pixels) -> int:
-    """How wide a strip of so many images stands on the page, in pixels."""
     scale = _EXAMPLE_SIZE / max(images.shape[1:3])
     return max(1, round(len(images) * images.shape[2] * scale + (len(images) - 1) * GAP))
 

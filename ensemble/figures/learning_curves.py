@@ -37,7 +37,6 @@ def plot_learning_arms(curves: LearningCurves, title: str, palette: Palette) -> 
 
 
 def _build_seed_trace(curves: LearningCurves, values: NDArray[np.float64], line: dict[str, Any]) -> dict[str, Any]:
-    """One seed of one arm, in per cent."""
     red, green, blue = parse_hex_color(line["color"])
     return {
         "x": list(curves.label_counts),
@@ -53,7 +52,6 @@ def _build_seed_trace(curves: LearningCurves, values: NDArray[np.float64], line:
 def _build_mean_trace(
     curves: LearningCurves, name: str, values: NDArray[np.float64], line: dict[str, Any]
 ) -> dict[str, Any]:
-    """The mean of one arm over the seeds that have come so far, in per cent."""
     there = ~np.isnan(values).all(axis=0)
     means = [float(np.nanmean(column)) for column in values.T[there]]
     return {
@@ -69,7 +67,6 @@ def _build_mean_trace(
 
 
 def tabulate_learning_arms(curves: LearningCurves) -> "pd.DataFrame":
-    """Every seed's accuracy in either arm, a row each with its number of labels."""
     import pandas as pd
 
     rows = [

@@ -27,11 +27,9 @@ def plot_mark_probabilities(digit: "Digit", names: Sequence[str], title: str, pa
     """The chart that test images have, without right and wrong: here nobody knows.
 
     Args:
-      digit: what is said of the mark.
       names: the classes' names, C of them; of many the likeliest have a row.
       title: what stands over it, so that a saved picture says what it shows; it may hold the
         name of a file.
-      palette: the page's colours.
     """
     digit, names = _keep_likeliest_classes(digit, names)
     mark_predictions = marks_words.build_mark_predictions(digit)
@@ -49,7 +47,6 @@ def plot_mark_probabilities(digit: "Digit", names: Sequence[str], title: str, pa
 
 
 def _keep_likeliest_classes(digit: "Digit", names: Sequence[str]) -> tuple["Digit", Sequence[str]]:
-    """Of many classes those that have a row, in their order, and their names."""
     if len(names) <= MAX_CLASSES:
         return digit, names
     kept = np.sort(np.argsort(-digit.probabilities, kind="stable")[:MAX_CLASSES])

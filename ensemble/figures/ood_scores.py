@@ -30,11 +30,7 @@ def plot_ood_scores(
     """A row of dots for each kind of image, one a dot, with the threshold as a line through all.
 
     Args:
-      threshold: with the scores that it was set on and judged on.
-      score: that of the mark that is open.
       dataset_title: what the real digits are called: "MNIST".
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
@@ -91,7 +87,6 @@ def _list_image_kinds(threshold: "RejectionThreshold", dataset_title: str) -> li
 
 
 def _compute_rejected_share(scores: Floats, threshold: "RejectionThreshold") -> float:
-    """The share of these scores that is rejected."""
     return float(np.mean(np.asarray(scores) > threshold.value))
 
 
@@ -123,7 +118,6 @@ def _spread_dots(count: int) -> NDArray[np.float64]:
 
 
 def _build_mark_point(score: float, threshold: "RejectionThreshold", palette: Palette) -> dict[str, Any]:
-    """The open mark, in the ensemble's ink."""
     done = "rejected" if score > threshold.value else "accepted"
     return {
         "x": [score],

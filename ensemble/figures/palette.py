@@ -79,7 +79,6 @@ def assign_ramp_colors(values: Sequence[float], log: bool) -> list[str]:
 
     Args:
       values: finite; above 0 where `log`.
-      log: whether places are by the values' logarithms.
     """
     places = [math.log(value) if log else value for value in values]
     low, high = min(places), max(places)
@@ -87,7 +86,6 @@ def assign_ramp_colors(values: Sequence[float], log: bool) -> list[str]:
 
 
 def build_band_color() -> str:
-    """The faint fill of a band between two lines."""
     return f"rgba({', '.join(map(str, parse_hex_color(MUTED_COLOR)))}, 0.22)"
 
 

@@ -41,7 +41,6 @@ def calibration(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
     """The reliability diagram: accuracy over confidence, with the count of each bin below.
 
     Args:
-      predictions: the predictions.
       palette: `LIGHT`, or `DARK` for a dark page.
     """
     whole, members = calibration_figure.compute_reliability_diagrams(predictions)
@@ -83,7 +82,6 @@ def agreement(predictions: Named, measure: str = "disagreement", *, palette: Pal
     """How far every two members differ, as a heat map.
 
     Args:
-      predictions: the predictions.
       measure: "disagreement", "kl", "q" or "double_fault".
       palette: `LIGHT`, or `DARK` for a dark page.
 
@@ -109,7 +107,6 @@ def committee(predictions: Named, figure: str = "accuracy", *, palette: Palette 
     Above 12 members committees are drawn by chance; of 64 it takes a few seconds.
 
     Args:
-      predictions: the predictions.
       figure: "accuracy", "nll", "brier" or "ece".
       palette: `LIGHT`, or `DARK` for a dark page.
 
@@ -130,9 +127,7 @@ def combining(
     """Four ways to make one answer of the members', side by side, and the fitted weights.
 
     Args:
-      predictions: the predictions.
       figure: "accuracy", "nll", "brier" or "ece".
-      fit: the same members' predictions of other examples, to fit the weights on.
       palette: `LIGHT`, or `DARK` for a dark page.
 
     Raises:
@@ -152,9 +147,7 @@ def selective(
     """Risk by coverage: the share that is wrong over the share that is answered, surest first.
 
     Args:
-      predictions: the predictions.
       rate: the share of wrong answers that you accept, in [0, 1].
-      fit: the same members' predictions of other examples, to find the threshold on.
       palette: `LIGHT`, or `DARK` for a dark page.
 
     Raises:
@@ -182,10 +175,8 @@ def conformal(
     """Conformal sets: how large they are, and how many of each size hold what the example is.
 
     Args:
-      predictions: the predictions.
       rate: the share of sets that may miss, in (0, 1).
       method: "aps", "raps" or "lac".
-      fit: the same members' predictions of other examples, to calibrate on.
       palette: `LIGHT`, or `DARK` for a dark page.
 
     Raises:
@@ -223,7 +214,6 @@ def decomposition(epochs: Mapping[int, Named], *, palette: Palette = LIGHT) -> "
     """What averaging saves, epoch by epoch: the average member's NLL, the ensemble's, in nats.
 
     Args:
-      epochs: the predictions of each epoch.
       palette: `LIGHT`, or `DARK` for a dark page.
 
     Raises:

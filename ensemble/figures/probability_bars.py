@@ -39,15 +39,7 @@ _LEGEND = {
 def plot_probability_bars(
     predictions: EnsemblePredictions, number: int, names: Sequence[str], title: str, palette: Palette
 ) -> "go.Figure":
-    """The chart: a row for each class, from 0 to 100 %; of many for the likeliest.
-
-    Args:
-      predictions: the predictions.
-      number: the image's number.
-      names: the classes' names.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-    """
+    """The chart: a row for each class, from 0 to 100 %; of many for the likeliest."""
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     kept = select_likeliest_classes(predictions, number)
@@ -157,7 +149,6 @@ def build_member_dots(
 
 
 def _build_probability_labels(predictions: EnsemblePredictions, number: int, kept: Ints) -> list[dict[str, Any]]:
-    """The averaged probabilities as figures on the right."""
     return [
         {
             "x": 1,

@@ -26,7 +26,6 @@ def list_started_solves(traces: RegressionTraces) -> list[SolveTrace]:
 
 
 def _format_solve_name(trace: SolveTrace) -> str:
-    """What a curve is called."""
     if not trace.pmap:
         return "without pmap, 1 device"
     return f"with pmap, {formats.format_count(trace.devices, 'device')}"
@@ -50,7 +49,6 @@ def plot_regression_errors(traces: RegressionTraces, iterations: int, title: str
 
 
 def plot_step_times(traces: RegressionTraces, iterations: int, title: str, palette: Palette) -> "go.Figure":
-    """How long each iteration took, and the medians."""
     solves = list_started_solves(traces)
     slowest = max((float(trace.seconds.max()) for trace in solves), default=0.0)
     jumpy = slowest > LOG_AXIS_RATIO * max((compute_median_step_time(trace) for trace in solves), default=1.0)
@@ -134,7 +132,6 @@ def _format_error_hover(trace: SolveTrace, i: int) -> str:
 
 
 def _format_seconds_hover(trace: SolveTrace, i: int) -> str:
-    """What the pointer is told of a step's time."""
     evaluations = formats.format_count(int(np.nan_to_num(trace.evaluations[i])), "evaluation")
     took = formats.format_duration(trace.seconds[i], fine=True)
     return f"Iteration {i + 1}, {_format_solve_name(trace)}<br>{took}, {evaluations} of the objective"
@@ -144,10 +141,7 @@ def plot_device_scaling(traces: RegressionTraces, cores: int, title: str, palett
     """The speed-up against the number of devices, with what would be ideal; both axes log.
 
     Args:
-      traces: what was measured.
       cores: of the CPU that the devices share; 0 where each is its own.
-      title: what stands over it.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -214,7 +208,6 @@ def _list_powers_of_two(least: float, most: float) -> list[float]:
 
 
 def tabulate_iterations(traces: RegressionTraces) -> pd.DataFrame:
-    """Every iteration of every solve, a row each."""
     kinds = [("main", trace) for trace in list_started_solves(traces)]
     kinds += [("sweep", trace) for trace in traces.sweep if has_iterations(trace)]
     parts = [

@@ -23,7 +23,6 @@ PAPER, INK = LIGHT.ground, LIGHT.ink
 
 
 def encode_picture_png(image: Image.Image) -> bytes:
-    """The picture as a PNG file."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG")
     return buffer.getvalue()
@@ -85,10 +84,6 @@ def render_image_sheet(
 
     Args:
       images: (K, H, W, channels).
-      predictions: the predictions.
-      numbers: the images' numbers, K of them.
-      names: the classes' names.
-      title: the line on top.
     """
     long = max(map(len, names)) > 1
     wide = THUMBNAIL_SIZE + GAP + (40 if long else 0)
@@ -116,7 +111,6 @@ def render_image_sheet(
 
 
 def _list_sheet_captions(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
-    """The lines under an image of the sheet, in letters that every font has."""
     class_name = names[predictions.said[number]]
     wrong = "" if predictions.right[number] else f"is {names[predictions.labels[number]]}"
     lines = [f"#{number}", f"{class_name} {wrong or 'right'}"]

@@ -41,11 +41,7 @@ def plot_two_ensembles(
     """The chart: a row for each class, the shown run in ink and the other in the accent below it.
 
     Args:
-      own_answer: what the run that is shown says.
-      other_answer: what the other says.
-      names: the classes' names, C of them.
       title: what stands over it; it may hold the name of a file.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
@@ -111,7 +107,6 @@ def tabulate_two_answers(
 
 
 def format_answer_row(side: EnsembleAnswer, names: Sequence[str]) -> dict[str, str]:
-    """One side in figures."""
     digit = side.digit
     return {
         "run": side.name,
@@ -125,7 +120,6 @@ def format_answer_row(side: EnsembleAnswer, names: Sequence[str]) -> dict[str, s
 
 
 def describe_two_ensembles_chart(own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str]) -> str:
-    """The chart in words."""
     text = "; ".join(
         f"{answer.name}: {marks_words.format_mark_verdict(answer.digit, names)}"
         for answer in (own_answer, other_answer)
@@ -136,7 +130,6 @@ def describe_two_ensembles_chart(own_answer: EnsembleAnswer, other_answer: Ensem
 def tabulate_two_ensembles(
     own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str]
 ) -> pd.DataFrame:
-    """A row for each ensemble and each of its members, with all probabilities."""
     frames = [one_table(each_answer.digit, names) for each_answer in (own_answer, other_answer)]
     for frame, answer in zip(frames, (own_answer, other_answer), strict=True):
         frame.insert(0, "run", answer.name)

@@ -114,7 +114,6 @@ def delete_run_folder(folder: Path) -> None:
 
 
 def build_unreadable_error(run_id: str, folder: Path, error: Exception) -> RunError:
-    """What to say of a run whose files cannot be read."""
     # What it quotes may be anything: one line that can be shown.
     text = " ".join(str(error).encode(errors="backslashreplace").decode().split())
     mend = "delete it, or put its files back"

@@ -161,13 +161,6 @@ class NetworkProbe:
 
 
 def _parse_probe_output(name: str, output: bytes, status: int) -> ProbeResult:
-    """What the last line of an answer says.
-
-    Args:
-      name: of the network.
-      output: all that the process has written.
-      status: with which it ended.
-    """
     try:
         answer = parse_json(output.strip().rpartition(b"\n")[2])
         if isinstance(answer, dict) and "error" in answer:
@@ -194,7 +187,6 @@ def _shorten_sentences(sentences: list[str]) -> tuple[str, ...]:
 
 
 def _describe_silent_network(name: str, what: str) -> str:
-    """A network that gave no answer, and how to see why."""
     return f"{name} {what}: `ensemble network {name}` shows why."
 
 

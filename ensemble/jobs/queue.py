@@ -142,7 +142,6 @@ def wait_for_turn(
 
 
 def describe_turn_wait(job: Job) -> str:
-    """Who has the machine that a job waits for, in a sentence."""
     if ahead := list_jobs_ahead(job):
         return f"Queued: {ahead[0].name} is running on this machine."
     return "Queued: a job of another folder of runs, which is not listed here, is running on this machine."

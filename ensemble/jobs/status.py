@@ -222,7 +222,6 @@ class StatusWriter(Generic[AnyStatus]):
                 raise
 
     def _compute_seconds_left(self) -> float | None:
-        """What is left now of the time that was left when the last words were written."""
         left, before, self._when = self._status.seconds_left, self._when, time.monotonic()
         return None if left is None else max(0.0, round(left - (self._when - before), 1))
 

@@ -124,7 +124,6 @@ def _redirect_output(log: Path) -> Iterator[None]:
 
 
 def _can_take_another_run() -> bool:
-    """Whether this process may wait for another run."""
     return is_cpu_only() and psutil.Process().memory_info().rss < _MAX_RESIDENT_BYTES
 
 

@@ -89,7 +89,6 @@ def write_job_end(status: StatusWriter[Any], outcome: Outcome, report: ReportSta
 
 
 def create_stop_request(job: Job) -> StopRequest:
-    """What asks this job to stop."""
     return StopRequest(task_process.locate_worker_folder(job) / STOP_FILE)
 
 

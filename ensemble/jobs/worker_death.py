@@ -137,11 +137,6 @@ class CrashRecord:
 
 
 def _forget_crash(folder: Path) -> None:
-    """Remove what is written of a worker that says itself how it ends.
-
-    Args:
-      folder: where it keeps its status.
-    """
     with contextlib.suppress(OSError):
         (folder / CRASH_FILE).unlink(missing_ok=True)
 
@@ -215,12 +210,7 @@ def _list_worker_deaths(folder: Path, kind: JobKind, share: float) -> list[_Work
 
 
 def _find_death_cause(mark: _WorkerMark, written: str) -> str:
-    """The cause of a death, as `_WorkerDeath` has it.
-
-    Args:
-      mark: of the process.
-      written: what the fault handler has written.
-    """
+    """The cause of a death, as `_WorkerDeath` has it."""
     if found := re.search(r"^Fatal Python error: (.*)", written, re.M):
         return CRASHES.get(found[1].strip(), CRASHES["Aborted"])[0]
     if mark["boot"] != _read_boot_id():
@@ -237,7 +227,6 @@ def _read_boot_id() -> str:
 
 
 def _count_oom_kills() -> int:
-    """How many processes the kernel has ended as memory ran out, as far as it says so here."""
     total = 0
     for file in OOM_COUNT_FILES:
         with contextlib.suppress(OSError, ValueError):

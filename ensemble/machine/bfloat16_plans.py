@@ -105,7 +105,6 @@ def _build_plan_path(purpose: PlanKey) -> Path:
 
 
 def _describe_plan_key(purpose: PlanKey) -> dict[str, Any]:
-    """All that a plan depends on."""
     return {
         "version": _MEASUREMENT_VERSION,
         "processor": detect_processor().name,

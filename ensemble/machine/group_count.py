@@ -24,11 +24,6 @@ def compute_best_group_count(members: int, cores: int, seconds: float) -> int:
 
     Groups of fewer than four members gain nothing. Where cores do not divide the members one
     process is faster, which shares the odd ones out.
-
-    Args:
-      members: M.
-      cores: processor cores, each of which would be a group's own.
-      seconds: about how long one process would train.
     """
     if not 1 < cores <= _MAX_GROUPS or members < _MIN_MEMBERS_PER_GROUP * cores or members % cores:
         return 1

@@ -109,7 +109,6 @@ def find_platform_problem(platforms: str) -> str:
 
 
 def _is_platform_installed(name: str, plugins: tuple[str, ...]) -> bool:
-    """Whether JAX may have such a platform here."""
     if name == "tpu":
         return bool(plugins) or importlib.util.find_spec("libtpu") is not None
     return name == "cpu" or bool(plugins)

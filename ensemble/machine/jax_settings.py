@@ -68,7 +68,6 @@ def count_cpu_devices() -> int | None:
 
 
 def _merge_xla_flags(flags: str, wanted: dict[str, str]) -> str:
-    """XLA's flags with those of the wanted ones that are not among them."""
     missing = [f"--{name}={value}" for name, value in wanted.items() if name not in flags]
     return " ".join([*flags.split(), *missing])
 

@@ -198,13 +198,11 @@ def is_correction_intact(path: Path) -> bool:
 
 
 def _correction_sort_key(path: Path) -> tuple[int, str]:
-    """By label as a number, then by checksum."""
     label = path.parent.name
     return int(label) if label.isdecimal() else -1, path.name
 
 
 def _pack_correction_arrays(kept: list[_Correction], shape: tuple[int, ...]) -> bytes:
-    """Corrections of one size as an .npz file."""
     images = np.array([correction.image for correction in kept], np.uint8).reshape(-1, *shape)
     arrays = io.BytesIO()
     np.savez_compressed(arrays, images=images, labels=np.array([correction.label for correction in kept], np.int32))
@@ -212,19 +210,16 @@ def _pack_correction_arrays(kept: list[_Correction], shape: tuple[int, ...]) -> 
 
 
 def _convert_to_pillow(image: NDArray[np.uint8]) -> Image.Image:
-    """An image of one channel or three, or without that axis."""
     return Image.fromarray(image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image)
 
 
 def _encode_correction_png(image: NDArray[np.uint8]) -> bytes:
-    """The picture alone, without what was said of it."""
     out = io.BytesIO()
     _convert_to_pillow(image).save(out, "PNG")
     return out.getvalue()
 
 
 def _add_archive_file(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """One file into the archive, without the time of day."""
     entry = zipfile.ZipInfo(name, _ZIP_TIMESTAMP)
     entry.external_attr = 0o644 << 16
     archive.writestr(entry, content, zipfile.ZIP_DEFLATED)

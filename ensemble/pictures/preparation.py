@@ -102,7 +102,6 @@ def prepare_whole_picture(picture: Picture, choices: PictureOptions, form: Netwo
 
 
 def _find_picture_marks(picture: Picture, choices: PictureOptions, decide: ClassifyDigits | None) -> SegmentedPicture:
-    """The marks of a picture, looked for in all of its pixels."""
     ink = find_ink(picture.pixels, choices)
     marks, notes = find_marks(ink, picture.scale, decide)
     return SegmentedPicture(

@@ -90,20 +90,17 @@ def _tile_marks(marks: tuple[Mark, ...]) -> NDArray[np.uint8]:
 
 
 def _describe_even_light(ink: Ink) -> str:
-    """How the light was evened."""
     tone = "lighter" if ink.light else "darker"
     return f"Shadows removed; ink is {tone} than the paper."
 
 
 def describe_ink(ink: Ink) -> str:
-    """What counts as ink, in figures."""
     share = 100 * float(ink.mask.mean())
     lines = {0: "", 1: "; 1 ruled line left out"}.get(ink.lines, f"; {ink.lines} ruled lines left out")
     return f"Ink on {share:.1f} % of the picture{lines}; stroke {ink.stroke:.0f} px."
 
 
 def _describe_marks(marks: tuple[Mark, ...], as_it_is: bool) -> str:
-    """How many digits there are, on how many lines."""
     count, lines = len(marks), len({mark.line for mark in marks})
     if as_it_is and count == 1:
         return "Already 28 × 28, white on black: left unchanged."

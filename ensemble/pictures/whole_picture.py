@@ -15,7 +15,7 @@ _Box = tuple[int, int, int, int]
 ImageShape = tuple[int, int, int]
 
 MAX_DARK_RIM, MIN_LIGHT_RIM = 48, 207  # of 255: a rim darker or lighter than this is a ground
-MAX_RIM_SPREAD = 40  # levels that half of a ground's pixels are apart at most
+_MAX_RIM_SPREAD = 40  # levels that half of a ground's pixels are apart at most
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,6 @@ def crop_picture(picture: Picture, choices: PictureOptions, form: NetworkInputFo
 
 
 def _compute_center_crop(box: _Box, proportion: float) -> _Box:
-    """The largest part in the middle of a box that is so many times as wide as high."""
     left, top, right, bottom = box
     wide = min(right - left, max(1, round((bottom - top) * proportion)))
     high = min(bottom - top, max(1, round((right - left) / proportion)))
@@ -110,7 +109,7 @@ def _classify_background(greys: NDArray[np.uint8]) -> str:
     """What images (N, h, w) stand on by their rims: "dark", "light", or "" for neither."""
     rims = np.concatenate([greys[:, 0], greys[:, -1], greys[:, :, 0], greys[:, :, -1]], axis=1)
     low, half, high = np.quantile(rims, (0.25, 0.5, 0.75))
-    if high - low > MAX_RIM_SPREAD:
+    if high - low > _MAX_RIM_SPREAD:
         return ""
     return "dark" if half <= MAX_DARK_RIM else "light" if half >= MIN_LIGHT_RIM else ""
 
@@ -137,7 +136,6 @@ def resize_pixels(pixels: Pixels, shape: ImageShape) -> Pixels:
 
 
 def build_whole_stages(picture: Picture, cut: PictureCrop) -> tuple[PreparationStage, ...]:
-    """The picture as it came, what was taken of it, and the image that the networks get."""
     width, height = picture.size
     first = PreparationStage("original", "Picture", shrink_image(picture.pixels), f"{width} × {height} pixels.")
     high, wide, channels = cut.image.shape

@@ -88,12 +88,7 @@ def load_plan_grids(run: Run) -> PlanGrids:
 
 
 def select_grid_epochs(kept: Sequence[int], each: int) -> tuple[int, ...]:
-    """The epochs of a map: all of a few, else evenly spread ones with the first and the last.
-
-    Args:
-      kept: those with predictions, rising.
-      each: how many scores an epoch has.
-    """
+    """The epochs of a map: all of a few, else evenly spread ones with the first and the last."""
     most = max(2, min(MOST_EPOCHS, _MOST_SCORES // max(1, each)))
     places = np.linspace(0, len(kept) - 1, min(len(kept), most)).round().astype(int)
     return tuple(kept[place] for place in np.unique(places))
@@ -102,7 +97,6 @@ def select_grid_epochs(kept: Sequence[int], each: int) -> tuple[int, ...]:
 def _score_epochs(
     run: Run, what: str, epochs: Sequence[int], labels: Labels, read: Callable[[str, int], NDArray[np.float32]]
 ) -> tuple[dict[int, CommitteeScores], list[str]]:
-    """The scores of each epoch that can be read, and why the others cannot."""
     labels_digest, left = (digest_named_arrays([("labels", labels)]), run.remaining_members(epochs[-1]))
 
     def score_epoch(epoch: int) -> CommitteeScores | str:

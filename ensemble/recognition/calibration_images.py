@@ -106,7 +106,6 @@ def load_test_pictures(dataset: str, fingerprint: str = "") -> tuple[NDArray[np.
 
 
 def _take_images(dataset: str, images: Pixels, numbers: NDArray[np.int64]) -> Any:
-    """Some of the images, those of digits as an array, others read as they are asked for."""
     return np.asarray(images[numbers]) if find_dataset_entry(dataset).is_mnist_like else ImageSubset(images, numbers)
 
 

@@ -68,7 +68,6 @@ class _CalibrationStoppedError(Exception):
 
 
 def create_calibration_job(job_id: str, status: CalibrationStatus | None = None) -> _CalibrationJob:
-    """The job of that id, as yet not begun if nothing else is said."""
     name = f"setting what “{job_id.partition(':')[0]}” rejects"
     return _CalibrationJob(job_id, name, data_folder() / FOLDER, status or CalibrationStatus())
 

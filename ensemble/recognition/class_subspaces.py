@@ -82,5 +82,4 @@ def compute_free_energy(logits: Floats) -> NDArray[np.float64]:
 
 
 def count_feature_images(members: int) -> int:
-    """How many training images are shown to so many members."""
     return max(_MIN_FEATURE_IMAGES, min(_MAX_FEATURE_IMAGES, _MAX_FORWARD_PASSES // members))

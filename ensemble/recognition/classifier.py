@@ -290,7 +290,6 @@ def open_classifier(
 
 @functools.lru_cache(maxsize=8)
 def _load_dataset_form(dataset: str, fingerprint: str) -> NetworkInputFormat:
-    """What the dataset's images are like, from a few of its training images."""
     images = datasets.load_dataset(dataset).train_images
     return NetworkInputFormat.from_images(
         np.asarray(images[calibration_images.select_evenly(np.arange(len(images)), 200)])

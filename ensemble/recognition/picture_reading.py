@@ -163,7 +163,6 @@ def build_reading(
 
 
 def _explain_rejection(signs: Floats, name: str, named: Sequence[str], itself: bool) -> str:
-    """The sign that makes most of the score, in words."""
     if not itself:
         return "It hangs together with what is nothing that the members learnt."
     return {

@@ -126,8 +126,6 @@ class NoveltyJudge:
         return np.concatenate([np.stack(member_measures), self._known.compute_measures(images, answers)])
 
     def _load_class_subspaces(self) -> ClassSubspaces:
-        """What the members see in images of training, evenly out of all."""
-
         def compute_subspace_arrays() -> Arrays:
             M = len(jax.tree.leaves(self._members.params)[0])
             images, labels, classes = select_training_images(self._source, count_feature_images(M))

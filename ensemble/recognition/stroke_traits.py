@@ -96,12 +96,10 @@ def _mean_over_count(values: NDArray[np.generic], count: NDArray[np.generic]) ->
 
 
 def _count_crossing_changes(crossings: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How much the number of strokes changes from row to row."""
     return np.abs(np.diff(crossings, axis=1)).sum(axis=1)
 
 
 def _count_edge_pixels(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many pixels of ink have a neighbour that is none."""
     wide = np.pad(ink, ((0, 0), (1, 1), (1, 1)))
     inside = wide[:, :-2, 1:-1] & wide[:, 2:, 1:-1] & wide[:, 1:-1, :-2] & wide[:, 1:-1, 2:]
     return (ink & ~inside).sum(axis=(1, 2))

@@ -132,7 +132,6 @@ class LbfgsSolver:
         return BlockedSamples(*(self._layout.put_shards(parts) for parts in zip(*shards, strict=True)))
 
     def _compile_programs(self) -> tuple[Any, Any, float]:
-        """The programs of the start and of one iteration, and what making them took."""
         began = time.perf_counter()
         devices = self._layout.devices
         blocks = count_blocks(self._count, self._block, len(devices))
@@ -179,7 +178,6 @@ class LbfgsSolver:
 
 
 def _create_lbfgs_optimizer(config: LbfgsConfig) -> optax.GradientTransformationExtraArgs:
-    """L-BFGS of optax with the line search, or the fixed step, that is asked for."""
     if config.stepsize:
         return optax.lbfgs(config.stepsize, config.history, linesearch=None)
     if config.linesearch == "backtracking":

@@ -45,14 +45,7 @@ class BlockedSamples(NamedTuple):
 
 
 def choose_block_size(samples: int, features: int, on_cpu: bool, shared: bool = False) -> int:
-    """How many samples make a block: a cache full on a CPU, all of them elsewhere.
-
-    Args:
-      samples: of one device.
-      features: F.
-      on_cpu: whether the devices are CPUs.
-      shared: whether several cores work on each block.
-    """
+    """How many samples make a block: a cache full on a CPU, all of them elsewhere."""
     whole = max(-(-samples // _FLOATS_PER_REGISTER) * _FLOATS_PER_REGISTER, _FLOATS_PER_REGISTER)
     room = _SHARED_BLOCK_BYTES if shared else _BLOCK_BYTES
     fitting = room // (4 * features) // _FLOATS_PER_REGISTER * _FLOATS_PER_REGISTER
@@ -60,13 +53,7 @@ def choose_block_size(samples: int, features: int, on_cpu: bool, shared: bool = 
 
 
 def count_blocks(samples: int, block: int, shards: int) -> int:
-    """How many blocks each device has: K, at least 1.
-
-    Args:
-      samples: of all devices together, spread evenly.
-      block: B.
-      shards: D.
-    """
+    """How many blocks each device has: K, at least 1."""
     most = -(-samples // shards)
     return max(-(-most // block), 1)
 

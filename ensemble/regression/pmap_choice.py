@@ -57,12 +57,7 @@ class PmapChoice:
 
 
 def time_solver(solver: "LbfgsSolver", devices: int) -> PmapTrial:
-    """Take a solver's first iterations, and look at the clock after each.
-
-    Args:
-      solver: one that has just been made.
-      devices: how many it is spread over.
-    """
+    """Take a solver's first iterations, and look at the clock after each."""
     point, _ = solver.iterate(solver.start())  # The first also wakes the threads.
     seconds, evaluations = list[float](), list[int]()
     while len(seconds) < TRIAL_ITERATIONS and sum(seconds) < _TRIAL_SECONDS:
@@ -83,14 +78,12 @@ def choose_faster_way(without: PmapTrial, with_pmap: PmapTrial) -> PmapChoice:
 
 
 def save_pmap_choice(folder: Path, choice: PmapChoice) -> None:
-    """Write it beside the regression's settings, and into its log."""
     write_json(folder / CHOICE_FILE_NAME, asdict(choice))
     with open_plain_append(folder / _LOG_FILE_NAME) as log:
         log.write(f"{_describe_pmap_measurement(choice)}\n".encode())
 
 
 def _describe_pmap_measurement(choice: PmapChoice) -> str:
-    """What was measured and chosen, in a line."""
     if choice.without is None or choice.with_pmap is None:
         return "There is one device: solved without pmap."
     one, many = (f"{1000 * each['seconds']:.4g} ms" for each in (choice.without, choice.with_pmap))

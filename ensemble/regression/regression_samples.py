@@ -117,7 +117,6 @@ def _draw_samples(folder: Path, numbers: list[int]) -> None:
 
 
 def _delete_old_samples(place: Path) -> None:
-    """Keep the problems used last."""
     newest = sorted(place.glob("[0-9]*"), key=lambda folder: folder.stat().st_mtime, reverse=True)
     for old in newest[_MAX_STORED_PROBLEMS:]:
         shutil.rmtree(old, ignore_errors=True)

@@ -93,7 +93,6 @@ def find_regression(regression_id: str) -> Regression:
 
 
 def list_regressions() -> list[Regression]:
-    """List all readable regressions, newest first."""
     return REGRESSION_STORE.list_jobs()
 
 

@@ -47,11 +47,6 @@ class PageElements:
         )
 
     def render_sheet(self, lead: str) -> str:
-        """The section in which the members answer.
-
-        Args:
-          lead: what can be done there.
-        """
         name = f"s{len(self.headings)}"
         self.headings.append((name, SHEET_TITLE))
         return Template(page_assets.read_static_file("classify.html")).substitute(
@@ -103,7 +98,6 @@ class PageElements:
         )
 
     def render_figure(self, figure: Figure, is_visible: bool) -> str:
-        """A figure's place, which is drawn in the browser, with what to see above it."""
         number = len(self.figures)
         self.figures.append(figure_spec := build_figure_spec(figure))
         sees = render_sentence_html(figure.explanation) if figure.markdown else escape_html_text(figure.explanation)
@@ -121,12 +115,10 @@ def _figure_height_px(figure: FigureSpec) -> int:
 
 
 def escape_html_text(text: Any) -> str:
-    """A text as it stands."""
     return html.escape(remove_invisible_characters(text).replace(JOINER, ""), quote=False)
 
 
 def escape_html_attribute(text: Any) -> str:
-    """A text within the quotes of an attribute, on one line."""
     return html.escape(" ".join(remove_invisible_characters(text).replace(JOINER, "").replace("**", "").split()))
 
 
@@ -158,7 +150,6 @@ def _render_table_html(part: Table) -> str:
 
 
 def _render_row_html(values: Sequence[Any]) -> str:
-    """A row, its first cell the heading."""
     first, *rest = values
     cells = "".join(f"<td>{escape_html_text(value)}</td>" for value in rest)
     return f'<tr><th scope="row">{escape_html_text(first)}</th>{cells}</tr>'
@@ -170,7 +161,6 @@ def _render_fold_html(title: str, inner: str) -> str:
 
 
 def _render_listing_html(part: Listing) -> str:
-    """Names with their values."""
     rows = "".join(
         f"<div><dt>{escape_html_text(name)}</dt><dd>{escape_html_text(value)}</dd></div>" for name, value in part.rows
     )
@@ -179,7 +169,6 @@ def _render_listing_html(part: Listing) -> str:
 
 
 def _render_tiles_html(part: Tiles) -> str:
-    """The images, each a window onto the one picture of all, with verdict and votes below it."""
     each = "".join(_render_tile_html(place, tile) for place, tile in enumerate(part.tiles))
     size = f"--w:{part.width}px;--h:{part.height}px;--n:{len(part.tiles)}"
     strip = f"--strip:url('{part.strip}')"  # base64, which has no quotes
@@ -187,7 +176,6 @@ def _render_tiles_html(part: Tiles) -> str:
 
 
 def _render_tile_html(place: int, tile: Tile) -> str:
-    """One image."""
     how = "right" if tile.right else "wrong"
     votes = "".join(f"<span>{escape_html_text(line)}</span>" for line in tile.votes)
     return (

@@ -21,7 +21,6 @@ def build_figure_spec(figure: Figure) -> FigureSpec:
 
 
 def _draw_figure_json(figure: Figure, look: Palette) -> FigureSpec:
-    """The figure in one look, with room for the marks of every axis, as a page gives it."""
     drawn: FigureSpec = json.loads(figure.draw(look).to_json())
     template = drawn["layout"].get("template", {}).get("layout", {})
     for axis in ("xaxis", "yaxis"):

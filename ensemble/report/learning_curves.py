@@ -60,7 +60,6 @@ def _build_learning_figure(run: Run, figure: str) -> Figure | None:
 
 
 def _describe_learning_curves(run: Run, curves: dict[tuple[str, str], GroupCurves], figure: str) -> str:
-    """How to read it, and where the ensemble and the average member end."""
     many = run.config.members > 1
     sentence = "Each member thin, the ensemble bold" if many else "The one member"
     dashed = [who for (who, split), group_curves in curves.items() if split == "train" and group_curves.lines]
@@ -76,7 +75,6 @@ def _describe_learning_curves(run: Run, curves: dict[tuple[str, str], GroupCurve
 
 
 def _format_final_value(figure: str, end: float, run: Run) -> str:
-    """A figure as people read it."""
     if figure == "loss":
         return formats.format_significant(float(end))
     return formats.format_percent(float(end), run.data.test_size)
@@ -85,7 +83,6 @@ def _format_final_value(figure: str, end: float, run: Run) -> str:
 def _plot_learning_curves(
     run: Run, curves: dict[tuple[str, str], GroupCurves], figure: str, palette: Palette
 ) -> "go.Figure":
-    """The picture in the colours of a page."""
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     M = run.config.members
@@ -107,7 +104,6 @@ def _plot_learning_curves(
 
 
 def _build_member_traces(members: tuple[RunLine, ...], figure: str) -> list[dict[str, Any]]:
-    """A line a member, on the test images."""
     most = max(MIN_LINE_POINTS, min(chart_style.MAX_LINE_POINTS, MAX_THIN_POINTS // max(1, len(members))))
     kept = [chart_style.select_drawn_points(len(member.x), most) for member in members]
     return chart_style.build_member_lines(
@@ -118,7 +114,6 @@ def _build_member_traces(members: tuple[RunLine, ...], figure: str) -> list[dict
 
 
 def _build_ensemble_trace(line: RunLine, who: str, split: str, figure: str, palette: Palette, M: int) -> dict[str, Any]:
-    """The ensemble's line, or what stands for it on the training images."""
     at = chart_style.select_drawn_points(len(line.x))
     owner = {"ensemble": "ensemble"}.get(who, who) if M > 1 else "member 1"
     style = (
@@ -138,12 +133,10 @@ def _build_ensemble_trace(line: RunLine, who: str, split: str, figure: str, pale
 
 
 def _scale_to_percent(y: np.ndarray, figure: str) -> np.ndarray:
-    """Accuracies in per cent."""
     return 100 * y if figure == "accuracy" else y
 
 
 def _format_epoch_hovers(line: RunLine, at: np.ndarray, figure: str, who: str) -> list[str]:
-    """What stands under the pointer at each point."""
     percent = figure == "accuracy"
     values = [formats.format_percent(y) if percent else formats.format_significant(float(y)) for y in line.y[at]]
     return [f"{who}, epoch {x:g}: {y}" for x, y in zip(line.x[at], values, strict=True)]

@@ -22,7 +22,6 @@ INTRODUCTION = "A deep ensemble that predicts a number: {count} that answer as o
 
 
 def build_numeric_content(run: NumericRun) -> ReportContent:
-    """All that is reported of a run that predicts numbers."""
     parts = [formats.format_count(run.members, "member"), run.target_name]
     if run.status.created:
         day = localtime(run.status.created)
@@ -37,7 +36,6 @@ def build_numeric_content(run: NumericRun) -> ReportContent:
 
 
 def _iterate_numeric_sections(run: NumericRun) -> Iterator[Section]:
-    """The answer, the views, and what is known of it."""
     note = [Paragraph(run.note)] if run.note else []
     try:
         numbers = evaluate_numeric_run(run)

@@ -26,7 +26,6 @@ def render_data_element(element: str, content: str) -> str:
     """An element of packed data, which no browser runs.
 
     Args:
-      element: its id.
       content: from `compress_to_base64`.
     """
     name = html.escape(element)
@@ -40,7 +39,6 @@ def format_strict_json(value: Any) -> str:
 
 @functools.cache
 def load_packed_plotly() -> tuple[str, str]:
-    """The library that draws the figures, packed, and its hash for the policy."""
     text = (resources.files("plotly") / "package_data" / "plotly.min.js").read_text("utf-8")
     return compress_to_base64(text), compute_script_hash(text)
 

@@ -109,26 +109,19 @@ class PageClassifier:
     rejection: PageRejection | None
 
     def as_json(self) -> dict[str, Any]:
-        """As the script reads it."""
         return asdict(self)
 
 
 def build_page_classifiers(every: Sequence[runs.Run]) -> list[PageClassifier]:
-    """Of those runs whose network the script knows, in their order."""
     return [build_page_classifier(run, several=len(every) > 1) for run in every if has_page_network(run)]
 
 
 def has_page_network(run: runs.Run) -> bool:
-    """Whether the script knows the run's network."""
     return run.training_config is not None and str(run.training_config.network) in PAGE_NETWORKS
 
 
 def build_page_classifier(run: runs.Run, several: bool = False) -> PageClassifier:
     """What the script has to know of a run that keeps members.
-
-    Args:
-      run: of a network that the script knows.
-      several: whether it is one of several, to be told apart.
 
     Raises:
       RunError: a file of the run is damaged.
@@ -140,12 +133,6 @@ def build_page_classifier(run: runs.Run, several: bool = False) -> PageClassifie
 
 def describe_page_members(run: runs.Run, epoch: int, title: str, rejection: PageRejection | None) -> PageClassifier:
     """What the script has to know of a run's members by one epoch.
-
-    Args:
-      run: of a network that the script knows.
-      epoch: one that it keeps members of.
-      title: what people call the run.
-      rejection: when these members say that an image is none that they know.
 
     Raises:
       RunError: a file of the run is damaged.
@@ -216,13 +203,7 @@ def find_page_rejection(run: runs.Run, epoch: int) -> PageRejection | None:
 
 
 def build_page_rejection(run: runs.Run, classifier: Classifier, refuse: float) -> PageRejection | None:
-    """What the members' own answers reject; None where nothing can be.
-
-    Args:
-      run: whose members.
-      classifier: of them, calibrated.
-      refuse: the share of real images that may be rejected.
-    """
+    """What the members' own answers reject; None where nothing can be."""
     measure, threshold = classifier.compute_answer_threshold(refuse)
     if not math.isfinite(threshold):
         return None
@@ -238,7 +219,6 @@ def build_page_rejection(run: runs.Run, classifier: Classifier, refuse: float) -
 
 
 def describe_page_classifiers(classifiers: Sequence[PageClassifier]) -> str:
-    """What stands above the sheet."""
     first = classifiers[0]
     one = f"{select_article(first.noun)} {first.noun}"
     give = f"Draw {one}, or open a picture of one" if first.written else f"Open a picture of {one}"

@@ -18,7 +18,6 @@ INTRODUCTION = (
 
 
 def build_regression_content(solve: Regression) -> ReportContent:
-    """All that is reported of a regression."""
     settings = format_regression_settings(solve.config)
     parts = [settings]
     if solve.status.created:

@@ -56,10 +56,7 @@ def write_report(
     Args:
       run_ids: one, or up to 50; one that comes twice counts once.
       path: the file; its folder exists.
-      with_members: what the members have learnt too, so that they can be asked again.
-      all_epochs: the predictions of every epoch that is kept, not of the last alone.
       weights: "float16" rounds the members' weights, and halves what they take; else "float32".
-      replace: whether a file of that name may go.
 
     Raises:
       UnknownRunError: there is no such run.
@@ -123,7 +120,6 @@ def render_report(
     """The page itself.
 
     Args:
-      every: the runs, none twice.
       with_members: see `write_report`.
       all_epochs: see `write_report`.
       weights: see `write_report`.
@@ -167,7 +163,6 @@ def _render_class_report(every: Sequence[runs.Run], with_members: bool, all_epoc
 def _describe_report_data(
     every: Sequence[runs.Run], with_members: bool, all_epochs: bool, capsules: Sequence[str], weights: str = EXACT
 ) -> str:
-    """What data the file carries, what was left out of it, and how to have it back."""
     size = sum(map(len, capsules)) / 1e6
     whose = "this run's" if len(every) == 1 else "these runs'"
     kept = [(run, runs.list_prediction_epochs(run.id)) for run in every]

@@ -10,7 +10,6 @@ REPRODUCTION_LABEL = "The command that makes it again"
 
 
 def iterate_reproduction_parts(run: Run) -> Iterator[CopyableText]:
-    """The command that makes it again, where there is one, and two forms of a citation."""
     if command := build_rerun_command(run):
         yield CopyableText(REPRODUCTION_LABEL, command)
     yield CopyableText("To cite it", format_citation(run))

@@ -28,7 +28,6 @@ _ENSEMBLE_EXPLANATION = (
 
 
 def build_comparison_content(every: Sequence[runs.Run]) -> ReportContent:
-    """The comparison, and each run's short section."""
     groups = group_runs(every)
     about = ", ".join(dict.fromkeys(run.data.title for run in every))
     title = f"{formats.format_count(len(every), 'run')} compared"

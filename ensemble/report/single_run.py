@@ -78,7 +78,6 @@ def _describe_run_result(run: runs.Run) -> str:
 
 
 def _iterate_run_sections(run: runs.Run) -> Iterator[Section]:
-    """The answer, the curves, the views, and what it was made with."""
     try:
         epoch = evaluate_epoch(run)
     except EnsembleError as error:
@@ -96,7 +95,6 @@ def _iterate_run_sections(run: runs.Run) -> Iterator[Section]:
 
 
 def _iterate_view_sections(epoch: EvaluatedEpoch) -> Iterator[Section]:
-    """Every view that has something to show of the run, each a section."""
     for name, view in VIEWS.items():
         title, breaks = view.title, view.page_break
         if name == "answer" or not _has_view(epoch, name):
@@ -113,7 +111,6 @@ def _iterate_view_sections(epoch: EvaluatedEpoch) -> Iterator[Section]:
 
 
 def _has_view(epoch: EvaluatedEpoch, name: str) -> bool:
-    """Whether a report of the run has this view."""
     match name:
         case "loss_by_value":
             return read_member_losses(epoch.run) is not None
@@ -143,13 +140,11 @@ def iterate_short_sections(run: runs.Run) -> Iterator[Section]:
 
 
 def _iterate_note_parts(run: runs.Run) -> Iterator[Part]:
-    """What a person wrote of it."""
     if run_note := read_run_note(run):
         yield Paragraph(run_note)
 
 
 def _iterate_curve_sections(run: runs.Run) -> Iterator[Section]:
-    """The learning curves, where an epoch has ended."""
     if learning_figures := learning_curves.build_learning_figures(run):
         yield Section("Learning curves", [learning_figures])
 
@@ -172,7 +167,6 @@ def _iterate_settings_parts(run: runs.Run) -> Iterator[Part]:
 
 
 def describe_settings_fold(apart: int) -> str:
-    """What the fold of all settings is called, of which so many are not at their default."""
     if not apart:
         return "Settings: all are the defaults"
     how = "differs from its default, and comes" if apart == 1 else "differ from their defaults, and come"

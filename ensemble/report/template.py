@@ -35,11 +35,8 @@ def render_report_page(
     """The whole page.
 
     Args:
-      content: what it says.
       capsules: elements with the runs' data, from `exchange.capsule`; they stand as they are.
         None of a run that a report holds no data of.
-      inside: a sentence on what they hold.
-      classifiers: of those runs whose members can answer in the page.
     """
     page = PageElements()
     sections = [page.render_section(section) for section in content.sections[:1]]
@@ -73,7 +70,6 @@ def render_report_page(
 
 
 def render_problem_page(why: str) -> str:
-    """A page with the sentence why there is no report."""
     policy = html.escape(page_assets.build_content_policy("'none'"))
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>No report</title>'
@@ -94,11 +90,7 @@ def _render_classifier_elements(classifiers: Sequence[PageClassifier]) -> str:
 
 
 def _render_page_styles(*more: str) -> str:
-    """The page's own styles: the colours of both looks, then what is made of them.
-
-    Args:
-      more: files of further styles.
-    """
+    """The page's own styles: the colours of both looks, then what is made of them."""
     light, dark = _render_palette_variables(":root", LIGHT), _render_dark_styles()
     return "\n".join([light, dark, *map(page_assets.read_static_file, ("report.css", *more))])
 
@@ -111,7 +103,6 @@ def _render_dark_styles() -> str:
 
 
 def _render_palette_variables(where: str, look: Palette) -> str:
-    """A palette as the page's variables."""
     right, wrong = VERDICT_TEXT_COLORS[look.mode]
     named = {
         "ink": look.ink,

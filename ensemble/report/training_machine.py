@@ -34,7 +34,6 @@ def list_machine_facts(run: runs.Run) -> list[tuple[str, str]]:
 
 
 def _list_or_empty(value: Any) -> list[Any]:
-    """A list as it is, and of whatever else stands there none."""
     return value if isinstance(value, list) else []
 
 

@@ -49,5 +49,4 @@ def build_damaged_epoch_error(folder: Path, what: str, epoch: int, why: str) -> 
 
 
 def format_epoch_file_kind(what: str) -> str:
-    """A kind of epoch file in a sentence, as several."""
     return "validation predictions" if what == "validation" else what

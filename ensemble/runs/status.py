@@ -105,7 +105,6 @@ def describe_diverged_members(status: Status, members: int, over: bool = True) -
 
 
 def build_blank_best_fields(config: EnsembleConfig) -> dict[str, Any]:
-    """What a status says of the best epoch before there is one."""
     return {
         "best_on": "validation" if config.validation else "test",
         "best_epoch": None,
@@ -153,7 +152,6 @@ def is_training_over(status: Status, config: EnsembleConfig, epoch: int) -> bool
 
 
 def _early_stopping_triggered(status: Status, config: EnsembleConfig, epoch: int) -> bool:
-    """Whether the validation NLL has not fallen for as many epochs as the run is to wait."""
     best = status.best_epoch
     return bool(config.patience) and best is not None and epoch - best >= config.patience
 

@@ -155,10 +155,6 @@ def _scale_student_rate(teacher: EnsembleConfig, settings: Mapping[str, Any]) ->
 
     SGD's is divided by how much larger the gradient by the logits can be. The steps of the other
     optimizers do not grow with the gradient; one that is not the teacher's has its usual rate.
-
-    Args:
-      teacher: the teacher's settings.
-      settings: the student's, with its temperature, α and optimizer.
     """
     if settings["optimizer"] != teacher.optimizer:
         rate = OPTIMIZERS[settings["optimizer"]].usual_rate

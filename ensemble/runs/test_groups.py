@@ -10,7 +10,7 @@ from ensemble.analysis.inference.image_groups import Groups, join_groups, number
 from ensemble.datasets.duplicates import MAX_BYTES, find_duplicate_images, load_training_copies
 from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 
-MAX_CACHED_TEST_SETS = 16
+_MAX_CACHED_TEST_SETS = 16
 _MAX_BYTES_WHILE_WAITING = 2**26  # of images that are looked through while somebody waits: seconds
 _copies: dict[str, NDArray[np.int64]] = {}  # by a digest of the images
 
@@ -85,7 +85,7 @@ def _find_copies_once(images: NDArray[np.uint8], fingerprint: str) -> NDArray[np
     digest.update(fingerprint.encode() if fingerprint else np.ascontiguousarray(images).data)
     key = digest.hexdigest()
     if key not in _copies:
-        if len(_copies) >= MAX_CACHED_TEST_SETS:
+        if len(_copies) >= _MAX_CACHED_TEST_SETS:
             _copies.clear()
         found = load_or_compute_arrays("copies", key, lambda: {"groups": find_duplicate_images(images).groups})[
             "groups"

@@ -76,7 +76,6 @@ def serialize_picture_answer(
 
 
 def _identify_answer(served: ServedEnsemble) -> dict[str, Any]:
-    """Whose answer it is, and by which names."""
     return {
         "run_id": served.classifier.run_id,
         "epoch": served.classifier.epoch,
@@ -134,7 +133,6 @@ def _add_member_fields(
 
 
 def _round_numbers(numbers: NDArray[np.floating[Any]]) -> list[Any]:
-    """Numbers as JSON has them."""
     # Adding 0 makes 0 of −0, which would be written with its sign.
     rounded: list[Any] = (np.round(numbers.astype(np.float64), JSON_DECIMALS) + 0.0).tolist()
     return rounded

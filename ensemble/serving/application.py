@@ -245,29 +245,24 @@ def _read_answer_options(query: QueryParams) -> AnswerOptions:
 
 
 def _encode_answer(answer: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """The answer, and its JSON."""
     return answer, json.dumps(answer, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _build_json_response(content: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """An answer in JSON."""
     return Response(_encode_answer(content)[1], status, headers, _JSON_CONTENT_TYPE)
 
 
 def _build_error_response(status: int, message: str, headers: dict[str, str]) -> Response:
-    """One sentence, as JSON."""
     return _build_json_response({"error": message}, status, headers)
 
 
 async def _answer_known_error(request: Request, error: Exception) -> Response:
-    """Say what a person can mend."""
     if isinstance(error, RequestError):
         return _build_error_response(error.status, str(error), error.headers)
     return _build_error_response(422, str(error), {})
 
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:
-    """Say that there is no such address, or that it takes another method."""
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
         allowed = (error.headers or {}).get("Allow", "GET")
@@ -278,7 +273,6 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
 
 
 async def _answer_nobody(request: Request, error: Exception) -> Response:
-    """What is sent where nobody listens any more."""
     return _build_error_response(400, "The request was broken off.", {})
 
 

@@ -143,13 +143,11 @@ class BatchQueue:
         await asyncio.to_thread(self._threads.shutdown)
 
     def _forget(self, waiting: _WaitingImages) -> None:
-        """Nobody waits any more for what is not in a batch yet."""
         with contextlib.suppress(ValueError):
             self._waiting.remove(waiting)
             self._images -= len(waiting.images) - waiting.taken
 
     async def _serve_device(self, device: int) -> None:
-        """Batch after batch on one device."""
         while True:
             while not self._waiting:
                 self._changed.clear()
@@ -174,7 +172,6 @@ class BatchQueue:
                 await asyncio.wait_for(self._changed.wait(), left)
 
     def _take_batch(self) -> Batch:
-        """The images that have waited longest, as many as fit a size well."""
         room, batch = self._choose_count(), Batch()
         while room and self._waiting:
             waiting = self._waiting[0]
@@ -189,7 +186,6 @@ class BatchQueue:
         return batch
 
     def _choose_count(self) -> int:
-        """How many of the waiting images the next batch has."""
         if self._images >= self._sizes[-1]:
             return self._sizes[-1]
         above = next(size for size in self._sizes if size >= self._images)

@@ -114,11 +114,9 @@ class _TimedProtocol(H11Protocol):
             self.server_state.add_silent(self)
 
     def _has_request(self) -> bool:
-        """Return whether a request has begun that is not answered yet."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _watch_header(self) -> None:
-        """Run the timer as long as no request is being answered."""
         if not self._has_request():
             if self._header_timer is None:
                 self._header_timer = self.loop.call_later(limits.HEADER_SECONDS, self.transport.abort)

@@ -8,10 +8,10 @@ MAX_JSON_BYTES = 8 * 1024**2  # of them as JSON, which takes up to 25 times as m
 MAX_DRAINED_BYTES = 64 * 1024**2  # that are read beyond the limit, so that a client hears of it
 MAX_IMAGES = 1024  # of one request
 MAX_QUEUED_IMAGES = 8192  # of all requests, that wait for the members
-_MAX_REQUESTS = 512  # complete ones in hand at once
+MAX_REQUESTS = 512  # complete ones in hand at once
 MAX_BYTES_IN_HAND = 256 * 1024**2  # of the bodies of all of them
 MAX_CONNECTIONS = 1024  # open at once
-RESERVED_FILES = 128  # of the files that this process may open: not for connections
+_RESERVED_FILES = 128  # of the files that this process may open: not for connections
 HEADER_SECONDS = 10.0  # for a request's first lines
 BODY_SECONDS = 20.0  # for its body
 ANSWER_SECONDS = 60.0  # for an answer, once the body is there
@@ -41,7 +41,7 @@ def compute_connection_limit() -> int:
     files = raise_open_file_limit()
     if files is None:
         return MAX_CONNECTIONS
-    return max(8, min(MAX_CONNECTIONS, (files - RESERVED_FILES) // 2))
+    return max(8, min(MAX_CONNECTIONS, (files - _RESERVED_FILES) // 2))
 
 
 def compute_backlog() -> int:
@@ -58,4 +58,4 @@ def compute_prediction_limit() -> int:
 
     They use at most half of the connections, so there is always a silent one to close.
     """
-    return min(_MAX_REQUESTS, compute_connection_limit() // 2)
+    return min(MAX_REQUESTS, compute_connection_limit() // 2)

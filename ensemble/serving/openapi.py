@@ -154,7 +154,6 @@ def _build_answer_schema() -> _Schema:
 
 
 def _build_digit_schema(classes: int, members: int) -> _Schema:
-    """What is said of one image."""
     share, nats = _build_share_schema(), {"type": "number"}
     label: _Schema = {"type": "integer", "minimum": 0, "maximum": classes - 1}
     row = _build_array_schema(share, classes)
@@ -226,7 +225,6 @@ def _build_server_schema() -> _Schema:
 
 
 def _build_object_schema(required: _Schema, optional: _Schema | None = None) -> _Schema:
-    """An object of these fields and no others."""
     return {
         "type": "object",
         "required": list(required),
@@ -236,7 +234,6 @@ def _build_object_schema(required: _Schema, optional: _Schema | None = None) -> 
 
 
 def _build_array_schema(items: _Schema, length: int | None = None) -> _Schema:
-    """An array, of this length where one is given."""
     size = {} if length is None else {"minItems": length, "maxItems": length}
     return {"type": "array", "items": items, **size}
 
@@ -247,17 +244,14 @@ def _build_share_schema() -> _Schema:
 
 
 def _build_schema_reference(name: str) -> _Schema:
-    """One of the document's own schemas."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def _build_switch_parameter(name: str, description: str, default: bool) -> _Schema:
-    """A query that is true or false."""
     return {"name": name, "in": "query", "description": description, "schema": {"type": "boolean", "default": default}}
 
 
 def _build_response(description: str, schema: _Schema) -> _Schema:
-    """An answer in JSON."""
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 

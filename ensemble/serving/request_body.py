@@ -83,7 +83,6 @@ class BodyReader:
 
 
 def _build_size_error() -> RequestError:
-    """What is said of a body that is too large."""
     return RequestError(
         413,
         f"The body is larger than {limits.MAX_BODY_BYTES // 1024**2} MB: save the picture smaller, "

@@ -80,7 +80,6 @@ def read_host_name(host: str) -> str:
 
 
 def _is_same_host(origin: str, host: str) -> bool:
-    """Whether a page of this origin was had from the server that is now asked."""
     try:
         return bool(host) and urlsplit(origin).netloc.lower() == host.lower()
     except ValueError:

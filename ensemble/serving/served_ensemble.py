@@ -119,11 +119,6 @@ def _calibrate_served_sets(run: runs.Run, epoch: int, places: Sequence[int]) -> 
     """What sets of new images are built by: from the images held out, else from all of the test's.
 
     None where the predictions of that epoch are not kept, or are too few for the rate.
-
-    Args:
-      run: whose.
-      epoch: after how many epochs.
-      places: of the members among those of the predictions.
     """
     for split, load in (("validation", evaluate_validation_predictions), ("test", _evaluate_test_predictions)):
         try:
@@ -140,13 +135,11 @@ def _calibrate_served_sets(run: runs.Run, epoch: int, places: Sequence[int]) -> 
 
 
 def _evaluate_test_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
-    """All members' predictions of the test images."""
     probabilities = runs.read_run_predictions(run.id, epoch)
     return evaluate_predictions(probabilities, runs.load_test_set(run).labels)
 
 
 def describe_ensemble(served: ServedEnsemble) -> dict[str, Any]:
-    """What is served, ready for JSON."""
     classifier, sets = served.classifier, served.sets
     return {
         "run_id": classifier.run_id,

@@ -87,5 +87,4 @@ class ServerMetrics:
 
 
 def _format_header(name: str, help_text: str, kind: str) -> list[str]:
-    """The two lines that stand above a metric."""
     return [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}"]

@@ -135,7 +135,6 @@ def _shift_images(images: Floats, pixels: float, draws: Draws) -> Floats:
 
 
 def _shift_whole_pixels(images: Floats, pixels: int) -> Floats:
-    """Moved to the right by whole pixels, with ground coming in."""
     width = images.shape[2]
     pixels = max(-width, min(width, pixels))
     result = np.zeros_like(images)
@@ -144,7 +143,6 @@ def _shift_whole_pixels(images: Floats, pixels: int) -> Floats:
 
 
 def _add_gaussian_noise(images: Floats, sigma: float, draws: Draws) -> Floats:
-    """With independent Gaussian noise on every pixel."""
     drawn = draws.standard_normal(images.shape, np.float32)
     return images + np.float32(sigma * _FULL_SCALE) * drawn
 
@@ -157,7 +155,6 @@ def _blur_images(images: Floats, sigma: float, draws: Draws) -> Floats:
 
 
 def _reduce_contrast(images: Floats, left: float, draws: Draws) -> Floats:
-    """Drawn together towards each image's and channel's own mean, as Hendrycks and Dietterich."""
     mean = images.mean(axis=(1, 2), keepdims=True)
     return mean + np.float32(left) * (images - mean)
 

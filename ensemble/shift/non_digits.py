@@ -59,12 +59,10 @@ def draw_non_digits(kind: str, count: int, seed: int = 0) -> Pixels:
 
 
 def _draw_letter(draws: Draws) -> NDArray[np.float32]:
-    """A letter that is no digit's neighbour."""
     return _draw_glyph(str(draws.choice(list(LETTERS))), draws)
 
 
 def _draw_sign(draws: Draws) -> NDArray[np.float32]:
-    """A sign of a keyboard."""
     return _draw_glyph(str(draws.choice(list(SIGNS))), draws)
 
 
@@ -92,7 +90,6 @@ def _distort_cover(cover: NDArray[np.float32], draws: Draws) -> NDArray[np.float
 
 
 def _draw_scribble(draws: Draws) -> NDArray[np.float32]:
-    """One or two strokes that lead nowhere."""
     strokes = [
         _interpolate_stroke(draws.uniform(0, 1, (draws.integers(6, 12), 2))) for _ in range(draws.integers(1, 3))
     ]
@@ -116,7 +113,6 @@ def _draw_shape(draws: Draws) -> NDArray[np.float32]:
 
 
 def _select_photograph_patch(draws: Draws) -> NDArray[np.float32]:
-    """What would be ink, in one piece, somewhere in a photograph."""
     pieces = load_photograph_pieces()
     return pieces[draws.integers(len(pieces))]
 

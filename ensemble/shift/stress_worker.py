@@ -56,7 +56,6 @@ class StressWorker:
         return Outcome("finished")
 
     def _open_members(self) -> tuple[StressResults, ForwardPass]:
-        """The results so far, and the checkpoint's members ready to be asked."""
         progress = read_progress(self._run, select_members_epoch(self._run))
         limit = self._status.status.limit
         info = self._run.data
@@ -86,7 +85,6 @@ class StressWorker:
         return report_and_check_stop
 
     def _report_progress(self, ahead: float, total: int) -> None:
-        """Report, now and then, how many tasks are left and how long they will take."""
         now = time.monotonic()
         # The first call compiles: the clock starts after it.
         since, from_there = self._clock = self._clock or (now, ahead)

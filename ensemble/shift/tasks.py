@@ -167,7 +167,6 @@ def _build_ood_task(run: Run, ood_set: OodSet, results: StressResults) -> Stress
 
 
 def _compute_member_ood_scores(probabilities: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
-    """The ensemble's scores of each image, and the entropy of each member alone."""
     members = np.stack([entropy(member.astype(np.float64)) for member in probabilities])
     return {**ood.ood_scores(probabilities), "member_entropy": members.astype(np.float32)}
 

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from ensemble.storage.plain_files import parse_json, read_limited_bytes
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-BLOCK_BYTES = 4096  # bytes that a file system gives out at once
+_BLOCK_BYTES = 4096  # bytes that a file system gives out at once
 _MAX_JSON_BYTES = 2**20  # of JSON that is one object; the largest there is has 200 kB
 
 
@@ -80,7 +80,7 @@ def overwrite_json(path: Path, value: Any) -> bool:
     try:
         with path.open("r+b", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size
-            if not 0 < max(len(text), size) <= BLOCK_BYTES:
+            if not 0 < max(len(text), size) <= _BLOCK_BYTES:
                 return False
             return file.write(text.ljust(size)) >= len(text)
     except OSError:

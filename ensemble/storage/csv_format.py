@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # the last four are full-width
+_FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # the last four are full-width
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
 
@@ -21,7 +21,7 @@ def escape_csv_formula(cell: Any) -> Any:
     """
     if not isinstance(cell, str):
         return cell
-    if FORMULA.match(cell) and not NUMBER.fullmatch(cell):
+    if _FORMULA.match(cell) and not NUMBER.fullmatch(cell):
         cell = f"'{cell}"
     return cell.replace("\r\n", "\n").replace("\r", "\n")
 

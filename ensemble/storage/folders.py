@@ -158,7 +158,6 @@ def _is_owned_folder(folder: Path) -> bool:
 
 
 def _host_name() -> str:
-    """This machine's name, for a home may be on several machines."""
     return re.sub(r"[^A-Za-z0-9-]", "_", socket.gethostname())
 
 

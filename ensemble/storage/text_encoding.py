@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _FALLBACK_ENCODING = "cp1252"
-SAMPLE_BYTES = 400  # by which UTF-16 without a mark is told
+_SAMPLE_BYTES = 400  # by which UTF-16 without a mark is told
 
 
 def detect_text_encoding(start: bytes, is_utf8: Callable[[], bool]) -> str:
@@ -18,8 +18,8 @@ def detect_text_encoding(start: bytes, is_utf8: Callable[[], bool]) -> str:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if start.startswith(mark):
             return encoding
-    count = len(start[:SAMPLE_BYTES:2])
-    zeros = [start[:SAMPLE_BYTES:2].count(0), start[1:SAMPLE_BYTES:2].count(0)]
+    count = len(start[:_SAMPLE_BYTES:2])
+    zeros = [start[:_SAMPLE_BYTES:2].count(0), start[1:_SAMPLE_BYTES:2].count(0)]
     if max(zeros) > 0.4 * count and min(zeros) < 0.1 * count:
         return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
     return "utf-8" if is_utf8() else _FALLBACK_ENCODING

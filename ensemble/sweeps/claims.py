@@ -96,12 +96,7 @@ def claim_trial(sweep: Sweep, archive: SweepStudy) -> TrialClaim | NoTrial:
 
 
 def count_ended_trials(trials: list[FrozenTrial], queued: float) -> int:
-    """How many trials there is nothing to do for, until the sweep is queued again.
-
-    Args:
-      trials: of the sweep.
-      queued: when the sweep was queued, of its status.
-    """
+    """How many trials there is nothing to do for, until the sweep is queued again."""
     return sum(trial.state.is_finished() or has_trial_failed(trial, queued) for trial in trials)
 
 
@@ -144,19 +139,12 @@ def claim_next_repeat(sweep: Sweep, archive: SweepStudy, claimed: TrialClaim) ->
 
 
 def needs_more_repeats(archive: SweepStudy, trial: FrozenTrial, run: runs.Run) -> bool:
-    """Whether a trial is to be trained again: its latest run has finished, but it is not the last.
-
-    Args:
-      archive: the sweep's.
-      trial: as it is written down now.
-      run: its latest.
-    """
+    """Whether a trial is to be trained again: its latest run has finished, but it is not the last."""
     trained = len(list_trial_run_ids(trial.user_attrs))
     return run.state == "finished" and trained < archive.config.repeats
 
 
 def release_trial(archive: SweepStudy, claimed: TrialClaim) -> None:
-    """Leave a trial that has not ended to whoever resumes the sweep."""
     archive.set_trial_attributes(claimed.trial, owner=None)
 
 
@@ -201,7 +189,6 @@ def record_trial_result(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial, r
 
 
 def fail_trials_for_good(sweep: Sweep, archive: SweepStudy) -> None:
-    """Tell that the trials failed which a sweep that finishes does not try again."""
     with archive.lock_trials():
         for trial in archive.read_trials():
             if has_trial_failed(trial, sweep.status.queued):
@@ -209,7 +196,6 @@ def fail_trials_for_good(sweep: Sweep, archive: SweepStudy) -> None:
 
 
 def build_owner_record() -> dict[str, Any]:
-    """This process, as the owner of a trial is written down."""
     pid = os.getpid()
     return {"host": socket.gethostname(), "pid": pid, "ticks": read_start_ticks(pid)}
 
@@ -234,7 +220,6 @@ def has_trial_worker(trial: FrozenTrial, run: runs.Run | None) -> bool:
 
 
 def _has_just_finished(run: runs.Run) -> bool:
-    """Whether its worker may be about to say what the trial came to, or to train it again."""
     return run.state == "finished" and abs(time.time() - run.status.updated) < SILENCE_SECONDS
 
 
@@ -321,7 +306,6 @@ def _create_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> 
 
 
 def _adopt_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> str:
-    """The next run that was made for the trial, by a worker that was killed before it said so."""
     recorded_ids = {
         run_id for listed_trial in archive.read_trials() for run_id in list_trial_run_ids(listed_trial.user_attrs)
     }
@@ -337,13 +321,11 @@ def _adopt_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> s
 
 
 def _build_next_config(sweep: Sweep, trial: FrozenTrial) -> EnsembleConfig:
-    """The settings of the run that comes after those that the trial has."""
     repeat = len(list_trial_run_ids(trial.user_attrs))
     return sweep.config.build_trial_config(trial.params, repeat)
 
 
 def _link_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial, run: runs.Run) -> str:
-    """The run's id, once it and its trial know of each other."""
     with change_job_files(run.path):
         owners.copy_owner(sweep.path, run.path)
         write_json(run.path / TRIAL_FILE, {"sweep": sweep.id, "number": trial.number})

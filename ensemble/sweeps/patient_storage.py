@@ -115,12 +115,7 @@ def _describe_error(error: BaseException) -> str:
 
 
 def print_storage_failure(sentence: str, error: Exception) -> None:
-    """Print why something is not stored for now; what is no fault of a storage is a bug.
-
-    Args:
-      sentence: what becomes of it, without its full stop.
-      error: as it was caught, which is said with its traceback where it is a bug.
-    """
+    """Print why something is not stored for now; what is no fault of a storage is a bug."""
     if isinstance(error, RunError):
         print(f"{sentence}: {error}", file=sys.stderr, flush=True)
     elif isinstance(error, SQLAlchemyError | StorageInternalError | OSError):

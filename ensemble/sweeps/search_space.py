@@ -55,9 +55,6 @@ Axis = ValueRange | ValueList
 def parse_search_space(text: str) -> dict[str, Axis]:
     """The axes of a search space by their setting's name, in the order in which they stand.
 
-    Args:
-      text: as above.
-
     Raises:
       ConfigError: it cannot be read, or a value is out of its setting's range; the message says
         how it is written.
@@ -131,7 +128,6 @@ def _parse_range(field: "Field[Any]", text: str, first: str, last: str, log: boo
 
 
 def _parse_axis_value(field: "Field[Any]", word: str, text: str) -> Value:
-    """One word as a value of its setting."""
     if isinstance(field.default, bool):
         raw_value: Any = _BOOLEAN_WORDS.get(word, word)
     elif isinstance(field.default, str):

@@ -159,7 +159,6 @@ def _slice_member_tree(tree: object, member: int) -> object:
 
 
 def _merge_trial_settings(chosen: list[_MemberCandidate]) -> EnsembleConfig:
-    """Settings that say what the members share, and what differs where that is a member's own."""
     configs = [runs.require_training_config(candidate.run) for candidate in chosen]
     own = {
         name: tuple(

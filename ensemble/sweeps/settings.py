@@ -208,7 +208,6 @@ def _parse_cached_axes(text: str) -> dict[str, Axis]:
 
 
 def _pick_axis_value(axis: Axis) -> Value:
-    """A value of an axis, to see whether it fits with the settings that trials share."""
     if isinstance(axis, ValueList):
         return axis.values[0]
     return int(axis.low) if axis.whole else axis.low

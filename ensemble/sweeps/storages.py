@@ -162,7 +162,6 @@ def translate_read_errors(sweep_id: str, word: str) -> Iterator[None]:
 
 
 def describe_damaged_trials(sweep_id: str, word: str) -> str:
-    """What to say where it holds what no sweep writes."""
     where = f"{_STORAGE_FILES[word]} in its folder" if word in _STORAGE_FILES else f"what {STORAGE_VARIABLE} names"
     return (
         f"The stored trials of “{sweep_id}” cannot be read: {where} is damaged. Put a copy "
@@ -171,7 +170,6 @@ def describe_damaged_trials(sweep_id: str, word: str) -> str:
 
 
 def describe_lost_trials(sweep_id: str, word: str) -> str:
-    """What to say where it is gone."""
     if word == "database":
         return (
             f"The trials of “{sweep_id}” are not in the database that {STORAGE_VARIABLE} "

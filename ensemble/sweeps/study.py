@@ -193,17 +193,11 @@ class SweepStudy:
 
 
 def list_trial_run_ids(notes: Mapping[str, Any]) -> tuple[str, ...]:
-    """The runs of a trial, in the order in which they were made, from its user attributes."""
     return (notes["run"], *notes.get("repeats", ())) if notes.get("run") else ()
 
 
 def has_trial_failed(trial: FrozenTrial, queued: float) -> bool:
-    """Whether a trial failed since the sweep was last queued: once resumed, that tries it again.
-
-    Args:
-      trial: as it is written down.
-      queued: when the sweep was queued, of its status.
-    """
+    """Whether a trial failed since the sweep was last queued: once resumed, that tries it again."""
     return trial.state == RUNNING and trial.user_attrs.get(FAILED_SINCE_NOTE) == queued
 
 

@@ -282,7 +282,6 @@ def _record_ended_trial(
 
 
 def _write_stop_message(run: runs.Run, message: str) -> None:
-    """Have the run's status say why it was stopped."""
     with change_job_files(run.path), exclude_worker(run.path, f"“{run.id}” has a worker."):
         now = runs.find_run(run.id).status
         if now.state == "stopped":

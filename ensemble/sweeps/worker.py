@@ -176,7 +176,6 @@ class _SweepLeader:
         return self._stop_workers()
 
     def _follow_tasks(self) -> Outcome:
-        """Have tasks elsewhere do the trials, and tell how far they are."""
         tasks = WorkerTasks(self._sweep)
         tasks.submit_missing()
         while not self._stop():

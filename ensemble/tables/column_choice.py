@@ -40,12 +40,6 @@ def choose_table_columns(
 ) -> ColumnChoice:
     """What each column of a table is, decided by its values, and names only for ids.
 
-    Args:
-      table: as it was read.
-      target: the name of the column to predict.
-      leave_out: names of columns that are not to be learnt from.
-      as_categories: names of columns of numbers that stand for kinds, as a postcode does.
-
     Raises:
       DataError: there is no such column, the target is no number or always the same, or no column
         is left to learn from.
@@ -85,7 +79,6 @@ def choose_table_columns(
 
 
 def list_choice_notes(table: RawTable, choice: ColumnChoice) -> list[str]:
-    """What was decided of the columns, in sentences, the most important first."""
     notes = []
     if choice.numbers:
         notes.append(f"Learnt from as numbers: {format_column_names(choice.numbers)}.")

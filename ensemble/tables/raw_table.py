@@ -70,7 +70,6 @@ class RawTable:
 
 
 def format_column_names(names: Sequence[str]) -> str:
-    """The first of them for people, and how many more there are."""
     listed = ", ".join(f"{name:.60}" for name in names[:_MOST_COLUMNS_LISTED])
     more = len(names) - _MOST_COLUMNS_LISTED
     return f"{listed} and {more:,} more" if more > 0 else listed

@@ -172,11 +172,6 @@ class TableEncoding:
 def fit_table_encoding(table: RawTable, choice: ColumnChoice, training_rows: NDArray[np.int64]) -> TableEncoding:
     """The encoding of a table by its training rows.
 
-    Args:
-      table: as it was read.
-      choice: which columns are what.
-      training_rows: their numbers in the table, all with a target.
-
     Raises:
       DataError: the training rows have one target alone, or there would be too many columns.
     """

@@ -40,9 +40,7 @@ def render_view(view: View, epoch: SharedEpoch | None = None, job: Job | None = 
     """Draw every part of a view.
 
     Args:
-      view: the view.
       epoch: what it is of; None for one of several runs, or of numbers, which has no images.
-      job: whose it is where that is no epoch of images, for the names of files and captions.
     """
     _PageRenderer(epoch, st.container(), job).render(view)
 
@@ -64,7 +62,6 @@ class _PageRenderer:
         self.answers: dict[str, str] = {}
 
     def render(self, view: View) -> None:
-        """Draw what the view yields, and answer what it asks."""
         answer: Any = None
         while True:
             try:
@@ -128,7 +125,6 @@ class _PageRenderer:
                 st.info(text, icon=part.icon)
 
     def flush_evidence(self) -> None:
-        """Draw the lines of evidence that have come together below each other."""
         if self.evidence:
             with self.head or st.container():
                 st.caption("  \n".join(self.evidence))
@@ -203,7 +199,6 @@ class _PageRenderer:
         return [point.get("customdata") for point in state.selection.points]
 
     def render_images(self, part: Images) -> None:
-        """A page of images that open at a press, or that there are none."""
         self.head = None
         if not len(part.numbers):
             if part.empty:
@@ -224,13 +219,11 @@ def _convert_to_markdown(text: str, is_markdown: bool) -> str:
 
 
 def read_view_choice(choice: Choice) -> str:
-    """What the address says of a choice, else its default."""
     word = TextParameter(choice.name).read()
     return word if word is not None and choice.is_valid(word) else choice.default
 
 
 def _draw_choice_control(choice: Choice, key: str) -> None:
-    """A slider through the values of a choice, or a list of them."""
     draw: Any = st.select_slider if choice.form == "slider" else st.selectbox
     draw(
         choice.label,
@@ -259,7 +252,6 @@ def _build_press_callback(figure: Figure) -> Callable[[], None]:
 
 
 def _render_view_table(part: Table) -> None:
-    """A table under its name, below it how to read it, and its numbers to download."""
     if not part.pinned_width:
         st.markdown(f"**{escaping.escape_markdown(part.caption)}**")
     layout: dict[str, Any] = {"width": "content" if part.narrow else "stretch"}

@@ -45,7 +45,6 @@ def build_answer(epoch: EvaluatedEpoch, glosses: str = _METRIC_GLOSSES) -> View:
 
 
 def describe_answer_headline(epoch: EvaluatedEpoch) -> str:
-    """The ensemble against a member drawn at random."""
     if epoch.members == 1:
         return words.describe_single_member(epoch.predictions, epoch.noun)
     return words.describe_ensemble_gain(epoch.predictions, epoch.measure(gain_over_mean_member), epoch.noun)
@@ -107,7 +106,6 @@ def _estimate_member_spread(epoch: EvaluatedEpoch) -> words.MemberSpread | None:
 
 
 def _estimate_spread_over_members(predictions: EnsemblePredictions) -> dict[str, RunVariance]:
-    """The variance of the ensemble's accuracy and NLL over draws of its members."""
     return estimate_member_variances(predictions.probabilities, predictions.labels)
 
 

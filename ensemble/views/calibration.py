@@ -13,7 +13,6 @@ from ensemble.wording.verdicts import calibration as words
 
 
 def build_calibration(epoch: EvaluatedEpoch) -> View:
-    """The verdict, the reliability diagram, and what a temperature would improve."""
     test = epoch.measure(_judge_calibration)
     yield Paragraph(words.describe_calibration(test, epoch.noun), "answer")
     yield Paragraph(words.describe_calibration_evidence(test, epoch.noun), "evidence")
@@ -24,7 +23,6 @@ def build_calibration(epoch: EvaluatedEpoch) -> View:
 
 
 def _brier_parts_view(epoch: EvaluatedEpoch) -> View:
-    """What the Brier score is made of, and what of it averaging improves."""
     ensemble, members = epoch.measure(decompose_ensemble_brier)
     if members:
         yield Paragraph(words.describe_brier_gain(ensemble, members), "finding")
@@ -38,7 +36,6 @@ def _brier_parts_view(epoch: EvaluatedEpoch) -> View:
 
 
 def _reliability_diagram_view(epoch: EvaluatedEpoch) -> View:
-    """Accuracy over confidence, of the ensemble and of each member."""
     ensemble, members = epoch.measure(figures.compute_reliability_diagrams)
     title = f"Reliability · {epoch.source}"
     yield Figures.single(
@@ -57,7 +54,6 @@ def _reliability_diagram_view(epoch: EvaluatedEpoch) -> View:
 
 
 def _temperature_view(epoch: EvaluatedEpoch) -> View:
-    """What a temperature is worth, or why that is not known."""
     # Two halves take twice as many examples.
     least = temperature_scaling.MIN_JUDGED_EXAMPLES if epoch.fit else 2 * temperature_scaling.MIN_JUDGED_EXAMPLES
     if epoch.n < least:
@@ -76,7 +72,6 @@ def _temperature_view(epoch: EvaluatedEpoch) -> View:
 
 
 def _judge_calibration(predictions: EnsemblePredictions) -> CalibrationTest:
-    """Whether confidence and accuracy of the ensemble differ by more than chance."""
     return calibration_test(predictions.confidence, predictions.right, groups=predictions.groups)
 
 

@@ -41,7 +41,6 @@ SHARES = {word: float(word) / 100 for word in ("50", "80", "90", "95", "99", "10
 
 
 def offer_margins(figure: str) -> Choice:
-    """How much worse than all members a committee may be, by a figure."""
     values = MARGIN_VALUES[figure]
     return Choice(
         name=_MARGIN_NAMES[figure],
@@ -68,7 +67,6 @@ KEEP_CHOICE = Choice(
 
 
 def build_committee(epoch: EvaluatedEpoch) -> View:
-    """The verdict, the curve over the size, costs, the members' worth, the best of each size."""
     if epoch.members == 1:
         yield Paragraph(
             "One member is no committee: train two or more to see how many are enough.",
@@ -135,7 +133,6 @@ def _build_committee_figure(
     verdict: SufficientSize | None,
     drawn_from: tuple[str, ...],
 ) -> Figure:
-    """One figure over the committee's size."""
     curve = committees.committee_curve(judged, name)
     title = f"{METRIC_NAMES[name]} over the committee's size · {epoch.source}"
     return Figure(
@@ -163,7 +160,6 @@ def _member_worth_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> Vi
 
 
 def _best_committees_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> View:
-    """The best committee of each size, by which images it was chosen."""
     yield Table(
         "The best committee of each size",
         words.tabulate_best_committees(judged, epoch.measure(pick_best_committees, fitted=True)),
@@ -174,7 +170,6 @@ def _best_committees_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) ->
 
 
 def judge_committees(predictions: EnsemblePredictions) -> CommitteeEvaluation:
-    """Every committee of the members, judged."""
     return evaluate_committees(predictions.probabilities, predictions.labels, groups=predictions.groups)
 
 
@@ -188,7 +183,6 @@ def pick_best_committees(predictions: EnsemblePredictions, fit: EnsemblePredicti
 
 
 def decide_enough_members(epoch: EvaluatedEpoch, figure: str, margin: float, share: float) -> SufficientSize:
-    """How many members are enough, computed once for each question."""
     judged = epoch.measure(judge_committees)
 
     def decide_for_margin(_: EnsemblePredictions, figure: str, margin: float, share: float) -> SufficientSize:
@@ -208,8 +202,6 @@ def measure_prediction_time(history: Sequence[dict[str, Any]], members: int, n: 
     between is the test of all members. That of the first epoch is left out, for it compiles.
 
     Args:
-      history: the run's lines, in their order.
-      members: M.
       n: how many images it was asked of at the end of an epoch: the test images, and those held
         out.
     """
@@ -272,7 +264,6 @@ def describe_size_gain(before: float, after: float, name: str) -> str:
 def _explain_committee_costs(
     judged: CommitteeEvaluation, beyond: Extrapolation | None, name: str, known: Sequence[str]
 ) -> str:
-    """How the table came about, and what it leaves out."""
     parts = [
         "The gain of the last member is a mean over committees, on these same images; only the "
         "verdict says whether it is more than chance.",

@@ -24,7 +24,6 @@ METHOD_CHOICE = Choice(
 
 
 def offer_miss_rates(noun: str, key: str = "inspect_sets") -> Choice:
-    """How many of the sets may miss what the example is."""
     return Choice(
         name="miss",
         label=f"Lists that may miss the {noun}",
@@ -38,7 +37,6 @@ def offer_miss_rates(noun: str, key: str = "inspect_sets") -> Choice:
 
 
 def build_conformal(epoch: EvaluatedEpoch) -> View:
-    """What the sets come to, their sizes, and the figures of every kind and class."""
     if has_too_few_images(epoch):
         yield explain_too_few_images(epoch)
         return
@@ -70,7 +68,6 @@ def build_conformal(epoch: EvaluatedEpoch) -> View:
 
 
 def _build_set_sizes_figure(epoch: EvaluatedEpoch, rate: float, method: str, achieved: ConformalCoverage) -> Figure:
-    """How large the sets of one kind are, and how many of each size hold what the example is."""
     title = f"Conformal sets at {words.format_set_level(rate)} · {epoch.source}"
     return Figure(
         label=METHOD_CHOICE.values[method],
@@ -88,5 +85,4 @@ def _build_set_sizes_figure(epoch: EvaluatedEpoch, rate: float, method: str, ach
 def calibrate_set_methods(
     predictions: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None
 ) -> dict[str, tuple[ConformalThreshold, ConformalCoverage]]:
-    """Each kind of sets, calibrated and judged on other examples."""
     return {method: evaluate_ensemble_sets(predictions, rate, method, fit) for method in METHODS}

@@ -24,7 +24,6 @@ _MAX_LISTED_MISTAKES = 200  # mistakes to choose from, the commonest
 
 
 def build_confusion(epoch: EvaluatedEpoch) -> View:
-    """The weakest class, the matrix with the images of a cell, and all figures of the classes."""
     scores = epoch.measure(_score_classes)
     yield Paragraph(words.describe_lowest_class(scores, epoch.class_names, epoch.noun), "answer")
     if evidence := words.describe_lowest_class_evidence(scores, epoch.noun):
@@ -61,7 +60,6 @@ def build_confusion(epoch: EvaluatedEpoch) -> View:
 
 
 def _score_classes(predictions: EnsemblePredictions) -> ClassScores:
-    """The figures of every class, of the ensemble."""
     return measure_class_scores(predictions.averaged, predictions.said, predictions.labels, predictions.groups)
 
 
@@ -77,7 +75,6 @@ def _find_weakest_group(predictions: EnsemblePredictions) -> LowestGroup | None:
 
 
 def _build_confusion_figure(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None, choice: Choice) -> Figure:
-    """The matrix with a cell marked."""
     title = f"Confusion matrix · {epoch.source}"
     return Figure(
         label="",
@@ -98,7 +95,6 @@ def _build_confusion_figure(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | 
 
 
 def _list_cell_images(epoch: EvaluatedEpoch, cell: Cell | None) -> Images:
-    """The images of a cell, or all that are wrong, the least sure first."""
     predictions = epoch.predictions
     chosen = ~predictions.right
     if cell:

@@ -51,27 +51,22 @@ class EvaluatedEpoch:
 
     @property
     def class_names(self) -> Sequence[str]:
-        """What the C classes are called."""
         return self.dataset.class_names
 
     @property
     def n(self) -> int:
-        """N, how many test images there are."""
         return len(self.predictions.labels)
 
     @property
     def members(self) -> int:
-        """M, how many members there are."""
         return self.predictions.members
 
     @property
     def source(self) -> str:
-        """The run and epoch as titles of figures name them."""
         return f"{format_run_name(self.run)} · epoch {self.epoch}"
 
     @property
     def file_stem(self) -> str:
-        """The run and epoch as names of files begin."""
         return f"{self.run.id}-epoch-{self.epoch}"
 
     @cached_property
@@ -88,9 +83,7 @@ class EvaluatedEpoch:
 
         Args:
           function: of the predictions and `arguments`; of a module, for it goes by its name.
-          arguments: small and hashable.
           fitted: whether `fit` comes last among the arguments.
-          wait: what to say meanwhile, where it takes long and something can be said.
         """
         key = function, arguments, fitted
         if key not in self._measured:
@@ -140,7 +133,6 @@ class EvaluatedEpoch:
 
     @property
     def path_epochs(self) -> Sequence[int]:
-        """The epochs that the map of the members shows, this one the last."""
         return select_path_epochs(self.epochs, self.epoch, self.members, self.n, self.snapshot_epochs)
 
     def locate_members(self) -> MemberMap:
@@ -177,12 +169,10 @@ class EvaluatedEpoch:
         return read_ood_scores(self.run.path, key, tick)
 
     def list_runs(self) -> list[runs.Run]:
-        """Every run, to compare with."""
         return runs.list_runs()
 
 
 def _format_epochs(kept: Sequence[int]) -> str:
-    """The epochs whose predictions are kept, in words."""
     return ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
 
 

@@ -40,7 +40,6 @@ def iterate_parts(view: View, chooser: DefaultChooser | None = None, *, every: b
     """The parts of a view in their order, without those that only ask or lay out.
 
     Args:
-      view: the view.
       chooser: answers its choices; by default with their defaults.
       every: whether all figures and alternatives are wanted where one is to be chosen, else the
         chosen ones.

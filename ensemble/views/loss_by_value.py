@@ -24,7 +24,6 @@ def read_member_losses(run: Run) -> FinalLosses | None:
 
 
 def build_loss_by_value(epoch: EvaluatedEpoch) -> View:
-    """The best value of the setting that differs, and a dot a member over each such setting."""
     run = epoch.run
     losses, values = read_member_losses(run), member_settings.collect_varied_settings(run.config)
     main = member_settings.select_main_setting(values)
@@ -40,7 +39,6 @@ def build_loss_by_value(epoch: EvaluatedEpoch) -> View:
 
 
 def _find_best_member_value(values: tuple[float, ...], losses: FinalLosses) -> BestValue:
-    """Which of the values was best, of those that members went on with."""
     assert losses.per_image_loss is not None
     return estimate_best_value(tuple(values[m] for m in losses.members), losses.per_image_loss, losses.groups)
 

@@ -117,7 +117,6 @@ class Choice:
     key: str = ""
 
     def is_valid(self, word: str) -> bool:
-        """Whether the word is one of those that can be chosen."""
         return word in self.values or (self.accepts is not None and self.accepts(word))
 
 
@@ -144,7 +143,6 @@ class ChoiceRow:
 
 
 def _create_empty_table() -> "pd.DataFrame":
-    """The numbers of a figure that has none."""
     import pandas as pd  # here, for it takes a while and pages have it anyway
 
     return pd.DataFrame()
@@ -208,7 +206,6 @@ class Figures:
 
     @classmethod
     def single(cls, figure: Figure) -> "Figures":
-        """A figure alone."""
         return cls(None, lambda _: figure)
 
     @classmethod
@@ -216,14 +213,12 @@ class Figures:
         """Figures that are there already, of which one is shown at a time.
 
         Args:
-          label: what is chosen among them.
           figures: at least one.
         """
         values = {str(place): figure.label for place, figure in enumerate(figures)}
         return cls(Choice("figure", label, values, "0"), lambda word: figures[int(word)])
 
     def all(self) -> list[Figure]:
-        """Every figure, in the order of the choice."""
         return [self.figure(word) for word in (self.choice.values if self.choice else ("",))]
 
 

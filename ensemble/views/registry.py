@@ -71,7 +71,6 @@ VIEWS = {
 
 
 def _register_numeric_view(name: str, title: str) -> RegisteredView:
-    """A view of ensembles that predict numbers."""
     package = "ensemble.views.numeric"
     return RegisteredView(name, title, page_break=False, package=package, prefix="numeric_")
 
@@ -95,7 +94,6 @@ def find_view(name: str, views: Mapping[str, RegisteredView] = VIEWS) -> Registe
     """The view of this name.
 
     Args:
-      name: its word.
       views: those that there are: `VIEWS` of classes, or `NUMERIC_VIEWS`.
 
     Raises:

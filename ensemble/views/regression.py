@@ -28,13 +28,6 @@ SCALING_TITLE = "Speed-up by number of devices"
 
 
 def build_regression(solve: Regression, traces: RegressionTraces, settings: str) -> View:
-    """Yield the answer, what it rests on, the pictures and the table of all solves.
-
-    Args:
-      solve: the regression.
-      traces: what it has measured.
-      settings: what it solves and how, in a line, for titles.
-    """
     answer = words.describe_pmap_gain(traces, solve.active and solve.config.pmap == "both")
     if not answer:
         yield Paragraph("No iteration has been measured: there is nothing to see.", "unavailable")
@@ -121,7 +114,6 @@ def build_step_time_figure(solve: Regression, traces: RegressionTraces, settings
 
 
 def build_scaling_figure(solve: Regression, traces: RegressionTraces, settings: str) -> Figure:
-    """The speed-up against the number of devices."""
     cores = solve.status.cores if solve.status.platform == "cpu" else 0
     reached = ", ".join(f"{ratio:.2g} times on {devices}" for devices, ratio in traces.scaling)
     return Figure(
@@ -139,7 +131,6 @@ def build_scaling_figure(solve: Regression, traces: RegressionTraces, settings: 
 
 
 def describe_missing_scaling(solve: Regression, traces: RegressionTraces) -> str:
-    """Why there is no curve over the number of devices."""
     if not solve.config.sweep:
         return "Not measured: switch it on under More, and solve again."
     if solve.active:

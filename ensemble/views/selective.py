@@ -59,12 +59,10 @@ def build_selective(epoch: EvaluatedEpoch) -> View:
 
 
 def has_too_few_images(epoch: EvaluatedEpoch) -> bool:
-    """Whether there are too few images to find on some what is judged on others."""
     return epoch.n < MIN_EXAMPLES_TO_HALVE and not epoch.fit
 
 
 def explain_too_few_images(epoch: EvaluatedEpoch) -> Paragraph:
-    """Why there are no thresholds and no sets."""
     return Paragraph(
         f"With fewer than {MIN_EXAMPLES_TO_HALVE} {pluralize_noun(epoch.noun)} "
         "there is nothing to find a threshold on.",

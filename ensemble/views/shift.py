@@ -34,7 +34,6 @@ def read_shift_results(epoch: EvaluatedEpoch) -> StressResults | None:
 
 
 def build_shift(epoch: EvaluatedEpoch) -> View:
-    """Each corruption by its amount, and each set of images of no class that the members know."""
     results = read_shift_results(epoch)
     if results is None:
         yield Paragraph(
@@ -47,7 +46,6 @@ def build_shift(epoch: EvaluatedEpoch) -> View:
 
 
 def shift_results_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
-    """What was measured, so far as it was."""
     yield Paragraph(
         f"Measured on {results.images:,} test {pluralize_noun(epoch.noun)}, with the members of "
         f"{describe_measured_members(results)}.",
@@ -87,7 +85,6 @@ def _corruptions_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
 
 
 def _build_corruption_figure(epoch: EvaluatedEpoch, results: StressResults, kind: Corruption) -> Figure:
-    """Figures over the amounts of one kind."""
     curve, n = results.list_corruption_steps(kind.name), results.images
     every = scale_corruptions((results.side, results.side))
     title = f"{kind.title} · {format_run_name(epoch.run)} · {describe_measured_members(results)}"
@@ -108,7 +105,6 @@ def _build_corruption_figure(epoch: EvaluatedEpoch, results: StressResults, kind
 
 
 def _accuracy_estimates_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
-    """What would have been estimated of each corruption without labels, against what is true."""
     clean = results.clean or {}
     if "accuracy_estimate" not in clean:
         yield Paragraph(_ESTIMATES_HEADING, "heading")
@@ -162,7 +158,6 @@ def _build_entropies_figure(
     scores: entropy_histograms.Scores,
     unknown: entropy_histograms.Scores,
 ) -> Figure:
-    """Histograms of the entropies of known images and of one other set."""
     title = f"{ood_set['title']} · {format_run_name(epoch.run)} · epoch {results.epoch}"
     # The dataset, gone or of another machine, need not tell its title.
     names = epoch.run.data.title, ood_set["title"]
@@ -183,7 +178,6 @@ def _build_entropies_figure(
 
 
 def _explain_missing_datasets(results: StressResults) -> str:
-    """Which datasets could be shown to the members too, were they on this machine."""
     try:
         own = datasets.find_dataset_info(results.dataset)
     except EnsembleError:  # It came in a report, and its dataset is not on this machine.

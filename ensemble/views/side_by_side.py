@@ -16,12 +16,6 @@ _PINNED_WIDTH = 160  # pixels of the column with the names of settings and metri
 
 
 def side_by_side_view(comparison: ComparisonTable, *, only_differing: bool = True) -> View:
-    """Yield the verdict against the baseline, warnings, the table, and what it holds for.
-
-    Args:
-      comparison: the groups, their metrics with intervals, their differences to the baseline.
-      only_differing: whether settings that are the same in all groups are left out.
-    """
     if answer := comparison_table.describe_baseline_comparison(comparison):
         yield Paragraph(answer, "answer")
         yield Paragraph(f"The baseline is {_find_baseline_title(comparison)}.", "evidence")
@@ -44,7 +38,6 @@ def side_by_side_view(comparison: ComparisonTable, *, only_differing: bool = Tru
 
 
 def _find_baseline_title(comparison: ComparisonTable) -> str:
-    """The title of the group that the others are held against."""
     return next(column.group.title for column in comparison.columns if column.group.key == comparison.baseline)
 
 
@@ -52,7 +45,6 @@ def run_members_view(found: RunMemberMap, pair: Pair | None = None) -> View:
     """Yield whether runs stand apart, what it rests on, the map of their members, a row a run.
 
     Args:
-      found: the map of their members.
       pair: the two members, by their places on the map, that were chosen last: a press on a point
         then chooses it and the later one of them.
     """

@@ -64,7 +64,6 @@ class ViewSummary:
 
     @property
     def available(self) -> bool:
-        """Whether there is anything to see."""
         return all(paragraph.role != "unavailable" for paragraph in self.paragraphs)
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,7 +93,6 @@ class ViewSummary:
         }
 
     def to_answer(self) -> dict[str, Any]:
-        """Its answer and evidence alone, ready for JSON."""
         return {
             "view": self.view.name,
             "title": self.view.title,
@@ -104,7 +102,6 @@ class ViewSummary:
         }
 
     def to_text(self) -> str:
-        """All of it in lines for people."""
         return "\n".join(self.iterate_lines())
 
     def iterate_lines(self) -> Iterator[str]:
@@ -135,8 +132,6 @@ def summarize_view(
     """What a view says of an epoch.
 
     Args:
-      view: the view.
-      epoch: the epoch, of classes or of numbers as the view is.
       answers: words for some of its choices, by their names; the others are at their defaults.
 
     Raises:
@@ -160,7 +155,6 @@ def summarize_view(
 
 
 def _iterate_paragraphs(parts: Sequence[Any]) -> Iterator[Paragraph]:
-    """Paragraphs, the notes of figures and what stands below tiles among them."""
     for part in parts:
         match part:
             case Paragraph():
@@ -172,17 +166,14 @@ def _iterate_paragraphs(parts: Sequence[Any]) -> Iterator[Paragraph]:
 
 
 def render_plain_text(paragraph: Paragraph) -> str:
-    """A paragraph without Markdown."""
     return strip_markdown(paragraph.text) if paragraph.markdown else paragraph.text
 
 
 def _render_image_caption(images: Images) -> str:
-    """What a list of images is, without Markdown."""
     return strip_markdown(images.caption) if images.markdown else images.caption
 
 
 def format_image_numbers(images: Images, noun: str) -> str:
-    """The numbers of the first images of a list, in a line."""
     numbers = [int(number) for number in images.numbers[:_MAX_LISTED_IMAGES]]
     if not numbers:
         return images.empty
@@ -217,7 +208,6 @@ def build_table_record(frame: "pd.DataFrame") -> dict[str, Any]:
 
 
 def _convert_json_value(cell: Any) -> Any:
-    """A cell as JSON has it."""
     if isinstance(cell, np.generic):
         cell = cell.item()
     if isinstance(cell, float) and not np.isfinite(cell):

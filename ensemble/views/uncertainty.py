@@ -39,7 +39,6 @@ _DETECTION_NOTE = (
 
 
 def build_uncertainty(epoch: EvaluatedEpoch) -> View:
-    """The scatter of both uncertainties, and the images that are chosen in it."""
     if epoch.members == 1:
         yield Paragraph(_SINGLE_MEMBER_NOTE, "note")
         return
@@ -85,7 +84,6 @@ def _entanglement_view(epoch: EvaluatedEpoch) -> View:
 
 
 def _correlate_parts(predictions: EnsemblePredictions) -> RankCorrelation | None:
-    """Estimate the rank correlation of aleatoric and epistemic uncertainty."""
     measures = measure_uncertainty(predictions)
     return estimate_rank_correlation(measures.expected, measures.information, predictions.groups)
 
@@ -108,7 +106,6 @@ def _measure_ood_detection(epoch: EvaluatedEpoch, title: str, key: str, tick: in
 
 
 def _build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
-    """Aleatoric against epistemic uncertainty."""
     predictions, measures = epoch.predictions, epoch.measure(measure_uncertainty)
     drawn = figures.select_drawn_images(predictions, measures)
     sees = figures.explain_uncertainty_chart(predictions, measures, epoch.noun)
@@ -159,7 +156,6 @@ def _select_chosen_images(pressed: list[Any], epoch: EvaluatedEpoch) -> Ints:
 
 
 def _tabulate_uncertainties(epoch: EvaluatedEpoch, measures: UncertaintyMeasures) -> pd.DataFrame:
-    """Every image with its measures and what is said of it."""
     frame = tabulate_examples(epoch.predictions, np.arange(epoch.n), epoch.class_names, epoch.dataset.details)
     frame = frame.drop(columns="mutual_information_nats")
     frame.insert(5, "predictive_entropy_nats", measures.predictive)
@@ -171,7 +167,6 @@ def _tabulate_uncertainties(epoch: EvaluatedEpoch, measures: UncertaintyMeasures
 
 
 def describe_entanglement(correlation: RankCorrelation | None, detections: Sequence[Detection], noun: str) -> str:
-    """Describe the rank correlation of both parts, and which part detects what better."""
     sentences = []
     if correlation:
         sentences.append(

@@ -54,10 +54,7 @@ def _describe_accuracy_estimate(estimate: AccuracyEstimate, fit: AccuracyFit, so
     """Report the accuracy on images without labels, a range of lower trust, or why neither.
 
     Args:
-      estimate: of the images.
-      fit: what it is fitted on.
       source: which labelled images these are, "validation" or "test".
-      noun: what one image is called.
     """
     these = f"these {formats.format_count(estimate.n, noun)}"
     reasons = "; ".join(_list_refusal_reasons(estimate, fit, source, noun))
@@ -84,7 +81,6 @@ def _describe_accuracy_estimate(estimate: AccuracyEstimate, fit: AccuracyFit, so
 
 
 def _list_refusal_reasons(estimate: AccuracyEstimate, fit: AccuracyFit, source: str, noun: str) -> list[str]:
-    """Why nothing is said, one reason each."""
     images, labelled = pluralize_noun(noun), _SOURCE_NAMES[source]
     reasons = []
     if "few_labelled" in estimate.refusals:
@@ -108,12 +104,7 @@ def _list_refusal_reasons(estimate: AccuracyEstimate, fit: AccuracyFit, source: 
 
 
 def _describe_difference(test: DistributionTest, those: str) -> str:
-    """How the outputs differ: by the mean confidence if that is significant, else the smallest p.
-
-    Args:
-      test: a test that is significant.
-      those: what the labeled images are called.
-    """
+    """How the outputs differ: by the mean confidence if that is significant, else the smallest p."""
     name, p = test.strongest
     if is_confidence := test.corrected["mean_confidence"] < LEVEL:
         name, p = "mean_confidence", test.corrected["mean_confidence"]
@@ -161,7 +152,6 @@ def _list_accuracy_estimate_notes(estimate: AccuracyEstimate, fit: AccuracyFit, 
 
 
 def _tabulate_accuracy_estimates(estimate: AccuracyEstimate) -> pd.DataFrame:
-    """A row for each way to estimate the share that is right, with its interval."""
     return pd.DataFrame(
         [
             {
@@ -180,7 +170,6 @@ def describe_estimate_basis(fit: Mapping[str, Any], estimate: Mapping[str, Any],
     Args:
       fit: `_AccuracyFitMetrics`.
       estimate: `_AccuracyEstimateMetrics` of the images as they are.
-      noun: what one image is called.
     """
     images = pluralize_noun(noun)
     on = (
@@ -231,7 +220,6 @@ class AccuracyStatement:
 
     @property
     def sentence(self) -> str:
-        """The answer, or why there is none."""
         return _describe_accuracy_estimate(self.estimate, self.fitted.fit, self.fitted.source, self.noun)
 
     @property
@@ -253,7 +241,6 @@ class AccuracyStatement:
         return f"<AccuracyStatement: {self.sentence}>"
 
     def to_text(self) -> str:
-        """The answer, the table and the notes, in lines."""
         table = self.table.to_string(index=False).splitlines() if self.told else []
         return "\n".join([self.sentence, *table, *(f"  {note}" for note in self.notes)])
 
@@ -290,5 +277,4 @@ class AccuracyStatement:
 
 
 def serialize_estimated_share(share: EstimatedShare) -> dict[str, float]:
-    """A share with its interval, ready for JSON."""
     return {"value": share.value, "low": share.low, "high": share.high}

@@ -12,7 +12,6 @@ _EQUAL_SPEED_TOLERANCE = 0.03  # relative: no difference worth reporting
 
 
 def describe_bench_result(bench: BenchResult) -> str:
-    """Return the measured speeds, with what they were measured on and when."""
     speeds = " and ".join(f"{formats.format_throughput(rate)} in {name}" for name, rate in bench.rates.items())
     day = time.strftime("%d %b %Y, %H:%M", time.localtime(bench.created)).lstrip("0")
     members, devices = formats.format_count(bench.members, "member"), formats.format_count(bench.devices, "device")
@@ -42,10 +41,8 @@ def describe_bfloat16_support(
     """Return the caption of Train's precision control; "" if the speed is not known and can be measured.
 
     Args:
-      bench: the newest result on this machine.
       platform: "cpu", "gpu" or "tpu"; "" while that is not known.
       fast: whether the processor multiplies bfloat16 itself.
-      plan: how it is multiplied there, where that was measured for the network.
     """
     if bench and (gain := bench.bfloat16_gain):
         return f"Measured: bfloat16 {_describe_precision_speed(bench, gain)}."

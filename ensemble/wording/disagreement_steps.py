@@ -24,12 +24,10 @@ MAX_NAME_LETTERS = 14  # letters of a class's name in it
 
 
 def _shorten_quoted_class(name: str) -> str:
-    """A class's name, cut where it would not leave room for the sentence."""
     return name if len(name) <= MAX_NAME_LETTERS else f"{name[: MAX_NAME_LETTERS - 1]}…"
 
 
 def format_first_question(members: int, noun: str) -> str:
-    """The first step before the votes are shown."""
     who = f"{members} members say" if members > 1 else "the one member says"
     return f"What is this {noun}? Choose, then see what {who}."
 
@@ -139,8 +137,6 @@ def describe_answers_over_epochs(answers: Ints, epochs: Sequence[int], names: Se
 
     Args:
       answers: what the ensemble said after each epoch, (E,).
-      epochs: these, rising.
-      names: the classes' names.
     """
     now = _shorten_quoted_class(names[answers[-1]])
     if len(epochs) == 1:
@@ -156,7 +152,6 @@ def describe_answers_over_members(answers: Ints, names: Sequence[str]) -> str:
 
     Args:
       answers: what the average of the first k members says, (M,) for k = 1 … M.
-      names: the classes' names.
     """
     now, M = _shorten_quoted_class(names[answers[-1]]), len(answers)
     if M == 1:

@@ -32,7 +32,6 @@ _INVISIBLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u206
 
 
 def remove_invisible_characters(text: object) -> str:
-    """Text without what cannot be seen and would break a picture or turn the text around it."""
     return _INVISIBLE.sub("", str(text))
 
 
@@ -51,7 +50,6 @@ def escape_markdown(text: object) -> str:
 
 
 def _escape_line_start(match: re.Match[str]) -> str:
-    """The beginning of a line that would be a list, a heading or an underlining."""
     begins = match.group()
     return f"{begins}\\" if begins.isdigit() else f"\\{begins}"
 
@@ -86,5 +84,4 @@ def _is_visible_letter(letter: str) -> bool:
 
 
 def sanitize_file_name(text: str) -> str:
-    """A name for a file to keep, of letters, digits, hyphens and underscores."""
     return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in text)

@@ -20,7 +20,6 @@ def format_percent(
 
     Args:
       share: in [0, 1].
-      n: of how many examples it was counted, which says how many decimals mean something.
       places: so many decimals whatever it was counted on: 0 for marks on an axis, 1 or 2 for
         what is reckoned rather than counted.
       figures: so many significant ones, without zeros at the end, for what spans powers of ten:

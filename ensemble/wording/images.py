@@ -70,7 +70,6 @@ def format_vote_lines(predictions: EnsemblePredictions, number: int, names: Sequ
 
 
 def describe_disagreement_warning(predictions: EnsemblePredictions, noun: str) -> str:
-    """What the ensemble gets right, and whether its members' disagreement warns of the rest."""
     total = len(predictions.labels)
     right, split = int(predictions.right.sum()), int(predictions.split.sum())
     who = "ensemble" if predictions.members > 1 else "one member"

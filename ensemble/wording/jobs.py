@@ -29,7 +29,6 @@ def describe_queue_wait(ahead: Sequence[Job], message: str = "") -> str:
     """What a queued job waits for.
 
     Args:
-      ahead: those before it that this server knows.
       message: what its worker says: who else has the machine, such as a run of another folder.
     """
     if not ahead:
@@ -62,13 +61,6 @@ def count_down_seconds_left(status: JobStatus) -> float | None:
 
 
 def describe_job_stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
-    """What an active job is doing, and how long it will still take.
-
-    Args:
-      job: any kind of job.
-      ahead: those before it, where it is queued.
-      detail: how far it is in the words of its kind, where its message does not say it.
-    """
     status = job.status
     if job.state == "queued" and not (job.is_placed and job.message):
         return describe_queue_wait(ahead, job.message)
@@ -79,12 +71,7 @@ def describe_job_stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
 
 
 def describe_queued_job(job: QueuedJob, number: int) -> str:
-    """In a list: "training · 40 % · 30 s left", "waits, 1 job before it", or what its worker says.
-
-    Args:
-      job: one that works or waits.
-      number: how many come before it.
-    """
+    """In a list: "training · 40 % · 30 s left", "waits, 1 job before it", or what its worker says."""
     if job.state == "queued" and number:
         return f"queued, {formats.format_count(number, 'job')} before it"
     if job.state == "queued" and job.message:
@@ -95,7 +82,6 @@ def describe_queued_job(job: QueuedJob, number: int) -> str:
 
 
 def format_user(name: str) -> str:
-    """An address, or what somebody is called who had not signed in."""
     return name or _UNKNOWN_USER
 
 

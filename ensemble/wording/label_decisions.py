@@ -34,12 +34,7 @@ def describe_queue_progress(decided: int, total: int) -> str:
 
 
 def describe_next_finds(expected: float, count: int) -> str:
-    """Describe how many of the next labels are wrong at least; "" if that is none.
-
-    Args:
-      expected: the sum of their doubts.
-      count: how many labels.
-    """
+    """Describe how many of the next labels are wrong at least; "" if that is none."""
     wrong = formats.round_half_away(expected)
     if not wrong or count < 2:
         return ""
@@ -48,7 +43,6 @@ def describe_next_finds(expected: float, count: int) -> str:
 
 
 def describe_found_errors(decisions: Iterable[LabelDecision], expected: float) -> str:
-    """Describe how many of the decided labels were wrong, next to the least number expected."""
     counts = Counter(decision.decision for decision in decisions)
     decided = counts.total() - counts[UNSURE]
     if not decided:
@@ -81,7 +75,6 @@ def quote_class(name: str) -> str:
 
 
 def describe_fold_votes(agreeing: int, judges: int) -> str:
-    """How many of the members that have not learnt from a training image say its label."""
     if judges == 1:
         return f"One member has not learnt from it, and says {'this' if agreeing else 'another'}."
     who = f"Of the {judges:,} members that have not learnt from it"
@@ -90,7 +83,6 @@ def describe_fold_votes(agreeing: int, judges: int) -> str:
 
 
 def describe_queue_votes(predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
-    """Describe how the members vote, and the probability that they give the label."""
     label = int(predictions.labels[number])
     own = formats.format_probability(float(predictions.averaged[number, label]))
     votes = _describe_votes(predictions, number, names, label) if predictions.members > 1 else ""
@@ -153,14 +145,6 @@ def format_point_gain(gain: PairedGain) -> str:
 
 
 def describe_mended_basis(comparison: MendedComparison, run: str, other: str, noun: str) -> str:
-    """Which two runs, on which images, by whose labels.
-
-    Args:
-      comparison: of the two.
-      run: the name of the one on mended labels.
-      other: the name of the one on the labels of before.
-      noun: what one image is called.
-    """
     count = formats.format_count(comparison.gain.n, f"test {noun}")
     left_out = ""
     if comparison.left_out:
@@ -234,5 +218,4 @@ def describe_new_version(relabeled: int, removed: int) -> str:
 
 
 def describe_empty_queue(noun: str, split: str) -> str:
-    """Describe that there is nothing to decide."""
     return f"No member contradicts a label of the {split} {pluralize_noun(noun)}."

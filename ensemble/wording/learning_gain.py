@@ -61,7 +61,6 @@ def describe_learning_basis(curves: LearningCurves, config: LearningConfig, noun
 
 
 def describe_first_labels(config: LearningConfig) -> str:
-    """What such an experiment does, before there is a result."""
     counts = config.label_counts
     return (
         f"It hides the labels of {config.base.dataset}, begins with {counts[0]:,} of them, and "

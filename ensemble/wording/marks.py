@@ -38,7 +38,6 @@ def describe_mark_rejection(names: Sequence[str], noun: str = "") -> str:
     """What stands in place of the verdict on a rejected mark.
 
     Args:
-      names: the classes' names.
       noun: what one image of the dataset is called; by default what its classes say.
     """
     word = noun or images_words.find_image_noun(names)
@@ -111,9 +110,6 @@ def describe_ood_score(digit: "Digit", refuse: float, names: Sequence[str], noun
     """The mark's OOD score, as the share of real digits that score at least as high.
 
     Args:
-      digit: what is said of the mark.
-      refuse: the share of real digits that may be rejected.
-      names: the classes' names.
       noun: as in `describe_mark_rejection`.
     """
     word, share = noun or images_words.find_image_noun(names), 1 - float(digit.quantile)
@@ -156,7 +152,6 @@ def describe_threshold_basis(threshold: "RejectionThreshold", title: str) -> str
 
 
 def format_threshold_distance(digit: "Digit") -> str:
-    """How far the score is from the threshold, as figures."""
     if math.isinf(digit.threshold):
         return f"Score {formats.format_significant(float(digit.score))}, no threshold"
     score, threshold = (formats.format_significant(float(number)) for number in (digit.score, digit.threshold))

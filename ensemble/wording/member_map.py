@@ -41,9 +41,6 @@ def describe_member_map(found: MemberMap, groups: MemberGroups | None, n: int, n
 
     Args:
       found: the map; of at least two members.
-      groups: of members that stand apart, if any do.
-      n: how many images there are.
-      noun: what one image is called.
     """
     images = pluralize_noun(noun)
     if groups:
@@ -63,7 +60,6 @@ def describe_member_map(found: MemberMap, groups: MemberGroups | None, n: int, n
 
 
 def describe_groups(groups: MemberGroups) -> str:
-    """Which members stand together, or which one apart from all others."""
     alone = [members[0] for members in groups.members if len(members) == 1]
     if len(groups.members) == 2 and alone:
         others = sum(map(len, groups.members)) - 1
@@ -78,7 +74,6 @@ def describe_groups(groups: MemberGroups) -> str:
 def list_map_evidence(
     found: MemberMap, groups: MemberGroups | None, diversity: PairDiversity, n: int, noun: str
 ) -> list[str]:
-    """The figures behind the answer, a line each."""
     images = pluralize_noun(noun)
     lines = []
     if groups:
@@ -103,7 +98,6 @@ def list_map_evidence(
 
 
 def _describe_snapshot_spread(spread: SnapshotSpread, n: int) -> str:
-    """How many times as far snapshots of two members lie apart as those of one."""
     epochs = join_items([str(epoch) for epoch in spread.epochs])
     text = f"Snapshots of epochs {epochs}: {format_percent(spread.others, n)} between members,"
     if spread.times is None:
@@ -112,7 +106,6 @@ def _describe_snapshot_spread(spread: SnapshotSpread, n: int) -> str:
 
 
 def _describe_diversity(diversity: PairDiversity, n: int) -> str:
-    """Where between its two limits the disagreement of pairs lies."""
     disagreement, independent = (format_percent(share, n) for share in (diversity.disagreement, diversity.independent))
     text = f"Two members differ on {disagreement}: independent ones as accurate would on {independent}"
     if diversity.perturbed is None:
@@ -127,7 +120,6 @@ def format_stress(scaling: ClassicalScaling) -> str:
 
 
 def describe_stress(scaling: ClassicalScaling) -> str:
-    """Whether the picture can be believed, in words and by its stress."""
     stress = format_stress(scaling)
     shown = format_percent(scaling.shown_share, places=0)
     if scaling.stress > _MAX_STRESS:
@@ -149,9 +141,7 @@ def explain_member_map(found: MemberMap, figure: str, noun: str) -> str:
     """How the picture is read, and whether it can be believed.
 
     Args:
-      found: the map.
       figure: "path" or "ends".
-      noun: what one image is called.
     """
     scaling = found.path if figure == "path" else found.ends
     text = "The nearer two points, the more alike what they answer"
@@ -169,10 +159,7 @@ def explain_diversity_plane(found: MemberMap, base: int, shown: int, noun: str) 
     """What stands where in the plane of diversity against accuracy.
 
     Args:
-      found: the map.
       base: the member from which the others are seen, from 0.
-      shown: how many points have a place.
-      noun: what one image is called.
     """
     if not shown:
         return f"No member makes a mistake: disagreement per mistake is not defined on these {pluralize_noun(noun)}."
@@ -184,7 +171,6 @@ def explain_diversity_plane(found: MemberMap, base: int, shown: int, noun: str) 
 
 
 def describe_map_alt(found: MemberMap, figure: str) -> str:
-    """The picture in words."""
     if figure == "plane":
         return (
             f"Disagreement per mistake against accuracy of {found.members} members, between the "
@@ -198,11 +184,7 @@ def describe_point(found: MemberMap, place: int, member: int, n: int, noun: str)
     """What the pointer says of a member after an epoch, in lines.
 
     Args:
-      found: the map.
-      place: of the epoch among those of the map.
       member: from 0.
-      n: how many images there are.
-      noun: what one image is called.
     """
     accuracy = format_percent(float(found.accuracy[place, member]), n)
     lines = [f"Member {member + 1}, epoch {found.epochs[place]}: {accuracy} right"]
@@ -234,10 +216,8 @@ def describe_pair(pair: Pair, votes: "np.ndarray", labels: "np.ndarray", noun: s
     """What two members answer differently, and who is right there.
 
     Args:
-      pair: the two.
       votes: (M, N), class numbers.
       labels: (N,), class numbers.
-      noun: what one image is called.
     """
     differ = votes[pair.first] != votes[pair.second]
     first, second = sorted(pair)

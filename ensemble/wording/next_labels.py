@@ -96,7 +96,6 @@ def describe_labelled_count(done: int, total: int, noun: str) -> str:
 
 
 def describe_blind_order(noun: str) -> str:
-    """Why nobody is told which images were chosen."""
     return (
         f"Chosen {pluralize_noun(noun)} and those drawn at random come in one mixed order, so that "
         "both are labelled with the same care."
@@ -104,7 +103,6 @@ def describe_blind_order(noun: str) -> str:
 
 
 def ask_for_class(noun: str) -> str:
-    """What is asked of an image."""
     return f"What is this {noun}?"
 
 

@@ -33,7 +33,6 @@ _PIT_SHAPES = {
 
 
 def format_with_unit(value: float | None, unit: str = "") -> str:
-    """A figure with its unit, where that is known."""
     text = format_significant(value)
     return f"{text} {unit}" if unit and value is not None else text
 
@@ -91,7 +90,6 @@ def list_numeric_sentences(evaluation: NumericEvaluation) -> list[str]:
 
 
 def describe_numeric_figures(evaluation: NumericEvaluation, unit: str = "") -> str:
-    """The ensemble's figures on how many examples."""
     quality = evaluation.ensemble
     parts = [f"mean absolute error {format_with_unit(quality.mae, unit)}", f"R² {format_significant(quality.r2)}"]
     if quality.nll is not None:
@@ -105,7 +103,6 @@ def describe_numeric_figures(evaluation: NumericEvaluation, unit: str = "") -> s
 
 
 def describe_variance_parts(evaluation: NumericEvaluation) -> str:
-    """What of the predicted variance is noise, and what is the members' disagreement."""
     if len(evaluation.members) == 1:
         return "One member says nothing of what more members would disagree on."
     if evaluation.aleatoric is None:
@@ -125,7 +122,6 @@ def describe_variance_parts(evaluation: NumericEvaluation) -> str:
 
 
 def _describe_numeric_gains(evaluation: NumericEvaluation) -> str:
-    """What the ensemble saves against a member drawn at random, with intervals."""
     parts = [
         f"{METRIC_NAMES[gain.metric]} {format_significant(gain.gain)} "
         f"({format_significant(gain.low)} to {format_significant(gain.high)})"
@@ -138,7 +134,6 @@ def _describe_numeric_gains(evaluation: NumericEvaluation) -> str:
 
 
 def describe_conformal_intervals(evaluation: NumericEvaluation) -> str:
-    """The intervals with a promise, and on which examples they were set and counted."""
     conformal = evaluation.conformal
     assert conformal
     level = formats.format_percent(conformal.level, figures=2)
@@ -167,12 +162,10 @@ def describe_conformal_intervals(evaluation: NumericEvaluation) -> str:
 
 
 def describe_pit(histogram: PitHistogram) -> str:
-    """Whether targets fall as evenly within what is predicted as they should."""
     return _PIT_SHAPES[histogram.shape]
 
 
 def describe_pit_evidence(histogram: PitHistogram, examples: int) -> str:
-    """Describe the test that the sentence on the histogram rests on."""
     return (
         f"Kolmogorov-Smirnov test that the histogram is even, on "
         f"{formats.format_count(examples, 'example')}: {format_p_value(histogram.p_value)}. "
@@ -181,7 +174,6 @@ def describe_pit_evidence(histogram: PitHistogram, examples: int) -> str:
 
 
 def describe_mean_error(error: MeanError, unit: str = "") -> str:
-    """Describe how far targets lie above or below the predictions on average."""
     low, high = (format_with_unit(end, unit) for end in (error.low, error.high))
     found = (
         f"On average targets lie {format_with_unit(abs(error.mean), unit)} "
@@ -212,7 +204,6 @@ def describe_spread_skill(skill: SpreadSkill, unit: str = "", noun: str = "predi
 
 
 def describe_spread_evidence(skill: SpreadSkill) -> str:
-    """What the sentence on the spread rests on."""
     count = sum(each.examples for each in skill.bins)
     return (
         f"Spearman’s rank correlation of spread and absolute error, on "
@@ -222,7 +213,6 @@ def describe_spread_evidence(skill: SpreadSkill) -> str:
 
 
 def describe_left_out_member(name: str, member: LeftOutMember) -> str:
-    """Describe what leaving out the member does whose absence lowers the RMSE most."""
     ratio = member.ratio
     if ratio.ratio >= 1:
         return "Leaving out any one member does not lower the RMSE on these examples."
@@ -233,7 +223,6 @@ def describe_left_out_member(name: str, member: LeftOutMember) -> str:
 
 
 def describe_furthest_member(name: str, member: LeftOutMember) -> str:
-    """Describe by how much a member's RMSE exceeds that of a random other one."""
     change = _format_error_change(member.against_others.ratio)
     return f"{name[:1].upper()}{name[1:]} has the highest RMSE, {change} than a random other one’s."
 
@@ -242,8 +231,6 @@ def describe_numeric_comparison(comparison: NumericComparison, name: str, *, has
     """Describe how a run's RMSE compares with another's, and what the difference holds for.
 
     Args:
-      comparison: this run against the other.
-      name: of the other, in a sentence.
       has_same_settings: whether only the training seed differs.
     """
     ratio, difference = comparison.ratio.ratio, comparison.differences[0]
@@ -309,7 +296,6 @@ def _format_error_change(share: float) -> str:
 
 
 def describe_groups(groups: int, examples: int) -> str:
-    """Describe how examples that belong together are counted."""
     counted = formats.format_count(groups, "group")
     return (
         f"The {formats.format_count(examples, 'example')} form {counted} (a group column, or exact "

@@ -72,7 +72,6 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
     in the run's folder, from which the command is said.
 
     Args:
-      run: an ensemble's, a regression, a sweep or an experiment with labels.
       dataset: of an ensemble's, to train on another; "" for its own.
     """
     config = read_run_settings(run)
@@ -136,7 +135,6 @@ def format_figure_caption(run: Job, what: str, epoch: int | None = None) -> str:
     "Risk by coverage · 4 members · rate 0.1 · digits (digits-0412) · epoch 5 of 5 · ensemble 0.9"
 
     Args:
-      run: whose figure.
       what: what the figure shows: "Risk by coverage".
       epoch: the one that is shown, from 1; None where it is of the whole run.
     """

@@ -28,7 +28,6 @@ ABSTENTION_PHRASE = "I would rather not say"
 
 
 def format_mark_reading(digit: Digit, names: Sequence[str]) -> str:
-    """The class of a mark, or a question mark."""
     return _UNKNOWN_MARK if digit.rejected else names[digit.label]
 
 
@@ -48,12 +47,10 @@ def is_spaced_reading(texts: Sequence[str]) -> bool:
 
 
 def describe_empty_picture(names: Sequence[str], noun: str = "") -> str:
-    """What stands where there is no mark on the picture."""
     return f"I see no {noun or images_words.find_image_noun(names)} here"
 
 
 def describe_certainty(share: float) -> str:
-    """How sure a probability is, in words."""
     return next(words for least, words in _CERTAINTY_PHRASES if share >= least)
 
 
@@ -72,7 +69,6 @@ def explain_reading_rejection(reading: Reading, names: Sequence[str], noun: str 
 
 
 def describe_reading_certainty(reading: Reading, names: Sequence[str], noun: str = "") -> str:
-    """How sure the ensemble is of the whole, in words and figures."""
     word = noun or images_words.find_image_noun(names)
     accepted = sum(not digit.rejected for digit in reading.digits)
     unknown = len(reading.digits) - accepted
@@ -116,7 +112,6 @@ def describe_lookalike_risk(names: Sequence[str], noun: str = "") -> str:
 
 
 def describe_rejection_rate(threshold: RejectionThreshold, names: Sequence[str], noun: str = "") -> str:
-    """How often what is no digit is rejected, all kinds of shapes together."""
     if not threshold.non_digits:
         return describe_lookalike_risk(names, noun)
     shape_count = sum(non_digit.n for non_digit in threshold.non_digits)
@@ -133,7 +128,6 @@ def describe_rejection_rate(threshold: RejectionThreshold, names: Sequence[str],
 
 
 def describe_rejection_sample(threshold: RejectionThreshold, names: Sequence[str], noun: str = "") -> str:
-    """What shapes these were, and which of them pass most often."""
     word = noun or images_words.find_image_noun(names)
     if not threshold.non_digits:
         return f"No shapes that are no {word} could be shown to the members."
@@ -160,7 +154,6 @@ def format_reading_row(
 
 
 def describe_mark_alt_text(digit: Digit, index: int, total: int, names: Sequence[str], noun: str = "") -> str:
-    """A mark for whoever cannot see it."""
     place = f" · mark {index + 1} of {total}" if total > 1 else ""
     if digit.rejected:
         return f"{marks_words.describe_mark_rejection(names, noun)}{place}"

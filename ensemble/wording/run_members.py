@@ -14,7 +14,6 @@ DIFFERING_TITLE = "What two members answer differently"
 
 
 def describe_run_members(found: RunMemberMap) -> str:
-    """Whether members of two runs differ more than those of one, in one line."""
     if not found.runs:
         return "None of these runs has predictions that can be read: there is no map."
     if len(found.runs) == 1:
@@ -35,7 +34,6 @@ def describe_run_members(found: RunMemberMap) -> str:
 
 
 def list_run_member_evidence(found: RunMemberMap) -> list[str]:
-    """The figures behind it, and whether the picture can be believed, a line each."""
     images = pluralize_noun(found.noun)
     lines = [describe_stress(found.scaling)]
     if found.difference is not None and found.between is not None and found.within is not None:
@@ -67,7 +65,6 @@ def describe_left_out_runs(found: RunMemberMap) -> str:
 
 
 def explain_run_map(found: RunMemberMap) -> str:
-    """How the picture is read."""
     text = (
         "The nearer two points, the more alike what two members answer "
         f"(stress {format_stress(found.scaling)}). A colour is a run."
@@ -78,7 +75,6 @@ def explain_run_map(found: RunMemberMap) -> str:
 
 
 def describe_run_map_alt(found: RunMemberMap) -> str:
-    """The picture in words."""
     return (
         f"{formats.format_count(len(found.owner), 'member')} "
         f"of {formats.format_count(len(found.runs), 'run')} as points, the nearer the more alike their answers"
@@ -86,7 +82,6 @@ def describe_run_map_alt(found: RunMemberMap) -> str:
 
 
 def describe_run_point(found: RunMemberMap, place: int) -> list[str]:
-    """What the pointer says of a member, in lines."""
     run = int(found.owner[place])
     accuracy = format_percent(float(found.accuracy[place]), found.n)
     lines = [
@@ -145,12 +140,10 @@ def _format_run_member(found: RunMemberMap, place: int) -> str:
 
 
 def format_run_pair(found: RunMemberMap, pair: Pair) -> str:
-    """Two members of the map by their runs."""
     return " and ".join(_format_run_member(found, place) for place in sorted(pair))
 
 
 def describe_run_pair(found: RunMemberMap, pair: Pair) -> str:
-    """What two members of the map answer differently, and who is right there."""
     first, second = sorted(pair)
     differ = found.votes[first] != found.votes[second]
     right = [int((differ & (found.votes[place] == found.labels)).sum()) for place in (first, second)]

@@ -92,7 +92,6 @@ def format_term_heading(name: str, plain: bool) -> str:
 
 
 def replace_abbreviations(sentence: str, plain: bool) -> str:
-    """A sentence whose abbreviations are said in plain words where terms are hidden."""
     if not plain:
         return sentence
     text = _ABBREVIATION_PATTERN.sub(lambda match: TERMS_BY_NAME[match[1]].plain, sentence)

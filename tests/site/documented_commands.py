@@ -40,7 +40,6 @@ NOT_RUN = {
     r"ENSEMBLE_\w+=\S+ .*docker ": "needs Docker",
     r"kubectl ": "needs a cluster of Kubernetes: tests/cli/test_manifest.py reads what is applied",
     r"qsub ": "needs PBS: tests/cli/test_array_script.py runs the script by a stand-in",
-    r"srun ": "needs Slurm: tests/cluster runs it where Slurm can be had",
     r"ensemble .*--on slurm": "needs Slurm: tests/cluster runs it where Slurm can be had",
     r"ensemble train --resume RUN --memory": "a run of Slurm's: tests/cluster",
     r"systemctl ": "needs root",

@@ -153,7 +153,6 @@ def _combine_variances(
 
 
 def _p_at_distance(half: Callable[[float], float], distance: float) -> float:
-    """The p at which an interval is so wide to either side, by halving its logarithm."""
     low, high = _MIN_LOG_P, 0.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2

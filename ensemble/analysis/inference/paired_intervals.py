@@ -172,7 +172,6 @@ def difference_interval(won: ArrayLike, lost: ArrayLike, n: int, level: float = 
 
 
 def _tango_upper_bound(won: Doubles, lost: Doubles, n: int, z: float) -> Doubles:
-    """The largest difference that Tango's score test leaves standing, by halving."""
     low = np.broadcast_to((won - lost) / n, np.broadcast(won, lost).shape).astype(np.float64)
     high = np.ones_like(low)
     for _ in range(HALVINGS):
@@ -183,7 +182,6 @@ def _tango_upper_bound(won: Doubles, lost: Doubles, n: int, z: float) -> Doubles
 
 
 def _tango_score(won: Doubles, lost: Doubles, n: int, difference: Doubles) -> Doubles:
-    """Tango's statistic, with the likeliest share of lost examples at that difference."""
     b = (2 * n - won + lost) * difference - won - lost
     c = -lost * difference * (1 - difference)
     share = (np.sqrt(np.maximum(b * b - 8 * n * c, 0)) - b) / (4 * n)

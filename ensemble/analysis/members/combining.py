@@ -188,7 +188,6 @@ def _weighted_mean_probabilities(probabilities: Floats, weight: NDArray[np.float
 def _compare_with_mean(
     predictions: EnsemblePredictions, judged: NDArray[np.bool_], distributions: Floats, answers: Ints, metrics: Quality
 ) -> CombinationResult:
-    """One way beside the arithmetic mean, paired example by example."""
     labels = predictions.labels[judged]
     saved = (log_loss(predictions.averaged, predictions.labels) - log_loss(distributions, predictions.labels))[judged]
     gain = paired_gain(

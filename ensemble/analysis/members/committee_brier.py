@@ -137,7 +137,6 @@ def _weigh_pairs(weights: Doubles, pairs: tuple[Ints, Ints]) -> NDArray[np.float
 
 
 def _score_averages(probabilities: Floats, labels: Ints, weights: Doubles, block: Ints) -> _CommitteeBrierScores:
-    """The same from each committee's own average, some examples at a time."""
     n, C = probabilities.shape[1:]
     committees = len(weights)
     loss, square = np.zeros(committees), np.zeros(committees)

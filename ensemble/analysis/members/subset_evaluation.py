@@ -145,7 +145,6 @@ class SubsetEvaluator:
         return right
 
     def _locate_rivals(self, examples: Ints) -> tuple[Ints, Ints]:
-        """Where all rivals of some contested examples stand, and whose each is."""
         first = self.arranged.first[examples]
         count = np.append(self.arranged.first, len(self.arranged.below))[examples + 1] - first
         owner = np.repeat(examples, count)

@@ -53,7 +53,6 @@ def max_drawn_subsets(members: int) -> int:
 
 
 def members_of_mask(mask: int | np.uint64) -> tuple[int, ...]:
-    """The numbers of the members in a subset, rising."""
     bits = int(mask)
     return tuple(member for member in range(bits.bit_length()) if bits >> member & 1)
 

@@ -192,7 +192,6 @@ class NormalMixture:
 
 
 def compute_absolute_mean(mean: Doubles, variance: Doubles) -> Doubles:
-    """E|X| of normal X with these means and positive variances, of any one shape."""
     spread = np.sqrt(variance)
     z = mean / spread
     density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)

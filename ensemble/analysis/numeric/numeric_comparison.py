@@ -196,7 +196,6 @@ def estimate_member_variances(ensemble: NumericEnsemble, targets: Doubles) -> di
 def _compute_shared_losses(
     first: NumericEnsemble, second: NumericEnsemble, targets: Doubles
 ) -> tuple[dict[str, Doubles], dict[str, Doubles]]:
-    """Compute the losses by which both can be compared, of the first and of the second."""
     losses, others = first.compute_losses(targets), second.compute_losses(targets)
     levels = [each.levels for each in (first, second) if isinstance(each, QuantileEnsemble)]
     if levels and not (len(levels) == 2 and np.array_equal(levels[0], levels[1])):

@@ -209,7 +209,6 @@ def measure_pit_histogram(mixture: NormalMixture, targets: Doubles, groups: Grou
 
 
 def _name_pit_shape(pit: Doubles, p_value: float, worth: int) -> _PitShape:
-    """Name the shape of an uneven histogram by the one of its first two moments further off."""
     if p_value >= 1 - CALIBRATION_LEVEL:
         return "even"
     # An even distribution over 0 to 1 has mean 1/2 and variance 1/12; (u − ½)² has mean 1/12 and

@@ -132,7 +132,6 @@ def compute_plan_losses(
 
 
 def _apply_jensen_bounds(every: Sequence[PlanLoss]) -> list[PlanLoss]:
-    """The NLL losses of one run, each interval within what those of its epoch leave."""
     bounded_losses = []
     for loss in every:
         alike = [each for each in every if each.plan.epochs == loss.plan.epochs]

@@ -54,7 +54,6 @@ def required_sample_size(loss: PlanLoss, n: int, members: int) -> RequiredSample
 
 
 def _count_needed_draws(variance: float, allowed: float) -> int | None:
-    """How many draws bring the variance of their mean down to what is allowed."""
     if allowed <= 0 or variance > _MAX_SAMPLE_SIZE * allowed:
         return None
     return max(1, math.ceil(variance / allowed))

@@ -156,7 +156,6 @@ def _upper_error_margin(bins: ReliabilityBins, effect: float) -> float:
 
 
 def _nonempty_bin_counts(bins: ReliabilityBins) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many answers each bin that is not empty holds, and how many of them are right."""
     filled = bins.count > 0
     count = bins.count[filled]
     return count, np.rint(bins.accuracy[filled] * count).astype(np.int64)

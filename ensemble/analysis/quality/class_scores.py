@@ -177,7 +177,6 @@ def measure_class_scores(probabilities: Floats, said: Ints, labels: Ints, groups
 def _estimate_balanced_accuracy(
     hits: NDArray[np.bool_], labels: Ints, recall: NDArray[np.float64], counts: NDArray[np.int64], groups: Groups | None
 ) -> ScoreInterval:
-    """The mean of the recalls, with its interval."""
     present = counts > 0
     own, sizes, classes = recall[present], counts[present], int(present.sum())
     mean = float(own.mean())
@@ -249,7 +248,6 @@ def _test_lowest_class(
     labels: Ints,
     groups: Groups | None,
 ) -> float:
-    """Fisher's exact p, one-sided, of the lowest class against the rest, times the classes."""
     if len(present) < 2:
         return 1.0
     own = labels == lowest

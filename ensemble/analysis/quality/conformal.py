@@ -182,7 +182,6 @@ def fit_conformal_threshold(
 
 
 def _sort_descending(averaged: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The probabilities of each row, the largest first, and what all ahead of each sum to."""
     falling = np.sort(averaged, axis=1)[:, ::-1].astype(np.float64)
     ahead = np.zeros_like(falling)
     np.cumsum(falling[:, :-1], axis=1, out=ahead[:, 1:])

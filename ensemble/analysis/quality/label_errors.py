@@ -159,7 +159,6 @@ def find_label_errors(predictions: EnsemblePredictions) -> LabelErrors:
 
 
 def _count_without_errors(averaged: Floats, temperature: float) -> float:
-    """Compute the share that confident learning counts if labels are drawn from the predictions."""
     rng, shares = np.random.default_rng(0), []
     for _ in range(_DRAWS_WITHOUT_ERRORS):
         labels = np.empty(len(averaged), np.int64)

@@ -53,7 +53,6 @@ class Quality:
 
     @property
     def adaptive_ece(self) -> float:
-        """The same over bins of equal count."""
         return self["adaptive_ece"]
 
     @property

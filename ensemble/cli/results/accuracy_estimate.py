@@ -41,14 +41,6 @@ def _list_pictures(path: Path) -> Iterator[Path]:
 
 
 def state_mark_accuracy(fitted: RunAccuracyFit, marks: Sequence[Digit], members: int, noun: str) -> AccuracyStatement:
-    """How many of all marks of several pictures are right, those that are rejected among them.
-
-    Args:
-      fitted: by the same members.
-      marks: of all pictures.
-      members: M.
-      noun: what one mark is called.
-    """
     classes = fitted.fit.measures.averaged.shape[1]
     probabilities = np.zeros((members, len(marks), classes), np.float32)
     for place, mark in enumerate(marks):

@@ -27,7 +27,6 @@ Command = Callable[..., Any]
 
 
 def _add_budget_options(command: Command) -> Command:
-    """One option for each setting of a run that the comparison does not set itself."""
     for field in reversed(list_setting_fields(EnsembleConfig)):
         if field.name not in EXCLUDED_FIELDS:
             command = build_setting_option(field)(command)
@@ -77,7 +76,6 @@ def _parse_rate_factors(text: str) -> tuple[float, ...]:
 
 
 def _finish_queued_run(run: runs.Run) -> runs.Run:
-    """A queued run, brought to its end."""
     with ProgressLine(run.id) as line:
         return runs.execute_run(run.id, line.show_run)
 

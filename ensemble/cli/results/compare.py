@@ -106,7 +106,6 @@ def _serialize_comparison(table: ComparisonTable, by: Sequence[str]) -> dict[str
 
 
 def _serialize_comparison_group(column: GroupColumn) -> dict[str, Any]:
-    """One group of the object."""
     figures = {name: serialize_metric(figure) for name, figure in column.metrics.items()}
     return {
         "key": column.group.key,
@@ -129,7 +128,6 @@ def _collect_group_settings(group: RunGroup) -> dict[str, list[Any]]:
 
 
 def serialize_metric(figure: MetricEstimate) -> dict[str, Any]:
-    """A figure with its interval."""
     return {"value": figure.value, "low": figure.low, "high": figure.high, "over": figure.over, "runs": figure.runs}
 
 

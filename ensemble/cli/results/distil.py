@@ -25,7 +25,6 @@ Command = Callable[..., Any]
 
 
 def _add_student_options(command: Command) -> Command:
-    """One option for each setting of the student that its teacher does not say."""
     for field in reversed(list_setting_fields(EnsembleConfig)):
         if field.name not in EXCLUDED_FIELDS:
             command = build_setting_option(field)(command)
@@ -86,7 +85,6 @@ def _compare_student(run: runs.Run) -> TeacherComparison:
 
 
 def _list_comparison_lines(comparison: TeacherComparison, noun: str) -> list[str]:
-    """The verdict and what carries it, a sentence a line."""
     accuracy, nll = judge_losses(comparison)
     lines = [
         words.describe_teacher_verdict(accuracy, nll),
@@ -124,7 +122,6 @@ def serialize_teacher_comparison(comparison: TeacherComparison) -> dict[str, Any
 
 
 def _serialize_judged_run(judged: JudgedRun) -> dict[str, Any]:
-    """One of the two, ready for JSON."""
     return {
         "run_id": judged.run.id,
         "epoch": judged.epoch,
@@ -138,7 +135,6 @@ def _serialize_judged_run(judged: JudgedRun) -> dict[str, Any]:
 
 
 def _serialize_loss(loss: NonInferiority) -> dict[str, Any]:
-    """What is shown of one figure, ready for JSON."""
     return {
         "loss": loss.loss,
         "low": loss.low,

@@ -76,7 +76,6 @@ def run_import_command(files: tuple[Path, ...], name: str, run_id: str, labels_a
 
 
 def _import_report_runs(files: tuple[Path, ...], name: str, run_id: str) -> None:
-    """Every run of the reports, or the one of this id, as a new run."""
     report_capsules = exchange.find_report_capsules(exchange.read_reports(files), run_id)
     if name and len(report_capsules) > 1:
         raise click.UsageError("--name is for one run, and these are several: choose one with --run.")

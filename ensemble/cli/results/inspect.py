@@ -84,7 +84,6 @@ def _parse_view_choice(text: str) -> tuple[str, str]:
 
 
 def _serialize_epoch(epoch: EvaluatedEpoch | EvaluatedNumbers) -> dict[str, object]:
-    """What is inspected, ready for JSON."""
     counted = "examples" if isinstance(epoch, EvaluatedNumbers) else "images"
     return {
         "run_id": epoch.run.id if epoch.run else None,
@@ -95,5 +94,4 @@ def _serialize_epoch(epoch: EvaluatedEpoch | EvaluatedNumbers) -> dict[str, obje
 
 
 def _print_view_answer(summary: ViewSummary) -> None:
-    """A view's answer in a line for people."""
     print_line(f"{summary.view.name:<14} {summary.answer}")

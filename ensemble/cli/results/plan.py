@@ -69,7 +69,6 @@ def run_plan_command(
 
 
 def _serialize_plan_choice(choice: PlanChoice, maps: PlanGrids, costs: PlanCosts) -> dict[str, Any]:
-    """The choice and the whole map, ready for JSON."""
     grid = maps.test
     return {
         "figure": choice.metric,
@@ -91,7 +90,6 @@ def _serialize_plan_choice(choice: PlanChoice, maps: PlanGrids, costs: PlanCosts
 
 
 def _serialize_plan(plan: EnsemblePlan, costs: PlanCosts) -> dict[str, Any]:
-    """A plan and what it costs."""
     seconds = costs.training_seconds(plan)
     return {
         "members": plan.members,

@@ -48,7 +48,6 @@ def compare_plan_pair(run: runs.Run, maps: PlanGrids, pair: tuple[str, str], fig
 
 
 def print_plan_pair(two: PlanComparison, pair: tuple[str, str], costs: PlanCosts) -> None:
-    """The comparison in lines for people."""
     plans = [_parse_plan(plan_text)[0] for plan_text in pair]
     print_line(words.describe_two_plans(two, *map(words.format_plan, plans)))
     sentence = f"The first is {words.describe_plan_loss(two.metric, two.loss)}."
@@ -59,7 +58,6 @@ def print_plan_pair(two: PlanComparison, pair: tuple[str, str], costs: PlanCosts
 
 
 def serialize_plan_pair(two: PlanComparison) -> dict[str, Any]:
-    """The comparison, ready for JSON."""
     return {
         "figure": two.metric,
         "first": two.first,
@@ -72,7 +70,6 @@ def serialize_plan_pair(two: PlanComparison) -> dict[str, Any]:
 
 
 def serialize_plan_loss(loss: PlanLoss) -> dict[str, Any]:
-    """What a plan loses, with its interval."""
     return {
         "members": loss.plan.members,
         "epochs": loss.plan.epochs,

@@ -78,7 +78,6 @@ def _predict_pictures(
     """For each path what the ensemble reads in it, or why it cannot be read; one at a time.
 
     Args:
-      classifier: the ensemble's members.
       paths: files of any format that `Classifier.open_picture` knows.
       refuse: the share of real digits that may be rejected, in (0, 1).
     """

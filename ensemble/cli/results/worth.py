@@ -42,7 +42,6 @@ def run_worth_command(run_id: str, against: str | None, passes: int, as_json: bo
 
 
 def _serialize_worths(worths: CheapEnsembleWorths) -> dict[str, Any]:
-    """What was found, ready for JSON."""
     return {
         "against": worths.against,
         "members": worths.members,

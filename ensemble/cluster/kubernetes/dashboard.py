@@ -21,12 +21,7 @@ _HEALTH_SCRIPT = (
 
 
 def build_dashboard_deployment(config: KubernetesConfig, networks: str = "") -> Resource:
-    """The Deployment: one pod, and never two at once.
-
-    Args:
-      config: what is asked for.
-      networks: of a person's own, whose code it may import, separated by commas.
-    """
+    """The Deployment: one pod, and never two at once."""
     marks = build_component_labels(config, "dashboard")
     return {
         "apiVersion": "apps/v1",
@@ -45,7 +40,6 @@ def build_dashboard_deployment(config: KubernetesConfig, networks: str = "") -> 
 
 
 def build_health_command(port: int = DASHBOARD_PORT) -> list[str]:
-    """A command that succeeds where the dashboard answers on this port of its own pod."""
     return ["python", "-c", _HEALTH_SCRIPT.format(port=port)]
 
 

@@ -12,7 +12,6 @@ CONTAINER_NAME = "ensemble"
 
 
 def build_component_labels(config: KubernetesConfig, component: str) -> dict[str, str]:
-    """Kubernetes' recommended labels of what belongs together."""
     return {
         "app.kubernetes.io/name": "ensemble",
         "app.kubernetes.io/instance": config.name,

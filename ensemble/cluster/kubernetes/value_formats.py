@@ -85,10 +85,6 @@ _MAX_ANNOTATION_LENGTH = 4096
 def parse_pair(option: str, text: str) -> tuple[str, str]:
     """A label or an annotation and its value from "KEY=VALUE".
 
-    Args:
-      option: which takes it: node-selector, label or annotation.
-      text: what was given.
-
     Raises:
       ConfigError: it is not of that form.
     """

@@ -36,7 +36,7 @@ from ensemble.storage.folders import data_folder
 from ensemble.storage.plain_files import open_plain_append, read_limited_bytes
 
 MAX_LOG_BYTES = 2**28  # a million decisions
-NAME_LENGTH = 32  # letters of a fingerprint in a file's name
+_NAME_LENGTH = 32  # letters of a fingerprint in a file's name
 
 
 def decisions_folder() -> Path:
@@ -147,7 +147,7 @@ def open_decision_log(split: str, labels: NDArray[np.integer], classes: int) -> 
       labels: (N,), as they stand in the dataset.
       classes: C.
     """
-    name = f"{split}-{fingerprint_labels(labels, classes)[:NAME_LENGTH]}.jsonl"
+    name = f"{split}-{fingerprint_labels(labels, classes)[:_NAME_LENGTH]}.jsonl"
     return DecisionLog(decisions_folder() / name)
 
 
@@ -178,14 +178,12 @@ def list_matching_decisions(
 
 
 def _select_last_of_each(decisions: tuple[LabelDecision, ...]) -> tuple[LabelDecision, ...]:
-    """Of each image the last decision, in the order of these."""
     last = {decision.image_key: decision for decision in decisions}
     return tuple(each for each in decisions if last[each.image_key] is each)
 
 
 @functools.lru_cache(maxsize=16)
 def _read_live_decisions(path: Path, version: object) -> tuple[LabelDecision, ...]:
-    """All that were not taken back, the oldest first."""
     live = dict[str, LabelDecision]()
     for line in read_limited_bytes(path, MAX_LOG_BYTES).split(b"\n"):
         decision = parse_decision(line) if line else None

@@ -161,7 +161,6 @@ def read_label_changes(path: Path, dataset: Dataset) -> LabelChanges:
 
 
 def _iterate_table_rows(path: Path) -> Iterator[tuple[int, Cells]]:
-    """The rows with the line that each ends on, and their cells by the name of the column."""
     text = _read_table_text(path)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=_detect_delimiter(text))
     try:

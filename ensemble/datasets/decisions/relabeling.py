@@ -193,7 +193,6 @@ def _survey_dataset(dataset: Dataset, entry: DatasetEntry) -> PictureSurvey:
 
 
 def _record_changes(folder: Path, entry: DatasetEntry, changes: LabelChanges) -> None:
-    """Write into the note of a staged dataset what it was made of."""
     with staging.convert_staging_errors(entry.name):
         note = read_json(folder / custom_registry.NOTE_FILE)
         note |= {

@@ -40,7 +40,6 @@ def load_custom_dataset(entry: DatasetEntry) -> Dataset:
 
 
 def _describe_damaged_dataset(entry: DatasetEntry, what: str) -> str:
-    """What to say of one that cannot be read."""
     return (
         f"{entry.title} cannot be read ({what}): remove it with `ensemble data remove {entry.name}`, then add it again."
     )

@@ -96,7 +96,6 @@ def fold_class_name(name: str) -> str:
 
 
 def _group_places(keys: Sequence[str]) -> list[list[int]]:
-    """The places of equal keys together, each list in order."""
     groups: dict[str, list[int]] = {}
     for place, key in enumerate(keys):
         groups.setdefault(key, []).append(place)

@@ -226,7 +226,6 @@ def _draw_test_groups(
 
 
 def _describe_groups(copied: CopyResult) -> list[str]:
-    """How test images of one group are counted, and whether groups were learnt from too."""
     train, test = (set(copied.groups[split]) for split in SPLITS)
     sentences = []
     if test:

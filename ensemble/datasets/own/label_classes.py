@@ -20,12 +20,7 @@ _ClassOf = dict[Label, int]  # the class's number of each label
 
 
 def list_class_readings(labels: Collection[Label], names: Sequence[str]) -> dict[str, _ClassOf]:
-    """Every way to read labels as classes, by its name in `LABEL_READINGS`.
-
-    Args:
-      labels: each different one, whole numbers or text.
-      names: of the classes.
-    """
+    """Every way to read labels as classes, by its name in `LABEL_READINGS`."""
     readings = dict[str, _ClassOf]()
     if named := _match_names(labels, names):
         readings["names"] = named

@@ -50,7 +50,6 @@ class CopyProgress:
 def copy_pictures(
     folder: Path, source: PictureSource, form: DatasetImageFormat, tests: NDArray[np.bool_] | None, teller: CopyProgress
 ) -> CopyResult:
-    """Reads every picture once and writes it to where it belongs."""
     copied = CopyResult()
     with contextlib.ExitStack() as open_files:
 

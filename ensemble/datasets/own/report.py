@@ -40,7 +40,6 @@ class PreparationReport:
 
 
 def count_duplicate_images(hashes: dict[str, "array[int]"]) -> int:
-    """Test images that are among the training images, by the hashes of each split."""
     train, test = (np.frombuffer(hashes[split], np.uint64) for split in SPLITS)
     return int(np.isin(test, train).sum())
 
@@ -52,7 +51,6 @@ def describe_dataset_anomalies(
     duplicates: int,
     copies: DuplicateImages | None = None,
 ) -> list[str]:
-    """What stands out, a sentence each."""
     sentences = []
     if copied.unreadable_count:
         first = "; ".join(f"{sanitize_text(picture.location)}: {picture.reason}" for picture in copied.unreadable[:3])

@@ -47,7 +47,6 @@ def open_staging_folder(name: str) -> Iterator[Path]:
 
 
 def _remove_stale_staging(own: Path) -> None:
-    """Remove what killed preparations have left, and what nobody has accepted for a day."""
     for folder in own.glob(f".*{_SUFFIX}"):
         if is_locked(folder) is not False:
             continue

@@ -63,7 +63,6 @@ def change_stroke_width(images: Array, pixels: Array) -> Array:
 
 
 def _compute_neighbor_extrema(images: Array, axis: int) -> tuple[Array, Array]:
-    """The largest and the least of each pixel and its two neighbours along an axis, two shorter."""
     size = images.shape[axis] - 2
     three = [lax.slice_in_dim(images, n, n + size, axis=axis) for n in range(3)]
     return functools.reduce(jnp.maximum, three), functools.reduce(jnp.minimum, three)

@@ -62,7 +62,6 @@ def choose_arithmetic(
 
 
 def remeasure_bfloat16_plan(network: Network) -> Bfloat16Plan:
-    """Measure, and keep what is found for all later processes."""
     plan = measure_bfloat16_plan(network)
     with contextlib.suppress(OSError):  # A full disk: measured again next time.
         save_bfloat16_plan(_build_plan_key(network), plan)
@@ -111,7 +110,6 @@ def _build_plan_key(network: Network) -> PlanKey:
 
 
 def _list_layer_shapes(network: Network) -> list[tuple[int, ...]]:
-    """The shape of an image, of each convolution's kernel and of the first dense layer's."""
     shapes = network.shapes
     names = sorted(name for name in shapes if name.startswith("Conv_") and name.endswith("kernel"))
     return [network.image_shape, *(shapes[name].shape for name in (*names, "Dense_0/kernel"))]

@@ -15,7 +15,6 @@ _AverageMetricsFunction = Callable[[Any, Any, np.ndarray], tuple[Any, Any]]
 
 
 def _slice_members_by_ensemble(members: int, ensembles: int) -> list[slice]:
-    """Where each of T ensembles' members are among M."""
     size = members // ensembles
     return [slice(first, first + size) for first in range(0, members, size)]
 

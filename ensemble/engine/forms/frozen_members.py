@@ -45,8 +45,6 @@ class FrozenMembers:
 
 @functools.lru_cache(maxsize=64)
 def _build_restore_programs(layout: Layout) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """A copy of a state, which outlives it, and what puts parts of it back."""
-
     def copy_state(state: Any) -> Any:
         return jax.tree.map(jnp.copy, state)
 

@@ -160,11 +160,6 @@ class ImageStream:
 def exceeds_device_memory(nbytes: int, devices: int, device: jax.Device) -> bool:
     """Whether so many bytes of images are too many to lie on each of these devices.
 
-    Args:
-      nbytes: of all images that are learnt from.
-      devices: how many devices of this process hold them.
-      device: one of them.
-
     Raises:
       ConfigError: `ENSEMBLE_RESIDENT_GB` is no number above 0.
     """

@@ -117,7 +117,6 @@ def map_over_lanes(function: Callable[..., Any], form: str, shares_first: bool =
 
 
 def is_sequential_execution(form: str) -> bool:
-    """Whether the lanes of a device run one after the other."""
     return form in ("tower", "scan")
 
 

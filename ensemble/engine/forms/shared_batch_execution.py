@@ -28,7 +28,6 @@ from ensemble.engine.trace_cache import cache_trace
 def _build_part_programs(
     layout: Layout, settings: StepSettings, parts: int
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """On each device a part of a member's gradient, and the update by all parts."""
     compute_part = functools.partial(compute_part_gradients, settings, parts)
     gradients = cache_trace("part", compute_part, *settings, parts)
     apply_mean = functools.partial(apply_mean_gradient, settings.rule, settings.network.classes)

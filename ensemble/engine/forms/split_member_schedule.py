@@ -74,7 +74,6 @@ def _build_timetable(layout: SplitMemberLayout, steps: int) -> list[list[tuple[i
 
 
 def _count_first_device_steps(layout: SplitMemberLayout, steps: int) -> list[int]:
-    """For each device, how many steps its guest does before it comes."""
     count = len(layout.devices)
     return [steps * (device * layout.members % count) // count for device in range(count)]
 
@@ -149,7 +148,6 @@ class SplitMemberSchedule:
         return self._copy_lanes(state, pairs, self._continued_lanes, self._home_lanes)
 
     def _drop_frozen(self, active: np.ndarray, part: ScheduleSegment) -> ScheduleSegment:
-        """The part without what members would do that are set aside."""
         return part._replace(counts=part.counts * active[self._layout.lane_members])
 
     @property
@@ -157,7 +155,6 @@ class SplitMemberSchedule:
         return [self._layout.lanes - 1] * len(self._layout.devices)
 
     def _copy_lanes(self, state: Any, pairs: list[tuple[int, int]], out: list[int], into: list[int]) -> Any:
-        """Lanes copied from the first device of each pair to the second."""
         if not pairs:
             return state
         layout, source = self._layout, {to: origin_device for origin_device, to in pairs}
@@ -180,8 +177,6 @@ class SplitMemberSchedule:
 
 @functools.lru_cache(maxsize=64)
 def _build_lane_programs(layout: SplitMemberLayout) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Out of a lane of each device, and into one."""
-
     def read_lane(state: Any, lane: Array) -> Any:
         return jax.tree.map(lambda leaf: leaf[lane], state)
 

@@ -122,7 +122,6 @@ class StepwiseExecution:
         return own, labels, self._layout.replicate(epoch.common), epoch.order
 
     def _load_window(self, epoch: Any, start: int, count: int) -> Any:
-        """The epoch as it is, or, where images are streamed, with those of these steps alone."""
         if self._stream is None:
             return epoch
         own, labels, common, order = epoch

@@ -59,14 +59,12 @@ def apply_conv_tower(x: Array, layers: Sequence[_Layer], form: str, precision: s
 
 
 def apply_layers_in_turn(operator: Callable[..., Array], x: Array, layers: Sequence[_Layer], precision: str) -> Array:
-    """Each layer on the whole batch."""
     for kernel, bias in layers:
         x = operator(x, kernel, bias, precision)
     return x
 
 
 def apply_layers_by_windows(x: Array, layers: Sequence[_Layer], precision: str) -> Array:
-    """All layers on a chunk of images, then the next chunk."""
     count = -(-len(x) // _WINDOW_CHUNK_SIZES[precision])
     chunked = _split_into_chunks(x, -(-len(x) // count))
     count, batch, height, width, _ = chunked.shape

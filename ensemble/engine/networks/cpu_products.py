@@ -106,7 +106,6 @@ _round_to_bfloat16.defjvps(lambda tangent, value, x: tangent)
 
 
 def _leave_unrounded(x: Array) -> Array:
-    """Nothing is rounded."""
     return x
 
 
@@ -126,7 +125,6 @@ def _transform_winograd_kernel(kernel: Array, early: _FactorFunction, late: _Fac
 
 
 def _winograd_forward(taps: list[Array], u: Array, early: _FactorFunction, late: _FactorFunction) -> list[Array]:
-    """The spots, by sixteen small products."""
     v = materialize_arrays([late(matrix) for matrix in combine_signed(B2, [early(tap) for tap in taps])])
     m = materialize_arrays([multiply_matrices(late(u[n]), matrix) for n, matrix in enumerate(v)])
     return combine_signed(A2, m)
@@ -154,7 +152,6 @@ def _expand_direct_kernel(kernel: Array) -> Weights:
 
 
 def _direct_forward(taps: list[Array], k: Array, factor: _FactorFunction) -> list[Array]:
-    """The spots, by one large product."""
     z = materialize_arrays(multiply_matrices(factor(k), _stack_factors(taps, factor)))
     return jnp.split(z, len(SPOTS))
 
@@ -188,7 +185,6 @@ def combine_signed(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:
 
 
 def _stack_factors(arrays: list[Array], factor: _FactorFunction) -> Array:
-    """One under the other, as factors of a product."""
     return materialize_arrays(jnp.concatenate([factor(array) for array in arrays]))
 
 

@@ -73,7 +73,6 @@ def _count_equation_flops(equation: Any) -> int:
 
 
 def _find_inner_jaxprs(value: Any) -> list[Any]:
-    """What of an equation's parameters is a program of its own."""
     if isinstance(value, tuple | list):
         return [part for item in value for part in _find_inner_jaxprs(item)]
     inner = getattr(value, "jaxpr", value)

@@ -74,7 +74,6 @@ class ResNet(nn.Module):
 
 
 def _apply_batch_norm(x: Array, train: bool, dtype: Any) -> Array:
-    """Running statistics keep nine tenths of what they were with each step."""
     return nn.BatchNorm(use_running_average=not train, momentum=0.9, dtype=dtype)(x)
 
 

@@ -173,7 +173,6 @@ class NumericTrainer:
         self.active = active
 
     def _load_epoch(self, epoch: int) -> Any:
-        """An epoch's batches, keys and numbers of every member, on the devices."""
         config, steps = self.config, self.steps_per_epoch
         numbers = range(config.members)
         order = sample_member_orders(config.seed, epoch, self._size, numbers)

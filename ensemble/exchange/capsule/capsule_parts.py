@@ -115,7 +115,6 @@ def _iterate_test_parts(run: runs.Run) -> Iterator[Part]:
 
 
 def _iterate_probability_parts(run: runs.Run, what: str, epoch: int) -> Iterator[Part]:
-    """All rows of the file, those of members that diverged too."""
     read = runs.read_run_predictions if what == "predictions" else runs.read_validation_predictions
     path = locate_epoch_file(run.path, what, epoch)
     if what == "validation" and not path.exists():
@@ -163,7 +162,6 @@ def _read_member_parameters(run: runs.Run, epoch: int) -> Arrays:
 
 
 def _iterate_shift_parts(run: runs.Run) -> Iterator[Part]:
-    """What was measured under shift, and of each set of images the scores."""
     if (results := read_stress_results(run.path)) is None:
         return
     yield capsule_format.SHIFT_RESULTS, _encode_text(json.dumps(serialize_stress_results(results)))

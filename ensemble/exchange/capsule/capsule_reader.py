@@ -25,7 +25,7 @@ from ensemble.storage.plain_files import open_plain_file, parse_json
 from ensemble.storage.records.field_checks import parse_dataclass
 
 File = Path | BinaryIO
-ROUNDED_NOTE = (
+_ROUNDED_NOTE = (
     "The members' weights were rounded to float16 when the report was saved: what they answer here "
     "differs a little from the run's predictions, which are exact."
 )
@@ -148,12 +148,11 @@ def _parse_capsule(run_id: str, payload: bytes, most_bytes: int | None) -> Capsu
     for name in parts:
         check_part_values(name, capsule.load_part(name), about)
     if capsule.has_rounded_weights:
-        return replace(capsule, notes=(*notes, ROUNDED_NOTE))
+        return replace(capsule, notes=(*notes, _ROUNDED_NOTE))
     return capsule
 
 
 def _parse_capsule_header(payload: bytes) -> tuple[CapsuleHeader, int]:
-    """The header, and where the first part begins."""
     first = len(capsule_format.MAGIC) + capsule_format.LENGTH_BYTES
     if not payload.startswith(capsule_format.MAGIC) or len(payload) < first:
         raise PredictionsError(f"the data of a run in it has an unknown form: {SAVE_AGAIN}.")
@@ -170,7 +169,6 @@ def _parse_capsule_header(payload: bytes) -> tuple[CapsuleHeader, int]:
 def _locate_capsule_parts(
     header: CapsuleHeader, about: CapsuleRun, start: int, end: int
 ) -> tuple[dict[str, tuple[PartHeader, int]], tuple[str, ...]]:
-    """Where each part lies, once what all of them say of themselves is possible."""
     if len(header.parts) > capsule_format.MOST_PARTS:
         raise PredictionsError(f"it has {len(header.parts):,} parts, more than any run has.")
     locations, unknown, names = dict[str, tuple[PartHeader, int]](), list[str](), set[str]()

@@ -36,7 +36,6 @@ def describe_capsule_contents(capsule: Capsule) -> str:
 
 
 def _describe_capsule_members(capsule: Capsule) -> str:
-    """Whether it has what the members have learnt, and whether that is exact."""
     if not capsule.list_epochs("parameters"):
         return "without its members"
     rounded = ", rounded to float16" if capsule.has_rounded_weights else ""

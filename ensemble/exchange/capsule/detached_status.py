@@ -10,12 +10,7 @@ AnyStatus = TypeVar("AnyStatus", bound=JobStatus)
 
 
 def detach_worker(status: AnyStatus, cut: str) -> AnyStatus:
-    """The status without a worker, and ended: else the queue would wait for it for ever.
-
-    Args:
-      status: as it was where the report was written.
-      cut: what to say of a job that had not ended there.
-    """
+    """The status without a worker, and ended: else the queue would wait for it for ever."""
     now = replace(
         status,
         pid=None,

@@ -84,7 +84,6 @@ def _build_header_error(why: str) -> PredictionsError:
 
 
 def _check_header_status(status: Status, config: EnsembleConfig | ImportedConfig) -> None:
-    """That members and epochs of a status are those that there are."""
     members = config.members
     if (
         len(status.member_test_accuracy) not in (0, members)
@@ -98,7 +97,6 @@ def _check_header_status(status: Status, config: EnsembleConfig | ImportedConfig
 
 
 def _check_header_dataset(header: CapsuleHeader, config: EnsembleConfig | ImportedConfig, data: DatasetEntry) -> None:
-    """Check that the images belong to a known dataset, or to one described as the user's own."""
     if len(data.image_shape) != 3 or not all(0 < side <= MOST_SIDE for side in data.image_shape):
         raise _build_header_error(f"its images have shape {data.image_shape}")
     if isinstance(config, ImportedConfig):

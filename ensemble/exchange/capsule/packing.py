@@ -30,7 +30,6 @@ PEAK_MEMORY_FACTOR = 2  # times its own bytes an array takes while it is unpacke
 
 
 def choose_codec(array: NDArray[Any]) -> str:
-    """The codec that packs an array of this type best."""
     return "zlib" if array.dtype.itemsize == 1 else "shuffle-zlib"
 
 
@@ -48,7 +47,6 @@ def pack_array(array: NDArray[Any], codec: str) -> bytes:
 
 
 def convert_to_little_endian(array: NDArray[Any]) -> NDArray[Any]:
-    """The array in C order, the little end of each number first."""
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
 
 

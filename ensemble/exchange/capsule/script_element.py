@@ -28,7 +28,6 @@ class _CapsuleElement(NamedTuple):
 
 
 def render_capsule_element(run_id: str, payload: bytes) -> str:
-    """The element of a run's capsule."""
     digest = hashlib.sha256(payload).hexdigest()
     return (
         f'<script type="{MEDIA_TYPE}" data-version="{VERSION}" data-run="{html.escape(run_id)}" '
@@ -38,7 +37,6 @@ def render_capsule_element(run_id: str, payload: bytes) -> str:
 
 
 def is_web_page(start: bytes) -> bool:
-    """Whether a file that begins so is a web page, and no file of predictions."""
     return start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"
 
 

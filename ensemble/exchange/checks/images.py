@@ -80,7 +80,6 @@ def _describe_image_shape(shape: Sequence[int]) -> str:
 
 
 def _parse_image_shape(shape: tuple[int, ...], examples: int) -> tuple[tuple[int, ...], bool]:
-    """The shape with its axis of channels, and whether that is the second."""
     if not shape or shape[0] != examples:
         raise PredictionsError(
             f"`images` has the shape {shape}, but there are {examples:,} labels: give one image "

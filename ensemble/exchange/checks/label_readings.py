@@ -93,7 +93,6 @@ def is_chance_level(labels: Labels, predicted: NDArray[np.integer], classes: int
 
 
 def _list_distinct_readings(readings: Mapping[str, Labels]) -> list[str]:
-    """The readings of which none says the same as one before it."""
     options = list[str]()
     for name in LABEL_READINGS:
         if name in readings and not any(np.array_equal(readings[name], readings[option]) for option in options):

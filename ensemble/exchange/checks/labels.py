@@ -170,7 +170,6 @@ def _parse_whole_labels(values: NDArray[Any], texts: list[str]) -> NDArray[np.in
 def _describe_unfit_labels(
     labels: NDArray[Any], classes: int, names: tuple[str, ...] | None, whole: NDArray[np.int64] | None
 ) -> str:
-    """Why labels are no classes, with the first that is none."""
     try:
         values = labels.astype(np.float64)
     except ValueError:

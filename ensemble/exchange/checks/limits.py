@@ -54,9 +54,6 @@ def check_import_size(nbytes: int) -> None:
 def check_prediction_counts(shape: Sequence[int]) -> None:
     """Refuse more, or fewer, epochs, members, examples or classes than every screen can show.
 
-    Args:
-      shape: E, M, N, C.
-
     Raises:
       PredictionsError: one of them is outside its range.
     """

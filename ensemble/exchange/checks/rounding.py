@@ -44,14 +44,12 @@ class RoundingDetector:
 
 
 def _are_rounded(block: NDArray[np.floating], digits: int) -> bool:
-    """Whether all numbers have so many decimal digits, as nearly as their type can say."""
     precision = max(float(np.finfo(block.dtype).eps), 1e-12) if block.dtype.kind == "f" else 0.0
     scaled = block.astype(np.float64) * 10**digits
     return bool((np.abs(scaled - np.rint(scaled)) <= 2 * precision * 10**digits).all())
 
 
 def _fit_type(block: NDArray[np.floating], name: str) -> bool:
-    """Whether all numbers are such as the type has."""
     if block.dtype.kind != "f":
         return False
     single = block.astype(np.float32)

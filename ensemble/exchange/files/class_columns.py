@@ -192,7 +192,6 @@ def _keep_class_columns(columns: TableColumns, kept: list[int]) -> TableColumns:
 
 
 def _list_doubtful_sets(columns: TableColumns, values: NDArray[Any], free: list[int]) -> list[set[int]]:
-    """Sets of columns that may be none of classes, the likeliest first."""
     finite = np.where(np.isfinite(values), values, 0)
     outside = {n for n in free if (finite[:, n] < 0).any() or (finite[:, n] > 1).any()}
     rest = [n for n in range(values.shape[1]) if n not in outside]

@@ -83,7 +83,7 @@ _SINGLE_COLUMNS = {
     "score": "probabilities",
     "logit": "logits",
 }
-MOST_COLUMNS = 2200
+_MOST_COLUMNS = 2200
 _CLASSES_HINT = "name them p_0, p_1 … (or p_NAME), logits logit_0 …"
 
 
@@ -122,17 +122,12 @@ def parse_table_columns(
 ) -> TableColumns:
     """What each column of a table is.
 
-    Args:
-      columns: their names.
-      text_columns: those that hold no numbers, as far as that is known.
-      targets: whether the labels are no whole numbers, for the refusal.
-
     Raises:
       PredictionsError: there are no columns of classes, or two of one name, or both probabilities
         and logits.
     """
     check_distinct_columns(columns)
-    if len(columns) > MOST_COLUMNS:
+    if len(columns) > _MOST_COLUMNS:
         raise PredictionsError(f"it has {len(columns):,} columns: give one for each of at most 2,000 classes.")
     keys = _match_key_columns(columns)
     rest = [column for column in columns if column not in keys.values()]
@@ -200,12 +195,10 @@ def has_class_columns(columns: Sequence[str], text_columns: Collection[str], lab
 
 
 def is_statistic_name(column: str) -> bool:
-    """Return whether a column is called as the mean or the spread of a number is."""
     return any(_fold_name(column) in names for names in STATISTIC_NAMES.values())
 
 
 def is_number_type(kind: pa.DataType) -> bool:
-    """Return whether a column of Arrow holds numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
@@ -255,7 +248,6 @@ def _match_key_columns(columns: Sequence[str]) -> dict[str, str]:
 def _match_prefixed_columns(
     columns: Sequence[str], pattern: "re.Pattern[str]", text_columns: Collection[str]
 ) -> dict[str, str]:
-    """Columns with the prefix, each with the class that it is of."""
     matches = {
         column: match
         for column in columns

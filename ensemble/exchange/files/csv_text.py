@@ -78,7 +78,6 @@ class _Utf8Rows(io.RawIOBase):
         self._left = b""
 
     def readable(self) -> bool:
-        """Always."""
         return True
 
     def read(self, size: int = -1, /) -> bytes:
@@ -198,7 +197,6 @@ def _read_start(file: BoundedReader) -> bytes:
 
 
 def _iterate_pieces(file: BoundedReader) -> Iterator[bytes]:
-    """All of a file from its start, some of it at a time."""
     file.seek(0)
     while piece := file.read(MAX_READ_BYTES):
         yield piece

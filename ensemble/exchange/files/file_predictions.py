@@ -68,7 +68,6 @@ class NamedFilePredictions:
 
 @contextmanager
 def name_file_in_errors(name: str) -> Iterator[None]:
-    """Gives a refusal the name of the file that it is of."""
     try:
         yield
     except LabelReadingError as error:

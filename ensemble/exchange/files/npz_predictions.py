@@ -87,7 +87,6 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
 
 
 def _match_array_names(names: list[str]) -> tuple[dict[str, str], list[str]]:
-    """The array that stands for each name, and a sentence for each other name."""
     array_names, notes = {}, []
     for wanted, aliases in ARRAY_NAMES.items():
         if there := [alias for alias in aliases if alias in names]:
@@ -98,7 +97,6 @@ def _match_array_names(names: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _find_output_kind(archive: NpzArchive, array_names: dict[str, str], notes: list[str]) -> str:
-    """Whether the outputs are probabilities or logits, by their name or else by their numbers."""
     for kind in ("probabilities", "logits"):
         if kind in array_names:
             return kind
@@ -134,7 +132,6 @@ def look_like_probabilities(archive: NpzArchive, name: str) -> bool:
 
 
 def _read_npz_details(archive: NpzArchive, names: str | None, columns: dict[str, str]) -> ExampleDetails:
-    """What the examples are called, and each array that says one thing of each."""
     texts = {column: _load_text_list(archive, name) for column, name in columns.items()}
     return clean_details([] if names is None else _load_text_list(archive, names), texts)[0]
 

@@ -66,9 +66,6 @@ class ParquetTable:
 def open_parquet_table(file: BoundedReader) -> Iterator[ParquetTable]:
     """Open a Parquet file; the child that reads it ends with the context.
 
-    Args:
-      file: on the disk, or in memory as a whole.
-
     Raises:
       PredictionsError: it cannot be read, or a column is too large; says what to do.
     """

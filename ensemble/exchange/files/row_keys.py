@@ -98,13 +98,11 @@ class RowKeys:
 
 
 def encode_texts(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """The texts of a column as numbers into a list of those that differ, in their order."""
     encoded = column.dictionary_encode().combine_chunks()
     return encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
 
 
 def _compress_codes(first: Codes, second: Codes) -> Codes:
-    """A number for each pair that there is."""
     pairs = first * (int(second.max(initial=0)) + 1) + second
     return np.unique(pairs, return_inverse=True)[1].reshape(-1)
 
@@ -156,7 +154,6 @@ def _parse_whole_number(text: str) -> int | None:
 
 
 def _count_previous_rows(series: Codes) -> Codes:
-    """For each row how many of its series came before it."""
     order = np.argsort(series, kind="stable")
     starts = np.searchsorted(series[order], series[order])
     counts = np.empty(len(series), np.int64)

@@ -99,7 +99,6 @@ def _collect_table_batches(
 
 
 def _has_csv_targets(text: CsvText) -> bool:
-    """Whether a column that is called as labels are holds numbers that are not whole."""
     label = next((name for name in text.names if name.strip().lower() in KEY_NAMES["label"]), None)
     cells = [] if label is None else text.list_cells(label)
     numbers = [float(cell.replace(text.decimal, ".")) for cell in cells if is_number(cell, text.decimal)]
@@ -130,7 +129,6 @@ def _parse_parquet_columns(layout: ParquetLayout) -> TableColumns:
 
 
 def _check_flat_columns(schema: pa.Schema, wanted: list[str]) -> None:
-    """Refuse lists and records for a cell, before any of them is unpacked."""
     for name in wanted:
         if pa.types.is_nested(kind := schema.field(name).type):
             raise PredictionsError(
@@ -180,7 +178,6 @@ def _convert_key_texts(column: pa.Array, name: str) -> pa.Array:
 
 
 def _convert_attribute_texts(column: pa.Array) -> pa.Array:
-    """What stands beside an example, as text of which the beginning is kept."""
     if pa.types.is_boolean(column.type):
         return pa.compute.if_else(column, "True", "False")
     if pa.types.is_dictionary(column.type):  # the texts first: they may be long, and repeat

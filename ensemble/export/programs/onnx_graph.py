@@ -38,12 +38,10 @@ class Value:
 
 
 def is_open(dimension: Any) -> bool:
-    """Whether a dimension is the number of images, which is left open."""
     return not isinstance(dimension, int | np.integer)
 
 
 def make_known_value(array: NDArray[Any]) -> Value:
-    """Numbers as a value."""
     return Value(array, array.shape)
 
 

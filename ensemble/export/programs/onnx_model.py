@@ -119,7 +119,6 @@ def _add_ensemble(
 
 
 def _judge_onnx_model(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
-    """The figures of what onnxruntime makes of the file."""
     import onnxruntime
 
     from ensemble.export.programs import ensemble_program as program

@@ -67,7 +67,6 @@ def translate_elementwise(graph: GraphBuilder, name: str, values: list[Value], s
 
 
 def _is_spread_out(values: list[Value], shape: tuple[Any, ...]) -> bool:
-    """Whether what is made of these number by number has the whole of a shape."""
     return any(value.whole and value.shape == shape for value in values)
 
 
@@ -87,12 +86,10 @@ def _compose_elementwise(*steps: tuple[str, Any]) -> _Operator:
 def _translate_square(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
-    """Each number times itself."""
     return Value(graph.add_node("Mul", values[0], values[0]), shape, values[0].whole)
 
 
 def _translate_power(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
-    """A number to a whole power."""
     if params["y"] == 2:
         return _translate_square(graph, values, params, shape)
     exponent = np.array(params["y"], np.float32)
@@ -102,13 +99,11 @@ def _translate_power(graph: GraphBuilder, values: list[Value], params: dict[str,
 def _translate_unequal(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
-    """Whether two numbers differ."""
     content = graph.add_node("Not", graph.add_node("Equal", *values))
     return Value(content, shape, _is_spread_out(values, shape))
 
 
 def _translate_clamp(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
-    """A number, no less than one bound and no more than another."""
     low, x, high = values
     content = graph.add_node("Min", graph.add_node("Max", x, low), high)
     return Value(content, shape, _is_spread_out(values, shape))
@@ -117,7 +112,6 @@ def _translate_clamp(graph: GraphBuilder, values: list[Value], params: dict[str,
 def _translate_choice(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
-    """Of two values the one that a third, true or false, says, number by number."""
     if len(values) != 3:
         raise UnknownPrimitiveError(f"select_n of {len(values) - 1}")
     content = graph.add_node("Where", values[0], values[2], values[1])
@@ -127,7 +121,6 @@ def _translate_choice(
 def _translate_conversion(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
-    """Another type of number."""
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(params["new_dtype"]))
     return Value(graph.add_node("Cast", values[0], to=kind), shape, values[0].whole)
 
@@ -152,7 +145,6 @@ def _translate_broadcast(
 def _translate_reshape(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
-    """The same numbers in another shape."""
     if params.get("dimensions") is not None:
         raise UnknownPrimitiveError("reshape with dimensions")
     return graph.reshape(values[0], shape)
@@ -169,13 +161,10 @@ def _translate_squeeze(
 def _translate_transposition(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
-    """Its axes in another order."""
     return graph.transpose(values[0], tuple(int(axis) for axis in params["permutation"]))
 
 
 def _build_reduction(operator: str) -> _Operator:
-    """The operator of sums and the like over some axes."""
-
     def translate(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
         axes = np.array([int(axis) for axis in params["axes"]], np.int64)
         whole = graph.spread_out(values[0])
@@ -187,13 +176,11 @@ def _build_reduction(operator: str) -> _Operator:
 def _translate_concatenation(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
-    """One after the other along an axis."""
     parts = [graph.spread_out(value) for value in values]
     return Value(graph.add_node("Concat", *parts, axis=int(params["dimension"])), shape)
 
 
 def _translate_stack(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
-    """One beside the other along an axis of its own."""
     axis = int(params["axis"])
     place = np.array([axis], np.int64)
     parts = [graph.add_node("Unsqueeze", graph.spread_out(value), place) for value in values]
@@ -201,7 +188,6 @@ def _translate_stack(graph: GraphBuilder, values: list[Value], params: dict[str,
 
 
 def _translate_slice(graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]) -> Value:
-    """A part along some axes, with a step."""
     value = graph.spread_out(values[0])
     steps = params["strides"] or (1,) * len(shape)
     cut = [
@@ -231,7 +217,6 @@ def _translate_padding(
 def _translate_product(
     graph: GraphBuilder, values: list[Value], params: dict[str, Any], shape: tuple[Any, ...]
 ) -> Value:
-    """A product of matrices, or of anything along any axes."""
     (left_axes, right_axes), (left_batch, right_batch) = params["dimension_numbers"]
     left, right = (graph.spread_out(value) for value in values)
     if not left_batch and len(right.shape) == 2 and len(left_axes) == 1:

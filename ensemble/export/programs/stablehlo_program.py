@@ -31,7 +31,6 @@ def _write_stablehlo_program(content: EnsembleContent, path: Path, replace: bool
 
 
 def _judge_stablehlo_program(content: EnsembleContent, path: Path) -> tuple[dict[str, float], float | None]:
-    """The figures of what the file's program says."""
     import jax
     from jax import export
 

@@ -39,7 +39,6 @@ def assign_column_colors(column: AxisColumn | None) -> list[str]:
 
 
 def compute_axis_position(column: AxisColumn, value: Value) -> float | None:
-    """Where a number stands on its axis."""
     if value is None or isinstance(value, str):
         return None
     return math.log10(value) if column.log and column.can_use_log else float(value)

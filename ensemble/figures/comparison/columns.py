@@ -52,17 +52,14 @@ class AxisColumn:
 
     @property
     def known_values(self) -> list[Value]:
-        """The values that there are."""
         return [value for value in self.values if value is not None]
 
     @property
     def varies(self) -> bool:
-        """Whether two runs differ in it, one that has none among them."""
         return len(set(self.values)) > 1
 
     @property
     def can_use_log(self) -> bool:
-        """Whether a log axis can show all of it."""
         return (
             self.is_number
             and bool(self.known_values)
@@ -91,7 +88,6 @@ def list_run_columns(points: RunPoints) -> list[AxisColumn]:
 
 
 def _build_axis_column(axis: PointAxis, cells: Sequence[Cell], n: int) -> AxisColumn:
-    """One of the points' columns."""
     units = {metric.name: metric.unit for metric in COMPARISON_METRICS}
     is_number = axis.kind == "number"
     values = tuple(_keep_finite_number(cell) if is_number else _format_category_cell(axis.name, cell) for cell in cells)
@@ -110,7 +106,6 @@ def _build_axis_column(axis: PointAxis, cells: Sequence[Cell], n: int) -> AxisCo
 
 
 def _keep_finite_number(cell: Cell) -> float | None:
-    """A number, where it is a finite one."""
     ok = isinstance(cell, int | float) and not isinstance(cell, bool) and math.isfinite(cell)
     return cell if ok and isinstance(cell, int | float) else None
 

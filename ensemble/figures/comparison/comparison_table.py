@@ -39,7 +39,6 @@ def tabulate_comparison(table: ComparisonTable, differ: bool) -> pd.DataFrame:
     """A row a setting or figure, a column a group; all of it text.
 
     Args:
-      table: the groups beside each other.
       differ: whether settings that are the same in all of them are left out; they come last.
     """
     rows = {"Runs": [f"{len(column.group.runs):,}" for column in table.columns]}
@@ -72,7 +71,6 @@ def _format_setting_rows(table: ComparisonTable, differ: bool) -> dict[str, list
 
 
 def _count_test_images(column: GroupColumn) -> int:
-    """On how many test images a column's figures are counted."""
     return column.group.runs[0].data.test_size
 
 
@@ -88,7 +86,6 @@ def _format_metric_with_interval(metric: Metric, figure: MetricEstimate, n: int)
 
 
 def _format_metric(unit: str, value: float, n: int) -> str:
-    """A figure by its unit."""
     if unit == "share":
         return formats.format_percent(value, n)
     if unit == "images":
@@ -99,14 +96,12 @@ def _format_metric(unit: str, value: float, n: int) -> str:
 
 
 def _format_interval_end(unit: str, value: float, n: int) -> str:
-    """One end of an interval, which says its unit no second time."""
     if unit == "img·member/s":
         return formats.format_significant(value, 2)
     return _format_metric(unit, value, n).removesuffix(" %")
 
 
 def _format_baseline_cell(column: GroupColumn, says: Callable[[GroupDifference], str]) -> str:
-    """What a column says of its difference to the baseline, or why it has none."""
     return (
         says(column.difference)
         if column.difference
@@ -212,7 +207,6 @@ def _format_better_and_worse(signs: Sequence[int]) -> str:
 
 
 def describe_table_basis(table: ComparisonTable) -> str:
-    """What the figures and tests hold for."""
     over = {column.difference.over for column in table.columns if column.difference}
     over |= {figure.over for column in table.columns for figure in column.metrics.values()}
     sentences = [table.note]

@@ -38,9 +38,6 @@ def plot_group_curves(
       of_splits: "test", "validation" or "train", and the curves of each group, the same groups
         in the same order.
       what: "loss" or "accuracy".
-      x: what the axis counts, one of X.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
       log: which axes are log, of "x" and "y"; accuracies then by the share that is wrong.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
@@ -62,7 +59,6 @@ def plot_group_curves(
 
 
 def _build_curve_axis(log: bool, chart: "go.Figure", which: str, suffix: str) -> dict[str, Any]:
-    """How an axis is drawn, by all that stands along it."""
     if not log:
         return {"type": "linear", "ticksuffix": suffix}
     every = [value for trace in chart.data for value in trace[which]]
@@ -70,14 +66,12 @@ def _build_curve_axis(log: bool, chart: "go.Figure", which: str, suffix: str) ->
 
 
 def _format_y_title(what: str, wrong: bool, log: bool) -> str:
-    """What the axis shows, and what it does."""
     if what == "accuracy":
         return "share that is wrong, log axis" if wrong else "accuracy"
     return "NLL in nats, log axis" if log else "NLL in nats"
 
 
 def _build_curve_traces(of_splits: CurvesBySplit, what: str, wrong: bool) -> list[dict[str, Any]]:
-    """Bands first, the thin lines over them, and the means on top."""
     bands, thin, means = [], [], []
     count = sum(len(group_curves.lines) for _, split_curves in of_splits for group_curves in split_curves)
     most = max(MIN_LINE_POINTS, MAX_THIN_POINTS // max(1, count))
@@ -129,13 +123,11 @@ def _build_group_band(curves: GroupCurves, hue: str, scaled: Any) -> list[dict[s
 
 
 def _find_gapless_slices(known: Any) -> list[slice]:
-    """The stretches without a gap."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], known.astype(int), [0]])))
     return [slice(int(a), int(b)) for a, b in edges.reshape(-1, 2) if b - a > 1]
 
 
 def _build_run_line(line: RunLine, hue: str, split: str, most: int, scaled: Any, curves: GroupCurves) -> dict[str, Any]:
-    """One run's, or one member's, line."""
     kept = chart_style.select_drawn_points(len(line.x), most)
     who = f", {line.who}" if line.who.startswith("member ") else ""
     return _build_line_points(line.x[kept], scaled(line.y[kept])) | {
@@ -165,7 +157,6 @@ def _build_group_mean(
 
 
 def _build_line_points(x: Doubles, y: Doubles) -> dict[str, Any]:
-    """A line's points, and what stands under the pointer."""
     return {
         "x": round_line_values(x),
         "y": round_line_values(y),
@@ -199,7 +190,6 @@ def tabulate_group_curves(of_splits: CurvesBySplit, what: str, x: str) -> pd.Dat
 def _build_line_frame(
     curves: GroupCurves, split: str, run: str, who: str, x: str, what: str, places: Doubles, y: Doubles
 ) -> pd.DataFrame:
-    """The points of one line."""
     return pd.DataFrame({"group": curves.group.title, "run": run, "curve": who, "split": split, x: places, what: y})
 
 
@@ -240,7 +230,6 @@ def describe_best_group(each: Sequence[GroupCurves], what: str, split: str, goin
 
 
 def _format_group_value(what: str, end: float, curves: GroupCurves) -> str:
-    """A figure of a group as people read it."""
     if what == "loss":
         return formats.format_significant(end)
     return formats.format_percent(end, curves.group.runs[0].data.test_size)
@@ -249,7 +238,6 @@ def _format_group_value(what: str, end: float, curves: GroupCurves) -> str:
 def explain_group_curves_chart(
     curves_by_split: Sequence[tuple[str, Sequence[GroupCurves]]], band: str, who: str
 ) -> str:
-    """What to see in the picture, in a sentence or two."""
     several = any(curves.runs > 1 for _, each in curves_by_split for curves in each)
     many = any(len(each) > len(MEMBER_HUES) for _, each in curves_by_split)
     parts = [

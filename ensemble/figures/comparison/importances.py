@@ -28,9 +28,7 @@ def compute_setting_importances(config: SweepConfig, trials: Sequence[Trial], go
     hyperparameter importance", as Optuna has it, its forest drawn with seed 0.
 
     Args:
-      config: of the sweep.
       trials: of it; only the complete ones count.
-      goal: one of its objectives.
 
     Returns:
       Shares that sum to 1; {} where there are fewer than `MIN_TRIALS` complete trials, or all came to
@@ -64,9 +62,7 @@ def estimate_noise_shares(config: SweepConfig, trials: Sequence[Trial], goal: st
     Its forests have a quarter as many trees, those of the trials' own values too.
 
     Args:
-      config: of the sweep.
       trials: of it; only the complete ones count.
-      goal: one of its objectives.
 
     Returns:
       None where there are no shares.
@@ -85,7 +81,6 @@ def estimate_noise_shares(config: SweepConfig, trials: Sequence[Trial], goal: st
 
 
 def _list_complete_values(config: SweepConfig, trials: Sequence[Trial], goal: str) -> tuple[list[Trial], list[float]]:
-    """The complete trials that have every setting, and what each came to."""
     place, axes = config.objective_names.index(goal), config.search_axes
     complete = [trial for trial in trials if trial.state == "complete" and set(trial.params) >= set(axes)]
     return complete, [trial.values[place] for trial in complete]
@@ -119,8 +114,6 @@ def plot_setting_importances(shares: Mapping[str, float], title: str, palette: P
 
     Args:
       shares: by the setting's name, from `compute_setting_importances`.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 

@@ -21,12 +21,7 @@ def plot_pareto_front(
     """A point a trial; those of the Pareto front bold, and joined.
 
     Args:
-      x: an objective: T values.
-      y: another.
       on_front: (T,), whether each is on the front.
-      names: what the trials are called: T of them.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -40,7 +35,6 @@ def plot_pareto_front(
 def build_front_traces(
     x: AxisColumn, y: AxisColumn, on_front: Sequence[bool], names: Sequence[str], palette: Palette
 ) -> list[dict[str, Any]]:
-    """Those that another beats, then the front from left to right."""
     there = [place for place, value in enumerate(x.values) if value is not None and y.values[place] is not None]
     front = sorted((place for place in there if on_front[place]), key=lambda place: float(x.values[place] or 0.0))
     beaten = [place for place in there if not on_front[place]]

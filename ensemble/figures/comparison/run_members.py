@@ -28,8 +28,6 @@ def plot_run_members(found: RunMemberMap, title: str, palette: Palette) -> "go.F
 
     Args:
       found: the map; of at least two runs.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 

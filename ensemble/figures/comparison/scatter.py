@@ -31,13 +31,8 @@ def plot_run_scatter(
     """A point a run; those that a brush has taken out are small and grey.
 
     Args:
-      x: what stands to the right.
-      y: what stands up.
       color: what colours the points; None for one colour.
-      names: what the runs are called, R of them.
       kept: (R,), which of them are brushed.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
       log: which axes are log, of "x" and "y".
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
@@ -59,7 +54,6 @@ def plot_run_scatter(
 
 
 def build_column_axis(column: AxisColumn, log: bool) -> dict[str, Any]:
-    """How an axis of that column is drawn."""
     if not column.is_number:
         words = [escaping.escape_plotly_text(word) for word in column.categories]
         return {"type": "category", "categoryorder": "array", "categoryarray": words}
@@ -128,7 +122,6 @@ def _build_category_traces(
 def build_scatter_points(
     x: AxisColumn, y: AxisColumn, color: AxisColumn | None, names: Sequence[str], places: Sequence[int]
 ) -> dict[str, Any]:
-    """The points of some runs, and what each says."""
     columns = list(dict.fromkeys(column for column in (x, y, color) if column is not None))
     says = [
         "<br>".join(
@@ -152,7 +145,6 @@ def build_scatter_points(
 
 
 def convert_axis_value(column: AxisColumn, place: int) -> Any:
-    """A value as its axis takes it."""
     value = column.values[place]
     if isinstance(value, str):
         return escaping.escape_plotly_text(value)
@@ -160,7 +152,6 @@ def convert_axis_value(column: AxisColumn, place: int) -> Any:
 
 
 def _build_color_bar(color: AxisColumn) -> dict[str, Any]:
-    """The scale of the colours beside the picture, by a trace that draws nothing."""
     values = [at for value in color.values if (at := colors.compute_axis_position(color, value)) is not None]
     log = color.log and color.can_use_log
     low, high = (min(values), max(values)) if values else (0.0, 1.0)

@@ -22,13 +22,6 @@ class _SearchHistory(NamedTuple):
 
 
 def trace_search_history(config: SweepConfig, trials: Sequence[Trial], goal: str) -> _SearchHistory:
-    """The values of an objective, trial by trial, and the best of those before.
-
-    Args:
-      config: of the sweep.
-      trials: of it.
-      goal: one of its objectives.
-    """
     place, better = config.objective_names.index(goal), min if OBJECTIVES[goal].minimize else max
     complete = [trial for trial in trials if trial.state == "complete" and _is_finite_value(trial.values[place])]
     x = [float(trial.number + 1) for trial in complete]
@@ -47,13 +40,11 @@ def trace_search_history(config: SweepConfig, trials: Sequence[Trial], goal: str
 
 
 def _append_point(points: Points, x: float, y: float | None) -> None:
-    """One point more."""
     points[0].append(x)
     points[1].append(y)
 
 
 def _is_finite_value(value: float | None) -> bool:
-    """Whether it is a finite number."""
     return value is not None and math.isfinite(value)
 
 

@@ -21,12 +21,8 @@ def plot_setting_slice(
     """A point a trial; the best is larger, a diamond.
 
     Args:
-      column: the setting, to the right: T values.
-      values: the objective, up: T values.
       numbers: what the trials are called, from 1: T numbers.
       best: the place of the best; None where there is none.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -45,7 +41,6 @@ def plot_setting_slice(
 def _build_slice_traces(
     column: AxisColumn, values: AxisColumn, numbers: Sequence[int], best: int | None, palette: Palette
 ) -> list[dict[str, Any]]:
-    """All trials, and over them the best."""
     there = [
         place for place, value in enumerate(values.values) if value is not None and column.values[place] is not None
     ]
@@ -67,7 +62,6 @@ def _build_slice_traces(
 def _build_trial_points(
     column: AxisColumn, values: AxisColumn, numbers: Sequence[int], places: Sequence[int]
 ) -> dict[str, Any]:
-    """The points of some trials, and what each says."""
     says = [
         "<br>".join(
             [

@@ -23,7 +23,6 @@ def list_trial_columns(config: SweepConfig, trials: Sequence[Trial]) -> list[Axi
     """The settings in the order of the search space, then the objectives.
 
     Args:
-      config: of the sweep.
       trials: T of them; one that is not complete has no values of objectives.
     """
     searched = [_build_trial_setting_column(name, axis, trials) for name, axis in config.search_axes.items()]
@@ -41,20 +40,17 @@ def _build_trial_setting_column(name: str, axis: Axis, trials: Sequence[Trial]) 
 
 
 def _format_trial_setting(name: str, value: object, is_number: bool) -> Value:
-    """One value of a setting as its column has it."""
     if value is None or (is_number and isinstance(value, int | float)):
         return value
     return format_setting_value(name, value if isinstance(value, bool | int | float | str) else str(value))
 
 
 def _has_log_range(values: Sequence[object]) -> bool:
-    """Whether listed numbers lie so far apart that a log axis suits them."""
     numbers = [float(value) for value in values if isinstance(value, int | float)]
     return bool(numbers) and min(numbers) > 0 and max(numbers) >= 20 * min(numbers)
 
 
 def _build_objective_column(config: SweepConfig, goal: str, trials: Sequence[Trial]) -> AxisColumn:
-    """An objective's value in each complete trial."""
     place = config.objective_names.index(goal)
     values = tuple(trial.values[place] if trial.values else None for trial in trials)
     return AxisColumn(

@@ -61,7 +61,6 @@ class EstimatedStep:
         return name, errors[name]
 
     def find_worst_promise(self) -> tuple[str, float]:
-        """The estimate that promises most, and by how much it is above the accuracy."""
         name = max(self.estimates, key=lambda estimator: self.estimates[estimator][0])
         return name, self.estimates[name][0] - self.accuracy
 
@@ -104,9 +103,6 @@ def plot_estimated_steps(steps: Sequence[EstimatedStep], noun: str, title: str, 
 
     Args:
       steps: at least one.
-      noun: what one image is called.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -147,7 +143,6 @@ def plot_estimated_steps(steps: Sequence[EstimatedStep], noun: str, title: str, 
 
 
 def _describe_estimated_step(step: EstimatedStep, name: str) -> str:
-    """One point in words."""
     value, low, high = step.estimates[name]
     checked = (
         f"<br>lower trust: {MEASURE_NAMES.get(step.measure, 'what they say')} differs"
@@ -183,7 +178,6 @@ def tabulate_estimated_steps(steps: Sequence[EstimatedStep]) -> pd.DataFrame:
 
 
 def describe_estimated_steps(steps: Sequence[EstimatedStep], noun: str) -> str:
-    """Report how far off estimates are as images change, and how often the checks fail."""
     clean, *changed = steps
     sentences = [
         f"On the {pluralize_noun(noun)} as they are, all estimates are within "
@@ -221,7 +215,6 @@ def _format_points(difference: float) -> str:
 
 
 def describe_estimated_steps_chart(steps: Sequence[EstimatedStep]) -> str:
-    """The picture in words."""
     return (
         "True accuracy over the accuracy that is estimated without labels, of "
         f"{formats.format_count(len(steps) - 1, 'corruption')} and the images as they are; points "

@@ -32,11 +32,7 @@ def plot_reliability_diagram(
     """The reliability diagram: accuracy over confidence, and the count of each bin below.
 
     Args:
-      ensemble: the ensemble's bins.
       members: each member's; of one member none.
-      noun: what one example is called.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
     from plotly.subplots import make_subplots
@@ -81,7 +77,6 @@ def plot_reliability_diagram(
 
 
 def _build_member_reliability(members: Sequence[ReliabilityBins], noun: str) -> list[dict[str, Any]]:
-    """The members' lines, over the bins that hold something."""
     kept = [member.count > 0 for member in members]
     hovers = [
         [f"Member {m + 1}: {_describe_reliability_bin(member, b, noun)}" for b in np.flatnonzero(kept[m])]
@@ -124,7 +119,6 @@ def _build_ensemble_reliability(ensemble: ReliabilityBins, many: bool, noun: str
 
 
 def _build_confidence_counts(bins: ReliabilityBins, noun: str) -> dict[str, Any]:
-    """How many answers of the ensemble there are in each bin."""
     return {
         "x": (bins.edges[:-1] + bins.edges[1:]) / 2,
         "y": bins.count,
@@ -139,7 +133,6 @@ def _build_confidence_counts(bins: ReliabilityBins, noun: str) -> dict[str, Any]
 
 
 def _describe_reliability_bin(bins: ReliabilityBins, b: int | np.integer, noun: str) -> str:
-    """One bin in words."""
     return (
         f"{formats.format_count(int(bins.count[b]), noun)} with "
         f"{formats.format_percent(bins.confidence[b], places=1)} on average, "
@@ -173,7 +166,6 @@ def tabulate_reliability(ensemble: ReliabilityBins, members: Sequence[Reliabilit
 
 
 def explain_reliability_chart(noun: str) -> str:
-    """How to read the diagram."""
     return (
         f"A point above the dashed line: {pluralize_noun(noun)} that it is more often right about "
         "than it says. Below the picture, how many answers there are of each confidence."

@@ -24,7 +24,6 @@ _MAX_RELATIVE_REACH = 2.0  # so many times as far as all others, and a rule is d
 
 
 def _list_combinations(combined: CombinationComparison) -> dict[str, CombinationResult]:
-    """The four ways by their names on the screen."""
     return {words: getattr(combined, name) for name, words in RULE_NAMES.items()}
 
 
@@ -34,7 +33,6 @@ def compare_rules_and_members(
     """The four ways, and each member alone on the examples that they are judged on.
 
     Args:
-      predictions: what is judged.
       fit: what the weights are fitted on; see `combining.compare_combining_rules`.
     """
     combined = combining.compare_combining_rules(predictions, fit)
@@ -43,7 +41,6 @@ def compare_rules_and_members(
 
 
 def _format_combination_metric(value: float, name: str, n: int) -> str:
-    """A figure as it is written on every screen."""
     return formats.format_percent(value, n) if name == "accuracy" else formats.format_significant(value)
 
 
@@ -53,11 +50,7 @@ def plot_combinations(
     """One figure of every rule and of the single members in rows; the weights as bars below.
 
     Args:
-      combined: the four ways.
-      members: the members' own quality on the same half.
       name: "accuracy", "nll", "brier" or "ece".
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     from plotly.subplots import make_subplots  # here, for it takes a while
 
@@ -155,7 +148,6 @@ def _build_combination_dot(
 
 
 def _build_single_member_dots(members: Sequence[Quality], name: str, palette: Palette) -> list[dict[str, Any]]:
-    """Each member alone, all in one row."""
     M, scale = len(members), 100 if name == "accuracy" else 1
     hovers = [
         [f"Member {m + 1}: {_format_combination_metric(member[name], name, member.n)}"]
@@ -175,7 +167,6 @@ def _build_single_member_dots(members: Sequence[Quality], name: str, palette: Pa
 
 
 def _build_weight_bars(combined: CombinationComparison) -> dict[str, Any]:
-    """The fitted weights, a bar a member."""
     M = len(combined.weights)
     return {
         "x": list(range(1, M + 1)),
@@ -191,7 +182,6 @@ def _build_weight_bars(combined: CombinationComparison) -> dict[str, Any]:
 
 
 def describe_combinations_chart(combined: CombinationComparison, name: str) -> str:
-    """The picture in words."""
     listing = ", ".join(
         f"{words} {_format_combination_metric(combination.quality[name], name, combination.quality.n)}"
         for words, combination in _list_combinations(combined).items()

@@ -25,7 +25,6 @@ EXPECTED_LABEL = "expected, not measured"
 
 
 def format_committee_metric(value: float, name: str, n: int) -> str:
-    """A figure as it is written on every screen."""
     return formats.format_percent(value, n) if name == "accuracy" else formats.format_significant(value)
 
 
@@ -35,11 +34,8 @@ def plot_committee_curve(
     """One figure over the committee's size: the mean, its band, the single members, enough.
 
     Args:
-      judged: the committees.
       name: one of `COMMITTEE_METRICS`.
       enough: how many members are enough by that figure; None where it has no margin.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -103,7 +99,6 @@ def add_enough_marker(chart: "go.Figure", at: int, height: float, name: str, pal
 
 
 def _add_margin_band(chart: "go.Figure", enough: SufficientSize, whole: float, palette: Palette) -> None:
-    """The band of losses that are accepted, from the whole ensemble's value on."""
     scale, worse = (100, -1) if enough.metric == "accuracy" else (1, 1)
     far = whole + worse * enough.margin
     chart.add_hrect(
@@ -163,7 +158,6 @@ def _compute_size_range(last: int) -> list[float]:
 
 
 def _build_committee_band(curve: CommitteeCurve, scale: float) -> list[dict[str, Any]]:
-    """From the worst to the best committee of each size."""
     line = {"x": curve.size, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "legendgroup": "band"}
     return [
         {**line, "y": scale * curve.low, "showlegend": False, "name": "lowest"},
@@ -172,7 +166,6 @@ def _build_committee_band(curve: CommitteeCurve, scale: float) -> list[dict[str,
 
 
 def _build_committee_mean(curve: CommitteeCurve, name: str, n: int, palette: Palette) -> dict[str, Any]:
-    """The mean over the committees of each size."""
     hovers = [
         f"{formats.format_count(int(size), 'member')}: "
         f"{format_committee_metric(middle, name, n)} on average, {format_committee_metric(low, name, n)} "
@@ -213,7 +206,6 @@ def _build_lone_member_dots(judged: CommitteeEvaluation, name: str, palette: Pal
 
 
 def describe_committee_chart(curve: CommitteeCurve, name: str, n: int) -> str:
-    """The picture in words."""
     first, last = (format_committee_metric(curve.mean[0], name, n), format_committee_metric(curve.mean[-1], name, n))
     return f"Mean {METRIC_NAMES[name]} over the committee's size, from {first} to {last}"
 
@@ -224,7 +216,6 @@ def tabulate_committee_sizes(judged: CommitteeEvaluation, best: Sequence[tuple[i
     The column `what` tells the two apart; an expected figure has the ends of its 95 % interval.
 
     Args:
-      judged: the committees.
       best: the members of the best one of each size, from 0, the smallest first.
     """
     curves = {name: committees.committee_curve(judged, name) for name in COMMITTEE_METRICS}
@@ -257,7 +248,6 @@ _METRIC_GLOSSES = {
 
 
 def explain_committee_chart(judged: CommitteeEvaluation, curve: CommitteeCurve, name: str) -> str:
-    """What to see in the curve of one figure."""
     first, last = (
         format_committee_metric(curve.mean[0], name, judged.n),
         format_committee_metric(curve.mean[-1], name, judged.n),

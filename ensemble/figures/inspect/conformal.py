@@ -15,18 +15,11 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-MAX_LISTED_SIZES = 12  # sizes in the picture's words
+_MAX_LISTED_SIZES = 12  # sizes in the picture's words
 
 
 def plot_set_sizes(coverage: ConformalCoverage, noun: str, title: str, palette: Palette) -> "go.Figure":
-    """A bar for each size: the sets that hold the label below, those that miss it on top.
-
-    Args:
-      coverage: the sets on the half that judges them.
-      noun: what one example is called.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-    """
+    """A bar for each size: the sets that hold the label below, those that miss it on top."""
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     sizes = np.arange(len(coverage.sizes))
@@ -57,15 +50,13 @@ def plot_set_sizes(coverage: ConformalCoverage, noun: str, title: str, palette: 
 
 
 def _format_set_size(size: int) -> str:
-    """A set's size in words."""
     return "no class" if not size else "1 class" if size == 1 else f"{size} classes"
 
 
 def describe_set_sizes_chart(coverage: ConformalCoverage, noun: str) -> str:
-    """The picture in words."""
     counted = [(size, count) for size, count in enumerate(coverage.sizes.tolist()) if count]
-    listing = ", ".join(f"{count:,} of {_format_set_size(size)}" for size, count in counted[:MAX_LISTED_SIZES])
-    if rest := sum(count for _, count in counted[MAX_LISTED_SIZES:]):
+    listing = ", ".join(f"{count:,} of {_format_set_size(size)}" for size, count in counted[:_MAX_LISTED_SIZES])
+    if rest := sum(count for _, count in counted[_MAX_LISTED_SIZES:]):
         listing += f", {rest:,} of more"
     return (
         f"Sizes of {coverage.n:,} sets: {listing}; "

@@ -38,8 +38,6 @@ def select_most_confused(matrix: Matrix, cell: Cell | None = None, most: int = M
 
     Args:
       matrix: (C, C), what each class is said to be.
-      cell: the one that is chosen: its classes are always there.
-      most: how many there are room for.
     """
     C = len(matrix)
     if most >= C:
@@ -67,11 +65,6 @@ def plot_confusion_matrix(
 
     Args:
       matrix: (C, C), how many images of the row's class are said to be of the column's.
-      cell: the one that is chosen.
-      names: the classes' names, C of them.
-      noun: what one image is called.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
@@ -133,19 +126,11 @@ def plot_confusion_matrix(
 
 
 def _shorten_axis_label(name: str) -> str:
-    """A class's name along an axis, where a long one would leave no room for the picture."""
     return name if len(name) <= _MAX_LABEL_LETTERS else f"{name[: _MAX_LABEL_LETTERS - 1]}…"
 
 
 def _compute_cell_color(count: int, right: bool, peaks: tuple[int, int], palette: Palette) -> str:
-    """A cell's colour: blue where right, orange where wrong, stronger the more.
-
-    Args:
-      count: what stands in it.
-      right: whether it is on the diagonal.
-      peaks: the most in any cell, and in any off the diagonal.
-      palette: the page's colours.
-    """
+    """A cell's colour: blue where right, orange where wrong, stronger the more."""
     if not count:
         return palette.ground
     if right:
@@ -154,7 +139,6 @@ def _compute_cell_color(count: int, right: bool, peaks: tuple[int, int], palette
 
 
 def _describe_confusion_cell(cell: Cell, count: int, names: Mapping[int, str], noun: str) -> str:
-    """A cell in words."""
     counted, (row, column) = formats.format_count(count, noun), cell
     if row == column:
         return f"{counted}: {names[row]}, and said to be"
@@ -169,7 +153,6 @@ def tabulate_confusion_matrix(matrix: Matrix, names: Sequence[str]) -> pd.DataFr
 
 
 def explain_confusion_chart(matrix: Matrix, names: Sequence[str], noun: str) -> str:
-    """The commonest mistake, in Markdown."""
     wrong = matrix - np.diag(np.diag(matrix))
     if not wrong.any():
         return f"The ensemble gets every {noun} right: all stand on the diagonal."

@@ -23,14 +23,7 @@ _DecompositionByEpoch = dict[int, NllDecomposition]
 def plot_loss_decomposition(
     decomposition: _DecompositionByEpoch, current_epoch: int, title: str, palette: Palette
 ) -> "go.Figure":
-    """Two lines and the band between them; a dotted line where the shown epoch is.
-
-    Args:
-      decomposition: the parts of the loss by epoch, rising.
-      current_epoch: the epoch that is shown.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-    """
+    """Two lines and the band between them; a dotted line where the shown epoch is."""
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     epochs = list(decomposition)
@@ -71,12 +64,10 @@ def plot_loss_decomposition(
 
 
 def tabulate_loss_decomposition(decomposition: _DecompositionByEpoch) -> pd.DataFrame:
-    """A row an epoch."""
     return pd.DataFrame([{"epoch": epoch, **vars(parts)} for epoch, parts in decomposition.items()])
 
 
 def explain_decomposition_chart(here: NllDecomposition) -> str:
-    """What the members save by differing, after one epoch."""
     share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
     return (
         f"Averaging lowers the NLL by {formats.format_percent(share, places=0)}: from the average "

@@ -26,16 +26,7 @@ Scores = dict[str, NDArray[np.float32]]
 def plot_entropy_histograms(
     known: Scores, unknown: Scores, names: tuple[str, str], title: str, palette: Palette, classes: int = 10
 ) -> "go.Figure":
-    """Entropies of known and of out-of-distribution (OOD) images, of one member and the ensemble.
-
-    Args:
-      known: the scores of the dataset's own images.
-      unknown: those of the OOD images.
-      names: what the two are called.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-      classes: C, how many the members know.
-    """
+    """Entropies of known and of out-of-distribution (OOD) images, of one member and the ensemble."""
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
     alone = len(known["member_entropy"]) == 1
@@ -98,7 +89,6 @@ def tabulate_entropy_scores(known: Scores, unknown: Scores) -> pd.DataFrame:
 
 
 def describe_ood_separation(ood_set: dict[str, Any], noun: str) -> str:
-    """How well entropy tells the two apart, for the ensemble and for one member."""
     whole, member = ood_set["ensemble"], _average_member_metrics(ood_set["members"])
     title = escaping.escape_markdown(ood_set["title"])
     sentence = f"Take one known {noun} and one image of “{title}”: "
@@ -130,7 +120,6 @@ def _format_auroc(auroc: float) -> str:
 
 
 def _average_member_metrics(members: list[dict[str, float]]) -> dict[str, float]:
-    """The members' mean figures."""
     return {name: sum(member[name] for member in members) / len(members) for name in members[0]}
 
 

@@ -51,16 +51,6 @@ class CorruptionAnswers:
 def plot_image_corruption(
     answers: CorruptionAnswers, kind: Corruption, place: int, names: Sequence[str], title: str, palette: Palette
 ) -> "go.Figure":
-    """The three pictures, with a line where the slider stands.
-
-    Args:
-      answers: the answers.
-      kind: the corruption.
-      place: the slider's place among the amounts.
-      names: the classes' names.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-    """
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
     names = [escaping.escape_plotly_text(name) for name in names]
@@ -100,7 +90,6 @@ def plot_image_corruption(
 
 
 def _compute_amount_span(some: Sequence[float], amounts: Sequence[float]) -> list[float]:
-    """From the lowest to the highest of some of the amounts, with half a cell on either side."""
     half = (max(amounts) - min(amounts)) / (len(amounts) - 1) / 2
     return [min(some) - half, max(some) + half]
 
@@ -116,7 +105,6 @@ def _list_answer_rows(answers: CorruptionAnswers) -> list[str]:
 def _build_label_probability_lines(
     answers: CorruptionAnswers, kind: Corruption, palette: Palette
 ) -> list[dict[str, Any]]:
-    """The label's probability by each member and on average, as lines."""
     predictions, label = (answers.predictions, int(answers.predictions.labels[0]))
     xs, M = list(answers.amounts), predictions.members
     thin = (
@@ -154,7 +142,6 @@ def _build_label_probability_lines(
 
 
 def _format_probability_hovers(answers: CorruptionAnswers, kind: Corruption, who: str, values: np.ndarray) -> list[str]:
-    """What is said at each amount of a line."""
     return [
         f"{who} at {format_corruption_amount(kind, x)}: {formats.format_probability(float(p))}"
         for x, p in zip(answers.amounts, values, strict=True)
@@ -195,7 +182,6 @@ def _build_answer_cells(
 
 
 def _build_uncertainty_lines(answers: CorruptionAnswers, kind: Corruption, palette: Palette) -> list[dict[str, Any]]:
-    """Entropy, and the part of it that is the members' disagreement, as lines."""
     lines = [("entropy: all uncertainty", answers.uncertainty.predictive, "solid")]
     if answers.predictions.members > 1:
         lines.append(("mutual information: disagreement", answers.uncertainty.information, "dash"))
@@ -230,7 +216,6 @@ def describe_image_corruption_chart(answers: CorruptionAnswers, kind: Corruption
 
 
 def _format_amount_range(amounts: Sequence[float], kind: Corruption) -> str:
-    """The first and the last of some amounts."""
     return f"{format_corruption_amount(kind, amounts[0])} to {format_corruption_amount(kind, amounts[-1])}"
 
 

@@ -50,7 +50,6 @@ class LossPoints:
 
     @property
     def is_log_axis(self) -> bool:
-        """Whether the values stand on a log axis."""
         return member_settings.is_log_scaled(self.values)
 
 
@@ -58,9 +57,6 @@ def collect_loss_points(run: Run, setting: str, losses: FinalLosses, best: BestV
     """What is drawn of a run whose members differ in this setting.
 
     Args:
-      run: whose members.
-      setting: one of those that differ.
-      losses: the members' losses after an epoch.
       best: which value was best by them; None where that is not known.
     """
     varied_settings, each = (
@@ -80,13 +76,6 @@ def collect_loss_points(run: Run, setting: str, losses: FinalLosses, best: BestV
 
 
 def plot_loss_by_value(points: LossPoints, title: str, palette: Palette) -> "go.Figure":
-    """A dot a member in the colour of its curve, joined in the order of values.
-
-    Args:
-      points: what is drawn.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-    """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     traces = [_build_mean_loss_line(points, palette), _build_member_loss_dots(points, palette)]
@@ -124,7 +113,6 @@ def _build_value_ticks(points: LossPoints) -> dict[str, Any]:
 
 
 def _build_mean_loss_line(points: LossPoints, palette: Palette) -> dict[str, Any]:
-    """The line through the members' mean at each value."""
     at: dict[float, list[float]] = {}
     for value, loss in zip(points.values, points.losses, strict=True):
         if loss is not None:
@@ -142,7 +130,6 @@ def _build_mean_loss_line(points: LossPoints, palette: Palette) -> dict[str, Any
 
 
 def _build_member_loss_dots(points: LossPoints, ground: Palette) -> dict[str, Any]:
-    """A dot for each member that went on."""
     hues = palette.assign_ramp_colors(points.values, points.is_log_axis)
     kept = [m for m, loss in enumerate(points.losses) if loss is not None]
     return {
@@ -177,7 +164,6 @@ def _build_diverged_crosses(points: LossPoints, palette: Palette) -> dict[str, A
 
 
 def _add_best_range(chart: "go.Figure", points: LossPoints, palette: Palette) -> None:
-    """Shades the values that are within the noise of the best."""
     low, high = points.best_range or (0.0, 0.0)
     if points.is_log_axis:
         room = (max(points.values) / min(points.values)) ** (_AXIS_PADDING / 3)
@@ -201,7 +187,6 @@ def _add_best_range(chart: "go.Figure", points: LossPoints, palette: Palette) ->
 
 
 def describe_loss_by_value_chart(points: LossPoints) -> str:
-    """The picture in words."""
     member_losses = [(loss, m) for m, loss in enumerate(points.losses) if loss is not None]
     what = f"{points.loss} of each member over its {member_settings.SETTING_TITLES[points.setting]}"
     if not member_losses:
@@ -214,7 +199,6 @@ def describe_loss_by_value_chart(points: LossPoints) -> str:
 
 
 def tabulate_loss_by_value(points: LossPoints) -> pd.DataFrame:
-    """A row for each member."""
     return pd.DataFrame(
         {
             "member": range(1, len(points.values) + 1),

@@ -30,13 +30,7 @@ def plot_member_map(
     """Every member where it stands, with its way there, and a line between the chosen two.
 
     Args:
-      found: the map.
       figure: "path" for all epochs, "ends" for the last alone.
-      pair: the two that are marked.
-      n: how many images there are.
-      noun: what one image is called.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
@@ -112,7 +106,6 @@ def _select_text_sides(ends: "np.ndarray") -> list[str]:
 def _draw_pair_line(
     ends: "np.ndarray", pair: Pair, found: MemberMap, n: int, noun: str, palette: Palette
 ) -> dict[str, Any]:
-    """The line between the chosen two, which says on how many images they differ."""
     middle = ends[list(pair)].mean(axis=0)
     share = float(found.last[pair.first, pair.second])
     first, second = sorted(pair)
@@ -181,17 +174,6 @@ def tabulate_diversity_plane(found: MemberMap, base: int) -> pd.DataFrame:
 def plot_diversity_plane(
     found: MemberMap, pair: Pair, classes: int, n: int, noun: str, title: str, palette: Palette
 ) -> "go.Figure":
-    """Disagreement with one member per mistake, against accuracy, between its two limits.
-
-    Args:
-      found: the map.
-      pair: the last of the two is the one that the others are seen from.
-      classes: C.
-      n: how many images there are.
-      noun: what one image is called.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-    """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     base = pair.second
@@ -234,7 +216,6 @@ def plot_diversity_plane(
 
 
 def _draw_limits(found: MemberMap, base: int, classes: int) -> list[dict[str, Any]]:
-    """The two limits as lines over the accuracies that are shown."""
     accuracy = found.accuracy[found.accuracy < 1]
     if not accuracy.size:
         return []

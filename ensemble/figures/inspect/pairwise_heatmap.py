@@ -21,12 +21,7 @@ def plot_pairwise_heatmap(
     """The matrix as a heat map, member 1 on top and on the left.
 
     Args:
-      measure: which measure it is of.
       values: (M, M), of every pair of members.
-      n: how many images it was counted on.
-      noun: what one image is called.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
@@ -72,7 +67,6 @@ def plot_pairwise_heatmap(
 
 
 def tabulate_pairwise_values(values: Matrix) -> pd.DataFrame:
-    """The matrix with the members' names."""
     names = [f"member {m + 1}" for m in range(len(values))]
     frame = pd.DataFrame(values, columns=names)
     frame.insert(0, "member", names)

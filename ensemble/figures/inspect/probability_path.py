@@ -45,7 +45,6 @@ def trace_over_epochs(rows: dict[int, Floats], label: int) -> ProbabilityPath:
 
     Args:
       rows: by epoch, rising, the members' probabilities of the image, (M, C).
-      label: what it is.
     """
     most = max(len(row) for row in rows.values())
     own = np.full((len(rows), most), np.nan)
@@ -56,7 +55,6 @@ def trace_over_epochs(rows: dict[int, Floats], label: int) -> ProbabilityPath:
 
 
 def trace_over_members(predictions: EnsemblePredictions, number: int) -> ProbabilityPath:
-    """An image with the first member, the first two, up to all of them."""
     M, label = predictions.members, int(predictions.labels[number])
     probabilities = predictions.probabilities[:, [number]]
     whole = np.concatenate([average_probabilities(probabilities[: k + 1]) for k in range(M)])
@@ -77,11 +75,7 @@ def plot_probability_path(
     """A bold line for what it is, thinner ones for its rivals, the members' own thin below.
 
     Args:
-      curve: what is said of the image.
       what: what the places are, for the axis: "epoch", "member".
-      names: the classes' names.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
@@ -100,7 +94,6 @@ def plot_probability_path(
 def _build_class_path(
     curve: ProbabilityPath, c: int, what: str, names: Sequence[str], palette: Palette
 ) -> dict[str, Any]:
-    """The ensemble's probability of one class."""
     is_label = c == curve.label
     line = (
         chart_style.style_ensemble_line(palette)

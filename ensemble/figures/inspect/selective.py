@@ -26,7 +26,6 @@ _NEGLIGIBLE_RISK = 0.03  # of the largest risk: what the eye does not tell from 
 
 
 def compute_risk_coverage_curves(predictions: EnsemblePredictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
-    """Risk by coverage of the ensemble and of each member, in the points that are drawn."""
     each = zip(predictions.probabilities, predictions.votes, strict=True) if predictions.members > 1 else ()
     most = max(100, min(chart_style.MAX_LINE_POINTS, MAX_POINTS // (predictions.members + 1)))
     whole = selective.risk_coverage(predictions.confidence, predictions.right)
@@ -48,7 +47,6 @@ def choose_error_thresholds(
     """The threshold for an error rate and what comes of it: the ensemble's, then each member's.
 
     Args:
-      predictions: what it is judged on.
       rate: the share of wrong answers that is accepted, in [0, 1].
       fit: the same members' predictions of other examples, to find it on; None: it is found on
         one half of `predictions` and judged on the other.
@@ -80,12 +78,7 @@ def plot_risk_coverage(
     """The share that is wrong over the share that is answered, both in percent.
 
     Args:
-      ensemble: the ensemble's curve.
       members: each member's; of one member none.
-      rate: the error rate that is accepted.
-      threshold: the threshold for it, and where it puts the ensemble.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -139,7 +132,6 @@ def find_axis_start(curves: Sequence[RiskCoverage], top: float) -> float:
 
 
 def _build_member_risk_lines(members: Sequence[RiskCoverage]) -> list[dict[str, Any]]:
-    """The members' curves."""
     return chart_style.build_member_lines(
         [100 * member.coverage for member in members],
         [100 * member.risk for member in members],
@@ -148,7 +140,6 @@ def _build_member_risk_lines(members: Sequence[RiskCoverage]) -> list[dict[str, 
 
 
 def _build_ensemble_risk_line(curve: RiskCoverage, who: str, palette: Palette) -> dict[str, Any]:
-    """The ensemble's curve."""
     return {
         "x": 100 * curve.coverage,
         "y": 100 * curve.risk,
@@ -161,7 +152,6 @@ def _build_ensemble_risk_line(curve: RiskCoverage, who: str, palette: Palette) -
 
 
 def _format_risk_hovers(curve: RiskCoverage, who: str) -> list[str]:
-    """What is said at each point of a curve."""
     return [
         f"{who}: answers {formats.format_percent(covered, places=1)}, errs in "
         f"{formats.format_percent(risk, places=2)} of them<br>"
@@ -171,7 +161,6 @@ def _format_risk_hovers(curve: RiskCoverage, who: str) -> list[str]:
 
 
 def _build_threshold_marker(threshold: ConfidenceThreshold, palette: Palette) -> dict[str, Any]:
-    """Where the threshold puts the ensemble on what it is judged on, with its interval."""
     return {
         "x": [100 * threshold.coverage],
         "y": [100 * threshold.error],
@@ -196,7 +185,6 @@ def _build_threshold_marker(threshold: ConfidenceThreshold, palette: Palette) ->
 
 
 def mark_image_coverage(chart: "go.Figure", predictions: EnsemblePredictions, number: int, noun: str) -> None:
-    """Mark how many are answered by the time that one image is."""
     share = float((predictions.confidence >= predictions.confidence[number]).mean())
     chart.add_vline(
         100 * share,
@@ -207,7 +195,6 @@ def mark_image_coverage(chart: "go.Figure", predictions: EnsemblePredictions, nu
 
 
 def describe_risk_coverage_chart(ensemble: RiskCoverage, n: int) -> str:
-    """The picture in words."""
     half = int(np.searchsorted(ensemble.coverage, 0.9))
     return (
         f"Share of wrong answers over the share that is answered: "
@@ -217,7 +204,6 @@ def describe_risk_coverage_chart(ensemble: RiskCoverage, n: int) -> str:
 
 
 def tabulate_risk_coverage(ensemble: RiskCoverage, members: Sequence[RiskCoverage]) -> pd.DataFrame:
-    """The points that are drawn, of the ensemble and of each member."""
     named = [("ensemble", ensemble)]
     named += [(chart_style.format_member_name(m), member) for m, member in enumerate(members)]
     return pd.concat(

@@ -34,7 +34,6 @@ _USEFUL_AUROC = 0.7  # from which on an uncertainty is said to tell wrong answer
 
 
 def build_panel_layout(title: str, height: int, palette: Palette) -> dict[str, Any]:
-    """The layout of a picture of several panels, with room for the titles of the upper ones."""
     chart_layout = chart_style.build_chart_layout(title, height + _PANEL_TITLE_HEIGHT, palette)
     chart_layout["margin"]["t"] += _PANEL_TITLE_HEIGHT
     return chart_layout
@@ -53,10 +52,6 @@ def plot_corruption_metrics(
 
     Args:
       curve: the figures of each amount, as `StressResults.list_corruption_steps` gives them.
-      kind: the corruption.
-      n: how many images they were counted on.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
@@ -169,7 +164,6 @@ def tabulate_corruption_metrics(curves: Sequence[Sequence[_CorruptionMetrics]]) 
 
 
 def describe_corruption_effect(curve: Sequence[_CorruptionMetrics], kind: Corruption, n: int, noun: str) -> str:
-    """What becomes of accuracy and uncertainty, from the images as they are to the worst."""
     clean, worst = curve[0], curve[-1]
     many = len(clean["member_accuracy"]) > 1
     who = "the ensemble's" if many else "the one member's"
@@ -209,7 +203,6 @@ def describe_shift_trust(clean: _CorruptionMetrics, worst: _CorruptionMetrics, n
 
 
 def _describe_confidence_gap(worst: _CorruptionMetrics) -> str:
-    """Whether the ensemble is as sure as it is right, with the interval of the difference."""
     low, high = worst["confidence_gap"]
     sure = formats.format_percent(worst["mean_confidence"], places=0)
     ends = sorted((abs(100 * low), abs(100 * high)))
@@ -225,7 +218,6 @@ def _describe_confidence_gap(worst: _CorruptionMetrics) -> str:
 
 
 def _describe_error_detection(auroc: Sequence[float] | None) -> str:
-    """Whether the less sure answers are the wrong ones, by the AUROC and its interval."""
     if auroc is None:
         return "Too few answers are wrong, or right, to say whether uncertainty tells which."
     value, low, high = auroc

@@ -32,7 +32,6 @@ def select_drawn_images(predictions: EnsemblePredictions, measures: UncertaintyM
 
 
 def compute_thinning_factor(predictions: EnsemblePredictions) -> int:
-    """Of how many sure images one is drawn."""
     wrong = int((~predictions.right).sum())
     room = max(MAX_POINTS - wrong, MAX_POINTS // 2)
     return -(-(len(predictions.labels) - wrong - room // 2) // (room - room // 2))
@@ -47,17 +46,6 @@ def plot_uncertainty_scatter(
     title: str,
     palette: Palette,
 ) -> "go.Figure":
-    """Right ones as blue circles, wrong ones as orange crosses over them.
-
-    Args:
-      predictions: the predictions.
-      measures: how unsure the ensemble is of each image.
-      drawn: the numbers of the images that are drawn.
-      names: the classes' names, C of them.
-      noun: what one image is called.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-    """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     names = [escaping.escape_plotly_text(name) for name in names]
@@ -89,7 +77,6 @@ def plot_uncertainty_scatter(
 
 
 def _build_hover_template(noun: str) -> str:
-    """What is said at a point."""
     return (
         f"{noun.capitalize()} %{{customdata[0]}}: says %{{customdata[1]}}, is %{{customdata[2]}}"
         "<br>aleatoric %{x:.3f} nats, epistemic %{y:.3f} nats<extra></extra>"
@@ -104,7 +91,6 @@ UNCERTAINTY_GLOSS = (
 
 
 def explain_uncertainty_chart(predictions: EnsemblePredictions, measures: UncertaintyMeasures, noun: str) -> str:
-    """Whether the wrong ones stand apart from the right ones."""
     right = predictions.right
     if right.all():
         return f"The ensemble gets every {noun} right: no cross stands here."
@@ -125,7 +111,6 @@ def explain_uncertainty_chart(predictions: EnsemblePredictions, measures: Uncert
 def mark_image_uncertainty(
     chart: "go.Figure", measures: UncertaintyMeasures, number: int, noun: str, palette: Palette
 ) -> None:
-    """Ring one image, whether it is among those that are drawn or not."""
     chart.add_scatter(
         x=measures.expected[[number]],
         y=measures.information[[number]],

@@ -52,10 +52,6 @@ def plot_wins_by_class(
 
     Args:
       counts: (C,) won and (C,) lost.
-      names: the classes' names, C of them.
-      noun: what one image is called.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 

@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 
 
 def plot_pit_histogram(histogram: PitHistogram, title: str, palette: Palette) -> "go.Figure":
-    """A bar for each bin, and the band within which chance leaves all of them.
-
-    Args:
-      histogram: of the targets.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-    """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     counts = np.array(histogram.counts)
@@ -61,7 +54,6 @@ def plot_pit_histogram(histogram: PitHistogram, title: str, palette: Palette) ->
 
 
 def describe_pit_chart(histogram: PitHistogram) -> str:
-    """The picture in words."""
     counts = ", ".join(f"{count:,}" for count in histogram.counts)
     return (
         f"Targets in {len(histogram.counts)} even bins of what is predicted, from its low end to its high end: "
@@ -70,7 +62,6 @@ def describe_pit_chart(histogram: PitHistogram) -> str:
 
 
 def tabulate_pit_histogram(histogram: PitHistogram) -> pd.DataFrame:
-    """A row a bin."""
     edges = np.linspace(0, 1, len(histogram.counts) + 1)
     return pd.DataFrame(
         {
@@ -88,8 +79,6 @@ def plot_interval_coverage(coverage: Sequence[IntervalCoverage], title: str, pal
 
     Args:
       coverage: of each level, rising; at least one.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go
 
@@ -134,7 +123,6 @@ def plot_interval_coverage(coverage: Sequence[IntervalCoverage], title: str, pal
 
 
 def describe_coverage_chart(coverage: Sequence[IntervalCoverage]) -> str:
-    """The picture in words."""
     parts = [
         f"{formats.format_percent(each.level, figures=2)} promised, {formats.format_percent(each.held, figures=3)} held"
         for each in coverage
@@ -143,5 +131,4 @@ def describe_coverage_chart(coverage: Sequence[IntervalCoverage]) -> str:
 
 
 def tabulate_coverage(coverage: Sequence[IntervalCoverage]) -> pd.DataFrame:
-    """A row a level."""
     return pd.DataFrame([vars(each) for each in coverage])

@@ -25,11 +25,7 @@ def plot_predicted_curve(
     """Draw the mean, the members' disagreement, the whole predicted spread, and the test rows.
 
     Args:
-      curve: what members predict along the input.
       targets: (N,), of the test rows.
-      target_name: of the axis.
-      title: of a saved picture.
-      palette: the page's colors.
     """
     import plotly.graph_objects as go  # here, because it takes a while to import
 
@@ -81,7 +77,6 @@ def tabulate_predicted_curve(curve: NumericCurve) -> pd.DataFrame:
 
 
 def describe_predicted_curve(curve: NumericCurve) -> str:
-    """Describe the figure in a sentence, for those who do not see it."""
     spread = curve.predicted.compute_spread()
     inside = (curve.inputs >= curve.low) & (curve.inputs <= curve.high)
     within, beyond = (format_significant(float(np.median(spread[part]))) for part in (inside, ~inside))

@@ -34,13 +34,9 @@ def plot_predicted_numbers(
     """The predicted over the true number, with intervals.
 
     Args:
-      ensemble: what predicts, N examples.
       targets: (N,).
       ends: (N,) each, of an interval; None without any.
-      names: N, of the examples.
       unit: of the targets; "" where it is not known.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -103,13 +99,11 @@ def plot_predicted_numbers(
 
 
 def select_spread_examples(targets: Doubles) -> NDArray[np.intp]:
-    """All of a few examples, else so many evenly spread over their targets' order."""
     order = np.argsort(targets, kind="stable")
     return order[chart_style.select_drawn_points(len(targets), MAX_POINTS)]
 
 
 def describe_predicted_chart(targets: Doubles, correlation: float) -> str:
-    """The picture in words."""
     return (
         f"Predicted over true numbers of {formats.format_count(len(targets), 'example')}, "
         f"{formats.format_significant(float(targets.min()))} to "
@@ -140,14 +134,9 @@ def plot_member_numbers(
     """What every member predicts of some examples, a row each, less what is true.
 
     Args:
-      ensemble: M members, N examples.
       targets: (N,).
       chosen: (K,), the examples, the first on top.
-      names: N, of the examples.
-      member_names: M.
       unit: of the targets; "" where it is not known.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go
 

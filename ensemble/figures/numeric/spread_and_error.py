@@ -22,10 +22,7 @@ def plot_spread_skill(skill: SpreadSkill, unit: str, title: str, palette: Palett
     """The RMSE of examples with a like spread, over that spread.
 
     Args:
-      skill: the bins.
       unit: of the targets; "" where it is not known.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -63,7 +60,6 @@ def plot_spread_skill(skill: SpreadSkill, unit: str, title: str, palette: Palett
 
 
 def _describe_spread_bin(skill: SpreadSkill, b: int, unit: str) -> str:
-    """One bin in words."""
     each = skill.bins[b]
     return (
         f"{formats.format_count(each.examples, 'example')} with a predicted spread of "
@@ -73,13 +69,11 @@ def _describe_spread_bin(skill: SpreadSkill, b: int, unit: str) -> str:
 
 
 def describe_spread_chart(skill: SpreadSkill, unit: str) -> str:
-    """The picture in words."""
     ends = (_describe_spread_bin(skill, b, unit) for b in (0, len(skill.bins) - 1))
     return f"Error over predicted spread, in {len(skill.bins)} bins. {'; '.join(ends)}"
 
 
 def tabulate_spread_skill(skill: SpreadSkill) -> pd.DataFrame:
-    """A row a bin."""
     return pd.DataFrame([vars(each) for each in skill.bins])
 
 
@@ -92,8 +86,6 @@ def plot_committee_errors(
       committees: of every size from 1.
       members: (M,), the members' RMSE.
       unit: of the targets; "" where it is not known.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go
 
@@ -129,7 +121,6 @@ def plot_committee_errors(
 
 
 def describe_committee_chart(committees: Sequence[NumericCommittee], unit: str) -> str:
-    """The picture in words."""
     first, last = committees[0], committees[-1]
     return (
         f"RMSE over the number of members: from {format_with_unit(first.squared_error**0.5, unit)} "
@@ -138,7 +129,6 @@ def describe_committee_chart(committees: Sequence[NumericCommittee], unit: str) 
 
 
 def tabulate_committee_errors(committees: Sequence[NumericCommittee]) -> pd.DataFrame:
-    """A row a size."""
     return pd.DataFrame(
         {
             "members": [each.members for each in committees],

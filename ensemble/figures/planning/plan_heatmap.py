@@ -56,12 +56,8 @@ def plot_plan_heatmap(
     """The map by one figure: bluer is better; the best plan and the candidates are framed.
 
     Args:
-      grid: the map.
       choice: for the budget that is drawn; None for no plan.
-      costs: what plans cost.
       name: "nll" or "accuracy".
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -120,7 +116,6 @@ def _find_unlabeled_points(
     """(P,), where a line that passes these points crosses no figure of a cell.
 
     Args:
-      grid: the map.
       name: "nll" or "accuracy".
       x: (P,) epochs.
       y: (P,) members.
@@ -137,7 +132,6 @@ def _find_unlabeled_points(
 
 
 def _build_plan_cells(grid: PlanGrid, costs: PlanCosts, name: str, palette: Palette) -> dict[str, Any]:
-    """The coloured cells, with their figures where there are few."""
     rows = [[EnsemblePlan(int(m), int(e)) for e in grid.epochs] for m in grid.sizes]
     cell_labels = [[words.format_plan_metric(name, grid.mean(plan, name), grid.n) for plan in row] for row in rows]
     hovers = [
@@ -167,7 +161,6 @@ def _build_plan_cells(grid: PlanGrid, costs: PlanCosts, name: str, palette: Pale
 
 
 def _build_plan_legend(grid: PlanGrid, choice: PlanChoice, palette: Palette) -> list[dict[str, Any]]:
-    """The budget as a line, and what the frames mean, for the legend."""
     # Where all plans are paid for there is no line to draw.
     paid = choice.budget >= grid.plans[-1].cost
     x, y = _trace_equal_cost(grid, math.inf if paid else choice.budget + 0.5)
@@ -194,7 +187,6 @@ def _build_plan_legend(grid: PlanGrid, choice: PlanChoice, palette: Palette) -> 
 
 
 def _build_plan_frame(grid: PlanGrid, plan: EnsemblePlan, best: bool, palette: Palette) -> dict[str, Any]:
-    """The frame around a plan's cell."""
     epoch, row = grid.locate(plan)
     across, up = _compute_cell_edges(grid.epochs), _compute_cell_edges(grid.sizes)
     return {
@@ -215,13 +207,11 @@ def _compute_axis_ends(values: NDArray[np.int64]) -> list[float]:
 
 
 def _build_plan_ticks(values: NDArray[np.int64]) -> dict[str, Any]:
-    """A mark at each value, or at some of many."""
     ticks = values[chart_style.select_drawn_points(len(values), 13)]
     return {"tickvals": ticks.tolist(), "ticktext": [f"{value:,}" for value in ticks]}
 
 
 def describe_plan_heatmap_chart(grid: PlanGrid, choice: PlanChoice | None, name: str) -> str:
-    """The picture in words."""
     low, high = (
         words.format_plan_metric(name, float(mean), grid.n) for mean in (grid.means[name].min(), grid.means[name].max())
     )

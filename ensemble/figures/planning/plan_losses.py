@@ -21,13 +21,7 @@ def _select_least_losses(choice: PlanChoice, most: int = MAX_PLANS) -> list[Plan
 
 
 def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Figure":
-    """A row a plan: what it loses, and the interval; all intervals hold together.
-
-    Args:
-      choice: of a budget that pays for two plans or more.
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-    """
+    """A row a plan: what it loses, and the interval; all intervals hold together."""
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     rows, scale = _select_least_losses(choice), 100 if choice.metric == "accuracy" else 1
@@ -65,7 +59,6 @@ def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Fi
 
 
 def describe_plan_losses_chart(choice: PlanChoice) -> str:
-    """The picture in words."""
     rows = _select_least_losses(choice)
     open_ = sum(row.loss_sign <= 0 for row in rows)
     return (

@@ -99,12 +99,10 @@ class _TaskFollower:
         return was_requested and status.state in self._job.kind.ended_states
 
     def _copy_outcome(self, status: JobStatus) -> Outcome:
-        """As the task said it, with all the figures of its last words."""
         self._status.update(**{**_mirror_status_fields(status), "state": self._status.status.state})
         return Outcome(status.state, status.message)
 
     def _build_lost_outcome(self, status: JobStatus | None) -> Outcome | None:
-        """How it ended, where the task has without the last word that one would wait for."""
         now, stopped, ended = time.monotonic(), self._task.stopped_at, self._task.ended_at
         name = f"its task {self._task.record.id}"
         if stopped and now - stopped > 2 * CANCEL_AFTER_SECONDS:
@@ -136,7 +134,6 @@ class _TaskFollower:
         )
 
     def _build_status_fields(self, status: JobStatus | None) -> dict[str, Any]:
-        """What the job's status is to say now."""
         state = self._task.record.state
         if status and status.state in self._job.kind.active_states:
             # A node that died is noticed late, and its task is put back: its last words are old.

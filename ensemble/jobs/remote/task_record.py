@@ -83,7 +83,6 @@ def find_placement(job_folder: Path) -> Placement | None:
 
 
 def _stop_remote_task(job_folder: Path) -> None:
-    """Stop the task that may be working on the job in a folder, as far as that can be done."""
     record = read_task_record(job_folder)
     if record is None or record.state == "ended":
         return

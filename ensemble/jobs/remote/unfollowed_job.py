@@ -43,12 +43,7 @@ def read_unfollowed_job(job: Job) -> UnfollowedWork | None:
 
 
 def stop_unfollowed_job(job: Job, again: bool) -> None:
-    """Have the task of such a job stop: by a file, and by the scheduler if it waits.
-
-    Args:
-      job: whose.
-      again: whether it was asked before: then the scheduler ends it in any case.
-    """
+    """Have the task of such a job stop: by a file, and by the scheduler if it waits."""
     if (array := _find_task(job)) is None:
         return
     with contextlib.suppress(OSError):

@@ -32,7 +32,7 @@ from ensemble.storage.folders import data_folder
 from ensemble.storage.records.field_checks import MetricValue, parse_dataclass
 
 _UPLOAD_ID_PATTERN = re.compile(r"[0-9a-f]{16}")
-COPY_CHUNK_BYTES = 2**20
+_COPY_CHUNK_BYTES = 2**20
 REPORT_INTERVAL_SECONDS = 0.25
 MAX_AGE_SECONDS = 24 * 3600.0
 _STATUS_FILE, _REQUEST_FILE = "status.json", "request.json"
@@ -104,7 +104,7 @@ def receive_upload(content: BinaryIO, request: UploadRequest) -> UploadJob:
         audit_log.write_audit_entry(Action.ADD_DATA, name)
         (folder / upload_request.SOURCE_FOLDER).mkdir()
         with (folder / upload_request.SOURCE_FOLDER / name).open("xb") as file:
-            shutil.copyfileobj(content, file, COPY_CHUNK_BYTES)
+            shutil.copyfileobj(content, file, _COPY_CHUNK_BYTES)
         return start_upload_reading(folder.name, request)
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
@@ -157,13 +157,11 @@ def _remove_upload_folder(folder: Path) -> None:
 
 
 def _count_active_uploads(who: str) -> int:
-    """How many uploads of somebody's have a process at them, or are about to."""
     mine = (path for path in uploads_folder().iterdir() if owners.read_owner(path) == who)
     return sum((job := read_upload_job(path.name)) is not None and job.active for path in mine)
 
 
 def _remove_expired_uploads() -> None:
-    """Let uploads of earlier days go that nobody accepted."""
     for folder in uploads_folder().iterdir():
         with suppress(OSError, RunError):
             if _UPLOAD_ID_PATTERN.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > MAX_AGE_SECONDS:

@@ -69,10 +69,6 @@ class NumericProgress:
 def save_numeric_checkpoint(folder: Path, progress: NumericProgress) -> None:
     """Keep this place, and the one before it.
 
-    Args:
-      folder: the run's.
-      progress: whose state is in NumPy.
-
     Raises:
       OSError: a full disk, or a folder that cannot be written; what was there before remains.
     """

@@ -117,7 +117,6 @@ class NumericSession:
         self._update_status(**self._build_progress_fields())
 
     def _drop_after_checkpoint(self, lost: dict[int, int]) -> None:
-        """Drop what was written after the checkpoint, and see again which epoch is best."""
         done, folder = self._progress.evaluated, self._run.path
         history = folder / _HISTORY_FILE
         keep_matching_lines(history, lambda line: line.get("epoch", 0) <= done)
@@ -135,7 +134,6 @@ class NumericSession:
             self._status.update(**build_numeric_status_fields(self._status.status, line))
 
     def _train_chunk(self) -> None:
-        """One compiled call of training."""
         progress = self._progress
         epoch, start = progress.evaluated + 1, progress.step_in_epoch
         count = self._pace.choose_units(progress.steps_per_epoch - start)
@@ -154,7 +152,6 @@ class NumericSession:
             self._save_checkpoint_if_old()
 
     def _set_diverged_aside(self, metrics: NumericMetrics) -> None:
-        """Freeze members whose loss is no number, each since that step."""
         bad = ~np.isfinite(metrics.nll) & self._trainer.active[:, None]
         self._freeze_members(
             {
@@ -169,7 +166,6 @@ class NumericSession:
             self._status.update(set_aside={**self._status.status.set_aside, **lost})
 
     def _evaluate_epoch(self) -> None:
-        """Judge an epoch whose steps are done, and write it down."""
         progress, trainer = self._progress, self._trainer
         began = time.perf_counter()
         answer = trainer.predict(self._state, self._judged_features, self._stop)
@@ -267,13 +263,11 @@ class NumericSession:
             self._save_checkpoint()
 
     def _end(self, outcome: Outcome) -> Outcome:
-        """Write down what the whole took."""
         total = self._clock.summarize_total(self._progress.seconds, self._progress.step)
         self._status.update(**self._summarize_time(total))
         return outcome
 
     def _list_lost_words(self) -> list[str]:
-        """A sentence on each member that diverged."""
         return [
             f"Member {member + 1} diverged at step {step:,} and counts in no figure since."
             for member, step in sorted(self._status.status.set_aside.items())

@@ -52,7 +52,7 @@ OPENERS: dict[str, type[ImageFile.ImageFile]] = {
 # format (getrusage, one process a picture) and rounded up. JPEG and TIFF: `_estimate_decoding_cost`.
 _DEEP_HEIC_BYTES_PER_PIXEL = 13.0  # of more than 8 bits, or with transparency
 _BYTES_PER_PIXEL = {"PNG": 4.5, "WebP": 14.0, "BMP": 4.5, "GIF": 4.5, "HEIC": 9.0, "AVIF": 22.0, "PPM": 14.0}
-DAMAGED_MESSAGE = "The picture is damaged and cannot be read completely: save it again, or use another."
+_DAMAGED_MESSAGE = "The picture is damaged and cannot be read completely: save it again, or use another."
 _TOO_MANY_PIXELS_MESSAGE = "The picture has too many pixels to be opened safely: save it smaller."
 
 LARGE_DECODE_LOCK = threading.Lock()
@@ -122,7 +122,7 @@ def _decode_picture(content: bytes, held: ExitStack) -> DecodedPicture:
     except MemoryError as error:
         raise ImageError("There is not enough memory for this picture: save it smaller.") from error
     except Exception as error:  # decoders meet hostile bytes with exceptions of every kind
-        raise ImageError(DAMAGED_MESSAGE) from error
+        raise ImageError(_DAMAGED_MESSAGE) from error
     return DecodedPicture(image, size, name, frames, clock)
 
 

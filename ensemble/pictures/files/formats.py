@@ -83,7 +83,6 @@ def _describe_unsupported_file(content: bytes) -> str:
 
 
 def _is_text_content(head: bytes) -> bool:
-    """Whether a file that begins like this was written to be read as words."""
     # "ignore" drops a letter that the cut has split; what is not UTF-8 at all loses more.
     words = head.decode("utf-8", "ignore")
     return len(words.encode()) > len(head) - 4 and not re.search(r"[\x00-\x08\x0e-\x1a]", words)

@@ -23,7 +23,7 @@ from ensemble.pictures.files.levels import (
 # cost, so that 12, 48, 50 and 200 megapixels come out at 2,000 to 2,040 pixels, while going on
 # from there to 1600 would take 33 ms, half as much again as decoding does.
 WORKING_SIDE = 2048
-ORIENTATION = 0x0112
+_ORIENTATION = 0x0112
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,6 @@ def open_picture(content: bytes, levels: PictureLevels = STANDARD_LEVELS) -> Pic
 
 
 def _describe_extra_frames(picture: DecodedPicture) -> tuple[str, ...]:
-    """A sentence on the frames or pages that are not looked at, if there are any."""
     if picture.frames < 2:
         return ()
     unit = "pages" if picture.format == "TIFF" else "frames"
@@ -97,7 +96,6 @@ def _describe_extra_frames(picture: DecodedPicture) -> tuple[str, ...]:
 
 
 def _describe_value_span(image: Image.Image, span: Levels | None) -> tuple[str, ...]:
-    """A sentence on what is black and white, where that is not what the file's type holds."""
     full = (0.0, 1.0) if image.mode == "F" else (0.0, 65535.0)
     if not span or not span[1] or (is_deep_image(image) and span == full):
         return ()
@@ -108,7 +106,7 @@ def _read_picture_orientation(image: Image.Image) -> int:
     """The EXIF orientation, 1 to 8; 1 if there is none that can be read."""
     try:
         with silence_decoder_warnings():
-            value = image.getexif().get(ORIENTATION, 1)
+            value = image.getexif().get(_ORIENTATION, 1)
     except Exception:  # a broken EXIF block raises anything, and is not worth the picture
         return 1
     return value if isinstance(value, int) and 1 <= value <= 8 else 1

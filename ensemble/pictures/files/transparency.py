@@ -59,7 +59,6 @@ def _is_light_paint(painted: NDArray[np.uint8]) -> bool:
 
 
 def _is_blank_on_white(image: Image.Image) -> bool:
-    """Whether something is painted on a transparent picture, and nothing is seen of it on white."""
     alpha = np.asarray(image.getchannel("A"))
     if not (alpha > 127).any() or (alpha > 127).all():
         return False

@@ -21,7 +21,7 @@ _MIN_PIECE_SHARE = 0.002  # of the picture: smaller pieces do not count
 _MOST_RIM, _MOST_CRISP = 0.6, 0.8
 _MIN_EDGE_STEEPNESS = 0.2  # of their contrast, a pixel: shadows and falling light have up to 0.12
 _MIN_SIDES_REACHED = 2  # of four, that ink reaches
-NEAR = 0.08  # of the picture: what comes so near to a side reaches it
+_NEAR = 0.08  # of the picture: what comes so near to a side reaches it
 _MARGIN_SHARE = 0.2  # of the longer side: the margin
 
 
@@ -51,7 +51,7 @@ def _find_paper_gray(grey: NDArray[np.uint8], ink: str) -> int | None:
     light = grey > threshold
     ink_is_light = ink == "light" if ink != "auto" else _is_ink_lighter(light)
     inked = light if ink_is_light else ~light
-    deep, broad = (1 + round(NEAR * side) for side in grey.shape)
+    deep, broad = (1 + round(_NEAR * side) for side in grey.shape)
     sides = inked[:deep], inked[-deep:], inked[:, :broad].T, inked[:, -broad:].T
     touched = [float(side.any(axis=0).mean()) for side in sides]
     second = sorted(touched)[-2]
@@ -82,7 +82,6 @@ def _is_ink_lighter(light: NDArray[np.bool_]) -> bool:
 
 
 def _measure_edge_steepness(grey: NDArray[np.uint8], light: NDArray[np.bool_]) -> float:
-    """How much a picture's grey changes a pixel where its two greys meet, for their contrast."""
     from scipy import ndimage
 
     values = grey.astype(np.float32)

@@ -151,7 +151,6 @@ def _extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: b
 
 
 def _is_ink_spanning(away: NDArray[np.float32]) -> bool:
-    """Whether ink on bare paper stretches far enough for a printed line to be part of it."""
     ink = away > lights.MIN_INK_CONTRAST
     return max(ink.any(axis=0).mean(), ink.any(axis=1).mean()) >= ruled_lines.PARTIAL_SPAN_SHARE
 

@@ -15,7 +15,7 @@ from ensemble.pictures.ink.ruled_lines import RuledLine, mend_strokes, select_li
 from ensemble.pictures.segmentation.run_lengths import encode_run_lengths, label_run_components, paint_run_lengths
 
 _Mask = NDArray[np.bool_]
-MAX_CANDIDATES = 24  # pieces of ink that are looked at, those with the largest boxes
+_MAX_CANDIDATES = 24  # pieces of ink that are looked at, those with the largest boxes
 _MIN_FRAME_SIDE = 28  # pixels of a frame's shorter side
 _MAX_FRAME_FILL = 0.45  # of its box: frames are mostly empty
 _MAX_SIDE_TILT = 0.15  # tangent of a side's largest tilt
@@ -61,7 +61,7 @@ def remove_frames(mask: _Mask, even: NDArray[np.float32]) -> int:
     boxed = (right - left) * (bottom - top)
     likely = np.flatnonzero((sides >= _MIN_FRAME_SIDE) & (areas < _MAX_FRAME_FILL * boxed))
     removed = 0
-    for number in likely[np.argsort(-boxed[likely])][:MAX_CANDIDATES]:
+    for number in likely[np.argsort(-boxed[likely])][:_MAX_CANDIDATES]:
         box = int(left[number]), int(top[number]), int(right[number]), int(bottom[number])
         own = paint_run_lengths(runs.take(slice(first[number], first[number + 1])), box)
         removed += _remove_frame(mask, even, box, own)

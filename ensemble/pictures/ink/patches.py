@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-ANALYSIS_SIDE = 240  # pixels: the longest side of the copy on which patches are looked for
+_ANALYSIS_SIDE = 240  # pixels: the longest side of the copy on which patches are looked for
 _MIN_PICTURE_SIDE = 48  # pixels: smaller pictures have no room for a patch and a page
 _DARK_PAGE = 128  # greys: a page that is darker is a table, or a board
 _MAX_PAGE_NOISE = 5.0  # greys that the page's border may vary by: beyond, a camera saw it
@@ -54,7 +54,7 @@ def flatten_patches(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
     """The picture uint8 (H, W, 3) with its patches brought to the page's colour, and how many."""
     if min(pixels.shape[:2]) < _MIN_PICTURE_SIDE:
         return pixels, 0
-    factor = max(1, -(-max(pixels.shape[:2]) // ANALYSIS_SIDE))
+    factor = max(1, -(-max(pixels.shape[:2]) // _ANALYSIS_SIDE))
     small = np.asarray(Image.fromarray(pixels).reduce(factor), np.float64)
     border = np.concatenate([small[0], small[-1], small[:, 0], small[:, -1]])
     page = np.median(border, axis=0)
@@ -182,7 +182,6 @@ def _measure_patch(
 
 
 def _grow_slice(inside: slice) -> slice:
-    """A slice with one more at either end."""
     return slice(inside.start - 1, inside.stop + 1)
 
 

@@ -133,19 +133,16 @@ def is_ink_outline(small: Grey, edges: Grey, narrow: PolarityCandidate, wide: Po
 
 
 def _find_ink_rim(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The outermost pixels of ink that does not end with the picture."""
     from scipy import ndimage
 
     return mask & ~ndimage.binary_erosion(mask, border_value=1)
 
 
 def collect_border_pixels(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The pixels along the four sides of a mask."""
     return np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
 
 
 def _estimate_typical_stroke(mask: NDArray[np.bool_]) -> float:
-    """Typical width of a stroke, in pixels of the mask, from the distances to its edge."""
     from scipy import ndimage
 
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
@@ -181,7 +178,6 @@ def _compute_dark_side_share(small: Grey, edges: Grey) -> float:
 def _evaluate_polarity(
     small: Grey, edges: Grey, light: bool, share: float, soft: float = _MIN_RIM_CONTRAST
 ) -> PolarityCandidate:
-    """Looks for ink of one polarity and of strokes narrower than a share of the picture."""
     side = max(3, round(share * max(small.shape)) | 1)
     ground = lights.estimate_paper(small, side, light)
     away = lights.compute_paper_contrast(small, ground, light)

@@ -114,7 +114,6 @@ def _track_ruled_line(profiles: _StripProfiles, seed: int, peak: int, longest: i
 def _predict_line_course(
     profiles: _StripProfiles, track: dict[int, int], strip: int, reach: float, tight: float
 ) -> tuple[float, float]:
-    """Where a track should cross a strip, and how far from there it may."""
     near = sorted(track, key=lambda other: abs(other - strip))[:6]
     rows = [profiles.rows[other][track[other]] for other in near]
     away = abs(near[0] - strip)
@@ -128,7 +127,6 @@ def _predict_line_course(
 
 
 def _find_nearest_peak(profiles: _StripProfiles, strip: int, row: float, room: float, height: float) -> int | None:
-    """The peak of a strip nearest to a row, if one of a like height is in reach."""
     rows, heights = profiles.rows[strip], profiles.heights[strip]
     if not rows.size:
         return None
@@ -184,7 +182,6 @@ def _measure_ruled_line(away: _Away, course: NDArray[np.floating], start: int, s
 
 
 def _filter_ruled_lines(lines: list[RuledLine], width: int) -> list[RuledLine]:
-    """Those that run through the picture, and those of which there are several alike."""
     span = np.array([line.stop - line.start for line in lines]) / max(1, width)
     slope = np.array([line.rows[-1] - line.rows[0] for line in lines]) / max(1, width)
     alike = [(np.abs(slope - own) < 0.02).sum() for own in slope]
@@ -235,7 +232,6 @@ def mend_strokes(mask: NDArray[np.bool_], line: RuledLine) -> None:
 
 
 def _build_slanted_segment(length: int, lean: float) -> NDArray[np.bool_]:
-    """A one pixel wide segment of so many rows that leans by columns for each row."""
     steps = np.rint(np.arange(length) * lean).astype(int)
     segment = np.zeros((length, int(steps.max() - steps.min()) + 1), bool)
     segment[np.arange(length), steps - steps.min()] = True

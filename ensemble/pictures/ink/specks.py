@@ -103,7 +103,6 @@ def _measure_components(
 
 
 def _select_pen_strokes(components: _ComponentMeasures) -> NDArray[np.bool_]:
-    """Which components are strokes of the pen."""
     stays = _exclude_border_components(components)
     stays &= ~_find_printed_lines(components, stays)
     solid = _find_solid_shapes(components) & stays
@@ -164,7 +163,6 @@ def _find_printed_lines(components: _ComponentMeasures, stays: NDArray[np.bool_]
 
 
 def _find_solid_shapes(components: _ComponentMeasures) -> NDArray[np.bool_]:
-    """Components that are solid and round or square, as holes of a binder are."""
     high = components.boxes[:, 2] - components.boxes[:, 0]
     wide = components.boxes[:, 3] - components.boxes[:, 1]
     square = np.minimum(high, wide) > 0.7 * np.maximum(high, wide)

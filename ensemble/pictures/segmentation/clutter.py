@@ -88,7 +88,6 @@ def _find_underlines(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[
 
 
 def _find_cut_off_marks(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
-    """What runs out of the picture and is not as high as the marks that do not."""
     left, top, right, bottom = boxes.T
     near = 1 + _EDGE_MARGIN * max(size)
     out = np.minimum(left, top) <= near
@@ -99,7 +98,6 @@ def _find_cut_off_marks(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArr
 
 
 def _find_punched_holes(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
-    """Many marks of one size under each other at the picture's side, evenly spaced."""
     left, top, right, bottom = boxes.T
     x, y, width, height = (left + right) / 2, (top + bottom) / 2, right - left, bottom - top
     rim = (x < _HOLE_RIM_SHARE * size[0]) | (x > (1 - _HOLE_RIM_SHARE) * size[0])

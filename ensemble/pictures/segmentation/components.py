@@ -148,7 +148,6 @@ def _is_same_digit(a: Box, b: Box, gap: float, stroke: float, usual: float) -> b
 
 
 def compute_union_box(a: Box, b: Box) -> Box:
-    """The box around two boxes."""
     return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
 
 

@@ -99,7 +99,6 @@ def find_marks(
 
 
 def _describe_surroundings(ink: Ink) -> tuple[str, ...]:
-    """A note on each kind of thing around the ink that was taken for no part of it."""
     notes = []
     if ink.patches:
         where = "a patch" if ink.patches == 1 else f"{ink.patches} patches"
@@ -111,7 +110,6 @@ def _describe_surroundings(ink: Ink) -> tuple[str, ...]:
 
 
 def _extract_ink_piece(ink: Ink, components: ConnectedComponents, group: list[int]) -> _InkPiece:
-    """The components of one digit, cut from the picture, with soft edges where it is small."""
     left, top, right, bottom = components.boxes[group[0]].tolist()
     for k in group[1:]:
         left, top, right, bottom = compute_union_box((left, top, right, bottom), tuple(components.boxes[k]))
@@ -164,7 +162,6 @@ def _create_ink_piece(cut: NDArray[np.uint8], x: int, y: int, number: int = -1) 
 
 
 def _build_mark(piece: _InkPiece, line: int, ink: Ink, scale: float) -> Mark:
-    """A piece as a mark, its box in the original picture."""
     left, top = ink.offset
     west, north, east, south = piece.box
     box = (

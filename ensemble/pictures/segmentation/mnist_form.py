@@ -19,19 +19,19 @@ from numpy.typing import NDArray
 from PIL import Image
 
 MNIST_SIDE = 28
-MNIST_BOX = 19.6  # pixels between half-way edges: the soft edges then end at MNIST's 20
+_MNIST_BOX = 19.6  # pixels between half-way edges: the soft edges then end at MNIST's 20
 _MNIST_CENTER = 14.0  # the pixel, counted from 0, on which MNIST's centres of mass lie
 _CELLS_PER_PIXEL = 4  # cells of the bench in a pixel
 MIN_STROKE, MAX_STROKE = 2.1, 3.4  # pixels: strokes between these are left as they are
 FINE_PEN_STROKE, FINEST_STROKE = 2.6, 1.4  # pens of at most FINEST_STROKE are widened to FINE_PEN_STROKE
-CENTER_OFFSET = _MNIST_CENTER - (MNIST_SIDE - 1) / 2  # pixel (14, 14) lies half a pixel after the picture's middle
-MAX_INK_REACH = MNIST_SIDE / 2 - CENTER_OFFSET - 0.5  # pixels that ink may reach from the centre
-MIN_STROKE_CHANGE = 0.25  # cells: strokes are not changed for less
-MIN_LOOP_CELLS = 3.0  # cells of ground, from its middle, that stay open in a loop
-FINE_PEN_LEVEL = 0.75  # of a cell: a pen finer than this is drawn darker on the bench
-MIN_CORE_CELLS = 1.5  # cells that have to be left on either side of a stroke's middle
-MAX_THINNING_SHARE = 0.3  # widths of the stroke that may be taken off from either side
-SOFT_LEVEL = 0.13  # of full ink: less than this becomes none, and as much below full becomes full
+_CENTER_OFFSET = _MNIST_CENTER - (MNIST_SIDE - 1) / 2  # pixel (14, 14) lies half a pixel after the picture's middle
+_MAX_INK_REACH = MNIST_SIDE / 2 - _CENTER_OFFSET - 0.5  # pixels that ink may reach from the centre
+_MIN_STROKE_CHANGE = 0.25  # cells: strokes are not changed for less
+_MIN_LOOP_CELLS = 3.0  # cells of ground, from its middle, that stay open in a loop
+_FINE_PEN_LEVEL = 0.75  # of a cell: a pen finer than this is drawn darker on the bench
+_MIN_CORE_CELLS = 1.5  # cells that have to be left on either side of a stroke's middle
+_MAX_THINNING_SHARE = 0.3  # widths of the stroke that may be taken off from either side
+_SOFT_LEVEL = 0.13  # of full ink: less than this becomes none, and as much below full becomes full
 
 
 class _StrokeWidth(NamedTuple):
@@ -64,7 +64,7 @@ def _scale_to_bench(cut: NDArray[np.uint8]) -> NDArray[np.float32] | None:
     if box is None:
         return None
     left, top, right, bottom = box
-    scale = MNIST_BOX * _CELLS_PER_PIXEL / max(right - left, bottom - top)
+    scale = _MNIST_BOX * _CELLS_PER_PIXEL / max(right - left, bottom - top)
     margin = 3 * _CELLS_PER_PIXEL
     width = max(1, round((right - left) * scale)) + 2 * margin
     height = max(1, round((bottom - top) * scale)) + 2 * margin
@@ -80,12 +80,11 @@ def _scale_to_bench(cut: NDArray[np.uint8]) -> NDArray[np.float32] | None:
 
 
 def _strengthen_fine_ink(cells: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Cells whose inked ones are full in the middle of strokes, of fine pens too."""
     from scipy import ndimage
 
     ridge = cells[(cells == ndimage.maximum_filter(cells, 3)) & (cells > 0.02)]
     usual = float(np.quantile(ridge, 0.25)) if ridge.size else 0.0
-    return cells if usual > FINE_PEN_LEVEL else (cells * (FINE_PEN_LEVEL / max(usual, 0.05))).clip(0, 1)
+    return cells if usual > _FINE_PEN_LEVEL else (cells * (_FINE_PEN_LEVEL / max(usual, 0.05))).clip(0, 1)
 
 
 def find_ink_box(ink: NDArray[np.bool_]) -> tuple[int, int, int, int] | None:
@@ -114,10 +113,10 @@ def _adjust_stroke_width(cells: NDArray[np.float32], thin: float, thick: float) 
     ink = cells > 0.5
     width = measure_stroke_width(ink)
     size = max(ink.any(axis=0).sum(), ink.any(axis=1).sum())
-    wanted = _compute_target_width(width.stroke * MNIST_BOX / size, thin, thick) / MNIST_BOX
+    wanted = _compute_target_width(width.stroke * _MNIST_BOX / size, thin, thick) / _MNIST_BOX
     # The box grows with the stroke, and is scaled to 20 afterwards: w + 2g = wanted·(size + 2g).
     grow = (wanted * size - width.stroke) / (2 * (1 - wanted))
-    if abs(grow) < MIN_STROKE_CHANGE:
+    if abs(grow) < _MIN_STROKE_CHANGE:
         return cells
     return _thicken_ink(ink, grow) if grow > 0 else _thin_ink(ink, width, -grow)
 
@@ -143,7 +142,7 @@ def _thicken_ink(ink: NDArray[np.bool_], grow: float) -> NDArray[np.float32]:
     reach = np.full(count + 1, grow, np.float32)
     if count > 1:
         depth = ndimage.maximum(outside, ground, np.arange(1, count + 1))
-        reach[1:] = np.minimum(grow, np.maximum(np.asarray(depth) - MIN_LOOP_CELLS, 0))
+        reach[1:] = np.minimum(grow, np.maximum(np.asarray(depth) - _MIN_LOOP_CELLS, 0))
         reach[ground[0, 0]] = grow
     reach[0] = grow
     return (1 - outside + reach[ground]).clip(0, 1)
@@ -153,23 +152,22 @@ def _thin_ink(ink: NDArray[np.bool_], width: _StrokeWidth, shrink: float) -> NDA
     """Ink taken off by `shrink` cells from all sides, by less where that would cut or drop some."""
     from scipy import ndimage
 
-    shrink = min(shrink, MAX_THINNING_SHARE * width.stroke)
+    shrink = min(shrink, _MAX_THINNING_SHARE * width.stroke)
     before = _count_ink_components(ink)
-    while shrink >= MIN_STROKE_CHANGE:
+    while shrink >= _MIN_STROKE_CHANGE:
         cells = (width.edge_distance - shrink).clip(0, 1)
-        core = width.edge_distance - shrink > MIN_CORE_CELLS
+        core = width.edge_distance - shrink > _MIN_CORE_CELLS
         # Ends and corners are cut by √2 times as much; what is farther from all that is left
         # was a thin part of its own.
         if core.any() and _count_ink_components(cells > 0.5) == before:
             lost = ndimage.distance_transform_edt(~core)[ink].max()
-            if lost <= 2 * (shrink + MIN_CORE_CELLS) + 2:
+            if lost <= 2 * (shrink + _MIN_CORE_CELLS) + 2:
                 return cells
         shrink /= 2
     return ink.astype(np.float32)
 
 
 def _count_ink_components(ink: NDArray[np.bool_]) -> tuple[int, int]:
-    """How many components the ink has, and how many the ground."""
     from scipy import ndimage
 
     return ndimage.label(ink, np.ones((3, 3)))[1], ndimage.label(~ink)[1]
@@ -178,23 +176,22 @@ def _count_ink_components(ink: NDArray[np.bool_]) -> tuple[int, int]:
 def _place_on_canvas(cells: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Cells of ink laid into 28×28: the longer side 20 pixels, centre of mass on pixel (14, 14)."""
     left, top, right, bottom = _find_ink_edges(cells)
-    cell = max(right - left, bottom - top) / MNIST_BOX
+    cell = max(right - left, bottom - top) / _MNIST_BOX
     mass = cells.sum()
     x = float(cells.sum(axis=0) @ (np.arange(cells.shape[1]) + 0.5) / mass)
     y = float(cells.sum(axis=1) @ (np.arange(cells.shape[0]) + 0.5) / mass)
     # Where the picture's middle falls on the bench; what is lopsided stays inside all the same.
-    x = float(np.clip(x, right - MAX_INK_REACH * cell, left + MAX_INK_REACH * cell)) - CENTER_OFFSET * cell
-    y = float(np.clip(y, bottom - MAX_INK_REACH * cell, top + MAX_INK_REACH * cell)) - CENTER_OFFSET * cell
+    x = float(np.clip(x, right - _MAX_INK_REACH * cell, left + _MAX_INK_REACH * cell)) - _CENTER_OFFSET * cell
+    y = float(np.clip(y, bottom - _MAX_INK_REACH * cell, top + _MAX_INK_REACH * cell)) - _CENTER_OFFSET * cell
     half = MNIST_SIDE / 2 * cell
     pad = int(np.ceil(half)) + 1
     box = (x - half + pad, y - half + pad, x + half + pad, y + half + pad)
     image = Image.fromarray(np.pad(cells, pad)).resize((MNIST_SIDE, MNIST_SIDE), Image.Resampling.HAMMING, box)
-    hard = (np.asarray(image) - SOFT_LEVEL) / (1 - 2 * SOFT_LEVEL)
+    hard = (np.asarray(image) - _SOFT_LEVEL) / (1 - 2 * _SOFT_LEVEL)
     return np.rint(hard.clip(0, 1) * 255).astype(np.uint8)
 
 
 def _find_ink_edges(cells: NDArray[np.float32]) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom edge of the ink in cells, to a fraction of a cell."""
     columns, rows = cells.max(axis=0), cells.max(axis=1)
     return (
         *_find_profile_ends(columns)[:1],
@@ -205,7 +202,6 @@ def _find_ink_edges(cells: NDArray[np.float32]) -> tuple[float, float, float, fl
 
 
 def _find_profile_ends(profile: NDArray[np.float32]) -> tuple[float, float]:
-    """Where a profile of cover rises above one half and falls below it again."""
     inked = np.flatnonzero(profile > 0.5)
     first, last = int(inked[0]), int(inked[-1])
     return first + 1 - float(profile[first]), last + float(profile[last])

@@ -12,7 +12,7 @@ from PIL import Image
 
 from ensemble.pictures.segmentation.mnist_form import find_ink_box, measure_stroke_width
 
-CELLS = 96  # cells of the longer side, on which it is decided
+_CELLS = 96  # cells of the longer side, on which it is decided
 _MIN_HOLE_SHARE = 0.02  # of the box: a hole that is smaller is grain
 _MIN_SOLID_LENGTH = 8.0  # widths of the solid's stroke: filled loops are up to 6 long
 _MAX_SOLID_WIDTH = 0.22  # of the longer side
@@ -30,7 +30,7 @@ def fill_outline(cut: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return cut
     left, top, right, bottom = box
     small = Image.fromarray(cut[top:bottom, left:right])
-    small.thumbnail((CELLS, CELLS), Image.Resampling.BOX)
+    small.thumbnail((_CELLS, _CELLS), Image.Resampling.BOX)
     ink = np.pad(np.asarray(small) > 90, 1)
     solid = _fill_between_lines(ink)
     if solid is None or solid.sum() < _MIN_GROWTH * ink.sum():

@@ -74,7 +74,6 @@ def _assign_text_lines(boxes: NDArray[np.intp], slope: float) -> NDArray[np.intp
 
 
 def _compute_line_overlap(top: NDArray[np.float64], bottom: NDArray[np.float64], line: list[int], mark: int) -> float:
-    """How much of a mark's height lies between the usual top and bottom of a line's marks."""
     upper, lower = np.median(top[line]), np.median(bottom[line])
     common = min(bottom[mark], lower) - max(top[mark], upper)
     return float(common / min(bottom[mark] - top[mark], lower - upper))

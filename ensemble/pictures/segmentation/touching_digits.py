@@ -141,7 +141,6 @@ def _is_bare_stroke(side: NDArray[np.bool_], stroke: float) -> bool:
 
 
 def _has_loop(ink: NDArray[np.bool_]) -> bool:
-    """Whether ink encloses ground of more than a few cells."""
     from scipy import ndimage
 
     ground, count = ndimage.label(~np.pad(ink, 1))
@@ -155,7 +154,6 @@ def _clip_cut_features(features: _CutFeatures) -> NDArray[np.float64]:
 
 
 def _score_cut_shape(features: _CutFeatures) -> float:
-    """The log-odds, by shape alone, that a path lies between two digits."""
     return float(_SHAPE_WEIGHTS @ _clip_cut_features(features)) + _SHAPE_BIAS
 
 
@@ -181,7 +179,6 @@ def _score_recognized_cuts(
 def _cut_along_path(
     cut: NDArray[np.uint8], box: tuple[int, int, int, int], path: CutPath
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """The ink left and right of a path that was found in the box of the ink."""
     left, top, _, bottom = box
     scale = (bottom - top) / CELL_ROWS
     rows = (np.arange(len(cut)) - top + 0.5) / scale - 0.5
@@ -192,7 +189,6 @@ def _cut_along_path(
 
 
 def _find_detached_flecks(cut: NDArray[np.uint8], side: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Small components of a side that hung together with the other side before they were cut."""
     from scipy import ndimage
 
     ink = cut > 127

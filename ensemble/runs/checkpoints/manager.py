@@ -150,7 +150,6 @@ class Checkpoints:
         return Progress.from_tree(tree)
 
     def _quarantine_checkpoint(self, place: int, damage: str) -> None:
-        """Say that a checkpoint is damaged and, as the run's worker, move it out of the way."""
         sentence = f"Checkpoint {place} is damaged"
         if self._read_only:
             self.quarantined.append(f"{sentence} and was skipped.")
@@ -178,7 +177,6 @@ class _LastTwoAndBest:
     best: int | None = None
 
     def should_preserve(self, checkpoints: Sequence[Any], *, context: Any) -> list[bool]:
-        """Whether to keep each of them, which are in the order of their ticks."""
         wanted = {self.best, *(checkpoint.step for checkpoint in checkpoints[-2:])}
         return [checkpoint.step in wanted for checkpoint in checkpoints]
 
@@ -189,7 +187,6 @@ def _check_disk_space(folder: Path, size: int) -> None:
 
 
 def count_tree_bytes(tree: Any) -> int:
-    """What all arrays of a tree take in memory."""
     import jax
 
     return sum(np.asarray(leaf).nbytes for leaf in jax.tree.leaves(tree))

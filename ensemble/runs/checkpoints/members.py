@@ -54,7 +54,6 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
 
 
 def _build_missing_members_error(run: Run) -> RunError:
-    """What to say where a run came in a report, and its members are needed."""
     return RunError(
         f"The run “{run.id}” was imported from a report without its members: write the report "
         "again with --with-members, or choose a run that was trained here."
@@ -88,7 +87,6 @@ def _drop_diverged_members(run: Run, progress: Progress) -> Progress:
 
 
 def _create_blank_progress(run: Run, members: int, steps: int) -> Progress:
-    """The place before the first step, all zero."""
     optimizer = OPTIMIZERS[require_training_config(run).optimizer]
     return Progress.blank(create_blank_members(load_run_network(run), members, optimizer), members, steps)
 

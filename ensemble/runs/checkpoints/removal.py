@@ -178,7 +178,6 @@ def _explain_kept_checkpoints(run: Run) -> str:
 
 
 def _may_remove_checkpoints(run: Run) -> bool:
-    """Whether they can be removed, and whoever asks may."""
     try:
         owners.check_folder_access(Action.DELETE, run.path)
     except AccessError:
@@ -199,7 +198,6 @@ def _count_unchanged_bytes(folder: Path, mtime_ns: int) -> int:
 
 
 def _list_part_folders(run_folder: Path, name: str) -> list[Path]:
-    """The folders of this name of a run and of its groups."""
     parts = [run_folder / name, *sorted(run_folder.glob(f"{GROUPS_FOLDER}/*/{name}"))]
     return [part for part in parts if part.is_dir() and not part.is_symlink()]
 

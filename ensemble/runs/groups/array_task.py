@@ -163,7 +163,6 @@ def _run_workers(jobs: list[Job]) -> None:
 
 
 def _start_worker(job: Job) -> "subprocess.Popen[bytes]":
-    """Start the worker of a job, which ends with this process and writes to the job's log."""
     with change_job_files(job.path), open_plain_append(job.path / "log.txt") as log:
         return subprocess.Popen(
             build_python_command(job.kind.command, job.id),
@@ -179,7 +178,6 @@ def _read_again(job: Job) -> Run:
 
 
 def _compute_exit_status(job: Job) -> int:
-    """Return the exit status for a job whose worker has ended."""
     state = _read_again(job).status.state
     if state in ("finished", "diverged"):
         return EXIT_DONE if state == "finished" else EXIT_DIVERGED

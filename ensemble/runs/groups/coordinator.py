@@ -95,7 +95,6 @@ class GroupCoordinator:
         return self._build_outcome()
 
     def _start_missing_tasks(self) -> None:
-        """Have a task for each group that is not at its end and has none."""
         for group in self._groups:
             clear_stop_request(group.path)
         self._hearing.update(self._groups)
@@ -196,7 +195,6 @@ class GroupCoordinator:
         return self._hearing.is_alive(group)
 
     def _get_end_word(self, group: Group) -> str:
-        """The scheduler's word for the end of a group's task, where the group said none itself."""
         task = self._noted.get(group.number)
         said = group.status.state in ENDED_STATES or task is None or task.state != "ended"
         return "" if said or task is None else task.word
@@ -268,7 +266,6 @@ class GroupCoordinator:
         return f"{group.title}: {sentence} What the other groups have learnt is kept; {rest}"
 
     def _update_status(self) -> None:
-        """Write the run's status, where anything has changed."""
         changes = {**self._build_progress_fields(), **self._build_best_fields()}
         now = tuple((name, str(value)) for name, value in changes.items())
         if now != self._told:

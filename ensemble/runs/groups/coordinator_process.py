@@ -118,7 +118,6 @@ class CoordinatorProcess:
         return self._child is not None and self._child.poll() is None
 
     def _end_child(self) -> None:
-        """Have the process leave the run to the next task."""
         if self._child is not None and self._child.poll() is None:
             self._child.terminate()
             self._child.wait()

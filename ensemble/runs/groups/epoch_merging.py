@@ -32,12 +32,6 @@ class MissingEpochFileError(RunError):
 def merge_epoch(run: Run, groups: Sequence[Group], lines: Sequence[Line], status: Status) -> Line:
     """Join what every group has of an epoch, in the run's folder, and judge the ensemble by it.
 
-    Args:
-      run: whose.
-      groups: all of them, in order.
-      lines: the line with which each closed the epoch.
-      status: the run's, as the epoch before left it.
-
     Returns:
       The run's line of the epoch.
 

@@ -94,12 +94,10 @@ class TaskCoordinator(GroupCoordinator):
         return super()._build_outcome()
 
     def _build_left_outcome(self) -> Outcome:
-        """Leave the run as it is to the next task."""
         return Outcome(self._compute_state(), "")
 
     @property
     def _is_only_process_stopping(self) -> bool:
-        """Whether this process is to end, and no other."""
         parent = int(os.environ.get(PARENT_VARIABLE) or 0)
         gone = bool(parent) and os.getppid() != parent
         return (gone or self._stop()) and not is_stop_requested(self._run)

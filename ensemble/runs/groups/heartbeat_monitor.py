@@ -50,7 +50,6 @@ class HeartbeatMonitor:
 
 
 def describe_stale_group(group: Group) -> str:
-    """What there is to do about a group of which nothing is heard."""
     status = group.status
     return (
         f"{group.title} has not responded for a minute: its process {status.pid} on "

@@ -61,5 +61,4 @@ def mean_if_complete(figures: Sequence[float | None]) -> float | None:
 
 
 def is_line_complete(row: Line) -> bool:
-    """Whether every group has come to where this line stands."""
     return row["kind"] != UNFINISHED_KIND and None not in row["train_loss"]

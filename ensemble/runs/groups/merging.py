@@ -120,7 +120,6 @@ class GroupMerger:
             drop_merged_epochs(self._groups, len(self.merged_lines))
 
     def _restart_merge(self) -> None:
-        """Read all that groups have written, and write the history from its beginning."""
         paths = [group.path / "history.jsonl" for group in self._groups]
         self._tails = [JsonlTail(*arguments) for arguments in zip(paths, self._sizes, strict=True)]
         self._place = (0, -1)  # of the last line that stays: its step, and its kind's order,
@@ -132,7 +131,6 @@ class GroupMerger:
         return tail.drop_lines(behind)
 
     def _merge_next_epoch(self, lines: list[list[Line]], last: bool) -> bool:
-        """Merge the next epoch, if every group has closed it."""
         epoch = len(self.merged_lines) + 1
         ends = [_index_lines_by(group_lines, "epoch", "epoch").get(epoch) for group_lines in lines]
         there = [line for line in ends if line is not None]
@@ -195,7 +193,6 @@ class GroupMerger:
         self._length = (begin or 0) + len(stays)
 
     def _read_merged_lines(self) -> list[Line]:
-        """The lines of epochs that were merged before, as far as their predictions are there."""
         there, epoch_lines = set(list_prediction_epochs(self._run.id)), list[Line]()
         for line in read_lines(self._history, self._config.members):
             if line["kind"] == "epoch" and line["epoch"] == len(epoch_lines) + 1 in there:

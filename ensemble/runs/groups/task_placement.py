@@ -35,7 +35,6 @@ def create_group_tasks(run: Run) -> GroupTaskControl:
 
 
 def _list_usable_cores() -> list[int]:
-    """The processor cores that this process may use, by number."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))

@@ -17,7 +17,7 @@ from ensemble.runs.store import Run
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import parse_dataclass
 
-TASKS_FILE = "tasks.json"
+_TASKS_FILE = "tasks.json"
 LOCAL_TITLE = LocalProcesses.title
 
 
@@ -116,7 +116,6 @@ def create_local_tasks(run: Run, cards: Sequence[str], cores: Sequence[int]) -> 
 
 
 def create_scheduler_tasks(run: Run, backend: SchedulerBackend) -> GroupTasks:
-    """Tasks at a scheduler, with those that another process has submitted for the run before."""
     tasks_by_number = {number: task for number, task in read_group_tasks(run.path).items() if task.id}
     array = TaskArray(backend, run.id, tasks_by_number)
     return GroupTasks(array, run.path, backend.config.memory)
@@ -131,22 +130,20 @@ def mark_completed_tasks(tasks: Mapping[int, TaskStatus], groups: Sequence[Group
 
 
 def write_group_tasks(run_folder: Path, tasks: Mapping[int, TaskStatus]) -> None:
-    """Note how the tasks of a run stand, for whoever shows them."""
     values = {str(number): asdict(task) for number, task in sorted(tasks.items())}
-    write_json(run_folder / GROUPS_FOLDER / TASKS_FILE, values)
+    write_json(run_folder / GROUPS_FOLDER / _TASKS_FILE, values)
 
 
 def read_group_tasks(run_folder: Path) -> dict[int, TaskStatus]:
     """How the tasks of a run stood last, by their groups' numbers; what cannot be read is not."""
     try:
-        task_records = read_json(run_folder / GROUPS_FOLDER / TASKS_FILE)
+        task_records = read_json(run_folder / GROUPS_FOLDER / _TASKS_FILE)
         return {int(number): parse_dataclass(TaskStatus, values) for number, values in task_records.items()}
     except (OSError, ValueError):
         return {}
 
 
 def describe_lost_task(where: str) -> str:
-    """What is to be said of a task that ended again and again before it said anything."""
     if where == LOCAL_TITLE:
         return "its task exited unexpectedly: see its log."
     return (

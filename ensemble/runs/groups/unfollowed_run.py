@@ -41,12 +41,7 @@ def read_unfollowed_run(job: Job) -> UnfollowedWork | None:
 
 
 def stop_unfollowed_run(job: Job, again: bool) -> None:
-    """Have the tasks of such a run stop: what works by a file, what waits at once.
-
-    Args:
-      job: the run.
-      again: whether it was asked before: then those that work are ended by the scheduler, too.
-    """
+    """Have the tasks of such a run stop: what works by a file, what waits at once."""
     if (found := _find_tasks(job)) is None:
         return
     _, groups, array = found
@@ -89,7 +84,6 @@ def _is_at_work(group: Group, tasks: dict[int, TaskStatus]) -> bool:
 def _describe_ended_groups(
     run: Run, groups: Sequence[Group], tasks: dict[int, TaskStatus], title: str
 ) -> UnfollowedWork:
-    """How a run stands of which nothing works or waits any more."""
     words = {
         group.number: tasks[group.number].word
         for group in groups

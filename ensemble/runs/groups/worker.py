@@ -71,7 +71,6 @@ def execute_group(name: str) -> None:
 
 
 def _pin_to_cores() -> None:
-    """Keep this process to the processor cores that it was given, where it was given any."""
     core_list = os.environ.get(CORES_VARIABLE, "")
     if core_list and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {int(core) for core in core_list.split(",")})

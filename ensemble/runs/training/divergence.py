@@ -97,7 +97,6 @@ class DivergenceMonitor:
         return len(self._progress.diverged_members) < len(self._run.member_numbers)
 
     def _freeze_members(self, steps: dict[int, int]) -> None:
-        """Train and ask these members no more, each since a step."""
         if not steps:
             return
         every = {**self._status.status.set_aside, **steps}
@@ -138,7 +137,6 @@ def build_diverged_outcome(what: str, where: str, epoch: int, differ: bool = Fal
 
 
 def _build_all_diverged_outcome(step: int, epoch: int) -> Outcome:
-    """The run ended since every member that it had diverged, the last at this step."""
     return Outcome(
         "diverged",
         f"No member's loss is a number any longer: the last one failed at step {step:,} (epoch "

@@ -142,7 +142,6 @@ def _train_in_one_program(parts: list[_PackedRun], ended: Callable[[Run], None])
 
 
 def _strip_member_settings(config: EnsembleConfig) -> EnsembleConfig:
-    """The settings with what may differ by member left out."""
     defaults = {name: getattr(EnsembleConfig, name) for name in member_values.VARIABLE_SETTINGS}
     return replace(config, vary="", **defaults)
 

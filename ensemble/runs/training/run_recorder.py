@@ -271,7 +271,6 @@ class RunRecorder:
         return (jax.tree.map(copy_unless_owned, tree) if later else tree), size
 
     def _build_progress_fields(self) -> dict[str, Any]:
-        """How far the run has come, for the status."""
         progress, epochs = self.progress, self._config.epochs
         return {
             "state": "training",

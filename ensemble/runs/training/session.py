@@ -88,7 +88,6 @@ class TrainingSession:
             yield from self._apply_to_runs(RunRecorder.finish_if_over)
 
     def _start_training(self) -> Iterator[_EndedRun]:
-        """Take up the last checkpoint, or the beginning, while training is compiled."""
         states = [record.restore_checkpoint() for record in self._live]
         began = time.perf_counter()
         state = states[0]
@@ -99,7 +98,6 @@ class TrainingSession:
         yield from self._apply_to_runs(RunRecorder.start_recording)
 
     def _train_chunk(self) -> Iterator[_EndedRun]:
-        """One compiled call of training."""
         progress, sharing = self._live[0].progress, len(self._live)
         epoch, start = progress.evaluated + 1, progress.step_in_epoch
         count = self._pace.choose_units(progress.steps_per_epoch - start)
@@ -119,7 +117,6 @@ class TrainingSession:
         return self._apply_to_runs(write_steps)
 
     def _evaluate_epoch(self) -> Iterator[_EndedRun]:
-        """Validate, test, and write down, an epoch whose steps are done."""
         live = self._live
         if not self._can_test:
             began = time.perf_counter()
@@ -140,7 +137,6 @@ class TrainingSession:
         return self._apply_to_runs(write_epoch if judged else lambda recorder: None)
 
     def _save_stopped_runs(self) -> Iterator[_EndedRun]:
-        """Keep the place of those that are to stop."""
         host_snapshot = HostSnapshot(self._trainer, self._state)
 
         def save_if_stopped(recorder: RunRecorder) -> Outcome | None:
@@ -166,8 +162,6 @@ class TrainingSession:
                 yield _EndedRun(record.place, outcome)
 
     def _apply_to_run(self, record: RunRecorder, ask: Callable[[RunRecorder], Outcome | None]) -> Outcome | None:
-        """How a run ended. What one cannot write is no end of the others'."""
-
         def apply_and_sum_up() -> Outcome | None:
             if outcome := ask(record):
                 record.write_totals()

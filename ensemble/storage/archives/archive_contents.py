@@ -68,7 +68,6 @@ class UnpackPlan:
 
 
 def too_many_files_error(limits: ArchiveLimits) -> DataError:
-    """What to say of an archive with too many entries."""
     return DataError(
         f"The archive holds more than {limits.files:,} files: add the unpacked folder with "
         "`ensemble data add` instead, or take fewer images."
@@ -77,11 +76,6 @@ def too_many_files_error(limits: ArchiveLimits) -> DataError:
 
 def plan_unpacking(archive: zipfile.ZipFile, limits: ArchiveLimits, *, ignores_case: bool) -> UnpackPlan:
     """The files to write, in the archive's order, once every entry is harmless.
-
-    Args:
-      archive: to be unpacked.
-      limits: what it may ask for.
-      ignores_case: whether the disk that it goes to tells upper and lower case apart or not.
 
     Raises:
       DataError: one is not; it is named.

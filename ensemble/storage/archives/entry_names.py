@@ -125,7 +125,6 @@ class EntryTree:
                 raise self._build_error(here, spelling)
 
     def _normalize_path(self, parts: tuple[str, ...]) -> tuple[str, ...]:
-        """What two names share that are one on the disk."""
         if not self._ignores_case:
             return parts
         return tuple(unicodedata.normalize("NFC", part).casefold() for part in parts)

@@ -114,7 +114,6 @@ class _BoundedFile:
 
 
 def _open_archive(file: BinaryIO, limits: ArchiveLimits) -> zipfile.ZipFile:
-    """The archive, its list of contents read."""
     bounded = _BoundedFile(file, limits)
     try:
         archive = zipfile.ZipFile(cast(BinaryIO, bounded))

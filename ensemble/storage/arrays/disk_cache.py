@@ -53,7 +53,6 @@ def is_kept(name: str, made_from: str) -> bool:
 
 
 def _locate_cache_file(name: str, made_from: str) -> Path:
-    """Where arrays of that name and origin are kept."""
     whole = f"{name} {made_from} {_digest_program_source()}"
     digest = hashlib.sha256(whole.encode()).hexdigest()[:20]
     return data_folder() / _CACHE_FOLDER / f"{name}-{digest}.npz"

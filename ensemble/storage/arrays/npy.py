@@ -188,7 +188,6 @@ def map_npy(path: Path, expected: ExpectedArray) -> NDArray[Any]:
 
 
 def _format_shape(shape: tuple[int, ...]) -> str:
-    """A shape for people, cut where a file says it has twenty axes."""
     return str(shape) if len(shape) <= 6 else f"of {len(shape)} axes"
 
 

@@ -213,7 +213,6 @@ def _read_npz_checksum(file: BoundedReader, comment: bytes) -> str | None:
 
 
 def _check_npz_entries(archive: zipfile.ZipFile, most_bytes: int, size: int) -> dict[str, zipfile.ZipInfo]:
-    """The archive's entries by their arrays' names, once what it says of them is possible."""
     entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
     infos = list(entries.values())
     if len(infos) != len(archive.infolist()) or len(infos) > MAX_ENTRIES:

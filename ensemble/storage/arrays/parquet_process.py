@@ -28,7 +28,7 @@ TIMEOUT_S = 120.0  # for the next frame
 _MAX_BATCH_ROWS, _MAX_BATCH_CELLS = 2**14, 2**21
 _MAX_FRAME_BYTES = MAX_MEMORY_BYTES
 _READ_BYTES = 2**20
-DAMAGED = "it is damaged, or not a readable Parquet file. Save it again."
+_DAMAGED = "it is damaged, or not a readable Parquet file. Save it again."
 _TOO_MUCH_MEMORY = (
     f"reading it needs more than {MAX_MEMORY_BYTES / 2**30:.0f} GB of memory. Save it with smaller "
     "row groups and shorter texts."
@@ -111,7 +111,7 @@ class ParquetProcess:
                     frozenset(found["empty"]),
                 )
             except (pa.ArrowException, ValueError) as error:
-                raise DamagedFileError(DAMAGED) from error
+                raise DamagedFileError(_DAMAGED) from error
 
     def read_batches(
         self,
@@ -158,7 +158,7 @@ class ParquetProcess:
                 try:
                     yield from pa.ipc.open_stream(pa.py_buffer(content))
                 except (pa.ArrowException, ValueError) as error:
-                    raise DamagedFileError(DAMAGED) from error
+                    raise DamagedFileError(_DAMAGED) from error
 
     def _ask(self, request: dict[str, Any]) -> Iterator[tuple[bytes, bytearray]]:
         """Yield the frames of an answer; whoever stops before the last one ends the child."""
@@ -180,7 +180,7 @@ class ParquetProcess:
                     raise _convert_problem(json.loads(content))
                 yield kind, content
         except (BrokenPipeError, EOFError) as error:
-            raise DamagedFileError(DAMAGED) from error
+            raise DamagedFileError(_DAMAGED) from error
         finally:
             if not done:
                 self._end()
@@ -209,7 +209,6 @@ class ParquetProcess:
 
 
 def _end_child(child: "subprocess.Popen[bytes]") -> None:
-    """End a child, whatever it does, and collect it."""
     child.kill()
     for pipe in (child.stdin, child.stdout):
         if pipe:
@@ -250,4 +249,4 @@ def _convert_problem(problem: dict[str, Any]) -> Exception:
     level = logging.ERROR if problem["kind"] == "bug" else logging.INFO
     message = "A Parquet file could not be read.\n%s"
     logging.getLogger("ensemble").log(level, message, problem["traceback"])
-    return DamagedFileError(DAMAGED)
+    return DamagedFileError(_DAMAGED)

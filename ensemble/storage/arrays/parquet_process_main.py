@@ -167,7 +167,6 @@ def _is_text(kind: Any, pa: Any) -> bool:
 
 
 def _cut_texts(array: Any, letters: int, pa: Any) -> Any:
-    """Return a dictionary array whose texts end after so many letters."""
     import pyarrow.compute as pc
 
     texts = array.dictionary

@@ -132,7 +132,6 @@ def _is_entry(entry: Any) -> bool:
 
 
 def _check_places(header: dict[str, dict[str, Any]], size: int) -> None:
-    """See that the arrays fill the rest of the file, one behind the other."""
     end = 0
     for entry in sorted(header.values(), key=lambda entry: entry["data_offsets"]):
         first, last = entry["data_offsets"]

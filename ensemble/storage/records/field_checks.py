@@ -103,7 +103,6 @@ def _build_value_checker(kind: Any) -> _ValueChecker:
 
 
 def _build_field_checkers(cls: Any) -> dict[str, _ValueChecker]:
-    """For each field of a dataclass what checks it."""
     return _build_field_checkers_once(cls)
 
 

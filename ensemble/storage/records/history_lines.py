@@ -117,12 +117,6 @@ MEMBER_FIELDS = (
 
 
 def is_valid_line(line: Any, members: int | None = None) -> bool:
-    """Whether this is a line of a history, each field of which is what it should be.
-
-    Args:
-      line: what was read of JSON.
-      members: M, where it is known: lists of members' figures have as many.
-    """
     if not isinstance(line, dict) or not isinstance(line.get("kind"), str):
         return False
     try:

@@ -61,7 +61,6 @@ class PreparationOverrides:
         return f"{self.ink}{self.threshold:+.2f}{sides}{self.fit}"
 
     def to_choices(self) -> PictureOptions:
-        """As the preparation takes them."""
         from ensemble.pictures.ink.extraction import PictureOptions
 
         ink: Any = self.ink

@@ -21,7 +21,6 @@ def parse_brushes(text: str | None, columns: Sequence[AxisColumn]) -> dict[str, 
     """What an address says is brushed; parts that make no sense are left out.
 
     Args:
-      text: as above.
       columns: the axes that there are; another one cannot be brushed.
     """
     columns_by_name, brushes = {column.name: column for column in columns}, {}
@@ -41,7 +40,6 @@ def _parse_brush_range(text: str) -> Range:
 
 
 def _parse_range_end(text: str) -> float | None:
-    """One end of a range."""
     try:
         value = float(text)
     except ValueError:
@@ -50,17 +48,14 @@ def _parse_range_end(text: str) -> float | None:
 
 
 def _parse_brush_words(text: str) -> tuple[str, ...]:
-    """The words of a choice."""
     return tuple(unquote(word) for word in text.split("|") if word)
 
 
 def format_brushes(brushes: Mapping[str, Brush]) -> str:
-    """The text of an address."""
     return ";".join(f"{name}:{_format_brush(brush)}" for name, brush in brushes.items())
 
 
 def _format_brush(brush: Brush) -> str:
-    """One brush in an address."""
     if _is_brush_range(brush):
         ends = ("" if end is None else repr(float(end)).removesuffix(".0") for end in brush)
         return "..".join(ends)
@@ -68,7 +63,6 @@ def _format_brush(brush: Brush) -> str:
 
 
 def _is_brush_range(brush: Brush) -> bool:
-    """Whether it is of numbers."""
     return len(brush) == 2 and not any(isinstance(end, str) for end in brush)
 
 
@@ -86,7 +80,6 @@ def parse_browser_brushes(text: str, columns: Sequence[AxisColumn]) -> dict[str,
 
 
 def _parse_browser_brush(brush: list[Any]) -> Brush | None:
-    """A brush of the browser's, where it is one."""
     if brush and all(isinstance(word, str) for word in brush):
         return tuple(brush)
     numbers = all(end is None or (isinstance(end, int | float) and math.isfinite(end)) for end in brush)
@@ -94,7 +87,6 @@ def _parse_browser_brush(brush: list[Any]) -> Brush | None:
 
 
 def compute_brush_mask(brushes: Mapping[str, Brush], columns: Sequence[AxisColumn]) -> list[bool]:
-    """Of every run whether all brushes leave it."""
     rows = max((len(column.values) for column in columns), default=0)
     left = [True] * rows
     for column in columns:
@@ -106,7 +98,6 @@ def compute_brush_mask(brushes: Mapping[str, Brush], columns: Sequence[AxisColum
 
 
 def _is_within_brush(brush: Brush, value: float | str | None) -> bool:
-    """Whether one brush leaves a run with this value."""
     if value is None:
         return False
     if isinstance(value, str):
@@ -125,7 +116,6 @@ def describe_brushes(brushes: Mapping[str, Brush], columns: Sequence[AxisColumn]
 
 
 def _describe_brush(brush: Brush, column: AxisColumn) -> str:
-    """One brush as a person reads it."""
     if not _is_brush_range(brush):
         return " or ".join(map(str, brush))
     low, high = (None if end is None else column.format_value(float(end)) for end in brush)

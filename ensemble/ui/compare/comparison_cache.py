@@ -29,7 +29,6 @@ def compute_runs_fingerprint(every: Sequence[runs.Run]) -> _RunsFingerprint:
 
 
 def compute_run_columns(every: Sequence[runs.Run]) -> list[AxisColumn]:
-    """Every setting and figure of the runs, R of them."""
     return compute_shared_comparison(
         "columns", compute_runs_fingerprint(every), (), lambda: columns_of(build_run_points(every))
     )
@@ -41,10 +40,8 @@ def compute_shared_comparison(
     """What `make` makes, made once for each state of the runs.
 
     Args:
-      what: its name.
       fingerprint: the state of the runs, from `compute_runs_fingerprint`.
       by: what else it follows from, small and hashable.
-      make: makes it.
     """
     wait = st.spinner("Reading the runs …") if len(fingerprint) > _MANY_RUNS else contextlib.nullcontext()
     with wait:  # It says so only where it takes more than a moment.

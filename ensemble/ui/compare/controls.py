@@ -32,9 +32,6 @@ def select_several_options(
     """A multiselect; returns those of the options that the address names, else `default`.
 
     Args:
-      word: its word in the address.
-      label: what stands over it.
-      options: what can be chosen: the words in the address, and those on the screen.
       default: the choice where the address names none of them; it is not written there.
       more: for `st.multiselect`.
     """
@@ -63,10 +60,7 @@ def select_option_pills(
     """As `select_several_options`, of a few options that all stand there to be pressed.
 
     Args:
-      word: its word in the address.
-      label: what stands over it.
       options: what can be chosen, as of `select_several_options`.
-      default: the choice where the address names none of them.
       more: for `st.pills`.
       nothing: what the address says where none of them is pressed; "" where one has to be.
     """

@@ -32,7 +32,6 @@ LOG_AXES = {"x": "log x", "y": "log y"}
 
 
 def _show_band_controls() -> None:
-    """What the band is, and which axes are log."""
     address.select_address_option(
         address.BAND,
         "Band",
@@ -44,7 +43,6 @@ def _show_band_controls() -> None:
 
 
 def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) -> None:
-    """The controls, and the picture that they ask for."""
     with places.first:
         what = address.select_address_option(address.FIGURE, "Figure", METRIC_TITLES, "loss")
     with places.more:
@@ -103,7 +101,6 @@ def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) ->
 
 
 def _filter_readable_groups(groups: Sequence[RunGroup]) -> list[RunGroup]:
-    """The groups without the runs whose histories cannot be read, which are named."""
     readable_groups = []
     for group in groups:
         left = []
@@ -119,7 +116,6 @@ def _filter_readable_groups(groups: Sequence[RunGroup]) -> list[RunGroup]:
 
 
 def _show_missing_curves(split_curves: Sequence[tuple[str, Sequence[GroupCurves]]]) -> None:
-    """Which runs have no such curve, and where a mean is of fewer runs than began."""
     sentences, without = [], dict[int, list[str]]()
     for split, each in split_curves:
         missing = sum(len(curves.missing) for curves in each)

@@ -32,7 +32,6 @@ def show_compared_members(every: Sequence[runs.Run]) -> None:
 
 
 def _show_differing_images(found: RunMemberMap, pair: Pair) -> None:
-    """The images that two members of the map answer differently, with both answers."""
     st.markdown(f"**{words.DIFFERING_TITLE}**")
     st.caption(escaping.escape_markdown(words.describe_run_pair(found, pair)))
     st.caption(f"Press a member, and another, to see the {pluralize_noun(found.noun)} that they answer differently.")

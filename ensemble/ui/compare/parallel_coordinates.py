@@ -35,11 +35,7 @@ def show_run_coordinates(
     """Draw the runs over these columns, and what is brushed.
 
     Args:
-      every: R runs.
-      columns: the axes, each with R values.
       colors: (R,), of the lines.
-      brushes: what is brushed, by the names of the axes.
-      on_brush: called with all that is brushed when a brush has ended.
     """
     titles = [column.label for column in columns]
     text = f"{formats.format_count(len(every), 'run')} over {', '.join(titles)}"
@@ -73,6 +69,5 @@ def _apply_sent_brushes(columns: Sequence[AxisColumn], on_brush: Callable[[dict[
 
 @functools.cache
 def create_run_coordinates() -> Any:
-    """The component, registered once."""
     folder = Path(__file__).parent / "js"
     return register_chart("parallel_coordinates", folder, "coordinates.css", SCRIPTS)

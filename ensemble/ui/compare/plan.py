@@ -12,7 +12,6 @@ from ensemble.wording.run_names import format_unique_run_name
 
 
 def show_comparison_plan(every: Sequence[runs.Run]) -> None:
-    """A run to choose, and its plan."""
     kept = [run for run in every if run.training_config and runs.list_prediction_epochs(run.id)]
     if not kept:
         st.info(

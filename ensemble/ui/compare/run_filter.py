@@ -34,11 +34,9 @@ class RunFilter:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every run is left."""
         return all(self.mask)
 
     def filter_runs(self, every: Sequence[runs.Run]) -> list[runs.Run]:
-        """Those of the runs that are left."""
         return [run for run, stays in zip(every, self.mask, strict=True) if stays]
 
 
@@ -46,7 +44,6 @@ def read_run_filter(every: Sequence[runs.Run], wanted: bool) -> RunFilter:
     """What the address leaves of the runs.
 
     Args:
-      every: R runs.
       wanted: whether settings and figures are needed whatever the address says: to have them
         takes the predictions of every run.
     """
@@ -61,7 +58,6 @@ def read_run_filter(every: Sequence[runs.Run], wanted: bool) -> RunFilter:
 
 
 def _find_ranking_column(columns: Sequence[AxisColumn]) -> AxisColumn | None:
-    """The figure that the best are chosen by."""
     columns_by_name = {column.name: column for column in columns}
     held = columns_by_name.get("best_validation_nll")
     if held and None not in held.values:
@@ -83,7 +79,6 @@ def _compute_best_mask(columns: Sequence[AxisColumn], top: int, count: int) -> l
 
 
 def show_top_control() -> None:
-    """How many of the runs, the best, are shown."""
     top = address.TOP.read()
     other = {} if top in _TOP_SHARES else {top: f"Best {formats.format_percent(top / 100, places=0)}"}
     options = {**_TOP_SHARES, **other}

@@ -21,7 +21,6 @@ _NEWEST_RUN_COUNT = 10  # of the newest runs, offered where nothing is chosen
 
 
 def show_comparison_header(selection: SelectedRuns) -> None:
-    """How many runs there are, of what, and the way to choose others."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compared"):
         title = formats.format_count(len(selection.runs), "run")
         shared = f" · {selection.common_trait}" if selection.common_trait else ""
@@ -46,7 +45,6 @@ def _show_run_choices(selection: SelectedRuns, prefix: str) -> None:
     """Show boxes that choose runs by name, by tag and by sweep.
 
     Args:
-      selection: the runs that are compared now.
       prefix: of the widgets' keys. It differs between the first page and the popover: under one
         key, the browser sends the empty choice of the first page back for the popover's box.
     """
@@ -93,7 +91,6 @@ def _is_sweep_tag(tag: str) -> bool:
 
 
 def _show_tag_choice(word: address.TextParameter, prefix: str, label: str, options: Mapping[str, str]) -> None:
-    """Show a box that chooses one of the tags."""
     value = word.read()
     chosen = value if value in options else None
     address.show_address_widget(
@@ -125,7 +122,6 @@ def _compare_tagged_runs(word: address.TextParameter, key: str) -> None:
 
 
 def show_comparison_problems(selection: SelectedRuns) -> None:
-    """What the address asked for and cannot have, in a sentence."""
     numeric_runs = [run for run_id in selection.missing if (run := read_numeric_run(run_id))]
     for run in numeric_runs[:_MAX_NUMERIC_LINKS]:
         run_panel.show_numeric_run_notice(run)

@@ -46,14 +46,12 @@ def restore_selected_runs() -> SelectedRuns:
 
 
 def remember_selected_runs() -> None:
-    """Keep what the address names for this tab's next visit."""
     tab.compared_address = {
         word.name: text for word in _ADDRESS_WORDS if (text := address.get_query_parameters().get(word.name))
     }
 
 
 def _has_runs_in_address() -> bool:
-    """Whether the address names any runs."""
     return bool(address.RUNS.read() or address.TAG.read() or address.SWEEP.read())
 
 
@@ -76,7 +74,6 @@ def _filter_runs_by_tag(every: Sequence[runs.Run], tag: str) -> list[runs.Run]:
 
 
 def _find_runs_by_ids(wanted: Sequence[str], every: Sequence[runs.Run]) -> SelectedRuns:
-    """The runs with these ids, in this order."""
     runs_by_id, matches, missing = {run.id: run for run in every}, [], []
     for run_id in wanted[:MAX_RUNS]:
         if run := runs_by_id.get(run_id) or _find_recent_run(run_id):
@@ -94,7 +91,6 @@ def _find_recent_run(run_id: str) -> runs.Run | None:
 
 
 def update_runs_address(ids: Sequence[str]) -> None:
-    """Have the address name these runs, and no tag or sweep."""
     address.RUNS.set_value(tuple(ids))
     address.TAG.set_value(None)
     address.SWEEP.set_value(None)
@@ -104,6 +100,5 @@ def update_runs_address(ids: Sequence[str]) -> None:
 
 
 def update_shared_address(word: address.TextParameter, value: str) -> None:
-    """Have the address name all runs with a tag, or of a sweep."""
     update_runs_address(())
     word.set_value(value)

@@ -20,7 +20,6 @@ LOG_AXES = {"x": "log x", "y": "log y"}
 
 
 def show_settings_comparison(every: Sequence[runs.Run], kept: RunFilter) -> None:
-    """Both pictures, and the runs that are left."""
     columns = {column.name: column for column in kept.columns}
     labels = {name: column.label for name, column in columns.items()}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_settings"):
@@ -56,7 +55,6 @@ def _select_default_axes(columns: Sequence[AxisColumn]) -> tuple[str, ...]:
 
 
 def _select_default_x(columns: Sequence[AxisColumn]) -> str:
-    """The first setting that differs and is a number, else the first that differs."""
     names = _select_default_axes(columns)
     numbers = [column.name for column in columns if column.name in names and column.is_number]
     return (numbers or list(names))[0]
@@ -70,7 +68,6 @@ def _select_default_color(columns: dict[str, AxisColumn]) -> str:
 def _show_settings_scatter(
     every: Sequence[runs.Run], kept: RunFilter, columns: dict[str, AxisColumn], color: AxisColumn
 ) -> None:
-    """Any figure against any setting."""
     labels = {name: column.label for name, column in columns.items()}
     first = _select_default_x(kept.columns)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_scatter"):
@@ -95,7 +92,6 @@ def _show_settings_scatter(
 
 
 def _describe_unbrushed_points(kept: RunFilter) -> str:
-    """What the small points are."""
     return "" if kept.is_complete else " Small and grey: not brushed."
 
 
@@ -117,7 +113,6 @@ def _describe_settings_chart(x: AxisColumn, y: AxisColumn, kept: RunFilter) -> s
 
 
 def _show_filtered_runs(every: Sequence[runs.Run], kept: RunFilter, columns: Sequence[AxisColumn]) -> None:
-    """The runs that are left, a row each."""
     left = [place for place, stays in enumerate(kept.mask) if stays]
     frame = (
         scatter.tabulate_run_scatter(

@@ -23,7 +23,6 @@ _NO_BASELINE = "none"
 
 
 def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run], places: ControlPlaces) -> None:
-    """The controls, what the table shows, and the table."""
     with places.more:
         each = address.select_address_option(address.COLUMNS, "A column for each of the", _COLUMN_SUBJECTS, "groups")
         if each == "runs":
@@ -42,7 +41,6 @@ def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run],
 
 
 def _group_runs_singly(every: Sequence[runs.Run]) -> list[RunGroup]:
-    """Each run as a group of its own, by its name, else by what tells it apart from the others."""
     names = find_differing_settings(collect_run_settings(run) for run in every)
     groups = []
     for group in group_runs(every, names or ("seed",)):

@@ -58,7 +58,6 @@ def _refresh_comparison_view(was_active: bool) -> None:
 
 
 def _draw_comparison_view(view: str, every: tuple[runs.Run, ...], kept: RunFilter, places: ControlPlaces) -> None:
-    """Draw one view, its controls in their places."""
     left = kept.filter_runs(every)
     if not left and view in ("curves", "table"):
         st.info("No run is left: brush less, or show all.", icon=":material/filter_alt_off:")
@@ -84,7 +83,6 @@ def _draw_comparison_view(view: str, every: tuple[runs.Run, ...], kept: RunFilte
 
 
 def _show_grouping_control(every: tuple[runs.Run, ...]) -> None:
-    """Which settings part the runs into groups."""
     apart = find_differing_settings(collect_run_settings(run) for run in every)
     names = [name for name in address.BY.read() if name in SETTING_NAMES]
     options = {name: humanize_setting_name(name).capitalize() for name in SETTING_NAMES if name in (*apart, *names)}
@@ -102,6 +100,5 @@ def _show_grouping_control(every: tuple[runs.Run, ...]) -> None:
 
 
 def _group_compared_runs(every: list[runs.Run]) -> list[RunGroup]:
-    """The runs in groups as the address asks for it."""
     names = [name for name in address.BY.read() if name in SETTING_NAMES]
     return group_runs(every, names or None)

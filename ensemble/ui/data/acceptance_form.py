@@ -164,7 +164,6 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
 
 
 def _build_upload_field_key(job: UploadJob, field: str) -> str:
-    """The key of a field's widget."""
     return f"data_{field}_{job.id}"
 
 

@@ -24,7 +24,6 @@ _MAX_LISTED_CLASSES = 12  # names of classes that are said
 
 
 def show_dataset_panel(info: DatasetInfo) -> None:
-    """Everything that can be done with one dataset."""
     with st.container(border=True, key="data_actions"):
         st.markdown(f"**{escaping.escape_markdown(info.title)}**")
         st.caption(_describe_dataset_source(info))
@@ -37,7 +36,6 @@ def show_dataset_panel(info: DatasetInfo) -> None:
 
 
 def _describe_dataset_source(info: DatasetInfo) -> str:
-    """Where it is from and what its classes are, in Markdown."""
     names = ", ".join(map(str, info.class_names[:_MAX_LISTED_CLASSES]))
     more = len(info.class_names) - _MAX_LISTED_CLASSES
     every = f"{names} and {more:,} more" if more > 0 else names
@@ -45,7 +43,6 @@ def _describe_dataset_source(info: DatasetInfo) -> str:
 
 
 def _show_dataset_buttons(info: DatasetInfo) -> None:
-    """Train on it, and the first question before one's own is removed."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if info.prepared:
             _show_train_on_button(info.name)
@@ -61,7 +58,6 @@ def _show_dataset_buttons(info: DatasetInfo) -> None:
 
 
 def _show_train_on_button(name: str) -> None:
-    """The way to Train with this dataset chosen there."""
     wanted = _suggest_training_settings(datasets.find_dataset_info(name))
     listing = ", ".join(settings.describe_run_setting(setting, value) for setting, value in wanted.items())
     if st.button(
@@ -103,7 +99,6 @@ def _suggest_training_settings(info: DatasetInfo) -> dict[str, float]:
 
 
 def _show_removal_confirmation(info: DatasetInfo) -> None:
-    """The second question before one's own is removed."""
     name = escaping.escape_markdown(info.title)
     images = formats.format_count(info.train_size + info.test_size, "image")
     st.warning(
@@ -140,7 +135,6 @@ def _confirm_dataset_removal(name: str, title: str) -> None:
 
 
 def show_last_data_result() -> None:
-    """What came of the last press, once."""
     kind, message = Tab.data_message.pop()
     if kind == "error":
         guard.show_error_message(message)

@@ -14,7 +14,6 @@ KEY, ROW_HEIGHT_PX, MAX_ROWS = "data_table", 35, 12
 
 
 def show_datasets() -> None:
-    """What can be trained on, as an answer, a table, and what can be done with one of them."""
     every = datasets.list_dataset_infos()
     st.markdown(f"### {_describe_ready_datasets(every)}")
     _show_dataset_table(every)
@@ -31,7 +30,6 @@ def show_datasets() -> None:
 
 
 def _describe_ready_datasets(every: list[DatasetInfo]) -> str:
-    """What there is, in a sentence."""
     ready = sum(dataset.prepared for dataset in every)
     own = sum(dataset.own for dataset in every)
     sentence = f"{formats.format_count(ready, 'dataset')} {'is' if ready == 1 else 'are'} ready to train on"
@@ -81,7 +79,6 @@ def _show_dataset_table(every: list[DatasetInfo]) -> None:
 
 
 def _describe_dataset_state(info: DatasetInfo) -> str:
-    """Whether it is ready, and whose it is."""
     if not info.prepared:
         return "damaged" if info.own else "not fetched yet"
     return "ready · yours" if info.own else "ready"

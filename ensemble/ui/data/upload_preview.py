@@ -61,7 +61,6 @@ def show_upload_preview(job: UploadJob) -> None:
 
 
 def _describe_upload_contents(preview: UploadPreview) -> str:
-    """What it is, in a line."""
     note = preview.note
     height, width, channels = note.image_shape
     images = formats.format_count(note.train_size + note.test_size, "image")
@@ -70,7 +69,6 @@ def _describe_upload_contents(preview: UploadPreview) -> str:
 
 
 def _describe_upload_split(preview: UploadPreview) -> str:
-    """How they came to this size and how they are split, in Markdown."""
     note = preview.note
     sentence = f"{note.train_size:,} to learn from, {note.test_size:,} to test with."
     if len(preview.findings.sizes) > 1:
@@ -81,7 +79,6 @@ def _describe_upload_split(preview: UploadPreview) -> str:
 
 
 def _show_unreadable_files(findings: UploadFindings) -> None:
-    """Which files cannot be read, for who wants to mend them."""
     if findings.unreadable:
         with st.expander(f"{formats.format_count(findings.unreadable_count, 'file')} that cannot be read"):
             for name in findings.unreadable:
@@ -91,7 +88,6 @@ def _show_unreadable_files(findings: UploadFindings) -> None:
 
 
 def _show_class_examples(preview: UploadPreview, counts: ClassCounts) -> None:
-    """A few images of the commonest classes."""
     class_numbers = counts.by_frequency[:_MAX_SHOWN_CLASSES]
     names = [counts.names[c] for c in class_numbers]
     if len(class_numbers) < len(counts.names):

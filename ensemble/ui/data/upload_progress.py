@@ -17,7 +17,6 @@ POLL_INTERVAL_S = 1.0
 
 
 def show_received_upload(ident: str) -> None:
-    """The upload that the address names."""
     job = dataset_upload.read_upload_job(ident)
     if job is None:
         st.warning(
@@ -50,7 +49,6 @@ def _refresh_upload_progress(ident: str) -> None:
 
 
 def _show_upload_failure(job: UploadJob) -> None:
-    """Why nothing came of it, and the way back."""
     if job.state == "stopped":
         st.info(escaping.escape_markdown(job.message), icon=":material/stop:")
     else:

@@ -85,7 +85,6 @@ def _receive_uploaded_dataset(key: str) -> None:
 
 
 def show_upload_again_button() -> None:
-    """A button back to the uploader."""
     st.button("Upload another file", icon=":material/upload:", key="data_again", on_click=leave_upload)
 
 
@@ -100,6 +99,5 @@ def leave_upload(ident: str = "") -> None:
 
 
 def show_upload_problem(error: EnsembleError) -> None:
-    """Why an upload cannot be gone on with, and the way back."""
     guard.show_error_message(error)
     show_upload_again_button()

@@ -36,7 +36,6 @@ def show_audit_log() -> None:
 
 
 def _tabulate_audit_entries(entries: list[AuditEntry]) -> dict[str, list[str]]:
-    """What is shown of the lines, a column each."""
     return {
         "When": [words.format_local_time(entry.time) for entry in entries],
         "Who": [words.format_user(entry.who) for entry in entries],

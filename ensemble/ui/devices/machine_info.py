@@ -62,7 +62,6 @@ def _refresh_machine_header(was_waiting: bool) -> None:
 
 
 def _describe_bfloat16_speed(platform: str) -> str:
-    """Return its speed as measured, else whether the processor has units for it."""
     bench = bench_results.find_latest_bench()
     if bench and (gain := bench.bfloat16_gain):
         return f"{format_ratio(gain).removesuffix(' times')}× float32"
@@ -82,7 +81,6 @@ def show_training_speed() -> None:
 
 
 def show_member_distribution_panel() -> None:
-    """A fold with how members would be spread over the devices."""
     panel = st.expander("Members per device", key="members_per_device", on_change="rerun")
     if panel.open:
         with panel:
@@ -90,7 +88,6 @@ def show_member_distribution_panel() -> None:
 
 
 def _show_member_distribution() -> None:
-    """Show how many members each device has, for a chosen number of members."""
     held = widget_state.get_widget_value(settings.format_setting_key("members"), settings.RUN_FIELDS["members"].default)
     members = draw_field_control(
         settings.RUN_FIELDS["members"],
@@ -107,7 +104,6 @@ def _show_member_distribution() -> None:
 
 
 def describe_member_distribution(members: int, devices: int) -> str:
-    """How many members each device has, in a sentence."""
     lanes = -(-members // devices)
     used = -(-members // lanes)
     how = describe_members_per_device(members, used)

@@ -46,13 +46,11 @@ def _refresh_cluster() -> None:
 
 
 def _show_cluster_table(columns: dict[str, list[str]], alt: str) -> None:
-    """Rows of words."""
     rows = min(len(next(iter(columns.values()))), MAX_ROWS)
     st.dataframe(columns, hide_index=True, height=ROW_HEIGHT_PX * (rows + 1) + 3, alt=alt)
 
 
 def _tabulate_partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
-    """A row for each partition."""
     return {
         "partition": [partition.name + " (default)" * partition.default for partition in there],
         "nodes free": [f"{partition.free_nodes:,} of {partition.nodes:,}" for partition in there],
@@ -75,7 +73,6 @@ def _filter_own_tasks(tasks: Sequence[QueueEntry]) -> list[QueueEntry]:
 
 
 def _tabulate_cluster_tasks(tasks: Sequence[QueueEntry]) -> dict[str, list[str]]:
-    """A row for each task."""
     jobs_by_id: dict[str, Job] = {run.id: run for run in loaders.list_cached_runs()}
     since = {name: _format_task_durations(name) for name in {task.name for task in tasks}}
     return {
@@ -95,7 +92,6 @@ def _describe_task_state(task: QueueEntry) -> str:
 
 
 def _format_task_durations(run_id: str) -> dict[str, str]:
-    """How long each task of a run has waited, or has worked, by its id."""
     try:
         run = runs.find_run(run_id)
         tasks, now = read_group_tasks(run.path), time.time()
@@ -109,5 +105,4 @@ def _format_task_durations(run_id: str) -> dict[str, str]:
 
 
 def _find_task_start(status: runs.Status) -> float | None:
-    """When a task began to work, or else to wait."""
     return status.queued if status.state == "queued" else status.started

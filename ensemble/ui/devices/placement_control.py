@@ -28,9 +28,7 @@ def select_placement(key: str, help: str, before: Placement | None = None) -> st
     """The choice, which `build_placement` takes; nothing is drawn where there is no cluster.
 
     Args:
-      key: of the widget.
       help: what it means for this kind of job; `{table}` in it is that of ensemble.toml.
-      before: where a job was that is to be gone on with, which is chosen at first.
     """
     scheduler_snapshot = schedulers.read_scheduler_snapshot()
     if not (scheduler_snapshot.is_present or before or widget_state.get_widget_value(key, THIS_MACHINE)):
@@ -60,7 +58,6 @@ def describe_placement_choice(choice: str) -> str:
 
 
 def parse_choice_scheduler(choice: str) -> Scheduler:
-    """The scheduler of a choice that is not this machine."""
     return SCHEDULERS[choice.partition(":")[0]]
 
 
@@ -70,7 +67,6 @@ def _parse_choice_partition(choice: str) -> str:
 
 
 def _format_placement_choice(before: Placement | None) -> str:
-    """The choice that stands for where a job was."""
     return THIS_MACHINE if before is None else f"{before.on}:{before.settings.get('partition', '')}"
 
 
@@ -79,7 +75,6 @@ def build_placement(choice: str, before: Placement | None = None, **requests: An
 
     Args:
       choice: of `select_placement`.
-      before: where a job was that is to be gone on with.
       requests: what else is asked for, over what ensemble.toml does.
 
     Raises:
@@ -99,8 +94,6 @@ def show_task_requests(choice: str, prefix: str = "", before: Placement | None =
 
     Args:
       choice: of `select_placement`.
-      prefix: begins the keys of the widgets.
-      before: where a job was that is to be gone on with: what it asked for there stands at first.
     """
     scheduler = parse_choice_scheduler(choice)
     usual = _load_first_settings(choice, before)
@@ -114,7 +107,6 @@ def show_task_requests(choice: str, prefix: str = "", before: Placement | None =
 
 
 def _build_request_key(choice: str, name: str, prefix: str = "") -> str:
-    """The key of the widget for what a task asks for."""
     return f"{prefix}{parse_choice_scheduler(choice).name}_{name}"
 
 
@@ -132,7 +124,6 @@ def build_fitting_placement(choice: str, prefix: str = "", before: Placement | N
 
     Args:
       choice: of `select_placement`.
-      prefix: of the keys of the widgets.
       before: where a job was that is to be gone on with: what else it asked for there is kept.
 
     Raises:
@@ -207,7 +198,6 @@ def show_free_resources(choice: str) -> None:
 
 
 def describe_time_limit(choice: str) -> str:
-    """What becomes of a task at the end of its time."""
     usual = parse_choice_scheduler(choice).settings().time
     minutes = widget_state.get_widget_value(_build_request_key(choice, "time"), usual)
     return f"After {formats.format_duration(60 * minutes)} it stops with a checkpoint and goes on in another."

@@ -45,7 +45,6 @@ class DeviceInventory:
 
     @property
     def devices(self) -> int:
-        """How many devices there are."""
         return len(self.kinds)
 
     @property
@@ -173,5 +172,4 @@ def collect_probe_circumstances() -> dict[str, str]:
 
 @st.cache_resource(show_spinner=False)
 def get_device_probe() -> DeviceProbe:
-    """The server's one probe, started with the first page that asks."""
     return DeviceProbe(data_folder())

@@ -61,7 +61,6 @@ class _SchedulerPoller:
         return self._answer or _build_absent_snapshot(self._scheduler)
 
     def invalidate_snapshot(self) -> None:
-        """Ask anew at the next look."""
         with self._lock:
             self._answer, self._waited = None, False
 
@@ -110,6 +109,5 @@ def read_scheduler_snapshot() -> _SchedulerSnapshot:
 
 
 def invalidate_scheduler_snapshots() -> None:
-    """Ask anew at the next look."""
     for poller in _pollers:
         poller.invalidate_snapshot()

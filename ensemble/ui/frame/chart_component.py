@@ -20,7 +20,6 @@ def register_chart(name: str, folder: Path, css: str, scripts: tuple[str, ...]) 
 
     Args:
       name: of the component, and "ensemble_" before it.
-      folder: where its style and scripts stand.
       css: the file of its style; the chart is one element whose class has that file's name.
       scripts: its files; what `SHARED_SCRIPTS` holds stands before them.
 

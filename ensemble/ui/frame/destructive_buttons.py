@@ -9,8 +9,6 @@ def show_destructive_button(label: str, *, key: str, **more: Any) -> bool:
     """The first press, which only asks: outlined.
 
     Args:
-      label: says what would be destroyed, in Markdown.
-      key: the button's.
       more: for `st.button`.
     """
     with st.container(key=f"danger_{key}", width="content"):

@@ -16,9 +16,6 @@ def close_drawer_after_use(page: str) -> None:
     """Close the drawer of a narrow window when another page is drawn, or a job was launched.
 
     Moving a slider in it changes neither, so that all can be set in one go.
-
-    Args:
-      page: the word of the page that is being drawn, in the address.
     """
     place = page, tab.launched_at
     sidebar = json.dumps(page in SIDEBAR_PAGES)
@@ -44,7 +41,6 @@ def _load_drawer_script() -> str:
 
 
 def _describe_lost_server() -> str:
-    """What becomes of runs while the server cannot be reached, and what to do."""
     runs = "Your runs go on: each trains in a process of its own, and nothing is lost."
     if os.environ.get(STOP_WITH_SERVER) == "1":
         runs = "Runs stop with a checkpoint where the server was ended, and go on once resumed."

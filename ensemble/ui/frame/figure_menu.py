@@ -49,12 +49,7 @@ _BACKGROUNDS = {
 
 
 def install_figure_menus(light: Palette, dark: Palette) -> None:
-    """Let the menus of every figure on the page work; once a page is enough.
-
-    Args:
-      light: the page's colours in the light theme.
-      dark: in the dark one.
-    """
+    """Let the menus of every figure on the page work; once a page is enough."""
     options = json.dumps(
         {
             "light": asdict(light),
@@ -83,13 +78,7 @@ def _build_menu_script(options: str) -> str:
 
 
 def render_menu_options(key: str, title: str, caption: str) -> str:
-    """The controls of a menu that a browser keeps to itself, as HTML: size, ground, caption.
-
-    Args:
-      key: the chart's.
-      title: of the saved file.
-      caption: what stands below the figure, and in the file's own description.
-    """
+    """The controls of a menu that a browser keeps to itself, as HTML: size, ground, caption."""
     text, called, figure_key = (
         html.escape(escaping.remove_invisible_characters(part)) for part in (caption, title, key)
     )

@@ -53,7 +53,6 @@ def _parse_shared_address(setting: str) -> str | None:
 
 
 def _is_loopback_host(host: str) -> bool:
-    """Whether a name leads to this machine alone."""
     name = host.lower().strip("[]").rstrip(".")
     return name in ("localhost", "::1") or name.startswith("127.") or name.endswith(".localhost")
 
@@ -76,11 +75,7 @@ def render_qr_code(text: str) -> str:
 
 
 def show_phones_button(page: str) -> None:
-    """A button that opens the code; nothing where nobody else can reach the server.
-
-    Args:
-      page: the page's word in the address.
-    """
+    """A button that opens the code; nothing where nobody else can reach the server."""
     base = find_shared_address()
     if base and st.button("Show on phones", key="phones", icon=":material/qr_code_2:", type="tertiary"):
         _show_phones_dialog(base, page)
@@ -88,7 +83,6 @@ def show_phones_button(page: str) -> None:
 
 @st.dialog("Show on phones", width="medium")
 def _show_phones_dialog(base: str, page: str) -> None:
-    """The code, and the address in letters that can be read from the last row."""
     st.markdown(f"## {escaping.escape_markdown(base.partition('://')[2])}")
     full = build_shared_link(base, page, address.get_query_parameters())
     st.image(render_qr_code(full), width=_QR_CODE_SIDE_PX)

@@ -39,7 +39,6 @@ class PageStyleMiddleware:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, as ASGI has it."""
         if scope["type"] != "http" or scope["method"] != "GET" or not _wants_page(scope):
             return await self._app(scope, receive, send)
         headers = [(name, value) for name, value in scope["headers"] if name not in _DROPPED_REQUEST_HEADERS]
@@ -67,12 +66,10 @@ class PageStyleMiddleware:
 
 
 def _wants_page(scope: Scope) -> bool:
-    """Whether a browser opens a page, rather than asking for something in it."""
     return "text/html" in Headers(scope=scope).get("accept", "")
 
 
 def _is_page(message: Message) -> bool:
-    """Whether an answer is a page in whole."""
     kind = Headers(raw=message["headers"]).get("content-type", "")
     return message["status"] == 200 and kind.startswith("text/html")
 

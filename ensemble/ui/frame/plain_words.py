@@ -20,7 +20,6 @@ def is_plain_wording_on() -> bool:
 
 
 def show_terms_control() -> None:
-    """A button that opens both."""
     with st.popover("Glossary", type="tertiary", key="terms"):
         address.show_address_widget(
             KEY,
@@ -51,10 +50,8 @@ def _update_plain_wording() -> None:
 
 
 def choose_term_heading(name: str) -> str:
-    """What stands over a figure, as the switch has it."""
     return terms.format_term_heading(name, is_plain_wording_on())
 
 
 def apply_plain_wording(sentence: str) -> str:
-    """A sentence as the switch has it."""
     return terms.replace_abbreviations(sentence, is_plain_wording_on())

@@ -16,12 +16,7 @@ HELP = (
 
 
 def show_report_download(every: Sequence[StoredJob], key: str) -> None:
-    """The button; the file is made when it is pressed, which takes some seconds.
-
-    Args:
-      every: the runs that it is of.
-      key: of the button.
-    """
+    """The button; the file is made when it is pressed, which takes some seconds."""
     ids = [run.id for run in every]
     name = ids[0] if len(ids) == 1 else f"{len(ids)}-runs-compared"
     st.download_button(

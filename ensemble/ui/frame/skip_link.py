@@ -8,12 +8,7 @@ import streamlit as st
 
 
 def show_skip_link(label: str, key: str) -> None:
-    """Draw the link, which is seen only while it has the focus; to be drawn first on a page.
-
-    Args:
-      label: what it says.
-      key: of the widget or component to whose first button, or other control, it leads.
-    """
+    """Draw the link, which is seen only while it has the focus; to be drawn first on a page."""
     with st.container(key="skip_link"):
         st.html(
             f'<a href="#{key}">{label}</a><script>{_load_skip_script()}\nlinkTo({json.dumps(key)})</script>',
@@ -23,5 +18,4 @@ def show_skip_link(label: str, key: str) -> None:
 
 @functools.cache
 def _load_skip_script() -> str:
-    """What moves the focus, in the browser."""
     return (Path(__file__).parent / "js" / "skip.js").read_text("utf-8")

@@ -49,13 +49,11 @@ def measure_gain_over_run(shared: SharedEpoch, other: runs.Run, epoch: int) -> P
 def _compute_gain_over_run(
     predictions: EnsemblePredictions, other: str, epoch: int, version: tuple[int, int]
 ) -> PairedGain:
-    """What these predictions are better by than those of another run's epoch."""
     other_predictions = loader.load_test_predictions(runs.find_run(other), epoch)
     return compute_gain(predictions.averaged, other_predictions.averaged, predictions.labels, predictions.groups)
 
 
 def show_comparison_with_all(shared: SharedEpoch, other_runs: Sequence[runs.Run]) -> None:
-    """A row for each of the newest runs at its usual epoch, with p adjusted for all of them."""
     run_gains, unread = [], []
     with st.spinner("Comparing with every run …"):
         for other in other_runs[:MAX_RUNS]:
@@ -110,7 +108,6 @@ def _format_bare_p_value(p: float) -> str:
 
 
 def describe_multiple_tests(compared: int, available: int, unread: int) -> str:
-    """How many tests there are, which runs are left out, and what the figures hold for."""
     sentences = [
         f"This run against {formats.format_count(compared, 'run')}, each after the epoch chosen on "
         f"its validation images, else after its last. Every p is adjusted for all {2 * compared} "

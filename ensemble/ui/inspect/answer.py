@@ -79,7 +79,6 @@ def show_inspect_answer(shared: SharedEpoch) -> _AnswerPlaces:
 
 
 def _build_answer_key(shared: SharedEpoch) -> tuple[Any, ...]:
-    """What the sentence is of."""
     return shared.run.id, shared.epoch, shared.version
 
 
@@ -89,13 +88,11 @@ def _build_verdict_key(shared: SharedEpoch) -> tuple[Any, ...]:
 
 
 def _read_accepted_margin() -> tuple[float, float]:
-    """The loss of accuracy that is accepted, and the share of committees that have to keep it."""
     margin, share = read_view_choice(offer_margins("accuracy")), read_view_choice(KEEP_CHOICE)
     return MARGIN_VALUES["accuracy"][margin], SHARES[share]
 
 
 def _can_count_committees(shared: SharedEpoch) -> bool:
-    """Whether all committees can be counted while one waits."""
     return 1 < shared.members <= MAX_MEMBERS_EXACT
 
 
@@ -111,7 +108,6 @@ def complete_inspect_answer(shared: SharedEpoch, places: _AnswerPlaces) -> None:
 
 
 def show_answer_metrics(shared: SharedEpoch, places: _AnswerPlaces) -> None:
-    """Draw the figures in their two places."""
     with places.metrics:
         show_inspect_metrics(shared)
     with places.details:
@@ -119,7 +115,6 @@ def show_answer_metrics(shared: SharedEpoch, places: _AnswerPlaces) -> None:
 
 
 def _show_answer_details(shared: SharedEpoch) -> None:
-    """What the verdict rests on, what got worse with more members, and all figures."""
     st.caption("\n\n".join(map(apply_plain_wording, list_answer_evidence(shared))))
     _show_quality_table(shared, shared.measure(measure_qualities))
 
@@ -154,7 +149,6 @@ def _show_quality_table(shared: SharedEpoch, qualities: EnsembleQualities) -> No
 
 
 def _select_column_format(name: str, n: int) -> str:
-    """How a column's numbers read."""
     return formats.build_percent_format(n) if name in {"accuracy", *_INTERVAL_HELP} else "%.4f"
 
 

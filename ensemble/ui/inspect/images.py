@@ -32,12 +32,8 @@ def show_image_page(
     Test images open at a press.
 
     Args:
-      shared: the run's epoch.
       numbers: (K,), the images' numbers in the order to show them; none draws nothing.
-      key: the grid's own key on this screen.
-      rows: how many rows of images to a page.
       under: the lines under an image, from its number; None for the members' votes.
-      others: what they are where they are not test images.
     """
     if not len(numbers):
         return
@@ -69,7 +65,6 @@ def show_image_page(
 def _show_test_image_grid(
     shared: SharedEpoch, page: Ints, key: str, under: Callable[[int], Sequence[str]] | None
 ) -> None:
-    """The test images of these numbers, each of which opens at a press."""
     image_grid.show_image_grid(
         shared.dataset.tiles[page],
         shared.predictions,
@@ -93,7 +88,6 @@ def _find_image_page(key: str, numbers: Ints) -> int:
 
 
 def _show_image_pager(key: str, place: int, size: int, total: int) -> None:
-    """Buttons to the page before and after, and which images these are."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for step, label, icon in ((-1, "Previous", "chevron_left"), (1, "Next", "chevron_right")):
             st.button(

@@ -30,7 +30,6 @@ _DELTA_PREFIXES = {1: "better, ", -1: "worse, ", 0: ""}
 
 
 def show_inspect_metrics(shared: SharedEpoch) -> None:
-    """The ensemble's figures in short, and how the average member compares."""
     qualities = shared.measure(measure_qualities)
     if shared.members > 1:
         _show_test_accuracy(qualities.ensemble, "Ensemble", shared)
@@ -46,7 +45,6 @@ def show_inspect_metrics(shared: SharedEpoch) -> None:
 
 
 def _show_test_accuracy(quality: Quality, label: str, shared: SharedEpoch) -> None:
-    """The accuracy with its interval."""
     share = formats.format_percent(quality.accuracy, quality.n)
     value = f"{share} {inspect_words.format_accuracy_interval(quality)}"
     caution = inspect_words.describe_digits_caution(shared.run.config.dataset)
@@ -59,7 +57,6 @@ def _show_test_accuracy(quality: Quality, label: str, shared: SharedEpoch) -> No
 
 
 def _show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
-    """What is gained in images and in NLL over a member drawn at random."""
     st.metric(
         "Over the average member",
         formats.format_image_difference(gained.digits, noun),
@@ -85,7 +82,6 @@ def _show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
 
 
 def describe_ece_metric(shared: SharedEpoch) -> str:
-    """What the ECE is, its interval, and what chance alone would give."""
     error = shared.measure(estimate_ensemble_calibration_error)
     return f"{METRIC_HELP['ECE']} {calibration_words.describe_calibration_error(error)}"
 

@@ -36,7 +36,6 @@ _OFFERED_SEEDS = (seed_launch.SEEDS_PER_SETTING, 5)  # of which it is said what 
 
 
 def show_run_comparison(shared: SharedEpoch) -> None:
-    """A run to compare with, what this one is better by, and where."""
     comparable_runs = find_comparable_runs(shared.run)
     if not comparable_runs:
         _show_no_comparable_run(shared)
@@ -83,7 +82,6 @@ def _compare_over_seeds(shared: SharedEpoch, other: runs.Run, epoch: int) -> See
 
 
 def _show_seed_offer(seeds: SeedComparison) -> None:
-    """How likely more seeds would tell the settings apart, and the button that trains them."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="compare_seeds"):
         seed_launch.show_seed_launch((seeds.runs[0], seeds.other_runs[0]), "compare_train_seeds")
         if min(len(seeds.runs), len(seeds.other_runs)) < seed_launch.SEEDS_PER_SETTING:
@@ -92,7 +90,6 @@ def _show_seed_offer(seeds: SeedComparison) -> None:
 
 
 def find_comparable_runs(run: runs.Run) -> list[runs.Run]:
-    """The other runs on the same test images that have predictions, newest first."""
     return [
         other
         for other in loaders.list_cached_runs()
@@ -194,7 +191,6 @@ def _update_other_run_epoch(key: str, usual: int) -> None:
 def _show_won_lost_chart(
     shared: SharedEpoch, other_predictions: EnsemblePredictions, other: runs.Run, epoch: int
 ) -> None:
-    """Where the difference comes from, class by class."""
     won, lost = find_won_and_lost(shared.predictions, other_predictions)
     counts = count_wins_by_class(shared.predictions.labels, won, lost, len(shared.class_names))
     title = f"Right in only one run · {shared.source}, against {format_run_name(other)} · epoch {epoch}"
@@ -215,7 +211,6 @@ def _show_won_lost_chart(
 
 
 def _describe_omitted_classes(classes: int) -> str:
-    """Which classes the picture has, where it has not all."""
     if classes <= MAX_CLASSES:
         return ""
     return f" Of {classes:,} classes the {MAX_CLASSES} with the most of both."
@@ -224,7 +219,6 @@ def _describe_omitted_classes(classes: int) -> str:
 def _show_comparison_details(
     shared: SharedEpoch, other_predictions: EnsemblePredictions, other: runs.Run, other_runs: Sequence[runs.Run]
 ) -> None:
-    """The images won or lost, the settings that differ, or how it stands against all others."""
     won, lost = find_won_and_lost(shared.predictions, other_predictions)
     name = address.select_address_option(
         address.SIDE, "Show", DETAIL_LABELS, "won", width="content", label_visibility="collapsed"
@@ -252,13 +246,11 @@ def _show_comparison_details(
 
 
 def _list_other_answer(other_predictions: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
-    """What the other run says of an image."""
     sure = formats.format_probability(other_predictions.confidence[number])
     return [f"other {names[other_predictions.said[number]]}", sure]
 
 
 def _show_differing_settings(run: runs.Run, other: runs.Run) -> None:
-    """The settings that the two runs were trained with, where they differ."""
     frame = _tabulate_differing_settings(run, other)
     if frame.empty:
         st.caption("Both runs have the same settings.")
@@ -283,7 +275,6 @@ def _tabulate_differing_settings(run: runs.Run, other: runs.Run) -> pd.DataFrame
 
 
 def _format_compared_setting(name: str, setting: Any) -> str:
-    """The value of the setting of that name in words."""
     if name == "network":
         return architectures.format_network_title(setting)
     if isinstance(setting, bool):

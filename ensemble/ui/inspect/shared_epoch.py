@@ -100,7 +100,6 @@ class SharedEpoch(EvaluatedEpoch):
             return _locate_members((self.run.id, tuple(epochs), versions), self)
 
     def read_history(self) -> list[dict[str, Any]]:
-        """The lines of the run's history."""
         if recording.is_recorded_run(self.run):
             return recording.load_recorded_history()
         return loaders.load_run_history(self.run)
@@ -120,7 +119,6 @@ class SharedEpoch(EvaluatedEpoch):
         Plotly checks each word of a figure, which takes as long as the rest of the screen.
 
         Args:
-          draw: draws it in the page's colours.
           drawn_from: the figure's name and all else that it follows from, small and hashable.
         """
         place = self.run.id, format_run_name(self.run), self.epoch, self.version

@@ -64,11 +64,7 @@ _VIEWS_ASKING_MEMBERS = ("shift", "digit")
 
 
 def select_inspect_view(run: runs.Run) -> str:
-    """The controls, a group a question; returns the view that the address names.
-
-    Args:
-      run: which is looked at: what its images are called, and whether it has a teacher.
-    """
+    """The controls, a group a question; returns the view that the address names."""
     _open_named_view()
     value = address.VIEW.read_option(VIEWS, DEFAULT_VIEW)
     address.show_unknown_option(address.VIEW, VIEWS, VIEWS[value])
@@ -94,7 +90,6 @@ def _open_named_view() -> None:
 
 
 def _build_noun_titles(noun: str, views: dict[str, str]) -> dict[str, str]:
-    """The titles that name what an image is called."""
     return {"digit": f"One {escaping.escape_markdown(noun)}"} if "digit" in views else {}
 
 
@@ -157,7 +152,6 @@ def show_inspect_view(key: str, shared: SharedEpoch) -> None:
 
 
 def _show_agreement_views(shared: SharedEpoch) -> None:
-    """How far members differ pair by pair, or the map of where they stand."""
     which = "pairs"
     if shared.members > 1:
         which = address.select_address_option(
@@ -185,7 +179,6 @@ def _show_uncertainty_views(shared: SharedEpoch) -> None:
 
 
 def _show_labels_link(shared: SharedEpoch) -> None:
-    """The way to the labels in doubt one by one, of this run after this epoch."""
     whose = {} if is_recorded_run(shared.run) else address.RUN.build_query(shared.run.id)
     st.page_link(
         "pages/labels.py",

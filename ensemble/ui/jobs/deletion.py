@@ -41,8 +41,6 @@ def show_delete_confirmation(
     """The second question, and both answers to it.
 
     Args:
-      screen: that is about it.
-      job: which.
       deleting: does what it is given, which deletes the job, and keeps what is to be told of
         that; whether it was done. `attempt_job_action` by default.
     """

@@ -21,9 +21,6 @@ def show_job_progress(job: Job, text: str, *, prefix: str = "", resume: Callable
     """How far a job is, beside the button that stops it, or goes on with it.
 
     Args:
-      job: any kind of job.
-      text: what it is doing, in words.
-      prefix: begins the keys of its buttons, where a page may have several jobs.
       resume: goes on with it; None where it cannot be gone on with.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -79,7 +76,6 @@ def _show_resume_button(resume: Callable[[], object], prefix: str = "", folder: 
 
 
 def show_job_ending(job: Job) -> None:
-    """A sentence where a job was stopped or failed, with the end of its log for who wants it."""
     if job.state == "stopped":
         message = job.message or f"Stopped: {job.kind.kept_clause}."
         st.info(escaping.escape_markdown(message), icon=":material/stop:")

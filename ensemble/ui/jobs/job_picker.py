@@ -95,13 +95,11 @@ def forget_shown_job(screen: JobScreen[J]) -> None:
 
 
 def show_missing_job(screen: JobScreen[J], problem: str) -> None:
-    """What is wrong with the address, in one sentence, and the way on."""
     st.warning(escaping.escape_markdown(problem), icon=":material/link_off:")
     show_way_on(screen)
 
 
 def show_way_on(screen: JobScreen[J]) -> None:
-    """A button that shows the newest job there is, or leads to the first."""
     label = screen.first_step
     if newest := screen.list_jobs()[:1]:
         label = f"Show the newest {screen.noun}, {escaping.escape_markdown(format_run_name(newest[0]))}"
@@ -120,7 +118,6 @@ def show_job_header(screen: JobScreen[J], job: J) -> None:
 
 
 def show_job_title(name: str, state: str) -> None:
-    """A job's name, and its state as a badge."""
     color, icon = _STATE_BADGES[state]
     st.subheader(escaping.escape_markdown(name), anchor=False, width="content")
     st.badge(state, icon=icon, color=color)

@@ -43,11 +43,9 @@ class JobScreen(Generic[J]):
 
     @property
     def memory_name(self) -> str:
-        """Under which the tab remembers it."""
         return self.memory or self.word.name
 
     def list_jobs(self) -> list[J]:
-        """As of the function."""
         return list_store_jobs(self.store)
 
 

@@ -49,12 +49,7 @@ def show_launch_button(
     """The button that starts what the settings say, with the reason where it cannot.
 
     Args:
-      key: the button's.
-      make_plan: what it will do, as the settings stand.
-      still_asked: whether something that the plan depends on is still to be known.
-      press: launches what was planned.
       below: what else stands below it.
-      primary: whether it is the one main action of the page.
     """
 
     def refresh_button(was_waiting: bool) -> None:
@@ -82,13 +77,11 @@ def is_launch_main_action(job: Job | None) -> bool:
 
 
 def show_queue_note(planned: LaunchPlan[C]) -> None:
-    """What a job that is launched on this machine waits for."""
     if (after := jobs_words.describe_start_order(list_blocking_jobs())) and not planned.reason:
         st.caption(escaping.escape_markdown(after))
 
 
 def show_planned_button(planned: LaunchPlan[C], key: str, press: _LaunchFunction[C], primary: bool = True) -> None:
-    """A button that does what is planned."""
     pressed = st.button(
         planned.label,
         type="primary" if primary else "secondary",
@@ -102,14 +95,7 @@ def show_planned_button(planned: LaunchPlan[C], key: str, press: _LaunchFunction
 
 
 def launch_job_once(screen: JobScreen[J], request: object, begin: Callable[[], J], show: Callable[[J], object]) -> None:
-    """Start a job and show it; a second click does not start two.
-
-    Args:
-      screen: that is about such jobs.
-      request: what is launched: the same within a moment is a second click.
-      begin: makes the job and starts its worker.
-      show: has the screen be about it from now on.
-    """
+    """Start a job and show it; a second click does not start two."""
     last, when = tab.job_launched[screen.memory_name]
     if last == request and time.monotonic() - when < _DOUBLE_CLICK_SECONDS:
         return

@@ -56,11 +56,7 @@ def show_class_choice(
     """The classes that it may be: a button and a digit each, of many a list.
 
     Args:
-      queue: of the image.
-      number: of the image.
       label: the class that it has already, which is left out; `NO_CLASS` for none.
-      caption: what stands above the buttons.
-      field: what stands above the list.
     """
     others = [place for place in range(len(queue.class_names)) if place != label]
     if len(queue.class_names) > _MAX_CLASS_BUTTONS:
@@ -95,7 +91,6 @@ def show_class_choice(
 
 
 def show_undo_button(queue: DecisionQueue) -> None:
-    """Takes back the last decision, and the one before at the next press."""
     st.button(
         "Undo",
         key="labels_undo",
@@ -119,7 +114,6 @@ def list_class_keys(names: Sequence[str]) -> list[str]:
 
 
 def _shorten_name(queue: DecisionQueue, place: int) -> str:
-    """A class's name as a button has room for it."""
     name = queue.class_names[place]
     return name if len(name) <= _MAX_NAME_LETTERS else name[: _MAX_NAME_LETTERS - 1] + "…"
 
@@ -134,7 +128,6 @@ def save_decision(queue: DecisionQueue, number: int, decision: str, new_label: i
 
 
 def _save_chosen_class(queue: DecisionQueue, number: int, key: str) -> None:
-    """Callback of the list of classes."""
     if (place := widget_state.get_widget_value(key)) is not None:
         save_decision(queue, number, RELABEL, int(place))
 

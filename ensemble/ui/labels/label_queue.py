@@ -61,13 +61,11 @@ class LabelQueue:
 
     @property
     def numbers(self) -> Ints:
-        """The images whose labels are in doubt, the most suspicious first."""
         numbers: Ints = self.judged.numbers[self.errors.queue]
         return numbers
 
     @property
     def errors(self) -> LabelErrors:
-        """Which labels are in doubt, by place among those judged."""
         return self.judged.errors
 
     def expect_errors(self, numbers: Iterable[int]) -> float:
@@ -77,7 +75,6 @@ class LabelQueue:
 
     @property
     def log(self) -> DecisionLog:
-        """Where decisions about these labels are kept."""
         return open_decision_log(self.split, self.labels, len(self.class_names))
 
     def list_decisions(self) -> tuple[LabelDecision, ...]:
@@ -89,7 +86,6 @@ class LabelQueue:
         return list_matching_decisions(self.split, self.images, self.labels, len(self.class_names))
 
     def build_decision(self, number: int, decision: str, new_label: int) -> LabelDecision:
-        """A decision about an image, to be kept."""
         return LabelDecision(
             decision=decision,
             number=number,
@@ -116,12 +112,10 @@ class QueueState:
 
     @property
     def total(self) -> int:
-        """How many images the queue has."""
         return len(self.pending) + len(self.decisions)
 
 
 def build_test_queue(shared: SharedEpoch) -> LabelQueue:
-    """The queue of a run's test images, none of which its members have learnt."""
     return LabelQueue(
         split="test",
         images=shared.dataset.images,

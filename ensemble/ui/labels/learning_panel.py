@@ -36,7 +36,6 @@ _KEPT_SETTINGS = ("dataset", "network", "width", "members", "optimizer", "moment
 
 
 def show_learning_section(run: runs.Run) -> None:
-    """The experiments on the run's dataset, and the button for another."""
     config = runs.require_training_config(run)
     st.divider()
     st.markdown("##### Does choosing pay?")
@@ -96,7 +95,6 @@ def _refresh_experiment(learning_id: str, noun: str, was_active: bool) -> None:
 
 
 def _show_curves(experiment: LearningExperiment, curves: LearningCurves, noun: str) -> None:
-    """The answer, what it rests on, and both arms."""
     answer = words.describe_learning_answer(curves, experiment.config)
     st.markdown(f"#### {escaping.escape_markdown(answer)}")
     if last := words.describe_last_round(curves):
@@ -130,7 +128,6 @@ def _load_curves(learning_id: str, version: object, _experiment: LearningExperim
 
 
 def _show_learning_launch(config: EnsembleConfig) -> None:
-    """Launches an experiment with the run's network and members on its dataset."""
     with st.expander("Try it on labels that are there"):
         strategy = widget_state.draw_widget(
             st.selectbox,

@@ -51,7 +51,6 @@ def show_mended_versions(run: runs.Run) -> None:
 
 
 def _have_equal_settings(run: runs.Run, other: runs.Run) -> bool:
-    """Whether two runs were trained with the same settings, the seed too, up to the dataset."""
     config, other_config = run.training_config, other.training_config
     if config is None or other_config is None:
         return False
@@ -87,7 +86,6 @@ def _show_mended_version(run: runs.Run, name: str, version: CustomDatasetNote, e
 
 
 def _show_mended_gain(run: runs.Run, other: runs.Run) -> None:
-    """What a run on mended labels is better by, with its interval and what it rests on."""
     try:
         comparison = _compare_cached_runs(run, other)
     except EnsembleError as error:
@@ -137,7 +135,6 @@ def _show_run_under_way(run_id: str) -> None:
 
 
 def _show_retrain_button(run: runs.Run, name: str) -> None:
-    """Trains the run's settings on the version, where that can be done here."""
     if not build_rerun_command(run):
         st.caption("Its members were chosen from other runs: train these on it first.")
         return

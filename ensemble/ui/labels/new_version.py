@@ -16,7 +16,6 @@ from ensemble.wording import label_decisions as words
 
 
 def show_decisions(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch) -> None:
-    """How often each was decided, the decisions as CSV, and the button for a new version."""
     if not state.every:
         return
     st.divider()
@@ -36,7 +35,6 @@ def show_decisions(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoch) 
 
 
 def _show_version_button(epoch: EvaluatedEpoch) -> None:
-    """Makes a new version of the run's dataset, where that is on this machine."""
     if epoch.run.training_config is None:
         st.caption(
             "This run was trained elsewhere and its dataset is not here: mend the labels there.", width="content"
@@ -67,7 +65,6 @@ def _show_version_button(epoch: EvaluatedEpoch) -> None:
 
 
 def _make_new_version(dataset: datasets.Dataset, changes: decision_table.LabelChanges, name: str) -> None:
-    """Adds the new version, and draws the page again, which offers to train on it."""
     try:
         with st.spinner(f"Making {name} …"):
             relabeling.relabel_dataset(dataset, changes, name)

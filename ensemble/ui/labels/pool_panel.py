@@ -85,7 +85,6 @@ def _show_pool_queue(name: str) -> None:
 
 
 def _show_pool_image(queue: PoolQueue, number: int) -> None:
-    """One image, what it may be, and on request what the members say."""
     noun = queue.pool.note.noun
     tile = queue.pool.images[number]
     left, right = st.columns([1, 3], gap="medium")
@@ -136,7 +135,6 @@ def _show_members_answer(queue: PoolQueue, number: int) -> None:
 
 
 def _show_batch_choice(run: runs.Run, pool: LabelPool) -> None:
-    """What to label next, by what the shown run's members say."""
     st.divider()
     st.markdown("##### What to label next")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -174,7 +172,6 @@ def _show_batch_choice(run: runs.Run, pool: LabelPool) -> None:
 
 
 def _choose_batch(run: runs.Run, pool: LabelPool, strategy: str, count: int) -> None:
-    """Ask the members about the pool, and put what is chosen into the queue."""
     try:
         images = formats.format_count(pool.note.images, pool.note.noun)
         with st.spinner(f"Asking the members about {images} …"):
@@ -188,7 +185,6 @@ def _choose_batch(run: runs.Run, pool: LabelPool, strategy: str, count: int) -> 
 
 
 def _show_pool_labels(queue: PoolQueue) -> None:
-    """What was said so far, as CSV, and the versions of the dataset that it makes."""
     if not queue.decisions:
         return
     pool = queue.pool
@@ -226,7 +222,6 @@ def _show_pool_labels(queue: PoolQueue) -> None:
 
 
 def _extend_pool_dataset(pool: LabelPool, labels: dict[int, int], name: str) -> None:
-    """Adds the new version, and draws the page again, which says how to train on it."""
     try:
         with st.spinner(f"Making {name} …"):
             dataset = datasets.load_dataset(pool.note.dataset)
@@ -238,7 +233,6 @@ def _extend_pool_dataset(pool: LabelPool, labels: dict[int, int], name: str) -> 
 
 
 def _show_extended_versions(pool: LabelPool) -> None:
-    """The versions that were made of the pool's labels."""
     for name, count in extended_dataset.list_extended_versions(pool).items():
         st.caption(
             f"**{escaping.escape_markdown(name)}** has "

@@ -25,32 +25,26 @@ class PoolQueue:
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """C of them."""
         return tuple(self.pool.note.class_names)
 
     @property
     def log(self) -> DecisionLog:
-        """Where decisions about these images are kept."""
         return open_pool_log(self.pool)
 
     @property
     def numbers(self) -> list[int]:
-        """Every image that was chosen, batch by batch."""
         order = [number for batch in self.batches for number in batch.list_in_drawn_order()]
         return list(dict.fromkeys(order))
 
     @property
     def pending(self) -> list[int]:
-        """Those that nobody has said anything of."""
         decided = {decision.number for decision in self.decisions}
         return [number for number in self.numbers if number not in decided]
 
     def find_batch(self, number: int) -> LabelBatch | None:
-        """The last batch that an image is in."""
         return next((batch for batch in reversed(self.batches) if number in batch.numbers), None)
 
     def build_decision(self, number: int, decision: str, new_label: int) -> LabelDecision:
-        """A decision about an image, to be kept."""
         batch = self.find_batch(number)
         return build_pool_decision(self.pool, number, decision, new_label, batch.run if batch else "")
 

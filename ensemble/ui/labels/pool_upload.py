@@ -40,7 +40,6 @@ def show_first_upload(run: runs.Run) -> None:
 
 
 def show_pool_upload(run: runs.Run) -> None:
-    """Takes pictures in, and keeps them as a pool of the run's dataset."""
     things = pluralize_noun(run.data.noun)
     key = f"{_UPLOAD_KEY}_{tab.pool_upload_count}"
     files = st.file_uploader(
@@ -61,7 +60,6 @@ def show_pool_upload(run: runs.Run) -> None:
 
 
 def _keep_uploaded_pool(run: runs.Run, files: Sequence[BinaryIO]) -> None:
-    """Adds the pool, and draws the page again, which asks what to label of it."""
     try:
         with st.spinner("Reading the pictures …"), tempfile.TemporaryDirectory(prefix="ensemble-pool-") as folder:
             source = _write_uploaded_files(Path(folder), files)
@@ -113,7 +111,6 @@ def _write_uploaded_file(path: Path, content: BinaryIO) -> None:
 
 
 def _build_upload_error(error: OSError) -> StorageError:
-    """What to say where an upload finds no place."""
     return StorageError(
         f"The upload cannot be saved ({describe_os_error(error)}): {describe_remedy(error)}, and hand it in again."
     )

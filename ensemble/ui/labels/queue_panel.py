@@ -44,13 +44,11 @@ def _show_empty_queue(queue: LabelQueue, state: QueueState, epoch: EvaluatedEpoc
 
 
 def _select_shown_number(state: QueueState) -> int:
-    """The image whose decision was just taken back, else the most suspicious one."""
     undone = tab.label_undone
     return undone if undone is not None and undone in state.pending else state.pending[0]
 
 
 def _show_queue_progress(queue: LabelQueue, state: QueueState) -> None:
-    """How far one is, and how many of the next labels are wrong."""
     following = state.pending[:BATCH]
     st.markdown(f"#### {words.describe_queue_progress(len(state.decisions), state.total)}")
     expected = queue.expect_errors(following)
@@ -65,7 +63,6 @@ def _show_queue_progress(queue: LabelQueue, state: QueueState) -> None:
 
 
 def _show_doubtful_label(queue: LabelQueue, number: int) -> None:
-    """One image, what is said of it, and the buttons."""
     judged, names = queue.judged, queue.class_names
     place = judged.find_place(number)
     label, suggested = int(queue.labels[number]), int(queue.errors.suggested[place])

@@ -10,7 +10,6 @@ from ensemble.wording.run_names import format_run_name
 
 
 def show_numeric_actions(run: NumericRun) -> None:
-    """Name and note, and Delete, which asks first."""
     with st.container(border=True, key="run_actions"):
         if deletion.is_deletion_requested(NUMERIC_SCREEN, run):
             deletion.show_delete_confirmation(

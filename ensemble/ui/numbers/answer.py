@@ -25,7 +25,6 @@ _CLASSES_NOTE = (
 
 
 def show_numeric_run(run: NumericRun) -> None:
-    """The answer of a run that has ended, the views and the one that is chosen."""
     if not list_prediction_epochs(run.id):
         st.info("It has no predictions: there is nothing to judge.", icon=":material/hourglass_empty:")
         return
@@ -49,7 +48,6 @@ def show_numeric_run(run: NumericRun) -> None:
 
 
 def _show_numeric_headline(numbers: EvaluatedNumbers) -> None:
-    """The answer as the heading of the page, over those of its views, and what it rests on."""
     parts = [part for part in build_numeric_headline(numbers) if isinstance(part, Paragraph)]
     evidence = [escaping.escape_markdown(part.text) for part in parts if part.role == "evidence"]
     for part in parts:
@@ -59,7 +57,6 @@ def _show_numeric_headline(numbers: EvaluatedNumbers) -> None:
 
 
 def _offer_epochs(run: NumericRun) -> Choice:
-    """The epochs whose predictions are kept."""
     kept = list_prediction_epochs(run.id)
     values = {str(epoch): str(epoch) for epoch in kept}
     return Choice(
@@ -74,12 +71,10 @@ def _offer_epochs(run: NumericRun) -> Choice:
 
 
 def _read_shown_epoch(run: NumericRun) -> int:
-    """The epoch that the address names where there is that, else the usual one."""
     return int(read_view_choice(_offer_epochs(run)))
 
 
 def _ask_epoch(run: NumericRun) -> View:
-    """A slider through the epochs, where there are several."""
     choice = _offer_epochs(run)
     if len(choice.values) > 1:
         yield choice

@@ -48,7 +48,6 @@ def show_numeric_runs() -> None:
 
 
 def _tabulate_numeric_runs(every: Sequence[NumericRun]) -> pd.DataFrame:
-    """A row a run."""
     return pd.DataFrame(
         [
             {

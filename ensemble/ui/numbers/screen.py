@@ -14,7 +14,6 @@ from ensemble.wording.run_names import format_run_name
 
 
 def describe_numeric_run(run: NumericRun) -> str:
-    """What the run predicts, in a line."""
     unit = f" in {run.unit}" if run.unit else ""
     where = "trained elsewhere" if run.settings is None else "trained here"
     parts = [formats.format_count(run.members, "member"), f"{run.target_name or 'numbers'}{unit}"]
@@ -35,7 +34,6 @@ NUMERIC_SCREEN: JobScreen[NumericRun] = JobScreen(
 
 
 def show_numeric_header(run: NumericRun) -> None:
-    """Name, state, file and picker in one line, which stays while the page scrolls."""
     full = (
         f"**{escaping.escape_markdown(format_run_name(run))}**  \n"
         f"{escaping.escape_markdown(describe_numeric_run(run))}  \n"
@@ -50,11 +48,7 @@ def show_numeric_header(run: NumericRun) -> None:
 
 
 def show_missing_numbers(problem: str) -> None:
-    """What is wrong with the run in the address; of one of classes, where it is shown.
-
-    Args:
-      problem: why there is none, in a sentence.
-    """
+    """What is wrong with the run in the address; of one of classes, where it is shown."""
     try:
         run = runs.find_run(address.RUN.read() or "")
     except RunError:

@@ -12,7 +12,6 @@ from ensemble.ui.sign_in import rights
 
 
 def show_regression_actions(solve: regression.Regression) -> None:
-    """The same again, its settings again, and Delete, which asks first."""
     deletion.show_job_action_problem(REGRESSION_SCREEN)
     if deletion.is_deletion_requested(REGRESSION_SCREEN, solve):
         deletion.show_delete_confirmation(REGRESSION_SCREEN, solve)

@@ -34,7 +34,6 @@ def show_regression_answer(solve: regression.Regression, traces: RegressionTrace
 
 
 def _show_solve_metrics(traces: RegressionTraces) -> None:
-    """The speed-ups, the efficiency, and what compiling took."""
     with st.container(horizontal=True, gap="medium", key="solve_figures"):
         if bought := traces.speedup:
             _show_metrics(_list_speedup_metrics(bought))
@@ -52,13 +51,11 @@ def _show_solve_metrics(traces: RegressionTraces) -> None:
 
 
 def _show_metrics(metrics: Sequence[tuple[str, str, str]]) -> None:
-    """Draw figures, each with its label, value and help."""
     for label, value, help in metrics:
         st.metric(label, value, width="content", help=help)
 
 
 def _list_speedup_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
-    """List the speed-up of an iteration and of the whole solve."""
     return [
         (
             "Speed-up",
@@ -74,7 +71,6 @@ def _list_speedup_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
 
 
 def _list_further_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
-    """List the median and mean ratio of the iterations, and how well the devices are used."""
     return [
         (
             "Median ratio",
@@ -106,7 +102,6 @@ def _describe_speedup_interval(bought: Speedup) -> str:
 
 
 def show_solve_table(traces: RegressionTraces) -> None:
-    """Every solve in a row of figures."""
     text = st.column_config.TextColumn
     widths = {"solve": text(width=112, pinned=True), **{name: text(width=66) for name in _SOLVE_COLUMNS}}
     st.dataframe(

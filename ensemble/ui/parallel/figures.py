@@ -40,7 +40,6 @@ def show_regression_figures(solve: regression.Regression, traces: RegressionTrac
 
 
 def _show_regression_figure(solve: regression.Regression, figure: Figure) -> None:
-    """One of them, with its sentence and its menu."""
     figure_panel.show_figure_panel(
         figure.draw(theme.get_page_palette()),
         key=figure.key,

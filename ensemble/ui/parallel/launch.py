@@ -61,7 +61,6 @@ def count_default_devices(here: DeviceInventory) -> int:
 
 
 def _plan_regression_launch(config: LbfgsConfig) -> LaunchPlan[LbfgsConfig]:
-    """What the button will do with these settings."""
     how = settings.PMAP_PHRASES[config.pmap]
     if place := widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
         label = (
@@ -88,7 +87,6 @@ def _plan_regression_launch(config: LbfgsConfig) -> LaunchPlan[LbfgsConfig]:
 
 
 def describe_solve_time(config: LbfgsConfig) -> str:
-    """About how long it will take, where one of the same size has been solved on this machine."""
     for past in REGRESSION_SCREEN.list_jobs():
         status = past.status
         alike = settings.compute_problem_size(past.config) == settings.compute_problem_size(config)
@@ -120,7 +118,6 @@ def _format_gigabytes(size: float) -> str:
 
 
 def _plan_selected_regression() -> LaunchPlan[LbfgsConfig]:
-    """What the button will do with the settings as they stand."""
     try:
         return _plan_regression_launch(settings.collect_regression_config())
     except ConfigError as error:
@@ -128,7 +125,6 @@ def _plan_selected_regression() -> LaunchPlan[LbfgsConfig]:
 
 
 def show_regression_launch_button(primary: bool = True) -> None:
-    """The button that starts what the settings say, with the reason where it cannot."""
     launching.show_launch_button(
         "solve_launch",
         _plan_selected_regression,
@@ -140,7 +136,6 @@ def show_regression_launch_button(primary: bool = True) -> None:
 
 
 def _show_regression_wait_note(planned: LaunchPlan[LbfgsConfig]) -> None:
-    """What it waits for, where it is solved on this machine."""
     if not widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
         launching.show_queue_note(planned)
 

@@ -52,7 +52,6 @@ def _refresh_regression_figures(solve_id: str, waited: bool) -> None:
 
 
 def _show_regression_progress(solve: regression.Regression) -> None:
-    """How far it is with Stop beside it, or how it ended where it has not finished."""
     if solve.active:
         ahead = list_jobs_ahead(solve) if solve.state == "queued" else []
         job_stage = jobs_words.describe_job_stage(solve, ahead, regression_words.format_iteration_progress(solve))

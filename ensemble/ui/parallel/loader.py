@@ -10,7 +10,6 @@ from ensemble.ui.shared import loaders
 
 
 def load_solve_traces(solve: regression.Regression) -> regression.RegressionTraces:
-    """What a regression has measured so far."""
     return _read_cached_traces(str(solve.path), loaders.get_file_version(solve.path / "history.jsonl"), solve)
 
 

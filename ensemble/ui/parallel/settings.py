@@ -38,12 +38,10 @@ _FIELD_STEPS: dict[str, float] = {"samples": 1000, "features": 10, "iterations":
 
 
 def format_regression_key(name: str) -> str:
-    """The key of the widget that holds the setting."""
     return f"solve_set_{name}"
 
 
 def get_regression_setting(name: str) -> Any:
-    """A setting as it stands in its widget, else its default."""
     return widget_state.get_widget_value(format_regression_key(name), _REGRESSION_FIELDS[name].default)
 
 
@@ -96,7 +94,6 @@ def show_device_count_control(most: int) -> None:
 
 
 def show_pmap_control() -> None:
-    """With pmap and without, one of them, or the faster when both are tried."""
     draw_field_control(
         _REGRESSION_FIELDS["pmap"],
         format_regression_key("pmap"),
@@ -128,14 +125,12 @@ def summarize_regression_settings(config: LbfgsConfig) -> str:
 
 
 def describe_changed_regression_controls() -> str:
-    """Those settings under More that are not at their default, as the widgets stand."""
     return ", ".join(
         _list_changed_regression_settings({name: get_regression_setting(name) for name in ADVANCED_FIELDS})
     )
 
 
 def _list_changed_regression_settings(values: dict[str, Any]) -> list[str]:
-    """The settings under More that are not at their default, in words."""
     words = {
         "l2": f"L2 {settings.format_slider_value(values['l2'])}",
         "history": f"{values['history']} remembered",

@@ -16,7 +16,6 @@ from ensemble.wording.verdicts.plan import format_member_equivalent
 
 
 def show_cheaper_members(run: runs.Run) -> None:
-    """What a run's cheaper ensembles are worth, held against its own members."""
     try:
         with st.spinner("Judging snapshots, last epochs and averages …"):
             cheap_ensemble_worths: CheapEnsembleWorths = _compute_member_worths(build_plan_cache_key(run), run)

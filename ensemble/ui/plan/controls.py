@@ -19,7 +19,6 @@ def _list_plan_budgets(grid: PlanGrid) -> list[int]:
 
 
 def _get_requested_budget(grid: PlanGrid) -> int:
-    """The budget that the address names, or the largest below it that pays for a plan."""
     options = _list_plan_budgets(grid)
     wanted = address.BUDGET.read_within(options[-1], options[0], options[-1])
     return max(option for option in options if option <= wanted)
@@ -53,7 +52,6 @@ def select_metric_and_budget(grid: PlanGrid, costs: PlanCosts) -> tuple[str, int
 def select_plan(
     word: address.PairParameter, label: str, grid: PlanGrid, costs: PlanCosts, default: EnsemblePlan
 ) -> EnsemblePlan:
-    """A control for one of the map's plans, whose choice stands in the address."""
     options = {address.PairParameter("").format(plan): plan for plan in grid.plans}
     usual = word.format(default)
     named = word.read()
@@ -112,7 +110,6 @@ def select_second_run(run: runs.Run) -> runs.Run | None:
 
 
 def _has_same_test_images(run: runs.Run, other: runs.Run) -> bool:
-    """Whether another run that was trained here was tested on the same images."""
     same = other.config.dataset == run.config.dataset
     return bool(
         same

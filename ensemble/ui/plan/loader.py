@@ -16,7 +16,6 @@ _PlanCacheKey = tuple[Any, ...]
 
 
 def build_plan_cache_key(run: runs.Run) -> _PlanCacheKey:
-    """Changes when the predictions of a run do."""
     # A file that is replaced or added changes its folder's time.
     folders = (loaders.get_file_version(run.path / what) for what in ("predictions", "validation"))
     return run.id, run.config.dataset, run.data.fingerprint, *folders
@@ -41,7 +40,6 @@ def _compute_plan_maps(place: _PlanCacheKey, _run: runs.Run) -> PlanGrids:
 
 
 def load_best_plan(run: runs.Run, grids: PlanGrids, budget: int, figure: str) -> PlanChoice | None:
-    """The best plan of a run for a budget in passes, by a figure."""
     chosen: PlanChoice | None = _compute_best_plan(build_plan_cache_key(run), budget, figure, grids)
     return chosen
 

@@ -23,12 +23,6 @@ DETAIL_LABELS = {"losses": "What the others lose", "two": "Two plans", "cheaper"
 
 
 def show_plan_panel(run: runs.Run, compact: bool = False) -> None:
-    """How a budget is best spent, from what the run has kept.
-
-    Args:
-      run: one that was trained here, or the reason why there is no plan is said.
-      compact: without what stands below the map.
-    """
     try:
         maps, costs = loader.load_plan_maps(run), estimate_plan_costs(run)
     except EnsembleError as error:
@@ -46,7 +40,6 @@ def show_plan_panel(run: runs.Run, compact: bool = False) -> None:
 
 
 def _show_plan_verdict(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
-    """The verdict in a line, what carries it in the next, and what to bear in mind."""
     n, whole = maps.test.n, max(plan.cost for plan in maps.test.plans)
     line = words.describe_best_plan(choice, n)
     if choice.budget == whole:
@@ -68,7 +61,6 @@ def _show_plan_verdict(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice:
 
 
 def _show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
-    """The map."""
     name = words.METRIC_NAMES[choice.metric]
     title = f"{name} by members and epochs · {format_run_name(run)} · test images"
     pictures.show_figure_panel(
@@ -89,7 +81,6 @@ def _show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice:
 
 
 def _show_plan_details(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
-    """What the other plans lose, two plans side by side, or what cheaper members are worth."""
     options = {name: label for name, label in DETAIL_LABELS.items() if choice.losses or name != "losses"}
     which = address.select_address_option(
         address.PLANS, "Show", options, next(iter(options)), width="content", label_visibility="collapsed"

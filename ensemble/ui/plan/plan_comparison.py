@@ -17,7 +17,6 @@ from ensemble.wording.verdicts import plan as words
 
 
 def show_plan_comparison(run: runs.Run, maps: PlanGrids, costs: PlanCosts, choice: PlanChoice) -> None:
-    """The controls for both plans, which of them does better, and by how much."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         first = controls.select_plan(address.PLAN, "First", maps.test, costs, choice.best)
         other = controls.select_second_run(run)

@@ -7,7 +7,6 @@ from ensemble.ui.shared import address, widget_state
 
 
 def show_plan_toggle(run: runs.Run) -> None:
-    """A switch below a run that has ended, and the map of its plans where it is on."""
     if run.active or run.training_config is None or not run.status.epoch:
         return
     if run.config.members * run.status.epoch < 2:  # there is no cheaper plan

@@ -78,7 +78,6 @@ def load_conformal_sets(predictions: EnsemblePredictions, fitting: ValidationSou
 
 
 def show_conformal_summary(predictions: EnsemblePredictions, noun: str, fitting: ValidationSource | None) -> None:
-    """What the sets of all images come to, in a line, and the controls behind a button."""
     if not can_calibrate_sets(predictions, fitting):
         return
     rate, _ = get_conformal_settings()
@@ -107,7 +106,6 @@ def describe_image_set(
 
 
 def describe_set_calibration(fitting: ValidationSource | None) -> str:
-    """What the sets are, what they were calibrated on, and of which images that is a promise."""
     if fitting:
         return (
             "Conformal sets: for each image the classes that it may be. They are calibrated on the "

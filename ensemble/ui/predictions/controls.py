@@ -45,7 +45,6 @@ def restrict_predictions_view(
 
 
 def show_predictions_epoch_slider(epochs: Sequence[int], epoch: int, run: runs.Run) -> None:
-    """The epoch whose predictions are shown, where there is a choice."""
     if len(epochs) < 2:
         return
     show_address_widget(
@@ -86,7 +85,6 @@ def update_epoch_address(key: str, run_id: str, usual: int) -> None:
 def show_image_filters(
     predictions: EnsemblePredictions, view: PredictionsView, names: Sequence[str], noun: str, sets_too: bool
 ) -> None:
-    """Which images, and in which order."""
     counts = {show: len(filter_examples(predictions, show, view.label)) for show in EXAMPLE_FILTERS}
     words = {"all": "All", "wrong": "Wrong", "split": "Members disagree"}
     shows = [show for show in EXAMPLE_FILTERS if show != "split" or predictions.members > 1]
@@ -169,7 +167,6 @@ def select_gallery_page(total: int, size: int, first: int) -> int:
 
 
 def _show_page_button(label: str, icon: str, page: int, count: int, size: int) -> None:
-    """A button to the page before or after."""
     st.button(
         icon,
         key=label.lower().replace(" ", "_"),
@@ -215,10 +212,8 @@ def _update_filter_address(key: str, field: str, default: Any = None) -> None:
 
 
 def _update_page_address(key: str, size: int) -> None:
-    """Callback of the page picker."""
     predictions_view.update_predictions_view(first=widget_state.get_widget_value(key) * size)
 
 
 def _open_image_by_number(key: str) -> None:
-    """Callback of the number box."""
     predictions_view.update_predictions_view(digit=widget_state.get_widget_value(key))

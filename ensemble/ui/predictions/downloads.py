@@ -38,7 +38,6 @@ def _escape_table_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _find_text_columns(frame: pd.DataFrame) -> list[int]:
-    """The places of the columns that may hold text."""
     return [at for at, kind in enumerate(frame.dtypes) if kind.kind not in "biufM"]
 
 
@@ -66,9 +65,6 @@ def _list_display_cells(style: "pd.io.formats.style.Styler") -> list[list[dict[s
     """What each cell shows, a list for each row, as pandas names them for a page.
 
     A text that is shown as it is is left out.
-
-    Args:
-      style: a table of which nothing but texts and formats is asked: no colours.
     """
     formats = style._display_funcs
     rows = []
@@ -84,5 +80,4 @@ def _list_display_cells(style: "pd.io.formats.style.Styler") -> list[list[dict[s
 
 
 def _unescape_formula_cell(cell: str) -> str:
-    """A text without what defuses it."""
     return cell.removeprefix("'")

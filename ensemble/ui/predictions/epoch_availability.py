@@ -29,7 +29,6 @@ def show_first_epoch_notice(run: runs.Run, awaited: str) -> None:
     """A run that has not finished an epoch yet, or ended before it had.
 
     Args:
-      run: the run.
       awaited: what will be here: "The test images stand".
     """
     every = REFRESH_INTERVAL_S if run.active else None
@@ -60,7 +59,6 @@ def _refresh_first_epoch_notice(run_id: str, last_state: str, awaited: str) -> N
 
 
 def show_train_link(run: runs.Run) -> None:
-    """The way to the run's curves."""
     st.page_link(
         "pages/train.py",
         label="See how it goes" if run.active else "See what happened",
@@ -70,7 +68,6 @@ def show_train_link(run: runs.Run) -> None:
 
 
 def show_missing_images_notice(run: runs.Run, error: EnsembleError) -> None:
-    """The run's images are not on this machine any more."""
     info = run.data
     st.warning(
         f"{escaping.escape_markdown(info.title)} is not on this machine any more, so the images "
@@ -85,7 +82,6 @@ def show_missing_images_notice(run: runs.Run, error: EnsembleError) -> None:
 
 
 def show_missing_epoch_notice(wanted: int, epoch: int) -> None:
-    """The address asks for an epoch that there is not."""
     st.caption(f"There are no predictions of epoch {wanted}; these are epoch {epoch}'s.")
 
 
@@ -107,8 +103,6 @@ def show_newer_epoch_notice(run: runs.Run, epochs: Sequence[int], epoch: int) ->
     """Says when another epoch would be shown by now; what is shown stays until asked.
 
     Args:
-      run: the run.
-      epochs: its epochs, as far as this drawing knows.
       epoch: the epoch that is shown; one that was chosen by hand is left in peace.
     """
     if run.active or runs.select_default_epoch(run, epochs) != epoch:

@@ -25,7 +25,6 @@ def select_predictions_epoch(run: runs.Run, awaited: str) -> EpochSelection | No
     """The epoch that the address names, else the usual one; None where a sentence says why.
 
     Args:
-      run: the run.
       awaited: what will be here: "The test images stand".
     """
     epoch_availability.reset_view_for_run(run)
@@ -50,12 +49,10 @@ def select_predictions_epoch(run: runs.Run, awaited: str) -> EpochSelection | No
 
 
 def show_epoch_choice(run: runs.Run, chosen: EpochSelection) -> None:
-    """On what the shown epoch was chosen, where there is something to say."""
     if sentence := describe_shown_epoch(run, chosen.epoch, chosen.epochs):
         st.caption(sentence)
 
 
 def watch_newer_epochs(run: runs.Run, chosen: EpochSelection) -> None:
-    """Says when a later epoch is in, where none was chosen by hand."""
     if predictions_view.read_predictions_view().epoch is None:
         epoch_availability.show_newer_epoch_notice(run, chosen.epochs, chosen.epoch)

@@ -58,7 +58,6 @@ def show_image_gallery(
 
 
 def _describe_probability_columns(count: int) -> str:
-    """Which of so many averaged probabilities a table has, in words."""
     if count <= example_table.MAX_PROBABILITIES:
         return "the averaged probabilities"
     return f"the averaged probabilities of its {example_table.LISTED_CLASSES} likeliest classes"
@@ -98,7 +97,6 @@ def _show_gallery_downloads(
     page: Ints,
     noun: str,
 ) -> None:
-    """What can be kept as files."""
     names, stem = dataset.class_names, f"{run.id}-epoch-{epoch}"
     title = f"{format_run_name(run)} · epoch {epoch} · {images_words.describe_disagreement_warning(predictions, noun)}"
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -72,7 +72,6 @@ def show_image_dialog_body(context: ImageDialogContext) -> None:
 
 
 def _show_image_summary(context: ImageDialogContext, number: int) -> None:
-    """The image beside what is said of it."""
     names, label = (context.dataset.class_names, context.predictions.labels[number])
     mark = "✓ Right" if context.predictions.right[number] else "✗ Wrong"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -101,13 +100,11 @@ def _show_image_summary(context: ImageDialogContext, number: int) -> None:
 
 
 def _show_example_columns(details: ExampleDetails, number: int) -> None:
-    """What else was imported of the example."""
     if texts := details.describe_columns(number):
         st.caption(escaping.escape_markdown(" · ".join(texts)))
 
 
 def _show_image_probabilities(context: ImageDialogContext, number: int) -> None:
-    """Bars and dots, and how to read them."""
     predictions, names = context.predictions, context.dataset.class_names
     title = f"{context.noun.capitalize()} {number} · {context.source}"
     st.plotly_chart(
@@ -157,7 +154,6 @@ def _show_image_footer(context: ImageDialogContext, number: int) -> None:
 
 
 def _show_why_link(number: int) -> None:
-    """The way to what splits the members here, in five steps."""
     words = (shared.RUN, shared.RUN.read()), (shared.EPOCH, shared.EPOCH.read())
     query = {word.name: str(value) for word, value in words if value is not None}
     st.page_link(

@@ -34,7 +34,6 @@ def count_page_images() -> int:
 
 
 def get_grid_columns(key: str) -> int:
-    """How many images fit side by side in this grid, as far as the tab's browser has said."""
     return tab.grid_columns[key]
 
 
@@ -61,17 +60,9 @@ def show_image_grid(
 
     Args:
       images: uint8 (K, H, W, channels), the images on screen and no others.
-      predictions: the predictions.
-      numbers: the images' numbers, K of them.
-      names: the classes' names.
-      noun: what an image is called.
       on_open: called with an image's number when it is pressed; None where nothing opens.
-      key: tells this grid from others on the screen.
       under: the lines under an image, from its number; None for the members' votes.
-      details: what the images are called, where that is known: it stands under them too.
       has_images: whether there are images; else what is known of each stands in its tile.
-      subject: what an image is called with its split, where it is no test image.
-      shown_numbers: what their numbers are for people, K of them, where they are others.
     """
     subject = subject or f"test {noun}"
     shown_numbers = numbers if shown_numbers is None else shown_numbers
@@ -128,11 +119,6 @@ def build_image_tile(
     """One image's words for the component.
 
     Args:
-      predictions: the predictions.
-      number: of the image among them.
-      names: the classes' names.
-      noun: what an image is called.
-      example_name: what this one is called, if anything.
       title: "Training digit 12", where it is not the test image of that number.
     """
     called = f", {example_name}" if example_name else ""
@@ -156,7 +142,6 @@ def _shorten_example_name(name: str) -> str:
 
 
 def _build_tile_lines(texts: Sequence[str]) -> dict[str, Any]:
-    """Lines that stand under an image in place of the votes."""
     return {"listed": False, "votes": [(text, False) for text in texts]}
 
 
@@ -171,7 +156,6 @@ def _list_tile_votes(predictions: EnsemblePredictions, number: int, names: Seque
 
 
 def _open_pressed_tile(key: str, on_open: Callable[[int], None] | None) -> None:
-    """A tile was pressed."""
     if on_open is None:
         return
     number = widget_state.get_widget_value(key).get("opened")
@@ -180,7 +164,6 @@ def _open_pressed_tile(key: str, on_open: Callable[[int], None] | None) -> None:
 
 
 def _update_grid_columns(key: str) -> None:
-    """The browser says how many columns fit."""
     fit = widget_state.get_widget_value(key).get("columns")
     if fit:
         tab.grid_columns[key] = max(1, min(_MAX_PAGE_IMAGES, int(fit)))
@@ -188,7 +171,6 @@ def _update_grid_columns(key: str) -> None:
 
 @functools.cache
 def register_image_grid() -> Any:
-    """The component, registered once."""
     folder = Path(__file__).parent / "js"
     return st.components.v2.component(
         "ensemble_digits_grid",

@@ -53,7 +53,6 @@ def parse_predictions_view(parameters: Mapping[str, str]) -> PredictionsView:
 
 
 def read_predictions_view() -> PredictionsView:
-    """The view that this tab's address names."""
     return parse_predictions_view(address.get_query_parameters())
 
 

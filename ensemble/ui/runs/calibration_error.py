@@ -31,7 +31,6 @@ def load_ece_of_runs(listed_runs: Sequence[runs.Run], seconds: float = _READ_BUD
     """The ECE in [0, 1] of those of which it is known by now, by id; and how many are to come.
 
     Args:
-      listed_runs: the runs, those that are wanted first before others.
       seconds: how long it may read for; one at least is read.
     """
     end, errors, left, read = time.monotonic() + seconds, {}, 0, 0
@@ -67,7 +66,6 @@ def load_run_ece(run: runs.Run, at: tuple[str, FileVersion, str]) -> float | Non
 
 
 def _compute_run_ece(run: runs.Run) -> dict[str, np.ndarray]:
-    """The ECE from the predictions themselves."""
     labels = loaders.load_run_test_set(run).labels
     averaged = average_probabilities(runs.read_run_predictions(run.id, read_reported_metrics(run).epoch))
     right = averaged.argmax(axis=-1) == labels

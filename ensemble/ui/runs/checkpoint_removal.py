@@ -29,7 +29,6 @@ ROW_HEIGHT_PX = 35
 
 
 def show_checkpoint_removal_button() -> None:
-    """The way in, and the dialog while it is open."""
     st.button(
         "Free space…",
         icon=":material/cleaning_services:",
@@ -64,7 +63,6 @@ def _show_checkpoint_dialog_body() -> None:
 
 
 def _show_removable_checkpoints(removable: Sequence[StoredCheckpoints]) -> None:
-    """How much can go, of which runs, and the press that removes it."""
     if not removable:
         st.info("No finished run has checkpoints: there is nothing to remove here.", icon=":material/check:")
         return

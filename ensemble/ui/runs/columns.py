@@ -54,7 +54,6 @@ def _format_setting_number(value: float) -> str:
 
 
 def _build_run_setting_column(field: "dataclasses.Field[Any]") -> _RunColumn:
-    """The column of a setting."""
     title, width = _FIRST_SETTINGS.get(field.name, (settings.format_setting_title(field.name), 110))
     first = field.name in (*_FIRST_SETTINGS, "network", "momentum", "batch_size")
     if isinstance(field.default, str | bool):
@@ -146,12 +145,7 @@ def _list_available_columns() -> list[str]:
 
 
 def list_shown_columns(first: Collection[str] = (), named: bool = False) -> list[str]:
-    """The columns that are shown, in their order: as the address says, else as this tab remembers.
-
-    Args:
-      first: columns to show beside the usual ones until a person has chosen.
-      named: whether one of the runs has a name that a person gave: names come first then.
-    """
+    """The columns that are shown, in their order: as the address says, else as this tab remembers."""
     address_names = [name for name in address.FIELDS.read() if name in _list_available_columns()]
     wanted = address_names or tab.runs_columns
     if wanted:
@@ -164,7 +158,6 @@ def list_shown_columns(first: Collection[str] = (), named: bool = False) -> list
 
 
 def show_column_picker(names: list[str]) -> None:
-    """The way to other columns than those that are shown."""
     with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
         wanted = [name for name in names if name != NAME_COLUMN]
         if set(widget_state.get_widget_value(_COLUMNS_KEY, ())) != set(

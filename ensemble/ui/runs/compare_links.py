@@ -25,7 +25,6 @@ def show_selection_compare_link(chosen: Sequence[runs.Run]) -> None:
 
 
 def describe_compare_limit(count: int) -> str:
-    """Why so many cannot be compared, and what to do."""
     return (
         f"Compare takes 2 to {MAX_COMPARED_RUNS} runs: untick {count - MAX_COMPARED_RUNS:,}, or "
         f"give those you mean a tag."
@@ -54,11 +53,4 @@ def show_tag_compare_link(tag: str, every: Sequence[runs.Run]) -> None:
 
 
 def _show_compare_link(label: str, where: dict[str, str], disabled: bool = False) -> None:
-    """A link to Compare.
-
-    Args:
-      label: in Markdown.
-      where: the words of its address.
-      disabled: whether it leads nowhere just now.
-    """
     st.page_link(_COMPARE_PAGE, label=label, icon=_COMPARE_ICON, query_params=where, width="content", disabled=disabled)

@@ -17,12 +17,6 @@ _SHOW_TRIALS_KEY = "runs_trials"
 
 
 def filter_listed_runs(every: Sequence[runs.Run], ticked: Collection[str]) -> list[runs.Run]:
-    """The runs that the filters leave.
-
-    Args:
-      every: all runs.
-      ticked: the ids of those that are ticked: of these no trial is folded away.
-    """
     matches, is_filtered = list(every), False
     if len(every) > _MAX_UNFILTERED_RUNS:
         matches, is_filtered = _select_filtered_runs(every)
@@ -34,7 +28,6 @@ def filter_listed_runs(every: Sequence[runs.Run], ticked: Collection[str]) -> li
 
 
 def _select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], bool]:
-    """The runs that a person asks for by words and kinds, and whether by a word or a tag."""
     titles = {run.config.dataset: run.data.title for run in every if run.training_config}
     if any(not run.training_config for run in every):
         titles["imported"] = "Imported"
@@ -77,15 +70,7 @@ def _select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], bo
 def _select_filter_values(
     label: str, options: Mapping[str, str], nothing: str, width: int = 170, key: str = ""
 ) -> list[str]:
-    """A filter of which several can be chosen; those that are.
-
-    Args:
-      label: what stands over it.
-      options: what can be chosen, and how that reads.
-      nothing: what none of them means.
-      width: in pixels.
-      key: the end of its key, where that is not its label.
-    """
+    """A filter of which several can be chosen; those that are."""
     key = f"runs_{key or label.lower()}"
     # What a person chose may be gone with the last run that was like it.
     widget_state.sync_widget_value(
@@ -104,7 +89,6 @@ def _select_filter_values(
 
 
 def _select_trials_shown(trials: Mapping[str, str]) -> bool:
-    """Whether the trials of sweeps are to stand in the table, by a switch that says how many."""
     sweeps = formats.format_count(len(set(trials.values())), "sweep")
     value = address.TRIALS.read() == "shown"
     widget_state.sync_widget_value(_SHOW_TRIALS_KEY, value)
@@ -138,7 +122,6 @@ def find_matching_runs(
     """The runs that hold every word of `text` in name, id, settings, tags or note, of these kinds.
 
     Args:
-      every: runs to look through.
       text: words, in any case; "" for all.
       states: only these states; none of them for all.
       datasets: only these datasets; none of them for all.
@@ -158,6 +141,5 @@ def find_matching_runs(
 
 
 def _has_all_words(run: runs.Run, words: Sequence[str]) -> bool:
-    """Whether all of these words are said of the run."""
     text = f"{format_run_name(run)} {run.state} {load_run_row(run)['words']}".casefold()
     return all(word in text for word in words)

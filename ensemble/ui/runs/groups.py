@@ -19,12 +19,7 @@ _COLUMN_WIDTHS = {"group": 60, "members": 80, "state": 290, "where": 190, "speed
 
 
 def show_run_groups(run: runs.Run, prefix: str = "") -> None:
-    """How the groups of a run stand; nothing for a run without.
-
-    Args:
-      run: whose.
-      prefix: begins the keys of what can be pressed.
-    """
+    """How the groups of a run stand; nothing for a run without."""
     try:
         every = words.list_group_standings(run)
     except EnsembleError as error:  # The run's curves are shown all the same.
@@ -47,7 +42,6 @@ def show_run_groups(run: runs.Run, prefix: str = "") -> None:
 
 
 def _show_groups_fold(run: runs.Run, every: Sequence[GroupStanding], prefix: str) -> bool:
-    """The line that sums many groups up, and whether a person has opened it."""
     is_open = tab.unfolded_groups_run_id == run.id
     # A button, for an expander with another label is another expander, and would close.
     st.button(
@@ -67,7 +61,6 @@ def _unfold_run_groups(run_id: str) -> None:
 
 
 def _show_groups_table(every: Sequence[GroupStanding]) -> None:
-    """A row for each group."""
     groups = [standing.group for standing in every]
     rows = {
         "group": [group.number for group in groups],
@@ -86,7 +79,6 @@ def _show_groups_table(every: Sequence[GroupStanding]) -> None:
 
 
 def _show_group_log(every: Sequence[GroupStanding], prefix: str) -> None:
-    """The last lines of one group's log, for who looks at them."""
     # One that failed is what is looked for.
     order = sorted(every, key=lambda standing: standing.activity != "failed")
     titles = {standing.group.number: words.format_group_name(standing.group) for standing in order}

@@ -99,7 +99,6 @@ def _remove_shown_leftovers(size: str) -> None:
 
 
 def _show_selected_runs(every: Sequence[runs.Run], listed: Sequence[str]) -> None:
-    """What can be done with the run that is ticked, or with those that are."""
     wanted = selection.get_selected_run_ids()
     if not wanted:
         st.caption(
@@ -125,7 +124,6 @@ def _show_selected_runs(every: Sequence[runs.Run], listed: Sequence[str]) -> Non
 
 
 def _show_run_from_address(wanted: str, every: Sequence[runs.Run]) -> None:
-    """The run that the address names, and what can be done with it."""
     chosen = next((run for run in every if run.id == wanted), None)
     if chosen:
         return run_action_panel.show_run_action_panel(chosen, every)
@@ -173,13 +171,7 @@ def _show_runs_table(listed_runs: Sequence[runs.Run]) -> list[str]:
 
 
 def _show_runs_table_footer(listed_runs: Sequence[runs.Run], every: Sequence[runs.Run], names: list[str]) -> None:
-    """Under the table: its columns, its file, and the way to all with the tag that is looked for.
-
-    Args:
-      listed_runs: the runs in the table.
-      every: all runs.
-      names: of the columns.
-    """
+    """Under the table: its columns, its file, and the way to all with the tag that is looked for."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         columns.show_column_picker(names)
         selection.show_runs_csv_button(listed_runs, "runs_csv", "shown")

@@ -22,12 +22,7 @@ from ensemble.wording.run_names import format_run_name
 
 
 def show_run_action_panel(run: runs.Run, every: Sequence[runs.Run]) -> None:
-    """Everything that can be done with `run`.
-
-    Args:
-      run: which.
-      every: all runs: those that share a tag with it.
-    """
+    """Everything that can be done with `run`."""
     with st.container(border=True, key="run_actions"):
         _show_run_title(run)
         if deletion.is_deletion_requested(RUN_SCREEN, run):
@@ -44,7 +39,6 @@ def show_run_action_panel(run: runs.Run, every: Sequence[runs.Run]) -> None:
 
 
 def _show_run_title(run: runs.Run) -> None:
-    """Which run it is."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         run_panel.show_run_name_and_state(run, run.state)
         st.caption(escaping.escape_markdown(run.id), width="content")
@@ -53,7 +47,6 @@ def _show_run_title(run: runs.Run) -> None:
 
 
 def _show_run_links(run: runs.Run) -> None:
-    """The ways to its screens."""
     for path, label, icon in (
         ("pages/train.py", "Open its curves", ":material/show_chart:"),
         ("pages/predictions.py", "Open its predictions", ":material/grid_view:"),
@@ -62,7 +55,6 @@ def _show_run_links(run: runs.Run) -> None:
 
 
 def _show_baseline_controls(run: runs.Run, every: Sequence[runs.Run]) -> None:
-    """The pin of its dataset's baseline, and the ways to runs that it can be compared with."""
     pinned = read_baseline(run.config.dataset) == run.id
     data = escaping.escape_markdown(run.data.title)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -131,7 +123,6 @@ def _save_run_note(run: StoredJob, key: str) -> None:
 
 
 def _show_run_buttons(run: runs.Run) -> None:
-    """Open, stop or resume, and the first question before deleting."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _show_run_links(run)
         report_download.show_report_download([run], "run_one_file")

@@ -23,13 +23,6 @@ def attempt_run_action(action: Callable[[], Any], text: str) -> bool:
 def attempt_for_each_run(
     ids: Sequence[str], action: Callable[[str], Any], describe_success: Callable[[int], str]
 ) -> bool:
-    """Do it to every one of these runs, whatever becomes of the others. Whether to all.
-
-    Args:
-      ids: of the runs.
-      action: what is done, given an id.
-      describe_success: what to tell where it was done to all, given how many there are.
-    """
     problems = [problem for run_id in ids if (problem := _try_run_action(partial(action, run_id)))]
     loaders.forget_runs()
     if not problems:
@@ -54,7 +47,6 @@ def _try_run_action(action: Callable[[], Any]) -> str:
 
 
 def show_run_action_result() -> None:
-    """What came of the last press."""
     kind, message = Tab.runs_message.pop()
     if kind == "error":
         guard.show_error_message(message)

@@ -26,14 +26,12 @@ _MAX_RESUMED_RUNS = 8  # each that is resumed is a process, which waits for its 
 
 
 def get_selected_run_ids() -> tuple[str, ...]:
-    """The ids of the runs that are ticked, whether or not there are such runs."""
     if run_id := address.RUN.read():
         return (run_id,)
     return address.RUNS.read() or tab.selected_run_ids
 
 
 def set_selected_runs(wanted: Sequence[str]) -> None:
-    """Have these runs ticked, and no others."""
     del tab.selected_run_ids
     address.RUNS.set_value(())
     if len(wanted) == 1:
@@ -48,24 +46,12 @@ def set_selected_runs(wanted: Sequence[str]) -> None:
 
 
 def update_table_selection(key: str, listed: Sequence[str]) -> None:
-    """Callback: rows were ticked; what is ticked and not in the list stays so.
-
-    Args:
-      key: of the table.
-      listed: the ids of its rows.
-    """
+    """Callback: rows were ticked; what is ticked and not in the list stays so."""
     rows = [listed[at] for at in widget_state.get_widget_value(key).selection.rows if at < len(listed)]
     set_selected_runs([*(run_id for run_id in get_selected_run_ids() if run_id not in listed), *rows])
 
 
 def show_selection_panel(chosen: Sequence[runs.Run], listed: Collection[str], every: Sequence[runs.Run]) -> None:
-    """What can be done with several runs at once.
-
-    Args:
-      chosen: those that are ticked.
-      listed: the ids of the rows of the table.
-      every: all runs.
-    """
     with st.container(border=True, key="runs_ticked"):
         _show_selection_title(chosen, listed)
         if tab.runs_to_delete == tuple(run.id for run in chosen):
@@ -76,7 +62,6 @@ def show_selection_panel(chosen: Sequence[runs.Run], listed: Collection[str], ev
 
 
 def _show_selection_title(chosen: Sequence[runs.Run], listed: Collection[str]) -> None:
-    """How many they are, how many of them the filters hide, and how to have none ticked."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(f"{formats.format_count(len(chosen), 'run')} ticked", anchor=False, width="content")
         if hidden := sum(run.id not in listed for run in chosen):
@@ -87,7 +72,6 @@ def _show_selection_title(chosen: Sequence[runs.Run], listed: Collection[str]) -
 
 
 def _show_selection_buttons(chosen: Sequence[runs.Run]) -> None:
-    """Compare, stop, resume, a file, and the first question before deleting."""
     active = [run for run in chosen if run.active]
     resumable = [run.id for run in chosen if run.can_resume]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -146,13 +130,6 @@ def _describe_disabled_selection_action(chosen: Sequence[runs.Run], resumable: S
 
 
 def show_runs_csv_button(listed_runs: Sequence[runs.Run], key: str, which: str) -> None:
-    """Runs as a file with every setting.
-
-    Args:
-      listed_runs: the runs.
-      key: of the button.
-      which: what they have in common.
-    """
     st.download_button(
         f"Download {formats.format_count(len(listed_runs), 'run')} (CSV)",
         lambda: downloads.encode_table_csv(summary.tabulate_runs_export(listed_runs)),
@@ -209,7 +186,6 @@ def _delete_selected_runs(going: Sequence[str]) -> None:
 
 
 def _has_run(run_id: str) -> bool:
-    """Whether there is such a run."""
     try:
         return bool(runs.find_run(run_id))
     except RunError:

@@ -22,7 +22,6 @@ _WINNER_BASES = {
 
 
 def describe_run_counts(every: Sequence[runs.Run]) -> str:
-    """How many runs there are, and how many of them are going on."""
     going = [f"{count:,} {state}" for state in runs.ACTIVE[::-1] if (count := sum(run.state == state for run in every))]
     return ", ".join([formats.format_count(len(every), "run"), *going])
 
@@ -32,9 +31,6 @@ def describe_best_runs(every: Sequence[runs.Run]) -> str:
 
     "Digits 97.8 % (my run) · MNIST 99.12 % (another); chosen on the test images: …", of the
     datasets that were trained on last where there are many.
-
-    Args:
-      every: all runs, the newest first.
     """
     runs_by_basis: dict[str, list[str]] = {}
     # What was imported says nothing of how it came: it is no rival of what was trained here.

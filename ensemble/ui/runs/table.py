@@ -43,10 +43,7 @@ def tabulate_runs(
     """One row for each of the runs `listed_runs`, in their order; shares in percent.
 
     Args:
-      listed_runs: the runs.
       columns: of `RUN_COLUMNS`; the id comes with them.
-      baselines: the ids of runs that are one.
-      ece: of those of which it is known, by id.
     """
     line = list_queued_jobs() if any(run.status.state == "queued" for run in listed_runs) else []
     ece = ece or {}
@@ -70,7 +67,6 @@ def tabulate_runs(
 
 
 def _is_number_column(name: str) -> bool:
-    """Whether a column holds numbers."""
     return RUN_COLUMNS[name].kind == "number"
 
 
@@ -134,7 +130,6 @@ def _convert_to_percent(share: float | None) -> float | None:
 
 
 def format_note_preview(note: str) -> str:
-    """The beginning of a note."""
     line = note.split("\n", 1)[0]
     return line if len(line) <= _NOTE_PREVIEW_LENGTH else line[: _NOTE_PREVIEW_LENGTH - 1] + "…"
 
@@ -164,7 +159,6 @@ def style_runs_table(frame: pd.DataFrame, sizes: Sequence[int]) -> "pd.io.format
 
     Args:
       frame: from `tabulate_runs`.
-      sizes: of the test set of each of its runs.
     """
     # Where less is better those without a figure come after the best, and not before it.
     late = {name: np.inf for name in frame if name in _LOWER_IS_BETTER_COLUMNS}

@@ -22,7 +22,6 @@ def show_tag_editor(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> No
 
     Args:
       chosen: one run or several; a tag that not all of them have says how many do.
-      every: all runs: whose tags can be chosen from.
     """
     counts = Counter(tag for run in chosen for tag in _list_user_tags(run))
     options = sorted({tag for run in every for tag in _list_user_tags(run)} | set(counts))
@@ -58,7 +57,6 @@ def _list_user_tags(run: runs.Run) -> list[str]:
 
 
 def _format_tag_count(tag: str, has: int, total: int) -> str:
-    """A tag, and how many of the runs have it where some have and some have not."""
     return f"{tag} ({has} of {total})" if 0 < has < total else tag
 
 

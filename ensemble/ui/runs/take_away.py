@@ -41,7 +41,6 @@ _turn = threading.Lock()
 
 
 def show_take_away(run: runs.Run) -> None:
-    """The button that opens the forms, each with what it is good for."""
     config = run.training_config
     if config is None or not list_parameter_epochs(run.path):
         return  # it has no members
@@ -54,12 +53,7 @@ def show_take_away(run: runs.Run) -> None:
 
 
 def _describe_obstacle(export_format: ExportFormat, own: bool) -> str:
-    """Why a run does not fit into a form, or the form is not to be had here; "" where it is.
-
-    Args:
-      export_format: the form.
-      own: whether the run's network is a person's own.
-    """
+    """Why a run does not fit into a form, or the form is not to be had here; "" where it is."""
     if own and not export_format.takes_own_networks:
         return _OWN_NETWORK_OBSTACLE
     return escaping.escape_markdown(describe_missing_packages(export_format.name, export_format.packages, EXPORT))
@@ -81,7 +75,6 @@ def _show_format_button(run: runs.Run, export_format: ExportFormat, obstacle: st
 
 
 def _show_page_export_button(run: runs.Run, obstacle: str) -> None:
-    """The button of the report whose members answer, made when that is pressed, or why not."""
     run_id = run.id
     _show_file_button(
         run,
@@ -108,13 +101,6 @@ def _show_file_button(
     """A button that saves what `make_bytes` makes when it is pressed.
 
     Args:
-      run: the run.
-      title: what stands on the button.
-      gloss: what the file is good for.
-      make_bytes: makes its content, in a thread of the server's own.
-      suffix: of the file's name.
-      media_type: of its content.
-      name: its word in the button's key.
       obstacle: why it cannot be had; "" where it can.
     """
     arguments = rights.build_control_arguments(Action.LAUNCH, disabled=bool(obstacle), help=obstacle or gloss)
@@ -162,7 +148,6 @@ def make_page_bytes(run_id: str) -> bytes:
 
 
 def _zip_folder(folder: Path) -> bytes:
-    """The files of a folder as a ZIP, in a folder of its name."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(each for each in folder.rglob("*") if each.is_file()):

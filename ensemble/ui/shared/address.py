@@ -43,7 +43,6 @@ class QueryParameter(Generic[T]):
         raise NotImplementedError
 
     def read(self) -> T:
-        """What this tab's address says."""
         return self.parse(st.query_params.get(self.name))
 
     def read_option(self, options: Iterable[str], default: str) -> str:
@@ -59,7 +58,6 @@ class QueryParameter(Generic[T]):
             st.query_params[self.name] = text
 
     def format(self, value: Any) -> str:
-        """A value as the address has it."""
         return str(value)
 
     def build_query(self, value: T) -> dict[str, str]:
@@ -79,7 +77,6 @@ class _OptionalIntParameter(QueryParameter[int | None]):
     """A whole number that has no default: None where there is none."""
 
     def parse(self, text: str | None) -> int | None:
-        """The number."""
         return parse_whole_number(text)
 
     def read_within(self, default: int, low: int, high: int) -> int:
@@ -97,7 +94,6 @@ class _BoundedIntParameter(QueryParameter[int]):
     high: int
 
     def parse(self, text: str | None) -> int:
-        """The number within its bounds."""
         whole_number = parse_whole_number(text)
         return self.default if whole_number is None else min(max(whole_number, self.low), self.high)
 
@@ -109,7 +105,6 @@ class _ChoiceParameter(QueryParameter[str]):
     options: tuple[str, ...]
 
     def parse(self, text: str | None) -> str:
-        """The word that it is."""
         return text if text in self.options and text is not None else self.options[0]
 
 
@@ -117,13 +112,11 @@ class PairParameter(QueryParameter[_NumberPair | None]):
     """Two whole numbers, such as "4-9"; None for none."""
 
     def parse(self, text: str | None) -> _NumberPair | None:
-        """Both numbers."""
         first, _, second = (text or "").partition("-")
         pair = parse_whole_number(first), parse_whole_number(second)
         return None if pair[0] is None or pair[1] is None else (pair[0], pair[1])
 
     def format(self, value: Any) -> str:
-        """Both numbers as the address has them."""
         return f"{value[0]}-{value[1]}"
 
 
@@ -131,11 +124,9 @@ class ListParameter(QueryParameter[tuple[str, ...]]):
     """A few texts, such as "a,b"; each once, in the order given."""
 
     def parse(self, text: str | None) -> tuple[str, ...]:
-        """The texts."""
         return tuple(dict.fromkeys(filter(None, map(str.strip, (text or "").split(",")))))
 
     def format(self, value: Any) -> str:
-        """The texts as the address has them."""
         return ",".join(value)
 
 
@@ -213,12 +204,10 @@ INPUT, DETAIL, REFUSE = (TextParameter("input"), TextParameter("detail"), _Bound
 
 
 def get_query_parameters() -> dict[str, str]:
-    """All words of this tab's address."""
     return st.query_params.to_dict()
 
 
 def drop_other_parameters(*words: QueryParameter[Any]) -> None:
-    """Take every other word out of the address."""
     for name in set(st.query_params) - {word.name for word in words}:
         del st.query_params[name]
 
@@ -243,9 +232,6 @@ def select_address_option(
     """A segmented control whose choice stands in the address; returns the choice.
 
     Args:
-      word: its word in the address.
-      label: what stands over it.
-      options: what can be chosen: the words in the address, and those on the screen, as text.
       default: the choice where the address names none; it is not written there.
       more: for `st.segmented_control`.
     """

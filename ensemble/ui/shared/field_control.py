@@ -34,15 +34,9 @@ def draw_field_control(
 
     Args:
       field: a field that `ensemble.settings.declare_setting` made.
-      key: of the widget.
-      label: of the widget.
       start: what it holds at first, if not the field's default.
-      choices: what can be chosen instead of the field's own choices, in this order.
-      buttons: a choice is drawn as buttons in a row, not as a list that opens.
       steps: the values on a slider that does not go evenly over the range; one that the widget
         holds and that is not among them is added.
-      typed: a number is always typed, also where its range is short enough for a slider.
-      step: between two neighbouring numbers.
       **more: goes to the widget.
 
     Returns:

@@ -48,14 +48,9 @@ def show_figure_panel(
       key: the chart's key; the widgets' keys begin with it.
       name: what the files are called, without an ending: "digits-0412-epoch-3-risk".
       title: what the menu's help calls the picture: "Risk by coverage".
-      alt: the picture in words.
-      table: makes its figures as a table, when they are asked for.
-      sees: one sentence that says what to see, in Markdown.
-      help: what its terms mean, behind the sentence's question mark.
       job: the run that it is about, for its caption; None where it is about several, or none.
       epoch: the one that is shown, from 1; None where it is of the whole run.
       on_select: a callback, or "rerun", where points of it can be chosen.
-      selection_mode: how they can be.
 
     Returns:
       What of it is chosen (`.selection`), where it can be.
@@ -95,10 +90,6 @@ def _show_figure_menu(key: str, name: str, title: str, table: "Callable[[], pd.D
     """The picture as a file or to be pasted, at a size for paper or slides; its figures as a table.
 
     Args:
-      key: the chart's.
-      name: of the files.
-      title: of the picture.
-      table: makes its figures.
       caption: what stands below it; "" for its title and the program's version.
     """
     menu = st.popover("⋯", type="tertiary", key=f"{key}_menu", help=f"Save or copy “{title}”")

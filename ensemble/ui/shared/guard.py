@@ -17,12 +17,7 @@ BUG_MESSAGE = (
 
 
 def show_error_message(why: EnsembleError | str, icon: str = ":material/error:") -> None:
-    """Shows what went wrong, letter by letter: it may quote an address, a name or a file.
-
-    Args:
-      why: what happened, what is kept and what to do next.
-      icon: the sign beside it.
-    """
+    """Shows what went wrong, letter by letter: it may quote an address, a name or a file."""
     st.error(escaping.escape_markdown(why), icon=icon)
 
 

@@ -45,7 +45,6 @@ class _WatchedRun(runs.Run):
 
     @functools.cached_property
     def has_died(self) -> bool:
-        """Whether the worker ended without saying so."""
         return super().has_died
 
 
@@ -88,7 +87,6 @@ def _open_history_tail(folder: str, members: int) -> JsonlTail:
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def load_cached_dataset(name: str) -> Dataset:
-    """A dataset's images and labels."""
     return datasets.load_dataset(name)
 
 

@@ -19,11 +19,7 @@ def configure_page() -> None:
 
 
 def build_navigation(hidden: bool = False) -> StreamlitPage:
-    """The menu on top of every page; returns the page that the address names, to be run.
-
-    Args:
-      hidden: there is no menu, for who has not signed in: the address alone is kept.
-    """
+    """The menu on top of every page; returns the page that the address names, to be run."""
     tab.entered_through_app = True
     train = st.Page(
         "pages/train.py",
@@ -143,12 +139,7 @@ def build_navigation(hidden: bool = False) -> StreamlitPage:
 
 
 def draw_page(page: str, main: Callable[[], None]) -> None:
-    """Draws a page; once that has come to its end, the tab remembers that it stands there.
-
-    Args:
-      page: its word in the address.
-      main: what draws it.
-    """
+    """Draws a page; once that has come to its end, the tab remembers that it stands there."""
     redirect_through_app()
     if tab.current_page != page:
         del tab.current_page
@@ -164,17 +155,12 @@ def draw_page(page: str, main: Callable[[], None]) -> None:
 
 
 def _show_page_title(page: str) -> None:
-    """The page's name as its first heading: on a phone in the bar on top, else for readers alone.
-
-    Args:
-      page: its word in the address.
-    """
+    """The page's name as its first heading: on a phone in the bar on top, else for readers alone."""
     with st.container(key="page_title"):
         st.html(f"<h2>{page.capitalize()}</h2>")
 
 
 def is_page_opening() -> bool:
-    """Whether the page that is being drawn does not stand in this tab yet."""
     return not tab.current_page
 
 

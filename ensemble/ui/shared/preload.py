@@ -32,7 +32,6 @@ _HEAVY_MODULES = (
 
 @st.cache_resource(show_spinner=False)
 def start_preload() -> threading.Thread:
-    """The thread that imports, started once for each server."""
     gc.freeze()  # What Streamlit and the first page have imported; see `freeze_loaded_objects`.
     thread = threading.Thread(target=_import_heavy_modules, name="imports", daemon=True)
     if is_warm_worker_enabled(os.environ):  # As with the warm worker: who wants none gets nothing ready.
@@ -41,7 +40,6 @@ def start_preload() -> threading.Thread:
 
 
 def _import_heavy_modules() -> None:
-    """Import one after the other, when no run is on its way to its first curve."""
     for name in _HEAVY_MODULES:
         time.sleep(_READING_TIME_S if name == _HEAVY_MODULES[0] else 0.05)
         while _is_run_launching():
@@ -61,7 +59,6 @@ def freeze_loaded_objects() -> None:
 
 
 def _is_run_launching() -> bool:
-    """Whether a run is about to train."""
     with contextlib.suppress(EnsembleError, OSError):
         return any(run.active and run.state != "training" for run in runs.list_runs())
     return False

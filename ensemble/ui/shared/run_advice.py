@@ -34,7 +34,6 @@ def show_run_advice(run: runs.Run) -> None:
 
 
 def show_predictions_link(run: runs.Run) -> None:
-    """A link to what a finished run predicts."""
     if run.state in chance_level.ENDED_STATES:
         st.page_link(
             "pages/predictions.py",
@@ -65,7 +64,6 @@ def _show_divergence_advice(run: runs.Run) -> None:
 
 
 def _show_other_rate_button(config: EnsembleConfig, rate: float) -> None:
-    """A button that sets up the same run with this learning rate."""
     st.button(
         f"Set up the same run with learning rate {settings.format_slider_value(rate)}",
         on_click=settings.fill_run_settings,

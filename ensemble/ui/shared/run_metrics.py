@@ -20,7 +20,6 @@ from ensemble.wording.verdicts.ensemble_gain import describe_digits_caution
 
 
 def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
-    """The accuracy with its interval, the gain over the average member, and the time."""
     info = run.data
     last = history.find_latest_epoch_row(rows)
     reported = history.find_reported_epoch_row(run, rows)
@@ -42,13 +41,11 @@ def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 
 
 def _format_accuracy_label(members: int, info: DatasetEntry) -> str:
-    """What the accuracy is of, and on what."""
     who = "Ensemble" if members > 1 else "Accuracy"
     return f"{who} on {formats.format_count(info.test_size, f'test {info.noun}')}"
 
 
 def show_test_accuracy_metric(last: dict[str, Any], info: DatasetEntry) -> None:
-    """The ensemble's accuracy on the test images."""
     share = last.get("ensemble_test_accuracy")
     value = formats.format_percent(share, info.test_size)
     margin = formats.format_wilson_interval(share, info.test_size) if share is not None else ""
@@ -104,13 +101,6 @@ def _show_time_metric(run: runs.Run) -> None:
 
 
 def _show_best_epoch(run: runs.Run, reported: dict[str, Any], last: dict[str, Any]) -> None:
-    """The best epoch, where an earlier one was better than the last, and than guessing.
-
-    Args:
-      run: the run.
-      reported: the line of the epoch whose figures are shown.
-      last: that of its last epoch.
-    """
     status = run.status
     if reported is not last:
         last_share = formats.format_percent(last.get("ensemble_test_accuracy"), run.data.test_size)
@@ -135,13 +125,7 @@ def _show_best_epoch(run: runs.Run, reported: dict[str, Any], last: dict[str, An
 def tabulate_member_metrics(
     last: dict[str, Any] | None, info: DatasetEntry, values: Mapping[str, Sequence[float]] | None = None
 ) -> dict[str, list[str]]:
-    """Columns of the members' figures after an epoch, the ensemble first; {} before the first.
-
-    Args:
-      last: the epoch's line of the run's history, where one has ended.
-      info: its dataset.
-      values: the members' values of each setting that differs.
-    """
+    """Columns of the members' figures after an epoch, the ensemble first; {} before the first."""
     if not last:
         return {}
     whole = last.get("ensemble_test_accuracy")

@@ -32,13 +32,7 @@ RUN_SCREEN = JobScreen(
 def show_run_screen(
     draw: Callable[[runs.Run], None], without: Callable[[], None], *, has_try_link: bool = True
 ) -> None:
-    """A screen about one run: its header and `draw`, or what is wrong, or `without` any run.
-
-    Args:
-      draw: draws the screen below the header.
-      without: draws it where there are no runs.
-      has_try_link: whether the header leads to where one draws a digit for the run.
-    """
+    """A screen about one run: its header and `draw`, or what is wrong, or `without` any run."""
     choice = job_picker.select_shown_job(RUN_SCREEN)
     if choice.problem:
         show_missing_run(choice.problem)
@@ -52,11 +46,7 @@ def show_run_screen(
 
 
 def show_missing_run(problem: str) -> None:
-    """What is wrong with the run in the address; of one that predicts numbers, where it is shown.
-
-    Args:
-      problem: why there is none, in a sentence.
-    """
+    """What is wrong with the run in the address; of one that predicts numbers, where it is shown."""
     if run := read_numeric_run(address.RUN.read() or ""):
         show_numeric_run_notice(run)
         job_picker.show_way_on(RUN_SCREEN)
@@ -65,7 +55,6 @@ def show_missing_run(problem: str) -> None:
 
 
 def show_numeric_run_notice(run: NumericRun) -> None:
-    """That a run predicts numbers, on a page that is for classes, and the way to its own."""
     name = escaping.escape_markdown(format_run_name(run))
     st.info(f"This page is for classes, and “{name}” predicts numbers.", icon=":material/123:")
     st.page_link(
@@ -80,10 +69,6 @@ def show_run_header(run: runs.Run, has_try_link: bool = True) -> None:
     """Name, state, file and picker in one line, which stays while the page scrolls.
 
     The settings stand behind its "?".
-
-    Args:
-      run: the run.
-      has_try_link: whether it leads to where one draws a digit for the run.
     """
     title = run.data.title
     parts = [title, settings.summarize_run_settings(run.config)]
@@ -104,7 +89,6 @@ def show_run_header(run: runs.Run, has_try_link: bool = True) -> None:
 
 
 def _show_try_link(run: runs.Run) -> None:
-    """The way to draw for the members, where they are kept and know what pens write."""
     if not run.data.is_mnist_like or not list_parameter_epochs(run.path):
         return
     st.page_link(
@@ -118,7 +102,6 @@ def _show_try_link(run: runs.Run) -> None:
 
 
 def show_citation_panel(run: runs.Run) -> None:
-    """A fold with the command that makes the run again, and with what to cite it by."""
     with st.expander("Cite or repeat", icon=":material/format_quote:", key="cite_or_repeat"):
         if command := build_rerun_command(run):
             st.caption("The command that repeats this run")

@@ -62,7 +62,6 @@ def plan_seed_runs(compared: Sequence[runs.Run], every: Sequence[runs.Run]) -> _
 
 
 def list_missing_seeds(config: EnsembleConfig, existing: set[int], count: int) -> list[EnsembleConfig]:
-    """The same settings with so many seeds more, the next that are free."""
     highest = settings.RUN_FIELDS["seed"].metadata["high"]
     configs: list[EnsembleConfig] = []
     seed = config.seed
@@ -74,12 +73,6 @@ def list_missing_seeds(config: EnsembleConfig, existing: set[int], count: int) -
 
 
 def show_seed_launch(compared: Sequence[runs.Run], key: str) -> None:
-    """The button that trains what is missing, or the way to the comparison over seeds.
-
-    Args:
-      compared: the runs whose settings are compared.
-      key: of the button.
-    """
     show_launch_problem()
     plan = plan_seed_runs(compared, loaders.list_cached_runs())
     if plan is None or len(plan.missing) > _MAX_LAUNCHED_RUNS:

@@ -77,7 +77,6 @@ def build_middleware() -> list[Middleware]:
 
 @contextlib.asynccontextmanager
 async def lifespan(app: App) -> AsyncIterator[None]:
-    """What the server does once, before it answers and after it has."""
     if few := raise_tab_limit():
         logging.getLogger("ensemble").warning(few)
         app.state["forgetting"] = asyncio.create_task(forget_closed_tabs(app))
@@ -157,7 +156,6 @@ def raise_tab_limit() -> str:
 
 
 def build_server_url() -> str:
-    """Where a browser on this machine finds the server."""
     host = st.get_option("server.address") or ""
     if host in ("", "0.0.0.0", "::"):
         host = "localhost"
@@ -180,7 +178,6 @@ class SecurityMiddleware:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, as ASGI has it."""
         if scope["type"] == "websocket" and scope["client"] and not _has_free_open_files():
             # The browser tries again by itself, until others are closed.
             return await send({"type": "websocket.close", "code": 1013})
@@ -202,7 +199,6 @@ class SecurityMiddleware:
 
 
 def _has_free_open_files() -> bool:
-    """Whether another tab leaves open files enough for what is served already."""
     if not raise_tab_limit():
         return True
     left = open_files.count_free_files()

@@ -49,7 +49,6 @@ _AUTOMATIC_GROUPS = "as is fastest"
 
 
 def format_setting_key(name: str) -> str:
-    """The key of the widget that holds the setting."""
     return f"set_{name}"
 
 
@@ -81,7 +80,6 @@ def select_run_setting(name: str, **more: Any) -> Any:
     """Draw the widget that fits a setting's type and range, and return the setting's value.
 
     Args:
-      name: of the setting.
       **more: goes to `draw_field_control`: choices in another order, or what its widget takes.
     """
     about: dict[str, Any] = {}
@@ -103,17 +101,14 @@ def _format_slider_option(name: str, value: float) -> str:
 
 
 def get_run_setting(name: str) -> Any:
-    """A setting as it stands in its widget, else its default."""
     return widget_state.get_widget_value(format_setting_key(name), RUN_FIELDS[name].default)
 
 
 def has_run_settings() -> bool:
-    """Whether any setting was drawn or filled in, in this visit."""
     return any(widget_state.get_widget_value(format_setting_key(name), None) is not None for name in RUN_FIELDS)
 
 
 def reset_run_setting(name: str) -> None:
-    """Set one widget, which is still to be made, to the setting's default."""
     widget_state.set_widget_value(format_setting_key(name), RUN_FIELDS[name].default)
 
 
@@ -121,7 +116,6 @@ def fill_run_settings(config: EnsembleConfig, origin: str = "the settings copied
     """Set every widget to `config`: for a callback, which runs before the widgets are made.
 
     Args:
-      config: the settings.
       origin: what they are from; what is changed afterwards is marked, and can be put back.
     """
     tab.settings_origin = origin, config.as_dict()
@@ -178,7 +172,6 @@ def _summarize_training_settings(config: EnsembleConfig) -> str:
 
 
 def describe_changed_run_controls() -> str:
-    """Those settings under More that are not at their default, as the widgets stand."""
     held = {
         name: widget_state.get_widget_value(format_setting_key(name), None)
         for name in (*SUMMARY_FIELDS, "seed", "vary")
@@ -192,7 +185,6 @@ def describe_changed_run_controls() -> str:
 
 
 def _list_changed_run_settings(values: dict[str, Any]) -> list[str]:
-    """Of those that a summary does not always name, the ones set and not at their default."""
     return [
         describe_run_setting(name, values[name])
         for name in SUMMARY_FIELDS

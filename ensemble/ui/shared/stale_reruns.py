@@ -47,7 +47,6 @@ class PageReruns:
         return False
 
     def is_press_unanswered(self) -> bool:
-        """Whether something that a person did is still being answered."""
         return self._pressed_at is not None and time.monotonic() - self._pressed_at < _PRESS_LIMIT_S
 
     def note_answer(self, content: bytes | None) -> None:
@@ -89,7 +88,6 @@ class StaleRerunMiddleware:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, as ASGI has it."""
         if scope["type"] != "websocket":
             return await self._app(scope, receive, send)
         reruns = PageReruns()

@@ -48,7 +48,6 @@ class TabValue(Generic[T]):
         st.session_state.pop(self.key, None)
 
     def read(self) -> T:
-        """What is remembered, else the default."""
         value: T = st.session_state.get(self.key, self.default)
         return value
 
@@ -245,5 +244,4 @@ tab = Tab()
 
 
 def allow_script_stop() -> None:
-    """Lets Streamlit end this run of the script here, where the person has gone elsewhere."""
     Tab.current_page.key in st.session_state  # noqa: B015 (it looks when its state is asked for)

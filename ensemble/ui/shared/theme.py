@@ -20,12 +20,10 @@ _COLOR_OPTIONS = {
 
 
 def get_page_palette() -> Palette:
-    """The colours that this browser shows the page in."""
     return build_page_palette(DARK if st.context.theme.type == "dark" else LIGHT)
 
 
 def build_page_palette(usual: Palette) -> Palette:
-    """The page's colours in the theme of this palette, as whoever runs the app has set them."""
     colors = {
         name: str(st.get_option(f"theme.{usual.mode}.{option}") or getattr(usual, name))
         for name, option in _COLOR_OPTIONS.items()

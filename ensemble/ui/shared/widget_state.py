@@ -14,7 +14,6 @@ def get_widget_value(key: str, *default: Any) -> Any:
     """What the widget of that key holds.
 
     Args:
-      key: the widget's key.
       default: at most one: what it holds where there is no such widget.
 
     Raises:
@@ -24,7 +23,6 @@ def get_widget_value(key: str, *default: Any) -> Any:
 
 
 def set_widget_value(key: str, value: Any) -> None:
-    """Set the value of a widget that is still to be made in this run of the script."""
     st.session_state[key] = value
     st.session_state.setdefault(_PENDING_KEYS, set()).add(key)
 
@@ -55,9 +53,7 @@ def draw_widget(widget: Callable[..., Any], *arguments: Any, key: str, **options
     alone: the least number, no button pressed; and the first press would send that back.
 
     Args:
-      widget: a function of Streamlit's.
       *arguments: for it, its label first.
-      key: of the widget.
       **options: for it; a default that is among them stays.
     """
     parameters = inspect.signature(widget).parameters
@@ -71,12 +67,10 @@ def draw_widget(widget: Callable[..., Any], *arguments: Any, key: str, **options
 
 
 def is_pending(key: str) -> bool:
-    """Whether a widget's value was put since a page was last drawn to its end."""
     return key in st.session_state.get(_PENDING_KEYS, ())
 
 
 def can_hold(held: Any, given: Mapping[str, Any]) -> bool:
-    """Whether a widget with these arguments can show the value."""
     if held is None:
         return False
     given = {**given, "options": list(given["options"])} if "options" in given else given

@@ -17,14 +17,7 @@ _CHUNKS_PATTERN = re.compile(r"chunks-([1-9][0-9]?)")
 
 
 def parse_cookie_claims(cookies: Mapping[str, str], secret: str, origin: str, most_seconds: float) -> dict[str, Any]:
-    """What the provider said of who sends these cookies; {} of who has not signed in.
-
-    Args:
-      cookies: of a request.
-      secret: that they are signed with.
-      origin: of this server, for which alone they are good.
-      most_seconds: for which they are good, from when they were signed.
-    """
+    """What the provider said of who sends these cookies; {} of who has not signed in."""
     if not secret or not origin:
         return {}
 

@@ -19,7 +19,6 @@ def is_message_allowed(content: bytes | None, admitted: bool) -> bool:
     Args:
       content: of the message; None of one that is text. What is no message at all Streamlit
         refuses itself, and closes the tab.
-      admitted: whether who sends it may come in.
     """
     if content is None:
         return True

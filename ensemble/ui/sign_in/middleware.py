@@ -54,7 +54,6 @@ class SignInMiddleware:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, as ASGI has it."""
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         if visitors.get_sharing_mode() is AccessMode.ALONE and _is_remote_request(scope):
@@ -103,7 +102,6 @@ class _TabConnection:
         self._visitor_tab: VisitorTab | None = None  # of who has not signed in
 
     async def serve(self) -> None:
-        """The tab, to its end."""
         if self._is_admitted():
             return await self._serve_app()
         with _visitor_tabs.admit(find_visitor_address(self._scope)) as self._visitor_tab:
@@ -195,7 +193,6 @@ def _is_public_request(scope: Scope) -> bool:
 
 
 def is_upload_request(scope: Scope) -> bool:
-    """Whether a request hands a file in."""
     return scope["method"] in ("PUT", "POST") and _get_request_path(scope).startswith(_UPLOAD_PATH)
 
 
@@ -210,7 +207,6 @@ def _get_request_path(scope: Scope) -> str:
 
 
 def _is_remote_request(scope: Scope) -> bool:
-    """Whether a request came in by an address of this machine that others reach."""
     server = scope.get("server")
     at = str(server[0]) if server else ""
     # A number is what it listens on; a name is none, such as a test's.

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 REQUIRED_KEYS = ("client_id", "client_secret", "server_metadata_url")
-CALLBACK_PATH = "/oauth2callback"
+_CALLBACK_PATH = "/oauth2callback"
 _MIN_SECRET_LENGTH = 32  # letters: it signs who people are
 UNREADABLE_SECRETS = "a secrets.toml that can be read"
 
@@ -22,7 +22,6 @@ def read_auth_section() -> dict[str, Any]:
 
 
 def has_auth_settings() -> bool:
-    """Whether somebody began to configure one, be it in a file that cannot be read."""
     return bool(read_auth_section()) or _has_unreadable_secrets()
 
 
@@ -35,7 +34,7 @@ def describe_missing_auth_settings() -> str:
         return "a provider"
     lacks = [name for name in ("redirect_uri", "cookie_secret") if not auth.get(name)]
     if not _is_callback_uri(str(auth.get("redirect_uri", ""))) and "redirect_uri" not in lacks:
-        lacks.append(f"a redirect_uri such as https://ensemble.example.org{CALLBACK_PATH}")
+        lacks.append(f"a redirect_uri such as https://ensemble.example.org{_CALLBACK_PATH}")
     if "cookie_secret" not in lacks and len(str(auth["cookie_secret"])) < _MIN_SECRET_LENGTH:
         lacks.append(f"a cookie_secret of at least {_MIN_SECRET_LENGTH} letters")
     if not list_provider_names():
@@ -78,7 +77,7 @@ def _is_callback_uri(redirect_uri: str) -> bool:
     try:
         url = urlsplit(redirect_uri.replace("{port}", "1"))
         return bool(
-            url.scheme in ("http", "https") and url.hostname and url.port != 0 and url.path.endswith(CALLBACK_PATH)
+            url.scheme in ("http", "https") and url.hostname and url.port != 0 and url.path.endswith(_CALLBACK_PATH)
         )
     except ValueError:
         return False

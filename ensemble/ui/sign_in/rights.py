@@ -21,7 +21,6 @@ def describe_missing_right(action: Action, folder: Path | None = None) -> str:
     """Why this person may not do this, in a sentence; "" where they may.
 
     Args:
-      action: what.
       folder: of what it is done to; None where that has no owner.
     """
     if not visitors.is_server_shared():
@@ -35,10 +34,7 @@ def build_control_arguments(
     """The arguments of a control that does this.
 
     Args:
-      action: what it does.
       folder: as of `describe_missing_right`.
-      disabled: whether it cannot be used just now, whoever wants to.
-      help: what it says to who may.
     """
     why = describe_missing_right(action, folder)
     return {"disabled": disabled or bool(why), "help": why or help}

@@ -39,7 +39,6 @@ def describe_page_refusal() -> str:
 
 
 def _allow_server_host(host: str) -> None:
-    """Have the server answer to the name that people come by, beside those that it answers to."""
     allowed = list(st.get_option(ALLOWED_HOSTS_OPTION))
     if host and allowed and host not in allowed:
         config.set_option(ALLOWED_HOSTS_OPTION, [*allowed, host])

@@ -22,9 +22,6 @@ def reserve_upload(person: str, tab: str, nbytes: int, most: float) -> Iterator[
     """Within this an upload comes in; whether it may, beside what the person has here already.
 
     Args:
-      person: by name.
-      tab: whose id stands in the upload's address.
-      nbytes: of the upload.
       most: bytes that one person may have at once.
     """
     there = list_files_in_memory()
@@ -49,7 +46,6 @@ def reserve_upload(person: str, tab: str, nbytes: int, most: float) -> Iterator[
 
 
 def list_files_in_memory() -> Mapping[str, Mapping[str, Any]]:
-    """The files that Streamlit keeps, by tab and by their own ids."""
     if not runtime.exists():
         return {}
     return dict(getattr(runtime.get_instance().uploaded_file_mgr, "file_storage", {}))
@@ -64,6 +60,5 @@ def get_upload_size(scope: Scope) -> int:
 
 
 def reset_upload_records() -> None:
-    """As when the server starts."""
     _tab_owners.clear()
     _pending_bytes.clear()

@@ -45,11 +45,9 @@ class VisitorTab:
     released: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note_message(self) -> None:
-        """It has said something."""
         self.heard, self.has_spoken = time.monotonic(), True
 
     def release_if_silent(self) -> None:
-        """Have it closed where it has said nothing for too long."""
         silence = time.monotonic() - self.heard
         if silence > (IDLE_S if self.has_spoken else FIRST_MESSAGE_S):
             self.released.set()

@@ -55,17 +55,14 @@ def is_identification_started() -> bool:
 
 
 def get_sharing_mode() -> AccessMode:
-    """How this server knows who asks."""
     return _IdentityState.sharing
 
 
 def is_server_shared() -> bool:
-    """Whether it tells people apart at all."""
     return _IdentityState.sharing in (AccessMode.SIGN_IN, AccessMode.PROXY)
 
 
 def identify_connection(connection: HTTPConnection) -> Visit:
-    """Who sends a request, or opens a WebSocket."""
     if not is_server_shared():
         return Visit(LOCAL)
     if _IdentityState.sharing is AccessMode.PROXY:
@@ -81,7 +78,6 @@ def identify_connection(connection: HTTPConnection) -> Visit:
 
 
 def identify_tab_visitor() -> Visit:
-    """Whose tab is being drawn, or pressed a button in it."""
     if not is_server_shared():
         return Visit(LOCAL)
     if _IdentityState.sharing is AccessMode.PROXY:
@@ -96,7 +92,6 @@ def get_current_person() -> Person:
 
 
 def sign_out_connection(connection: HTTPConnection) -> None:
-    """What this cookie allowed, it allows no longer, in whichever tab or program holds it."""
     cookie_claims = cookie.parse_cookie_claims(
         connection.cookies,
         provider.get_cookie_secret(),

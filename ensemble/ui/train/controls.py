@@ -47,7 +47,6 @@ _SEARCH_KEY = "settings_search"
 
 
 def show_main_settings() -> None:
-    """Dataset, network and the five numbers, the same beside a run as on the first visit."""
     _begin_visit()
     differ = varied.list_chosen_variations()
     _reset_removed_dataset()
@@ -88,7 +87,6 @@ def show_more_settings(run: runs.Run | None) -> None:
 
 
 def _reset_removed_dataset() -> None:
-    """Where the chosen dataset is no longer there, as one's own once removed, take the first."""
     if (gone := settings.get_run_setting("dataset")) not in registry.list_dataset_names():
         settings.reset_run_setting("dataset")
         text = escaping.escape_markdown(f"The dataset {gone} is no longer there: another is chosen.")
@@ -127,7 +125,6 @@ def _show_other_settings() -> None:
 
 
 def _find_settings(names: Sequence[str], title: str, sought: str) -> list[str]:
-    """Those settings of a group whose name, help or group holds every word that is sought."""
     words = sought.lower().replace("-", " ").replace("_", " ").split()
     found = []
     for name in names:
@@ -139,7 +136,6 @@ def _find_settings(names: Sequence[str], title: str, sought: str) -> list[str]:
 
 
 def _show_other_setting(name: str) -> None:
-    """One setting under More, with what belongs to it."""
     if name == "vary":
         varied.show_variation_control()
     elif name == "width":

@@ -24,10 +24,6 @@ def build_curve_panels(
     """The pictures by their places, from left to right; of several in one place one is shown.
 
     Args:
-      rows: lines of the run's history.
-      members: how many members it has.
-      n_test: how many test images the shares were counted on.
-      log: losses and shares on a log axis, and accuracies by the errors that are left.
       smoothing: how strongly to average training curves, in [0, 1).
     """
     learning = [[build_metric_panel(rows, figure, n_test, log, smoothing)] for figure in history.METRICS]
@@ -61,7 +57,6 @@ def build_metric_panel(
 
 
 def build_diversity_panel(rows: list[dict[str, Any]], members: int, log: bool) -> dict[str, Any]:
-    """The picture of both NLLs, of the average member and of the ensemble, shaded between them."""
     diversity_curves = history.build_diversity_curves(rows)
     panel = {
         "name": "diversity",
@@ -92,7 +87,6 @@ def _compute_latest_gain(learning_curves: list[history.LearningCurve]) -> float 
 
 
 def build_disagreement_panel(rows: list[dict[str, Any]], members: int, n_test: int, log: bool) -> dict[str, Any]:
-    """The picture of how often pairs of members differ, and each of them from the ensemble."""
     panel_lines = build_panel_lines(history.build_disagreement_curves(rows))
     for line in panel_lines:
         whom = "differ" if line["who"] == "pairs" else "differs from the ensemble"
@@ -113,12 +107,10 @@ def build_disagreement_panel(rows: list[dict[str, Any]], members: int, n_test: i
 
 
 def _format_nats_axis(log: bool) -> str:
-    """The unit of a loss, and what its axis does."""
     return "nats, log axis" if log else "nats"
 
 
 def _build_panel_share_axis(n_test: int) -> dict[str, Any]:
-    """How shares of so many test images are written and drawn."""
     # No image is drawn as half of one: a log axis has no end.
     return {"percent": True, "decimals": formats.count_percent_decimals(n_test), "floor": 0.5 / n_test}
 

@@ -23,7 +23,6 @@ def fill_missing_disagreement(run: runs.Run, rows: list[dict[str, Any]]) -> list
     """`rows` with how often members differ, also where an earlier version left it out.
 
     Args:
-      run: whose they are.
       rows: lines of its history; they themselves stay as they are.
     """
     closed = next((row for row in rows if row.get("kind") == "epoch"), None)

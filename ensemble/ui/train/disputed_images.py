@@ -17,12 +17,7 @@ _MAX_DISPUTED_IMAGES = 12
 
 
 def load_disputed_images(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The most disputed images for the component, or a `note` in their place; None for one member.
-
-    Args:
-      run: whose they are.
-      rows: lines of its history.
-    """
+    """The most disputed images for the component, or a `note` in their place; None for one member."""
     if run.config.members == 1:
         return None
     names = run.data.class_names
@@ -75,7 +70,6 @@ def _build_disputed_strip(
 def _build_votes_tile(
     run_id: str, epoch: int, predictions: EnsemblePredictions, number: int, names: tuple[str, ...], noun: str
 ) -> dict[str, Any]:
-    """One image's words and address for the component."""
     if images_words.can_list_votes(predictions, names):
         answer = int(predictions.said[number])
         lines = [[(text, vote != answer) for vote, text in images_words.list_vote_texts(predictions, number, names)]]
@@ -92,7 +86,6 @@ def _build_votes_tile(
 
 
 def _build_votes_query(run_id: str, epoch: int, number: int) -> dict[str, str]:
-    """The address of an image's votes on Predictions, among all that members dispute."""
     words = (
         (address.RUN, run_id),
         (address.EPOCH, epoch),

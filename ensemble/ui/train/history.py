@@ -121,7 +121,6 @@ def build_disagreement_curves(rows: list[dict[str, Any]]) -> list[LearningCurve]
 
 
 def select_epoch_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lines that close an epoch, where test figures stand."""
     return [row for row in rows if row.get("kind") == "epoch"]
 
 

@@ -54,7 +54,6 @@ _SEEDS_HELP = (
 
 
 def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
-    """What Launch will do with the settings as they stand."""
     members = settings.get_run_setting("members")
     label = f"Launch {formats.format_count(members, 'member')}"
     if (seeds := _get_seed_count()) > 1:
@@ -89,7 +88,6 @@ def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
 def _plan_local_launch(
     config: EnsembleConfig, info: DatasetInfo, label: str, cost: NetworkCost
 ) -> LaunchPlan[EnsembleConfig]:
-    """The plan in full once it is known which devices there are."""
     device_probe = probe.get_device_probe()
     if (here := device_probe.inventory) is None:
         unknown = "Looking for devices…" if device_probe.is_pending else "The devices could not be asked."
@@ -155,10 +153,8 @@ def list_past_speeds(info: DatasetInfo, cost: NetworkCost, all_devices: int) -> 
     """What earlier runs tell of this machine's speed, newest first.
 
     Args:
-      info: what the run to be learns.
       cost: what a member of its network takes for that; by as much more as others' images have
         more pixels, of the same network.
-      all_devices: how many there are.
     """
     return [
         PastRun(
@@ -179,7 +175,6 @@ def list_past_speeds(info: DatasetInfo, cost: NetworkCost, all_devices: int) -> 
 
 
 def _count_image_pixels(data: DatasetInfo | DatasetEntry) -> int:
-    """How many one image has."""
     return data.image_shape[0] * data.image_shape[1]
 
 
@@ -206,12 +201,10 @@ def show_seed_count() -> None:
 
 
 def _get_seed_count() -> int:
-    """How many runs are asked for, each with a seed of its own."""
     return int(widget_state.get_widget_value(_SEED_COUNT_KEY, SEED_COUNTS[0]))
 
 
 def show_run_launch_button(key: str, primary: bool = True) -> None:
-    """The button that starts the run, with the reason beside it where it cannot."""
     launching.show_launch_button(
         key,
         plan_run_launch,
@@ -223,16 +216,11 @@ def show_run_launch_button(key: str, primary: bool = True) -> None:
 
 
 def _is_launch_pending() -> bool:
-    """Whether the devices, or the network, are still to say what they are."""
     return probe.get_device_probe().is_pending or network_control.is_network_pending()
 
 
 def prepare_next_worker(drawn: bool = True) -> None:
-    """Have a process ready for the next run; not while a run needs the machine for itself.
-
-    Args:
-      drawn: whether the settings are on the page: what will likely be run is compiled then.
-    """
+    """Have a process ready for the next run; not while a run needs the machine for itself."""
     device_probe = probe.get_device_probe()
     # Until the devices are known, asking for them keeps a core busy; then the page draws anew.
     if not device_probe.is_pending and not list_queued_jobs():

@@ -47,18 +47,9 @@ def show_learning_curves(
 
     Args:
       run_id: the run; its zoom and hidden curves are kept under this name.
-      rows: lines of the run's history.
-      caption: what stands over a saved picture.
-      epochs: how many epochs the run is to have.
-      members: how many members it has.
-      n_test: how many test images the shares were counted on.
-      validation: whether it holds training images out.
-      log: draw losses and disagreement on a log axis, accuracies by the errors that are left.
       smoothing: how strongly to average training curves, in [0, 1).
       images: what stands under the pictures, from `disputed_images.load_disputed_images`; None for
         nothing.
-      varied: the members' values of each setting that differs: their colours are by these then.
-      about: the caption of a saved picture that has a size of its own.
     """
     shared = _build_shared_panels(
         run_id, id(rows), count=len(rows), members=members, n_test=n_test, log=log, smoothing=smoothing, _rows=rows
@@ -92,12 +83,7 @@ def show_curve_panels(
 
     Args:
       run_id: the run; its zoom and hidden curves are kept under this name.
-      rows: lines of the run's history.
       places: the pictures, as `curve_panels.build_curve_panels` has them.
-      caption: what stands over a saved picture.
-      epochs: how many epochs the run is to have.
-      members: how many members it has.
-      validation: whether it holds examples out.
     """
     chart = {
         **_build_chart_frame(run_id, rows, caption=caption, epochs=epochs, members=members, validation=validation),
@@ -112,7 +98,6 @@ def show_curve_panels(
 def _build_chart_frame(
     run_id: str, rows: list[dict[str, Any]], caption: str, epochs: int, members: int, validation: bool, about: str = ""
 ) -> dict[str, Any]:
-    """What a chart of learning curves has around its pictures, for the component."""
     return {
         "run": run_id,
         "caption": caption,
@@ -170,7 +155,6 @@ def _ignore_curve_press() -> None:
 
 @functools.cache
 def register_learning_curves() -> Any:
-    """The component, registered once."""
     folder = Path(__file__).parent / "js"
     return register_chart("learning_curves", folder, "curves.css", SCRIPTS)
 

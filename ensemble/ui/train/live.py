@@ -66,7 +66,6 @@ def show_live_run(run: runs.Run) -> None:
 
 
 def look_at_ended_run(run_id: str, last_state: str) -> None:
-    """Have the page drawn anew once somebody has gone on with the run elsewhere."""
     with contextlib.suppress(EnsembleError):  # It may be gone: the next press says so.
         run = loaders.find_watched_run(run_id)
         if loaders.get_displayed_run_state(run) != last_state:
@@ -108,12 +107,6 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
 
 
 def _draw_live_run(run: runs.Run, rows: list[dict[str, Any]]) -> None:
-    """The answer, how far it is, its curves and its members.
-
-    Args:
-      run: the run.
-      rows: lines of its history.
-    """
     verdict = run_verdict.reserve_verdict_place(run)
     run_metrics.show_run_metrics(run, rows)
     show_run_progress(run)
@@ -135,7 +128,6 @@ def _draw_live_run(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 
 
 def wait_for_first_curves(run: runs.Run) -> None:
-    """Draw the first curves as soon as they are there, if they come within a moment."""
     end = time.monotonic() + FAST_POLL_DURATION_S
     while time.monotonic() < end:
         if loaders.load_run_history(run):
@@ -151,7 +143,6 @@ def show_placeholder(words: str) -> None:
 
 
 def show_run_progress(run: runs.Run) -> None:
-    """How far the run is, and the button that stops it or goes on with it."""
     if run.state not in ("finished", "diverged", "imported"):
         again = (lambda: _resume_shown_run(run)) if run.can_resume else None
         job_panel.show_job_progress(run, _describe_run_stage(run), resume=again)
@@ -176,7 +167,6 @@ def _announce_run_progress(run: runs.Run) -> None:
 
 
 def _describe_run_stage(run: runs.Run) -> str:
-    """What the run is doing, in words."""
     status = run.status
     if run.state == "queued" and groups_words.find_scheduler_title(run):
         return groups_words.describe_cluster_wait(run)
@@ -196,19 +186,16 @@ def _describe_run_stage(run: runs.Run) -> str:
 
 
 def _resume_shown_run(run: runs.Run) -> None:
-    """Go on where the run ended."""
     runs.resume_run(run.id)
     loaders.forget_runs()
 
 
 def _show_no_curves_notice(run: runs.Run) -> None:
-    """What stands in place of the curves of a run that brought one epoch's predictions."""
     st.caption("It was trained elsewhere and brought one epoch's predictions: there are no learning curves.")
     run_advice.show_predictions_link(run)
 
 
 def _show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
-    """Loss, accuracy and disagreement over the epochs, and how to draw them."""
     # One low row: what is above the pictures they have not.
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="curve_row"):
         run_advice.show_predictions_link(run)
@@ -255,7 +242,6 @@ def _show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 
 
 def _show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
-    """Each member's latest figures, and the whole history as a file."""
     reported = history.find_reported_epoch_row(run, rows)
     if reported is None:
         st.caption("Each member's figures appear here after the first epoch.")
@@ -288,7 +274,6 @@ def _show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 def _build_member_table(
     run_id: str, row_id: int, _run: runs.Run, _reported: dict[str, Any]
 ) -> tuple[dict[str, Any], "pa.Table"]:
-    """Each member's figures as all that look at the run are sent them, made once for an epoch."""
     import pandas as pd
     import pyarrow as pa
 
@@ -299,6 +284,5 @@ def _build_member_table(
 
 
 def _format_history_csv(rows: list[dict[str, Any]]) -> str:
-    """The history as comma-separated values, one line of it a row."""
     columns = history.tabulate_history(rows)
     return csv_format.format_csv([columns, *zip(*columns.values(), strict=True)])

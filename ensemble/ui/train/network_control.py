@@ -17,7 +17,6 @@ from ensemble.wording.runs import networks as networks_words
 
 
 def show_network_control() -> None:
-    """Which network."""
     listed = architectures.list_network_names()
     titles = {name: networks_words.format_unique_network_name(name, listed) for name in listed}
     settings.select_run_setting(
@@ -26,7 +25,6 @@ def show_network_control() -> None:
 
 
 def show_network_advice() -> None:
-    """What suits the images better, what harms a network, what is amiss with one's own's file."""
     name, info = (settings.get_run_setting("network"), datasets.find_dataset_info(settings.get_run_setting("dataset")))
     if text := networks_words.recommend_network(name, info):
         st.caption(escaping.escape_markdown(text))
@@ -53,7 +51,6 @@ def _show_network_notes(name: str, info: DatasetInfo, width: int, was_waiting: b
 
 
 def show_network_details() -> None:
-    """Where the chosen network comes from, what it takes and how wide it is."""
     name, info = (settings.get_run_setting("network"), datasets.find_dataset_info(settings.get_run_setting("dataset")))
     network = probe_network(name, info, settings.get_run_setting("width"))
     looked = st.fragment(_show_network_facts, run_every=0.5 if network.is_pending else None)
@@ -93,14 +90,12 @@ def _show_network_facts(name: str, info: DatasetInfo, width: int, was_waiting: b
 
 
 def _describe_probed_cost(result: ProbeResult) -> str:
-    """What a member takes, in words, or that it is still being asked."""
     if result.is_pending:
         return "Inspecting it…"
     return f"{networks_words.format_network_cost(result.cost)}." if result.cost else ""
 
 
 def _show_network_file_problem() -> None:
-    """What is amiss with the file that names networks of one's own."""
     try:
         architectures.list_configured_networks()
     except ConfigError as error:
@@ -108,7 +103,6 @@ def _show_network_file_problem() -> None:
 
 
 def probe_network(name: str, info: DatasetInfo, width: int) -> ProbeResult:
-    """What is known of a network by now, for the images of a dataset."""
     try:
         architectures.check_image_size(name, *info.image_shape[:2])
         if architectures.is_custom_network(name):
@@ -120,7 +114,6 @@ def probe_network(name: str, info: DatasetInfo, width: int) -> ProbeResult:
 
 
 def is_network_pending() -> bool:
-    """Whether the chosen network is one that has not said yet what it is."""
     name = settings.get_run_setting("network")
     if not architectures.is_custom_network(name):
         return False
@@ -139,7 +132,6 @@ def describe_unfit_network(config: EnsembleConfig, result: ProbeResult) -> str:
 
 
 def reset_removed_network() -> None:
-    """Where the chosen network is no longer allowed here, take the first."""
     if (gone := settings.get_run_setting("network")) in architectures.list_network_names():
         return
     settings.reset_run_setting("network")

@@ -6,13 +6,7 @@ from ensemble.jobs.network_probe import NetworkProbe, ProbeResult, list_code_ver
 
 
 def probe_own_network(name: str, dataset: str, fingerprint: str) -> ProbeResult:
-    """What is known of a network of one's own for a dataset; asked once for each change of it.
-
-    Args:
-      name: of a network that is allowed here.
-      dataset: whose images it would learn.
-      fingerprint: of the dataset's images.
-    """
+    """What is known of a network of one's own for a dataset; asked once for each change of it."""
     return _get_network_probe(name, dataset, fingerprint, list_code_versions(name)).result
 
 

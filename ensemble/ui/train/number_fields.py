@@ -25,12 +25,7 @@ _VARIED_HELP = "Differs by member: see “Differ by member” under More."
 
 
 def show_number_fields(names: Sequence[str], varied: Collection[str]) -> None:
-    """Draw the lines; what is changed in them is in the settings before the page is drawn again.
-
-    Args:
-      names: of the settings.
-      varied: those among them that differ by member: they cannot be set meanwhile.
-    """
+    """Draw the lines; what is changed in them is in the settings before the page is drawn again."""
     for name in names:
         key = settings.format_setting_key(name)
         widget_state.initialize_widget(key, settings.RUN_FIELDS[name].default)
@@ -83,7 +78,6 @@ def apply_edited_numbers() -> None:
 
 
 def _set_sent_numbers(values: Mapping[str, Any]) -> None:
-    """Set each of the five to what was sent, where that is in its range."""
     for name, value in values.items():
         if name in settings.PRIMARY_FIELDS and (read := parse_number(name, value)) is not None:
             widget_state.set_widget_value(settings.format_setting_key(name), read)
@@ -135,7 +129,6 @@ def parse_number(name: str, value: object) -> float | None:
 
 @functools.cache
 def _register_number_fields() -> Any:
-    """The component, registered once."""
     folder = Path(__file__).parent / "js"
     return st.components.v2.component(
         "ensemble_number_fields",

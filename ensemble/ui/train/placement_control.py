@@ -18,6 +18,5 @@ def show_placement_control() -> None:
 
 
 def get_selected_place() -> str:
-    """What is chosen."""
     chosen: str = widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE)
     return chosen

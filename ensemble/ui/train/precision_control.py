@@ -26,7 +26,6 @@ def show_precision_control() -> None:
 
 
 def _find_product_plan() -> bfloat16_plans.Bfloat16Plan | None:
-    """What was measured for the network that is chosen, if it was."""
     images = registry.find_dataset_entry(settings.get_run_setting("dataset")).image_shape
     network, width = (str(settings.get_run_setting("network")), int(settings.get_run_setting("width")))
     return bfloat16_plans.load_bfloat16_plan(bfloat16_plans.PlanKey(network, width, tuple(images)))

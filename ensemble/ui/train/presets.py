@@ -67,13 +67,11 @@ def describe_preset(name: str) -> str:
 
 
 def _find_current_preset() -> str | None:
-    """The preset that the settings are, as they stand."""
     held = {name: settings.get_run_setting(name) for name in settings.RUN_FIELDS}
     return next((name for name, preset in PRESETS.items() if preset.as_dict() == held), None)
 
 
 def format_preset_key(name: str) -> str:
-    """The key of a preset's button."""
     return f"preset_{''.join(c if c.isalnum() else '_' for c in name.lower())}"
 
 
@@ -99,7 +97,6 @@ def show_settings_difference(run: runs.Run) -> None:
 
 
 def _list_differing_settings(run: runs.Run) -> list[str]:
-    """The settings that are not as the run's, in words and in the order of the controls."""
     run_settings = run.config.as_dict()
     return [
         _SHORT_LABELS.get(name, settings.format_setting_title(name).lower())

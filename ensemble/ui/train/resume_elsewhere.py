@@ -40,14 +40,6 @@ def show_resume_elsewhere(run: runs.Run) -> None:
 
 
 def _resume_run_elsewhere(run_id: str, choice: str, prefix: str, before: Placement | None) -> None:
-    """Go on with a run where that was chosen, or say why that cannot be.
-
-    Args:
-      run_id: which.
-      choice: of the control of where.
-      prefix: of the keys of the controls of what is asked for there.
-      before: where it was.
-    """
     try:
         place = placement_control.build_fitting_placement(choice, prefix, before)
         runs.resume_run(run_id, place)

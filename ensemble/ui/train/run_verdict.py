@@ -28,7 +28,6 @@ def show_run_verdict(run: runs.Run, place: DeltaGenerator) -> None:
     A member that is broken is named instead: then what the ensemble is better by says little.
 
     Args:
-      run: the run.
       place: where it stands; it is drawn last, so that the curves do not wait for it.
     """
     if not has_verdict(run):
@@ -56,7 +55,6 @@ def show_run_verdict(run: runs.Run, place: DeltaGenerator) -> None:
 
 
 def reserve_verdict_place(run: runs.Run) -> DeltaGenerator:
-    """Where the sentence will stand, with its height from the start where there will be one."""
     if not has_verdict(run):
         return st.container()
     place = st.container(key="run_verdict_place", gap=None)
@@ -72,13 +70,11 @@ def has_verdict(run: runs.Run) -> bool:
 
 
 def _describe_run_outcome(epoch: SharedEpoch) -> tuple[str, str]:
-    """What the ensemble is better by than its members, and whether that may be luck."""
     luck = describe_gain_luck(epoch.measure(gain_over_mean_member), epoch.noun)
     return describe_answer_headline(epoch), f"{luck} {describe_left_out_images(epoch)}".strip()
 
 
 def _describe_student_outcome(epoch: SharedEpoch) -> tuple[str, str]:
-    """What a student loses against its teacher, and what it saves."""
     try:
         comparison = compare_with_teacher(epoch.run, epoch.epoch, epoch.measure)
     except EnsembleError as error:

@@ -26,7 +26,6 @@ def show_teacher_control() -> None:
 
 
 def _list_teachers() -> list[runs.Run]:
-    """The runs that can teach the chosen dataset, newest first."""
     dataset = settings.get_run_setting("dataset")
     return [
         run
@@ -49,7 +48,6 @@ def describe_unfit_teacher(config: EnsembleConfig) -> str:
 
 
 def show_distillation_offer(run: runs.Run) -> None:
-    """A button that sets up one network that learns from this ensemble, where it can teach."""
     if run.config.members < 2 or run.state not in ("finished", "stopped") or not run.training_config:
         return
     try:

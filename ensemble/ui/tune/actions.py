@@ -55,7 +55,6 @@ def _show_further_actions(sweep: Sweep, trials: Sequence[Trial], best: Trial | N
 
 
 def show_sweep_deletion(sweep: Sweep) -> None:
-    """Delete, which asks first."""
     if deletion.is_deletion_requested(SWEEP_SCREEN, sweep):
         deletion.show_delete_confirmation(SWEEP_SCREEN, sweep)
     else:
@@ -63,7 +62,6 @@ def show_sweep_deletion(sweep: Sweep) -> None:
 
 
 def _show_best_settings_button(sweep: Sweep, best: Trial) -> None:
-    """To Train, its controls filled with the best settings."""
     pressed = st.button(
         "Launch with the best settings",
         key="tune_use_best",
@@ -79,12 +77,10 @@ def _show_best_settings_button(sweep: Sweep, best: Trial) -> None:
 
 
 def _format_seeds_tag(sweep: Sweep, best: Trial) -> str:
-    """What the runs of the best settings with other seeds are tagged with."""
     return f"{sweep.id}-seeds-{best.number + 1}"
 
 
 def _show_seeds_button(sweep: Sweep, best: Trial) -> None:
-    """The best settings again with seeds that had no part in the choice, or the way to them."""
     name = _format_seeds_tag(sweep, best)
     if any(name in run.tags for run in loaders.list_cached_runs()):
         st.page_link(
@@ -110,7 +106,6 @@ def _show_seeds_button(sweep: Sweep, best: Trial) -> None:
 
 
 def _launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
-    """Launch them, each with the tag."""
     config = sweep.config.build_trial_config(best.params)
     used = {sweep.config.build_trial_config(best.params, repeat).seed for repeat in range(sweep.config.repeats)}
     for other in seed_launch.list_missing_seeds(config, used, SEED_COUNT):
@@ -120,7 +115,6 @@ def _launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
 
 
 def _show_more_trials(sweep: Sweep) -> None:
-    """So many trials more."""
     widget_state.initialize_widget(_MORE_TRIALS_KEY, sweep.config.trials)
     count = widget_state.draw_widget(st.number_input, "How many more", 1, _MAX_MORE_TRIALS, key=_MORE_TRIALS_KEY)
     st.button(

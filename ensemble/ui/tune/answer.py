@@ -31,7 +31,6 @@ def describe_trial_settings(trial: Trial) -> str:
 
 
 def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
-    """The best settings in a sentence, what they came to, and how the trials ended."""
     best = sweeps.find_best_trial(sweep, list(trials)) if trials else None
     # All trials' predictions are read for it: once, when no more are to come.
     evidence = None if sweep.active else loader.load_best_trial_evidence(sweep, trials)
@@ -65,7 +64,6 @@ def _describe_best_trial_evidence(
 
 
 def _describe_best_settings(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> str:
-    """The best settings in a line."""
     so_far = " so far" if sweep.active else ""
     named = escaping.escape_markdown(f"{describe_trial_settings(best)} (trial {best.number + 1})")
     if len(sweep.config.objective_names) == 1:
@@ -75,7 +73,6 @@ def _describe_best_settings(sweep: Sweep, trials: Sequence[Trial], best: Trial) 
 
 
 def _show_objective_metrics(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> None:
-    """What it was chosen by."""
     complete = sum(trial.state == "complete" for trial in trials)
     for place, (goal, value) in enumerate(zip(sweep.config.objective_names, best.values, strict=True)):
         label = OBJECTIVE_TITLES[goal][0].upper() + OBJECTIVE_TITLES[goal][1:]
@@ -89,12 +86,6 @@ def _show_objective_metrics(sweep: Sweep, trials: Sequence[Trial], best: Trial) 
 
 
 def _show_trial_test_accuracy(best: Trial, repeats: int) -> None:
-    """What its ensemble makes of the test images, at the epoch that was chosen.
-
-    Args:
-      best: the trial.
-      repeats: how many times it was trained: of several the mean is shown, with the range.
-    """
     if repeats > 1:
         return _show_mean_test_accuracy(best)
     if (run := find_trial_run(best)) is None or run.training_config is None:
@@ -112,7 +103,6 @@ def _show_trial_test_accuracy(best: Trial, repeats: int) -> None:
 
 
 def _show_mean_test_accuracy(best: Trial) -> None:
-    """What its ensembles make of the test images on average, and from which to which."""
     trained = [run for run_id in best.run_ids if (run := _find_run_or_none(run_id))]
     shares = [share for run in trained if (share := run.status.best_ensemble_test_accuracy) is not None]
     if not shares:
@@ -143,7 +133,6 @@ def find_trial_run(trial: Trial) -> runs.Run | None:
 
 
 def _show_sweep_time(sweep: Sweep) -> None:
-    """The time left while it searches, else the time it took."""
     status = sweep.status
     if sweep.state == "searching":
         left = jobs_words.count_down_seconds_left(status)
@@ -172,7 +161,6 @@ def _describe_trial_counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
 
 
 def _describe_selection_bias(sweep: Sweep, trials: Sequence[Trial]) -> str:
-    """That the best of several is chosen with luck, and on how many images."""
     info = sweep.config.base
     complete = sum(trial.state == "complete" for trial in trials)
     images = "validation images"

@@ -18,13 +18,6 @@ _LOG_SCALE_RATIO = 20  # largest to least value from which on an axis is log
 
 
 def show_trial_history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
-    """Each trial's value, and the best so far bold.
-
-    Args:
-      sweep: which.
-      trials: of it.
-      goal: one of its objectives.
-    """
     search_history = search_progress.trace_search_history(sweep.config, trials, goal)
     styles = {
         "trials": _build_trial_style("each trial", "", palette.MUTED_COLOR, 5),
@@ -85,12 +78,10 @@ def show_trial_epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
 
 
 def _build_trial_style(label: str, end: str, color: str | None, width: float, opacity: float = 1) -> dict[str, Any]:
-    """How a curve looks, and what it is called under the pointer and at its end."""
     return {"label": label, "end": end, "color": color, "width": width, "opacity": opacity}
 
 
 def _build_trial_line(who: str, points: search_progress.Points, group: str = "") -> dict[str, Any]:
-    """One curve for the component."""
     x, y = points
     return {"who": who, "group": group or who, "split": "test", "also": "", "x": x, "y": y, "says": "{}"}
 
@@ -146,7 +137,6 @@ def _show_sweep_chart(
 
 
 def _select_axis_scale(lines: Sequence[dict[str, Any]], shares: bool) -> str:
-    """Log where the values span powers of ten."""
     values = [value for line in lines for value in line["y"] if value is not None]
     wide = bool(values) and min(values) > 0 and max(values) >= _LOG_SCALE_RATIO * min(values)
     return "log" if wide and not shares else "linear"

@@ -40,14 +40,12 @@ def show_hyper_deep_builder(sweep: Sweep, trials: Sequence[Trial], attempt: _Att
 
 
 def _build_hyper_deep_run(sweep_id: str, size: int, again: bool) -> None:
-    """Choose the members and save them as a run."""
     name = f"{_format_hyper_deep_name(sweep_id)}: {formats.format_count(size, 'member')}"
     selection.create_hyper_deep_ensemble(sweep_id, size, f"{name}, some twice" if again else name, again)
     loaders.forget_runs()
 
 
 def _format_hyper_deep_name(sweep_id: str) -> str:
-    """How the names of a sweep's hyper-deep ensembles begin."""
     return f"Hyper-deep, {sweep_id}"
 
 
@@ -67,7 +65,6 @@ def show_hyper_deep_runs(sweep: Sweep) -> None:
 
 
 def _describe_hyper_deep_run(run: runs.Run) -> str:
-    """What it came to, and that its members were chosen on other images."""
     share, size = run.status.best_ensemble_test_accuracy, run.data.test_size
     aside = count_holdout_images(run.data.train_size, run.config.validation)
     chosen = f"chosen on {formats.format_count(aside, f'validation {run.data.noun}')}"

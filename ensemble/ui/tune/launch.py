@@ -52,7 +52,6 @@ _VALIDATION_SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 
 
 def _format_sweep_key(name: str) -> str:
-    """The key of the widget that holds a setting of the sweep."""
     return f"tune_{name}"
 
 
@@ -74,7 +73,6 @@ def show_sweep_controls() -> None:
 
 
 def _show_repeats_control() -> None:
-    """With how many seeds each trial is trained, on one line under the settings."""
     key = _format_sweep_key("repeats")
     held = widget_state.initialize_widget(key, _SWEEP_FIELDS["repeats"].default)
     label = "Seeds per trial"
@@ -92,7 +90,6 @@ def _show_repeats_control() -> None:
 
 
 def _show_other_sweep_controls() -> None:
-    """Who searches and for what, on which images, and how it is done."""
     _show_sweep_setting("sampler", "Sampler", format_func=_SAMPLER_LABELS.__getitem__)
     widget_state.initialize_widget(_format_sweep_key("objectives"), ["nll"])
     widget_state.draw_widget(
@@ -156,7 +153,6 @@ def _show_shared_settings() -> None:
 
 
 def _get_sweep_setting(name: str) -> Any:
-    """A setting of the sweep as it stands in its widget, else its default."""
     default = DEFAULT_VALIDATION if name == "validation" else _SWEEP_FIELDS[name].default
     return widget_state.get_widget_value(_format_sweep_key(name), default)
 
@@ -184,7 +180,6 @@ def _collect_sweep_config() -> SweepConfig:
 
 
 def _plan_sweep_launch() -> LaunchPlan[SweepConfig]:
-    """What Launch will do with the controls as they stand."""
     try:
         wanted = _collect_sweep_config()
         label = f"Launch {formats.format_count(wanted.trial_count, 'trial')}"
@@ -220,7 +215,6 @@ def _plan_sweep_launch() -> LaunchPlan[SweepConfig]:
 
 
 def _describe_selection_images(config: SweepConfig, aside: int, noun: str) -> str:
-    """On which images settings are chosen, in a sentence."""
     if config.objective_names == ("seconds",):
         return "Chosen by the seconds that training takes."
     images = formats.format_count(aside, f"validation {noun}")
@@ -228,11 +222,6 @@ def _describe_selection_images(config: SweepConfig, aside: int, noun: str) -> st
 
 
 def show_sweep_launch_button(primary: bool = True) -> None:
-    """The button that starts what the controls say, with the reason where it cannot.
-
-    Args:
-      primary: whether it is the one main action: beside a sweep that has ended that is another.
-    """
     launching.show_launch_button(
         "tune_launch",
         _plan_sweep_launch,
@@ -244,7 +233,6 @@ def show_sweep_launch_button(primary: bool = True) -> None:
 
 
 def _show_sweep_wait_note(planned: LaunchPlan[SweepConfig]) -> None:
-    """What it waits for, where it is searched on this machine."""
     if not widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
         launching.show_queue_note(planned)
 
@@ -256,8 +244,6 @@ def show_quick_sweep_button() -> None:
 
 
 def _launch_and_show_sweep(wanted: SweepConfig, placement: Placement | None = None) -> None:
-    """Start the sweep where that is chosen and show it."""
-
     def start_sweep() -> Sweep:
         place = placement or placement_control.build_placement(
             widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE)

@@ -63,7 +63,6 @@ def _show_sweep_progress(sweep: Sweep, trials: list[Trial]) -> None:
 
 
 def _resume_shown_sweep(sweep_id: str) -> None:
-    """Go on with it, and have the page look again by itself."""
     sweeps.resume_sweep(sweep_id)
     forget_jobs()
 
@@ -92,7 +91,6 @@ def _show_running_trials(trials: list[Trial]) -> None:
 
 
 def _describe_trial_progress(run: runs.Run) -> list[str]:
-    """The epoch that a run is at, and its best value so far."""
     if run.state != "training":
         return [run.state]
     parts = [f"epoch {run.status.epoch} of {run.config.epochs}"]

@@ -30,7 +30,6 @@ def load_sweep_trials(sweep: Sweep) -> list[Trial]:
 
 
 def _get_sweep_version(sweep: Sweep) -> _CacheKey:
-    """Changes when something in its folder does."""
     return tuple((path.name, loaders.get_file_version(path)) for path in sorted(sweep.path.iterdir()))
 
 
@@ -40,7 +39,6 @@ def _load_cached_trials(folder: str, cache_key: _CacheKey, beat: int, _sweep: Sw
 
 
 def build_trials_key(every: Sequence[Trial]) -> _CacheKey:
-    """Changes when a trial ends, or another begins."""
     return tuple((trial.number, trial.state, trial.values, trial.run_ids) for trial in every)
 
 
@@ -65,13 +63,7 @@ def load_best_trial_evidence(sweep: Sweep, every: Sequence[Trial]) -> BestTrialE
 
 
 def compute_once(what: str, by: _CacheKey, make: Callable[[], Result]) -> Result:
-    """What `make` makes, made once for all that it follows from.
-
-    Args:
-      what: its name.
-      by: what it follows from, hashable.
-      make: makes it.
-    """
+    """What `make` makes, made once for all that it follows from."""
     result: Result = _compute_cached(what, by, make)
     return result
 

@@ -8,7 +8,6 @@ from ensemble.ui.tune import space
 
 
 def _describe_sweep_settings(sweep: Sweep) -> str:
-    """What is searched, by whom, and all other settings."""
     shared_settings = space.describe_shared_settings(sweep.config.base, sweep.config.search_axes)
     return f"{sweep.config.space} · {sweep.config.sampler} · all else: {shared_settings}"
 

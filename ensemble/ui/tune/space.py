@@ -44,22 +44,16 @@ DEFAULT_RANGES: dict[str, tuple[float, float, bool]] = {
 
 
 def _format_space_key(what: str, name: str) -> str:
-    """The key of a widget of one setting."""
     return f"tune_{what}_{name}"
 
 
 def list_searched_settings() -> list[str]:
-    """The settings that are ticked, in the order of the settings."""
     held = widget_state.get_widget_value(_SEARCHED_KEY, list(_DEFAULT_SETTINGS))
     return [name for name in _SEARCHABLE_SETTINGS if name in held]
 
 
 def show_search_space(on_grid: bool) -> None:
-    """A table of settings: what is ticked is searched, and has a range or a list of values.
-
-    Args:
-      on_grid: whether every combination is tried: a range of numbers then says how many of them.
-    """
+    """A table of settings: what is ticked is searched, and has a range or a list of values."""
     widget_state.initialize_widget(_SEARCHED_KEY, list(_DEFAULT_SETTINGS))
     with st.container(gap="xsmall", key="search_space"):
         st.caption("Search", help="What trials differ in. Every other setting is as it is set on Train.")
@@ -129,7 +123,6 @@ def _add_searched_setting() -> None:
 
 
 def _show_option_control(name: str, field: "Field[Any]") -> None:
-    """Which options of a choice are tried."""
     options = _list_field_options(field)
     widget_state.initialize_widget(held := _format_space_key("words", name), options)
     count = len(widget_state.get_widget_value(held))
@@ -148,7 +141,6 @@ def _show_option_control(name: str, field: "Field[Any]") -> None:
 
 
 def _show_spread_control(name: str, field: "Field[Any]", on_grid: bool) -> None:
-    """Whether values are listed or lie in a range, and how they are spread over it."""
     whole = isinstance(field.default, int)
     widget_state.initialize_widget(kind := _format_space_key("kind", name), _RANGE)
     log = widget_state.initialize_widget(_format_space_key("log", name), _get_default_range(name, field)[2])
@@ -228,7 +220,6 @@ def _list_field_options(field: "Field[Any]") -> list[str]:
 
 
 def _format_option_label(option: str) -> str:
-    """One word of a choice on the screen."""
     return {"true": "on", "false": "off"}.get(option, escaping.escape_markdown(option))
 
 
@@ -238,7 +229,6 @@ def collect_search_space(on_grid: bool) -> str:
 
 
 def _format_search_axis(name: str, on_grid: bool) -> str:
-    """One setting's part of it."""
     field = settings.RUN_FIELDS[name]
     if options := _list_field_options(field):
         words = widget_state.get_widget_value(_format_space_key("words", name), options)
@@ -280,7 +270,6 @@ def describe_shared_settings(config: EnsembleConfig, searched: Collection[str]) 
 
 
 def _has_default_value(name: str, config: EnsembleConfig) -> bool:
-    """Whether a setting is at its default."""
     return bool(getattr(config, name) == settings.RUN_FIELDS[name].default)
 
 

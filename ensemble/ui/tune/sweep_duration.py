@@ -41,10 +41,6 @@ def estimate_sweep_duration(config: SweepConfig, here: DeviceInventory) -> _Swee
 
     Workers share the cores of a processor, so that there they save nothing; each device more
     than one trial needs is not reckoned with either.
-
-    Args:
-      config: of the sweep.
-      here: this machine.
     """
     trial_configs = [
         trial_duration
@@ -71,20 +67,17 @@ def _sample_trial_configs(config: SweepConfig) -> list[EnsembleConfig]:
 
 
 def _sample_grid_trials(config: SweepConfig) -> list[dict[str, Value]]:
-    """Some of a grid's trials, evenly."""
     every = build_grid(config.search_axes)
     return every[:: max(1, len(every) // _SAMPLED_TRIALS)]
 
 
 def _iterate_random_trials(config: SweepConfig) -> Iterator[dict[str, Value]]:
-    """Trials at random, the same at each look."""
     draws = random.Random(0)
     for _ in range(_SAMPLED_TRIALS):
         yield {name: _draw_axis_value(axis, draws) for name, axis in config.search_axes.items()}
 
 
 def _draw_axis_value(axis: Axis, draws: random.Random) -> Value:
-    """One value of an axis."""
     if isinstance(axis, ValueList):
         return draws.choice(axis.values)
     share = draws.random()
@@ -96,7 +89,6 @@ def _draw_axis_value(axis: Axis, draws: random.Random) -> Value:
 
 
 def _estimate_trial_duration(config: EnsembleConfig, here: DeviceInventory) -> _SweepDuration | None:
-    """How long the training of one trial takes."""
     info = datasets.find_dataset_info(config.dataset)
     cost = network_control.probe_network(str(config.network), info, config.width).cost
     if cost is None:

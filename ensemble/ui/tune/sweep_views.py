@@ -38,7 +38,6 @@ _IMPORTANCE_HELP = (
 
 
 def show_sweep_views(sweep: Sweep, trials: Sequence[Trial]) -> None:
-    """The view that the address names."""
     several = len(sweep.config.objective_names) > 1
     views = {name: title for name, title in _VIEW_LABELS.items() if name != "front" or several}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="tune_views"):
@@ -59,7 +58,6 @@ def show_sweep_views(sweep: Sweep, trials: Sequence[Trial]) -> None:
 
 
 def _select_objective(sweep: Sweep) -> str:
-    """Which of several objectives the view is of."""
     goals = {goal: OBJECTIVE_TITLES[goal] for goal in sweep.config.objective_names}
     return address.select_address_option(address.MEASURE, "Objective", goals, sweep.config.objective_names[0])
 
@@ -76,12 +74,10 @@ def _show_search_progress(sweep: Sweep, trials: Sequence[Trial], goal: str) -> N
 
 
 def _show_trials_list(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
-    """Parallel coordinates to brush, and the table."""
     trial_coordinates.show_trials_view(sweep, trials)
 
 
 def _show_setting_slices(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
-    """The objective against each setting."""
     complete = [trial for trial in trials if trial.state == "complete"]
     if not complete:
         st.caption("Appears after the first trial.")
@@ -95,7 +91,6 @@ def _show_setting_slices(sweep: Sweep, trials: Sequence[Trial], goal: str) -> No
 
 
 def _show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name: str) -> None:
-    """An objective against one setting, the best trial marked where it is judged by that."""
     columns_by_name = {column.name: column for column in columns_of(sweep.config, complete)}
     column, values, palette = columns_by_name[name], columns_by_name[goal], theme.get_page_palette()
     best = sweeps.find_best_trial(sweep, list(complete)) if goal == sweep.config.objective_names[0] else None
@@ -120,7 +115,6 @@ def _show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name
 
 
 def _show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
-    """How much each setting explains, or why that cannot be said."""
     complete = [trial for trial in trials if trial.state == "complete"]
     if len(sweep.config.search_axes) < 2:
         name = humanize_setting_name(next(iter(sweep.config.search_axes)))
@@ -161,7 +155,6 @@ def _show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) 
 def describe_importances(
     shares: Mapping[str, float], noise: importances.NoiseShares | None, trials: Sequence[Trial]
 ) -> str:
-    """Which setting explains most, whether that is more than noise would, and of which trials."""
     first = next(iter(shares))
     name, share = humanize_setting_name(first), formats.format_percent(shares[first], places=0)
     count = sum(trial.state == "complete" for trial in trials)
@@ -184,7 +177,6 @@ def describe_importances(
 
 
 def _show_pareto_front(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
-    """Two objectives against each other, with the Pareto front."""
     complete = [trial for trial in trials if trial.state == "complete"]
     if not complete:
         st.caption("Appears after the first trial.")

@@ -59,7 +59,6 @@ def show_trials_view(sweep: Sweep, trials: Sequence[Trial]) -> None:
 def _show_trial_coordinates(
     sweep: Sweep, columns: Sequence[AxisColumn], complete: Sequence[Trial], brushes: Mapping[str, Brush]
 ) -> None:
-    """The parallel coordinates, coloured by the first objective."""
     by = next(column for column in columns if column.name == sweep.config.objective_names[0])
     hues = colors.assign_column_colors(by)
     count = formats.format_count(len(complete), "trial")
@@ -92,7 +91,6 @@ def _receive_trial_brushes(columns: Sequence[AxisColumn]) -> None:
 
 
 def _save_trial_brushes(brushes: dict[str, Brush]) -> None:
-    """What is brushed goes into the address."""
     address.KEEP.set_value(axis_brushes.format_brushes(brushes) or None)
 
 
@@ -136,7 +134,6 @@ def _show_trials_table(sweep: Sweep, trials: Sequence[Trial]) -> None:
 
 
 def _build_extra_columns(sweep: Sweep, trials: Sequence[Trial]) -> dict[str, list[object]]:
-    """What a table says beside settings and values, where there is something to say."""
     columns: dict[str, list[object]] = {}
     if len(sweep.config.objective_names) > 1:
         front = sweeps.find_pareto_trials(sweep, list(trials)) if trials else []
@@ -147,7 +144,6 @@ def _build_extra_columns(sweep: Sweep, trials: Sequence[Trial]) -> dict[str, lis
 
 
 def _show_trial_link(trial: Trial) -> None:
-    """The way to a trial's run."""
     st.page_link(
         "pages/train.py",
         label=f"Open the run of trial {trial.number + 1}",

@@ -30,7 +30,6 @@ def _format_image_title(selected: SelectedImage, what: str) -> str:
 
 
 def show_average_step(selected: SelectedImage) -> None:
-    """Each member's probabilities beside their average, and why these are averaged."""
     shared_epoch, number = selected.shared_epoch, selected.number
     predictions, names = shared_epoch.predictions, shared_epoch.class_names
     show_step_sentence(disagreement_steps.describe_averaging(predictions, number, names))
@@ -51,7 +50,6 @@ def show_average_step(selected: SelectedImage) -> None:
 
 
 def show_uncertainty_step(selected: SelectedImage) -> None:
-    """Where the image stands among all, by what is unclear in it and what is disputed."""
     shared_epoch, number = selected.shared_epoch, selected.number
     predictions, measures = (shared_epoch.predictions, shared_epoch.measure(uncertainties.measure_uncertainty))
     show_step_sentence(disagreement_steps.describe_uncertainty_rank(predictions, measures, number, shared_epoch.noun))
@@ -127,7 +125,6 @@ def show_others_step(selected: SelectedImage) -> None:
 
 
 def _show_ensemble_gain(selected: SelectedImage) -> None:
-    """What the ensemble is better by than its mean member, on all test images."""
     shared_epoch = selected.shared_epoch
     if shared_epoch.members == 1:
         st.caption(describe_answer_headline(shared_epoch))
@@ -142,7 +139,6 @@ def _show_ensemble_gain(selected: SelectedImage) -> None:
 
 
 def show_decision_step(selected: SelectedImage) -> None:
-    """Whether the ensemble should answer the image, and the ways on."""
     shared_epoch = selected.shared_epoch
     predictions, number = shared_epoch.predictions, selected.number
     if has_too_few_images(shared_epoch):

@@ -7,19 +7,18 @@ from ensemble.analysis.quality.averaging import Ints
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.shared import address, widget_state
 
-MAX_DISPUTED_IMAGES = 200  # disputed images that are gone through, the most disputed first
+_MAX_DISPUTED_IMAGES = 200  # disputed images that are gone through, the most disputed first
 
 
 def _rank_disputed_images(predictions: EnsemblePredictions) -> Ints:
     """The images that the members dispute most; where they agree on all, the least sure ones."""
     split = filter_examples(predictions, "split")
     if len(split):
-        return sort_examples(predictions, split, "split")[:MAX_DISPUTED_IMAGES]
-    return sort_examples(predictions, filter_examples(predictions), "unsure")[:MAX_DISPUTED_IMAGES]
+        return sort_examples(predictions, split, "split")[:_MAX_DISPUTED_IMAGES]
+    return sort_examples(predictions, filter_examples(predictions), "unsure")[:_MAX_DISPUTED_IMAGES]
 
 
 def select_image_number(shared: SharedEpoch) -> int:
-    """The image that the address names, else the most disputed one."""
     number = address.IMAGE.read()
     if number is not None and number < shared.n:
         return number
@@ -65,6 +64,5 @@ def _open_other_image(number: int) -> None:
 
 
 def _open_typed_image(key: str) -> None:
-    """Callback of the number's box."""
     if (number := widget_state.get_widget_value(key)) is not None:
         _open_other_image(int(number))

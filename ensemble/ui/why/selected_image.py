@@ -32,17 +32,14 @@ class SelectedImage:
 
     @property
     def key(self) -> tuple[str, int]:
-        """Whose and which it is."""
         return self.shared_epoch.run.id, self.number
 
     @property
     def label(self) -> str:
-        """The name of what it is."""
         return self.shared_epoch.class_names[self.shared_epoch.predictions.labels[self.number]]
 
 
 def show_step_sentence(text: str) -> None:
-    """A step's one sentence."""
     st.markdown(f"#### {escaping.escape_markdown(text)}")
 
 
@@ -55,7 +52,6 @@ def show_image_beside(selected: SelectedImage) -> DeltaGenerator:
 
 
 def _show_selected_image(selected: SelectedImage) -> None:
-    """The image, its pixels as squares."""
     shared_epoch = selected.shared_epoch
     lines = shared_epoch.dataset.details.describe_tile(selected.number)
     if shared_epoch.dataset.images is None and lines:

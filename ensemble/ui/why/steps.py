@@ -36,7 +36,6 @@ STEPS = (
 
 
 def show_why_steps(shared: SharedEpoch) -> None:
-    """The step that the address names, and the buttons to the others."""
     step, number = address.STEP.read(), image_choice.select_image_number(shared)
     selected_image = SelectedImage(shared, number, plain_words.is_plain_wording_on())
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="why_bar"):
@@ -53,7 +52,6 @@ def show_why_steps(shared: SharedEpoch) -> None:
 
 
 def _show_step_button(label: str, key: str, step: int) -> None:
-    """A button to another step, which an arrow key presses too."""
     forward = key == "Right"
     st.button(
         label,

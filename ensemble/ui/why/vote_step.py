@@ -20,7 +20,6 @@ def show_vote_step(selected: SelectedImage) -> None:
 
 
 def _show_guess_question(selected: SelectedImage) -> None:
-    """The image, and what it might be."""
     shared_epoch = selected.shared_epoch
     show_step_sentence(disagreement_steps.format_first_question(shared_epoch.members, shared_epoch.noun))
     with show_image_beside(selected):
@@ -49,7 +48,6 @@ def _save_guess(which: tuple[str, int], key: str) -> None:
 
 
 def _show_member_votes(selected: SelectedImage) -> None:
-    """The votes, one by one or counted, and what it is."""
     shared_epoch, number = selected.shared_epoch, selected.number
     predictions, names = shared_epoch.predictions, shared_epoch.class_names
     show_step_sentence(disagreement_steps.describe_vote_split(predictions, number, names))

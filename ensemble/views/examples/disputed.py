@@ -12,7 +12,6 @@ _VOTES_NOTE = "Below each: what the ensemble says, with ✗ where it errs and th
 
 
 def build_disputed(epoch: EvaluatedEpoch) -> View:
-    """The images whose votes are most divided, the most first."""
     predictions = epoch.predictions
     numbers = sort_examples(predictions, filter_examples(predictions, "split"), "split")[:MAX_IMAGES]
     yield Paragraph(" ".join(images.split_disagreement_warning(predictions, epoch.noun)))
@@ -26,7 +25,6 @@ def build_disputed(epoch: EvaluatedEpoch) -> View:
 
 
 def _build_verdict_tile(epoch: EvaluatedEpoch, number: int) -> Tile:
-    """One image's verdict and votes."""
     predictions, names = epoch.predictions, epoch.class_names
     votes = (
         [images.format_votes(predictions, number, names)]

@@ -60,7 +60,6 @@ class JudgedLabels:
         return self.predictions.labels
 
     def find_place(self, number: int) -> int:
-        """The place of an image of which its number among the test or training images is known."""
         return int(np.searchsorted(self.numbers, number))
 
 
@@ -68,7 +67,6 @@ def judge_run_labels(run: runs.Run, split: Split, epoch: int | None = None) -> J
     """The labels of a run's images, judged; see `judge_labels`.
 
     Args:
-      run: whose.
       split: the "test" or the "training" images.
       epoch: of the test images, after which epoch, from 1; by default that of
         `runs.select_default_epoch`, of which those of training images always are.
@@ -105,7 +103,6 @@ def judge_labels(epoch: EvaluatedEpoch, split: Split) -> JudgedLabels:
 
 
 def describe_unjudged_training(run: runs.Run) -> str:
-    """Why a run has not judged the labels of its training images."""
     config = run.training_config
     if config is None or not config.folds:
         return (

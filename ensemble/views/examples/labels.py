@@ -43,7 +43,6 @@ def build_labels(epoch: EvaluatedEpoch) -> View:
 
 
 def _build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
-    """The labels of the test images, or of the training images."""
     try:
         judged = judge_labels(epoch, split)
     except EnsembleError as error:
@@ -76,14 +75,12 @@ def _build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
 
 
 def list_lines_below(epoch: EvaluatedEpoch, judged: JudgedLabels, number: int) -> list[str]:
-    """What stands below an image of that number."""
     place = judged.find_place(number)
     lines = words.list_doubt_lines(judged.errors, judged.labels, int(judged.judges[place]), place, epoch.class_names)
     return lines if judged.split == "test" else [*lines, f"number {number:,}"]
 
 
 def _list_training_images(epoch: EvaluatedEpoch, judged: JudgedLabels) -> OtherImages:
-    """The training images, which are read where some of them are shown."""
     return OtherImages(
         f"training {epoch.noun}",
         judged.predictions,
@@ -93,7 +90,6 @@ def _list_training_images(epoch: EvaluatedEpoch, judged: JudgedLabels) -> OtherI
 
 
 def _build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
-    """Which classes are taken for which, and every label with its doubt for a program."""
     errors = judged.errors
     pairs = words.tabulate_label_pairs(errors, epoch.class_names, epoch.noun)
     if len(pairs):

@@ -25,7 +25,6 @@ _SINGLE_EPOCH_LABELS = {"ends": "Map", "plane": "Diversity"}
 
 
 def build_member_map(epoch: EvaluatedEpoch) -> View:
-    """How far members stand apart, the map with the images of two, and a row a member."""
     if epoch.members == 1:
         yield Paragraph(
             "One member has no other to stand near or far from: with two or more there is a map.",
@@ -73,12 +72,10 @@ def build_member_map(epoch: EvaluatedEpoch) -> View:
 
 
 def _find_groups(predictions: EnsemblePredictions) -> MemberGroups | None:
-    """Members that stand together and apart from others, if any are shown to."""
     return find_member_groups(predictions.votes, predictions.labels, predictions.groups)
 
 
 def _compare_diversity(predictions: EnsemblePredictions) -> PairDiversity:
-    """The disagreement of pairs beside its limits."""
     classes = predictions.probabilities.shape[-1]
     return compare_pair_diversity(predictions.votes, predictions.labels, classes)
 
@@ -91,7 +88,6 @@ def _offer_figures(found: MemberMap) -> Choice:
 
 
 def _build_map_figure(epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: Pair, pair_choice: Choice) -> Figure:
-    """The map of all epochs, that of one, or the plane of diversity against accuracy."""
     word = format_pair_word(pair)
     if name == "plane":
         title = f"Diversity and accuracy · {epoch.source}"

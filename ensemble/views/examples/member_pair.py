@@ -75,7 +75,6 @@ def _format_pair_label(found: MemberMap, pair: Pair, n: int, noun: str) -> str:
 
 
 def list_differing_images(epoch: EvaluatedEpoch, pair: Pair) -> Images:
-    """The images that two members answer differently, the most divided first."""
     predictions = epoch.predictions
     differ = predictions.votes[pair.first] != predictions.votes[pair.second]
     first, second = sorted(pair)

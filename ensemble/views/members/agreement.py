@@ -28,7 +28,6 @@ _ANY_MEMBER = "0"  # whoever of the members it is
 
 
 def build_agreement(epoch: EvaluatedEpoch) -> View:
-    """What the members know together, how far they differ, and the images that split them."""
     if epoch.members == 1:
         how = "train" if epoch.run.training_config else "import"
         yield Paragraph(
@@ -45,12 +44,10 @@ def build_agreement(epoch: EvaluatedEpoch) -> View:
 
 
 def _pairwise_view(epoch: EvaluatedEpoch) -> View:
-    """The matrix of all pairs of members, by one of four measures."""
     yield Figures(_MEASURE_CHOICE, lambda key: _build_pairwise_figure(epoch, key))
 
 
 def _build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
-    """One measure of every pair."""
     measure, values = MEASURES[key], epoch.measure(compute_pairwise_matrix, key)
     title = f"{measure.title} · {epoch.source}"
     return Figure(
@@ -69,7 +66,6 @@ def _build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
 
 
 def _decomposition_view(epoch: EvaluatedEpoch) -> View:
-    """What averaging saves of the NLL, epoch by epoch."""
     parts = epoch.decompose_losses()
     title = f"NLL: what diversity saves · {format_run_name(epoch.run)}"
     yield Figures.single(
@@ -89,7 +85,6 @@ def _decomposition_view(epoch: EvaluatedEpoch) -> View:
 
 
 def _divided_images_view(epoch: EvaluatedEpoch) -> View:
-    """The most divided images, those a member's leaving changes, those a minority has right."""
     predictions, noun = epoch.predictions, epoch.noun
     split = sort_examples(predictions, filter_examples(predictions, "split"), "split")
     swung, minority = epoch.measure(find_swing_votes), epoch.measure(find_correct_minorities)

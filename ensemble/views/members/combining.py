@@ -35,7 +35,6 @@ _RULE_CHOICES = {
 
 
 def build_combining(epoch: EvaluatedEpoch) -> View:
-    """The answer, the four ways side by side, and the images whose verdict changes."""
     if epoch.members == 1:
         yield Paragraph(
             "One member has nothing to be combined with: train two or more to see which way of combining them is best.",
@@ -70,7 +69,6 @@ def build_combining(epoch: EvaluatedEpoch) -> View:
 def _build_combinations_figure(
     epoch: EvaluatedEpoch, combined: CombinationComparison, members: Sequence[Quality], name: str
 ) -> Figure:
-    """One figure of the four ways side by side."""
     title = f"Ways of combining, {METRIC_NAMES[name]} · {epoch.source}"
     return Figure(
         label=METRIC_NAMES[name],
@@ -86,7 +84,6 @@ def _build_combinations_figure(
 
 
 def _changed_verdicts_view(epoch: EvaluatedEpoch, combined: CombinationComparison) -> View:
-    """The images of which another way says something else than the mean."""
     noun = epoch.noun
     rule = yield Choice("rule", f"{noun.capitalize()}s whose verdict changes", _RULE_CHOICES, "any")
     numbers = sort_examples(epoch.predictions, _list_changed_images(combined, rule), "unsure")
@@ -104,14 +101,12 @@ def _changed_verdicts_view(epoch: EvaluatedEpoch, combined: CombinationCompariso
 def combine_members(
     predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
 ) -> tuple[CombinationComparison, list[Quality]]:
-    """The four ways, and each member alone on the examples that they are judged on."""
     return compare_rules_and_members(predictions, fit)
 
 
 def _measure_mean_calibration(
     predictions: EnsemblePredictions, fit: EnsemblePredictions | None
 ) -> CalibrationErrorEstimate:
-    """The ECE of the arithmetic mean where all ways are judged, and what chance alone gives."""
     if fit:
         return estimate_ensemble_calibration_error(predictions)
     judged = split_halves(predictions.labels, predictions.groups)[1]
@@ -127,5 +122,4 @@ def _list_changed_images(combined: CombinationComparison, rule: str) -> Ints:
 
 
 def _list_rule_answers(combined: CombinationComparison, number: int, names: Sequence[str]) -> list[str]:
-    """What each other way says of an image."""
     return [f"{word} {names[getattr(combined, name).said[number]]}" for name, word in _RULE_SHORT_NAMES.items()]

@@ -8,13 +8,12 @@ from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import ChoiceRow, Paragraph, Table, View
 from ensemble.wording.verdicts import distillation as words
 
-NO_TEACHER = "This run had no teacher: it learnt from labels alone."
+_NO_TEACHER = "This run had no teacher: it learnt from labels alone."
 
 
 def build_distillation(epoch: EvaluatedEpoch) -> View:
-    """The verdict on accuracy and NLL, calibration, images of no class, the cost, and the table."""
     if not has_teacher(epoch.run):
-        yield Paragraph(NO_TEACHER, "unavailable", icon=":material/school:")
+        yield Paragraph(_NO_TEACHER, "unavailable", icon=":material/school:")
         return
     try:
         comparison = compare_with_teacher(epoch.run, epoch.epoch, epoch.measure)

@@ -74,17 +74,14 @@ class EvaluatedNumbers:
 
     @property
     def members(self) -> int:
-        """M."""
         return self.predicted.members
 
     @property
     def n(self) -> int:
-        """N."""
         return self.predicted.examples
 
     @property
     def source(self) -> str:
-        """Whose the figures are, in a line."""
         name = format_run_name(self.run) if self.run else ""
         target = self.target_name if self.target_name not in name else ""
         epoch = f"epoch {self.epoch}" if len(self.epochs) > 1 else ""
@@ -106,7 +103,6 @@ class EvaluatedNumbers:
 
     @cached_property
     def evaluation(self) -> NumericEvaluation:
-        """All figures."""
         return evaluate_numbers(
             self.predicted, self.targets, self.member_names, self.groups, in_time_order=self.in_time_order
         )
@@ -120,12 +116,10 @@ class EvaluatedNumbers:
 
     @cached_property
     def left_out(self) -> list[LeftOutMember]:
-        """The ensemble without each member in turn."""
         return leave_out_members(self.predicted, self.targets, self.groups)
 
     @cached_property
     def suspects(self) -> Ints:
-        """The numbers of targets that normal noise does not explain, the most suspect first."""
         return find_suspect_targets(compute_target_scores(self.predicted, self.targets), self.groups)
 
     @cached_property

@@ -17,13 +17,11 @@ _FIGURES_NOTE = (
 
 
 def build_numeric_answer(numbers: EvaluatedNumbers) -> View:
-    """The headline, what it rests on, the gain with its intervals, and the figures."""
     yield from build_numeric_headline(numbers)
     yield from build_numeric_figures(numbers)
 
 
 def build_numeric_headline(numbers: EvaluatedNumbers) -> View:
-    """The answer in a line, and what it rests on."""
     evaluation = numbers.evaluation
     headline = words.describe_numeric_headline(evaluation, numbers.ratio, numbers.unit)
     yield Paragraph(f"{headline}.", "answer")
@@ -43,7 +41,6 @@ def build_numeric_headline(numbers: EvaluatedNumbers) -> View:
 
 
 def build_numeric_figures(numbers: EvaluatedNumbers) -> View:
-    """The gain with its intervals, and the figures of the ensemble, its best and worst member."""
     if numbers.evaluation.gains:
         yield Table(
             "What the ensemble saves against a member drawn at random",
@@ -78,7 +75,6 @@ def _tabulate_gains(numbers: EvaluatedNumbers) -> pd.DataFrame:
 
 
 def _tabulate_quality(numbers: EvaluatedNumbers) -> pd.DataFrame:
-    """A row for the ensemble, and for its best and worst member by RMSE."""
     evaluation = numbers.evaluation
     rows = [("ensemble", evaluation.ensemble)]
     if numbers.members > 1:
@@ -90,7 +86,6 @@ def _tabulate_quality(numbers: EvaluatedNumbers) -> pd.DataFrame:
 
 
 def format_quality(quality: NumericQuality) -> dict[str, str]:
-    """The figures that there are, by their titles."""
     columns = {
         "RMSE": quality.rmse,
         "MAE": quality.mae,

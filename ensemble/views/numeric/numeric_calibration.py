@@ -15,7 +15,6 @@ from ensemble.wording.formats import format_significant
 
 
 def build_numeric_calibration(numbers: EvaluatedNumbers) -> View:
-    """The verdict, the PIT histogram, the coverage of intervals, and those with a promise."""
     evaluation = numbers.evaluation
     if evaluation.form == "points":
         yield Paragraph(words.NO_SPREAD_SENTENCE, "answer")
@@ -53,7 +52,6 @@ def build_numeric_calibration(numbers: EvaluatedNumbers) -> View:
 
 
 def _build_pit_figure(numbers: EvaluatedNumbers) -> View:
-    """Where targets fall within what is predicted."""
     assert isinstance(numbers.predicted, NormalMixture)
     histogram = measure_pit_histogram(numbers.predicted, numbers.targets, numbers.groups)
     title = f"Where targets fall · {numbers.source}"
@@ -73,7 +71,6 @@ def _build_pit_figure(numbers: EvaluatedNumbers) -> View:
 
 
 def _build_coverage_figure(numbers: EvaluatedNumbers) -> View:
-    """How often intervals hold their target."""
     coverage = numbers.evaluation.coverage
     title = f"Intervals · {numbers.source}"
     yield Figures.single(
@@ -91,7 +88,6 @@ def _build_coverage_figure(numbers: EvaluatedNumbers) -> View:
 
 
 def _tabulate_intervals(numbers: EvaluatedNumbers) -> pd.DataFrame:
-    """A row for each level of the intervals, and for the conformal ones."""
     evaluation = numbers.evaluation
     named: list[tuple[str, IntervalCoverage | ConformalIntervals]] = [
         ("predicted", each) for each in evaluation.coverage

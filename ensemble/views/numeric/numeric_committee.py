@@ -10,7 +10,6 @@ _ENOUGH_SHARE = 0.9  # of what all members save, from which on members are calle
 
 
 def build_numeric_committee(numbers: EvaluatedNumbers) -> View:
-    """How many members save most of what all do, and the figure over their number."""
     committees = numbers.evaluation.committees
     if len(committees) == 1:
         yield Paragraph("Of one member there are no smaller ensembles.", "unavailable")

@@ -44,7 +44,6 @@ def compare_evaluated_numbers(numbers: EvaluatedNumbers, other: EvaluatedNumbers
 
 
 def have_same_settings(first: NumericRun | None, second: NumericRun | None) -> bool:
-    """Return whether two runs were trained here with settings that differ in the seed alone."""
     settings = [{**run.settings.as_dict(), "seed": 0} for run in (first, second) if run and run.settings]
     return len(settings) == 2 and settings[0] == settings[1]
 
@@ -59,7 +58,6 @@ def list_comparison_sentences(
 
 
 def _describe_run(run: NumericRun | None) -> str:
-    """A run in a sentence."""
     return f"“{format_run_name(run)}”" if run else "what was given"
 
 
@@ -85,7 +83,6 @@ def build_numeric_comparison(numbers: EvaluatedNumbers, other: EvaluatedNumbers)
 
 
 def tabulate_comparison(comparison: NumericComparison) -> pd.DataFrame:
-    """A row a loss that both have."""
     return pd.DataFrame(
         [
             {

@@ -40,7 +40,6 @@ def build_numeric_members(numbers: EvaluatedNumbers) -> View:
 
 
 def _tabulate_members(numbers: EvaluatedNumbers) -> pd.DataFrame:
-    """A row a member."""
     changes = [f"{100 * (each.ratio.ratio - 1):+.1f} %".replace("-", "−") for each in numbers.left_out]
     main = numbers.evaluation.main_coverage
     held = []

@@ -13,7 +13,6 @@ from ensemble.wording.numeric_predictions import describe_mean_error, format_wit
 
 
 def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:
-    """How the predicted follow the true numbers, and the figure."""
     mean, targets = numbers.predicted.compute_mean(), numbers.targets
     varied = np.ptp(mean) > 0 and np.ptp(targets) > 0
     correlation = float(np.corrcoef(mean, targets)[0, 1]) if varied else float("nan")

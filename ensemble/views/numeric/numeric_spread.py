@@ -17,7 +17,6 @@ _SPREAD_NAMES = {
 
 
 def build_numeric_spread(numbers: EvaluatedNumbers) -> View:
-    """The verdict, the figure by bins, and both parts of the variance."""
     skill = measure_spread_skill(numbers.predicted, numbers.targets, numbers.groups)
     if skill is None:
         why = (
@@ -63,7 +62,6 @@ def _build_spread_figure(numbers: EvaluatedNumbers, skill: SpreadSkill) -> View:
 
 
 def _tabulate_parts(numbers: EvaluatedNumbers) -> pd.DataFrame:
-    """Aleatoric, epistemic and both together, in the targets' unit."""
     aleatoric, epistemic = numbers.evaluation.aleatoric or 0.0, numbers.evaluation.epistemic
     rows = [("aleatoric", aleatoric), ("epistemic", epistemic), ("both", aleatoric + epistemic)]
     return pd.DataFrame([{"part": name, "spread": format_significant(variance**0.5)} for name, variance in rows])

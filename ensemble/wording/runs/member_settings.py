@@ -73,7 +73,6 @@ def describe_member_values(values_by_setting: Mapping[str, Sequence[float]]) -> 
 
 
 def _format_value_list(values: Sequence[float]) -> str:
-    """Values one after the other, of many the first ones and the last."""
     distinct_values = format_distinct_values(values)
     if len(distinct_values) <= MAX_LISTED_VALUES:
         return ", ".join(distinct_values)

@@ -29,7 +29,6 @@ def format_unique_network_name(name: str, listed: Sequence[str]) -> str:
 
 
 def describe_network_source(name: str) -> str:
-    """Where a network comes from, in a line."""
     network = ARCHITECTURES.get(name)
     if network:
         return f"{network.source}."
@@ -45,7 +44,6 @@ def describe_network_width(name: str, width: int) -> str:
     """How wide a network is, by its own width: "Width 64: 2 × the HOWTO's"; "" without a width.
 
     Args:
-      name: its word in settings.
       width: as the setting; 0 is its own.
     """
     network = ARCHITECTURES.get(name)
@@ -72,7 +70,6 @@ def format_memory(held: float) -> str:
 
 
 def describe_memory_excess(needed: float, there: float) -> str:
-    """A run that this machine cannot hold, and what to do."""
     return (
         f"It would take about {format_memory(needed)} of memory, more than the {format_memory(there)} here: "
         "choose fewer members, a smaller batch, or a narrower network."

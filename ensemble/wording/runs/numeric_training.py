@@ -31,7 +31,6 @@ def select_shown_line(run: NumericRun, rows: Sequence[Mapping[str, Any]]) -> Map
     """The epoch whose figures are shown: the last, or of an ended run the one that was chosen.
 
     Args:
-      run: which.
       rows: the lines of its epochs, one at least.
     """
     if run.status.best_on != "validation" or run.active:
@@ -40,12 +39,7 @@ def select_shown_line(run: NumericRun, rows: Sequence[Mapping[str, Any]]) -> Map
 
 
 def describe_numeric_result(run: NumericRun, rows: Sequence[Mapping[str, Any]]) -> str:
-    """How far off it is on the test rows, and what it gains over a member; "" before an epoch.
-
-    Args:
-      run: which.
-      rows: the lines of its epochs.
-    """
+    """How far off it is on the test rows, and what it gains over a member; "" before an epoch."""
     if not rows:
         return ""
     chosen = select_shown_line(run, rows)

@@ -59,17 +59,11 @@ def format_step_time(trace: SolveTrace) -> str:
 
 
 def has_iterations(trace: SolveTrace | None) -> bool:
-    """Whether an iteration has been measured."""
     return trace is not None and len(trace.seconds) > 0
 
 
 def describe_pmap_gain(traces: RegressionTraces, active: bool) -> str:
-    """What `pmap` bought; "" before the first iteration.
-
-    Args:
-      traces: what was measured.
-      active: whether it is still being measured, and both ways were asked for.
-    """
+    """What `pmap` bought; "" before the first iteration."""
     one, many, bought = traces.without, traces.with_pmap, traces.speedup
     if one is None and many is not None and has_iterations(many):
         devices = formats.format_count(many.devices, "device")
@@ -85,7 +79,6 @@ def describe_pmap_gain(traces: RegressionTraces, active: bool) -> str:
 
 
 def describe_pmap_choice(choice: PmapChoice) -> str:
-    """What the trial of both ways measured, and which was taken for it."""
     one, many = choice.without, choice.with_pmap
     if one is None or many is None:
         return "There is one device, so there was nothing to choose: solved without pmap."
@@ -142,7 +135,6 @@ def _compute_shown_ratio(first: float, second: float) -> float:
 
 
 def _describe_undecided_speedup(bought: Speedup, done: int) -> str:
-    """That so many iterations show neither, with the verb that goes with them."""
     these = "This 1 iteration does" if done == 1 else f"These {done:,} iterations do"
     return f"{these} not tell whether pmap pays"
 
@@ -233,7 +225,6 @@ def explain_device_scaling_chart(traces: RegressionTraces, cores: int) -> str:
     """What to see in the speed-up against the number of devices.
 
     Args:
-      traces: what was measured.
       cores: of the CPU that the devices share; 0 where each is its own.
     """
     most = max(ratio for _, ratio in traces.scaling)

@@ -14,12 +14,6 @@ _MIN_OPTIMISM = 0.0001  # nats, or a share: less is not worth a sentence
 
 
 def describe_equivalent_trials(evidence: BestTrialEvidence, noun: str) -> str:
-    """How many other trials may be as good as the best, and which.
-
-    Args:
-      evidence: what the best trial is held against.
-      noun: what an image is called.
-    """
     others, open_ = evidence.compared - 1, len(evidence.equivalent)
     images = f"these {evidence.images:,} validation {pluralize_noun(noun)}"
     repeats = f"Each was trained {evidence.repeats:,} times: differences between trainings count."

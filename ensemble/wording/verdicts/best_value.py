@@ -25,7 +25,6 @@ def describe_best_value(best: BestValue, setting: str, over: bool = True) -> str
     """The best range in a sentence: one claim.
 
     Args:
-      best: the values compared.
       setting: which differs, one of `member_values.VARIABLE_SETTINGS`.
       over: whether the run has ended: else it is so only so far.
     """
@@ -68,7 +67,6 @@ def _describe_best_range(best_value: BestValue, setting: str) -> str:
 
 
 def _format_other_values(values: list[str]) -> str:
-    """Values that are named one by one where they are few."""
     if len(values) > _MAX_NAMED_VALUES:
         return f"{len(values):,} others"
     return chance_level.join_items(values) if values else ""
@@ -80,10 +78,7 @@ def describe_best_value_evidence(
     """The figures that the headline rests on, and what they leave open.
 
     Args:
-      best_value: the values compared.
-      setting: which differs.
       on: "validation" or "test".
-      epoch: after which.
       tried: all values, also of members that were set aside; () where none was.
     """
     tried_values, best = _format_tried_values(best_value), best_value.best
@@ -106,7 +101,6 @@ def describe_best_value_evidence(
 
 
 def recommend_more_members(values: int, setting: str) -> str:
-    """Why one member a value ranks members and not values, and what would compare these."""
     plural = _SETTING_PLURALS[setting]
     text = f"One member for each: other seeds may order the {plural} differently."
     if values * _MEMBERS_TO_COMPARE > MAX_MEMBERS:
@@ -121,7 +115,6 @@ def recommend_next_values(best_value: BestValue, tried: Sequence[float] = ()) ->
     """What to try next where the best stands at an end of what was tried; else "".
 
     Args:
-      best_value: the values compared.
       tried: as `describe_best_value_evidence`.
     """
     ends = {"smallest": (0, "below"), "largest": (len(best_value.values) - 1, "above")}
@@ -142,9 +135,7 @@ def describe_lowest_loss(values: Sequence[float], losses: Sequence[float], setti
     """Where there are means alone: which is lowest, and that no more can be said.
 
     Args:
-      values: of each member.
       losses: of each, in nats.
-      setting: which differs.
       on: "validation", "test" or "training".
     """
     best = min(range(len(losses)), key=losses.__getitem__)

@@ -31,11 +31,6 @@ def _format_competitor(result: CompetitorResult) -> str:
 
 
 def format_budget_lines(competitor_results: Sequence[CompetitorResult]) -> list[str]:
-    """A table of all, what each difference is, and what it rests on.
-
-    Args:
-      competitor_results: the ensemble first.
-    """
     noun = competitor_results[0].competitor.runs[0].data.noun
     head = ["", "width", "rate", "FLOPs", "time a run", "accuracy", "NLL"]
     lines = align_columns([head, *(_format_competitor_cells(result) for result in competitor_results)])
@@ -57,7 +52,6 @@ def format_budget_lines(competitor_results: Sequence[CompetitorResult]) -> list[
 
 
 def _describe_wide_network_comparison(result: CompetitorResult, noun: str) -> str:
-    """Which wins, the ensemble or this single network, and by how much."""
     assert result.advantage is not None
     return (
         f"Against {_format_competitor(result)}: "
@@ -113,7 +107,6 @@ def _describe_edge_rate(result: CompetitorResult) -> str:
 
 
 def _describe_budget_basis(competitor_results: Sequence[CompetitorResult]) -> str:
-    """What the intervals hold for."""
     tests = 2 * sum(result.advantage is not None for result in competitor_results)
     adjusted = f"Each p is adjusted for all {tests} tests (Holm)."
     if any(len(result.competitor.runs) < 2 for result in competitor_results):

@@ -31,12 +31,7 @@ SINGLE_MEMBER_COLUMNS = {"unscaled": "as it is", "scaled_average": "with a tempe
 
 
 def describe_calibration(test: CalibrationTest, noun: str) -> str:
-    """Whether it is right as often as it says, in one line of at most 90 characters.
-
-    Args:
-      test: the test.
-      noun: what one example is called.
-    """
+    """Whether it is right as often as it says, in one line of at most 90 characters."""
     whole = test.overall
     if test.verdict in _DIRECTIONS:
         says, right = format_confidence_and_accuracy(whole)
@@ -77,7 +72,6 @@ def describe_calibration_evidence(test: CalibrationTest, noun: str) -> str:
 
 
 def _format_calibration_test(test: CalibrationBinTest, noun: str) -> str:
-    """z, p and N, and the counts behind them."""
     groups = test.groups
     how = "exact, Poisson binomial" if groups is None else f"over {groups:,} groups"
     return (
@@ -88,7 +82,6 @@ def _format_calibration_test(test: CalibrationBinTest, noun: str) -> str:
 
 
 def format_confidence_and_accuracy(test: CalibrationBinTest) -> tuple[str, str]:
-    """Mean confidence and accuracy, with as many decimals as tell the two apart."""
     for places in range(formats.count_percent_decimals(test.n), 6):
         says = formats.format_percent(test.confidence, places=places)
         right = formats.format_percent(test.accuracy, places=places)
@@ -104,7 +97,6 @@ def format_z_score(z: float) -> str:
 
 
 def describe_calibration_error(estimate: CalibrationErrorEstimate) -> str:
-    """The ECE with its interval, beside what chance alone would give."""
     return (
         f"ECE {formats.format_significant(estimate.ece)} (95 %: "
         f"{_format_nll_interval(estimate.low, estimate.high)}). "
@@ -142,7 +134,6 @@ def describe_temperature_gain(scaled: TemperatureComparison, noun: str) -> str:
 
 
 def describe_temperature_evidence(scaled: TemperatureComparison, noun: str) -> str:
-    """The interval of what it saves, on which images it was fitted and on which judged."""
     scaled_average = scaled.scaled_average
     whole = scaled.fitted == scaled.offered
     some = "" if whole else f"{scaled.fitted:,} of "  # the rest would take long
@@ -169,7 +160,6 @@ def _format_nll_fall(result: TemperatureResult) -> str:
 
 
 def _format_saved_nll(result: TemperatureResult) -> str:
-    """Both ends of the interval of the NLL that a temperature saves."""
     return _format_nll_interval(result.saved_low, result.saved_high)
 
 
@@ -179,7 +169,6 @@ def _format_nll_interval(low: float, high: float) -> str:
 
 
 def tabulate_temperatures(scaled: TemperatureComparison, named: Mapping[str, str]) -> pd.DataFrame:
-    """One column each as it is, tempered before, and tempered after averaging."""
     # What a temperature changes: the loss that it is fitted by, and all that looks at confidence.
     metrics = [metric for metric in METRICS if metric.name == "nll" or metric.view == "calibration"]
     terms = [metric.term for metric in metrics]
@@ -204,7 +193,6 @@ def explain_temperature_table(noun: str) -> str:
 
 
 def describe_brier_gain(ensemble: BrierParts, members: BrierParts) -> str:
-    """What of the Brier score averaging improves, in these test images."""
     gain = members.score - ensemble.score
     resolved = ensemble.resolution - members.resolution
     reliable = members.reliability - ensemble.reliability
@@ -221,7 +209,6 @@ def describe_brier_gain(ensemble: BrierParts, members: BrierParts) -> str:
 
 
 def tabulate_brier_parts(ensemble: BrierParts, members: BrierParts | None) -> pd.DataFrame:
-    """A row for the ensemble, and one for the mean of its members."""
     rows = {"ensemble": ensemble} | ({"mean member": members} if members else {})
     return pd.DataFrame(
         [
@@ -253,5 +240,4 @@ def _format_part(value: float) -> str:
 
 
 def explain_missing_temperature(least: int, noun: str) -> str:
-    """Why nothing is said of a temperature."""
     return f"Fewer than {least} test {pluralize_noun(noun)}: too few to say what a temperature gains."

@@ -55,7 +55,6 @@ def describe_best_cheaper_ensemble(worths: CheapEnsembleWorths) -> str:
 
 
 def describe_worth_basis(worths: CheapEnsembleWorths) -> str:
-    """What the figures rest on."""
     whose = "its own" if worths.own else f"those of “{worths.against}”"
     trained = formats.format_count(worths.trainings, "member")
     best = " The best of several is chosen on these images: expect less on new ones."
@@ -68,7 +67,6 @@ def describe_worth_basis(worths: CheapEnsembleWorths) -> str:
 
 
 def list_cheaper_settings(config: EnsembleConfig | None) -> list[str]:
-    """What else a run could have been set up for, a sentence each."""
     parts = []
     if config and config.schedule != "cyclic":
         parts.append("For snapshots, launch with the schedule cyclic.")

@@ -15,15 +15,8 @@ MAX_NAME_LETTERS = 24
 
 
 def describe_lowest_class(scores: ClassScores, names: Sequence[str], noun: str) -> str:
-    """Whether a class is right less often than the others, in one line.
-
-    Args:
-      scores: the figures of the classes.
-      names: the classes' names, C of them.
-      noun: what one image is called.
-    """
     lowest, present = scores.lowest, int((scores.counts > 0).sum())
-    name = shorten_name(names[lowest])
+    name = _shorten_name(names[lowest])
     if present < 2:
         return f"All test {pluralize_noun(noun)} are of one class, {name}."
     if scores.recall[lowest] == 1:
@@ -79,7 +72,6 @@ def describe_classwise_calibration(calibration: ClasswiseCalibration) -> str:
 
 
 def describe_lowest_group(lowest: LowestGroup, noun: str) -> str:
-    """Whether a group of images is right less often than the others."""
     n = lowest.count
     share = formats.format_percent(lowest.right / n, n)
     others = formats.format_percent(lowest.others)
@@ -97,7 +89,6 @@ def describe_lowest_group(lowest: LowestGroup, noun: str) -> str:
 
 
 def tabulate_class_scores(scores: ClassScores, names: Sequence[str], noun: str) -> pd.DataFrame:
-    """A row for each class that has images or is said, the lowest recall first, to read."""
     n = int(scores.counts.sum())
     rows = []
     for number in _order_classes(scores):
@@ -145,8 +136,7 @@ def explain_class_table(noun: str) -> str:
     )
 
 
-def shorten_name(name: str) -> str:
-    """A class's name within a sentence of one line."""
+def _shorten_name(name: str) -> str:
     return name if len(name) <= MAX_NAME_LETTERS else f"{name[: MAX_NAME_LETTERS - 1]}…"
 
 

@@ -57,7 +57,6 @@ def describe_best_combination(combined: CombinationComparison, noun: str) -> str
 
 
 def describe_combination_evidence(combined: CombinationComparison, noun: str) -> str:
-    """Each way's figures against the mean, with p adjusted for all of them."""
     parts = []
     for name, (p, nll_p) in combined.adjusted_p_values.items():
         gain = getattr(combined, name).gain
@@ -78,7 +77,6 @@ def describe_combination_evidence(combined: CombinationComparison, noun: str) ->
 
 
 def explain_combinations_chart(combined: CombinationComparison) -> str:
-    """How to read the picture."""
     judged = combined.arithmetic.quality.n
     where = (
         f"one half of the test images ({combined.fitted:,}), all four ways are judged on the other ({judged:,})"

@@ -36,10 +36,6 @@ def describe_enough_members(size: SufficientSize, noun: str) -> str:
 
     What may be lost comes first: a gain of the whole that is shown does not contradict that
     fewer are enough for who accepts to lose it.
-
-    Args:
-      size: of two or more members.
-      noun: what an image is called.
     """
     M, margin = (size.members, format_loss_with_metric(size.margin, size.metric))
     if size.smallest_sufficient:
@@ -94,7 +90,6 @@ def _describe_loss_bound(verdict: SizeVerdict, figure: str) -> str:
 
 
 def describe_size_evidence(size: SufficientSize, verdict: SizeVerdict, noun: str) -> str:
-    """What the test set shows of one size."""
     figure = size.metric
     drawn = verdict.committees < comb(size.members, verdict.size)
     they = f"{_format_committee_count(verdict)}{' that were drawn' if drawn else ''}"
@@ -125,12 +120,10 @@ def describe_size_evidence(size: SufficientSize, verdict: SizeVerdict, noun: str
 
 
 def format_all_members(M: int) -> str:
-    """All M members."""
     return "both members" if M == 2 else f"all {M} members"
 
 
 def describe_judged_committees(judged: CommitteeEvaluation) -> str:
-    """Whether these are all committees, in words."""
     if judged.exact:
         return f"All {len(judged.size):,} committees that {judged.members} members can form"
     there_are = formats.format_significant(2**judged.members - 1)
@@ -141,7 +134,6 @@ def describe_judged_committees(judged: CommitteeEvaluation) -> str:
 
 
 def tabulate_member_worth(judged: CommitteeEvaluation, noun: str) -> pd.DataFrame:
-    """What is lost without each member."""
     worth, M = committees.member_contributions(judged), judged.members
     return pd.DataFrame(
         {
@@ -154,13 +146,11 @@ def tabulate_member_worth(judged: CommitteeEvaluation, noun: str) -> pd.DataFram
 
 
 def format_signed_loss(value: float) -> str:
-    """A difference to two significant figures, with its sign."""
     sign = "+" if value > 0 else "−" if value < 0 else "±"
     return f"{sign}{formats.format_significant(abs(value), 2)}"
 
 
 def describe_committee_choice(held_out: bool) -> str:
-    """By what and on which images the best committees are chosen."""
     if not held_out:
         return f"By NLL, {selection_basis.CHOSEN_ON_TEST}."
     return f"By NLL, {selection_basis.CHOSEN_ON_VALIDATION}; the figures are those of all test images."
@@ -180,7 +170,6 @@ def tabulate_best_committees(judged: CommitteeEvaluation, picked: Sequence[tuple
 
 
 def _find_committee_row(judged: CommitteeEvaluation, who: tuple[int, ...]) -> int:
-    """Where the committee of these members stands."""
     mask = sum(1 << member for member in who)
     return int(np.flatnonzero(judged.masks == mask)[0])
 

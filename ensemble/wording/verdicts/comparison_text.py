@@ -9,19 +9,14 @@ from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import describe_compared_digits_caution, format_p_value, format_signed
 
-NO_DIFFERENCE_REASONS = {
+_NO_DIFFERENCE_REASONS = {
     "other images": "tested on other images: no difference to the baseline can be told",
     "no predictions": "no predictions to compare",
 }
 
 
 def format_comparison_lines(table: ComparisonTable, noun: str) -> list[str]:
-    """The table, a group a line; what each is better by than the baseline; what it all rests on.
-
-    Args:
-      table: the groups.
-      noun: what a test image is called.
-    """
+    """The table, a group a line; what each is better by than the baseline; what it all rests on."""
     head = ["group", "runs", "accuracy", "NLL", "ECE", f"gain, {pluralize_noun(noun)}", "time"]
     lines = align_columns([head, *(_format_comparison_cells(column) for column in table.columns)])
     base = next((column for column in table.columns if column.group.key == table.baseline), None)
@@ -37,13 +32,11 @@ def format_comparison_lines(table: ComparisonTable, noun: str) -> list[str]:
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of cells under each other, each column as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _format_comparison_cells(column: GroupColumn) -> list[str]:
-    """A group's line."""
     figures, n = column.metrics, column.group.runs[0].data.test_size
     places = formats.count_percent_decimals(n)
     return [
@@ -68,10 +61,9 @@ def format_with_interval(figure: MetricEstimate, write: Callable[[float], str], 
 
 
 def _describe_baseline_gain(column: GroupColumn, noun: str) -> str:
-    """What a group is better by than the baseline, in a line."""
     difference = column.difference
     if difference is None:
-        return NO_DIFFERENCE_REASONS.get(column.no_difference_reason, column.no_difference_reason)
+        return _NO_DIFFERENCE_REASONS.get(column.no_difference_reason, column.no_difference_reason)
     ends = f"{format_signed(difference.digits_low, 0)} to {format_signed(difference.digits_high, 0)}"
     nll = f"{format_signed(-difference.nll_high)} to {format_signed(-difference.nll_low)}"
     return (
@@ -110,7 +102,6 @@ def _name_differences(accuracy_sign: int, nll_sign: int) -> str:
 
 
 def describe_comparison_basis(table: ComparisonTable) -> str:
-    """What the intervals hold for, and for how many tests the p are adjusted."""
     counts = [len(column.run_ids) for column in table.columns if column.run_ids]
     many = "hold for other seeds and new images"
     if max(counts, default=0) < 2:

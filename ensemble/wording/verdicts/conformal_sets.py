@@ -48,7 +48,6 @@ def explain_uncalibrated_sets(threshold: ConformalThreshold, noun: str) -> str:
 
 
 def describe_conformal_sets(threshold: ConformalThreshold, coverage: ConformalCoverage, noun: str) -> str:
-    """What share of the sets holds the label and how large they are, against what was promised."""
     if few := explain_uncalibrated_sets(threshold, noun):
         return few
     right = noun if noun == "digit" else "class"
@@ -73,9 +72,6 @@ def describe_calibration_images(fitted: int, judged: int, noun: str, halved: boo
     """On which images sets were calibrated and on which judged: a sentence without its end.
 
     Args:
-      fitted: how many they were calibrated on.
-      judged: how many others they are judged on.
-      noun: what an image is called.
       halved: whether both are halves of the test images; else the former were held out.
     """
     if halved:
@@ -90,8 +86,6 @@ def describe_coverage_promise(threshold: ConformalThreshold, noun: str, halved: 
     """What is promised and of which images, in full.
 
     Args:
-      threshold: the sets.
-      noun: what an image is called.
       halved: whether they were calibrated on test images; else on images held out of training.
     """
     low, high = threshold.expected_coverage
@@ -131,7 +125,7 @@ def explain_unsure_set(row: NDArray[np.bool_], probabilities: NDArray[Any]) -> s
       row: (C,), whether each class is in the list.
       probabilities: (C,), averaged over the members.
     """
-    if row.sum() != 1 or (share := float(probabilities[row][0])) >= UNSURE_SHARE:
+    if row.sum() != 1 or (share := float(probabilities[row][0])) >= _UNSURE_SHARE:
         return ""
     return (
         "Lists keep their promise on average over images; of this one alone the probability, "
@@ -143,7 +137,6 @@ def explain_lost_promise(noun: str, set_on: str = "test") -> str:
     """That a person's own pictures have no promise.
 
     Args:
-      noun: what an image is called.
       set_on: the images that the sets were calibrated on: "validation" or "test".
     """
     whose = "the validation images" if set_on == "validation" else "the test set's"
@@ -153,12 +146,11 @@ def explain_lost_promise(noun: str, set_on: str = "test") -> str:
     )
 
 
-UNSURE_SHARE = 0.6  # a single class of a list that is less likely reads as a contradiction
+_UNSURE_SHARE = 0.6  # a single class of a list that is less likely reads as a contradiction
 MAX_LISTED_CLASSES = 30  # classes in a table of many
 
 
 def explain_set_sizes_chart(coverage: ConformalCoverage, noun: str) -> str:
-    """What to see in the picture."""
     n = coverage.n
     text = (
         f"{formats.format_percent(coverage.singleton_count / n, n)} "
@@ -172,7 +164,6 @@ def explain_set_sizes_chart(coverage: ConformalCoverage, noun: str) -> str:
 
 
 def tabulate_set_methods(each: _JudgedSets) -> pd.DataFrame:
-    """A row for each kind of sets."""
     return pd.DataFrame(
         [
             {

@@ -17,7 +17,6 @@ _ROW_NAMES = "figure"
 
 
 def describe_teacher_verdict(accuracy: NonInferiority, nll: NonInferiority) -> str:
-    """What is shown of both losses, in one line of one claim."""
     both = (accuracy, nll)
     if lost := [each for each in both if each.outcome == "loses"]:
         return f"It loses more than {_name_margins(lost)} against its teacher."
@@ -35,7 +34,6 @@ def _name_margins(figures: Any, word: str = " and ") -> str:
 
 
 def describe_loss_evidence(loss: NonInferiority, noun: str) -> str:
-    """How far one figure is from the teacher's, and what it would take where that is open."""
     name = "Accuracy" if loss.metric == "accuracy" else "NLL"
     sentence = f"{name}: {_format_figure_change(loss)}, 95 %"
     margin = format_committee_loss(loss.margin, loss.metric)
@@ -63,7 +61,6 @@ def _format_figure_change(loss: NonInferiority) -> str:
 
 
 def describe_verdict_basis(comparison: TeacherComparison, noun: str) -> str:
-    """On which images, of which epochs, and that it is of two runs."""
     epochs = " and ".join(
         f"the {who} after epoch {judged.epoch} ({_describe_epoch_basis(judged)})"
         for who, judged in (("student", comparison.student), ("teacher", comparison.teacher))
@@ -80,7 +77,6 @@ def _describe_epoch_basis(judged: JudgedRun) -> str:
 
 
 def describe_teacher(comparison: TeacherComparison) -> str:
-    """Who taught whom, and how."""
     config, teacher = comparison.student.run.training_config, comparison.teacher
     assert config is not None
     who = (
@@ -154,7 +150,6 @@ def _format_auroc_change(ood: OodComparison) -> str:
 
 
 def describe_missing_disagreement(comparison: TeacherComparison, noun: str) -> str:
-    """That disagreement cannot be had from one network, and what the teacher's came to."""
     n, disputed = comparison.gain.n, comparison.disputed
     teacher = (
         f"the teacher's {comparison.teacher.members} members do not all agree on {disputed:,} of "
@@ -174,7 +169,6 @@ def describe_missing_disagreement(comparison: TeacherComparison, noun: str) -> s
 
 
 def describe_saving(comparison: TeacherComparison) -> str:
-    """What a prediction costs beside the teacher's."""
     student, teacher = comparison.student, comparison.teacher
     networks = f"{formats.format_count(student.members, 'network')} in place of {teacher.members:,}"
     if not (student.flops and teacher.flops and student.parameters and teacher.parameters):

@@ -55,7 +55,6 @@ def format_p_value(p: float) -> str:
 
 
 def describe_single_member(predictions: EnsemblePredictions, noun: str) -> str:
-    """The answer where there is one member."""
     n, right = len(predictions.labels), int(predictions.right.sum())
     return (
         f"One member alone: there is no ensemble to compare it with. It gets {right:,} of "
@@ -64,13 +63,7 @@ def describe_single_member(predictions: EnsemblePredictions, noun: str) -> str:
 
 
 def describe_ensemble_gain(predictions: EnsemblePredictions, gain: MeanGain, noun: str) -> str:
-    """Whether the ensemble gets more right than a member drawn at random: one claim, one line.
-
-    Args:
-      predictions: the predictions.
-      gain: what the ensemble is better by.
-      noun: what an image is called.
-    """
+    """Whether the ensemble gets more right than a member drawn at random: one claim, one line."""
     if not predictions.split.any():
         everyone = "Both members" if predictions.members == 2 else f"All {spell_number(predictions.members)} members"
         return f"{everyone} give the same answer on every {noun}: together they get no more right."
@@ -105,7 +98,6 @@ def describe_gain_evidence(predictions: EnsemblePredictions, gain: MeanGain, nou
 
 
 def describe_nll_gain(gain: MeanGain, noun: str) -> str:
-    """What the ensemble saves of NLL, and why that may be where no more is shown to be right."""
     if not gain.nll and not gain.nll_high:
         return "NLL is equal."
     if not gain.nll_sign:
@@ -121,9 +113,6 @@ def describe_best_member(predictions: EnsemblePredictions, right: int, noun: str
     """What the best single member gets, and why that is no offer where it is the best of these.
 
     Args:
-      predictions: the predictions.
-      right: how many it gets right.
-      noun: what an image is called.
       best_on: on which images it is the best: "validation" or "test".
     """
     if best_on == "validation":
@@ -173,8 +162,6 @@ def describe_interval_scope(
     Args:
       accuracies: the ensembles' of such runs, this one's among them, in [0, 1]; may be empty.
       nlls: the same runs' NLL, in nats.
-      n: how many test images they are of.
-      spread: what the members tell of it, where there are no such runs.
     """
     text = "Intervals hold for these trained members on new images; another seed may differ"
     if len(accuracies) < 2:
@@ -241,9 +228,6 @@ def describe_image_dependence(named: int, copies: int, n: int, noun: str) -> str
 
     Args:
       named: how many groups a column names; 0 where there is none.
-      copies: how many of the images are copies of others.
-      n: how many test images there are.
-      noun: what an image is called.
     """
     nouns = pluralize_noun(noun)
     sentences = []
@@ -260,7 +244,6 @@ def describe_shift_groups(groups: int | None, noun: str) -> str:
 
     Args:
       groups: as how many groups; None where an earlier version measured them.
-      noun: what an image is called.
     """
     nouns = pluralize_noun(noun)
     if groups is None:
@@ -284,7 +267,6 @@ def describe_training_copies(copies: int | None, n: int, noun: str) -> str:
 
 
 def describe_folds(folds: int, noun: str) -> str:
-    """That each member of a run with so many folds has learnt from fewer images than there are."""
     return (
         f"Each member learnt from {folds - 1}/{folds} of the training {pluralize_noun(noun)}: "
         "without folds each would have seen all."
@@ -292,13 +274,7 @@ def describe_folds(folds: int, noun: str) -> str:
 
 
 def describe_training_variance(variance: TrainingVariance | None, n: int, noun: str) -> str:
-    """What of the spread over seeds is a difference between trainings; "" where unknown.
-
-    Args:
-      variance: over runs that differ in the seed alone.
-      n: on how many test images.
-      noun: what an image is called.
-    """
+    """What of the spread over seeds is a difference between trainings; "" where unknown."""
     if variance is None:
         return ""
     limit = f"{formats.format_significant(100 * variance.limit**0.5, 2)} points"

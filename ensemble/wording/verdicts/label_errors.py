@@ -21,7 +21,6 @@ def describe_label_errors(errors: LabelErrors, subject: str) -> str:
     """Describe how many labels are wrong at least, or how many the members contradict.
 
     Args:
-      errors: as they were found.
       subject: what one image is called, with its split: "test digit".
     """
     n = len(errors.doubt)
@@ -34,7 +33,6 @@ def describe_label_errors(errors: LabelErrors, subject: str) -> str:
 
 
 def describe_expected_finds(errors: LabelErrors, noun: str) -> str:
-    """Describe the estimated number, what it assumes, and what the first images will show."""
     n = len(errors.doubt)
     if int(errors.low * n) == 0:
         return (
@@ -62,7 +60,6 @@ def describe_judges(judges: Ints, members: int, epoch: int, right: NDArray[np.bo
 
     Args:
       judges: (N,), how many judge each.
-      members: M, how many the run has.
       epoch: after which, from 1.
       right: (N,), where their average says the label.
     """
@@ -85,7 +82,6 @@ def describe_fold_conflict(subject: str) -> str:
 
 
 def explain_fold_conflict(shares: FoldShares, noun: str) -> str:
-    """Why they cannot, and what would help."""
     low, high = (formats.format_percent(float(share), places=1) for share in (shares.shares.min(), shares.shares.max()))
     return (
         f"From {low} of the labels in one fold to {high} in another, where folds that are drawn at "
@@ -96,7 +92,6 @@ def explain_fold_conflict(shares: FoldShares, noun: str) -> str:
 
 
 def explain_image_choice(noun: str) -> str:
-    """What the two kinds of images are judged by."""
     return (
         f"Test {pluralize_noun(noun)} are judged by all members, training {pluralize_noun(noun)} "
         "by those that left them out (folds)."
@@ -104,7 +99,6 @@ def explain_image_choice(noun: str) -> str:
 
 
 def explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
-    """What it rests on, and where it errs."""
     who = "ensemble" if members > 1 else "one member"
     method = {
         "likelihood": "the likelihood of the labels, after one temperature",
@@ -118,7 +112,6 @@ def explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
 
 
 def caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
-    """What the images are, and in which order."""
     return (
         f"{formats.format_count(count, noun)} whose label the ensemble contradicts "
         f"or whose doubt is at least {formats.format_percent(QUEUE_DOUBT, places=0)}, the most doubtful first. "
@@ -130,11 +123,8 @@ def list_doubt_lines(errors: LabelErrors, labels: Ints, judges: int, place: int,
     """What stands below an image and its verdict: "doubt: 83.1 %", "1 of 4 say 7".
 
     Args:
-      errors: what was found.
       labels: (N,), of all images.
-      judges: how many members judge this one.
       place: of this one among them, from 0.
-      names: of the classes.
     """
     doubt = formats.format_probability(float(errors.doubt[place])).replace("over ", ">")
     lines = [f"doubt: {doubt}"]
@@ -145,7 +135,6 @@ def list_doubt_lines(errors: LabelErrors, labels: Ints, judges: int, place: int,
 
 
 def tabulate_label_pairs(errors: LabelErrors, names: Sequence[str], noun: str) -> pd.DataFrame:
-    """A row for each label and class that it is confidently taken for, the commonest first."""
     joint = errors.joint.copy()
     np.fill_diagonal(joint, 0)
     order = np.argsort(-joint.ravel(), kind="stable")[: int((joint > 0).sum())]
@@ -167,12 +156,10 @@ def tabulate_doubtful_labels(
     """The labels most in doubt, to read.
 
     Args:
-      errors: what was found.
       numbers: (N,), what the images are numbered.
       labels: (N,).
       averaged: (N, C), the averaged probabilities.
       judges: (N,), how many members judge each.
-      names: of the classes.
     """
     places = errors.queue[:MAX_ROWS]
     return pd.DataFrame(
@@ -189,7 +176,6 @@ def tabulate_doubtful_labels(
 
 
 def explain_doubt_table() -> str:
-    """What the columns are."""
     return (
         "Doubt: the probability that the label is wrong, if the averaged probabilities hold and at "
         "least 1 % of each class are mislabeled. Ensemble and lowest member: the probability that "
@@ -206,7 +192,6 @@ def tabulate_label_values(
     names: Sequence[str],
     details: ExampleDetails = NO_DETAILS,
 ) -> pd.DataFrame:
-    """Every label with its doubt, the most doubtful first, for a program."""
     named, places = np.asarray(names, object), errors.order
     known = details.take(places)
     return pd.DataFrame(

@@ -13,13 +13,7 @@ _NEXT_STEP = "Committee shows what every other choice of members gives."
 
 
 def list_member_faults(faults: MemberFaults, predictions: EnsemblePredictions, noun: str) -> list[tuple[str, str]]:
-    """Each fault as (claim, evidence), the one that matters most first; [] where there is none.
-
-    Args:
-      faults: of the members.
-      predictions: their predictions.
-      noun: what an image is called.
-    """
+    """Each fault as (claim, evidence), the one that matters most first; [] where there is none."""
     sentences = []
     if faults.removal and faults.removal.is_better:
         sentences.append(_describe_member_removal(faults.removal, faults.guessing, predictions, noun))
@@ -43,7 +37,6 @@ def list_member_faults(faults: MemberFaults, predictions: EnsemblePredictions, n
 def _describe_member_removal(
     removal: MemberRemoval, guessing: tuple[int, ...], predictions: EnsemblePredictions, noun: str
 ) -> tuple[str, str]:
-    """That the ensemble is better without a member, and the figures that this rests on."""
     gain, number = removal.gain, removal.member + 1
     claim = (
         f"Better without member {number}: NLL {formats.format_significant(removal.nll_without)} "

@@ -53,7 +53,6 @@ class PairwiseMeasure:
         return formats.format_percent(value, figures=2) if self.is_share else f"{value:.2g}"
 
     def describe_cell(self, row: int, column: int, value: float, n: int, noun: str) -> str:
-        """A cell in words."""
         if not np.isfinite(value):
             return f"Members {row + 1} and {column + 1}: not defined, for want of mistakes"
         if self.is_share:
@@ -65,12 +64,10 @@ class PairwiseMeasure:
 
     @property
     def pair_verb(self) -> str:
-        """What two members do on the images that are counted."""
         return "are both wrong on" if "fault" in self.title else "say different things of"
 
     @property
     def unit_suffix(self) -> str:
-        """The unit after a number, where it has one."""
         return f" {self.unit}" if self.unit == "nats" else ""
 
     def explain_chart(self, values: Matrix, n: int, noun: str) -> str:

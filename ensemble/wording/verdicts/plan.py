@@ -64,12 +64,6 @@ def format_budget(costs: PlanCosts, passes: int) -> str:
 
 
 def describe_best_plan(choice: PlanChoice, n: int) -> str:
-    """The best plan for the budget, in one line.
-
-    Args:
-      choice: the choice.
-      n: on how many test images it is reported.
-    """
     best = choice.best_estimate
     plan_metric = format_plan_metric(choice.metric, best.mean, n)
     interval = _format_plan_interval(choice.metric, best.low, best.high, n)
@@ -80,15 +74,12 @@ def describe_plan_evidence(choice: PlanChoice, costs: PlanCosts, chosen_on: str)
     """What else would do, what the cheapest of it costs, and on which images it was chosen.
 
     Args:
-      choice: the choice.
-      costs: what plans cost.
       chosen_on: "validation" or "test".
     """
     return f"{describe_other_plans(choice, costs)} The best is {selection_basis.describe_selection_basis(chosen_on)}."
 
 
 def describe_other_plans(choice: PlanChoice, costs: PlanCosts) -> str:
-    """How many of the plans may be the best, and the cheapest of them."""
     if choice.affordable_plans == 1:
         return "The budget is too small for any other plan."
     every = f"Of the {choice.affordable_plans:,} plans within the budget"
@@ -106,14 +97,7 @@ def describe_other_plans(choice: PlanChoice, costs: PlanCosts) -> str:
 
 
 def describe_runner_up(choice: PlanChoice, costs: PlanCosts, n: int, members: int) -> str:
-    """What the second best loses, and what it would take to be sure of that; "" without one.
-
-    Args:
-      choice: the choice.
-      costs: what plans cost.
-      n: on how many test images.
-      members: of how many members.
-    """
+    """What the second best loses, and what it would take to be sure of that; "" without one."""
     second = choice.runner_up
     if second is None or choice.sample_size is None:
         return ""
@@ -135,7 +119,6 @@ def describe_plan_loss(figure: str, loss: PlanLoss) -> str:
 
 
 def _format_loss_ends(figure: str, loss: PlanLoss) -> tuple[str, str]:
-    """Both ends of a loss, or of the gain where it is one, in its unit."""
     scale = 100 if figure == "accuracy" else 1
     low, high = (loss.low, loss.high) if loss.mean >= 0 else (-loss.high, -loss.low)
     return _format_negative(low * scale), _format_negative(high * scale)
@@ -146,15 +129,6 @@ def _format_negative(number: float) -> str:
 
 
 def describe_required_effort(size: RequiredSampleSize, costs: PlanCosts, n: int, members: int, epochs: int) -> str:
-    """What it would take to tell two plans apart, and what that costs.
-
-    Args:
-      size: what it would take.
-      costs: what plans cost.
-      n: how many test images there are.
-      members: how many members there are.
-      epochs: for how many epochs further members would have to be trained.
-    """
     if size.times is None:
         return "They do not differ on these images, so the effort to tell them apart is unknown."
     ways = []
@@ -174,7 +148,6 @@ def describe_half_budget(choice: PlanChoice, half: PlanLoss | None) -> str:
     """What half of the cost would have come to, in one line.
 
     Args:
-      choice: the choice for all that the run has cost.
       half: what the best plan for half of it loses against that; None where there is none.
     """
     if half is None:
@@ -188,13 +161,6 @@ def describe_half_budget(choice: PlanChoice, half: PlanLoss | None) -> str:
 
 
 def describe_two_plans(comparison: PlanComparison, first: str, second: str) -> str:
-    """Which of two plans does better, in one line.
-
-    Args:
-      comparison: the comparison.
-      first: what the first is called.
-      second: what the second is.
-    """
     name = METRIC_NAMES[comparison.metric]
     first_value, other = (
         format_plan_metric(comparison.metric, each, comparison.n) for each in (comparison.first, comparison.second)

@@ -33,9 +33,6 @@ def describe_run_comparison(gain: PairedGain, other: str, noun: str, seeds: Seed
     Of their settings where other seeds bear it out, else of these two runs.
 
     Args:
-      gain: what this run is better by than the other.
-      other: the other's name, as it is to be written.
-      noun: what an image is called.
       seeds: what runs of their settings show; None where that is not known.
     """
     if claim := _describe_settings_difference(seeds, other, noun):
@@ -78,7 +75,6 @@ def _format_more_right(digits: float, noun: str) -> str:
 
 
 def describe_seed_evidence(seeds: SeedComparison | None, noun: str) -> str:
-    """What other seeds say of the two settings, or that nothing is known of them."""
     if seeds is None:
         return ""
     if seeds.has_same_settings:
@@ -121,7 +117,6 @@ def describe_seed_power(seeds: SeedComparison, counts: Sequence[int]) -> str:
 
 
 def describe_comparison_evidence(gain: PairedGain, noun: str) -> str:
-    """The figures that the headline rests on."""
     if not gain.won + gain.lost and not gain.nll_low and not gain.nll_high:
         return ""
     accuracy, nll = adjust_p_holm([gain.p, gain.nll_p])
@@ -144,11 +139,7 @@ def _format_chance(chance: float) -> str:
 
 
 def describe_pair_choice(available: int) -> str:
-    """That one pair of several was picked; "" where there was no choice.
-
-    Args:
-      available: how many runs this one could be compared with.
-    """
+    """That one pair of several was picked; "" where there was no choice."""
     if available < 2:
         return ""
     return (

@@ -20,8 +20,6 @@ def describe_epoch_choice(epoch: int, last: int, usual: int, on_validation: bool
     """On what the shown epoch was chosen, and what one picked by hand asks of its reader.
 
     Args:
-      epoch: the one that is shown.
-      last: the last there is.
       usual: the one that is shown unless another is picked.
       on_validation: whether `epoch` has the lowest NLL on the validation images.
     """

@@ -8,7 +8,6 @@ from ensemble.wording.formats import pluralize_noun
 
 
 def describe_threshold_images(threshold: ConfidenceThreshold, noun: str) -> str:
-    """On which images a threshold was found, and on which what comes of it was counted."""
     if threshold.halved:
         return (
             f"Thresholds are set on one half of the test set ({threshold.fitted:,}); "
@@ -71,7 +70,6 @@ def _format_error_rate(error: float) -> str:
 
 
 def explain_risk_coverage_chart(ensemble: RiskCoverage, noun: str) -> str:
-    """What to see in the curve."""
     return (
         f"From left to right more {pluralize_noun(noun)} are answered, the surest first: the "
         "longer a curve stays low, the better wrong answers are told from right ones. With every "

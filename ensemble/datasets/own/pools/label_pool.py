@@ -443,7 +443,6 @@ def _iterate_folder(
 
 
 def _read_written_mark(file: Path, levels: PictureLevels) -> Pixels:
-    """The one sign that a picture shows, in MNIST's form."""
     try:
         content = read_small_file(file, _MAX_PICTURE_BYTES)
         if content is None:

@@ -67,5 +67,4 @@ def _list_folder(path: Path) -> SourceFolder:
 
 
 def _leads_within(link: Path, folder: Path) -> bool:
-    """Whether a link leads to a file in the folder."""
     return Path(os.path.realpath(link)).is_relative_to(os.path.realpath(folder))

@@ -135,7 +135,6 @@ def _prepare_tfds_builder(name: str) -> Any:
 
 
 def _requires_tensorflow(builder: Any) -> bool:
-    """Whether a dataset's builder calls TensorFlow, or unpacks archives, which calls it too."""
     for made in type(builder).__mro__:
         if made.__module__.startswith(("tensorflow_datasets.core.", "builtins")):
             continue
@@ -150,13 +149,11 @@ def _requires_tensorflow(builder: Any) -> bool:
 
 
 def _collect_names(code: CodeType) -> set[str]:
-    """The names that a function uses, those within it too."""
     inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     return set(code.co_names).union(*map(_collect_names, inner))
 
 
 def _describe_tensorflow_requirement(name: str) -> str:
-    """What to do where TensorFlow would be needed, which this program does without."""
     return (
         f"TensorFlow Datasets can prepare {name} with TensorFlow only: where TensorFlow is "
         f"installed, run `tfds build {name} --file_format=array_record`, and point "

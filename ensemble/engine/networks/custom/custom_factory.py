@@ -81,7 +81,6 @@ def build_custom_module(name: str, factory: Any, classes: int, arithmetic: Arith
 
 
 def _build_drawn_module_error(name: str) -> ConfigError:
-    """What to say of an NNX module whose parameters are drawn already."""
     return ConfigError(
         f"{name} is an NNX module whose parameters are drawn already, so that all members would "
         "be the same: name its class instead, or a function that takes rngs."
@@ -127,7 +126,6 @@ def _find_class_count_argument(parameters: Mapping[str, inspect.Parameter]) -> s
 
 
 def _set_module_precision(name: str, module: nn.Module, arithmetic: Arithmetic) -> nn.Module:
-    """The module with its products in that precision."""
     if arithmetic.precision == "float32":
         return module
     if nnx_modules.is_bridged_module(module) or not hasattr(module, "dtype"):

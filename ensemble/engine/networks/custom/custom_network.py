@@ -117,7 +117,6 @@ def _check_call_arguments(network: Network) -> None:
 
 
 def _describe_failed_pass(network: Network, error: BaseException) -> str:
-    """Why a pass through a network came to no end, and what to do."""
     begin = f"The network {network.name}"
     words = describe_custom_code_error(error)
     if _UNBOUND_AXIS_WORDS in str(error):

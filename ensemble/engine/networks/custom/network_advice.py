@@ -35,7 +35,6 @@ def list_network_notes(network: Network) -> tuple[str, ...]:
 
 
 def _describe_narrow_parameters(network: Network) -> str:
-    """Which type its parameters have, where that is not the one that they are kept in."""
     variables = jax.eval_shape(network.init_variables, jax.random.key(0))
     leaves = jax.tree.leaves(variables.get("params", {}))
     narrow = sorted({str(leaf.dtype) for leaf in leaves if leaf.dtype.itemsize < 4})

@@ -49,12 +49,10 @@ class ClassifiedMark:
 
     @property
     def mark(self) -> Mark:
-        """The open mark."""
         return self.prepared.marks[self.index]
 
     @property
     def digit(self) -> Digit:
-        """What the ensemble says of the open mark."""
         return self.reading.digits[self.index]
 
     @property
@@ -64,17 +62,14 @@ class ClassifiedMark:
 
     @property
     def epoch(self) -> int:
-        """The epoch that is asked."""
         return self.classifier.epoch
 
     @property
     def names(self) -> Sequence[str]:
-        """The classes' names, C of them."""
         return self.classifier.class_names
 
     @property
     def noun(self) -> str:
-        """What one image is called."""
         return self.run.data.noun
 
     @property
@@ -84,15 +79,12 @@ class ClassifiedMark:
 
     @property
     def members(self) -> int:
-        """M, how many members there are."""
         return self.classifier.members
 
     @property
     def source_title(self) -> str:
-        """The run and epoch as titles of pictures name them."""
         return f"{format_run_name(self.run)} · epoch {self.epoch}"
 
     @property
     def file_stem(self) -> str:
-        """The run, epoch and picture as names of files begin."""
         return f"{self.run.id}-epoch-{self.epoch}-{self.key}-{self.index + 1}"

@@ -15,7 +15,6 @@ _MAX_LISTED_SETS = 12  # sets that are listed beside each other
 
 
 def show_mark_sets(mark: ClassifiedMark) -> None:
-    """The sets of the marks that are read, the rate behind a button, and what is not promised."""
     noun = mark.noun
     if all(digit.rejected for digit in mark.reading.digits) or mark.reading.picture_rejection:
         return
@@ -47,7 +46,6 @@ def _calibrate_mark_sets(mark: ClassifiedMark) -> tuple[ConformalThreshold | Non
 
 
 def _describe_mark_sets(mark: ClassifiedMark, threshold: ConformalThreshold) -> str:
-    """The sets in reading order, or of many marks that of the open one."""
     digits, names = mark.reading.digits, mark.names
     if 1 < len(digits) <= _MAX_LISTED_SETS:
         each = ", ".join(

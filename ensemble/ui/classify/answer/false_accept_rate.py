@@ -54,7 +54,6 @@ def _refresh_false_accept_rate(
 
 
 def measure_false_accept_rate(classifier: Classifier, refuse: float, tried: list[bool]) -> None:
-    """Have the members shown what is no digit, and note whether that could be done."""
     try:
         classifier.compute_rejection_threshold(refuse)
     except EnsembleError:  # the dataset is gone: the answer stands without the figure

@@ -49,13 +49,6 @@ HTML = """
 
 
 def show_live_answer(run: runs.Run, members: LiveMembers, classifier: Classifier | None) -> None:
-    """The place of the answer, which the browser fills.
-
-    Args:
-      run: whose members answer.
-      members: as the browser takes them.
-      classifier: the server's, where it is open: it knows what the members reject.
-    """
     rejection = live_members.build_live_rejection(run, classifier, read_rejection_allowance())
     who = f"{format_count(len(members.classifier.members), 'member')} answer"
     _create_live_component()(

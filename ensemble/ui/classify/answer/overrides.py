@@ -11,7 +11,6 @@ NO_OVERRIDES = PreparationOverrides()
 
 
 def find_overrides(ident: str) -> PreparationOverrides:
-    """What is overruled in the picture of that id."""
     return tab.overrules.get(ident, NO_OVERRIDES)
 
 

@@ -19,16 +19,6 @@ from ensemble.wording import escaping
 def show_picture_answer(
     run: runs.Run, classifier: Classifier, source: InputPicture, way: str, left: DeltaGenerator, right: DeltaGenerator
 ) -> None:
-    """All that is said of a picture.
-
-    Args:
-      run: the run.
-      classifier: its members.
-      source: the picture.
-      way: by which way in it came.
-      left: where the picture stands.
-      right: where the answer stands.
-    """
     overrule, refuse = (answer_overrule.find_overrides(source.id), answer_shown.read_rejection_allowance())
     looked = reading_cache.load_prepared_picture(classifier, source, overrule)
     if looked.prepared is None or looked.picture is None:
@@ -98,7 +88,6 @@ def _show_open_mark(mark: ClassifiedMark, ident: str, right: DeltaGenerator) -> 
 
 
 def _show_preparation_section(mark: ClassifiedMark, ident: str) -> None:
-    """What the picture went through, to be overruled."""
     with guard_page():
         st.markdown("##### Preprocessing, step by step")
         preparation_stages.show_preparation_stages(mark.prepared)

@@ -23,7 +23,6 @@ _INK_LABELS = {"auto": "Auto", "dark": "Dark", "light": "Light"}
 
 
 def show_preparation_stages(prepared: SegmentedPicture) -> None:
-    """The stages side by side, the last of them what the networks see."""
     with st.container(horizontal=True, gap="medium"):
         for stage in prepared.stages:
             _show_preparation_stage(stage.image, stage.title, stage.description)
@@ -100,7 +99,6 @@ def _show_ink_control(ident: str, chosen: PreparationOverrides, prepared: Segmen
 
 
 def _show_fit_control(ident: str, chosen: PreparationOverrides) -> None:
-    """Whether all of a picture is taken, or its middle in the networks' proportions."""
     show_address_widget(
         f"classify_fit_{ident}",
         chosen.fit,
@@ -119,7 +117,6 @@ def _show_fit_control(ident: str, chosen: PreparationOverrides) -> None:
 
 
 def _show_ink_strength_control(ident: str, chosen: PreparationOverrides) -> None:
-    """How much darker than its ground a place must be."""
     show_address_widget(
         f"classify_threshold_{ident}",
         chosen.threshold,

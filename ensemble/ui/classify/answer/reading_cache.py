@@ -71,7 +71,6 @@ def _load_prepared_picture(
 
 
 def prepare_input_picture(classifier: Classifier, content: bytes, overrule: PreparationOverrides) -> _PreparationResult:
-    """The picture opened and prepared, without being kept."""
     try:
         picture = classifier.open_picture(content)
         return _PreparationResult(picture, classifier.prepare_picture(picture, overrule.to_choices()))
@@ -86,7 +85,6 @@ def read_picture_marks(
     refuse: float,
     prepared: SegmentedPicture,
 ) -> Reading:
-    """What the ensemble says of the picture's marks."""
     return _read_picture_marks(
         identify_classifier(classifier),
         source.key,
@@ -150,7 +148,6 @@ def _read_picture_row(
 
 
 def _measure_reading_outputs(reading: Reading) -> OutputMeasures | None:
-    """What the members say of all marks, those that are rejected too."""
     import numpy as np
 
     from ensemble.analysis.unlabelled.output_measures import measure_outputs

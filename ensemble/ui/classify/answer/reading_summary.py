@@ -26,16 +26,6 @@ _MAX_LARGE_MARKS, _MAX_MEDIUM_MARKS = 8, 30
 def show_reading_summary(
     classifier: Classifier, prepared: SegmentedPicture, reading: Reading, index: int, ident: str, refuse: float
 ) -> None:
-    """What the ensemble says of the picture, or that it would rather not.
-
-    Args:
-      classifier: who says it.
-      prepared: the picture's marks.
-      reading: what is said of them.
-      index: the mark that is open.
-      ident: the picture's id.
-      refuse: the share of real digits that may be rejected.
-    """
     names = classifier.class_names
     if not reading.digits:
         st.subheader(readings_words.describe_empty_picture(names, classifier.noun), anchor=False)
@@ -69,7 +59,6 @@ _CONFIDENCE_HELP = (
 def _show_digit_buttons(
     classifier: Classifier, prepared: SegmentedPicture, reading: Reading, index: int, ident: str, size: str
 ) -> None:
-    """The digits as they stand in the picture, each a button."""
     names, mark_count = classifier.class_names, len(reading.digits)
     lines: dict[int, list[dict[str, Any]]] = {}
     for place, (mark, digit) in enumerate(zip(prepared.marks, reading.digits, strict=True)):
@@ -96,7 +85,6 @@ def _show_digit_buttons(
 
 @functools.cache
 def _create_answer_component() -> Any:
-    """The component, registered once."""
     folder = Path(__file__).parents[1] / "js"
     return st.components.v2.component(
         "ensemble_answer",

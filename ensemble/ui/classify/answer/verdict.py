@@ -29,7 +29,6 @@ _OOD_SCORE_HELP = (
 
 
 def show_mark_verdict(mark: ClassifiedMark) -> None:
-    """The mark, the verdict, the votes, and how sure one may be of it."""
     digit, names = mark.digit, mark.names
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         high, wide = mark.image.shape[:2]
@@ -70,7 +69,6 @@ def show_rejection_evidence(mark: ClassifiedMark) -> None:
 
 
 def _show_ood_score(mark: ClassifiedMark) -> None:
-    """The OOD score, held against real images."""
     digit, names = mark.digit, mark.names
     st.caption(
         marks_words.describe_ood_score(digit, mark.refuse, names, mark.noun),
@@ -105,7 +103,6 @@ def _render_member_vote(m: int, M: int, text: str, *, against: bool) -> str:
 
 
 def show_verdict_chart(mark: ClassifiedMark) -> None:
-    """Bars and dots, how to read them, and their files."""
     digit, names = mark.digit, mark.names
     title = f"{mark.title} · {mark.name} · {mark.source_title}"
     sees = "Bars: the averaged probabilities. Dots: each member's own."

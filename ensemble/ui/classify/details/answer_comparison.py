@@ -26,7 +26,6 @@ from ensemble.wording.run_names import format_run_name, format_unique_run_name
 
 
 def show_answer_comparison(mark: ClassifiedMark) -> None:
-    """Whom to compare with, whether both say the same, and everybody's probabilities."""
     comparable_classifiers = find_comparable_classifiers(mark)
     if not comparable_classifiers:
         _show_no_other_classifier(mark)
@@ -135,7 +134,6 @@ def _select_other_classifier(
 
 
 def _show_other_epoch_slider(epochs: Sequence[int], epoch: int, usual: int) -> None:
-    """The other run's epoch, where there is a choice."""
     if len(epochs) > 1:
         address.show_address_widget(
             f"classify_with_epoch_{controls.hash_options(epochs)}",
@@ -170,7 +168,6 @@ def distinguish_run_name(run: runs.Run, other: runs.Run) -> str:
 
 
 def describe_answer_comparison(own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str]) -> str:
-    """Whether both say the same."""
     first, second = (
         escaping.escape_markdown(marks_words.format_mark_verdict(class_answer.digit, names))
         for class_answer in (own_answer, other_answer)

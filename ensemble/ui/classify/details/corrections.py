@@ -26,7 +26,6 @@ _MAX_CLASS_PILLS = 20  # classes that stand beside each other
 
 
 def show_corrections(mark: ClassifiedMark) -> None:
-    """The classes to choose from, what is kept of this mark, and all that is kept."""
     folder = corrections.find_corrections_folder()
     if not folder:
         st.caption("Corrections are not kept.", help=_CORRECTIONS_OFF_HELP)
@@ -95,7 +94,6 @@ def _find_correction_label(mark: ClassifiedMark) -> int | None:
 
 
 def _describe_correction(mark: ClassifiedMark, label: int) -> str:
-    """That it is kept, and whether the ensemble was right about it."""
     right = label == mark.digit.label
     about = "rejected it" if mark.digit.rejected else f"said {mark.names[mark.digit.label]}"
     if right and not mark.digit.rejected:
@@ -125,7 +123,6 @@ def _save_mark_correction(mark: ClassifiedMark, label: int | None) -> None:
 
 
 def _show_corrections_download(folder: str) -> None:
-    """How many corrections are kept, as a labelled set."""
     total = _count_folder_corrections(folder)
     if total:
         st.download_button(

@@ -13,7 +13,6 @@ DETAILS = {
 
 
 def show_selected_detail(mark: ClassifiedMark) -> None:
-    """The choice of a detail, and the detail."""
     key = address.select_address_option(
         address.DETAIL, "Details", DETAILS, next(iter(DETAILS)), label_visibility="collapsed"
     )
@@ -21,28 +20,24 @@ def show_selected_detail(mark: ClassifiedMark) -> None:
 
 
 def _show_neighbors_detail(mark: ClassifiedMark) -> None:
-    """The nearest test images."""
     from ensemble.ui.classify.details import nearest_images
 
     nearest_images.show_nearest_images(mark)
 
 
 def _show_saliency_detail(mark: ClassifiedMark) -> None:
-    """Where the picture would have to change for another answer."""
     from ensemble.ui.classify.details import saliency
 
     saliency.show_saliency_maps(mark)
 
 
 def _show_comparison_detail(mark: ClassifiedMark) -> None:
-    """What another run or epoch says."""
     from ensemble.ui.classify.details import answer_comparison
 
     answer_comparison.show_answer_comparison(mark)
 
 
 def _show_rejection_detail(mark: ClassifiedMark) -> None:
-    """Whether it is a digit at all."""
     from ensemble.ui.classify.details import rejection
 
     rejection.show_rejection_threshold(mark)

@@ -31,7 +31,7 @@ _DISTANCE_HELP = (
 
 def show_nearest_images(mark: ClassifiedMark) -> None:
     """What the nearest test digits are, and they themselves; each opens at a press."""
-    nearest_images = find_nearest_images(mark)
+    nearest_images = _load_nearest_images(mark)
     noun = mark.noun
     st.markdown(
         escaping.escape_markdown(describe_nearest_images(nearest_images, mark.names, noun)), help=_DISTANCE_HELP
@@ -65,8 +65,7 @@ def show_nearest_images(mark: ClassifiedMark) -> None:
     _show_neighbor_detail(mark, nearest_images.numbers, noun)
 
 
-def find_nearest_images(mark: ClassifiedMark) -> NearestNeighbors:
-    """The nearest test digits, found once for each mark, run and epoch."""
+def _load_nearest_images(mark: ClassifiedMark) -> NearestNeighbors:
     image = mark.image
     return _find_nearest_images(mark.run.id, mark.epoch, image.tobytes(), image.shape, mark.classifier)
 
@@ -87,7 +86,6 @@ def _compute_confusion_mask(neighbors: NearestNeighbors) -> np.ndarray:
 
 
 def describe_nearest_images(neighbors: NearestNeighbors, names: Sequence[str], noun: str) -> str:
-    """What the nearest are, the most first, and how many of them members get wrong."""
     counts = np.bincount(neighbors.labels, minlength=len(names))
     order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
     K, wrong = len(neighbors.labels), int(_compute_confusion_mask(neighbors).sum())
@@ -127,7 +125,6 @@ def _open_pressed_neighbor() -> None:
 
 
 def _show_neighbor_detail(mark: ClassifiedMark, numbers: Ints, noun: str) -> None:
-    """The test digit that the address names, open over the page."""
     number = predictions_view.read_predictions_view().digit
     if number is None or number not in numbers:
         return

@@ -31,7 +31,6 @@ _OOD_SCORE_HELP = (
 
 
 def show_rejection_threshold(mark: ClassifiedMark) -> None:
-    """The control, what it comes to, the scores behind it, and a row for each kind of image."""
     noun = mark.noun
     _show_rejection_rate_control(mark, noun)
     if not mark.classifier.is_calibrated:
@@ -81,7 +80,6 @@ def _show_rejection_rate_control(mark: ClassifiedMark, noun: str) -> None:
 
 
 def describe_rejection_threshold(threshold: "RejectionThreshold", noun: str) -> str:
-    """What share it accepts, how well that is read, and what share of the others it rejects."""
     coverage = formats.format_percent(threshold.coverage, threshold.judged_count)
     sentence = f"It accepts **{coverage}** of other real {pluralize_noun(noun)}"
     if threshold.coverage:

@@ -30,7 +30,6 @@ _OCCLUSION_HELP = (
 
 
 def show_saliency_maps(mark: ClassifiedMark) -> None:
-    """The answer, a map for everybody, and one sentence a member."""
     mark_occlusion = compute_mark_occlusion(mark)
     members = select_mapped_members(mark_occlusion)
     pictures = painting.draw_saliency_maps(mark.image, mark_occlusion, members)
@@ -59,7 +58,6 @@ def show_saliency_maps(mark: ClassifiedMark) -> None:
 
 
 def compute_mark_occlusion(mark: ClassifiedMark) -> Occlusion:
-    """What covering does, found once for each mark, run and epoch."""
     image = mark.image
     return _compute_mark_occlusion(mark.run.id, mark.epoch, image.tobytes(), image.shape, mark.classifier)
 
@@ -95,7 +93,6 @@ def _format_map_caption(occlusion: Occlusion, m: int, mark: ClassifiedMark) -> s
 
 
 def describe_prediction_flips(occlusion: Occlusion) -> str:
-    """How many members would change their minds, and under what."""
     M, sides = (
         len(occlusion.member_changes),
         [_compute_flip_patch_side(occlusion, m) for m in range(len(occlusion.member_changes))],
@@ -116,7 +113,6 @@ def describe_prediction_flips(occlusion: Occlusion) -> str:
 
 
 def _describe_stable_predictions(largest: int, M: int) -> str:
-    """That nothing changes a mind."""
     whose = "its mind" if M == 1 else "any member's mind"
     return f"No patch up to {_format_patch_size(largest)} pixels changes {whose}."
 
@@ -135,7 +131,6 @@ def list_flip_sentences(occlusion: Occlusion, digit: "Digit", names: Sequence[st
 
 
 def _describe_member_flip(occlusion: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
-    """What would change a member's mind, without saying who it is."""
     flip, class_name = occlusion.flips[m], names[int(digit.votes[m])]
     if flip is None:
         return (
@@ -166,7 +161,6 @@ def _format_patch_size(side: float) -> str:
 
 
 def _show_saliency_downloads(mark: ClassifiedMark, occlusion: Occlusion, pictures: Any, captions: list[str]) -> None:
-    """The maps as a picture, and their figures as a table."""
     title = f"What covering a place does · {marks_words.format_mark_class(mark.digit, mark.names)}"
     with st.container(horizontal=True, gap="small"):
         st.download_button(

@@ -32,7 +32,6 @@ def paint_saliency_map(image: Pixels, change: Floats, full: float) -> Pixels:
       image: uint8 (H, W, channels); colour is shown in grey, for the changes have colours.
       change: (H, W), how far the probability falls when this place is covered; less than 0
         where it rises.
-      full: the change that gets full colour.
 
     Blue where the probability falls, orange where it rises: told apart with any colour vision.
     """
@@ -45,7 +44,6 @@ def paint_saliency_map(image: Pixels, change: Floats, full: float) -> Pixels:
 
 
 def _enlarge_saliency_map(pixels: Pixels, box: _Box | None) -> Image.Image:
-    """A map as it stands on the screen, with a frame around the patch that changes a mind."""
     wide, high = thumbnails.compute_display_size(pixels.shape, _MAP_SIDE_PX)
     enlarging = wide >= pixels.shape[1]
     how = Image.Resampling.NEAREST if enlarging else Image.Resampling.BOX
@@ -60,7 +58,6 @@ def _enlarge_saliency_map(pixels: Pixels, box: _Box | None) -> Image.Image:
 
 
 def draw_saliency_maps(image: Pixels, occlusion: Occlusion, members: Sequence[int]) -> list[Image.Image]:
-    """The map averaged over all members, where there are several, then those of some."""
     full = compute_saliency_scale(occlusion)
     several = len(occlusion.member_changes) > 1
     averaged = (
@@ -79,7 +76,6 @@ def find_flip_box(occlusion: Occlusion, m: int) -> _Box | None:
 
 
 def compose_saliency_sheet(pictures: Sequence[Image.Image], captions: Sequence[str], title: str) -> bytes:
-    """The maps side by side with their captions as one PNG, white as paper is in either theme."""
     font = ImageFont.load_default(size=12)
     wide = max([pictures[0].width, *(int(font.getlength(text)) for text in captions)]) + _GAP_PX
     width = max(wide * len(pictures) + _GAP_PX, int(font.getlength(title)) + 2 * _GAP_PX)

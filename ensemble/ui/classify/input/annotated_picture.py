@@ -47,16 +47,12 @@ def show_annotated_picture(
     """The picture; what lies outside the part that is read is dimmed.
 
     Args:
-      picture: the picture.
-      key: differs when the picture does.
       boxes: from `build_mark_boxes`.
-      overrule: what was overruled.
-      ident: the picture's id.
     """
     wide, high = picture.size
     _create_picture_component()(
         data={
-            "src": encode_picture_uri(key, picture),
+            "src": _encode_picture_uri(key, picture),
             "size": [wide, high],
             "width": round(max(wide / high * MAX_HEIGHT_PX, _MIN_SIDE_PX if wide >= high else 0)),
             "alt": f"Your picture, with {len(boxes)} marks found on it",
@@ -81,7 +77,6 @@ def _apply_dragged_crop(ident: str) -> None:
 def build_mark_boxes(
     prepared: SegmentedPicture, reading: Reading, index: int, classifier: Classifier, size: tuple[int, int]
 ) -> list[dict[str, Any]]:
-    """Each mark's place in shares of the picture, and what is said of it."""
     wide, high = size
     mark_count = len(reading.digits)
     return [
@@ -97,11 +92,6 @@ def build_mark_boxes(
         }
         for place, (mark, digit) in enumerate(zip(prepared.marks, reading.digits, strict=True))
     ]
-
-
-def encode_picture_uri(key: str, picture: Picture) -> str:
-    """The picture for a browser, as a data URI."""
-    return _encode_picture_uri(key, picture)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -120,7 +110,6 @@ def _encode_picture_uri(key: str, _picture: Picture) -> str:
 
 @functools.cache
 def _create_picture_component() -> Any:
-    """The component, registered once."""
     folder = Path(__file__).parents[1] / "js"
     return st.components.v2.component(
         "ensemble_picture",

@@ -75,7 +75,6 @@ class _ClassifierOpening:
         self.share, self.message = share, message
 
     def release(self) -> None:
-        """Wait no longer for what nobody is shown."""
         self.released = True
 
 
@@ -87,7 +86,6 @@ def wait_for_classifier(run: runs.Run, epoch: int) -> Classifier:
     """The run's members at that epoch, with what they reject; waits until both are there.
 
     Args:
-      run: whose members.
       epoch: one of `list_classifier_epochs`.
 
     Raises:
@@ -113,7 +111,6 @@ def poll_classifier(run: runs.Run, epoch: int, patience: float) -> Classifier | 
 
 
 def _find_calibration(run: runs.Run, epoch: int) -> _ClassifierOpening:
-    """How far the setting of what a classifier rejects is, that is open."""
     return _open_classifier(str(runs_folder()), run.id, epoch)
 
 
@@ -136,7 +133,6 @@ def _open_classifier(folder: str, run_id: str, epoch: int) -> _ClassifierOpening
 
 
 def _open_classifier_in_thread(opening: _ClassifierOpening, run_id: str, epoch: int) -> None:
-    """Open the members, have what the first answer needs compiled, then what they reject set."""
     try:
         from ensemble.recognition.classifier import open_classifier
 
@@ -178,14 +174,6 @@ def _calibrate_classifier(opening: _ClassifierOpening, classifier: Classifier) -
 
 
 def show_opening_progress(run: runs.Run, epoch: int, handed_in: bool, in_browser: bool = False) -> None:
-    """Says what is waited for, and draws the page anew when it is there.
-
-    Args:
-      run: whose members are being opened.
-      epoch: by which.
-      handed_in: whether there is a picture that waits for them.
-      in_browser: whether they answer in the browser meanwhile.
-    """
     st.fragment(_refresh_opening_progress, run_every=POLL_INTERVAL_S)(run, epoch, handed_in, in_browser)
 
 

@@ -53,7 +53,6 @@ def show_drawing_sheet(boxes: Sequence[dict[str, Any]], serial: int, hint: str) 
     Args:
       boxes: `place` in pixels of the drawing, `said`, `rejected`, `open`.
       serial: the number of the drawing that they belong to; over another one none is shown.
-      hint: what an empty sheet says.
     """
     kept = read_sheet_drawing()
     _create_sheet_component()(
@@ -130,7 +129,6 @@ def _clamp_sent_number(value: Any, low: float, high: float) -> float:
 
 
 def encode_drawing_png(drawn: dict[str, Any]) -> bytes:
-    """The drawing as a PNG file, black on white, one pixel to a pixel of the sheet."""
     size = drawn["width"] * _SUPERSAMPLING, drawn["height"] * _SUPERSAMPLING
     page = Image.new("L", size, 255)
     draw = ImageDraw.Draw(page)
@@ -142,7 +140,6 @@ def encode_drawing_png(drawn: dict[str, Any]) -> bytes:
 
 
 def _draw_ink_stroke(draw: ImageDraw.ImageDraw, along: Sequence[Point], radius: float) -> None:
-    """A stroke with round ends and joints."""
     scaled = [(x * _SUPERSAMPLING, y * _SUPERSAMPLING) for x, y in along]
     for x, y in scaled:
         draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=0)
@@ -164,7 +161,6 @@ def _smooth_stroke_points(flat: Sequence[float]) -> list[Point]:
 
 
 def _compute_midpoint(point: Point, other: Point) -> Point:
-    """The point half-way between two."""
     return (point[0] + other[0]) / 2, (point[1] + other[1]) / 2
 
 

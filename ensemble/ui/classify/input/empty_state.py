@@ -29,7 +29,6 @@ _SHEET_HINT = "Draw a digit here, or several side by side"
 
 
 def show_classify_introduction() -> None:
-    """The first visit."""
     epoch_availability.show_no_runs_notice(
         "Classify a digit of your own",
         "Upload it, draw it or hold it up to the camera, and see what each network says, "
@@ -43,8 +42,6 @@ def show_input_instructions(way: str, run: runs.Run, left: DeltaGenerator, right
 
     Args:
       way: one of `INPUTS`.
-      run: whose members answer.
-      left: where the picture will stand.
       right: where the answer will; None where the browser answers, and says it itself.
     """
     noun, pen = run.data.noun, run.data.is_mnist_like

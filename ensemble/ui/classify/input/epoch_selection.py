@@ -28,7 +28,6 @@ def select_classifier_epoch(run: runs.Run) -> tuple[int, Sequence[int]] | None:
 
 
 def _show_missing_members_notice(run: runs.Run) -> None:
-    """A run whose members cannot be opened yet, or not any more."""
     if run.active or not runs.list_prediction_epochs(run.id):
         noun = run.data.noun
         epoch_availability.show_first_epoch_notice(run, f"You can give it {select_article(noun)} {noun}")
@@ -50,7 +49,6 @@ def _show_missing_members_notice(run: runs.Run) -> None:
 
 
 def show_classifier_epoch_slider(epochs: Sequence[int], epoch: int, run: runs.Run) -> None:
-    """The epoch that is asked, where there is a choice."""
     if len(epochs) < 2:
         return
     address.show_address_widget(
@@ -71,6 +69,5 @@ def show_classifier_epoch_slider(epochs: Sequence[int], epoch: int, run: runs.Ru
 
 
 def watch_classifier_epochs(run: runs.Run, epochs: Sequence[int], epoch: int) -> None:
-    """Says when a later epoch is in than the one asked, where none was chosen by hand."""
     if run.active and address.EPOCH.read() is None:
         epoch_availability.show_newer_epoch_notice(run, epochs, epoch)

@@ -123,7 +123,6 @@ def _add_pasted_pictures(pictures: paste.PastedPictures) -> None:
 
 
 def _show_camera_input(noun: str) -> None:
-    """A photograph taken here and now."""
     st.camera_input(f"Hold the {noun} up, large and in good light", key="classify_camera", on_change=_keep_photograph)
     if not tab.photograph:
         st.caption(

@@ -72,7 +72,6 @@ def _load_live_members(
 
 
 def serve_live_members(members: LiveMembers) -> str:
-    """The address from which this tab's browser takes the weights, as it takes pictures."""
     address: str = runtime.get_instance().media_file_mgr.add(members.payload, "application/octet-stream", _COORDINATES)
     return address
 

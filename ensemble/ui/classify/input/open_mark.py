@@ -16,7 +16,6 @@ def _set_open_mark(ident: str, index: int) -> None:
 
 
 def open_pressed_mark(key: str, ident: str) -> None:
-    """Callback of a component that says which mark was pressed."""
     pressed = widget_state.get_widget_value(key).get("opened")
     if isinstance(pressed, int | float) and 0 <= pressed < 1000:
         _set_open_mark(ident, int(pressed))

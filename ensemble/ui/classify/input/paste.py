@@ -35,7 +35,6 @@ def show_paste_button(on_paste: Callable[[PastedPictures], None]) -> None:
 
 
 def _read_pasted_pictures() -> PastedPictures:
-    """What has just been pasted."""
     return _parse_pasted_pictures(widget_state.get_widget_value(KEY).get("pasted"))
 
 
@@ -53,7 +52,6 @@ def _parse_pasted_pictures(sent: Any) -> PastedPictures:
 
 @functools.cache
 def _create_paste_component() -> Any:
-    """The component, registered once."""
     folder = Path(__file__).parents[1] / "js"
     return st.components.v2.component(
         "ensemble_paste", html=HTML, css=(folder / "paste.css").read_text(), js=(folder / "paste.js").read_text()

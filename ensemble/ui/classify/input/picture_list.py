@@ -74,7 +74,6 @@ def _refresh_picture_list(classifier: Classifier, refuse: float, complete: bool)
 
 
 def describe_reading_progress(done: int, total: int) -> str:
-    """How many are read, and how long the others will take at the pace so far."""
     now = time.monotonic()
     tab.rows_reading_start = since, before = tab.rows_reading_start or (now, done)
     left = (now - since) / (done - before) * (total - done) if done - before >= 4 else 0.0
@@ -125,7 +124,6 @@ def _open_selected_picture() -> None:
 
 
 def show_picture_navigation(here: InputPicture) -> None:
-    """The picture's name, its neighbours, and the ways to let it or all go."""
     every = tab_pictures.list_tab_pictures()
     many = len(every) > 1
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):

@@ -20,12 +20,6 @@ _SAMPLE_NUMBER_LENGTH, _MARGIN_PX, _PIXEL_SCALE = (4, 24, 4)  # digits of a numb
 
 
 def show_sample_buttons(run: runs.Run, first: bool) -> None:
-    """One test image, or several of them written side by side, at a press.
-
-    Args:
-      run: whose dataset they are from.
-      first: whether there is no picture yet: then it is the thing to press.
-    """
     noun = run.data.noun
     st.button(
         f"Try a test {escaping.escape_markdown(noun)}",
@@ -67,7 +61,6 @@ def _open_sample_number(name: str) -> None:
 
 
 def _select_next_samples(dataset: Dataset, count: int) -> list[int]:
-    """The next numbers of test images to be tried in this tab."""
     tried = tab.tried_image_count
     tab.tried_image_count = tried + count
     return [_STRIDE * (tried + k + 1) % len(dataset.test_labels) for k in range(count)]
@@ -83,7 +76,6 @@ def _compose_number_paper(images: np.ndarray) -> Image.Image:
 
 
 def _create_sample_picture(title: str, image: Image.Image) -> InputPicture:
-    """A picture of that title, as if it had been handed in."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG")
     return create_input_picture(title, buffer.getvalue())

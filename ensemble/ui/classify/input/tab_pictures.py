@@ -12,7 +12,6 @@ MAX_TOTAL_BYTES = 256 * 2**20
 
 
 def list_tab_pictures() -> list[InputPicture]:
-    """The tab's uploaded, pasted and tried pictures, the latest first."""
     return list(tab.pictures)
 
 
@@ -24,7 +23,6 @@ def find_open_picture() -> InputPicture | None:
 
 
 def add_tab_pictures(new: Sequence[InputPicture]) -> None:
-    """Put pictures on top, in their order, and open the first of them."""
     if not new:
         return
     fresh = list({picture.id: picture for picture in new}.values())

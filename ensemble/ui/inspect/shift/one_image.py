@@ -34,7 +34,6 @@ def show_corrupted_image(shared: SharedEpoch) -> None:
 
 
 def _refresh_corrupted_image(shared: SharedEpoch) -> None:
-    """The image, the controls, and the picture over all amounts."""
     with guard_page():
         number = address.NUMBER.read_within(_find_most_disputed_image(shared), 0, shared.n - 1)
         kind = _select_corruption(shared, number)
@@ -137,7 +136,6 @@ def _update_amount_address(kind: Corruption) -> None:
 def _show_image_at_amount(
     shared: SharedEpoch, number: int, answers: CorruptionAnswers, kind: Corruption, place: int
 ) -> None:
-    """The image as the members see it, and what they say of it."""
     predictions, names = answers.predictions, shared.class_names
     label = images_words.format_true_class(names[int(predictions.labels[place])], names)
     at = format_corruption_amount(kind, answers.amounts[place])
@@ -162,7 +160,6 @@ def _show_image_at_amount(
 def _show_corruption_chart(
     shared: SharedEpoch, number: int, answers: CorruptionAnswers, kind: Corruption, place: int
 ) -> None:
-    """Everything over the amount, with a line where the slider stands."""
     names = shared.class_names
     title = f"Test {shared.noun} {number} · {kind.title} · {format_run_name(shared.run)}"
     pictures.show_figure_panel(
@@ -178,7 +175,6 @@ def _show_corruption_chart(
 
 
 def _describe_correct_range(answers: CorruptionAnswers, kind: Corruption, noun: str) -> str:
-    """How far the ensemble stays right, from the image as it is on."""
     right, amounts = answers.predictions.right, answers.amounts
     start = amounts.index(kind.neutral_amount)
     who = "The ensemble" if answers.predictions.members > 1 else "The one member"
@@ -198,5 +194,4 @@ def _describe_correct_range(answers: CorruptionAnswers, kind: Corruption, noun: 
 
 
 def _format_correct_count(right: np.ndarray) -> str:
-    """At how many amounts it is right."""
     return f"{int(right.sum())} of {len(right)} amounts" if right.any() else "none of the amounts"

@@ -30,7 +30,6 @@ _MIN_OOD_SETS = 2  # sets of out-of-distribution images that there are at least
 
 
 def show_stress_job(shared: SharedEpoch, stress: StressState) -> None:
-    """What the job does, has done or would do, with its button."""
     if stress.job and stress.active:
         _show_stress_progress(stress.job)
     elif shared.run.origin:
@@ -53,7 +52,6 @@ def show_stress_job(shared: SharedEpoch, stress: StressState) -> None:
 
 
 def _show_stress_progress(job: StressJob) -> None:
-    """How far it is, and the button that stops it."""
     ahead = list_jobs_ahead(job) if job.state == "queued" else []
     job_panel.show_job_progress(
         job, jobs_words.describe_job_stage(job, ahead, _format_stress_progress(job.status)), prefix="stress_"
@@ -66,7 +64,6 @@ def _format_stress_progress(status: StressStatus) -> str:
 
 
 def _show_stress_start(shared: SharedEpoch, stress: StressState) -> None:
-    """What the job would do, or why it ended, and the button that starts it."""
     if stress.job and stress.state == "failed":
         job_panel.show_job_ending(stress.job)
     results = None if stress.is_outdated else stress.results
@@ -108,7 +105,6 @@ def _show_stress_start(shared: SharedEpoch, stress: StressState) -> None:
 
 
 def _list_new_ood_sets(results: StressResults) -> list[str]:
-    """OOD sets that are there now and were not when the run was measured."""
     measured_keys = {ood_metrics["key"] for ood_metrics in results.ood}
     return [
         escaping.escape_markdown(ood_set.title)
@@ -138,12 +134,10 @@ def _start_stress_job(run_id: str, limit: int | None, choice: str, before: Place
 
 
 def _count_stress_steps() -> int:
-    """How often the members are shown a set of images."""
     return 1 + sum(len(kind.amounts) - 1 for kind in CORRUPTION_KINDS.values()) + _MIN_OOD_SETS
 
 
 def _describe_stress_job(shared: SharedEpoch) -> str:
-    """What the job does, in a sentence or two."""
     most = shift.count_measured_images(shared.n, shared.dataset.image_shape)
     some = f"all {shared.n:,}" if most == shared.n else f"the first {most:,}"
     return (
@@ -170,7 +164,6 @@ def round_stress_seconds(seconds: float) -> float:
 
 
 def _describe_stress_results(shared: SharedEpoch, stress: StressState, results: StressResults) -> str:
-    """What the figures below are of, and whether there is something newer."""
     all_of = "all" if results.images >= shared.n else "the first"
     text = (
         f"Measured on {all_of} {results.images:,} test {pluralize_noun(shared.noun)}, with "

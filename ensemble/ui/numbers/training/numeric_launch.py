@@ -41,7 +41,6 @@ def show_numeric_controls() -> None:
 
 
 def _plan_numeric_launch(chosen: SelectedTable | None) -> LaunchPlan[_NumericPlan]:
-    """What the button will do with the settings as they stand."""
     label = "Train on a table"
     try:
         config = settings.collect_numeric_config()
@@ -56,7 +55,6 @@ def _plan_numeric_launch(chosen: SelectedTable | None) -> LaunchPlan[_NumericPla
 
 
 def show_numeric_launch_button(chosen: SelectedTable | None, primary: bool = True) -> None:
-    """The button that starts what the settings say, with the reason where it cannot."""
     launching.show_launch_button(
         "numbers_launch",
         functools.partial(_plan_numeric_launch, chosen),
@@ -68,7 +66,6 @@ def show_numeric_launch_button(chosen: SelectedTable | None, primary: bool = Tru
 
 
 def show_reuse_button(run: NumericRun) -> None:
-    """Fills the controls with the settings of a run that was trained here."""
     if run.settings:
         st.button(
             "Use these settings again",
@@ -105,7 +102,6 @@ def _load_example_table() -> PreparedTable:
 
 
 def _launch_and_show_numbers(plan: _NumericPlan, placement: Placement | None = None) -> None:
-    """Start a run on a table and show it."""
     config, table = plan
     launching.launch_job_once(
         NUMERIC_SCREEN,
@@ -116,5 +112,4 @@ def _launch_and_show_numbers(plan: _NumericPlan, placement: Placement | None = N
 
 
 def _show_numbers_next(run: NumericRun) -> None:
-    """Have the screen be about a run."""
     job_picker.set_next_shown_job(NUMERIC_SCREEN, run)

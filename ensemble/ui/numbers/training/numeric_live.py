@@ -66,7 +66,6 @@ def show_numeric_training(run: NumericRun) -> None:
 
 
 def load_numeric_history(run: NumericRun) -> list[dict[str, Any]]:
-    """The lines of its epochs."""
     version = loaders.get_file_version(run.path / "history.jsonl")
     return _read_cached_history(str(run.path), version, run.id)
 
@@ -77,7 +76,6 @@ def _read_cached_history(folder: str, version: tuple[int, int], _run_id: str) ->
 
 
 def _show_numeric_progress(run: NumericRun) -> None:
-    """How far it is with Stop or Resume beside it, or how it ended where it has not finished."""
     if run.state in ("finished", "imported"):
         if run.message:
             st.caption(escaping.escape_markdown(run.message))
@@ -93,7 +91,6 @@ def _show_numeric_progress(run: NumericRun) -> None:
 
 
 def _show_numeric_curves(run: NumericRun, rows: list[dict[str, Any]]) -> None:
-    """NLL and RMSE of every member and the ensemble over the epochs."""
     show_curve_panels(
         run.id,
         rows,
@@ -141,7 +138,6 @@ def build_numeric_panels(rows: list[dict[str, Any]], unit: str) -> list[list[dic
 
 
 def _show_numeric_members(run: NumericRun, line: Mapping[str, Any]) -> None:
-    """An epoch's figures of every member and the ensemble."""
     rows = [
         {
             "": name,

@@ -33,12 +33,10 @@ SLIDER_STEPS = {
 
 
 def format_numeric_key(name: str) -> str:
-    """The key of the widget that holds the setting."""
     return f"numbers_set_{name}"
 
 
 def _get_numeric_setting(name: str) -> Any:
-    """A setting as it stands in its widget, else its default."""
     return widget_state.get_widget_value(format_numeric_key(name), NUMERIC_FIELDS[name].default)
 
 
@@ -57,7 +55,6 @@ def show_numeric_setting(name: str) -> None:
 
 
 def show_network_setting() -> None:
-    """Which network, where one of a person's own is allowed here."""
     if architectures.list_allowed_networks():
         draw_field_control(NUMERIC_FIELDS["network"], format_numeric_key("network"), "Network")
 
@@ -88,7 +85,6 @@ def summarize_numeric_settings(config: NumericConfig | None) -> str:
 
 
 def _list_changed_numeric_settings(values: dict[str, Any]) -> list[str]:
-    """Those beside the main ones that are not at their default, in words."""
     return [
         f"{FIELD_LABELS.get(name, settings.format_setting_title(name)).lower()} "
         f"{value if isinstance(value, str) else settings.format_slider_value(value)}"
@@ -98,6 +94,5 @@ def _list_changed_numeric_settings(values: dict[str, Any]) -> list[str]:
 
 
 def describe_changed_numeric_controls() -> str:
-    """Those settings under More that are not at their default, as the widgets stand."""
     values = {name: _get_numeric_setting(name) for name in ADVANCED_FIELDS}
     return ", ".join(_list_changed_numeric_settings(values))

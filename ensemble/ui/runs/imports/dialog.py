@@ -30,7 +30,6 @@ _ACCEPTED_FILES_HELP = (
 
 
 def show_import_button() -> None:
-    """The way in, and the dialog while it is open."""
     st.button(
         "Import…",
         icon=":material/upload_file:",
@@ -60,7 +59,6 @@ def _close_import_dialog() -> None:
 
 
 def _show_import_dialog_body() -> None:
-    """The inside of the dialog."""
     with guard_page():
         st.markdown(_ACCEPTED_FILES_HELP)
         predictions.show_save_instructions()
@@ -141,7 +139,6 @@ def _finish_import(run_ids: Sequence[str], view: str = "") -> None:
 
 
 def _finish_numbers_import(run_id: str) -> None:
-    """Goes on to the run that was kept, on its page."""
     _close_import_dialog()
     loaders.forget_runs()
     st.switch_page("pages/numbers.py", query_params=address.RUN.build_query(run_id))

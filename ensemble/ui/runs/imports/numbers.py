@@ -19,7 +19,6 @@ _FORM_NAMES = {"normal": "means and spreads", "quantiles": "quantiles", "points"
 
 
 def show_numbers_preview(numbers: NumericPredictions) -> None:
-    """What was understood, before anything is kept."""
     predicted = numbers.mixture
     counts = [
         formats.format_count(predicted.members, "member"),
@@ -34,13 +33,6 @@ def show_numbers_preview(numbers: NumericPredictions) -> None:
 
 
 def show_numbers_form(numbers: NumericPredictions, file: str, then: Callable[[str], None]) -> None:
-    """Its name, what it predicts and the unit, and the button that keeps it.
-
-    Args:
-      numbers: what was read.
-      file: what the file is called.
-      then: told the new run's id.
-    """
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, key, most, placeholder in (
             ("Name", "import_name", MAX_NAME_LENGTH, "Name"),

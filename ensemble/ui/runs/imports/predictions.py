@@ -34,13 +34,11 @@ def show_save_instructions() -> None:
 
 
 def _show_library_snippet(snippet: Snippet) -> None:
-    """A library's lines, and what they take for given."""
     st.code(snippet.code, language="python")
     st.caption("; ".join(f"`{name}` is {what}" for name, what in snippet.names.items()) + ".")
 
 
 def show_import_preview(outputs: MemberOutputs) -> None:
-    """What was understood, before anything is kept."""
     last = average_probabilities(outputs.probabilities[-1])
     right = float((last.argmax(axis=1) == outputs.labels).mean())
     counts = [

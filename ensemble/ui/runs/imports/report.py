@@ -23,8 +23,6 @@ def show_report_runs(capsules: Sequence[Capsule], names: Sequence[str], then: Ca
 
     Args:
       capsules: the runs, at least one.
-      names: of the files.
-      then: told the ids of the new runs.
     """
     title = exchange.describe_report_file(", ".join(names), capsules)
     st.markdown(f"##### {escaping.escape_markdown(title)}")
@@ -47,7 +45,6 @@ def show_report_runs(capsules: Sequence[Capsule], names: Sequence[str], then: Ca
 
 
 def _describe_report_run(capsule: Capsule) -> str:
-    """What there is of a run, with its name where it has one."""
     header = capsule.header
     return f"{header.name or header.id} · {exchange.describe_capsule_contents(capsule)}"
 
@@ -70,7 +67,6 @@ def _select_report_runs(capsules: Sequence[Capsule]) -> list[Capsule]:
 
 
 def _format_report_run_name(capsule: Capsule) -> str:
-    """A run by its name and its id."""
     header = capsule.header
     return f"{header.name} · {header.id}" if header.name else header.id
 

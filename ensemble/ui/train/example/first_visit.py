@@ -14,7 +14,6 @@ _SMOOTHING = 0.6
 
 
 def show_recorded_example() -> None:
-    """The example's answer, its curves, and the digits its members dispute most."""
     kept, rows = recording.load_recorded_run(), recording.load_recorded_history()
     recorded_predictions, images = (
         recording.load_recorded_predictions(kept.config.epochs),

@@ -8,11 +8,6 @@ from ensemble.wording import run_names
 
 
 def show_recorded_banner(title: str) -> None:
-    """What the screen is for, that all below was recorded, and the way to a first run.
-
-    Args:
-      title: what the screen shows of a run, as a heading.
-    """
     st.subheader(title, anchor=False)
     with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small", key="recorded_band"):
         st.badge("Recorded example, not one of your runs", icon=":material/history:", color="orange")

@@ -7,7 +7,6 @@ from ensemble.ui.train.example import recording
 
 
 def select_recorded_epoch() -> EpochSelection:
-    """The epoch that the address names, else the last."""
     epochs = recording.list_recorded_epochs()
     wanted = predictions_view.read_predictions_view().epoch
     epoch = wanted if wanted in epochs and wanted is not None else epochs[-1]
@@ -15,7 +14,6 @@ def select_recorded_epoch() -> EpochSelection:
 
 
 def load_recorded_shared_epoch() -> SharedEpoch:
-    """The same with its images, as Inspect looks at a run."""
     recorded_epoch, run = select_recorded_epoch(), recording.load_recorded_run()
     version = (0, recorded_epoch.epoch)
     return SharedEpoch(

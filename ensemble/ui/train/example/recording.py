@@ -28,13 +28,11 @@ _DISPUTED_IMAGE_COUNT = 8
 
 @functools.cache
 def load_recorded_config() -> EnsembleConfig:
-    """Its settings."""
     return EnsembleConfig.from_dict(_read_recorded_metadata()["settings"])
 
 
 @functools.cache
 def load_recorded_run() -> runs.Run:
-    """The run, as screens take one."""
     status = runs.Status.from_dict(_read_recorded_metadata()["status"])
     return runs.Run(
         id=RECORDED_ID,
@@ -52,13 +50,11 @@ def _read_recorded_metadata() -> dict[str, Any]:
 
 
 def is_recorded_run(run: runs.Run) -> bool:
-    """Whether a run is this one, and nobody's own."""
     return run.id == RECORDED_ID
 
 
 @functools.cache
 def load_recorded_history() -> list[dict[str, Any]]:
-    """The lines of its history."""
     return read_lines(FOLDER / "history.jsonl")
 
 
@@ -99,7 +95,6 @@ def load_member_probabilities(run: runs.Run, epoch: int) -> NDArray[np.floating]
 
 
 def find_recorded_disputed_images() -> Ints:
-    """The numbers of the images that its members dispute most at the end, the most first."""
     recorded_predictions = load_recorded_predictions(list_recorded_epochs()[-1])
     return sort_examples(recorded_predictions, filter_examples(recorded_predictions, "split"), "split")[
         :_DISPUTED_IMAGE_COUNT

@@ -30,8 +30,6 @@ def show_best_value(run: runs.Run, rows: list[dict[str, Any]], above: DeltaGener
     """The answer, the picture and what the answer rests on; nothing where all members are alike.
 
     Args:
-      run: whose members.
-      rows: lines of its history.
       above: where the answer stands; the picture stands here.
     """
     varied_settings = member_settings.collect_varied_settings(run.config)
@@ -91,7 +89,6 @@ def _draw_cached_figure(
 
 
 def _show_best_value_figure(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerator) -> None:
-    """The sentence, and once an epoch has ended the picture."""
     varied_settings = member_settings.collect_varied_settings(run.config)
     values = varied_settings[setting]
     if losses.per_image_loss is None:

@@ -22,9 +22,7 @@ def color_curves_by_value(
     """A chart of `show_learning_curves` whose members are told apart by their values.
 
     Args:
-      chart: as it is of members that are alike.
       values_by_setting: the values (M,) of each setting that differs.
-      members: M.
     """
     main = member_settings.select_main_setting(values_by_setting)
     if not main or members < 2:

@@ -44,7 +44,6 @@ class _VariationForm(NamedTuple):
 
 
 def list_chosen_variations() -> tuple[str, ...]:
-    """The settings that differ from member to member, as the controls stand."""
     return tuple(words.parse_varied_settings(settings.get_run_setting("vary"), settings.get_run_setting("members")))
 
 
@@ -91,7 +90,6 @@ def show_variation_control() -> None:
 
 
 def _show_variation_values(form: _VariationForm) -> None:
-    """From where to where, or which values."""
     widget_state.draw_widget(
         st.segmented_control,
         "Spread",

@@ -82,7 +82,6 @@ class NumpyArrays(ABC):
 
 @contextmanager
 def convert_array_errors(path: Path, name: str = "") -> Iterator[None]:
-    """What is damaged or refused within is said of the file, and of the array in it."""
     what = f"{name} of {path.name}" if name else path.name
     try:
         yield

@@ -133,7 +133,6 @@ class ArraySource:
         return roles
 
     def _number_groups(self, by_split: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.int64]]:
-        """Groups as numbers, the same in every split for the same name."""
         for split, groups in by_split.items():
             if groups.shape != self.labels[split].shape or groups.dtype.kind not in "iuU":
                 raise DataError(

@@ -174,7 +174,6 @@ def find_cifar_version(folder: SourceFolder) -> _CifarVersion | None:
 
 
 def _describe_pickled_cifar(name: str) -> str:
-    """What to do with the Python version of CIFAR, of which this is a file or the folder."""
     return (
         f"{name} is CIFAR's Python version, which is pickled, and nothing is ever unpickled here: "
         "give the folder of the binary version (cifar-10-binary.tar.gz or "
@@ -191,7 +190,6 @@ def check_cifar_file(path: Path) -> None:
 
 
 def _find_training_files(folder: SourceFolder, version: _CifarVersion) -> list[Path]:
-    """The training files in the order of their numbers."""
     found = [
         (int(match[1] or 0), path) for path in folder.files if (match := version.pattern.fullmatch(path.name.lower()))
     ]

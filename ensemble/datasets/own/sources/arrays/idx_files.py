@@ -24,7 +24,7 @@ from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 
 _FILE_PATTERN = re.compile(r".*?(train|t10k|test)[-_.](images|labels)[-_.]idx\d[-_.]ubyte(?:\.gz)?", re.I)
-MOST_LABELS = 2**28
+_MOST_LABELS = 2**28
 BLOCK = 2**22  # bytes that are unpacked in one go
 Shape = tuple[int, ...]
 
@@ -93,7 +93,7 @@ class IdxSource:
             raise DataError(f"The {split} images need their labels, and these their images.")
         images, shape = self._shapes[split, "images"], self._shapes[split, "labels"]
         path = self._files[split, "labels"]
-        if len(shape) != 1 or shape[0] != images[0] or shape[0] > MOST_LABELS:
+        if len(shape) != 1 or shape[0] != images[0] or shape[0] > _MOST_LABELS:
             raise DataError(
                 f"{path.name} has shape {shape}, and there are {images[0]:,} {split} images: give each one label."
             )

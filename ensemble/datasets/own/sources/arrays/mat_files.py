@@ -151,10 +151,6 @@ def find_mat_files(folder: SourceFolder) -> dict[str, list[Path]]:
 def _read_mat_part(path: Path, required: str) -> _MatPart:
     """Which images and labels a .mat file says that it holds.
 
-    Args:
-      path: the file.
-      required: what it has to hold, for a refusal.
-
     Raises:
       DataError: it cannot be read, or holds others.
     """
@@ -190,7 +186,6 @@ def _choose_variables(path: Path, variables: Sequence[_Variable], required: str)
 
 
 def _describe_part(path: Path, images: _Variable, labels: _Variable, required: str) -> _MatPart:
-    """Both variables, once their sizes are small enough and fit together."""
     (name, shape, kind), (label_name, label_shape, label_kind) = images, labels
     count = math.prod(label_shape)
     if count * _DTYPES[label_kind].itemsize > MAX_LABEL_BYTES:
@@ -216,7 +211,6 @@ def _load_labels(part: _MatPart) -> NDArray[Any]:
 
 
 def _load_variable(path: Path, name: str) -> NDArray[Any]:
-    """An array whose size and type have been checked."""
     from scipy import io
 
     with _convert_mat_errors(path), open_plain_file(path) as file:

@@ -50,7 +50,6 @@ def _open_npz_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _find_npz_entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
-    """The entry of an array, which NumPy names with .npy at its end."""
     try:
         return archive.getinfo(f"{name}.npy")
     except KeyError:

@@ -43,7 +43,6 @@ def map_files(
 
 
 def count_decoder_threads() -> int:
-    """How many pictures are decoded at once."""
     return min(8, os.cpu_count() or 1)
 
 

@@ -274,7 +274,6 @@ def _read_exif_orientation(image: Image.Image) -> int:
 
 
 def _is_gray_image(image: Image.Image) -> bool:
-    """Whether a picture says of itself that it has no colours."""
     if image.mode == "P":
         palette = np.array(image.getpalette("RGB") or [0, 0, 0]).reshape(-1, 3)
         return bool((palette == palette[:, :1]).all())
@@ -315,7 +314,6 @@ def fit_image_to_format(image: Image.Image, form: DatasetImageFormat) -> Pixels:
 
 
 def _letterbox_image(image: Image.Image, form: DatasetImageFormat) -> Image.Image:
-    """The whole picture within the form's size, in the middle, on the middle colour of its edge."""
     scale = min(form.width / image.width, form.height / image.height)
     size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
     small = image.resize(size, Image.Resampling.BICUBIC)  # antialiased where it shrinks
@@ -327,7 +325,6 @@ def _letterbox_image(image: Image.Image, form: DatasetImageFormat) -> Image.Imag
 
 
 def _median_edge_color(image: Image.Image) -> int | tuple[int, ...]:
-    """The median of the pixels around a picture, in each channel."""
     pixels = np.asarray(image).reshape(image.height, image.width, -1)
     edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     middle = tuple(int(channel) for channel in np.median(edge, axis=0))

@@ -66,7 +66,6 @@ def survey_picture_files(paths: Sequence[PictureFile], pool: Executor, notes: li
 
 
 def _describe_range(found: LevelRange) -> str:
-    """The numbers met, and what they are taken for, a clause."""
     upper = ", whose upper eight bits are kept" if found.levels[1] == MAX_LEVEL else ""
     to = "beyond" if found.is_final else "to"
     most = MAX_LEVEL // 4 if found.is_final else found.high
@@ -143,7 +142,6 @@ def _join_ranges(ranges: Iterator[LevelRange], enough: float | None) -> LevelRan
 
 
 def _choose_ground(clear: Sequence[PictureFile], pool: Executor, notes: list[str]) -> str:
-    """What stands behind transparent pictures, by some of them."""
     step = max(1, -(-len(clear) // MAX_CLEAR_PICTURES))
     scan = transparency.GroundScan()
 

@@ -183,7 +183,6 @@ def _iterate_members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 
 
 def _split_member_name(name: str) -> tuple[str, str]:
-    """A member's key and ending, which begins with the first point of its last part."""
     folder, _, last = name.rpartition("/")
     stem, point, ending = last.partition(".")
     return f"{folder}/{stem}", (point + ending).lower()

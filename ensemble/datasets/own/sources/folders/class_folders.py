@@ -17,7 +17,6 @@ from ensemble.datasets.own.sources.folders.split_names import UNLABELLED, normal
 
 
 def read_class_folders(reading: LayoutReading, folders: Sequence[Path]) -> FolderLayout:
-    """The layout of folders that are classes, perhaps with splits of their own."""
     if by_split := _find_splits_within(reading, folders):
         titles = [SPLIT_TITLES[split] for split in by_split]
         reading.notes.append(f"Folders within each class are read as splits: {', '.join(titles)} images.")

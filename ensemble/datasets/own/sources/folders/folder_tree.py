@@ -64,18 +64,15 @@ class FolderTree:
 
 
 def _list_classes(files: Files) -> list[str]:
-    """The classes that have pictures, in order."""
     return sort_class_names(name for name, paths in files.items() if paths)
 
 
 def shorten(twigs: list[str]) -> list[str]:
-    """The first twigs, and how many there are more."""
     more = len(twigs) - MAX_CLASSES
     return [*twigs[:MAX_CLASSES], f"and {more:,} more classes"] if more > 1 else twigs
 
 
 def format_name(name: str) -> str:
-    """A folder's name in one line, not too long."""
     return sanitize_text(name)[:MAX_NAME_LENGTH]
 
 

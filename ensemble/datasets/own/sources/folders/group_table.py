@@ -59,7 +59,6 @@ def _find_column(table: PictureTable, names: Sequence[str]) -> int:
 
 
 def _describe_needed_columns() -> str:
-    """What the table has to hold, a sentence."""
     return "It needs a head with the columns file and group, and a row for each picture."
 
 

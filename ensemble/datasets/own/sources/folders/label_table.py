@@ -86,7 +86,6 @@ def parse_label_table(table: PictureTable) -> LabelTable | None:
 
 
 def _find_labels(table: PictureTable, rest: Sequence[int]) -> tuple[list[str], str, str]:
-    """The class of each row, what it was read from, and why no column is one of classes."""
     named = [at for at in table.find_columns(LABEL_COLUMNS) if at in rest]
     if named:
         return _read_label_column(table, named[0])
@@ -129,7 +128,6 @@ def _read_one_hot(table: PictureTable, rest: Sequence[int]) -> list[str]:
 
 
 def _are_numbers_to_predict(labels: Sequence[str]) -> bool:
-    """Whether most labels are fractions."""
     return 2 * sum(bool(_FRACTION.fullmatch(label)) for label in labels) > len(labels)
 
 

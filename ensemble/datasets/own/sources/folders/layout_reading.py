@@ -108,6 +108,5 @@ def assign_split_roles(found: set[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def merge_class_files(into: ClassFiles, files: ClassFiles) -> None:
-    """Adds the pictures of each class to those that are there."""
     for name, paths in files.items():
         into.setdefault(name, []).extend(paths)

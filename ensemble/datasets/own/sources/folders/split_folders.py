@@ -85,7 +85,6 @@ def find_split_folders(reading: LayoutReading, folders: Sequence[Path]) -> list[
 
 
 def read_split_folders(reading: LayoutReading, splits: list[SplitFolder], folders: Sequence[Path]) -> FolderLayout:
-    """The layout of folders that are splits."""
     used = {one.name.partition("/")[0] for one in splits}
     left = [folder for folder in folders if folder.name not in used]
     for one in splits:
@@ -122,7 +121,6 @@ def read_split_folders(reading: LayoutReading, splits: list[SplitFolder], folder
 
 
 def _leave_unlabelled(reading: LayoutReading, splits: Iterable[SplitFolder]) -> None:
-    """Splits whose pictures have no class that is learnt are left out, and said."""
     learnt = {
         fold_class_name(name) for one in splits if one.split == "train" for name, paths in one.files.items() if paths
     }
@@ -151,7 +149,6 @@ def _name_below(reading: LayoutReading, folder: Path) -> str:
 
 
 def describe_unlabelled_split(one: SplitFolder, full: Sequence[str]) -> str:
-    """Why the pictures of a split are left out."""
     pictures = f"{one.count:,} picture{'' if one.count == 1 else 's'}"
     if one.split != UNLABELLED and len(full) > 1:
         return (

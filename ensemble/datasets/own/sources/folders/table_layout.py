@@ -103,7 +103,6 @@ def _find_table_folder(walk: FolderWalk) -> Path | None:
 
 
 def _list_table_paths(walk: FolderWalk, folders: Sequence[Path]) -> list[Path]:
-    """The files in some folders that may be tables of labels, the likeliest first."""
     for folder in folders:
         walk.list_folder(folder)  # so that what is no picture in it is known
     inside = {folder: number for number, folder in enumerate(folders)}
@@ -165,7 +164,6 @@ def _match_rows(walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictu
 
 
 def _describe_tables(tables: Sequence[LabelTable], matched: _Matched, pictures: int) -> list[str]:
-    """What the tables were taken for, a sentence each."""
     names = format_name_list([one.table.path.name for one in tables])
     columns = list(dict.fromkeys(one.column for one in tables))
     sentences = [f"Classes are read from {' and '.join(columns)} of {names}, not from folders."]
@@ -185,12 +183,10 @@ def _describe_tables(tables: Sequence[LabelTable], matched: _Matched, pictures: 
 
 
 def _has_class_folders(walk: FolderWalk, folders: Sequence[Path]) -> bool:
-    """Whether two folders or more hold pictures."""
     return sum(bool(walk.list_pictures(folder)) for folder in folders) > 1
 
 
 def _index_pictures(pictures: Sequence[Path], top: Path) -> Mapping[str, list[Path]]:
-    """The pictures by path, name, and either without its ending."""
     index: dict[str, list[Path]] = {}
     for path in pictures:
         relative = normalize_name(path.relative_to(top).as_posix())

@@ -64,11 +64,7 @@ class PixelColumns:
 
 
 def find_pixel_columns(rows: Sequence[Sequence[str]]) -> PixelColumns | None:
-    """The columns of a table of pixels; None where it is no such table.
-
-    Args:
-      rows: its first rows, that of the names among them.
-    """
+    """The columns of a table of pixels; None where it is no such table."""
     first = [field.strip() for field in rows[0]] if rows else []
     if len(first) > _LEAST_PIXELS and all(NUMBER.fullmatch(field) for field in first):
         return _find_unnamed(rows)
@@ -146,7 +142,6 @@ def _makes_square(count: int) -> bool:
 
 
 def _build_named(shown: Sequence[str], names: Sequence[str], pixels: tuple[int, ...], joined: bool) -> PixelColumns:
-    """The columns beside the pixels, by their names."""
     others = [place for place in range(len(names)) if place not in set(pixels)]
     splits = [place for place in others if names[place] in _SPLIT_COLUMNS]
     split = next(iter(splits), None)

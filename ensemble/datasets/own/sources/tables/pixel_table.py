@@ -113,7 +113,6 @@ class PixelTable:
         return np.isin(np.frombuffer(self.split_numbers, np.int8), words)
 
     def _iterate_rows(self) -> Iterator[tuple[int, list[str]]]:
-        """The rows below the header, and the number of the line of each."""
         for number, row in self.rows.iterate_rows():
             if number == 1 and self.columns.header:
                 continue
