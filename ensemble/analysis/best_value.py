@@ -137,6 +137,7 @@ def _estimate_run_variances(
 
 def _crossed_p_value(differences: NDArray[np.float64], variances: tuple[RunVariance, RunVariance]) -> float:
     # Both are of the same pooled estimate, which has its degrees of freedom but once.
+    """Return the two-sided p for equal values, over trainings and examples."""
     both = RunVariance(variances[0].variance + variances[1].variance, variances[0].freedom)
     bound = float(np.abs(differences - differences.mean()).max())
     return estimate_crossed_mean(differences, bound=bound, run_variances=[both]).p

@@ -178,6 +178,7 @@ class LbfgsSolver:
 
 
 def _create_lbfgs_optimizer(config: LbfgsConfig) -> optax.GradientTransformationExtraArgs:
+    """Create Optax's L-BFGS with the line search, or the fixed step, of the settings."""
     if config.stepsize:
         return optax.lbfgs(config.stepsize, config.history, linesearch=None)
     if config.linesearch == "backtracking":

@@ -155,6 +155,7 @@ def _blur_images(images: Floats, sigma: float, draws: Draws) -> Floats:
 
 
 def _reduce_contrast(images: Floats, left: float, draws: Draws) -> Floats:
+    """Blend each image with the mean of each channel, as Hendrycks and Dietterich do."""
     mean = images.mean(axis=(1, 2), keepdims=True)
     return mean + np.float32(left) * (images - mean)
 

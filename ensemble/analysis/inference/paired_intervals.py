@@ -172,6 +172,7 @@ def difference_interval(won: ArrayLike, lost: ArrayLike, n: int, level: float = 
 
 
 def _tango_upper_bound(won: Doubles, lost: Doubles, n: int, z: float) -> Doubles:
+    """Find the largest difference that Tango's score test does not reject, by bisection."""
     low = np.broadcast_to((won - lost) / n, np.broadcast(won, lost).shape).astype(np.float64)
     high = np.ones_like(low)
     for _ in range(HALVINGS):

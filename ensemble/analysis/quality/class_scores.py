@@ -248,6 +248,7 @@ def _test_lowest_class(
     labels: Ints,
     groups: Groups | None,
 ) -> float:
+    """Return Fisher's exact one-sided p of the lowest class against the rest, times the number of classes."""
     if len(present) < 2:
         return 1.0
     own = labels == lowest

@@ -154,6 +154,7 @@ def _clip_cut_features(features: _CutFeatures) -> NDArray[np.float64]:
 
 
 def _score_cut_shape(features: _CutFeatures) -> float:
+    """Return the log-odds, by shape alone, that a path separates two digits."""
     return float(_SHAPE_WEIGHTS @ _clip_cut_features(features)) + _SHAPE_BIAS
 
 
