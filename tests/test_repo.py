@@ -39,8 +39,6 @@ IMPORT_NAMES = {
     "scikit-learn": "sklearn",
     "tensorflow-datasets": "tensorflow_datasets",
 }
-DEFINED = re.compile(r"(?:async def|def|class) [A-Za-z]")
-DOCSTRING = ('"""', 'r"""')
 OWN = {"ensemble", "pages", "tests", "app", "scripts", "benchmarks"}
 NOT_IMPORTED = {
     "flatbuffers": "jax.export writes traced programs with it (ensemble/engine/trace_cache.py)",
@@ -55,52 +53,6 @@ THERE = {"jaxlib", "starlette", "uvicorn", "websockets", "IPython"}
 
 def relative(path: Path) -> str:
     return path.relative_to(REPO).as_posix()
-
-
-def reads_as_documented(source: str) -> bool:
-    """Whether a docstring stands at the top and after each public name's `def` or `class`."""
-    lines = source.splitlines()
-    if lines and not lines[0].startswith(DOCSTRING):
-        return False
-    for at, line in enumerate(lines):
-        if DEFINED.match(line):
-            # Where the formatter has broken its arguments, the line that closes them ends it.
-            end = next((n for n in range(at, len(lines)) if lines[n].endswith(":")), at)
-            if not any(one.lstrip().startswith(DOCSTRING) for one in lines[end + 1 : end + 2]):
-                return False
-    return True
-
-
-def silent(path: Path) -> list[str]:
-    """The public names of a module that have no docstring; its own name where it has none."""
-    if reads_as_documented(source := path.read_text("utf-8")):  # a tenth of the work of parsing
-        return []
-    tree = ast.parse(source)
-    defined = [
-        node
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_")
-    ]
-    about = [] if ast.get_docstring(tree) or not tree.body else ["the module"]
-    return about + [node.name for node in defined if not ast.get_docstring(node)]
-
-
-def test_every_public_name_says_what_it_is() -> None:
-    found = {relative(path): silent(path) for path in MODULES}
-    assert {path: names for path, names in found.items() if names} == {}
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        '"""A module."""\n\n\ndef f(\n    a: int,\n) -> int:\n    return a\n',
-        '"""A module."""\n\n\nclass One:\n    a = """text"""\n',
-        'def f() -> None:\n    """Do it."""\n',
-    ],
-)
-def test_a_name_without_a_word_is_seen(source: str, tmp_path: Path) -> None:
-    (path := tmp_path / "a.py").write_text(source)
-    assert len(silent(path)) == 1
 
 
 def test_a_file_is_short_enough_to_read() -> None:
