@@ -42,7 +42,7 @@ def log_loss(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
 
 
 def brier_score(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
-    """The squared distance to certainty of the label, Σ_c (p_c − [c = label])².
+    """Compute the squared distance to certainty of the label, Σ_c (p_c − [c = label])².
 
     Summed over classes, as Brier did: twice what is often given for two classes.
 
