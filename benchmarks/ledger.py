@@ -5,7 +5,7 @@ Usage: scripts/ledger [--test] [COMMIT ...]    (default: the working tree)
 A cell has files, lines, statements and AST nodes of the Python files. A docstring is not a statement; nodes are
 counted so that denser statements do not look lighter. With --test each commit is cloned into a temporary folder
 and its scripts/test runs there, with an empty cache: last row, the seconds that pytest reports for the unit
-tests next to the browser tests, and for the services.
+tests and the browser tests, which run next to each other, and for the services.
 """
 
 import argparse
@@ -110,7 +110,9 @@ def time_tests(commit: str) -> str:
         )
         (ROOT / ".pytest_cache").mkdir(exist_ok=True)
         (ROOT / ".pytest_cache" / f"ledger-{commit}.txt").write_text(ended.stdout, "utf-8")
-        seconds = [f"{float(found[1]):.0f}" for found in map(SUMMARY.match, ended.stdout.splitlines()) if found]
+        # What failed next to others is run once more, alone: that is not counted.
+        lines = re.sub(r"(?s)Once more, alone.*? in [\d.]+s", "", ended.stdout).splitlines()
+        seconds = [f"{float(found[1]):.0f}" for found in map(SUMMARY.match, lines) if found]
         return " / ".join(seconds) + ("" if ended.returncode == 0 else f" (scripts/test ended with {ended.returncode})")
 
 
