@@ -17,18 +17,15 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, UnknownRunError
 from ensemble.jobs.folders import build_unwritable_error, change_job_files
 from ensemble.jobs.job import Job, clear_stop_request, is_stop_requested
-from ensemble.jobs.launch import build_worker_environment
 from ensemble.jobs.outcome import catch_end_signals
 from ensemble.jobs.placement import Placement, read_place_name
-from ensemble.machine.python_command import build_python_command
+from ensemble.runs.groups.coordinator_process import start_child_worker
 from ensemble.runs.groups.group import GROUPS_FOLDER, create_group_folders, find_group
-from ensemble.runs.groups.worker_variables import PARENT_VARIABLE
 from ensemble.runs.run_folder import write_run_folder
 from ensemble.runs.status import RESUMABLE
 from ensemble.runs.store import Run, find_run, requeue_run
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.folders import runs_folder
-from ensemble.storage.plain_files import open_plain_append
 
 _POLL_SECONDS = 0.2
 _SUBMISSION_FILE = "submission.json"
@@ -148,7 +145,7 @@ def _run_workers(jobs: list[Job]) -> None:
     """
     workers: list[subprocess.Popen[bytes]] = []
     try:
-        workers += map(_start_worker, jobs)
+        workers += map(start_child_worker, jobs)
         while any(worker.poll() is None for worker in workers):
             ended = [job for job, worker in zip(jobs, workers, strict=True) if worker.poll() is not None]
             if any(_compute_exit_status(job) in (EXIT_FAILED, EXIT_RESTART) for job in ended):
@@ -160,17 +157,6 @@ def _run_workers(jobs: list[Job]) -> None:
         for job, worker in zip(jobs, workers, strict=False):
             worker.wait()
             print(f"{job.id} is {_read_again(job).state}. {_read_again(job).message}".strip(), flush=True)
-
-
-def _start_worker(job: Job) -> "subprocess.Popen[bytes]":
-    with change_job_files(job.path), open_plain_append(job.path / "log.txt") as log:
-        return subprocess.Popen(
-            build_python_command(job.kind.command, job.id),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env={**build_worker_environment(), PARENT_VARIABLE: str(os.getpid())},
-        )
 
 
 def _read_again(job: Job) -> Run:

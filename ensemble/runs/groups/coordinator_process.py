@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ensemble.errors import EnsembleError
 from ensemble.jobs.folders import change_job_files
-from ensemble.jobs.job import LOCK_FILE, STOP_FILE, is_stop_requested
+from ensemble.jobs.job import LOCK_FILE, STOP_FILE, Job, is_stop_requested
 from ensemble.jobs.launch import build_worker_environment
 from ensemble.machine.python_command import build_python_command
 from ensemble.runs.groups.group import Group, list_run_groups
@@ -76,14 +76,7 @@ class CoordinatorProcess:
 
     def _start_child(self, run: Run) -> None:
         print("Nobody follows the run any more: this task coordinates it.", flush=True)
-        with change_job_files(run.path, action=None), open_plain_append(run.path / "log.txt") as log:
-            self._child = subprocess.Popen(
-                build_python_command(run.kind.command, run.id),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={**build_worker_environment(), PARENT_VARIABLE: str(os.getpid())},
-            )
+        self._child = start_child_worker(run)
 
     def _wait_for_others(self) -> None:
         """Stay where this is the last of the run's tasks, until all is merged and said."""
@@ -137,3 +130,15 @@ def _is_group_at_work(group: Group) -> bool:
     if is_locked(group.path / LOCK_FILE):
         return True
     return compute_silence(group) < LEASE_EXPIRY_SECONDS
+
+
+def start_child_worker(job: Job) -> "subprocess.Popen[bytes]":
+    """Start the worker of a job as a process that ends if this one does; it writes into the job's log."""
+    with change_job_files(job.path, action=None), open_plain_append(job.path / "log.txt") as log:
+        return subprocess.Popen(
+            build_python_command(job.kind.command, job.id),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**build_worker_environment(), PARENT_VARIABLE: str(os.getpid())},
+        )
