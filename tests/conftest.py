@@ -20,6 +20,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble.machine.jax_settings import delete_half_written_programs, prepare_jax
+from tests.fork_server import forked_starts
 
 # Fixtures of whoever starts real workers.
 pytest_plugins = ["tests.workers"]
@@ -177,6 +178,13 @@ def bounded_memory() -> Iterator[None]:
 
         jax.clear_caches()
         gc.collect()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def processes_are_forked() -> Iterator[None]:
+    """Those of `ensemble` that tests start import JAX once, all together."""
+    with forked_starts():
+        yield
 
 
 @pytest.fixture(scope="session")

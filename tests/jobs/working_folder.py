@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import fork_server
+
 # Those of Python's own, of all packages that are here, those that packages look for in vain, and
 # those that Python runs before anything else.
 MISSING = ("tensorflow", "torch", "cupy", "mpi4py", "libtpu", "jax_plugins")
@@ -37,6 +39,7 @@ def hostile_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
     for name in list_module_names():
         code = f"open({str(marks / name)!r}, 'w').close()\nraise ImportError('the wrong {name}')\n"
         (here / f"{name}.py").write_text(code)
+    monkeypatch.setenv(fork_server.SWITCH, "0")  # in a fork the right ones are there before it looks
     monkeypatch.chdir(here)
     # An empty entry means the working folder, and stands there after PYTHONPATH=$PYTHONPATH:….
     monkeypatch.setenv("PYTHONPATH", ":")
