@@ -104,7 +104,7 @@ class ImportGraph:
             yield self._passed_on.get(path, {}).get(last, path)
 
     def _list_names(self, path: str) -> dict[str, str]:
-        names = {}
+        names: dict[str, str] = {}
         for node in find_imports(self.sources[path]):
             if module := self._modules.get(getattr(node, "module", None) or ""):
                 names |= {alias.asname or alias.name: module for alias in node.names}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.mutations import __main__ as mutations
+from benchmarks.mutations.drawn_places import SlipFinder, draw_places, save_places
 from benchmarks.mutations.package_tests import HUNG, find_failure, find_tests
 from benchmarks.mutations.places import MissingPlaceError, Place, load_places
 
@@ -115,12 +116,60 @@ def test_a_line_that_the_formatter_broke_is_found_and_one_that_is_there_twice_is
         place.break_source("limit if full else 0, limit if full else 0")
 
 
+DRAWN = """
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def count(values: "Sequence[float]", most: int = 3 - 1) -> int:
+    if not values:
+        return 0
+    if len(values) > 2 and values[-1] < 0.5:
+        return len(values) // 2
+    text = f"{values[0] + 1}" + "x" * 3
+    return max(most, len(text), 0 if most in values[1:] else 1)
+"""
+
+
+def test_slips_are_found_in_all_that_is_computed_and_in_no_text_or_annotation() -> None:
+    source = DRAWN.encode()
+    slips = {(slip.kind, source[slip.begin : slip.end].decode(), slip.new) for slip in SlipFinder(DRAWN).slips}
+    assert slips == {
+        ("term", "3 - 1", "3"),
+        ("guard", "not values", "False"),
+        ("guard", "len(values) > 2 and values[-1] < 0.5", "False"),
+        ("term", "len(values) > 2 and values[-1] < 0.5", "(len(values) > 2)"),
+        ("comparison", "len(values) > 2", "len(values) >= 2"),
+        ("comparison", "values[-1] < 0.5", "values[-1] > 0.5"),
+        ("index", "-1", "0"),
+        ("division", "len(values) // 2", "len(values) % 2"),
+        ("guard", "max(most, len(text), 0 if most in values[1:] else 1)", "(most)"),
+        ("comparison", "most in values[1:]", "most not in values[1:]"),
+        ("index", "1:", ":"),
+    }
+
+
+def test_drawn_places_break_their_file_and_a_seed_draws_the_same_again(checkout: Path) -> None:
+    (checkout / "ensemble/sums/count.py").write_text(DRAWN)
+    places = draw_places(checkout, 5, seed=3)
+    assert {place.file for place in places} == {"ensemble/sums/add.py", "ensemble/sums/count.py"}
+    for place in places:
+        source = (checkout / place.file).read_text()
+        compile(broken := place.break_source(source), place.file, "exec")
+        assert broken != source
+    save_places(checkout / "drawn.toml", places)
+    assert load_places(checkout / "drawn.toml") == places == draw_places(checkout, 5, seed=3)
+
+
 def test_every_place_of_the_list_is_still_there_once_and_has_tests() -> None:
     places = load_places()
     assert len(places) >= 40  # and what came with packages since
     for place in places:
         compile(place.break_source((REPO / place.file).read_text("utf-8")), place.file, "exec")
-        assert find_tests(REPO, place)[0][0].startswith(f"tests/{place.package}/")
+        assert any(name.startswith(f"tests/{place.package}/") for step in find_tests(REPO, place) for name in step)
 
 
 def test_the_list_has_a_place_in_every_package() -> None:

@@ -1,10 +1,13 @@
-"""Whether the tests notice what breaks: python -m benchmarks.mutations [--root FOLDER]
+"""Whether the tests notice what breaks: python -m benchmarks.mutations [--draw N --seed N] [--root FOLDER]
 
-Each place of places.toml, a plausible slip of one line, is put into a copy of the checkout, one at
-a time; the tests of its package are run, then those of the pages, up to the first that fails. A
-test that fails without the slip as well does not count. It prints a line a place and a sum. The
-exit status is 1 where more than two slips survive, or a place is no longer there: its text has to
-be mended in the list. An hour or more on two cores.
+Each place of places.toml, a plausible slip of one line, is put into a copy of the checkout, one at a time; the tests
+that name its module are run, those of its package, then those of the pages, up to the first that fails. A test that
+fails without the slip as well does not count. It prints a line a place and a sum. The exit status is 1 where more
+than two slips survive (of drawn ones a tenth), or a place is no longer there: its text has to be mended in the list.
+An hour or more on two cores.
+
+With --draw the places are drawn from the whole program instead (drawn_places.py). `--keep` writes them down: so they
+are tried, with --places, on another commit as well.
 """
 
 import argparse
@@ -13,10 +16,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Literal, NamedTuple
 
 from benchmarks.common import ROOT
+from benchmarks.mutations.drawn_places import draw_places, save_places
 from benchmarks.mutations.package_tests import HUNG, find_failure, find_tests
 from benchmarks.mutations.places import PLACES_FILE, MissingPlaceError, Place, load_places
 from benchmarks.mutations.working_copy import WorkingCopy, read_commit
@@ -97,9 +104,9 @@ def describe_results(results: Sequence[Result]) -> str:
 
 
 def has_caught_enough(results: Sequence[Result]) -> bool:
-    """Whether at most two slips survive, and no place is missing."""
+    """Whether at most two slips survive, or a tenth of them, and no place is missing."""
     outcomes = [result.outcome for result in results]
-    return "missing" not in outcomes and outcomes.count("survived") <= MOST_SURVIVORS
+    return "missing" not in outcomes and outcomes.count("survived") <= max(MOST_SURVIVORS, len(outcomes) // 10)
 
 
 def save_results(file: Path, commit: str, results: Sequence[Result]) -> None:
@@ -121,16 +128,34 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--from", dest="first", type=int, default=1, metavar="N", help="this and on")
     parser.add_argument("--root", type=Path, default=ROOT, metavar="FOLDER", help="a git checkout")
     parser.add_argument("--places", type=Path, default=PLACES_FILE, metavar="FILE")
+    parser.add_argument("--draw", type=int, default=0, metavar="N", help="so many drawn places instead of the list's")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="write the drawn places down there")
+    parser.add_argument("--parallel", type=int, default=1, metavar="N", help="so many places at a time")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the results there")
     parser.add_argument("--seconds", type=float, default=LIMIT_SECONDS, help="after which one hangs")
     args = parser.parse_args(words)
     commit, results = read_commit(args.root), list[Result]()
+    places = draw_places(args.root, args.draw, args.seed) if args.draw else load_places(args.places)
+    if args.keep:
+        save_places(args.keep, places)
     print(f"At {commit[:8]}:", flush=True)
-    with tempfile.TemporaryDirectory(prefix="ensemble-mutations-") as folder:
-        runner = MutationRunner(WorkingCopy(args.root, Path(folder)), args.seconds)
-        for place in choose_places(load_places(args.places), args.only, args.first):
-            results.append(runner.try_place(place))
-            print(results[-1], flush=True)
+    with ExitStack() as stack, ThreadPoolExecutor(args.parallel) as pool:
+        runners: SimpleQueue[MutationRunner] = SimpleQueue()
+        for _ in range(args.parallel):
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ensemble-mutations-"))
+            runners.put(MutationRunner(WorkingCopy(args.root, Path(folder)), args.seconds))
+
+        def try_place(place: Place) -> Result:
+            runner = runners.get()
+            try:
+                return runner.try_place(place)
+            finally:
+                runners.put(runner)
+
+        for result in pool.map(try_place, choose_places(places, args.only, args.first)):
+            results.append(result)
+            print(result, flush=True)
             if args.json:
                 save_results(args.json, commit, results)
     print(describe_results(results))

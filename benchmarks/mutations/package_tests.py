@@ -1,5 +1,6 @@
-"""The tests that a place is tried against: those of its package, then those of the pages."""
+"""The tests that a place is tried against: those that name its module, those of its package and of the pages."""
 
+import functools
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from benchmarks.mutations.places import Place
+from tests.changed_tests import ImportGraph
 
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider")
 # "FAILED tests/a/test_b.py::test_c[d e] - assert …"; of a file that cannot be imported its name.
@@ -18,18 +20,32 @@ HUNG = "a test that did not end"
 
 
 def find_tests(tree: Path, place: Place) -> list[list[str]]:
-    """The test files of the place's package, and those of the pages; the likeliest first in each.
+    """The test files that name the place's module or one that imports it, those of its package, those of the pages.
 
-    Likeliest are those whose path has most words in common with the place's: then what catches a
-    slip comes early. Which tests are run does not hang on it.
+    In each step the likeliest come first, those whose path has most words in common with the place's: then what
+    catches a slip comes early. Which tests are run does not hang on it. Those in a browser and of services are left
+    out unless they are of the package itself.
     """
     wanted = split_words(place.file)
-    steps = []
-    for package in dict.fromkeys((place.package, "pages")):
-        files = sorted((tree / "tests" / package).rglob("test_*.py"))
-        names = [file.relative_to(tree).as_posix() for file in files]
-        steps.append(sorted(names, key=lambda name: -len(wanted & split_words(name))))
+    named = load_graph(tree).find_tests([place.file])
+    near = [path for path in named if not path.startswith(("tests/browser/", "tests/cluster/", "tests/services/"))]
+    steps = [near, *(list_test_files(tree, package) for package in (place.package, "pages"))]
+    chosen: set[str] = set()
+    for number, step in enumerate(steps):
+        new = sorted(set(step) - chosen)
+        chosen |= set(new)
+        steps[number] = sorted(new, key=lambda name: -len(wanted & split_words(name)))
     return [step for step in steps if step]
+
+
+@functools.cache
+def load_graph(tree: Path) -> ImportGraph:
+    """What imports what in a working copy; a slip changes none of it."""
+    return ImportGraph(tree)
+
+
+def list_test_files(tree: Path, package: str) -> list[str]:
+    return [file.relative_to(tree).as_posix() for file in (tree / "tests" / package).rglob("test_*.py")]
 
 
 def split_words(path: str) -> set[str]:
@@ -53,7 +69,15 @@ def find_failure(tree: Path, tests: Sequence[str], skipped: Sequence[str], limit
     command += [f"--deselect={test_id}" for test_id in skipped]
     # Without what Python has compiled each of many processes would compile the package anew. What
     # this process was asked for (`scripts/test --all`) is no option of tests in another tree.
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTEST_ADDOPTS": ""}
+    # A slip in the engine makes another program, which no other tree is given.
+    compiled = tree.parent / "compiled"
+    compiled.mkdir(mode=0o700, exist_ok=True)
+    environment = {
+        **os.environ,
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTEST_ADDOPTS": "",
+        "ENSEMBLE_TESTS_COMPILED": str(compiled),
+    }
     process = subprocess.Popen(
         command,
         cwd=tree,

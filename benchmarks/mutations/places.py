@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -35,19 +36,25 @@ class Place(NamedTuple):
         first, *rest = PurePosixPath(self.file).parts
         return rest[0].removesuffix(".py") if first == "ensemble" else first
 
+    def count_matches(self, source: str) -> int:
+        """How often the text is there."""
+        return sum(1 for _ in self._find_matches(source))
+
     def break_source(self, source: str) -> str:
         """The source of the file with the slip in it.
 
         Raises:
           MissingPlaceError: the text is not there exactly once.
         """
-        pattern = r"\s+".join(map(re.escape, self.old.split()))
-        matches = list(re.finditer(pattern, source))
+        matches = list(self._find_matches(source))
         if len(matches) != 1:
             times = f"there {len(matches)} times" if matches else "no longer there"
             raise MissingPlaceError(f"{self.file}: {self.old!r} is {times}")
         begin, end = matches[0].span()
         return source[:begin] + self.new + source[end:]
+
+    def _find_matches(self, source: str) -> Iterator[re.Match[str]]:
+        return re.finditer(r"\s+".join(map(re.escape, self.old.split())), source)
 
 
 def load_places(file: Path = PLACES_FILE) -> list[Place]:
