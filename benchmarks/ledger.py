@@ -4,8 +4,8 @@ Usage: scripts/ledger [--test] [COMMIT ...]    (default: the working tree)
 
 A cell has files, lines, statements and AST nodes of the Python files. A docstring is not a statement; nodes are
 counted so that denser statements do not look lighter. With --test each commit is cloned into a temporary folder
-and its scripts/test runs there, with an empty cache: last row, the seconds that pytest reports for the unit
-tests and the browser tests, which run next to each other, and for the services.
+and its scripts/test runs there, with an empty cache: last row, the seconds that pytest reports for the units with
+the browser tests (up to 613221ea for each of them: they run next to each other), and for the services.
 """
 
 import argparse

@@ -37,7 +37,7 @@ ROOT = Path(tempfile.mkdtemp(prefix="ensemble-tests-"))
 # of the one that was started, which cleans up after them.
 A_CHILD = "PYTEST_XDIST_WORKER" in os.environ
 FIRST = os.getppid() if A_CHILD else os.getpid()
-# scripts/test names a folder, which outlives its three calls of pytest.
+# scripts/test names a folder, which outlives its two calls of pytest.
 GIVEN = os.environ.get("ENSEMBLE_TESTS_COMPILED")
 COMPILED = Path(GIVEN or Path(tempfile.gettempdir()) / f"ensemble-tests-{FIRST}-compiled")
 ONE_PIECE = "--xla_cpu_parallel_codegen_split_count=1"
@@ -106,6 +106,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="also tests marked `variant`, `long` or `long_cases`, and simulations with all draws",
     )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Files in a browser are tested by one process, beside the others."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from tests.file_scheduling import FileScheduling
+
+    return FileScheduling(config, log)
 
 
 def pytest_unconfigure() -> None:
