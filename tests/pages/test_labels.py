@@ -109,8 +109,12 @@ def decide_all(at: AppTest) -> dict[int, int]:
     return mended
 
 
-def test_planted_flips_come_first_and_are_mended_in_a_new_version() -> None:
+def test_planted_flips_come_first_and_are_mended_in_a_version_whose_runs_are_compared() -> None:
     run = train_on_flips()
+    at = opened(run, "inspect", view="uncertainty", picture="labels")
+    (link,) = [one for one in at.get("page_link") if one.label == "Go through them one by one"]
+    assert link.page == "labels"
+    assert f"run={run.id}" in link.query_string
     at = opened(run, "labels")
     assert "0 of " in said(at)
     assert f"Labelled {FLIPS[shown_number(at) or 0]}. The members rather say" in said(at)
@@ -122,6 +126,31 @@ def test_planted_flips_come_first_and_are_mended_in_a_new_version() -> None:
     assert "scribbles_2 has all of it" in said(at)
     np.testing.assert_array_equal(datasets.load_dataset("scribbles_2").test_labels, truth())
     assert "labels_new_version" not in [one.key for one in at.button]
+    assert "Only test images changed." in said(at)
+    assert "labels_retrain_scribbles_2" not in [one.key for one in at.button]
+    better = trained(dataset="scribbles_2", epochs=1)
+    assert mended_labels.is_mended_version(better, run)
+    write_predictions(better.path, 1, answer(truth(), 3, 1))
+    worse = answer(truth(), 3, 1)
+    worse[:, :20] = answer((truth()[:20] + 1) % 10, 3, 1)
+    write_predictions(run.path, 1, worse)
+    st.cache_resource.clear()
+    for one in (run, better):
+        text = said(opened(one, "labels"))
+        assert "With 8 labels mended: +4.0 points (" in text
+        assert "8 test labels were changed, decided by people who looked where" in text
+        assert "On the 492 digits whose label nobody changed: +3.9 points" in text
+    comparison = mended_labels.compare_mended_runs(better, run)
+    assert (comparison.gain.n, comparison.gain.digits) == (500, 20)
+    assert comparison.unchanged_gain is not None
+    assert comparison.unchanged_gain.digits == 20 - sum(number < 20 for number in FLIPS)
+    printed = json.loads(invoke("data", "compare", better.id, run.id, "--json"))
+    assert printed["answer"].startswith("With 8 labels mended: +4.0 points (")
+    assert printed["gain"]["images"] == 500
+    assert printed["gain"]["points"] == pytest.approx(4.0)
+    assert printed["gain"]["low"] < 4 < printed["gain"]["high"]
+    assert (printed["labels_mended"], printed["test_labels_changed"]) == (8, 8)
+    assert "that favours the members" in invoke("data", "compare", better.id, run.id)
 
 
 def test_steps_are_taken_back_and_a_reload_or_another_tab_loses_nothing() -> None:
@@ -188,38 +217,6 @@ def test_decisions_are_known_to_another_run_on_the_same_labels() -> None:
     at = opened(again, "labels")
     assert "1 of " in said(at)
     assert shown_number(at) != decided
-
-
-def test_a_run_on_the_new_version_is_compared_on_the_labels_that_were_mended() -> None:
-    run = train_on_flips()
-    at = opened(run, "labels")
-    decide_all(at)
-    press(at, "labels_new_version")
-    assert "Only test images changed." in said(at)
-    assert "labels_retrain_scribbles_2" not in [one.key for one in at.button]
-    better = trained(dataset="scribbles_2", epochs=1)
-    assert mended_labels.is_mended_version(better, run)
-    write_predictions(better.path, 1, answer(truth(), 3, 1))
-    worse = answer(truth(), 3, 1)
-    worse[:, :20] = answer((truth()[:20] + 1) % 10, 3, 1)
-    write_predictions(run.path, 1, worse)
-    st.cache_resource.clear()
-    for one in (run, better):
-        text = said(opened(one, "labels"))
-        assert "With 8 labels mended: +4.0 points (" in text
-        assert "8 test labels were changed, decided by people who looked where" in text
-        assert "On the 492 digits whose label nobody changed: +3.9 points" in text
-    comparison = mended_labels.compare_mended_runs(better, run)
-    assert (comparison.gain.n, comparison.gain.digits) == (500, 20)
-    assert comparison.unchanged_gain is not None
-    assert comparison.unchanged_gain.digits == 20 - sum(number < 20 for number in FLIPS)
-    printed = json.loads(invoke("data", "compare", better.id, run.id, "--json"))
-    assert printed["answer"].startswith("With 8 labels mended: +4.0 points (")
-    assert printed["gain"]["images"] == 500
-    assert printed["gain"]["points"] == pytest.approx(4.0)
-    assert printed["gain"]["low"] < 4 < printed["gain"]["high"]
-    assert (printed["labels_mended"], printed["test_labels_changed"]) == (8, 8)
-    assert "that favours the members" in invoke("data", "compare", better.id, run.id)
 
 
 def test_a_removed_image_is_left_out_for_both_and_the_command_that_trains_again_is_printed(tmp_path: Path) -> None:
@@ -305,14 +302,6 @@ def test_a_viewer_looks_and_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         assert "but not change: ask an admin" in buttons[0].help
     finally:
         set_person_source(None)
-
-
-def test_labels_in_doubt_on_inspect_lead_here() -> None:
-    run = train_on_flips()
-    at = opened(run, "inspect", view="uncertainty", picture="labels")
-    (link,) = [one for one in at.get("page_link") if one.label == "Go through them one by one"]
-    assert link.page == "labels"
-    assert f"run={run.id}" in link.query_string
 
 
 def test_a_class_is_chosen_by_its_digit_or_from_a_list_where_there_are_many() -> None:

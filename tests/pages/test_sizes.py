@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from benchmarks.screens import sizes
 from ensemble import runs
 from ensemble.analysis.predictions import evaluate_predictions
-from ensemble.ui.inspect.views import VIEWS
+from ensemble.report import render_report
 from tests.pages.stressed import figure
 from tests.pages.test_imported import opened, said
 from tests.runs.test_imported_run import entry
@@ -33,10 +33,9 @@ def imported(members: int, examples: int, classes: int) -> runs.Run:
 def test_every_view_is_drawn_at_every_size(case: tuple[int, int, int]) -> None:
     run = imported(*case)
     imported(*case)  # to compare with
-    for words in ({"view": one} for one in VIEWS if one not in ("shift", "digit")):
-        at = opened("inspect", run, **words)
-        assert not at.error
-    for words in ({"view": "selective", "mode": "sets"}, {"view": "uncertainty", "picture": "confusion"}):
+    render_report([run])
+    # The report has every view but this one, and of each all parts.
+    for words in ({"view": "compare"}, {"view": "uncertainty", "picture": "confusion"}):
         assert not opened("inspect", run, **words).error
     assert not opened("predictions", run, digit="7", order="sets").error
 
@@ -56,15 +55,10 @@ def test_of_a_hundred_classes_it_is_said_what_is_left_out() -> None:
     at = opened("predictions", run, digit="7")
     assert "The 20 likeliest of 100 classes, with what it is" in said(at)
     assert len(figure(at, "digit_bars")["data"][0]["hovertext"]) == 20
-
-
-def test_a_class_among_many_is_searched_by_its_name() -> None:
-    run = imported(2, 300, 100)
-    at = opened("predictions", run)
     (picker,) = (one for one in at.selectbox if one.label == "Class")
     assert len(picker.options) == 101
     picker.select(picker.options[1]).run()
-    assert at.query_params["class"] == "0"
+    assert at.query_params["class"] == "0", "found by its name"
 
 
 def test_committees_of_many_members_say_how_many_were_drawn_and_how() -> None:

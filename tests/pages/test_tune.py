@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,7 +38,10 @@ def states(sweep: sweeps.Sweep, **status: object) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **status}))
 
 
-def test_the_first_visit_says_what_will_be_here_and_the_next_step() -> None:
+def test_the_first_visit_says_what_will_be_here_and_the_next_step_also_from_a_bad_link() -> None:
+    at = tuned(sweep="../../etc")
+    assert len(at.warning) == 1
+    assert "Set up a first sweep" in labels(at)
     at = tuned()
     assert "Which settings are best?" in said(at)
     assert "Chosen on 130 validation digits" in said(at)
@@ -49,7 +51,7 @@ def test_the_first_visit_says_what_will_be_here_and_the_next_step() -> None:
     assert sweep.config.base.network == "logistic"
 
 
-def test_the_best_trial_stands_first_with_its_test_figure_and_a_word_of_caution() -> None:
+def test_the_best_trial_stands_first_with_its_test_figure_a_word_of_caution_and_the_curves_of_all() -> None:
     sweep = searched(trials=5)
     every = sweeps.read_trials(sweep)
     truth = [nll(sweep.config.build_trial_config(one.params), 3) for one in every]
@@ -63,6 +65,12 @@ def test_the_best_trial_stands_first_with_its_test_figure_and_a_word_of_caution(
     assert shown["Its ensemble on 500 test digits"] == "50.0 % ± 4.4"
     assert "All 5 trials are complete." in said(at)
     assert "The best of 5 figures on 130 validation digits looks better than it is" in said(at)
+    history, epochs = charts(at)
+    assert history["run"] == f"{sweep.id}-history-nll", "the zoom is kept under this name"
+    points = next(one for one in history["places"][0][0]["lines"] if one["who"] == "trials")
+    assert points["y"][::2] == [one.values[0] for one in every]
+    assert set(points["y"][1::2]) == {None}, "no line joins what is not joined"
+    assert [one["x"] for one in epochs["places"][0][0]["lines"]] == [[1, 2, 3]] * 5
 
 
 def test_figures_of_trials_that_were_trained_several_times_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,17 +90,6 @@ def test_figures_of_trials_that_were_trained_several_times_say_so(monkeypatch: p
     assert accuracy == "92.0 % (90.0 to 94.0 over 3 seeds)"
     assert "All 2 trials are complete." in said(at)
     assert "The best of 2 means on 130 validation digits of each seed" in said(at)
-
-
-def test_curves_keep_their_zoom_and_hold_every_trial() -> None:
-    sweep = searched(trials=5)
-    history, epochs = charts(tuned(sweep=sweep.id))
-    assert history["run"] == f"{sweep.id}-history-nll", "the zoom is kept under this name"
-    points = next(one for one in history["places"][0][0]["lines"] if one["who"] == "trials")
-    assert points["y"][::2] == [one.values[0] for one in sweeps.read_trials(sweep)]
-    assert set(points["y"][1::2]) == {None}, "no line joins what is not joined"
-    drawn = epochs["places"][0][0]["lines"]
-    assert [one["x"] for one in drawn] == [[1, 2, 3]] * 5
 
 
 def test_a_sweep_that_goes_on_names_what_runs_and_how_trials_ended() -> None:
@@ -123,36 +120,13 @@ def test_stop_is_asked_and_resume_goes_on_and_both_are_the_sweeps_own() -> None:
     assert not is_stop_requested(sweeps.find_sweep(sweep.id))
 
 
-def test_more_trials_are_added_to_a_sweep_that_has_ended() -> None:
-    sweep = searched(trials=2)
-    at = tuned(sweep=sweep.id)
-    at.number_input(key="tune_more_trials").set_value(3).run()
-    at.button(key="tune_enlarge").click().run()
-    assert not at.error
-    assert sweeps.find_sweep(sweep.id).config.trials == 5
-    assert sweeps.find_sweep(sweep.id).state == "queued"
-    assert "3 to come" in said(at)
-
-
-def test_the_best_settings_fill_train_to_the_last_one() -> None:
+def test_the_best_is_tried_with_seeds_that_had_no_part_in_the_choice_and_its_settings_fill_train() -> None:
     sweep = searched(trials=4)
-    at = tuned(sweep=sweep.id)
-    at.button(key="tune_use_best").click().run()
-    best = sweeps.find_best_trial(sweep)
-    assert best
-    assert value(at, "run") == best.run_id
-    for name, wanted in sweep.config.build_trial_config(best.params).as_dict().items():
-        assert at.session_state[format_setting_key(name)] == wanted
-    assert "Same settings as the run shown." in said(at)
-
-
-def test_the_best_is_tried_again_with_seeds_that_had_no_part_in_the_choice() -> None:
-    sweep = searched(trials=4)
-    at = tuned(sweep=sweep.id)
-    at.button(key="tune_seeds").click().run()
     best = sweeps.find_best_trial(sweep)
     assert best
     wanted = sweep.config.build_trial_config(best.params)
+    at = tuned(sweep=sweep.id)
+    at.button(key="tune_seeds").click().run()
     again = [run for run in runs.list_runs() if f"{sweep.id}-seeds-{best.number + 1}" in run.tags]
     configs = [runs.require_training_config(run) for run in again]
     assert len({one.seed for one in configs}) == SEED_COUNT
@@ -163,6 +137,11 @@ def test_the_best_is_tried_again_with_seeds_that_had_no_part_in_the_choice() -> 
     links = {one.label: one for one in at.get("page_link")}
     assert "Compare its seeds" in links
     assert links["Compare these trials"].proto.query_string == f"sweep={sweep.id}"
+    at.button(key="tune_use_best").click().run()
+    assert value(at, "run") == best.run_id
+    for name, setting in wanted.as_dict().items():
+        assert at.session_state[format_setting_key(name)] == setting
+    assert "Same settings as the run shown." in said(at)
 
 
 def test_a_brush_leaves_the_same_trials_in_the_table_and_a_link_shows_them() -> None:
@@ -192,20 +171,6 @@ def test_every_view_says_what_it_waits_for_or_shows_it() -> None:
     assert [one["y"] for one in drawn] == [[one.values[1] for one in sweeps.read_trials(sweep)]] * 2
 
 
-def test_an_address_of_no_sweep_leads_on_and_deleting_asks_first(tmp_path: Path) -> None:
-    at = tuned(sweep="../../etc")
-    assert len(at.warning) == 1
-    assert "Set up a first sweep" in labels(at)
-    sweep = searched(trials=1)
-    at = tuned(sweep=sweep.id)
-    at.button(key="tune_delete").click().run()
-    assert "The runs of its trials stay." in said(at)
-    at.button(key="tune_delete_sure").click().run()
-    assert sweeps.list_sweeps() == []
-    assert len(runs.list_runs()) == 1
-    assert widget(at, "button", "tune_quick")
-
-
 def test_a_damaged_file_of_trials_is_said_in_a_sentence() -> None:
     sweep = sweeps.create_sweep(light_config())
     config = sweep.path / "config.json"
@@ -217,13 +182,19 @@ def test_a_damaged_file_of_trials_is_said_in_a_sentence() -> None:
     assert "fault of the program" not in error.value
 
 
-def test_the_best_settings_are_there_though_their_run_was_deleted() -> None:
+def test_though_its_best_run_was_deleted_a_sweep_has_the_best_settings_and_takes_more_trials() -> None:
     sweep = searched(trials=2)
     best = sweeps.find_best_trial(sweep)
     assert best
     runs.delete_run(best.run_id)
     at = tuned(sweep=sweep.id)
     assert "Its ensemble on 500 test digits" not in figures(at)
+    at.number_input(key="tune_more_trials").set_value(3).run()
+    at.button(key="tune_enlarge").click().run()
+    assert not at.error
+    assert sweeps.find_sweep(sweep.id).config.trials == 5
+    assert sweeps.find_sweep(sweep.id).state == "queued"
+    assert "3 to come" in said(at)
     at.button(key="tune_use_best").click().run()
     assert at.session_state[format_setting_key("learning_rate")] == best.params["learning_rate"]
     assert not at.warning
@@ -247,13 +218,19 @@ def test_a_sweep_that_has_ended_is_looked_at_again_but_less_often(monkeypatch: p
     assert pauses[-1] < pauses[0] <= 5
 
 
-def test_one_button_is_the_main_one_where_a_sweep_was_stopped() -> None:
-    sweep = searched(trials=2)
-    states(sweep, state="stopped", done=1)
+def test_one_button_is_the_main_one_where_a_sweep_was_stopped_which_is_deleted_when_asked_twice() -> None:
+    sweep = searched(trials=1)
+    states(sweep, state="stopped")
     at = tuned(sweep=sweep.id)
     kinds = {one.key: one.proto.type for one in at.main.button}
     assert kinds["tune_resume"] == "primary"
     assert kinds["tune_use_best"] == "secondary"
+    at.button(key="tune_delete").click().run()
+    assert "The runs of its trials stay." in said(at)
+    at.button(key="tune_delete_sure").click().run()
+    assert sweeps.list_sweeps() == []
+    assert len(runs.list_runs()) == 1
+    assert widget(at, "button", "tune_quick")
 
 
 def test_a_sweep_whose_trials_are_damaged_says_so_and_can_be_deleted() -> None:
