@@ -1,5 +1,6 @@
 """On a shared server: what a role may not do is disabled, with the reason; all may be looked at."""
 
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -79,28 +80,31 @@ def test_a_viewer_keeps_nothing_that_was_handed_in(comes: Comes, tmp_path: Path)
         assert not keeps(show).button(key="import_keep").disabled
 
 
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.MEMBER, Role.ADMIN])
-def test_a_run_without_an_owner_opens_and_is_an_admins_to_change(comes: Comes, role: Role, no_owner: Run) -> None:
-    comes(role)
-    at = opened(page="runs", run=no_owner.id)
-    (tags,) = [one for one in at.multiselect if one.label == "Tags"]
-    wanted = {Role.VIEWER: "not change: ask an admin", Role.MEMBER: "its owner is unknown"}
-    named = at.text_input(key=f"name_of_{no_owner.id}"), at.text_area(key=f"note_of_{no_owner.id}")
-    for control in (tags, *named):
-        assert wanted.get(role, "") in why(control)
-        assert bool(why(control)) == (role is not Role.ADMIN)
+def test_a_run_without_an_owner_opens_and_is_an_admins_to_change(comes: Comes, no_owner: Run) -> None:
+    for role, reason in (
+        (Role.VIEWER, "not change: ask an admin"),
+        (Role.MEMBER, "its owner is unknown"),
+        (Role.ADMIN, ""),
+    ):
+        comes(role)
+        at = opened(page="runs", run=no_owner.id)
+        (tags,) = [one for one in at.multiselect if one.label == "Tags"]
+        for control in (tags, at.text_input(key=f"name_of_{no_owner.id}"), at.text_area(key=f"note_of_{no_owner.id}")):
+            assert reason in why(control)
+            assert bool(why(control)) == (role is not Role.ADMIN)
+    comes(Role.VIEWER)
     assert opened(page="inspect", run=no_owner.id).get("plotly_chart")
 
 
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.MEMBER, Role.ADMIN])
-def test_who_did_what_is_shown_to_admins_alone(comes: Comes, role: Role) -> None:
+def test_who_did_what_is_shown_to_admins_alone(comes: Comes) -> None:
     audit_log.write_audit_entry(Action.LAUNCH, "a run", Person("eve@example.org", Role.MEMBER))
-    comes(role)
-    at = opened(page="devices")
-    folds = [one.label for one in at.expander]
-    assert ("Who did what" in folds) == (role is Role.ADMIN)
-    tables = [table.value for table in at.dataframe if "Did" in table.value]
-    assert any("eve@example.org" in table["Who"].tolist() for table in tables) == (role is Role.ADMIN)
+    for role in (Role.VIEWER, Role.MEMBER, Role.ADMIN):
+        comes(role)
+        at = opened(page="devices")
+        folds = [one.label for one in at.expander]
+        assert ("Who did what" in folds) == (role is Role.ADMIN)
+        tables = [table.value for table in at.dataframe if "Did" in table.value]
+        assert any("eve@example.org" in table["Who"].tolist() for table in tables) == (role is Role.ADMIN)
 
 
 # What changes something on each screen, as its key begins: all else is there to look.
@@ -117,8 +121,8 @@ ACTS = {
 }
 
 
-def screen(name: str) -> Callable[[], AppTest]:
-    """Opens a screen on which everything is that acts."""
+def list_screens() -> dict[str, Callable[[], AppTest]]:
+    """How to open each screen with everything on it that acts."""
     going = trained(done=1, state="training", working=True)
     ended = trained(done=1, state="stopped")
     askable = checkpointed(trained(network="logistic", members=1, epochs=2))
@@ -128,7 +132,7 @@ def screen(name: str) -> Callable[[], AppTest]:
         "runs": lambda: opened(page="runs", runs=f"{going.id},{ended.id}"),
         "train": lambda: opened(going, "train"),
         "shift": lambda: opened(askable, "inspect", view="shift"),
-    }.get(name, lambda: opened(page=name))
+    } | {name: functools.partial(opened, page=name) for name in ("tune", "numbers", "parallel")}
 
 
 def closed(at: AppTest) -> set[str]:
@@ -137,20 +141,19 @@ def closed(at: AppTest) -> set[str]:
     return {one.key for kind in kinds for one in at.get(kind) if one.key and one.disabled}
 
 
-@pytest.mark.parametrize("name", ACTS)
-def test_all_that_changes_something_is_closed_to_a_viewer_and_says_why(comes: Comes, name: str) -> None:
-    look = screen(name)
-    comes(Role.ADMIN)
-    admins = closed(look())
-    comes(Role.VIEWER)
-    at = look()
-    theirs = sorted(closed(at) - admins)
-    assert len(theirs) == len(ACTS[name]), theirs
-    assert all(map(str.startswith, theirs, sorted(ACTS[name]))), theirs
-    for one in (*at.button, *at.text_input, *at.text_area, *at.multiselect):
-        if one.key in theirs:
-            said = why(one) + " ".join(found.value for found in at.caption)
-            assert "ask an admin" in said, one.key
+def test_all_that_changes_something_is_closed_to_a_viewer_and_says_why(comes: Comes) -> None:
+    for name, look in list_screens().items():
+        comes(Role.ADMIN)
+        admins = closed(look())
+        comes(Role.VIEWER)
+        at = look()
+        theirs = sorted(closed(at) - admins)
+        assert len(theirs) == len(ACTS[name]), theirs
+        assert all(map(str.startswith, theirs, sorted(ACTS[name]))), theirs
+        for one in (*at.button, *at.text_input, *at.text_area, *at.multiselect):
+            if one.key in theirs:
+                said = why(one) + " ".join(found.value for found in at.caption)
+                assert "ask an admin" in said, one.key
 
 
 @pytest.fixture

@@ -79,21 +79,19 @@ def test_every_run_has_its_row_newest_first(page: Open) -> None:
     assert pd.isna(rows.iloc[0]["gain"]), "one member gains nothing over itself"
 
 
-@pytest.mark.parametrize(
-    ("status", "said", "done"),
-    [
+def test_states_in_words(page: Open) -> None:
+    expected = {}
+    for status, said, done in (
         ({"state": "finished"}, "finished", "2 of 2"),
         ({"state": "stopped", "done": 1}, "stopped", "1 of 2"),
         ({"state": "diverged", "done": 0}, "diverged", "0 of 2"),
         ({"state": "training", "done": 1, "working": True}, "training", "50 %"),
         ({"state": "starting", "done": 0, "working": True}, "starting", "0 of 2"),
         ({"state": "training", "done": 1, "updated": 1000.0}, "failed", "1 of 2"),  # its worker is gone
-    ],
-)
-def test_states_in_words(page: Open, status: dict[str, Any], said: str, done: str) -> None:
-    trained(**status)
-    row = table(page()).iloc[0]
-    assert (row["state"], row["done"]) == (said, done)
+    ):
+        expected[trained(**status).id] = said, done
+    rows = table(page())
+    assert dict(zip(rows["id"], zip(rows["state"], rows["done"], strict=True), strict=True)) == expected
 
 
 def test_queued_runs_say_their_place(page: Open) -> None:
@@ -116,23 +114,24 @@ def test_the_run_of_the_address_can_be_opened(page: Open) -> None:
     assert all(f"run={old.id}" in link.query_string for link in links)
 
 
-def test_a_name_and_a_note_are_kept(page: Open) -> None:
-    run = trained()
+def test_a_name_and_a_note_are_kept_unless_the_folder_cannot_be_changed(page: Open) -> None:
+    run = trained(name="something")
     at = page(run)
+    assert widget(at, "text_input", "name_of_").value == "something"
     widget(at, "text_input", "name_of_").input("  wide   net ").run()
     widget(at, "text_area", "note_of_").input("more *filters*\n<script>alert(1)</script>").run()
     assert runs.find_run(run.id).name == "wide net"
     assert read_run_note(run) == "more *filters*\n<script>alert(1)</script>"
     assert table(at)[["name", "note"]].values.tolist() == [["wide net", "more *filters*"]]
     assert not any("<script>" in one.value for one in at.markdown)
-
-
-def test_an_empty_name_brings_back_what_it_is(page: Open) -> None:
-    run = trained(name="something")
-    at = page(run)
-    assert widget(at, "text_input", "name_of_").value == "something"
+    assert widget(at, "text_area", "note_of_").max_chars == MAX_NOTE_LENGTH
     widget(at, "text_input", "name_of_").input("").run()
-    assert runs.find_run(run.id).name == run.id
+    assert runs.find_run(run.id).name == run.id, "an empty name brings back what it is"
+    (run.path / "notes.md").unlink()
+    (run.path / "notes.md").mkdir()  # refused to an administrator, too
+    widget(at, "text_area", "note_of_").input("new").run()
+    assert "could not be saved" in at.error[0].value
+    assert len(table(at)) == 1
 
 
 def test_an_active_run_can_be_stopped_and_not_deleted(page: Open) -> None:
@@ -145,13 +144,14 @@ def test_an_active_run_can_be_stopped_and_not_deleted(page: Open) -> None:
     assert widget(at, "button", "run_stop").label == "Stopping…"
 
 
-@pytest.mark.parametrize(
-    ("state", "why"), [("finished", "launch a new one for more epochs"), ("diverged", "lower learning rate")]
-)
-def test_what_cannot_be_resumed_says_why(page: Open, state: str, why: str) -> None:
-    at = page(trained(state=state))
-    assert widget(at, "button", "run_resume").disabled
-    assert any(why in one.value for one in at.caption)
+def test_what_cannot_be_resumed_says_why(page: Open) -> None:
+    finished, diverged = trained(), trained(state="diverged")
+    at = page(finished)
+    for run, why in ((finished, "launch a new one for more epochs"), (diverged, "lower learning rate")):
+        at.query_params["run"] = run.id
+        at.run()
+        assert widget(at, "button", "run_resume").disabled
+        assert any(why in one.value for one in at.caption)
 
 
 @pytest.mark.long
@@ -169,31 +169,19 @@ def test_a_stopped_run_goes_on(page: Open) -> None:
     assert runs.find_run(run.id).state == "finished", runs.find_run(run.id).message
 
 
-def test_a_run_that_there_is_not_gives_a_sentence_beside_the_table(page: Open) -> None:
+def test_a_run_that_there_is_not_or_no_longer_gives_a_sentence_beside_the_table(page: Open) -> None:
     run = trained()
+    other = trained()
     at = page("nonsense")
     assert "There is no run “nonsense”" in at.warning[0].value
-    assert table(at)["id"].tolist() == [run.id]
-
-
-def test_a_run_deleted_elsewhere_gives_a_sentence(page: Open) -> None:
-    run = trained()
-    trained()
-    at = page(run)
+    assert set(table(at)["id"]) == {run.id, other.id}
+    at.query_params["run"] = run.id
+    at.run()
     runs.delete_run(run.id)
     loaders.forget_runs()
     widget(at, "button", "run_delete").click().run()
     assert not at.exception
     assert any("There is no run" in one.value for one in at.warning)
-
-
-def test_files_that_cannot_be_changed_give_a_sentence(page: Open) -> None:
-    run = trained()
-    (run.path / "notes.md").mkdir()  # refused to an administrator, too
-    at = page(run)
-    widget(at, "text_area", "note_of_").input("new").run()
-    assert "could not be saved" in at.error[0].value
-    assert len(table(at)) == 1
 
 
 def test_filters_come_with_many_runs_and_narrow_the_table(page: Open) -> None:
@@ -218,8 +206,3 @@ def test_two_hundred_runs_are_listed(page: Open) -> None:
     for _ in range(200):
         trained(members=4, done=0, state="stopped")
     assert len(table(page())) == 200
-
-
-def test_a_note_cannot_be_longer_than_it_may(page: Open) -> None:
-    at = page(trained())
-    assert widget(at, "text_area", "note_of_").max_chars == MAX_NOTE_LENGTH

@@ -5,7 +5,7 @@ from tests.pages.predictions_screen import opened
 from tests.pages.test_runs import keys, table, value, widget
 
 
-def test_a_run_is_deleted_only_when_asked_twice() -> None:
+def test_a_run_is_deleted_only_when_asked_twice_and_the_last_leaves_the_empty_state() -> None:
     run = trained(name="the *one*")
     other = trained()
     at = opened(page="runs", run=run.id)
@@ -20,10 +20,8 @@ def test_a_run_is_deleted_only_when_asked_twice() -> None:
     assert not run.path.exists()
     assert table(at)["id"].tolist() == [other.id]
     assert value(at, "run") is None
-
-
-def test_the_last_run_deleted_leaves_the_empty_state() -> None:
-    at = opened(page="runs", run=trained().id)
+    at.query_params["run"] = other.id
+    at.run()
     widget(at, "button", "run_delete").click().run()
     widget(at, "button", "run_delete_sure").click().run()
     assert not at.exception

@@ -3,7 +3,6 @@
 from urllib.parse import parse_qs
 
 import pandas as pd
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
@@ -44,8 +43,8 @@ def test_the_runs_of_the_address_are_ticked_and_compare_opens_with_them() -> Non
     assert (rows(at), value(at, "runs"), at.subheader.len) == ([], None, 0)
 
 
-def rows_pressed(first: list[str], then: list[int], listed: list[str]) -> None:
-    """What the table calls when its ticked rows are `then`, after the runs `first` were ticked."""
+def rows_pressed(cases: "list[tuple[list[int], list[str]]]", first: str) -> None:
+    """What the table calls when other rows of the runs that it lists are ticked, case by case."""
     from types import SimpleNamespace
 
     import streamlit as st
@@ -53,25 +52,31 @@ def rows_pressed(first: list[str], then: list[int], listed: list[str]) -> None:
     from ensemble.ui.runs import selection
     from ensemble.ui.shared.tab import tab
 
-    selection.set_selected_runs(first)
-    st.session_state["pressed"] = SimpleNamespace(selection=SimpleNamespace(rows=then))
-    selection.update_table_selection("pressed", listed)
-    st.write(*selection.get_selected_run_ids())
-    assert len(tab.selected_run_ids) != 1
+    st.session_state["found"] = []
+    for then, listed in cases:
+        st.query_params.clear()
+        selection.set_selected_runs([first])
+        st.session_state["pressed"] = SimpleNamespace(selection=SimpleNamespace(rows=then))
+        selection.update_table_selection("pressed", listed)
+        st.session_state["found"].append((list(selection.get_selected_run_ids()), st.query_params.to_dict()))
+        assert len(tab.selected_run_ids) != 1
 
 
-@pytest.mark.parametrize(
-    ("listed", "then", "expected"),
-    [("ab", [0, 1], "ab"), ("ab", [1], "b"), ("ab", [], ""), ("ab", [0, 7], "a"), ("b", [0], "ab"), ("b", [], "a")],
-)
-def test_what_is_ticked_stays_where_a_filter_hides_it(listed: str, then: list[int], expected: str) -> None:
-    ids = {name: untrained().id for name in "ab"}
-    at = AppTest.from_function(rows_pressed, args=([ids["a"]], then, [ids[one] for one in listed])).run()
+def test_what_is_ticked_stays_where_a_filter_hides_it() -> None:
+    a, b = untrained().id, untrained().id
+    cases = {
+        ((0, 1), (a, b)): [a, b],
+        ((1,), (a, b)): [b],
+        ((), (a, b)): [],
+        ((0, 7), (a, b)): [a],
+        ((0,), (b,)): [a, b],
+        ((), (b,)): [a],
+    }
+    at = AppTest.from_function(rows_pressed, args=([(list(then), list(listed)) for then, listed in cases], a)).run()
     assert not at.exception
-    wanted = [ids[one] for one in expected]
-    assert " ".join(one.value for one in at.markdown).split() == wanted
-    assert value(at, "run") == (wanted[0] if len(wanted) == 1 else None)
-    assert value(at, "runs") == (",".join(wanted) if len(wanted) > 1 else None)
+    for wanted, (selected, words) in zip(cases.values(), at.session_state["found"], strict=True):
+        assert selected == wanted
+        assert words == ({"run" if len(wanted) == 1 else "runs": ",".join(wanted)} if wanted else {})
 
 
 def test_more_than_compare_takes_are_no_address_and_say_so() -> None:
@@ -99,24 +104,28 @@ def test_all_are_tagged_and_a_tag_is_taken_from_all() -> None:
         ("other",),
     ]
     assert widget(at, "multiselect", "tags_of_").value == ["rates", "to show"]
+    widget(at, "multiselect", "tags_of_").set_value(["rates", "to show", "x" * 41]).run()
+    assert "at most 40 characters" in at.error[0].value
+    assert runs.find_run(other.id).tags == ("to show",)
+    assert widget(at, "multiselect", "tags_of_").value == ["rates", "to show"]
 
 
-@pytest.mark.parametrize(
-    ("names", "told"),
-    [
-        ("seen seen", []),
-        ("seen other", ["1 of them is hidden by the filters"]),
-        ("other seen third", ["2 of them are hidden by the filters"]),
-        ("other third", ["2 of them are hidden by the filters"]),
-    ],
-)
-def test_how_many_of_those_ticked_the_filters_hide_is_said(names: str, told: list[str]) -> None:
+def test_how_many_of_those_ticked_the_filters_hide_is_said() -> None:
     for _ in range(5):  # with many runs the filters come
         untrained(name="seen")
-    at = ticked(*(untrained(name=name) for name in names.split()))
+    seen, also, other, third = (untrained(name=name) for name in ("seen", "seen", "other", "third"))
+    at = ticked(seen, also)
     at.text_input[0].input("seen").run()
-    assert at.subheader[0].value == f"{len(names.split())} runs ticked"
-    assert [one for one in captions(at) if "of them" in one] == told
+    for several, told in (
+        ((seen, also), []),
+        ((seen, other), ["1 of them is hidden by the filters"]),
+        ((other, seen, third), ["2 of them are hidden by the filters"]),
+        ((other, third), ["2 of them are hidden by the filters"]),
+    ):
+        at.query_params["runs"] = ",".join(run.id for run in several)
+        at.run()
+        assert at.subheader[0].value == f"{len(several)} runs ticked"
+        assert [one for one in captions(at) if "of them" in one] == told
 
 
 def told_again(run_id: str) -> None:
@@ -140,19 +149,15 @@ def test_a_box_of_tags_that_is_told_of_again_keeps_nothing_anew() -> None:
     assert (run.path / "tags.json").stat() == before
 
 
-def test_a_tag_that_cannot_be_gives_a_sentence_and_changes_nothing() -> None:
-    run = untrained()
-    at = opened(run, "runs")
-    widget(at, "multiselect", "tags_of_").set_value(["x" * 41]).run()
-    assert "at most 40 characters" in at.error[0].value
-    assert runs.find_run(run.id).tags == ()
-    assert widget(at, "multiselect", "tags_of_").value == []
-
-
 def test_several_are_deleted_when_asked_twice_and_an_active_one_is_named_and_stays() -> None:
     gone, also, stays = untrained(), untrained(), untrained()
     going = trained(name="going *on*", done=0, state="training", working=True)
-    at = ticked(gone, also, going)
+    at = ticked(gone, stays)
+    widget(at, "button", "runs_delete").click().run()
+    assert "runs_delete_sure" in keys(at)
+    at.query_params["runs"] = f"{gone.id},{also.id},{going.id}"
+    at.run()
+    assert "runs_delete_sure" not in keys(at), "it was asked about other runs"
     widget(at, "button", "runs_delete").click().run()
     assert gone.path.exists()
     said = at.warning[0].value
@@ -168,15 +173,6 @@ def test_several_are_deleted_when_asked_twice_and_an_active_one_is_named_and_sta
     assert (value(at, "run"), value(at, "runs")) == (going.id, None), "what is left is ticked"
 
 
-def test_the_question_does_not_hold_for_other_runs_than_were_asked_about() -> None:
-    one, other, third = untrained(), untrained(), untrained()
-    at = ticked(one, other)
-    widget(at, "button", "runs_delete").click().run()
-    at.query_params["runs"] = f"{one.id},{third.id}"
-    at.run()
-    assert "runs_delete_sure" not in keys(at)
-
-
 def test_the_active_ones_are_stopped_and_only_the_active_ones() -> None:
     ended = untrained()
     going = [trained(done=0, state="training", working=True) for _ in range(2)]
@@ -187,20 +183,17 @@ def test_the_active_ones_are_stopped_and_only_the_active_ones() -> None:
     assert [(run.path / "stop").exists() for run in (ended, *going)] == [False, True, True]
 
 
-def test_a_run_of_the_address_that_is_gone_is_said_and_the_others_are_there() -> None:
+def test_what_is_gone_or_nonsense_in_the_address_is_said_and_the_others_are_there() -> None:
     one, other, gone = untrained(), untrained(), untrained()
     runs.delete_run(gone.id)
-    at = ticked(one, other, gone)
+    at = ticked(one, other, gone, fields="<b>,nll", trials="x")
     assert "1 is not here" in at.warning[0].value
     assert at.subheader[0].value == "2 runs ticked"
-
-
-def test_nonsense_in_the_address_is_no_run_and_no_column() -> None:
-    run = untrained()
-    at = opened(page="runs", runs="<b>,../x,", fields="<b>,nll", trials="x")
+    at.query_params["runs"] = "<b>,../x,"
+    at.run()
     assert "2 are not here" in at.warning[0].value
     shown: pd.DataFrame = at.dataframe[0].value
-    assert (list(shown), shown["id"].tolist()) == (["name", "nll", "id"], [run.id])
+    assert (list(shown), shown["id"].tolist()) == (["name", "nll", "id"], [other.id, one.id])
 
 
 def test_names_and_tags_stay_text_wherever_they_stand() -> None:

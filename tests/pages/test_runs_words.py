@@ -14,14 +14,18 @@ def captions(at: AppTest) -> list[str]:
     return [one.value for one in at.caption]
 
 
-def test_the_best_run_is_named_with_its_share() -> None:
+def test_the_best_run_is_named_with_its_share_and_what_cannot_be_read_is_counted() -> None:
     trained(name="poor", best_ensemble_test_accuracy=0.5)
     trained(name="good", best_ensemble_test_accuracy=0.978)
     trained(name="none yet", done=0, state="stopped")
+    for torn in (trained(), trained()):
+        (torn.path / "status.json").write_text("{")
+    at = opened(page="runs")
     assert (
         "Highest test accuracy: Digits 97.8 % (good); the highest of several flatters: expect less "
-        "on new images." in captions(opened(page="runs"))
+        "on new images." in captions(at)
     )
+    assert [one.value for one in at.warning] == ["2 runs cannot be read and are not listed."]
 
 
 def test_one_member_has_no_mean_member() -> None:
@@ -103,11 +107,3 @@ def test_a_row_that_is_no_longer_chosen_leaves_the_address() -> None:
     at = AppTest.from_function(unchosen, args=(trained().id,)).run()
     assert not at.exception
     assert value(at, "run") is None
-
-
-def test_several_that_cannot_be_read_are_several() -> None:
-    trained()
-    for torn in (trained(), trained()):
-        (torn.path / "status.json").write_text("{")
-    said = [one.value for one in opened(page="runs").warning]
-    assert said == ["2 runs cannot be read and are not listed."]

@@ -54,8 +54,10 @@ def test_the_first_visit_says_what_will_be_here_and_offers_to_launch(train: Any)
     assert not button(at, "first_launch").disabled
 
 
-def test_a_finished_run_is_answered_with_figures_first(train: Any) -> None:
+def test_a_finished_run_is_answered_with_figures_first_and_its_settings_can_be_used_again(train: Any) -> None:
     run = made()
+    with (run.path / "history.jsonl").open("a") as file:
+        file.write('{"kind": "epoch", "progr')  # cut off in the middle
     at = train(run.id)
     shown = {metric.label: metric.value for metric in at.metric}
     assert shown == {
@@ -64,30 +66,32 @@ def test_a_finished_run_is_answered_with_figures_first(train: Any) -> None:
         "Trained for": "1 min 20 s",
     }
     assert at.get("bidi_component")
-
-
-def test_the_members_table_tells_each_ones_gap(train: Any) -> None:
-    table = train(made().id).dataframe[0].value
+    table = at.dataframe[0].value
     assert list(table["member"]) == ["ensemble", "member 1", "member 2"]
     assert list(table["gap to the ensemble"]) == ["", "−10 digits", "−5 digits"]
+    button(at, "reuse").click().run()
+    assert at.session_state[settings.format_setting_key("members")] == 2
+    assert button(at, "launch").label.startswith("Launch 2 members")
 
 
-def test_without_a_run_in_the_address_the_newest_is_shown_and_put_there(train: Any) -> None:
-    made(created=1.0)
-    newest = made(created=time.time())
-    at = train()
-    assert address(at) == newest.id
-
-
-@pytest.mark.parametrize("link", ["nonsense", "../../etc/passwd", "digits-0101-000000"])
-def test_a_bad_link_is_one_sentence_and_a_way_on(train: Any, link: str) -> None:
+def test_a_bad_link_is_one_sentence_and_a_way_on_with_and_without_runs(train: Any) -> None:
+    at = train("nonsense")
+    assert "There is no run" in at.warning[0].value
+    next(w for w in at.button if w.label == "Start with a first run").click().run()
+    assert button(at, "first_launch")
     run = made()
-    at = train(link)
-    assert at.warning[0].value.startswith("There is no run")
+    loaders.forget_runs()
+    for link in ("../../etc/passwd", "digits-0101-000000"):
+        at.query_params["run"] = link
+        at.run()
+        assert at.warning[0].value.startswith("There is no run")
     on = next(w for w in at.button if w.label == f"Show the newest run, {format_run_name(run)}")
     on.click().run()
     assert address(at) == run.id
     assert not at.warning
+    runs.delete_run(run.id)
+    at.run()
+    assert "There is no run" in at.warning[0].value, "deleted meanwhile"
 
 
 def test_the_page_is_drawn_whole_before_anybody_waits_for_curves(train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,23 +102,11 @@ def test_the_page_is_drawn_whole_before_anybody_waits_for_curves(train: Any, mon
     assert not waited
 
 
-def test_a_bad_link_without_any_run_leads_to_the_first(train: Any) -> None:
-    at = train("nonsense")
-    next(w for w in at.button if w.label == "Start with a first run").click().run()
-    assert button(at, "first_launch")
-
-
-def test_a_run_deleted_meanwhile_is_a_sentence(train: Any) -> None:
-    run = made()
-    at = train(run.id)
-    runs.delete_run(run.id)
-    at.run()
-    assert "There is no run" in at.warning[0].value
-
-
-def test_a_diverged_run_offers_a_lower_rate(train: Any) -> None:
-    at = train(made("diverged", message="Member 2's loss became infinite.").id)
+def test_a_diverged_run_offers_a_lower_rate_and_null_figures_are_dashes(train: Any) -> None:
+    rows = [epoch(1.0, [0.1, 0.1], 0.1) | {"test_loss": [None, 0.2], "train_loss": [None, 0.1]}]
+    at = train(made("diverged", rows, message="Member 2's loss became infinite.").id)
     assert [error.value for error in at.error] == ["Member 2's loss became infinite."]
+    assert list(at.dataframe[0].value["test NLL"]) == ["0.0800", "–", "0.200"]
     button(at, "lower_rate").click().run()
     assert at.session_state[settings.format_setting_key("learning_rate")] == 0.03
 
@@ -131,20 +123,6 @@ def test_a_failed_run_says_what_happened_and_can_be_resumed(train: Any) -> None:
 def test_a_worker_that_is_gone_is_not_shown_as_training(train: Any) -> None:
     at = train(made("training", pid=2**22 + 1, host="", updated=1.0).id)
     assert "killed" in at.error[0].value
-
-
-def test_a_history_cut_off_in_the_middle_is_shown_as_far_as_it_goes(train: Any) -> None:
-    run = made()
-    with (run.path / "history.jsonl").open("a") as file:
-        file.write('{"kind": "epoch", "progr')
-    at = train(run.id)
-    assert at.metric[0].value == "98.0 % (96.4 to 98.9)"
-
-
-def test_null_figures_are_dashes(train: Any) -> None:
-    rows = [epoch(1.0, [0.1, 0.1], 0.1) | {"test_loss": [None, 0.2], "train_loss": [None, 0.1]}]
-    table = train(made("diverged", rows).id).dataframe[0].value
-    assert list(table["test NLL"]) == ["0.0800", "–", "0.200"]
 
 
 def test_settings_that_do_not_fit_together_say_so_beside_the_button(train: Any) -> None:
@@ -176,20 +154,16 @@ def test_a_dataset_that_is_not_here_can_be_fetched_not_launched(
     assert button(at, "fetch_kmnist").label.startswith("Fetch Kuzushiji-MNIST (21.2 MB)")
 
 
-def test_a_runs_settings_can_be_used_again(train: Any) -> None:
-    at = train(made().id)
-    button(at, "reuse").click().run()
-    assert at.session_state[settings.format_setting_key("members")] == 2
-    assert button(at, "launch").label.startswith("Launch 2 members")
-
-
-def test_another_run_can_be_picked(train: Any) -> None:
-    one, other = made(created=1.0), made(created=2.0)
-    at = train(other.id)
+def test_the_newest_is_shown_and_another_run_can_be_picked(train: Any) -> None:
+    one, other = runs.rename_run(made(created=1.0).id, NAME), made(created=time.time())
+    at = train()
+    assert address(at) == other.id, "without a run in the address"
+    assert at.subheader[0].value == "2 members · rate 0.1 · digits"
     at.selectbox(f"run_picker_{other.id}").select(one.id).run()
     assert address(at) == one.id
-    assert at.subheader[0].value == "2 members · rate 0.1 · digits"
     assert any(one.id in (caption.help or "") for caption in at.caption), "behind the small print"
+    assert holes(at) == [], "a name that looks like Markdown stays text"
+    assert NAME in literal(at)
 
 
 def told_old_words(run_id: str) -> None:
@@ -211,10 +185,3 @@ def test_words_of_a_moment_ago_are_no_choice_of_a_run(train: Any) -> None:
     at = AppTest.from_function(told_old_words, args=(run.id,)).run()
     assert not at.exception
     assert address(at) == run.id
-
-
-def test_a_name_that_looks_like_markdown_stays_text(train: Any) -> None:
-    run = runs.rename_run(made().id, NAME)
-    at = train(run.id)
-    assert holes(at) == []
-    assert run.name in literal(at)

@@ -82,19 +82,11 @@ def names(at: AppTest) -> list[str]:
     return list(at.selectbox(settings.format_setting_key("network")).options)
 
 
-def test_a_network_says_where_it_is_from_and_what_it_takes(train: Open) -> None:
+def test_a_network_says_where_it_is_from_what_it_takes_and_has_a_width_of_its_own(train: Open) -> None:
     at = unfolded(train())
     assert names(at)[0] == "HOWTO's CNN"
     assert len(names(at)) == len(BUILTIN_NETWORK_NAMES)
     assert "824,458 parameters · 9.3 MFLOPs an image" in said(at)  # by hand: test_registry.py
-    at.selectbox(settings.format_setting_key("network")).set_value("logistic").run()
-    assert "(Cox 1958). 7,850 parameters · 16 kFLOPs an image." in said(at)
-    assert " of memory ·" in said(at)
-    assert launchable(at)
-
-
-def test_width_is_asked_where_there_is_one_and_not_carried_to_another_network(train: Open) -> None:
-    at = unfolded(train())
     key = settings.format_setting_key("width")
     at.number_input(key).set_value(64).run()
     assert "3,291,402 parameters" in said(at)
@@ -102,6 +94,8 @@ def test_width_is_asked_where_there_is_one_and_not_carried_to_another_network(tr
     assert at.number_input(key).value == 0, "64 channels are not 64 units"
     at.selectbox(settings.format_setting_key("network")).set_value("logistic").run()
     assert not [one for one in at.number_input if one.key == key]
+    assert "(Cox 1958). 7,850 parameters · 16 kFLOPs an image." in said(at)
+    assert " of memory ·" in said(at)
     assert launchable(at)
 
 
@@ -178,11 +172,8 @@ def test_a_network_that_is_named_no_longer_is_left_with_a_word(train: Open, own:
     at = chosen(at, network=own, width=0)
     assert f"The network {own} is not in ensemble.toml here" in plain([at.warning[0].value])
     assert at.session_state[settings.format_setting_key("network")] == "cnn"
-
-
-def test_a_file_that_cannot_be_read_is_said_under_the_control(train: Open, own: str) -> None:
     Path("ensemble.toml").write_text("networks = 3")
-    at = train()
+    at = chosen(at)
     assert "In ensemble.toml, networks has to be a list of names" in said(at)
     assert "Leaves" not in names(at)
     assert launchable(at)

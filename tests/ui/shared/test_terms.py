@@ -40,16 +40,17 @@ def test_a_hidden_term_stands_behind_the_question_mark() -> None:
     assert terms.format_term("epistemic", plain=True) == "members disagree"
 
 
-def test_the_switch_is_remembered_in_the_address_and_from_screen_to_screen() -> None:
-    run = trained(members=2)
-    at = opened(run, page="inspect")
-    labels = {one.label for one in at.metric}
-    assert {"NLL (nats)", "ECE"} <= labels
-    at.toggle(key="plain_words").set_value(True).run()
-    assert not at.exception
+def test_the_switch_is_read_from_a_link_and_remembered_in_the_address_and_from_screen_to_screen() -> None:
+    at = opened(trained(members=2), page="inspect", terms="hidden")
+    assert "Sureness off by" in {one.label for one in at.metric}
     assert not any(ABBREVIATIONS & set(one.label.split()) for one in at.metric)
     shown = [one.value for one in at.caption if one.key != "terms"]
     assert not any(ABBREVIATIONS & {word.strip(".,;:") for word in text.split()} for text in shown)
+    at.toggle(key="plain_words").set_value(False).run()
+    assert not at.exception
+    assert value(at, "terms") is None
+    assert {"NLL (nats)", "ECE"} <= {one.label for one in at.metric}
+    at.toggle(key="plain_words").set_value(True).run()
     assert value(at, "terms") == "hidden"
     at.switch_page("pages/why.py").run()
     assert at.toggle(key="plain_words").value
@@ -58,8 +59,3 @@ def test_the_switch_is_remembered_in_the_address_and_from_screen_to_screen() -> 
     assert value(at, "terms") is None
     at.switch_page("pages/inspect.py").run()
     assert "ECE" in {one.label for one in at.metric}
-
-
-def test_a_link_with_hidden_terms_opens_so() -> None:
-    at = opened(trained(members=2), page="inspect", terms="hidden")
-    assert "Sureness off by" in {one.label for one in at.metric}
