@@ -14,7 +14,7 @@ from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import dataset_fetch
 from ensemble.jobs.dataset_fetch import FetchStatus
-from ensemble.jobs.queue import list_jobs_ahead, list_queued_jobs
+from ensemble.jobs.queue import list_blocking_jobs, list_jobs_ahead, list_queued_jobs
 from ensemble.jobs.status import write_status
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.store import REGRESSION_STORE
@@ -25,6 +25,7 @@ from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.parallel import settings as parallel_settings
 from ensemble.ui.shared import loaders, settings
+from ensemble.wording import jobs as jobs_words
 from ensemble.wording.run_names import format_run_name
 from tests.pages.ensembles import trained
 from tests.workers import at_work_here
@@ -83,33 +84,21 @@ def at_work(state: str = "training", **status: Any) -> runs.Run:
 
 
 @pytest.mark.usefixtures("nobody_trains")
-def test_a_double_click_launches_one_run(page: Open, clock: SimpleNamespace) -> None:
+def test_a_double_click_launches_one_run_unless_the_settings_changed(page: Open, clock: SimpleNamespace) -> None:
     at = page()
     press(at)
     (first,) = runs.list_runs()
     clock.now += 1.0
     press(at)
     assert [run.id for run in runs.list_runs()] == [first.id]
-
-
-@pytest.mark.usefixtures("nobody_trains")
-def test_a_press_some_seconds_later_launches_another_run(page: Open, clock: SimpleNamespace) -> None:
-    at = page()
-    press(at)
     clock.now += 2.5
     press(at)
     one, other = runs.list_runs()
     assert one.config == other.config
-
-
-@pytest.mark.usefixtures("nobody_trains", "clock")
-def test_other_settings_launched_at_once_are_no_double_click(page: Open) -> None:
-    at = page()
-    press(at)
     at.session_state[settings.format_setting_key("members")] = 7
     at.run()
     press(at)
-    assert sorted(run.config.members for run in runs.list_runs()) == [4, 7]
+    assert sorted(run.config.members for run in runs.list_runs()) == [4, 4, 7], "launched at once"
 
 
 @pytest.mark.usefixtures("nobody_trains")
@@ -140,42 +129,41 @@ def measuring() -> Any:
     return run
 
 
-@pytest.mark.parametrize("screen", ["train", "parallel"])
-@pytest.mark.parametrize(
-    ("work", "more"),
-    [
-        ([], ""),
-        ([at_work], ""),
-        ([solving], ""),
-        ([measuring], ""),
-        ([at_work, at_work], " and 1 more"),
-        ([measuring, at_work, solving], " and 2 more"),
-    ],
-    ids=["nobody", "a run", "a regression", "a measuring", "two runs", "one of each"],
-)
-def test_launch_says_what_comes_first_whatever_kind_it_is_of(
-    page: Open, screen: str, work: list[Callable[[], Any]], more: str
-) -> None:
+WORK: dict[str, tuple[list[Callable[[], Any]], str]] = {
+    "nobody": ([], ""),
+    "a run": ([at_work], ""),
+    "a regression": ([solving], ""),
+    "a measuring": ([measuring], ""),
+    "two runs": ([at_work, at_work], " and 1 more"),
+    "one of each": ([measuring, at_work, solving], " and 2 more"),
+}
+
+
+@pytest.mark.parametrize(("work", "more"), WORK.values(), ids=WORK)
+def test_what_comes_first_is_said_whatever_kind_it_is_of(work: list[Callable[[], Any]], more: str) -> None:
     trained(state="finished")  # those that have ended are waited for by nobody
     trained(state="stopped", done=1)
     for begin in work:
         begin()
-    at = page() if screen == "train" else page("parallel")
-    found = beside(at)
-    if not work:
-        assert "Starts after" not in found
-        return
-    assert f"Starts after {format_run_name(list_queued_jobs()[0])}{more}." in found
+    said = jobs_words.describe_start_order(list_blocking_jobs())
+    first = f"Starts after {format_run_name(list_queued_jobs()[0])}{more}." if work else ""
+    assert said.startswith(first)
+    assert bool(said) == bool(work)
     # The list of who works and waits, and the place of a run that is launched now, agree.
     assert len(list_jobs_ahead(runs.create_run(EnsembleConfig()))) == len(work)
 
 
-def test_nobody_is_waited_for_while_a_slot_is_free(page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("screen", ["train", "parallel"])
+def test_launch_says_what_comes_first_unless_a_slot_is_free(
+    page: Open, screen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     at_work()
     monkeypatch.setenv("ENSEMBLE_SLOTS", "2")
-    assert "Starts after" not in beside(page())
-    at_work()
-    assert "Starts after" in beside(page())
+    at = page(screen)
+    assert "Starts after" not in beside(at)
+    solving()
+    at.run()
+    assert f"Starts after {format_run_name(list_queued_jobs()[0])} and 1 more." in beside(at)
 
 
 def test_two_datasets_are_fetched_at_once_and_each_can_be_stopped(

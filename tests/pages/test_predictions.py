@@ -5,52 +5,68 @@ import numpy as np
 from ensemble import datasets
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.ui.predictions import image_grid
+from ensemble.wording import images
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import answer, numbers, opened, tiles, value, widget
 
+MADE = evaluate_predictions(probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels)
+
 
 def test_the_answer_counts_what_a_loop_counts() -> None:
-    run = trained()
     labels = datasets.load_dataset("digits").test_labels
-    made = probabilities("digits", 3, 2, 4.0)
+    probs = probabilities("digits", 3, 2, 4.0)
     right = split = warned = 0
     for n, label in enumerate(labels):
-        votes = {int(member[n].argmax()) for member in made}
-        good = int(sum(member[n].astype(float) for member in made).argmax()) == label
+        votes = {int(member[n].argmax()) for member in probs}
+        good = int(sum(member[n].astype(float) for member in probs).argmax()) == label
         right, split = right + good, split + (len(votes) > 1)
         warned += len(votes) > 1 and not good
     assert 0 < warned < 500 - right
-    at = opened(run)
-    assert answer(at) == f"#### The ensemble gets {right} of 500 digits right."
-    assert (
+    assert images.split_disagreement_warning(MADE, "digit") == (
+        f"The ensemble gets {right} of 500 digits right.",
         f"Its members disagree about {split} digits; {warned} of its {500 - right} mistakes "
-        f"are among them; about the other {500 - right - warned} all agree."
-    ) in [one.value for one in at.markdown]
+        f"are among them; about the other {500 - right - warned} all agree.",
+    )
 
 
-def test_only_one_page_is_drawn_least_sure_first() -> None:
-    made = evaluate_predictions(probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels)
+def test_only_one_page_is_drawn_least_sure_first_and_the_next_image_follows_in_its_order() -> None:
     at = opened(trained())
-    assert numbers(at) == np.argsort(made.confidence, kind="stable")[:60].tolist()
+    sentence, warned = images.split_disagreement_warning(MADE, "digit")
+    assert answer(at) == f"#### {sentence}"
+    assert warned in [one.value for one in at.markdown]
+    shown = numbers(at)
+    assert shown == np.argsort(MADE.confidence, kind="stable")[:60].tolist()
     first = tiles(at)[0]
-    said, label = int(made.said[first["number"]]), int(made.labels[first["number"]])
+    said, label = int(MADE.said[first["number"]]), int(MADE.labels[first["number"]])
     assert first["verdict"] == (f"✓ {said}" if said == label else f"✗ {said}, is {label}")
     assert [text for text, _ in first["votes"]] == [
-        str(member[first["number"]].argmax()) for member in made.probabilities
+        str(member[first["number"]].argmax()) for member in MADE.probabilities
     ]
     assert [against for _, against in first["votes"]] == [int(text) != said for text, _ in first["votes"]]
+    at.query_params["digit"] = str(shown[4])
+    at.run()
+    widget(at, "button", "digit_next").click().run()
+    assert value(at, "digit") == str(shown[5])
+    widget(at, "button", "digit_previous").click().run()
+    assert value(at, "digit") == str(shown[4])
 
 
-def test_pages_meet_and_cover_all() -> None:
+def test_pages_meet_cover_all_and_are_counted() -> None:
     at = opened(trained(), order="number")
     seen = numbers(at)
+    assert "1–60 of 500" in [one.value for one in at.caption]
+    assert widget(at, "button", "previous_page").disabled
     while not widget(at, "button", "next_page").disabled:
         widget(at, "button", "next_page").click().run()
         seen += numbers(at)
     assert seen == list(range(500))
     assert value(at, "first") == "480"
+    assert "481–500 of 500" in [one.value for one in at.caption]
+    widget(at, "button", "previous_page").click().run()
+    assert value(at, "first") == "420"
     widget(at, "selectbox", "digits_page").select(0).run()
     assert numbers(at)[0] == 0
+    assert value(at, "first") is None
 
 
 def test_filters_and_orders_write_the_address_and_start_at_the_first_page() -> None:
@@ -78,34 +94,21 @@ def test_a_link_shows_the_same() -> None:
     assert widget(at, "select_slider", "digits_epoch").value == 1
 
 
-def test_an_open_image_is_told_in_a_sentence_and_a_chart() -> None:
-    made = evaluate_predictions(probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels)
-    number = int(np.flatnonzero(made.split)[0])
+def test_an_open_image_is_told_in_a_sentence_and_a_chart_and_marked_right_or_wrong() -> None:
+    number = int(np.flatnonzero(MADE.split & MADE.right)[0])
     at = opened(trained(), digit=number)
-    votes = " ".join(str(vote) for vote in made.votes[:, number])
+    votes = " ".join(str(vote) for vote in MADE.votes[:, number])
     said = next(one.value for one in at.markdown if "the members split" in one.value)
     assert f"the members split {votes}; it is a" in said
     figure = json.loads(at.get("plotly_chart")[0].proto.spec)
     assert [trace["type"] for trace in figure["data"]] == ["bar", "scatter", "scatter", "scatter"]
     assert at.get("image")[0].proto.imgs[0].alt.startswith(f"Test digit {number}, a")
-
-
-def test_the_next_image_follows_in_the_order_of_the_page() -> None:
-    at = opened(trained())
-    shown = numbers(at)
-    at.query_params["digit"] = str(shown[4])
-    at.run()
-    widget(at, "button", "digit_next").click().run()
-    assert value(at, "digit") == str(shown[5])
-    widget(at, "button", "digit_previous").click().run()
-    assert value(at, "digit") == str(shown[4])
-
-
-def test_a_number_opens_any_image() -> None:
-    at = opened(trained(), show="wrong")
-    widget(at, "number_input", "digits_number").set_value(499).run()
-    assert value(at, "digit") == "499"
-    assert any("#499" in one.value for one in at.subheader)
+    assert any("Dots: each member's own." in one.value for one in at.caption)
+    assert f"✓ Right · #{number}" in [one.value for one in at.subheader]
+    wrong = int(np.flatnonzero(~MADE.right)[0])
+    widget(at, "number_input", "digits_number").set_value(wrong).run()
+    assert value(at, "digit") == str(wrong), "a number opens any image"
+    assert f"✗ Wrong · #{wrong}" in [one.value for one in at.subheader]
 
 
 def test_another_run_shows_its_last_epoch_from_the_top() -> None:
@@ -122,11 +125,13 @@ def test_another_run_shows_its_last_epoch_from_the_top() -> None:
     assert widget(at, "select_slider", "digits_epoch").value == 2
 
 
-def test_one_member_is_not_said_to_disagree() -> None:
-    at = opened(trained(members=1), show="split", order="split")
+def test_one_member_is_not_said_to_disagree_and_what_a_person_named_it_stays_text() -> None:
+    at = opened(trained(members=1, name="<img src=x> **bold** $x$"), show="split", order="split", digit=1)
+    assert "\\<img" in at.subheader[0].value
     assert any("nobody to disagree" in one.value for one in at.markdown)
     assert all(tile["votes"] == [] for tile in tiles(at))
     assert len(widget(at, "button_group", "digits_show").options) == 2
+    assert not any("Dots: each member's own." in one.value for one in at.caption)
 
 
 def test_many_votes_are_counted() -> None:
@@ -140,15 +145,13 @@ def test_many_votes_are_counted() -> None:
 
 
 def test_none_wrong_is_said_with_a_way_back() -> None:
-    at = opened(trained(sure=60.0), show="wrong")
+    at = opened(trained(sure=60.0), show="wrong", class_=7)
+    assert at.info[0].value == "The ensemble gets no digit that is 7 wrong."
+    del at.query_params["class"]
+    at.run()
     assert at.info[0].value == "The ensemble gets no digit wrong."
     widget(at, "button", "show_all").click().run()
     assert len(tiles(at)) == 60
-
-
-def test_what_a_person_named_a_run_stays_text() -> None:
-    at = opened(trained(name="<img src=x> **bold** $x$"), digit=1)
-    assert "\\<img" in at.subheader[0].value
 
 
 def test_fewer_columns_make_shorter_pages_of_whole_rows() -> None:

@@ -1,7 +1,6 @@
 """Predictions: an image that is opened, its neighbours, the pages, and the ways on."""
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
@@ -26,38 +25,6 @@ def test_an_image_that_the_filter_leaves_out_stands_before_all_others() -> None:
     assert any(one.value.startswith("1 of ") for one in at.caption)
 
 
-@pytest.mark.parametrize("right", [True, False])
-def test_an_open_image_is_marked_right_or_wrong(right: bool) -> None:
-    number = int(np.flatnonzero(MADE.right == right)[0])
-    mark = "✓ Right" if right else "✗ Wrong"
-    at = opened(trained(), digit=number)
-    assert f"{mark} · #{number}" in [one.value for one in at.subheader]
-
-
-@pytest.mark.parametrize(("members", "dots"), [(1, False), (3, True)])
-def test_dots_are_explained_where_there_are_some(members: int, dots: bool) -> None:
-    at = opened(trained(members=members), digit=0)
-    assert any("Dots: each member's own." in one.value for one in at.caption) == dots
-
-
-def test_the_pages_are_counted_and_end_where_the_images_do() -> None:
-    at = opened(trained())
-    assert "1–60 of 500" in [one.value for one in at.caption]
-    assert widget(at, "button", "previous_page").disabled
-    widget(at, "button", "next_page").click().run()
-    assert "61–120 of 500" in [one.value for one in at.caption]
-    widget(at, "button", "previous_page").click().run()
-    assert value(at, "first") is None
-    at = opened(trained(), first=480)
-    assert "481–500 of 500" in [one.value for one in at.caption]
-    assert widget(at, "button", "next_page").disabled
-
-
-def test_an_empty_class_is_named() -> None:
-    at = opened(trained(sure=60.0), show="wrong", class_=7)
-    assert at.info[0].value == "The ensemble gets no digit that is 7 wrong."
-
-
 def test_another_epoch_keeps_the_page_and_what_is_open() -> None:
     at = opened(trained(), first=60, digit=3)
     widget(at, "select_slider", "digits_epoch").set_value(1).run()
@@ -72,12 +39,6 @@ def test_a_later_epoch_is_offered_also_of_a_run_that_has_ended_unless_one_was_ch
     assert AWAY in widget(at.run(), "button", "newer").label
     at = opened(run, epoch=1)
     assert "newer" not in [one.key for one in at.button], "it was chosen by hand"
-
-
-@pytest.mark.parametrize(("state", "said"), [("training", "See how it goes"), ("failed", "See what happened")])
-def test_the_way_to_the_curves_says_what_is_there(state: str, said: str) -> None:
-    at = opened(trained(done=0, state=state, working=state == "training"))
-    assert at.get("page_link")[-1].proto.label == said
 
 
 def test_what_these_predictions_do_not_have_is_left_out_of_the_view() -> None:
@@ -104,13 +65,11 @@ def dialog_alone() -> None:
     )
 
 
-AGREED = int(np.flatnonzero(~MADE.split)[-1])  # Others have a link to a page of the whole app.
-
-
-@pytest.mark.parametrize(("number", "images"), [(AGREED, 1), (len(MADE.labels), 0)])
-def test_the_dialog_itself_opens_no_image_that_is_not_there(number: int, images: int) -> None:
+def test_the_dialog_itself_opens_no_image_that_is_not_there() -> None:
     trained()
     at = AppTest.from_function(dialog_alone)
-    at.query_params["digit"] = str(number)
-    at.run()
-    assert (len(at.error), len(at.exception), len(at.subheader)) == (0, 0, images)
+    agreed = int(np.flatnonzero(~MADE.split)[-1])  # Others have a link to a page of the whole app.
+    for number, images in ((agreed, 1), (len(MADE.labels), 0)):
+        at.query_params["digit"] = str(number)
+        at.run()
+        assert (len(at.error), len(at.exception), len(at.subheader)) == (0, 0, images)
