@@ -47,13 +47,6 @@ def test_the_screen_says_what_the_command_says(view: str) -> None:
     assert "are for classes" in said(at)
 
 
-@pytest.mark.parametrize("form", ["quantiles", "points"])
-def test_what_members_do_not_tell_is_said(form: str) -> None:
-    at = opened(keep_run(build_ensemble(form)).id, page="numbers")
-    sentence = {"quantiles": "Nothing is assumed between", "points": "without a spread"}[form]
-    assert sentence in said(at)
-
-
 @pytest.mark.long_cases
 @pytest.mark.parametrize("page", ["predictions", "why", "labels", "classify", "train"])
 def test_every_screen_of_classes_says_so_and_leads_here(page: str) -> None:
@@ -71,7 +64,7 @@ def test_inspect_leads_here_and_compare_says_where_it_is() -> None:
     assert "predicts numbers" in said(compared)
 
 
-def test_of_a_run_that_is_damaged_it_is_said_and_it_can_be_deleted() -> None:
+def test_a_damaged_run_is_said_to_be_and_can_be_deleted_and_one_of_classes_is_led_to_inspect() -> None:
     run = keep_run(build_ensemble("points"))
     (run.path / "targets.npz").write_bytes(b"PK")
     at = opened(run.id, page="numbers")
@@ -79,6 +72,11 @@ def test_of_a_run_that_is_damaged_it_is_said_and_it_can_be_deleted() -> None:
     at.button(key="numeric_delete").click().run()
     at.button(key="numeric_delete_sure").click().run()
     assert list_numeric_runs() == []
+    of_classes = trained(members=2)
+    at = opened(of_classes, page="numbers")
+    assert "This page is for numbers, and" in said(at)
+    assert any(link.page == "inspect" for link in at.get("page_link"))
+    assert value(at, "run") == of_classes.id
 
 
 def test_another_run_is_compared_with_this_one() -> None:
@@ -89,14 +87,6 @@ def test_another_run_is_compared_with_this_one() -> None:
     at = opened(run.id, page="numbers", view="compare", with_=other.id)
     assert "On these examples the RMSE equals that of" in said(at)
     assert "Its NLL is lower than that of" in said(at)
-
-
-def test_a_run_of_classes_is_led_to_inspect() -> None:
-    run = trained(members=2)
-    at = opened(run, page="numbers")
-    assert "This page is for numbers, and" in said(at)
-    assert any(link.page == "inspect" for link in at.get("page_link"))
-    assert value(at, "run") == run.id
 
 
 def test_a_file_is_handed_in_named_and_deleted() -> None:

@@ -56,12 +56,14 @@ def test_train_asks_whether_a_run_could_have_been_cheaper_and_answers_who_wants_
     assert "The best is chosen on the test images" in captions(at)
 
 
-@pytest.mark.parametrize(("state", "size"), [("stopped", (1, 1)), ("queued", (2, 2))])
-def test_train_does_not_ask_where_there_is_nothing_cheaper_or_the_run_goes_on(
-    train: Any, state: str, size: tuple[int, int]
-) -> None:
-    at = train(trained(members=size[0], epochs=size[1], state=state).id)
-    assert not [one for one in at.toggle if one.label == "Would fewer members or epochs have done?"]
+def test_train_does_not_ask_where_there_is_nothing_cheaper_or_the_run_goes_on(train: Any) -> None:
+    going, small = trained(members=2, epochs=2, state="queued"), trained(members=1, epochs=1, state="stopped")
+    at = train(going.id)
+    for run in (going, small):
+        at.query_params["run"] = run.id
+        at.run()
+        assert not at.exception
+        assert not [one for one in at.toggle if one.label == "Would fewer members or epochs have done?"]
 
 
 def test_the_budget_stands_in_the_address_and_the_best_plan_follows() -> None:
@@ -72,11 +74,13 @@ def test_the_budget_stands_in_the_address_and_the_best_plan_follows() -> None:
     assert slider.options[0].startswith("1,280 img·member, about ")
     best = headlines(at)[0]
     assert best.startswith("Best: ")
+    assert "Cheaper members" not in captions(at)
     at = slider.set_value(6).run()
     assert not at.exception
     assert "budget" not in at.query_params  # all of the run is where one begins
     assert headlines(at)[0].startswith("For half the cost: ")
-    at = shown(run, budget="999", figure="accuracy", plans="nonsense")
+    at.query_params["budget"], at.query_params["figure"], at.query_params["plans"] = "999", "accuracy", "nonsense"
+    at.run()
     assert at.select_slider[0].value == 6
     assert "Accuracy" in captions(at)
 
@@ -104,36 +108,27 @@ def test_compare_shows_the_plan_of_the_run_that_is_chosen_there() -> None:
     assert figure(at, "plan")["data"][0]["type"] == "heatmap"
 
 
-def test_a_schedule_that_ends_with_the_run_is_cautioned_of() -> None:
+def test_a_schedule_that_ends_with_the_run_is_cautioned_of_and_an_epoch_that_cannot_be_read_is_named() -> None:
     run = trained(members=2, epochs=2)
     (run.path / "config.json").write_text((run.path / "config.json").read_text().replace('"constant"', '"cosine"'))
-    assert "a schedule of its own would probably do better" in captions(shown(run))
-
-
-def test_an_epoch_that_cannot_be_read_is_named_and_the_others_are_shown() -> None:
-    run = trained(members=2, epochs=2)
     locate_epoch_file(run.path, "predictions", 1).write_bytes(b"no archive")
     at = shown(run)
+    assert "a schedule of its own would probably do better" in captions(at)
     assert "epoch 1" in captions(at)
     assert headlines(at)
     locate_epoch_file(run.path, "predictions", 2).unlink()
-    at = shown(run)
+    at.run()
     assert not headlines(at)
     assert "damaged" in " ".join(one.value for one in (*at.warning, *at.error, *at.info))
 
 
 def test_cheaper_members_are_judged_where_they_are_asked_for() -> None:
-    run = trained(members=3, epochs=3, sure=1.0)
-    assert "Cheaper members" not in captions(shown(run))
-    at = shown(run, plans="cheaper")
+    at = shown(trained(members=3, epochs=3, sure=1.0), plans="cheaper")
     (said,) = (one.value for one in at.markdown if "worth" in one.value)
     assert said.startswith(("**The checkpoint ensemble of the last ", "**What cheaper ensembles"))
     (table,) = (one.value for one in at.dataframe if "worth" in one.value)
     assert list(table["networks run per image"]) == [1, 2, 3]
     assert table["worth"][0].startswith("1.0 independent member")
     assert "For snapshots, launch with the schedule cyclic." in captions(at)
-
-
-def test_one_member_alone_says_what_to_hold_it_against() -> None:
     at = shown(trained(members=1, epochs=2), plans="cheaper")
     assert "hold it against a run of several members" in at.error[0].value

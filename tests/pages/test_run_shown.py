@@ -51,44 +51,30 @@ def two() -> tuple[runs.Run, runs.Run]:
     return trained(name="older", created=1000.0), trained(name="newer", created=2000.0)
 
 
-@pytest.mark.parametrize("screen", ["train", "predictions", "inspect"])
-def test_a_screen_without_a_run_in_its_address_shows_the_run_shown_last(tab: Open, screen: str) -> None:
-    older, _ = two()
-    at = go_to(tab(older.id), screen)
-    assert at.subheader[0].value == "older"
-    assert address(at) == older.id, "a refresh and a link show the same"
+def test_a_screen_without_a_run_in_its_address_shows_the_run_shown_last(tab: Open) -> None:
+    older, newer = two()
+    at = tab(older.id)
+    for screen in ("train", "predictions", "inspect"):
+        go_to(at, screen)
+        assert at.subheader[0].value == "older"
+        assert address(at) == older.id, "a refresh and a link show the same"
+    at.query_params["run"] = newer.id
+    assert at.run().subheader[0].value == "newer"
+    assert address(go_to(at, "predictions")) == newer.id, "and is remembered from then on"
+    runs.delete_run(newer.id)
+    loaders.forget_runs()
+    go_to(at, "predictions")
+    assert not at.warning
+    assert address(at) == older.id, "the newest, where the run shown last was deleted"
 
 
-def test_a_run_picked_from_the_box_is_the_one_shown_last(tab: Open) -> None:
+def test_a_run_picked_from_the_box_is_the_one_shown_last_in_this_tab_alone(tab: Open) -> None:
     older, newer = two()
     at = tab()
     assert address(at) == newer.id
     at.selectbox(f"run_picker_{newer.id}").select(older.id).run()
     assert address(go_to(at, "inspect")) == older.id
-
-
-def test_another_tab_remembers_nothing_of_this_one(tab: Open) -> None:
-    older, newer = two()
-    tab(older.id)
-    assert address(tab()) == newer.id
-
-
-def test_the_address_counts_for_more_than_what_was_shown_last(tab: Open) -> None:
-    older, newer = two()
-    at = tab(older.id)
-    at.query_params["run"] = newer.id
-    assert at.run().subheader[0].value == "newer"
-    assert address(go_to(at, "predictions")) == newer.id, "and is remembered from then on"
-
-
-def test_the_run_shown_last_was_deleted_so_the_newest_is_shown(tab: Open) -> None:
-    older, newer = two()
-    at = tab(older.id)
-    runs.delete_run(older.id)
-    loaders.forget_runs()
-    go_to(at, "predictions")
-    assert not at.warning
-    assert address(at) == newer.id
+    assert address(tab()) == newer.id, "another tab remembers nothing of this one"
 
 
 def test_a_run_that_is_still_listed_though_deleted_elsewhere_is_not_the_newest(tab: Open) -> None:

@@ -47,13 +47,6 @@ def address(at: AppTest) -> str:
     return found if isinstance(found, str) else found[0]
 
 
-def test_the_first_visit_says_what_will_be_here_and_offers_to_launch(train: Any) -> None:
-    at = train()
-    assert "let them vote" in at.subheader[0].value
-    assert button(at, "first_launch").label.startswith("Launch 4 members")
-    assert not button(at, "first_launch").disabled
-
-
 def test_a_finished_run_is_answered_with_figures_first_and_its_settings_can_be_used_again(train: Any) -> None:
     run = made()
     with (run.path / "history.jsonl").open("a") as file:
@@ -152,6 +145,10 @@ def test_a_dataset_that_is_not_here_can_be_fetched_not_launched(
     at.selectbox(settings.format_setting_key("dataset")).select("kmnist").run()
     assert button(at, "launch").disabled
     assert button(at, "fetch_kmnist").label.startswith("Fetch Kuzushiji-MNIST (21.2 MB)")
+    at.query_params["run"] = made().id
+    at.run()
+    assert not at.warning
+    assert button(at, "fetch_kmnist"), "beside a run as well"
 
 
 def test_the_newest_is_shown_and_another_run_can_be_picked(train: Any) -> None:

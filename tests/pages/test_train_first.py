@@ -55,10 +55,14 @@ def captions(at: AppTest) -> list[str]:
 
 def test_the_first_screen_shows_a_recorded_run_beside_launch(train: Open) -> None:
     at = train()
+    assert "let them vote" in at.subheader[0].value
+    assert button(at, "first_launch").label.startswith("Launch 4 members")
     last = recording.load_recorded_history()[-1]
     assert at.metric[0].value.startswith(f"{100 * last['ensemble_test_accuracy']:.1f} % ")
     assert any("Recorded example" in one.value for one in at.markdown)
     assert not button(at, "first_launch").disabled
+    assert at.selectbox(settings.format_setting_key("dataset")).value == "digits"
+    assert marked(at) == ["Quick look"]
     drawn = [json.loads(one.proto.json) for one in at.get("bidi_component") if one.proto.json]
     assert any("strip" in one for one in drawn)
 
@@ -109,26 +113,23 @@ def test_the_example_says_nothing_of_the_machine_that_recorded_it() -> None:
 def test_the_first_launch_is_the_quick_one_also_where_mnist_is_there(
     train: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at = train()
     monkeypatch.setattr(datasets, "is_dataset_prepared", lambda name: True)
-    at.run()
-    again = train()
-    for one in (at, again):
-        assert one.selectbox(settings.format_setting_key("dataset")).value == "digits"
-        assert marked(one) == ["Quick look"]
-
-
-@pytest.mark.parametrize(("name", "config"), presets.PRESETS.items(), ids=presets.PRESETS.keys())
-def test_a_preset_fills_every_setting(train: Open, name: str, config: EnsembleConfig) -> None:
     at = train()
-    at.session_state[settings.format_setting_key("momentum")] = 0.5
-    at.run()
-    assert not marked(at), "changed by hand, the settings are no preset's"
-    button(at, presets.format_preset_key(name)).click().run()
-    assert not at.exception
-    assert marked(at) == [name]
-    held = {one: at.session_state[settings.format_setting_key(one)] for one in config.as_dict()}
-    assert held == config.as_dict()
+    assert at.selectbox(settings.format_setting_key("dataset")).value == "digits"
+    assert marked(at) == ["Quick look"]
+
+
+def test_a_preset_fills_every_setting(train: Open) -> None:
+    at = train()
+    for name, config in presets.PRESETS.items():
+        at.session_state[settings.format_setting_key("momentum")] = 0.5
+        at.run()
+        assert not marked(at), "changed by hand, the settings are no preset's"
+        button(at, presets.format_preset_key(name)).click().run()
+        assert not at.exception
+        assert marked(at) == [name]
+        held = {one: at.session_state[settings.format_setting_key(one)] for one in config.as_dict()}
+        assert held == config.as_dict()
 
 
 def test_best_accuracy_is_the_recipe_that_it_says() -> None:
@@ -155,8 +156,8 @@ def test_the_settings_say_whether_they_are_those_of_the_run_shown(train: Open) -
         at.session_state[settings.format_setting_key(name)] = value
     at.run()
     assert "Differs from the run shown: rate, momentum, epochs and 1 more." in captions(at)
-
-
-def test_a_run_of_a_preset_is_told_to_be_the_same(train: Open) -> None:
-    at = train(runs.create_run(EnsembleConfig()).id)
-    assert "Same settings as the run shown." in captions(at)
+    at.query_params["run"] = runs.create_run(EnsembleConfig()).id
+    loaders.forget_runs()
+    at.run()
+    button(at, presets.format_preset_key("Quick look")).click().run()
+    assert "Same settings as the run shown." in captions(at), "a run of a preset"

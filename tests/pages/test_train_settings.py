@@ -1,6 +1,7 @@
 """Train's settings: the same beside a run as without one, marked where changed, never lost."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -67,7 +68,7 @@ def test_all_five_stand_beside_a_run_with_their_values_ranges_and_steps() -> Non
     assert label(at, "launch").startswith("Launch 7 members")
 
 
-def test_what_is_changed_says_what_it_was_and_a_preset_is_what_it_is_put_back_to() -> None:
+def test_what_is_changed_says_what_it_was_and_one_that_differs_by_member_cannot_be_set() -> None:
     at = press(opened(trained(), "train"), "preset_in_class__30_s_")
     members = fields(at)["members"]
     assert (members["value"], members["usual"], members["origin"]) == (7, 7, "In class (30 s)")
@@ -75,10 +76,7 @@ def test_what_is_changed_says_what_it_was_and_a_preset_is_what_it_is_put_back_to
     assert fields(at)["members"]["usual"] == 7
     at = press(at, "reuse")
     assert fields(at)["members"]["origin"] == "the run shown"
-
-
-def test_one_that_differs_by_member_cannot_be_set_meanwhile() -> None:
-    at = hold(opened(trained(), "train"), vary="learning_rate=0.01..1:log")
+    hold(at, vary="learning_rate=0.01..1:log")
     assert [name for name, field in fields(at).items() if field["off"]] == ["learning_rate"]
     assert "learning_rate=0.01..1:log by member" in " ".join(c.value for c in at.sidebar.caption)
 
@@ -172,12 +170,15 @@ def test_what_a_tab_kept_comes_back_where_nothing_was_chosen_in_this_visit() -> 
     assert form_of(other)["visit"] not in ("", visit)
 
 
-def test_seeds_that_cannot_be_launched_are_said_and_the_first_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_seeds_are_runs_that_differ_in_nothing_else_and_one_that_cannot_be_launched_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     launched: list[EnsembleConfig] = []
     real = runs.launch_run
+    full = [False]
 
     def launch_one(config: EnsembleConfig, placement: Any = None) -> Any:
-        if launched:
+        if full[0] and launched:
             raise RunError("The folder is full.")
         launched.append(config)
         return real(config, placement)
@@ -187,9 +188,19 @@ def test_seeds_that_cannot_be_launched_are_said_and_the_first_run_goes_on(monkey
     at = opened(trained(members=3), "train")
     at.session_state["launch_seeds"] = 3
     at.run()
+    assert label(at, "launch").startswith("Launch 4 members × 3 seeds")
     press(at, "launch")
+    assert sorted(config.seed for config in launched) == [0, 1, 2]
+    assert len({replace(config, seed=0) for config in launched}) == 1
+    assert fields(at), "a launch leaves the settings where they are"
+    before = {run.id for run in runs.list_runs()}
+    launched.clear()
+    full[0] = True
+    hold(at, members=5)
+    press(at, "launch")
+    (first,) = {run.id for run in runs.list_runs()} - before
     assert len(launched) == 1
-    assert at.query_params["run"] in (runs.list_runs()[0].id, [runs.list_runs()[0].id])
+    assert at.query_params["run"] in (first, [first])
     assert "Not all seeds could be launched: The folder is full." in at.error[0].value
 
 
@@ -204,26 +215,6 @@ def test_other_settings_are_found_by_their_words(monkeypatch: pytest.MonkeyPatch
     at.run()
     assert not at.sidebar.number_input
     assert "try another word" in " ".join(one.value for one in at.sidebar.caption)
-
-
-def test_three_seeds_are_three_runs_that_differ_in_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: None)
-    at = opened(trained(members=3), "train")
-    at.session_state["launch_seeds"] = 3
-    at.run()
-    assert label(at, "launch").startswith("Launch 4 members × 3 seeds")
-    before = {run.id for run in runs.list_runs()}
-    press(at, "launch")
-    configs = [run.training_config for run in runs.list_runs() if run.id not in before]
-    assert sorted(config.seed for config in configs if config) == [0, 1, 2]
-    assert len({config.members for config in configs if config}) == 1
-    assert fields(at), "a launch leaves the settings where they are"
-
-
-def test_images_that_are_not_here_can_be_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "empty"))
-    at = hold(opened(trained(), "train"), dataset="kmnist")
-    assert label(at, "fetch_kmnist").startswith("Fetch Kuzushiji-MNIST")
 
 
 def test_the_small_print_has_all_settings_and_the_id_behind_its_question_mark() -> None:

@@ -71,14 +71,20 @@ def reasons(at: AppTest) -> str:
     return "\n".join(one.value for one in at.caption)
 
 
-def test_without_slurm_nothing_new_is_shown_and_nobody_is_asked(
+def test_without_slurm_nothing_new_is_shown_and_a_choice_of_groups_is_said_in_words(
     train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     schedulers.invalidate_scheduler_snapshots()
     at = train()
     assert "where" not in boxes(at)
+    at.session_state["more"] = True
+    at.run()
     assert not [one.key for one in at.number_input if str(one.key).startswith("slurm_")]
+    groups = at.select_slider(key=settings.format_setting_key("groups"))
+    assert groups.options[0] == "as is fastest"
+    groups.set_value(2).run()
+    assert "in 2 groups, each with a process and cores of its own" in reasons(at)
 
 
 def test_a_page_does_not_wait_for_a_slurm_that_hangs(
@@ -189,16 +195,6 @@ def test_what_does_not_fit_is_said_beside_launch(train: Train, commands_of: Call
     at.select_slider(key=settings.format_setting_key("groups")).set_value(3).run()
     assert at.button(key="launch").disabled
     assert "a group has at least 2 of the 4 members: choose at most 2, or more" in reasons(at)
-
-
-def test_a_choice_of_groups_is_said_in_words_before_a_launch(train: Train) -> None:
-    at = train()
-    at.session_state["more"] = True
-    at.run()
-    groups = at.select_slider(key=settings.format_setting_key("groups"))
-    assert groups.options[0] == "as is fastest"
-    groups.set_value(2).run()
-    assert "in 2 groups, each with a process and cores of its own" in reasons(at)
 
 
 def test_devices_lists_partitions_and_the_tasks_of_runs_that_are_here(

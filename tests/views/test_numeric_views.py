@@ -103,7 +103,9 @@ def test_what_stands_for_a_spread_is_called_so() -> None:
     summary = summarize(build_ensemble("points"), "spread")
     assert "disagreement" in summary.answer
     assert summary.tables == []
+    assert "Members gave numbers without a spread: " in summarize(build_ensemble("points"), "answer").to_text()
     wide = summarize(build_ensemble("quantiles", stretch=3.0), "calibration")
+    assert "Nothing is assumed between the levels that were given" in wide.to_text()
     assert any("intervals, moved in by" in paragraph.text for paragraph in wide.paragraphs)
 
 
