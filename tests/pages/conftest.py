@@ -2,8 +2,10 @@
 
 import functools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
@@ -73,3 +75,11 @@ def train() -> Callable[..., AppTest]:
         return at
 
     return opened
+
+
+@pytest.fixture
+def state(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A session outside a page."""
+    held: dict[str, Any] = {}
+    monkeypatch.setattr(st, "session_state", held)
+    return held

@@ -103,16 +103,6 @@ def test_a_number_is_taken_where_it_is_in_range(name: str, sent: Any, taken: Any
     assert number_fields.parse_number(name, sent) == taken
 
 
-@pytest.fixture
-def state(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """A session outside a page."""
-    import streamlit as st
-
-    held: dict[str, Any] = {}
-    monkeypatch.setattr(st, "session_state", held)
-    return held
-
-
 def test_what_a_browser_sends_is_taken_by_its_number(state: dict[str, Any]) -> None:
     values = {"members": 6, "epochs": 10**9, "batch_size": "many", "seed": 3, "no such": 1}
     state[number_fields.KEY] = {"edited": json.dumps({"number": 4, "values": values})}

@@ -1,5 +1,5 @@
 """Parts of screens are opened by Streamlit's tester too, as whole screens are."""
 
-from tests.pages.conftest import packages_are_searched_once
+from tests.pages.conftest import packages_are_searched_once, state
 
-__all__ = ["packages_are_searched_once"]
+__all__ = ["packages_are_searched_once", "state"]

@@ -5,34 +5,16 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.ui.classify.answer import overrides
-from ensemble.ui.classify.input import picture_list, tab_pictures
+from ensemble.ui.classify.answer import overrides, preparation_stages
+from ensemble.ui.classify.input import open_mark, picture_list, tab_pictures
 from ensemble.ui.classify.state import create_input_picture
 from ensemble.ui.shared.tab import Tab
 
-
-def asked(module: str, *steps: tuple[str, ...]) -> None:
-    """A script that calls functions of a module of the app in turn and keeps the last answer."""
-    from importlib import import_module
-
-    import streamlit as st
-
-    for name, *values in steps:
-        found = getattr(import_module(f"ensemble.ui.{module}"), name)(*values)
-        st.session_state["answer"] = found
-
-
-def tab(module: str, *steps: tuple[Any, ...], **state: Any) -> AppTest:
-    at = AppTest.from_function(asked, args=(module, *steps))
-    for name, value in state.items():
-        at.session_state[name] = value
-    at.run()
-    assert not at.exception
-    return at
+Session = dict[str, Any]
 
 
 def added(*names: str) -> tuple[Any, ...]:
-    return "add_tab_pictures", [create_input_picture(name, name.encode(), name) for name in names]
+    return tab_pictures.add_tab_pictures, [create_input_picture(name, name.encode(), name) for name in names]
 
 
 THREE = added("a", "b", "c")
@@ -45,24 +27,28 @@ THREE = added("a", "b", "c")
         ([THREE, added("d", "e")], "deabc", "d"),  # the latest on top
         ([THREE, added("c", "d")], "cdab", "c"),  # handed in again
         ([THREE, added()], "abc", "a"),
-        ([THREE, ("open_adjacent_picture", 1)], "abc", "b"),
-        ([THREE, ("open_adjacent_picture", -1)], "abc", "c"),
-        ([THREE, ("open_tab_picture", "b"), ("remove_tab_picture", "b")], "ac", "c"),
-        ([THREE, ("open_tab_picture", "c"), ("remove_tab_picture", "c")], "ab", "b"),
-        ([THREE, ("remove_tab_picture", "z")], "abc", "a"),
+        ([THREE, (tab_pictures.open_adjacent_picture, 1)], "abc", "b"),
+        ([THREE, (tab_pictures.open_adjacent_picture, -1)], "abc", "c"),
+        ([THREE, (tab_pictures.open_tab_picture, "b"), (tab_pictures.remove_tab_picture, "b")], "ac", "c"),
+        ([THREE, (tab_pictures.open_tab_picture, "c"), (tab_pictures.remove_tab_picture, "c")], "ab", "b"),
+        ([THREE, (tab_pictures.remove_tab_picture, "z")], "abc", "a"),
     ],
 )
-def test_pictures_come_go_and_give_way_to_a_neighbour(steps: list[tuple[Any, ...]], names: str, here: str) -> None:
-    at = tab("classify.input.tab_pictures", *steps, ("find_open_picture",))
-    assert [one.id for one in at.session_state[Tab.pictures.key]] == list(names)
-    assert at.session_state["answer"].id == here
+def test_pictures_come_go_and_give_way_to_a_neighbour(
+    steps: list[tuple[Any, ...]], names: str, here: str, state: Session
+) -> None:
+    for function, *values in steps:
+        function(*values)
+    assert [one.id for one in state[Tab.pictures.key]] == list(names)
+    assert (found := tab_pictures.find_open_picture())
+    assert found.id == here
 
 
-def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
+def test_of_what_is_overruled_the_latest_pictures_stay(state: Session) -> None:
     most = overrides.MAX_PICTURES
-    steps = [("update_overrides", str(number)) for number in (*range(most + 1), 1)]
-    at = tab("classify.answer.overrides", *steps, ("update_overrides", "new"))
-    kept = list(at.session_state[Tab.overrules.key])
+    for number in (*range(most + 1), 1, "new"):
+        overrides.update_overrides(str(number))
+    kept = list(state[Tab.overrules.key])
     assert len(kept) == most
     assert kept[-3:] == [str(most), "1", "new"]
     assert kept[0] == "3", "1 was overruled again, and is none of the oldest"
@@ -73,10 +59,10 @@ def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
     [(("p", 2), "p", 3, 2), (("p", 2), "p", 2, 1), (("p", 2), "q", 3, 1), (("p", 0), "p", 3, 0), (("p", 2), "q", 0, 0)],
 )
 def test_another_picture_or_one_with_fewer_marks_opens_with_the_usual_one(
-    kept: tuple[str, int], ident: str, marks: int, index: int
+    kept: tuple[str, int], ident: str, marks: int, index: int, state: Session
 ) -> None:
-    at = tab("classify.input.open_mark", ("find_open_mark", ident, marks, 1), classify_mark=kept)
-    assert at.session_state["answer"] == index
+    state["classify_mark"] = kept
+    assert open_mark.find_open_mark(ident, marks, 1) == index
 
 
 @pytest.mark.parametrize(
@@ -88,11 +74,11 @@ def test_another_picture_or_one_with_fewer_marks_opens_with_the_usual_one(
     ],
 )
 def test_a_part_keeps_a_twentieth_of_the_picture(
-    across: tuple[int, int], down: tuple[int, int], crop: tuple[float, ...]
+    across: tuple[int, int], down: tuple[int, int], crop: tuple[float, ...], state: Session
 ) -> None:
-    sliders = {"classify_across_p": across, "classify_down_p": down}
-    at = tab("classify.answer.preparation_stages", ("apply_crop_sliders", "p"), **sliders)
-    assert at.session_state[Tab.overrules.key]["p"].crop == pytest.approx(crop)
+    state |= {"classify_across_p": across, "classify_down_p": down}
+    preparation_stages.apply_crop_sliders("p")
+    assert state[Tab.overrules.key]["p"].crop == pytest.approx(crop)
 
 
 @pytest.mark.parametrize(
@@ -104,11 +90,11 @@ def test_a_part_keeps_a_twentieth_of_the_picture(
     ],
 )
 def test_the_time_left_goes_by_the_pace_so_far(
-    since: tuple[float, int], done: int, said: str, monkeypatch: pytest.MonkeyPatch
+    since: tuple[float, int], done: int, said: str, state: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(picture_list.time, "monotonic", lambda: 50.0)
-    at = tab("classify.input.picture_list", ("describe_reading_progress", done, 32), classify_files_since=since)
-    assert at.session_state["answer"] == said
+    state["classify_files_since"] = since
+    assert picture_list.describe_reading_progress(done, 32) == said
 
 
 def uploading() -> None:

@@ -10,23 +10,28 @@ from ensemble.ui.shared import address, navigation
 WORDS = {name: one for name, one in vars(address).items() if isinstance(one, address.QueryParameter)}
 
 
-def asked(name: str, method: str, *values: object) -> None:
-    """A script that asks a word of the address and keeps what it says."""
+Question = tuple[str, str, tuple[Any, ...], dict[str, str]]
+
+
+def asked(questions: "list[Question]") -> None:
+    """A script that asks words of the address, each in an address of its own, and keeps what they say."""
     import streamlit as st
 
     from ensemble.ui.shared import address
 
-    st.session_state["said"] = getattr(getattr(address, name), method)(*values)
+    st.session_state["said"] = []
+    for name, method, values, words in questions:
+        st.query_params.from_dict(words)
+        said = getattr(getattr(address, name), method)(*values)
+        st.session_state["said"].append((said, st.query_params.to_dict()))
 
 
-def says(name: str, method: str, *values: Any, **words: str) -> tuple[Any, dict[str, str]]:
-    """What a word says in an address with these words, and the address afterwards."""
-    at = AppTest.from_function(asked, args=(name, method, *values))
-    for word, text in words.items():
-        at.query_params[word] = text
-    assert not at.run().exception
-    after = {word: text[0] if isinstance(text, list) else text for word, text in at.query_params.items()}
-    return at.session_state["said"], after
+def ask(questions: list[Question]) -> list[tuple[Any, dict[str, str]]]:
+    """What each word says in an address with these words, and the address afterwards."""
+    at = AppTest.from_function(asked, args=(questions,)).run()
+    assert not at.exception
+    found: list[tuple[Any, dict[str, str]]] = at.session_state["said"]
+    return found
 
 
 @pytest.mark.parametrize(
@@ -78,37 +83,27 @@ def test_a_word_is_read_within_its_bounds_and_one_without_sense_left_out(
     assert WORDS[name].parse(text) == value
 
 
-def test_the_tabs_own_address_is_read() -> None:
-    assert says("EPOCH", "read", epoch="7")[0] == 7
-    assert says("EPOCH", "read")[0] is None
-    assert says("PLAN", "read", plan="4-9")[0] == (4, 9)
-
-
-@pytest.mark.parametrize(
-    ("words", "number"),
-    [({}, 2), ({"number": "5"}, 5), ({"number": "900"}, 9), ({"number": "0"}, 1), ({"number": "many"}, 2)],
-)
-def test_bounds_that_the_data_set_hold_too(words: dict[str, str], number: int) -> None:
-    assert says("NUMBER", "read_within", 2, 1, 9, **words)[0] == number
-
-
-@pytest.mark.parametrize(
-    ("name", "words", "chosen"),
-    [
+def test_the_tabs_own_address_is_read_within_bounds_and_options_that_the_data_set() -> None:
+    cases: list[tuple[Question, Any]] = [
+        (("EPOCH", "read", (), {"epoch": "7"}), 7),
+        (("EPOCH", "read", (), {}), None),
+        (("PLAN", "read", (), {"plan": "4-9"}), (4, 9)),
+    ]
+    bounds = [({}, 2), ({"number": "5"}, 5), ({"number": "900"}, 9), ({"number": "0"}, 1), ({"number": "many"}, 2)]
+    cases += [(("NUMBER", "read_within", (2, 1, 9), words), number) for words, number in bounds]
+    options = [
         ("VIEW", {}, "3"),
         ("VIEW", {"view": "5"}, "5"),
         ("VIEW", {"view": "4"}, "3"),
         ("REFUSE", {"refuse": "50"}, "50"),
         ("REFUSE", {"refuse": "77"}, "50"),
-    ],
-)
-def test_one_of_some_options_is_chosen_and_no_other(name: str, words: dict[str, str], chosen: str) -> None:
-    assert says(name, "read_option", ("3", "5", "50"), "3", **words)[0] == chosen
+    ]
+    cases += [((name, "read_option", (("3", "5", "50"), "3"), words), chosen) for name, words, chosen in options]
+    assert [said for said, _ in ask([question for question, _ in cases])] == [value for _, value in cases]
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "after"),
-    [
+def test_a_default_is_not_written_and_all_else_is() -> None:
+    written: list[tuple[str, tuple[Any, ...], dict[str, str]]] = [
         ("RUN", ("b",), {"run": "b", "digit": "1"}),
         ("RUN", (None,), {"digit": "1"}),
         ("DIGIT", (0,), {"run": "a", "digit": "0"}),
@@ -119,10 +114,10 @@ def test_one_of_some_options_is_chosen_and_no_other(name: str, words: dict[str, 
         ("WITH_EPOCH", (4, 4), {"run": "a", "digit": "1"}),
         ("WITH_EPOCH", (3, 4), {"run": "a", "digit": "1", "with_epoch": "3"}),
         ("PLAN", ((4, 9),), {"run": "a", "digit": "1", "plan": "4-9"}),
-    ],
-)
-def test_a_default_is_not_written_and_all_else_is(name: str, values: tuple[Any, ...], after: dict[str, str]) -> None:
-    assert says(name, "set_value", *values, run="a", digit="1")[1] == after
+    ]
+    before = {"run": "a", "digit": "1"}
+    found = ask([(name, "set_value", values, before) for name, values, _ in written])
+    assert [words for _, words in found] == [after for _, _, after in written]
 
 
 def test_what_is_written_is_read_again() -> None:
