@@ -37,11 +37,13 @@ MADE: dict[str, Callable[[], Job]] = {
 }
 
 
-@pytest.fixture(params=list(MADE))
-def job(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    """A job of each kind."""
+@pytest.fixture(autouse=True)
+def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
-    made = MADE[request.param]()
+
+
+def make(kind: str) -> Job:
+    made = MADE[kind]()
     made.path.mkdir(parents=True, exist_ok=True)
     clear_stop_request(made.path)
     return made
@@ -86,9 +88,10 @@ def labels(at: AppTest) -> list[tuple[str, bool]]:
     return [(one.label, one.disabled) for one in at.button]
 
 
-def test_stop_is_said_in_every_tab_until_the_job_has_ended(job: Job) -> None:
-    job = worked_at(job)
-    one, other = tab(job), tab(job)
+@pytest.mark.parametrize("kind", MADE)
+def test_stop_is_said_in_every_tab_until_the_job_has_ended_and_comes_too_late_without_an_error(kind: str) -> None:
+    job = worked_at(make(kind))
+    one, other, late = tab(job), tab(job), tab(job)
     assert labels(one) == labels(other) == [("Stop", False)]
     one.button("stop").click().run()
     assert labels(one) == [("Stopping…", True)]
@@ -96,27 +99,21 @@ def test_stop_is_said_in_every_tab_until_the_job_has_ended(job: Job) -> None:
     written(job, state="stopped", message="Stopped by hand.")
     assert labels(other.run()) == []
     assert [one.value for one in other.info] == ["Stopped by hand."]
+    late.button("stop").click().run()
+    assert labels(late) == []
+    assert not late.error
 
 
-def test_a_stop_that_comes_too_late_is_no_error(job: Job) -> None:
-    job = worked_at(job)
-    at = tab(job)
-    written(job, state="stopped", message="It had ended.")
-    at.button("stop").click().run()
-    assert labels(at) == []
-    assert not at.error
-
-
-def test_why_a_job_cannot_be_asked_to_stop_is_said_letter_by_letter(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_a_job_cannot_be_asked_to_stop_is_said_letter_by_letter(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reason names the job's folder, which may be called anything."""
-    job, touch = worked_at(job), Path.touch
+    touch = Path.touch
 
     def refuse(path: Path) -> None:
         if path.name == STOP_FILE:
             raise OSError(errno.EIO, os.strerror(errno.EIO), f"{path.parent}/![x](http://x.example)")
         touch(path)
 
-    at = tab(job)
+    at = tab(worked_at(make("training")))
     monkeypatch.setattr(Path, "touch", refuse)
     at.button("stop").click().run()
     (said,) = at.error
@@ -124,7 +121,9 @@ def test_why_a_job_cannot_be_asked_to_stop_is_said_letter_by_letter(job: Job, mo
     assert "![x](" not in said.value
 
 
-def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log(job: Job) -> None:
+@pytest.mark.parametrize("kind", MADE)
+def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log_and_may_be_gone_on_with(kind: str) -> None:
+    job = make(kind)
     (job.path / "log.txt").write_text("\n".join(f"line {number}" for number in range(100)))
     at = tab(written(job, state=job.kind.working_state, pid=2**22 + 1))
     said = job.kind.describe_death(job.path)
@@ -134,9 +133,6 @@ def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log(job: Job) -> N
     (log,) = at.code
     assert log.value.splitlines()[0] == "line 60"
     assert log.value.splitlines()[-1] == "line 99"
-
-
-def test_what_can_be_gone_on_with_has_a_button_for_it(job: Job) -> None:
     at = tab(written(job, state="stopped"), resume=True)
     assert labels(at) == ([("Resume", False)] if "stopped" in job.kind.resumable else [])
 

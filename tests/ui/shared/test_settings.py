@@ -26,14 +26,10 @@ def fresh() -> AppTest:
     return AppTest.from_function(every_control, default_timeout=240)
 
 
-def test_untouched_controls_make_the_default_config() -> None:
+def test_untouched_controls_make_the_default_config_and_have_the_settings_help() -> None:
     at = fresh().run()
     assert not at.exception
     assert at.session_state["made"] == EnsembleConfig()
-
-
-def test_every_control_has_the_settings_help() -> None:
-    at = fresh().run()
     for field in dataclasses.fields(EnsembleConfig):
         key = settings.format_setting_key(field.name)
         widgets = [

@@ -46,48 +46,43 @@ def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     assert wait_for(runs.create_run(EnsembleConfig()), [], monkeypatch) == []
 
 
-@pytest.mark.parametrize(
-    ("state", "look", "waits"),
-    [
+def test_it_is_waited_for_when_its_turn_has_come_and_the_page_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.create_run(EnsembleConfig())
+    waited: list[str] = []
+    states: list[str] = []
+    monkeypatch.setattr(live, "wait_for_first_curves", lambda run: waited.append(run.id))
+    monkeypatch.setattr(live.loaders, "get_displayed_run_state", lambda run: states[-1])
+
+    def script(run_id: str) -> None:
+        import itertools
+
+        import streamlit as st
+
+        from ensemble.ui.train import live
+
+        live.refresh_live_run(run_id, st.session_state["state"], False, itertools.count(st.session_state["look"]))
+
+    at = AppTest.from_function(script, args=(run.id,))
+    for state, look, waits in (
         ("starting", 0, False),
         ("starting", 1, True),
         ("starting", 2, True),
         ("queued", 1, False),
         ("starting", live.MAX_FAST_POLLS, False),
-    ],
-)
-def test_it_is_waited_for_when_its_turn_has_come_and_the_page_is_drawn(
-    state: str, look: int, waits: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = runs.create_run(EnsembleConfig())
-    waited: list[str] = []
-    monkeypatch.setattr(live, "wait_for_first_curves", lambda run: waited.append(run.id))
-    monkeypatch.setattr(live.loaders, "get_displayed_run_state", lambda run: state)
-
-    def script(run_id: str, state: str, look: int) -> None:
-        import itertools
-
-        from ensemble.ui.train import live
-
-        live.refresh_live_run(run_id, state, False, itertools.count(look))
-
-    assert not AppTest.from_function(script, args=(run.id, state, look)).run().exception
-    assert waited == [run.id] * waits
+    ):
+        waited.clear()
+        states.append(state)
+        at.session_state["state"], at.session_state["look"] = state, look
+        assert not at.run().exception
+        assert waited == [run.id] * waits, (state, look)
 
 
-@pytest.mark.parametrize(
-    ("silence", "said"), [(0.0, ""), (30.0, ""), (31.0, " · no news for 31 s"), (150.0, " · no news for 2 min 30 s")]
-)
-def test_a_run_that_has_fallen_silent_says_for_how_long(
-    silence: float, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_has_fallen_silent_says_for_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     # Its process is there, so it is neither dead nor done: it may be stopped or swapped out.
     held = SimpleNamespace(time=lambda: 5000.0)
     monkeypatch.setattr(jobs_words, "time", held)
     run = runs.create_run(EnsembleConfig(epochs=3))
     mine = {"state": "training", **at_work_here(run.path), "epochs": 3}
-    status = replace(run.status, **mine, epoch=1, img_member_per_s=9000.0, updated=5000.0 - silence)
-    write_status(run.path, status)
 
     def script(run_id: str) -> None:
         from ensemble import runs
@@ -95,10 +90,13 @@ def test_a_run_that_has_fallen_silent_says_for_how_long(
 
         live.show_run_progress(runs.find_run(run_id))
 
-    at = AppTest.from_function(script, args=(run.id,)).run()
-    assert not at.exception
-    (bar,) = at.get("progress")
-    assert bar.proto.text == f"epoch 2 of 3 · 9,000 img·member/s{said}"
+    at = AppTest.from_function(script, args=(run.id,))
+    for silence, said in ((0.0, ""), (30.0, ""), (31.0, " · no news for 31 s"), (150.0, " · no news for 2 min 30 s")):
+        status = replace(run.status, **mine, epoch=1, img_member_per_s=9000.0, updated=5000.0 - silence)
+        write_status(run.path, status)
+        assert not at.run().exception
+        (bar,) = at.get("progress")
+        assert bar.proto.text == f"epoch 2 of 3 · 9,000 img·member/s{said}"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,10 @@ import pytest
 from ensemble import runs
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.config import EnsembleConfig
+from ensemble.ui.shared import loaders
 from ensemble.ui.train import run_verdict
+from ensemble.views.answer import describe_answer_headline
+from ensemble.views.evaluated_epoch import evaluate_epoch
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
 
@@ -30,15 +33,18 @@ def test_a_finished_run_says_what_inspect_says_and_leads_there() -> None:
     run = trained(members=3)
     at = opened(run, "train")
     [said] = [one.value for one in at.main.markdown if one.value.startswith("#### ")]
-    inspected = opened(run, "inspect")
-    assert said in [one.value for one in inspected.markdown]
+    assert said == f"#### {describe_answer_headline(evaluate_epoch(run))}"
     assert any("luck of the test set" in one.value for one in at.main.caption)
     [link] = [one for one in at.main.get("page_link") if one.proto.label == "Inspect"]
     assert run.id in link.proto.query_string
+    alone = trained(members=1)
+    at.query_params["run"] = alone.id
+    loaders.forget_runs()
+    assert not at.run().exception
+    assert at.query_params["run"] in (alone.id, [alone.id])
+    assert not [one for one in at.main.markdown if one.value.startswith("#### ")]
 
 
 def test_a_run_that_goes_on_or_has_one_member_says_nothing_yet() -> None:
     assert not run_verdict.has_verdict(runs.create_run(EnsembleConfig(members=4)))
     assert not run_verdict.has_verdict(trained(members=1))
-    at = opened(trained(members=1), "train")
-    assert not [one for one in at.main.markdown if one.value.startswith("#### ")]

@@ -1,6 +1,5 @@
 from typing import Any
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble.config import EnsembleConfig
@@ -36,15 +35,11 @@ def said(at: AppTest) -> str:
     return " ".join(one.value for one in at.caption)
 
 
-def test_nothing_differs_until_a_person_says_so() -> None:
+def test_nothing_differs_until_a_person_says_so_and_the_ends_become_the_runs_setting() -> None:
     at = shown()
     assert widget(at, "which").value == varied.NO_VARIATION
     assert not at.text_input
     assert not at.caption
-
-
-def test_a_setting_and_its_ends_become_the_runs_setting() -> None:
-    at = shown()
     widget(at, "which").select("learning_rate").run()
     assert "Members 1 to 8 get learning rate 0.01, 0.019, 0.037, … 1." in said(at)
     widget(at, "low").set_value(" 0.1").run()
@@ -54,11 +49,13 @@ def test_a_setting_and_its_ends_become_the_runs_setting() -> None:
     assert "learning rate 0.1, 0.2, 0.3, … 0.8." in said(at)
 
 
-def test_a_list_is_written_as_people_write_one() -> None:
+def test_a_list_is_written_as_people_write_one_and_has_no_more_values_than_members() -> None:
     at = shown("momentum=0.5..0.9")
     widget(at, "how").set_value(varied.LIST).run()
     widget(at, "values").set_value("0.5, 0.9 0.95").run()
     assert at.session_state["vary"] == "momentum=0.5,0.9,0.95"
+    at.session_state[settings.format_setting_key("members")] = 2
+    assert "gives 3 values of momentum for 2 members" in said(at.run())
 
 
 def test_what_cannot_be_is_said_beside_the_control_and_kept() -> None:
@@ -74,10 +71,6 @@ def test_what_cannot_be_is_said_beside_the_control_and_kept() -> None:
     assert "it has to be a number from 1e-05 to 10.0" in said(at)
 
 
-def test_more_values_than_members_is_said() -> None:
-    assert "gives 3 values of momentum for 2 members" in said(shown("momentum=0.5,0.6,0.7", 2))
-
-
 def test_several_settings_are_a_text() -> None:
     at = shown("learning_rate=0.01..1:log momentum=0.8,0.9")
     assert widget(at, "which").value == varied.AS_TEXT
@@ -86,11 +79,13 @@ def test_several_settings_are_a_text() -> None:
     assert at.session_state["vary"] == "momentum=0.8,0.9"
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "learning_rate=0.01..1:log", "momentum=0.5..0.9", "weight_decay=0,0.1", "learning_rate=0.1 momentum=0.5,0.9"],
-)
-def test_the_settings_of_a_run_fill_the_control_and_stay(text: str) -> None:
-    at = shown(text)
-    assert at.session_state["vary"] == text
-    EnsembleConfig(members=8, vary=at.session_state["vary"])
+def test_the_settings_of_a_run_fill_the_control_and_stay() -> None:
+    for text in (
+        "",
+        "learning_rate=0.01..1:log",
+        "momentum=0.5..0.9",
+        "weight_decay=0,0.1",
+        "learning_rate=0.1 momentum=0.5,0.9",
+    ):
+        assert shown(text).session_state["vary"] == text
+        EnsembleConfig(members=8, vary=text)
