@@ -14,16 +14,16 @@ from tests.pages.ensembles import trained
 APP = Path(__file__).parents[2] / "app.py"
 
 
-@pytest.mark.parametrize("screen", ["inspect", "train", "runs", "compare"])
-def test_the_button_stands_on_the_screen_of_a_run(screen: str) -> None:
+def test_the_button_stands_on_the_screens_of_a_run() -> None:
     loaders.forget_runs()
     run = trained(epochs=1)
     at = AppTest.from_file(str(APP), default_timeout=240)
-    at.query_params["runs" if screen == "compare" else "run"] = run.id
-    at.switch_page(f"pages/{screen}.py").run()
-    assert not at.exception
-    labels = [one.proto.label for one in at.get("download_button")]
-    assert labels.count(report_download.LABEL) == 1
+    for screen in ("inspect", "train", "runs", "compare"):
+        at.query_params["runs" if screen == "compare" else "run"] = run.id
+        at.switch_page(f"pages/{screen}.py").run()
+        assert not at.exception
+        labels = [one.proto.label for one in at.get("download_button")]
+        assert labels.count(report_download.LABEL) == 1, screen
 
 
 def test_the_file_of_compare_has_the_baseline_of_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:

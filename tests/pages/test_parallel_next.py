@@ -18,6 +18,7 @@ from ensemble import regression
 from ensemble.jobs.slots import acquire_slots
 from ensemble.regression import Regression
 from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.store import REGRESSION_STORE
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.shared import loaders
@@ -27,21 +28,24 @@ CONFIG = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=Fal
 
 
 @pytest.fixture(autouse=True)
-def the_machine_is_taken() -> Iterator[None]:
-    """Workers are real and wait their turn, which does not come; at the end all have ended."""
+def no_list_of_an_earlier_test() -> None:
     loaders.forget_runs()
     forget_jobs()
+
+
+@pytest.fixture
+def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is launched waits for a worker that does not come."""
+    monkeypatch.setattr(REGRESSION_STORE, "start_worker", lambda job: None)
+
+
+@pytest.fixture
+def the_machine_is_taken() -> Iterator[None]:
+    """Workers are real and wait their turn, which does not come."""
     turn = acquire_slots(1)
     assert turn
     with turn:
         yield
-        waiting = [solve for solve in regression.list_regressions() if solve.active]
-        for solve in waiting:
-            regression.stop_regression(solve.id)
-        deadline = time.monotonic() + 240
-        while any(regression.find_regression(solve.id).active for solve in waiting):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
 
 
 @pytest.fixture
@@ -83,31 +87,32 @@ def relaunched(stopped: Regression) -> tuple[AppTest, Regression]:
     return at, begun
 
 
-def test_what_was_launched_is_shown_though_the_browser_asks_for_the_one_before(stopped: Regression) -> None:
+@pytest.mark.usefixtures("no_worker")
+def test_what_was_launched_is_shown_though_the_browser_asks_for_the_one_before_for_a_while(
+    stopped: Regression, monkeypatch: pytest.MonkeyPatch
+) -> None:
     at, begun = relaunched(stopped)
     assert begun.active
     assert begun.config == CONFIG
     assert shown(at) == (begun.id, begun.id)
     ask_for(at, stopped)
     assert shown(at) == (begun.id, begun.id)
-
-
-def test_a_while_later_the_address_is_obeyed_again(stopped: Regression, monkeypatch: pytest.MonkeyPatch) -> None:
-    at, begun = relaunched(stopped)
     later = time.monotonic() + job_picker.LAUNCHED_JOB_TIMEOUT_S
     monkeypatch.setattr(job_picker, "time", SimpleNamespace(monotonic=lambda: later))
     ask_for(at, stopped)
-    assert shown(at) == (stopped.id, stopped.id)
+    assert shown(at) == (stopped.id, stopped.id), "the address is obeyed again"
     ask_for(at, begun)
     assert shown(at) == (begun.id, begun.id)
 
 
+@pytest.mark.usefixtures("no_worker")
 def test_who_picks_another_right_after_launching_gets_it(stopped: Regression) -> None:
     at, begun = relaunched(stopped)
     at.selectbox(f"solve_picker_{begun.id}").select(stopped.id).run()
     assert shown(at) == (stopped.id, stopped.id)
 
 
+@pytest.mark.usefixtures("the_machine_is_taken")
 def test_one_that_is_gone_again_is_not_insisted_on(stopped: Regression) -> None:
     at, begun = relaunched(stopped)
     regression.stop_regression(begun.id)

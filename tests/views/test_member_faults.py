@@ -83,4 +83,3 @@ def test_sound_members_are_not_warned_of() -> None:
     probabilities, labels, _ = members(4)
     run = import_members(probabilities, labels)
     assert list_epoch_member_faults(evaluate_epoch(run)) == []
-    assert not opened(run, "inspect").warning

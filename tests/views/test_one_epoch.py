@@ -69,12 +69,8 @@ def test_every_screen_opens_at_it_and_says_on_what_it_was_chosen(run: Run) -> No
         assert f"Epoch {best} stands until you choose another" in str(slider.help)
         assert basis in words(at), page
     assert basis in words(opened(run, "why"))
-
-
-def test_a_link_that_names_an_epoch_keeps_it(run: Run) -> None:
-    last = run.status.epoch
     at = opened(run, "inspect", epoch=last)
-    assert next(one for one in at.select_slider if one.label == "Epoch").value == last
+    assert next(one for one in at.select_slider if one.label == "Epoch").value == last, "a link that names one keeps it"
     assert f"Epoch {last} of {last} is your choice" in words(at)
 
 
