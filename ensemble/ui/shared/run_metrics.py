@@ -15,7 +15,6 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.runs import groups as groups_words
 from ensemble.wording.runs import member_settings
 from ensemble.wording.runs import training as training_words
-from ensemble.wording.verdicts import chance_level, selection_basis
 from ensemble.wording.verdicts.ensemble_gain import describe_digits_caution
 
 
@@ -36,8 +35,8 @@ def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
                 help="Appears after the first epoch.",
             )
         _show_time_metric(run)
-    if last and reported:
-        _show_best_epoch(run, reported, last)
+    if last and reported and (best := training_words.describe_best_epoch(run, reported, last)):
+        st.caption(best)
 
 
 def _format_accuracy_label(members: int, info: DatasetEntry) -> str:
@@ -97,28 +96,6 @@ def _show_time_metric(run: runs.Run) -> None:
             formats.format_duration(status.seconds),
             width="content",
             help=training_words.describe_training_speed(run) or None,
-        )
-
-
-def _show_best_epoch(run: runs.Run, reported: dict[str, Any], last: dict[str, Any]) -> None:
-    status = run.status
-    if reported is not last:
-        last_share = formats.format_percent(last.get("ensemble_test_accuracy"), run.data.test_size)
-        st.caption(
-            f"After epoch {reported['epoch']}, {selection_basis.CHOSEN_ON_VALIDATION}; after epoch "
-            f"{last['epoch']}, the last: {last_share}."
-        )
-        return
-    share, reached = status.best_ensemble_test_accuracy, last.get("ensemble_test_accuracy")
-    if chance_level.is_chance_accuracy(share, run.data) or chance_level.is_run_at_chance(run):
-        return
-    by_test = bool(share and reached and share > reached)
-    by_validation = share is not None and status.best_epoch != last["epoch"]
-    if by_validation if status.best_on == "validation" else by_test:
-        text = formats.format_percent(share, run.data.test_size)
-        st.caption(
-            f"Best: {text} after epoch {status.best_epoch} (kept: other screens show it when you "
-            f"choose it there); {selection_basis.describe_selection_basis(status.best_on)}."
         )
 
 

@@ -1,7 +1,11 @@
-"""A run's training in words: how far it is, how fast it was, and why a curve is not there."""
+"""A run's training in words: how far it is, how fast it was, its best epoch, and why a curve is not there."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from ensemble.runs import ACTIVE, Run, Status
 from ensemble.wording import formats
+from ensemble.wording.verdicts import chance_level, selection_basis
 
 
 def describe_training_progress(status: Status) -> str:
@@ -45,6 +49,34 @@ def _compute_whole_run_speed(run: Run) -> float | None:
     if config is None or not status.step or not status.seconds:
         return None
     return status.step * config.batch_size * config.members / status.seconds
+
+
+def describe_best_epoch(run: Run, reported: Mapping[str, Any], last: Mapping[str, Any]) -> str:
+    """The best epoch and what it was chosen on, where it is not the last; else "".
+
+    Args:
+      reported: the row of history of the epoch that the run's figures are of.
+      last: the row of its last epoch.
+    """
+    status = run.status
+    if reported is not last:
+        last_share = formats.format_percent(last.get("ensemble_test_accuracy"), run.data.test_size)
+        return (
+            f"After epoch {reported['epoch']}, {selection_basis.CHOSEN_ON_VALIDATION}; after epoch "
+            f"{last['epoch']}, the last: {last_share}."
+        )
+    share, reached = status.best_ensemble_test_accuracy, last.get("ensemble_test_accuracy")
+    if chance_level.is_chance_accuracy(share, run.data) or chance_level.is_run_at_chance(run):
+        return ""
+    by_test = bool(share and reached and share > reached)
+    by_validation = share is not None and status.best_epoch != last["epoch"]
+    if not (by_validation if status.best_on == "validation" else by_test):
+        return ""
+    text = formats.format_percent(share, run.data.test_size)
+    return (
+        f"Best: {text} after epoch {status.best_epoch} (kept: other screens show it when you "
+        f"choose it there); {selection_basis.describe_selection_basis(status.best_on)}."
+    )
 
 
 def explain_missing_training_curve(run: Run) -> str:
