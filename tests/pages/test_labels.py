@@ -181,7 +181,7 @@ def test_steps_are_taken_back_and_a_reload_another_tab_or_another_run_loses_noth
 
 def test_labels_of_training_images_are_gone_through_where_a_run_has_folds() -> None:
     right = datasets.load_dataset("digits").train_labels
-    flips = {number: (int(right[number]) + 1) % 10 for number in FLIPS}
+    flips = {number: (int(right[number]) + 1) % 10 for number in (3, 50, 120, 333)}
     changes = decision_table.LabelChanges(new_labels={"train": flips, "test": {}})
     relabeling.relabel_dataset(datasets.load_dataset("digits"), changes, "scribbles")
     run = trained(dataset="scribbles", epochs=1, members=3, folds=3)
@@ -205,10 +205,10 @@ def test_labels_of_training_images_are_gone_through_where_a_run_has_folds() -> N
         assert "One member has not learnt from it, and says another." in said(at)
         asked[number] = int(right[number])
         press(at, f"labels_class_{right[number]}_{number}")
-    assert asked == {number: int(right[number]) for number in FLIPS if number >= 40}
+    assert asked == {number: int(right[number]) for number in flips if number >= 40}
     press(at, "labels_new_version")
     mended = datasets.load_dataset("scribbles_2").train_labels
-    assert np.flatnonzero(mended != right).tolist() == [number for number in FLIPS if number < 40]
+    assert np.flatnonzero(mended != right).tolist() == [number for number in flips if number < 40]
     assert "Test digit " in said(opened(run, "labels"))
 
 

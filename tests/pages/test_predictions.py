@@ -95,8 +95,8 @@ def test_a_link_shows_the_same() -> None:
 
 
 def test_an_open_image_is_told_in_a_sentence_and_a_chart_and_marked_right_or_wrong() -> None:
-    number = int(np.flatnonzero(MADE.split & MADE.right)[0])
-    at = opened(trained(), digit=number)
+    number = int(np.flatnonzero(MADE.split & ~MADE.right)[0])
+    at = opened(trained(), show="wrong", digit=number)
     votes = " ".join(str(vote) for vote in MADE.votes[:, number])
     said = next(one.value for one in at.markdown if "the members split" in one.value)
     assert f"the members split {votes}; it is a" in said
@@ -104,11 +104,11 @@ def test_an_open_image_is_told_in_a_sentence_and_a_chart_and_marked_right_or_wro
     assert [trace["type"] for trace in figure["data"]] == ["bar", "scatter", "scatter", "scatter"]
     assert at.get("image")[0].proto.imgs[0].alt.startswith(f"Test digit {number}, a")
     assert any("Dots: each member's own." in one.value for one in at.caption)
-    assert f"✓ Right · #{number}" in [one.value for one in at.subheader]
-    wrong = int(np.flatnonzero(~MADE.right)[0])
-    widget(at, "number_input", "digits_number").set_value(wrong).run()
-    assert value(at, "digit") == str(wrong), "a number opens any image"
-    assert f"✗ Wrong · #{wrong}" in [one.value for one in at.subheader]
+    assert f"✗ Wrong · #{number}" in [one.value for one in at.subheader]
+    right = int(np.flatnonzero(MADE.right)[0])
+    widget(at, "number_input", "digits_number").set_value(right).run()
+    assert value(at, "digit") == str(right), "a number opens any image"
+    assert f"✓ Right · #{right}" in [one.value for one in at.subheader]
 
 
 def test_another_run_shows_its_last_epoch_from_the_top() -> None:

@@ -61,14 +61,6 @@ def test_runs_are_found_by_words_state_and_data() -> None:
     assert filters.find_matching_runs(both, "one wide") == []
 
 
-def test_a_few_runs_need_no_filters() -> None:
-    for _ in range(6):
-        trained(done=0, state="stopped")
-    assert not opened(page="runs").multiselect
-    trained(done=0, state="stopped")
-    assert opened(page="runs").multiselect
-
-
 def test_the_run_of_the_address_is_the_row_that_is_chosen() -> None:
     trained(created=3000.0)
     run = trained(created=2000.0, state="failed", message="The disk is *full*.")

@@ -171,7 +171,7 @@ def test_every_view_says_what_it_waits_for_or_shows_it() -> None:
     assert [one["y"] for one in drawn] == [[one.values[1] for one in sweeps.read_trials(sweep)]] * 2
 
 
-def test_a_damaged_file_of_trials_is_said_in_a_sentence() -> None:
+def test_a_damaged_file_of_trials_is_said_in_a_sentence_and_the_sweep_can_be_deleted() -> None:
     sweep = sweeps.create_sweep(light_config())
     config = sweep.path / "config.json"
     config.write_text(config.read_text().replace('"journal"', '"sqlite"'))
@@ -180,6 +180,11 @@ def test_a_damaged_file_of_trials_is_said_in_a_sentence() -> None:
     [error] = at.error
     assert "cannot be read" in error.value
     assert "fault of the program" not in error.value
+    sweep = searched(trials=1)
+    (sweep.path / "journal.log").write_bytes(b"junk\n" * 9)
+    at = tuned(sweep=sweep.id)
+    assert "is damaged" in said(at)
+    assert "Delete…" in labels(at)
 
 
 def test_though_its_best_run_was_deleted_a_sweep_has_the_best_settings_and_takes_more_trials() -> None:
@@ -231,11 +236,3 @@ def test_one_button_is_the_main_one_where_a_sweep_was_stopped_which_is_deleted_w
     assert sweeps.list_sweeps() == []
     assert len(runs.list_runs()) == 1
     assert widget(at, "button", "tune_quick")
-
-
-def test_a_sweep_whose_trials_are_damaged_says_so_and_can_be_deleted() -> None:
-    sweep = searched(trials=1)
-    (sweep.path / "journal.log").write_bytes(b"junk\n" * 9)
-    at = tuned(sweep=sweep.id)
-    assert "is damaged" in said(at)
-    assert "Delete…" in labels(at)

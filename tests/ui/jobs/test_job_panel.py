@@ -121,20 +121,19 @@ def test_why_a_job_cannot_be_asked_to_stop_is_said_letter_by_letter(monkeypatch:
     assert "![x](" not in said.value
 
 
-@pytest.mark.parametrize("kind", MADE)
-def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log_and_may_be_gone_on_with(kind: str) -> None:
-    job = make(kind)
-    (job.path / "log.txt").write_text("\n".join(f"line {number}" for number in range(100)))
-    at = tab(written(job, state=job.kind.working_state, pid=2**22 + 1))
-    said = job.kind.describe_death(job.path)
-    if job.kind is TRAINING:
-        assert said.endswith("No checkpoint has been written yet: resume starts from the beginning.")
-    assert [one.value for one in at.error] == [said]
-    (log,) = at.code
-    assert log.value.splitlines()[0] == "line 60"
-    assert log.value.splitlines()[-1] == "line 99"
-    at = tab(written(job, state="stopped"), resume=True)
-    assert labels(at) == ([("Resume", False)] if "stopped" in job.kind.resumable else [])
+def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log_and_may_be_gone_on_with() -> None:
+    for job in map(make, MADE):
+        (job.path / "log.txt").write_text("\n".join(f"line {number}" for number in range(100)))
+        at = tab(written(job, state=job.kind.working_state, pid=2**22 + 1))
+        said = job.kind.describe_death(job.path)
+        if job.kind is TRAINING:
+            assert said.endswith("No checkpoint has been written yet: resume starts from the beginning.")
+        assert [one.value for one in at.error] == [said]
+        (log,) = at.code
+        assert log.value.splitlines()[0] == "line 60"
+        assert log.value.splitlines()[-1] == "line 99"
+        at = tab(written(job, state="stopped"), resume=True)
+        assert labels(at) == ([("Resume", False)] if "stopped" in job.kind.resumable else [])
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
