@@ -26,7 +26,7 @@ CASES = {
 NONSENSE = re.compile(r"\bnan\b|\binf\b|\bThese 1\b|(?<!of )\b1 (test )?examples|[-−]0\b(?![.:])|\.\d{7}")
 
 
-@pytest.fixture(params=CASES.values(), ids=CASES)
+@pytest.fixture(params=CASES.values(), ids=[*CASES])
 def run(request: pytest.FixtureRequest) -> runs.Run:
     st.cache_resource.clear()  # another test's run of this very second had the same id
     st.cache_data.clear()
