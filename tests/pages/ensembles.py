@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import datasets, runs
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.jobs.status import write_status
@@ -21,6 +22,13 @@ def probabilities(dataset: str, members: int, epoch: int, sure: float | list[flo
     """(M, N, C): random members that lean towards the label, more so the higher `sure`."""
     known = datasets.load_dataset(dataset)
     return leaning(known.test_labels, members, epoch, sure, len(known.class_names))
+
+
+def evaluated(members: int, sure: float, epoch: int = 2) -> EnsemblePredictions:
+    """What a run of `trained` on Digits says after an epoch."""
+    return evaluate_predictions(
+        probabilities("digits", members, epoch, sure), datasets.load_dataset("digits").test_labels
+    )
 
 
 def held_out(run: Run, epoch: int, sure: float) -> tuple[NDArray[np.float32], NDArray[np.int32]]:

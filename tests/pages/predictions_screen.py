@@ -47,6 +47,11 @@ def answer(at: AppTest) -> str:
     return next(one.value for one in at.markdown if one.value.startswith("#### "))
 
 
+def view_answer(at: AppTest) -> str:
+    """The sentence of a view of Inspect."""
+    return next(one.value for one in at.markdown if one.value.startswith("##### "))[6:]
+
+
 def value(at: AppTest, name: str) -> str | None:
     """A word of the address; the tester gives a list where it put it there itself."""
     found = at.query_params.get(name)

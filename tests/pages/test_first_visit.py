@@ -8,8 +8,10 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.cli.program import main
-from ensemble.ui.inspect.views import GROUPS
-from ensemble.ui.train.example import recording
+from ensemble.figures.palette import LIGHT
+from ensemble.ui.train.example import recorded_epoch, recording
+from ensemble.views.registry import TEACHER_VIEW, VIEWS
+from ensemble.views.summary import summarize_view
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, tiles, value
 
@@ -28,11 +30,13 @@ def test_it_is_marked_and_leads_to_a_first_launch(page: str) -> None:
     assert any(link.page == "train" for link in at.get("page_link"))
     assert value(at, "run") is None, "no link can name it"
     assert not [one for one in at.selectbox if (one.key or "").startswith("run_picker")]
+    if page == "inspect":
+        assert "what an ensemble knows" in at.subheader[0].value
+        assert at.get("plotly_chart")
 
 
-@pytest.mark.parametrize("page", ["predictions", "inspect", "why", "labels"])
-def test_it_is_gone_where_there_is_a_run_of_ones_own(page: str) -> None:
-    assert BAND not in said(opened(trained(members=2), page=page))
+def test_it_is_gone_where_there_is_a_run_of_ones_own() -> None:
+    assert BAND not in said(opened(trained(members=2)))
 
 
 def test_predictions_show_its_images_at_every_epoch() -> None:
@@ -42,16 +46,30 @@ def test_predictions_show_its_images_at_every_epoch() -> None:
     assert f"gets {int(made.right.sum())} of 500 digits right" in said(at)
 
 
-@pytest.mark.parametrize("view", [view for views in GROUPS.values() for view in views])
-def test_inspect_shows_each_view_that_needs_no_member(view: str) -> None:
-    at = opened(page="inspect", view=view)
-    assert not at.error
-    if view in ("compare", "shift", "digit"):
-        assert "needs runs of your own" in said(at)
-    elif view == "distillation":
-        assert "teacher" in said(at)
-    else:
-        assert at.get("plotly_chart")
+def test_every_view_that_needs_no_member_has_an_answer_and_figures() -> None:
+    epoch = recorded_epoch.load_recorded_shared_epoch()
+    for name, view in VIEWS.items():
+        if name in ("loss_by_value", "shift", TEACHER_VIEW):  # Members are alike, gone and untaught.
+            continue
+        summary = summarize_view(view, epoch)
+        assert summary.available, name
+        assert summary.answer, name
+        assert all(figure.draw(LIGHT).data for figure in summary.figures), name
+
+
+def test_views_that_need_members_say_what_they_need() -> None:
+    at = opened(page="inspect", view="compare")
+    assert "Compare runs needs runs of your own" in said(at)
+    for view, sentence in (
+        ("shift", "Shift needs runs of your own"),
+        ("digit", "One image needs runs of your own"),
+        (TEACHER_VIEW, "teacher"),
+    ):
+        at.query_params["view"] = view
+        at.run()
+        assert not at.exception
+        assert not at.error
+        assert sentence in said(at)
 
 
 def test_no_list_no_command_and_no_address_finds_it() -> None:

@@ -25,13 +25,6 @@ def test_only_runs_with_predictions_of_the_same_images_are_compared() -> None:
     assert [one.id for one in run_comparison.find_comparable_runs(run)] == [alike.id]
 
 
-def test_from_a_comparison_of_two_runs_a_link_leads_to_one_of_more() -> None:
-    run, other = trained(created=1000.0), trained(created=2000.0)
-    at = opened(run, page="inspect", view="compare")
-    [link] = [one.proto for one in at.get("page_link") if one.proto.page == "compare"]
-    assert parse_qs(link.query_string) == {"runs": [f"{run.id},{other.id}"]}
-
-
 def test_a_press_trains_more_seeds_of_two_settings_and_leads_to_their_comparison(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

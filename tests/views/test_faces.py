@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from streamlit.testing.v1 import AppTest
@@ -17,6 +18,7 @@ from ensemble.ui.inspect import views as screen
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.registry import NUMERIC_VIEWS, TEACHER_VIEW, VIEWS
 from ensemble.views.summary import summarize_view
+from ensemble.wording.escaping import strip_markdown
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
 from tests.pages.stressed import measured
@@ -35,22 +37,38 @@ def locate_screen(name: str) -> dict[str, str] | None:
 
 
 SCREENS = {name: locate_screen(name) for name in VIEWS}
-# Inspect chooses itself which of these it draws; all others it draws as it draws calibration.
-DRAWN = (("answer", "agreement"), ("member_map",), ("uncertainty",), ("confusion",), ("conformal",), ("shift",))
+
+
+@pytest.fixture(scope="module")
+def run_of_this_file(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("runs")))
+        run = trained(members=3, validation=0.1, seconds=80.0)
+        measured(run)
+        return run
 
 
 @pytest.fixture
-def run() -> Run:
-    run = trained(members=3, validation=0.1, seconds=80.0)
-    measured(run)
-    return run
+def run(run_of_this_file: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run that tests read."""
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(run_of_this_file.path.parent))
+    return run_of_this_file
 
 
 def texts(at: AppTest) -> str:
     """All that stands on the screen, as it is read."""
     elements = (*at.markdown, *at.caption, *at.info)
-    text = "\n".join(str(element.value) for element in elements)
-    return text.replace("**", "").replace("\\", "")
+    return normalize("\n".join(str(element.value) for element in elements))
+
+
+def normalize(text: str) -> str:
+    return " ".join(strip_markdown(text).split())
+
+
+def cells(frame: pd.DataFrame) -> list[list[str]]:
+    """A table's header and rows; a sign in front is defused on pages, for files of tables."""
+    rows = frame.astype(str).to_numpy().tolist()
+    return [list(frame.columns), *([cell.removeprefix("'") for cell in row] for row in rows)]
 
 
 def invoke(*words: str) -> dict[str, Any]:
@@ -78,16 +96,29 @@ def test_the_answers_are_the_same_on_every_face(run: Run) -> None:
             assert " ".join(sentence.split()) in report
 
 
-def test_the_screen_says_what_the_command_says(run: Run) -> None:
-    epoch = evaluate_epoch(run)
-    for names in (*DRAWN, ("calibration",)):
-        screen = texts(opened(run, "inspect", **(SCREENS[names[-1]] or {})))
-        for name in names:
-            summary = summarize_view(VIEWS[name], epoch)
-            assert summary.answer in screen, name
-            for table in summary.tables if name != "answer" else ():  # whose table can be sorted
-                assert table.caption in screen
-                assert table.note in screen
+@pytest.mark.parametrize("name", [name for name, words in SCREENS.items() if words])
+def test_the_screen_shows_all_that_a_view_holds(run: Run, name: str) -> None:
+    summary = summarize_view(VIEWS[name], evaluate_epoch(run))
+    words = SCREENS[name] or {}
+    at = opened(run, "inspect", **words)
+    assert not at.error
+    groups = [one for one in at.get("button_group") if one.key.startswith("address_view")]
+    assert [one.value for one in groups if one.value] == [words["view"]]
+    screen = texts(at)
+    assert normalize(summary.answer) in screen
+    for paragraph in summary.paragraphs:
+        # Shift's job says itself what it measures.
+        assert paragraph.role == "scope" or normalize(paragraph.text) in screen
+    for figure in summary.figures:
+        assert normalize(figure.explanation) in screen
+    if name != "answer":  # Its table has columns that can be sorted; it stands above agreement's figures.
+        assert len(at.get("plotly_chart")) == len(summary.figures)
+        shown = [cells(element.value) for element in at.dataframe]
+        for table in summary.tables:
+            assert cells(table.frame) in shown
+            assert table.caption in screen
+            assert normalize(table.note) in screen
+    assert sum("CSV" in one.label for one in at.get("download_button")) > len(summary.figures)
 
 
 def read_words(text: str, start: str, end: str) -> list[str]:
@@ -148,7 +179,7 @@ def test_a_choice_is_answered_alike_by_a_control_a_command_and_a_notebook(run: R
     notebook = ensemble.open_run(run.id).view("selective", epoch=1, error=5)
     assert notebook.to_dict() == {key: command[key] for key in notebook.to_dict()}
     screen = texts(opened(run, "inspect", view="selective", error="5", epoch="1"))
-    assert command["answer"] in screen
+    assert normalize(command["answer"]) in screen
     assert command["answer"] != invoke(run.id, "selective", "--epoch", "1")["answer"]
 
 
