@@ -1,13 +1,14 @@
 """Every screen with a run that was trained elsewhere: right, or one line on what is missing."""
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
-from ensemble.ui.inspect.views import VIEWS
+from ensemble.figures.palette import LIGHT
 from ensemble.ui.shared import loaders
+from ensemble.views.registry import TEACHER_VIEW, VIEWS
 from tests.conftest import REPO
 from tests.runs.test_imported_run import imported
+from tests.views.summaries import summarize
 
 
 def opened(page: str, run: runs.Run, **words: str) -> AppTest:
@@ -26,18 +27,32 @@ def said(at: AppTest) -> str:
     return " ".join(str(one.value) for one in shown)
 
 
-@pytest.mark.parametrize("images", [True, False])
-def test_predictions_and_runs_show_it(images: bool) -> None:
-    run = imported(images=images)
+def test_predictions_runs_and_train_show_it() -> None:
+    run = imported()
     assert "of 40 insects right" in said(opened("predictions", run))
     assert "mine" in said(opened("runs", run))
     assert "cannot be resumed" not in said(opened("train", run))
+    assert "of 40 insects right" in said(opened("predictions", imported(images=False)))
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_each_view_of_inspect_draws_it_or_says_why_not(view: str) -> None:
-    text = said(opened("inspect", imported(), view=view))
-    assert ("trained elsewhere" in text) == (view in ("shift", "digit"))
+def test_every_view_has_an_answer_or_says_why_not() -> None:
+    run = imported()
+    for name in VIEWS:
+        summary = summarize(run, name)
+        assert summary.answer, name
+        assert summary.available == (name not in ("loss_by_value", "shift", TEACHER_VIEW)), name
+        assert all(figure.draw(LIGHT).data for figure in summary.figures), name
+
+
+def test_views_that_ask_its_members_say_that_it_was_trained_elsewhere() -> None:
+    at = opened("inspect", imported())
+    assert "trained elsewhere" not in said(at)
+    assert at.get("plotly_chart")
+    for view in ("shift", "digit"):
+        at.query_params["view"] = view
+        at.run()
+        assert not at.exception
+        assert "trained elsewhere" in said(at)
 
 
 def test_it_is_compared_with_another_of_the_same_labels() -> None:
@@ -45,8 +60,11 @@ def test_it_is_compared_with_another_of_the_same_labels() -> None:
     assert "Compare" not in said(opened("inspect", imported(), view="compare")).split("other run")
 
 
-def test_classify_says_that_its_members_are_not_here() -> None:
-    assert "were not kept" in said(opened("classify", imported()))
+def test_classify_says_that_its_members_are_not_here_and_leads_to_what_it_brought() -> None:
+    at = opened("classify", imported())
+    assert "were not kept" in said(at)
+    links = {one.label: one.page for one in at.get("page_link")}
+    assert "predictions" in links["See its predictions"]
 
 
 def test_another_in_its_place_is_read_anew() -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from ensemble import runs
 from tests.pages.test_imported import opened, said
 from tests.runs.test_imported_run import entry, imported
+from tests.views.summaries import summarize
 
 
 @pytest.fixture(autouse=True)
@@ -42,10 +43,4 @@ def test_one_member_is_not_told_to_train() -> None:
     labels = np.arange(12) % 3
     only = np.eye(3, dtype=np.float32)[labels][None] * 0.7 + 0.1
     run = runs.create_imported_run([only], labels, entry(12), name="one", images=None)
-    assert "import two or more" in said(opened("inspect", run, view="agreement"))
-
-
-def test_classify_leads_to_what_it_did_bring() -> None:
-    at = opened("classify", imported())
-    links = {one.label: one.page for one in at.get("page_link")}
-    assert "predictions" in links["See its predictions"]
+    assert "import two or more" in summarize(run, "agreement").answer
