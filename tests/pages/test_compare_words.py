@@ -1,9 +1,11 @@
 """Compare with words from outside: names, tags and what was trained elsewhere stay text."""
 
-import pytest
+from collections.abc import Iterator
+
 from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
+from ensemble.config import EnsembleConfig
 from ensemble.runs.annotations.tags import write_tags
 from tests.comparison.drawn import finished
 from tests.comparison.drawn import imported as brought
@@ -14,30 +16,35 @@ from tests.runs.test_imported_run import imported
 TAG = "[zz](http://zz.ex) <b>zz</b> $zz$"
 
 
-def compared(**address: object) -> AppTest:
-    at = opened(page="compare", **address)
-    assert not at.error
-    return at
+def open_views(**address: object) -> Iterator[tuple[str, AppTest]]:
+    """The page with one view after another."""
+    at = opened(page="compare", view="curves", **address)
+    yield "curves", at
+    for view in ("table", "settings", "plan"):
+        at.query_params["view"] = view
+        assert not at.run().exception
+        assert [one.value for one in at.segmented_control if one.label == "View"] == [view]
+        yield view, at
 
 
-@pytest.mark.parametrize("view", ["curves", "table", "settings", "plan"])
-def test_names_and_tags_stay_text_on_every_view(view: str) -> None:
+def test_names_and_tags_stay_text_on_every_view() -> None:
     ours, theirs = finished(), brought()
     for run in (ours, theirs):
         runs.rename_run(run.id, NAME)
         write_tags(run.id, [TAG])
-    at = compared(tag=TAG, view=view, who="members")
-    assert sorted(holes(at)) == []
-    assert TAG in literal(at)
+    for view, at in open_views(tag=TAG, who="members"):
+        assert not at.error, view
+        assert sorted(holes(at)) == []
+        assert TAG in literal(at)
 
 
-@pytest.mark.parametrize("view", ["curves", "table", "settings", "plan"])
-def test_runs_on_other_images_and_trained_elsewhere_stand_beside_ours(view: str) -> None:
-    every = [finished(), imported(), brought()]
-    at = compared(runs=",".join(run.id for run in every), view=view)
-    if view == "table":
-        assert any("tested on the same images" in one.value for one in at.warning)
-        assert "other images" in at.dataframe[0].value.to_string()
+def test_runs_on_other_images_trained_elsewhere_or_without_an_epoch_stand_beside_ours() -> None:
+    every = [finished(), imported(), brought(), runs.create_run(EnsembleConfig())]
+    for view, at in open_views(runs=",".join(run.id for run in every), splits="train,validation", log="x,y"):
+        assert not at.error, view
+        if view == "table":
+            assert any("tested on the same images" in one.value for one in at.warning)
+            assert "other images" in at.dataframe[0].value.to_string()
 
 
 def test_a_history_that_cannot_be_read_is_named_and_the_others_are_drawn() -> None:

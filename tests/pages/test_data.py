@@ -80,9 +80,11 @@ def test_train_on_it_leads_to_train_with_it_chosen() -> None:
 
 
 def test_what_was_found_is_shown_and_then_added_as_it_was_shown(folder: Path) -> None:
-    job = uploads.read_through(said=("2 files could not be read: a.png, b.png",))
+    tree = ("leaves", "├── train → 24 training images", "└── pred → left out, 3 without a class")
+    job = uploads.read_through(said=("2 files could not be read: a.png, b.png",), tree=tree)
     images = np.load(job.path / "prepared" / "test_images.npy")
     at = opened(page="data", upload=job.id)
+    assert [one.value for one in at.code] == ["\n".join(tree)]
     for one in (
         "30 images of 3 classes, 16×16 colour",
         "24 to learn from, 6 to test with",
@@ -105,24 +107,21 @@ def test_what_was_found_is_shown_and_then_added_as_it_was_shown(folder: Path) ->
     assert not job.path.exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("mnist", "The name mnist is reserved"),
-        ("../evil", "is not a valid name for a dataset"),
-        ("leaves", "A dataset leaves already exists"),
-        ("", "is not a valid name for a dataset"),
-    ],
-)
-def test_a_name_that_cannot_be_is_said_and_nothing_is_lost(name: str, why: str) -> None:
+def test_a_name_that_cannot_be_is_said_and_nothing_is_lost() -> None:
     uploads.own()
     job = uploads.read_through()
     at = opened(page="data", upload=job.id)
     at.text_input(key=f"data_title_{job.id}").input("Kept")
-    at.text_input(key=f"data_name_{job.id}").input(name)
-    press(at, "data_accept")
-    assert why in said(at)
-    assert at.text_input(key=f"data_title_{job.id}").value == "Kept"
+    for name, why in (
+        ("mnist", "The name mnist is reserved"),
+        ("../evil", "is not a valid name for a dataset"),
+        ("leaves", "A dataset leaves already exists"),
+        ("", "is not a valid name for a dataset"),
+    ):
+        at.text_input(key=f"data_name_{job.id}").input(name)
+        press(at, "data_accept")
+        assert why in said(at)
+        assert at.text_input(key=f"data_title_{job.id}").value == "Kept"
     assert len(datasets.load_dataset("leaves").train_images) == 24
     at.text_input(key=f"data_name_{job.id}").input("others")
     press(at, "data_accept")
@@ -151,28 +150,17 @@ def test_an_upload_that_was_refused_says_why_and_goes(folder: Path) -> None:
     assert at.get("file_uploader")
 
 
-def test_what_another_setting_would_mend_can_be_set_there() -> None:
+def test_what_other_settings_would_mend_can_be_set_there(monkeypatch: pytest.MonkeyPatch) -> None:
     job = uploads.upload("failed", "3 of 9 cannot be read: choose a larger “Unreadable” below.")
+    asked: list[dataset_upload.UploadJob] = []
+    monkeypatch.setattr(dataset_upload, "start_worker", asked.append)
     at = opened(page="data", upload=job.id)
     assert at.button(key="data_reread").disabled
     at.select_slider(key=f"data_bad_{job.id}").set_value(0.5).run()
     assert not at.button(key="data_reread").disabled
-
-
-def test_how_the_folders_were_understood_is_shown_before_it_is_added() -> None:
-    tree = ("leaves", "├── train → 24 training images", "└── pred → left out, 3 without a class")
-    at = opened(page="data", upload=uploads.read_through(tree=tree).id)
-    assert [one.value for one in at.code] == ["\n".join(tree)]
-
-
-def test_classes_spelt_almost_alike_are_one_or_not_as_chosen_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    job = uploads.upload("failed", "“Cat” and “cat” differ: say whether they are one with “Similar classes” below.")
-    asked: list[dataset_upload.UploadJob] = []
-    monkeypatch.setattr(dataset_upload, "start_worker", asked.append)
-    at = opened(page="data", upload=job.id)
     at.button_group(key=f"data_merge_{job.id}").set_value(True).run()
     press(at, "data_reread")
-    assert [one.request.merge_classes for one in asked] == [True]
+    assert [(one.request.max_unreadable, one.request.merge_classes) for one in asked] == [(0.5, True)]
 
 
 def test_an_upload_that_is_read_can_be_stopped() -> None:
@@ -183,9 +171,9 @@ def test_an_upload_that_is_read_can_be_stopped() -> None:
     assert (job.path / "stop").exists()
 
 
-@pytest.mark.parametrize("ident", ["0" * 16, "../../etc", "x"])
-def test_an_upload_that_is_gone_says_so(ident: str) -> None:
-    assert "no longer here" in said(opened(page="data", upload=ident))
+def test_an_upload_that_is_gone_says_so() -> None:
+    assert [dataset_upload.read_upload_job(ident) for ident in ("0" * 16, "../../etc", "x")] == [None] * 3
+    assert "no longer here" in said(opened(page="data", upload="../../etc"))
 
 
 def test_what_was_made_of_an_upload_and_is_damaged_says_so(folder: Path) -> None:

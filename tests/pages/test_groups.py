@@ -47,16 +47,26 @@ def with_history(run: Run, rows: list[dict[str, Any]]) -> Run:
     return run
 
 
-def test_train_says_of_each_group_what_it_does_and_where(train: Train) -> None:
+def test_train_says_what_each_group_does_and_shows_the_log_that_is_asked_for(train: Train) -> None:
     run = in_groups(
-        {1: "training", 2: "queued"},
-        {1: TaskStatus("running", "7_0", "node2"), 2: WAITING},
+        {1: "training", 2: "failed", 3: "queued"},
+        {1: TaskStatus("running", "7_0", "node2"), 3: WAITING},
+        members=9,
         placement=SLURM,
-        told={1: {"epoch": 2, "img_member_per_s": 3321.0}},
+        told={1: {"epoch": 8, "img_member_per_s": 3321.0}, 2: {"message": "The disk is full."}},
+        img_member_per_s=3300.0,
     )
-    said = texts(train(run.id))
-    assert "Group 1 · members 1–4 · epoch 3 of 10 · node2 · job 7_0 · 3,300" in said
-    assert "Group 2 · members 5–8 · queued on Slurm: no node is free" in said
+    (list_run_groups(run)[1].path / "log.txt").write_text("first\nNo space left on device\n")
+    at = train(run.id)
+    assert bar(at) == "0 of 10 epochs by every group · 3,300 img·member/s"
+    said = texts(at)
+    assert "Group 1 · members 1–3 · epoch 9 of 10 · node2 · job 7_0 · 3,300" in said
+    assert "Group 2 · members 4–6 · failed: The disk is full." in said
+    assert "Group 3 · members 7–9 · queued on Slurm: no node is free" in said
+    assert not logs(at)
+    at.toggle(key="groups_log").set_value(True).run()
+    assert at.selectbox(key="groups_log_of").value == 2, "the one that failed comes first"
+    assert "No space left on device" in logs(at)
 
 
 def test_many_groups_are_one_line_that_opens(train: Train) -> None:
@@ -69,17 +79,6 @@ def test_many_groups_are_one_line_that_opens(train: Train) -> None:
     rows = at.dataframe[0].value
     assert list(rows["state"])[13:] == ["epoch 1 of 10", "queued on Slurm: no node is free", "finished"]
     assert list(rows["members"])[:2] == ["1–2", "3–4"]
-
-
-def test_the_end_of_a_groups_log_is_read_only_when_it_is_asked_for(train: Train) -> None:
-    run = in_groups({1: "training", 2: "failed"}, told={2: {"message": "The disk is full."}})
-    (list_run_groups(run)[1].path / "log.txt").write_text("first\nNo space left on device\n")
-    at = train(run.id)
-    assert "Group 2 · members 5–8 · failed: The disk is full." in texts(at)
-    assert not logs(at)
-    at.toggle(key="groups_log").set_value(True).run()
-    assert at.selectbox(key="groups_log_of").value == 2, "the one that failed comes first"
-    assert "No space left on device" in logs(at)
 
 
 def test_waiting_in_a_clusters_queue_is_no_starting_and_no_turn_on_this_machine(train: Train) -> None:
@@ -147,10 +146,3 @@ def test_what_a_cluster_or_groups_took_is_no_measure_of_this_machine(train: Trai
     )
     loaders.forget_runs()
     assert train().button(key="launch").label == label
-
-
-def test_a_run_in_groups_counts_the_epochs_that_all_of_them_have(train: Train) -> None:
-    run = in_groups(
-        {1: "training", 2: "queued"}, {2: WAITING}, placement=SLURM, told={1: {"epoch": 8}}, img_member_per_s=3300.0
-    )
-    assert bar(train(run.id)) == "0 of 10 epochs by every group · 3,300 img·member/s"
