@@ -1,61 +1,46 @@
 """One network instead: offered by a finished ensemble, set up on Train, judged on its page."""
 
-import pytest
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.runs import Run
+from ensemble.runs.parameters import write_parameters
 from ensemble.runs.teacher import build_student_config
 from ensemble.ui.shared import settings
 from tests.budget.test_distillation import taught
+from tests.comparison.drawn import finished
 from tests.pages.predictions_screen import opened
 from tests.pages.stressed import said
-
-
-@pytest.fixture
-def teacher() -> Run:
-    made = runs.create_run(EnsembleConfig(network="logistic", members=2, epochs=1, batch_size=256, devices=1))
-    return runs.execute_run(made.id)
+from tests.views.summaries import summarize
 
 
 def labels_of(at: AppTest) -> list[str]:
     return [button.label for button in at.button]
 
 
-def test_a_finished_ensemble_offers_one_network_in_its_place(teacher: Run) -> None:
+def test_a_finished_ensemble_offers_one_network_in_its_place_as_long_as_it_is_there() -> None:
+    teacher = finished({"members": 3})
+    write_parameters(teacher.path, teacher.status.epoch, {"kernel": np.zeros((3, 1))}, None)
     at = opened(teacher, "train")
     at.button(key="one_network_instead").click().run()
     assert not at.exception
-    held = at.session_state
     config = build_student_config(teacher)
-    assert held["set_teacher"] == teacher.id
-    assert held["set_members"] == 1
-    assert held["set_learning_rate"] == config.learning_rate
+    assert (config.teacher, config.members) == (teacher.id, 1)
+    held = {name: at.session_state[f"set_{name}"] for name in settings.RUN_FIELDS}
+    assert EnsembleConfig.from_dict(held) == config
     assert [button for button in at.button if button.label.startswith("Launch 1 member")]
-
-
-def test_a_student_is_launched_with_what_was_set_up(teacher: Run) -> None:
-    at = opened(teacher, "train")
-    at.button(key="one_network_instead").click().run()
-    names = {name: at.session_state[f"set_{name}"] for name in settings.RUN_FIELDS}
-    assert EnsembleConfig.from_dict(names) == build_student_config(teacher)
-
-
-def test_one_network_and_a_run_without_parameters_offer_nothing() -> None:
-    at = opened(taught(), "train")
-    assert "One network instead" not in labels_of(at)
-
-
-def test_a_teacher_that_is_gone_keeps_launch_shut_with_the_reason(teacher: Run) -> None:
-    at = opened(teacher, "train")
-    at.button(key="one_network_instead").click().run()
     other = taught()
     runs.delete_run(teacher.id)
     at.query_params["run"] = other.id
     at.run()
     assert not at.exception
     assert "There is no run" in said(at)
+
+
+def test_one_network_and_a_run_without_parameters_offer_nothing() -> None:
+    at = opened(taught(), "train")
+    assert "One network instead" not in labels_of(at)
 
 
 def test_a_student_s_page_says_who_taught_it_what_it_loses_and_where_to_look() -> None:
@@ -79,12 +64,4 @@ def test_inspect_has_the_view_for_students_alone() -> None:
     offered = [word for group in at.segmented_control for word in group.options]
     assert "Against its teacher" in offered
     runs.delete_run(student.config.teacher)  # type: ignore[union-attr]
-    at = opened(student, "inspect", view="distillation")
-    assert "is not here any more" in said(at)
-
-
-def test_a_run_without_a_teacher_is_not_offered_it(teacher: Run) -> None:
-    at = opened(teacher, "inspect")
-    offered = [word for group in at.segmented_control for word in group.options]
-    assert "Agreement" in offered
-    assert "Against its teacher" not in offered
+    assert "is not here any more" in summarize(student, "distillation").answer

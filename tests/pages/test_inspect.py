@@ -76,6 +76,9 @@ def test_the_answer_is_on_top_and_figures_are_beside_the_mean_members() -> None:
     label, gain = at.metric[1].label, at.metric[1].value
     more = 500 * (made.right.mean() - shares.mean() / 100)
     assert (label, gain) == ("Over the average member", f"+{round(more)} digits")
+    offered = [word for one in at.segmented_control for word in one.options]
+    assert "Agreement" in offered
+    assert "Against its teacher" not in offered, "it has none"
     ece = next(one for one in at.metric if one.label == "ECE")
     assert "A perfectly calibrated ensemble would show " in ece.help
 

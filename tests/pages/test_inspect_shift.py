@@ -1,21 +1,23 @@
 """The view Shift: the job's button and progress, the curves, the out-of-distribution images."""
 
+import json
 import re
 import socket
 import time
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from ensemble import shift
+from ensemble.figures.palette import LIGHT
 from ensemble.jobs.status import write_status
 from ensemble.shift import results as shift_results
 from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.status import stress_folder
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import value, widget
-from tests.pages.stressed import checkpointed, figure, measured, no_job_left, opened, said, values
+from tests.pages.stressed import checkpointed, figure, measured, no_job_left, opened, said
+from tests.views.summaries import summarize
 from tests.workers import at_work_here
 
 __all__ = ["no_job_left"]
@@ -46,19 +48,28 @@ def test_the_button_says_what_it_does_and_starts_it_and_stop_stops_it() -> None:
     assert stress.state == "stopped"
 
 
-def test_what_an_earlier_version_measured_is_shown_and_can_be_measured_again() -> None:
-    run = checkpointed(trained())
+def test_what_was_measured_is_shown_and_what_is_missing_can_be_measured() -> None:
+    run = checkpointed(trained(network="logistic"))
     results = measured(run)
-    at = opened(run, "shift")
-    assert "On the digits as they are, all estimates are within" in said(at)
-    assert figure(at, "estimates")["data"][0]["name"] == "right as often as estimated"
+    at = opened(run, "shift", kind="noise", outside="scrambled")
     assert not [one for one in at.button if one.key == "stress_start"]
+    assert "all 500 test digits, with the members of the run's last checkpoint" in said(at)
+    assert "To show them Fashion-MNIST or Kuzushiji-MNIST too" in said(at)
+    summary = summarize(run, "shift", kind="noise", outside="scrambled")
+    for one in summary.figures:
+        assert one.explanation in said(at)
+        assert figure(at, one.key)["data"] == json.loads(one.draw(LIGHT).to_json())["data"]
+    widget(at, "button_group", "address_outside").set_value("noise").run()
+    assert value(at, "outside") is None, "the first needs no word in the address"
+    assert summarize(run, "shift").figures[-1].explanation in said(at)
+    shift_results.write_stress_results(run.path, replace(results, ood=results.ood[:1]))
+    assert widget(at.run(), "button", "stress_start").label == "Show the members Scrambled Digits too"
     older = [
         {name: value for name, value in step.items() if not name.startswith("accuracy_")}
         for step in (results.clean or {}, *results.steps)
     ]
     shift_results.write_stress_results(run.path, replace(results, clean=older[0], steps=older[1:]))
-    at = opened(run, "shift")
+    at.run()
     assert "Run the stress test again to see this" in said(at)
     assert widget(at, "button", "stress_start").label.startswith("Measure again, to see")
     assert figure(at, "shift")
@@ -81,63 +92,6 @@ def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
     assert len(results.steps) == 6
 
 
-def test_the_picture_and_the_sentence_hold_the_measured_figures() -> None:
-    run = checkpointed(trained(network="logistic", name="mine"))
-    curve = measured(run).list_corruption_steps("noise")
-    at = opened(run, "shift", kind="noise")
-    assert not [one for one in at.button if one.key == "stress_start"]
-    chart = figure(at, "shift")
-    lines = {(one["yaxis"], one["legendgroup"]): one for one in chart["data"]}
-    assert len(lines) == 3 * (3 + 1) + 1, "mutual information is the ensemble's alone"
-    for axis, name in (("y", "accuracy"), ("y2", "nll"), ("y3", "ece")):
-        assert lines[axis, "ensemble"]["y"] == [one[f"ensemble_{name}"] for one in curve]
-        for m in range(3):
-            drawn = lines[axis, f"member {m + 1}"]
-            assert drawn["y"] == [one[f"member_{name}"][m] for one in curve]
-            assert drawn["line"]["width"] < lines[axis, "ensemble"]["line"]["width"]
-    assert lines["y4", "ensemble"]["y"] == [one["mean_information"] for one in curve]
-    share = 100 * curve[-1]["ensemble_accuracy"]
-    assert f"At σ 0.6 the ensemble's accuracy is **{share:.1f} %**" in said(at)
-    assert "all 500 test digits, with the members of the run's last checkpoint" in said(at)
-    assert chart["layout"]["xaxis3"]["title"]["text"] == CORRUPTION_KINDS["noise"].measure
-
-
-def test_contrast_falls_from_left_to_right() -> None:
-    run = checkpointed(trained(network="logistic"))
-    measured(run)
-    layout = figure(opened(run, "shift", kind="contrast"), "shift")["layout"]
-    assert layout["xaxis"]["autorange"] == "reversed"
-    other = figure(opened(run, "shift", kind="blur"), "shift")["layout"]
-    assert other["xaxis"].get("autorange") != "reversed"
-
-
-def test_out_of_distribution_images_are_told_apart_by_entropy() -> None:
-    run = checkpointed(trained(network="logistic"))
-    results = measured(run)
-    at = opened(run, "shift", outside="scrambled")
-    one = results.ood[1]
-    assert f"in {100 * one['ensemble']['auroc']:.1f} of 100 cases" in said(at)
-    table = next(one.value for one in at.dataframe if "AUROC" in one.value)
-    mean = np.mean([member["auroc"] for member in one["members"]])
-    assert table["AUROC"].tolist()[:2] == [f"{mean:.3f}", f"{one['ensemble']['auroc']:.3f}"]
-    for trace in figure(at, "ood")["data"]:
-        assert values(trace["y"]).sum() == pytest.approx(100)
-    widget(at, "button_group", "address_outside").set_value("noise").run()
-    assert value(at, "outside") is None, "the first needs no word in the address"
-    shift_results.ood_scores_path(run.path, "noise").write_bytes(b"no archive")
-    assert "scores of these images were deleted" in said(opened(run, "shift"))
-
-
-def test_a_dataset_fetched_since_can_be_shown_too() -> None:
-    run = checkpointed(trained(network="logistic"))
-    results = measured(run)
-    assert "To show them Fashion-MNIST or Kuzushiji-MNIST too" in said(opened(run, "shift"))
-    shift_results.write_stress_results(run.path, replace(results, ood=results.ood[:1]))
-    at = opened(run, "shift")
-    label = widget(at, "button", "stress_start").label
-    assert label == "Show the members Scrambled Digits too"
-
-
 def test_a_run_that_went_on_has_figures_of_an_earlier_epoch_and_can_be_measured_anew() -> None:
     run = checkpointed(trained(network="logistic"), epoch=2)
     measured(run, epoch=1)
@@ -153,14 +107,3 @@ def test_one_that_died_says_so_and_goes_on() -> None:
     at = opened(run, "shift", errors=1)
     assert "continue from there" in at.error[0].value
     assert widget(at, "button", "stress_start").label == "Go on (13 of 33 done)"
-
-
-def test_one_member_has_no_disagreement_and_no_mean() -> None:
-    run = checkpointed(trained(network="logistic", members=1))
-    measured(run)
-    at = opened(run, "shift")
-    assert "the one member's accuracy" in said(at)
-    assert "mean member" not in said(at)
-    names = {one["name"] for one in figure(at, "shift")["data"]}
-    assert names == {"the one member"}
-    assert len(figure(at, "ood")["data"]) == 2
