@@ -33,32 +33,32 @@ def run(tmp_path: Path) -> runs.Run:
     return exchange.import_run(exchange.read_prediction_files([path]), "named")
 
 
-def test_a_tile_and_the_opened_example_say_its_name(run: runs.Run) -> None:
+def test_tiles_and_the_opened_example_say_its_name_and_what_is_known_of_it(run: runs.Run) -> None:
+    """Without an image what is known of an example stands in its place."""
     epoch = evaluate_epoch(run)
     tile = image_grid.build_image_tile(epoch.predictions, 3, epoch.class_names, "example", NAMES[3])
     assert NAMES[3].endswith(tile["name"].removeprefix("…"))
     assert len(tile["name"]) <= image_grid.MAX_TILE_NAME
     assert NAMES[3] in tile["alt"]
-    shown = {one["number"]: one["name"] for one in tiles(opened(run))}
-    assert shown[3] == tile["name"]
+    at = opened(run)
+    shown = {one["number"]: one for one in tiles(at)}
+    assert shown[3]["name"] == tile["name"]
+    assert shown[3]["card"] == ["age: 23", "note: =note 3"]
+    assert "a tile has what is known of each example" in said(at)
     at = opened(run, digit=3)
     text = " ".join(str(one.value) for one in (*at.subheader, *at.caption))
     assert "patient-0003" in text
     assert "age: 23" in text
-
-
-def test_without_an_image_what_is_known_of_an_example_stands_in_its_place(run: runs.Run) -> None:
-    cards = {one["number"]: one["card"] for one in tiles(opened(run))}
-    assert cards[3] == ["age: 23", "note: =note 3"]
-    assert "a tile has what is known of each example" in said(opened(run))
-    text = ExampleDetails((), {"review": ("good", "")})
-    assert [text.describe_tile(n) for n in (0, 1)] == [["good"], []]
-    assert ExampleDetails(("a", "b")).describe_tile(1) == ["b"]
-    at = opened(run, digit=3)
     assert not at.get("imgs")
     walked = opened(run, page="why", image=3)
     assert "age: 23" in said(walked)
     assert "blank tile" not in said(walked)
+
+
+def test_a_tile_has_a_text_or_a_name_in_place_of_an_image() -> None:
+    text = ExampleDetails((), {"review": ("good", "")})
+    assert [text.describe_tile(n) for n in (0, 1)] == [["good"], []]
+    assert ExampleDetails(("a", "b")).describe_tile(1) == ["b"]
 
 
 def test_its_tables_and_python_have_the_names(run: runs.Run) -> None:
