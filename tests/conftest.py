@@ -4,6 +4,7 @@ All of it is set before the first test module is imported, because JAX reads its
 at import, and because fixtures of any scope, worker processes included, have to see it.
 """
 
+import ctypes
 import functools
 import gc
 import itertools
@@ -184,10 +185,23 @@ def bounded_memory() -> Iterator[None]:
     """JAX keeps every program it has compiled: they go when they have become too many."""
     yield
     if "jax" in sys.modules and psutil.Process().memory_info().rss > MOST_BYTES:
-        import jax
+        return_freed_memory()
+        if psutil.Process().memory_info().rss > MOST_BYTES:
+            import jax
 
-        jax.clear_caches()
-        gc.collect()
+            jax.clear_caches()
+            gc.collect()
+            return_freed_memory()
+
+
+def return_freed_memory() -> None:
+    """Have glibc return to the system what it keeps of freed memory: half of all after many compilations.
+
+    Otherwise all programs would go after each file from the first too many on.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim:
+        trim(0)
 
 
 @pytest.fixture(autouse=True, scope="session")
