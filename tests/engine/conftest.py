@@ -5,6 +5,8 @@ program serves many of them.
 """
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -66,6 +68,14 @@ def devices(count: int) -> list[jax.Device]:
     return jax.devices()[:count]
 
 
-def compiled(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What JAX has said of compiling a training step, of which `jax.log_compiles` has it speak."""
-    return [one.message for one in caplog.records if one.message.startswith("Compiling jit(_fun)")]
+@contextmanager
+def record_compilations(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
+    """Collect JAX's messages about compiling training steps and evaluations; complete at the end of the block.
+
+    test_trainer.py shows that a step of another shape is among them.
+    """
+    messages: list[str] = []
+    caplog.clear()
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        yield messages
+    messages += [record.message for record in caplog.records if record.message.startswith("Compiling jit(_fun)")]

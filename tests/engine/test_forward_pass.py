@@ -5,27 +5,33 @@ import numpy as np
 import pytest
 
 from ensemble.engine import ForwardPass, predict_probabilities
+from ensemble.engine.networks.registry import bind_network
 from ensemble.engine.step import create_members
+from tests.conftest import variant
 from tests.engine.conftest import devices
-from tests.networks import CNN
+
+
+@pytest.fixture(scope="module", params=["logistic", variant("cnn")])
+def network(request):
+    return bind_network(request.param, (28, 28, 1), 10)
 
 
 @pytest.fixture(scope="module")
-def params():
-    return jax.tree.map(np.asarray, create_members(CNN, 3, 3).params)
+def params(network):
+    return jax.tree.map(np.asarray, create_members(network, 3, 3).params)
 
 
 @pytest.fixture(scope="module")
-def wanted(digits, params):
+def wanted(digits, network, params):
     """What one member after the other makes of each of the 500 test images."""
-    return predict_probabilities(CNN, params, digits.test_images)
+    return predict_probabilities(network, params, digits.test_images)
 
 
 @pytest.mark.long_cases
 @pytest.mark.parametrize(("count", "images"), [(1, 70), (8, 70), (8, 500), (8, 49), (8, 0)])
-def test_any_number_of_images_on_any_number_of_devices(count, images, digits, params, wanted):
+def test_any_number_of_images_on_any_number_of_devices(count, images, digits, network, params, wanted):
     images = digits.test_images[:images]
-    found = ForwardPass(CNN, params, 500, devices(count))(images)
+    found = ForwardPass(network, params, 500, devices(count))(images)
     assert found.shape == (3, len(images), 10)
     assert found.dtype == np.float32
     if len(images):
@@ -33,8 +39,8 @@ def test_any_number_of_images_on_any_number_of_devices(count, images, digits, pa
         np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
 
 
-def test_one_program_serves_every_call(digits, params, caplog):
-    forward = ForwardPass(CNN, params, 400, devices(2))  # room that no other test has asked for
+def test_one_program_serves_every_call(digits, network, params, caplog):
+    forward = ForwardPass(network, params, 400, devices(2))  # room that no other test has asked for
 
     def compiled(images: int) -> bool:
         caplog.clear()
@@ -46,8 +52,8 @@ def test_one_program_serves_every_call(digits, params, caplog):
     assert not any(compiled(images) for images in (400, 3, 260))
 
 
-def test_it_can_be_interrupted_with_the_share_that_is_done(digits, params):
-    forward, seen = ForwardPass(CNN, params, 500, devices(1)), []
+def test_it_can_be_interrupted_with_the_share_that_is_done(digits, network, params):
+    forward, seen = ForwardPass(network, params, 500, devices(1)), []
 
     def interrupted(done: float) -> bool:
         seen.append(done)

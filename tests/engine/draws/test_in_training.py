@@ -1,5 +1,7 @@
 """Members learn from augmented images: anew at every step, and the same after a stop."""
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 import pytest
@@ -8,10 +10,11 @@ from ensemble.config import EnsembleConfig
 from ensemble.engine import Trainer
 from ensemble.engine.draws.augmentation import NO_AUGMENTATION, Augmentation
 from tests.conftest import variant
-from tests.engine.conftest import compiled, devices, small_config, train_epochs
+from tests.engine.conftest import devices, record_compilations, small_config, train_epochs
 
 EACH = [{"slant_degrees": 20.0}, {"elastic_pixels": 2.0}, {"photo_effects": 1.0}]
 ALL = {**EACH[0], **EACH[1], **EACH[2], "shift_pixels": 2, "flip": True}
+NOTHING = {"slant_degrees": 0.0, "elastic_pixels": 0.0, "photo_effects": 0.0, "shift_pixels": 0}
 
 
 def trainer(data, form=None, numbers=None, **changes):
@@ -33,18 +36,45 @@ def test_what_is_not_asked_for_is_not_compiled():
     ]
 
 
-@pytest.mark.long_cases
-@pytest.mark.parametrize("own", EACH, ids=str)
-def test_each_changes_what_is_learnt_by_draws_of_a_members_own_number(few, own):
-    plain, _ = train_epochs(trainer(few), 1)
-    made = trainer(few, **own)
-    assert made.config.has_augmentation
-    _, figures = made.train(made.start(), 1, 0, 6)
+@pytest.fixture(scope="module")
+def learn_with(few):
+    """A function that trains for an epoch with these amounts, which are data to one compiled program."""
+    made = trainer(few, **ALL)
+    start = made.get(made.start())
+
+    def learn(amounts):
+        made.config = replace(made.config, **NOTHING | amounts)
+        made._epoch.cache_clear()
+        return made.train(made.put(start), 1, 0, 6)[1]
+
+    return learn
+
+
+@pytest.mark.parametrize("own", [*EACH, {"shift_pixels": 2}], ids=str)
+def test_each_changes_what_is_learnt(learn_with, own):
+    assert small_config(**own).has_augmentation
+    figures = learn_with(own)
     assert figures.ensemble_nll is None, "members see different pixels: nothing to average"
-    assert not np.allclose(plain[0], figures.loss.T, rtol=1e-4)
-    twins = trainer(few, numbers=[0, 0], **own)
+    assert not np.allclose(learn_with({}).loss, figures.loss, rtol=1e-4)
+
+
+def test_draws_are_of_a_members_own_number(few, learn_with):
+    twins = trainer(few, numbers=[0, 0], **ALL)
     same = twins.train(twins.start(), 1, 0, 6)[1].loss
     np.testing.assert_array_equal(same[0], same[1])
+    np.testing.assert_array_equal(same[0], learn_with(ALL).loss[0])
+    others = trainer(few, numbers=[0, 1], **ALL)
+    start = jax.tree.map(lambda leaf: np.stack([leaf[0], leaf[0]]), others.get(others.start()))
+    loss = others.train(others.put(start), 1, 0, 6)[1].loss
+    assert not np.allclose(loss[0], loss[1], rtol=1e-4), "the same first parameters, and other images"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("own", EACH, ids=str)
+def test_each_alone_changes_what_is_learnt(few, own):
+    plain, _ = train_epochs(trainer(few), 1)
+    losses, _ = train_epochs(trainer(few, **own), 1)
+    assert not np.allclose(plain, losses, rtol=1e-4)
 
 
 @pytest.mark.long
@@ -68,17 +98,8 @@ def test_members_side_by_side_see_what_they_see_one_after_the_other(few, form):
     np.testing.assert_allclose(other, looped, rtol=1e-3)
 
 
-def test_amounts_are_data(few, caplog):
-    made = trainer(few, **ALL)
-    state, _ = made.train(made.start(), 1, 0, 3)
-    made.config = small_config(
-        network="logistic", members=2, slant_degrees=3, elastic_pixels=0.5, photo_effects=0.2, flip=True
-    )
-    made._epoch.cache_clear()
-    with jax.log_compiles(), caplog.at_level("WARNING"):
-        made.train(state, 2, 0, 3)
-    assert not compiled(caplog)
-    other = trainer(few, batch_size=8)
-    with jax.log_compiles(), caplog.at_level("WARNING"):
-        other.train(other.start(), 1, 0, 3)
-    assert compiled(caplog), "another shape: this is how it would show"
+def test_amounts_are_data(learn_with, caplog):
+    learn_with(ALL)
+    with record_compilations(caplog) as compiled:
+        learn_with({"slant_degrees": 3.0, "elastic_pixels": 0.5, "photo_effects": 0.2})
+    assert not compiled

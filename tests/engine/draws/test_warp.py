@@ -52,7 +52,7 @@ def test_points_move_as_far_as_asked_and_neighbours_together():
 def test_an_image_is_sampled_where_its_points_came_from():
     key = jax.random.key(3)
     _, fields = warp(jax.random.fold_in(key, WARP), 6, (28, 20), 0.0, 2.0)
-    found = augment(key, IMAGES, 0, 0.0, WARPED, 0.0, 2.0)
+    found = augment(key, IMAGES, 0, 0.0, Augmentation(True, warped=True), 0.0, 2.0)
     for image, bent, field in zip(IMAGES, np.asarray(found), np.asarray(fields), strict=True):
         # As elsewhere, what lies beyond the edge is ground: a frame of zeros, for SciPy.
         places = np.mgrid[:28, :20] + field + 9
