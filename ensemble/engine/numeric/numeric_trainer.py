@@ -205,12 +205,25 @@ def predict_rows(network: NumericNetwork, params: Any, features: Floats) -> tupl
       params: the tree of their parameters.
       features: (N, F).
     """
-    ask = jax.jit(lambda params, blocks: jax.lax.map(lambda member: predict_blocks(network, member, blocks), params))
     count = len(features)
     blocks = split_into_blocks(np.asarray(features, np.float32), min(MOST_BLOCK_ROWS, max(count, 1)))
-    means, variances = (np.asarray(each) for each in ask(params, blocks))
+    means, variances = (np.asarray(each) for each in _build_row_prediction_program(network)(params, blocks))
     members = len(means)
     return means.reshape(members, -1)[:, :count], variances.reshape(members, -1)[:, :count]
+
+
+@functools.lru_cache(maxsize=64)
+def _build_row_prediction_program(network: NumericNetwork) -> Callable[..., Any]:
+    return jax.jit(_map_prediction(network), compiler_options=choose_compiler_options(network))
+
+
+def _map_prediction(network: NumericNetwork) -> Callable[..., Any]:
+    """From members (K, …) and blocks of rows (n, B, F) their means and variances, (K, n, B) each."""
+
+    def predict_members(params: Any, blocks: Any) -> Any:
+        return jax.lax.map(lambda member: predict_blocks(network, member, blocks), params)
+
+    return cache_trace("numeric_predict", predict_members, network)
 
 
 def _build_numeric_rule(config: NumericConfig) -> UpdateRule:
@@ -235,12 +248,8 @@ def _build_numeric_programs(
 
     train = cache_trace("numeric_train", map_over_lanes(train_member, form), network, rows, rule, form)
 
-    def predict_lanes(params: Any, blocks: Any) -> Any:
-        return jax.lax.map(lambda member: predict_blocks(network, member, blocks), params)
-
-    predict = cache_trace("numeric_predict", predict_lanes, network)
     options = choose_compiler_options(network)
     return (
         layout.pmap(train, donate_argnums=0, compiler_options=options),
-        layout.pmap(predict, compiler_options=options),
+        layout.pmap(_map_prediction(network), compiler_options=options),
     )

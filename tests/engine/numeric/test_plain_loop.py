@@ -199,6 +199,17 @@ def test_answers_are_those_of_the_plain_network_whatever_the_blocks(monkeypatch:
     assert trainer.predict(state, rows.features, lambda: True) is None
 
 
+def test_answers_of_as_many_rows_again_compile_nothing(
+    caplog: pytest.LogCaptureFixture, trained: tuple[Any, np.ndarray]
+) -> None:
+    network, features = numeric_trainer.build_numeric_network(build_config(), FEATURES), draw_rows().features
+    predict_rows(network, trained[0], features)
+    caplog.clear()
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        predict_rows(network, trained[0], features[::-1])
+    assert not caplog.records
+
+
 def test_a_batch_larger_than_the_rows_is_refused() -> None:
     with pytest.raises(ConfigError, match="only 70 rows to learn from: choose at most 70"):
         NumericTrainer(build_config(batch_size=71), draw_rows(), choose_devices(1))
