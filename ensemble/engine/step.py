@@ -144,7 +144,7 @@ def create_members(
       optimizer: what moves them.
     """
     which = np.arange(members) if numbers is None else np.asarray(numbers, int)
-    drawn = np.asarray(_derive_key_data(seed, members))
+    drawn = random_keys.derive_member_key_data(seed, members)
     create = _build_creation_program(network, optimizer)
     every = create_blank_members(network, len(which), optimizer)
     rooms = jax.tree.leaves(every)
@@ -187,12 +187,6 @@ def create_members_from(
     trained, _ = network.split_params(params)
     opt_state = jax.vmap(functools.partial(init_optimizer_state, optimizer))(trained)
     return MemberState(params, jax.tree.map(np.asarray, opt_state))
-
-
-@functools.partial(jax.jit, static_argnums=1)
-def _derive_key_data(seed: int | Array, members: int) -> Array:
-    """The members' keys as raw data, (M, 2)."""
-    return jax.random.key_data(random_keys.derive_member_keys(seed, members))
 
 
 # One member at a time: most of the draws' time is their compiling, and so one compiled program

@@ -269,8 +269,8 @@ class Trainer:
         order = batches.sample_epoch_batches(config, epoch, self.size, self.numbers, self._folds)
         own = np.zeros((len(self.numbers), 2), np.uint32)
         if any(self.augmentation) or self.network.is_stochastic:
-            own = np.asarray(random_keys.derive_augmentation_keys(config.seed, epoch, config.members))
-            own = own[np.asarray(self.numbers)]
+            every = random_keys.derive_augmentation_keys(config.seed, epoch, config.members)
+            own = every[np.asarray(self.numbers)]
         drawn = EpochInputs(order, own, self._build_hyperparameters(epoch), self._build_shared_hyperparameters())
         return drawn, self._execution.load_epoch(drawn)
 

@@ -11,18 +11,34 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
+from numpy.typing import NDArray
 
 BOOTSTRAP = 1_000_001
 AUGMENTATION = 1_000_002
 DROPOUT = 1_000_003
 BATCH_PART = 1_000_004
+# Keys are derived for so many members at a time, so that one compiled program serves runs of any size.
+_MEMBERS_AT_A_TIME = 64
 
 
 def derive_member_keys(seed: int | Array, members: int) -> Array:
     """The keys (M,) that the members' first parameters are drawn from."""
     _, init_key = jax.random.split(jax.random.key(seed))
     return jax.random.split(init_key, members)
+
+
+def derive_member_key_data(seed: int, members: int) -> NDArray[np.uint32]:
+    """`derive_member_keys` as raw data (M, 2)."""
+    # JAX's older form of these draws, which it can be told to use, depends on how many are split off.
+    room = _round_up(members) if jax.config.values["jax_threefry_partitionable"] else members
+    return np.asarray(_derive_member_key_data(seed, room))[:members]
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _derive_member_key_data(seed: Array, members: int) -> Array:
+    return jax.random.key_data(derive_member_keys(seed, members))
 
 
 def derive_epoch_key(seed: int | Array, epoch: int | Array) -> Array:
@@ -32,16 +48,24 @@ def derive_epoch_key(seed: int | Array, epoch: int | Array) -> Array:
     return jax.random.split(rng)[1]
 
 
-@functools.partial(jax.jit, static_argnums=2)
-def derive_augmentation_keys(seed: int | Array, epoch: int | Array, members: int) -> Array:
+def derive_augmentation_keys(seed: int, epoch: int, members: int) -> NDArray[np.uint32]:
     """A key for each member's shifts, turns and dropout in an epoch, as raw data (M, 2).
 
     Step s of the epoch folds in s. Dropout folds `DROPOUT` into that, so that a stopped run draws
     the same when it goes on. Where a batch is learnt in parts, part p of step s folds in
     `BATCH_PART` and p after s.
     """
+    return np.asarray(_derive_augmentation_keys(seed, epoch, _round_up(members)))[:members]
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _derive_augmentation_keys(seed: Array, epoch: Array, members: int) -> Array:
     base = jax.random.fold_in(derive_epoch_key(seed, epoch), AUGMENTATION)
     return jax.random.key_data(fold_in_members(base, jnp.arange(members)))
+
+
+def _round_up(members: int) -> int:
+    return -(-members // _MEMBERS_AT_A_TIME) * _MEMBERS_AT_A_TIME
 
 
 def fold_in_members(key: Array, numbers: Array) -> Array:

@@ -179,7 +179,7 @@ class NumericTrainer:
         order = order[:, : steps * config.batch_size].reshape(-1, steps, config.batch_size)
         keys = np.zeros((config.members, 2), np.uint32)
         if self.network.is_stochastic:
-            keys = np.asarray(random_keys.derive_augmentation_keys(config.seed, epoch, config.members))
+            keys = random_keys.derive_augmentation_keys(config.seed, epoch, config.members)
         each = np.ones(config.members, np.float32)
         hyper = Hyperparameters(
             rates=np.full((config.members, steps), config.learning_rate, np.float32),
