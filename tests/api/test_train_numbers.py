@@ -17,6 +17,8 @@ from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.views.summary import summarize_view
 from tests.numeric.conftest import build_table
 
+SMALL = {"members": 2, "batch_size": 16, "width": 8, "devices": 1}
+
 
 @pytest.fixture
 def frame() -> pd.DataFrame:
@@ -32,8 +34,7 @@ def worker_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_frame_is_learnt_from_judged_and_asked(
     frame: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small = {"members": 2, "epochs": 2, "batch_size": 16, "width": 8, "devices": 1}
-    trained = ensemble.train_numbers(frame, "price", name="houses", **small)
+    trained = ensemble.train_numbers(frame, "price", name="houses", epochs=2, **SMALL)
     assert trained.state == "finished"
     assert "1 row has no price and was left out." in trained.notes
     assert "finished · epoch 2 of 2" in capsys.readouterr().out
@@ -42,6 +43,7 @@ def test_a_frame_is_learnt_from_judged_and_asked(
     judged = trained.judge()
     assert judged.evaluation.ensemble.examples == 24
     assert "RMSE" in str(judged)
+    assert judged.numbers.curve is None, "several inputs"
     answers = trained.predict(frame.drop(columns="price"))
     assert list(answers) == [*("mean", "sd", "low", "high", "aleatoric_sd", "epistemic_sd"), "extrapolated"]
     far = trained.predict(frame.assign(area=frame["area"] + 10))
@@ -67,7 +69,7 @@ def test_what_does_not_fit_makes_no_run(frame: pd.DataFrame) -> None:
 
 
 def test_a_small_table_is_trained_on_in_one_batch_and_without_validation(frame: pd.DataFrame) -> None:
-    trained = ensemble.train_numbers(frame.iloc[10:30], "price", members=2, epochs=2, devices=1)
+    trained = ensemble.train_numbers(frame.iloc[10:30], "price", epochs=1, **SMALL | {"batch_size": 32})
     assert trained.state == "finished"
     assert "Batch size 32 exceeds the 16 training rows: all of them are one batch." in trained.notes
     assert any(note.startswith("Validation is off, because 10% of 16 rows") for note in trained.notes)
@@ -100,14 +102,11 @@ def test_one_input_has_a_curve_and_rows_in_time_order_have_adaptive_intervals() 
     ]
     assert list(figure.table()) == ["x", "mean", "sd", "epistemic sd"]
     assert len(figure.draw(LIGHT).data) == 4
-    both = ensemble.train_numbers(cubic.assign(z=x[::-1]), "y", members=2, epochs=1, devices=1)
-    assert both.judge().numbers.curve is None
 
 
 def test_the_split_has_a_seed_of_its_own_and_older_runs_keep_theirs(frame: pd.DataFrame) -> None:
-    small = {"members": 2, "epochs": 1, "batch_size": 16, "devices": 1}
     first, second, third = (
-        find_numeric_run(ensemble.train_numbers(frame, "price", **small, **seeds).id)
+        find_numeric_run(ensemble.train_numbers(frame, "price", epochs=1, **SMALL, **seeds).id)
         for seeds in ({}, {"seed": 7}, {"split_seed": 7})
     )
     targets = [read_numeric_targets(run).values for run in (first, second, third)]

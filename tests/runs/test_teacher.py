@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,9 +65,18 @@ def begin(config: EnsembleConfig) -> Run:
     return cut
 
 
+@pytest.fixture(scope="module")
+def trained_teacher(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("teacher")))
+        return train(EnsembleConfig(members=3, shuffle_per_member=True, **SETTINGS))
+
+
 @pytest.fixture
-def teacher() -> Run:
-    return train(EnsembleConfig(members=3, shuffle_per_member=True, **SETTINGS))
+def teacher(trained_teacher: Run, runs_of_one_test: Path) -> Run:
+    """A copy for each test, some of which change its files."""
+    shutil.copytree(trained_teacher.path, runs_of_one_test / trained_teacher.id)
+    return runs.find_run(trained_teacher.id)
 
 
 def test_what_is_taught_is_the_average_of_the_members_softened_answers(teacher: Run) -> None:
@@ -199,7 +210,7 @@ def test_what_cannot_teach_is_refused_in_a_sentence(teacher: Run, spoil: str, se
     if spoil == "parameters":
         shutil.rmtree(teacher.path / "parameters")
     elif spoil == "active":
-        write_status(teacher.path, replace(teacher.status, state="queued", pid=None))
+        write_status(teacher.path, replace(teacher.status, state="queued", pid=None, updated=time.time()))
     elif spoil == "dataset":
         config = replace(config, dataset="mnist")
     else:
