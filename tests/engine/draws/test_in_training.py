@@ -69,6 +69,16 @@ def test_draws_are_of_a_members_own_number(few, learn_with):
     assert not np.allclose(loss[0], loss[1], rtol=1e-4), "the same first parameters, and other images"
 
 
+def test_every_step_of_every_epoch_draws_again(few):
+    """One image, again and again, and members that stay as they are: nothing else differs between steps."""
+    images, labels = (np.repeat(given[:1], 96, axis=0) for given in (few.train_images, few.train_labels))
+    same, config = replace(few, train_images=images, train_labels=labels), trainer(few, **ALL).config
+    made = Trainer(config, same, devices(1), values={"learning_rate": np.zeros(2)})
+    state, first = made.train(made.start(), 1, 0, 6)
+    second = made.train(state, 2, 0, 6)[1]
+    assert len(np.unique([first.loss[0], second.loss[0]])) == 12
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("own", EACH, ids=str)
 def test_each_alone_changes_what_is_learnt(few, own):
