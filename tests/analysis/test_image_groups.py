@@ -4,10 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.stats import norm, t
 
 from ensemble.analysis.inference.image_groups import (
     collapse_groups,
     effective_examples,
+    estimate_design_effect,
     grouped_share_interval,
     join_groups,
     number_groups,
@@ -34,6 +36,38 @@ def test_collapsed_values_have_the_cluster_robust_variance() -> None:
         sums = np.array([residual[groups == g].sum() for g in range(count)])
         robust = count / (count - 1) * (sums**2).sum() / 400**2
         assert row.var() / count == pytest.approx(robust)
+
+
+def test_the_design_effect_is_the_variance_of_group_sums_over_that_of_independent_answers() -> None:
+    rng = np.random.default_rng(5)
+    groups = np.repeat(np.arange(80), rng.integers(2, 6, 80))
+    expected = rng.uniform(0.3, 0.9, 80)[groups]
+    right = (rng.random(80) < 0.6)[groups] ^ (rng.random(len(groups)) < 0.1)
+    sums = [float((right[groups == g] - expected[groups == g]).sum()) for g in range(80)]
+    alone = float((expected * (1 - expected)).sum())
+    for level in (0.95, 0.8):
+        student = t.ppf((1 + level) / 2, 79) / norm.ppf((1 + level) / 2)
+        found = estimate_design_effect(right, expected, groups, level)
+        assert found == pytest.approx(np.square(sums).sum() / alone * student**2)
+        assert found > 1.5
+
+
+def test_of_few_groups_that_err_the_design_effect_takes_each_group_as_one_answer() -> None:
+    """Groups of sizes s are worth (Σ s)² / Σ s² answers (Kish)."""
+    groups = np.repeat(np.arange(40), [11, *[1] * 39])
+    right = np.ones(50, bool)
+    right[20:25] = False
+    assert estimate_design_effect(right, np.full(50, 0.8), groups) == pytest.approx((11**2 + 39) / 50)
+
+
+def test_examples_in_groups_are_worth_n_over_the_design_effect_of_their_share() -> None:
+    rng = np.random.default_rng(6)
+    groups = np.repeat(np.arange(25), 4)
+    hits = np.where(rng.random(100) < 0.2, rng.random(100) < 0.5, (rng.random(25) < 0.5)[groups])
+    m, sums = hits.mean(), hits.reshape(25, 4).sum(axis=1)
+    variance = 25 / 24 * ((sums - 4 * m) ** 2).sum() / 100**2
+    student = norm.ppf(0.975) / t.ppf(0.975, 24)
+    assert effective_examples(hits, groups) == pytest.approx(m * (1 - m) / variance * student**2)
 
 
 def test_groups_are_joined_where_they_share_a_member_and_numbered_anew() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score
 
 from ensemble.analysis.inference.chance_level import (
@@ -12,6 +13,7 @@ from ensemble.analysis.inference.chance_level import (
     estimate_skill,
     is_accuracy_at_chance,
     is_at_chance,
+    may_be_at_chance,
 )
 
 SIZES = (1, 5, 10, 20, 50, 100, 200)
@@ -116,3 +118,27 @@ def test_an_accuracy_alone_shows_guessing_only_among_even_classes() -> None:
     assert is_accuracy_at_chance(1_000, 10_000, 0.1, 10)
     assert not is_accuracy_at_chance(9_000, 10_000, 0.9, 10)
     assert not is_accuracy_at_chance(2, 20, 0.1, 10)
+
+
+def test_an_accuracy_alone_shows_guessing_below_the_upper_end_of_a_90_percent_interval() -> None:
+    """One of two one-sided tests at 5 %: Wilson's end with the normal quantile of 95 %."""
+    z, limit, shown = norm.ppf(0.95), 0.1 + 0.1 * 0.9, []
+    for n, right in ((size, count) for size in (60, 100, 150) for count in range(size // 4)):
+        if may_be_at_chance(right, n, 0.1):
+            share = right / n
+            half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+            shown.append((share + z**2 / (2 * n) + half) / (1 + z**2 / n) < limit)
+            assert is_accuracy_at_chance(right, n, 0.1, 10) == shown[-1], (right, n)
+    assert 0 < sum(shown) < len(shown)
+
+
+def test_groups_with_examples_of_several_classes_count_as_often_as_they_occur() -> None:
+    """Pairs of one example of each class are worth half as many, though each class has one of a pair."""
+    rng = np.random.default_rng(7)
+    votes, labels = draw_two_classes(40, 0.5, (0.8, 0.6), rng)
+    labels = np.sort(labels)
+    labels[:20], labels[20:] = 0, 1
+    twice = np.tile(votes, 2), np.tile(labels, 2)
+    pairs = np.empty(80, int)
+    pairs[np.flatnonzero(twice[1] == 0)] = pairs[np.flatnonzero(twice[1] == 1)] = np.arange(40)
+    assert estimate_skill(*twice, pairs, level=0.9) == pytest.approx(estimate_skill(votes, labels, level=0.9))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from ensemble.analysis.inference.fold_shares import estimate_fold_shares
 from ensemble.analysis.predictions import evaluate_predictions
@@ -30,3 +31,23 @@ def test_a_fold_whose_judge_is_sure_of_its_mistakes_stands_apart() -> None:
     found = estimate_fold_shares(evaluate_predictions(probabilities, made.labels), FOLDS)
     assert found.are_apart
     assert found.shares.argmax() == 3
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(N) // 8])
+def test_shares_are_compared_by_cochrans_test(groups: np.ndarray | None) -> None:
+    """Σ (share − mean)² / variance has the chi-squared law of one degree less than there are folds."""
+    truth = draw_members(3, members=1)
+    few, many = plant(truth, 0.02, 4)[0].labels, plant(truth, 0.06, 4)[0].labels
+    labels = np.where(FOLDS == 1, many, few)
+    found = estimate_fold_shares(evaluate_predictions(truth.probabilities, labels, groups), FOLDS)
+    each = []
+    for fold in range(4):
+        rows = fold == FOLDS
+        own = None if groups is None else groups[rows]
+        each.append(find_label_errors(evaluate_predictions(truth.probabilities[:, rows], labels[rows], own)))
+    shares, errors = np.array([(one.share, (one.high - one.low) / 3.92) for one in each]).T
+    mean = shares.mean()
+    weights = 1 / np.maximum(errors**2, mean * (1 - mean) / (N / 4))
+    distance = (weights * (shares - np.average(shares, weights=weights)) ** 2).sum()
+    assert found.p_value == pytest.approx(chi2.sf(distance, 3))
+    assert 1e-6 < found.p_value < 0.5

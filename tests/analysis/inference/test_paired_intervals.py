@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize, stats
 
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
-from ensemble.analysis.inference.paired_intervals import difference_interval, mean_interval
+from ensemble.analysis.inference.paired_intervals import difference_interval, mean_interval, mean_p_value
 from tests.conftest import variant
 
 Z = 1.959963984540054
@@ -109,6 +109,28 @@ def test_the_interval_of_a_mean_holds_where_a_few_large_losses_decide(sign: int)
 
 def test_equal_values_have_an_interval_of_their_own_value() -> None:
     assert mean_interval(np.full(9, 0.25)) == (0.25, 0.25)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_of_few_even_values_the_ends_are_students_with_two_pseudo_values(level: float) -> None:
+    """Without skewness Hall's ends are Student's, which lie farther in."""
+    values = 0.4 + np.array([-3.0, -1.0, -0.5, 0.5, 1.0, 3.0])
+    error = np.sqrt((values.var() + 2 * 3.0**2 / 6) / 6)
+    half = stats.t.ppf((1 + level) / 2, 5) * error
+    assert mean_interval(values, level) == pytest.approx((0.4 - half, 0.4 + half))
+    assert mean_p_value(values) == pytest.approx(2 * stats.t.sf(0.4 / error, 5))
+
+
+def test_p_is_one_less_the_level_at_which_an_end_of_the_interval_is_0() -> None:
+    values = np.random.default_rng(4).exponential(1.0, 40) - 0.8
+    p = mean_p_value(values)
+    assert 0.05 < p < 0.9
+    assert min(map(abs, mean_interval(values, 1 - p))) == pytest.approx(0, abs=1e-6)
+
+
+def test_the_interval_of_a_single_value_is_machols() -> None:
+    """Blachman and Machol: x ± 9.68 |x| holds the mean of a normal distribution in 95 of 100 draws."""
+    assert mean_interval(np.array([-3.0])) == pytest.approx((-3 - 9.68 * 3, -3 + 9.68 * 3), rel=1e-3)
 
 
 def test_no_values_and_no_level_are_refused() -> None:

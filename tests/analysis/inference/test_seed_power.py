@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from ensemble.analysis.inference.crossed_means import estimate_crossed_mean
 from ensemble.analysis.inference.seed_power import compute_seed_power
@@ -19,6 +20,14 @@ def test_it_is_how_often_the_test_shows_it(seeds: int, difference: float) -> Non
     chance = compute_seed_power(difference, RUNS_SD**2, IMAGES_SD**2 / IMAGES, seeds)
     error = np.sqrt(max(chance * (1 - chance), 0.01) / draws)
     assert chance == pytest.approx(shown / draws, abs=3.5 * error + 0.01)
+
+
+@pytest.mark.parametrize("errors", [0.0, 1.0, 2.8])
+def test_of_very_many_seeds_it_is_the_power_of_the_z_test(errors: float) -> None:
+    """The difference of two means of K runs has the variance 2 S² / K + T²."""
+    error = np.sqrt(2 * 1e-4 / 500 + 4e-7)
+    power = norm.sf(norm.isf(0.025) - errors) + norm.cdf(-norm.isf(0.025) - errors)
+    assert compute_seed_power(errors * error, 1e-4, 4e-7, 500) == pytest.approx(power, abs=0.003)
 
 
 def test_more_seeds_and_larger_differences_are_shown_more_often() -> None:

@@ -5,7 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ensemble.analysis.inference.unseen_mistakes import add_unseen_mistake, estimate_mistake_nll
+from ensemble.analysis.inference.image_groups import collapse_groups
+from ensemble.analysis.inference.paired_intervals import mean_p_value
+from ensemble.analysis.inference.unseen_mistakes import add_unseen_mistake, estimate_mistake_nll, saved_nll_p_value
 from ensemble.analysis.members.gain import compute_gain
 from tests.conftest import variant
 
@@ -28,6 +30,21 @@ def test_half_a_mistake_is_added_against_the_surer_one_alone() -> None:
     values, groups = add_unseen_mistake(saved, 4.0, np.array([0, 1, 1]))
     assert groups is not None
     assert (len(values), groups.tolist()) == (4, [0, 1, 1, 2])
+
+
+def test_p_of_examples_in_groups_is_that_of_the_groups() -> None:
+    saved = np.random.default_rng(8).normal(0.3, 1.0, 60)
+    groups = np.repeat(np.arange(20), 3)
+    for extra in (0.0, 1.5):
+        values, index = add_unseen_mistake(saved, extra, groups)
+        assert index is not None
+        p = saved_nll_p_value(saved, extra, groups)
+        assert p == pytest.approx(mean_p_value(collapse_groups(values, index)))
+    once = saved[:20] + 0.5 - saved[:20].mean()
+    copies = np.repeat(once, 3)
+    alone, grouped = saved_nll_p_value(once, 0.0), saved_nll_p_value(copies, 0.0, groups)
+    assert grouped == pytest.approx(alone, rel=0.2)
+    assert saved_nll_p_value(copies, 0.0) < 0.8 * alone
 
 
 @pytest.mark.long_cases

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
+from ensemble.analysis.inference.image_groups import estimate_design_effect
+from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality.calibration import expected_calibration_error, reliability_bins
 from ensemble.analysis.quality.calibration_noise import (
@@ -40,6 +43,27 @@ def test_certain_answers_have_nothing_to_chance() -> None:
     found = estimate_calibration_error(np.ones(30), np.ones(30, bool))
     assert (found.ece, found.low, found.chance, found.chance_high) == (0, 0, 0, 0)
     assert 0 < found.high < 0.2  # 30 of 30 is no proof of always
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_of_one_bin_the_ends_are_those_of_the_binomial_law(grouped: bool) -> None:
+    """400 answers, 50 % sure, of which 90 % are right; in groups as few as they are worth."""
+    right = np.arange(400) % 10 > 0
+    groups = np.r_[np.arange(360) // 4, 90 + np.arange(40) // 4]
+    right = np.sort(right)[::-1] if grouped else right
+    effect = estimate_design_effect(right, np.full(400, 0.9), groups) if grouped else 1.0
+    assert effect == 4.0 if grouped else effect == 1.0
+    found = estimate_calibration_error(np.full(400, 0.5), right, groups=groups if grouped else None)
+    chance = np.abs(np.arange(401) - 200) / 400
+    order = np.argsort(chance, kind="stable")
+    cumulated = binom.pmf(np.arange(401), 400, 0.5)[order].cumsum()
+    low, high = (chance[order][np.searchsorted(cumulated, share)] for share in (0.025, 0.975))
+    widening = np.sqrt(effect)
+    assert found.chance == pytest.approx(widening * chance @ binom.pmf(np.arange(401), 400, 0.5), rel=0.06)
+    assert (found.chance_low, found.chance_high) == pytest.approx((widening * low, widening * high), abs=0.0051)
+    assert found.low == pytest.approx(0.4 - widening * high, abs=0.0051)
+    first, last = wilson_interval(360 / effect, 400 / effect)
+    assert found.high == pytest.approx(0.4 + max(last - 0.9, 0.9 - first))
 
 
 @pytest.mark.parametrize(("n", "shift"), [(500, 0.3), variant(500, 0.0), variant(2_000, 1.5)])

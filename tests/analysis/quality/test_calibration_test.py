@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest, norm, t
 
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.quality.calibration import reliability_bins
@@ -70,6 +70,22 @@ def test_certain_answers_that_are_right_are_no_evidence_and_one_that_errs_is_pro
     erring = answers([(1.0, 50, 49)])
     assert erring.overall.z == -np.inf
     assert erring.verdict == "too sure"
+
+
+def test_answers_in_groups_are_tested_as_many_as_they_are_worth() -> None:
+    """Of equally sure answers that is the binomial test of n / effect answers, as far from what is expected."""
+    rng = np.random.default_rng(6)
+    groups = np.repeat(np.arange(120), 5)
+    right = (rng.random(120) < 0.74)[groups] ^ (rng.random(600) < 0.08)
+    sums = (right - 0.8).reshape(120, 5).sum(axis=1)
+    student = t.ppf(0.98, 119) / norm.ppf(0.98)  # a level of 4 % for all answers together
+    effect = (sums**2).sum() / (600 * 0.16) * student**2
+    found = calibration_test(np.full(600, 0.8), right, groups=groups).overall
+    worth, below = round(600 / effect), (480 - right.sum()) / effect
+    assert found.z == pytest.approx((right.sum() - 480) / np.sqrt(600 * 0.16 * effect))
+    assert found.z < -1
+    assert found.p == pytest.approx(2 * binom.cdf(np.ceil(0.8 * worth - below), worth, 0.8))
+    assert (found.n, found.groups) == (600, 120)
 
 
 @pytest.mark.parametrize(("n", "draws"), [(500, 150), variant(10_000, 30)])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import hypergeom, norm
 from sklearn import metrics
 
 from ensemble.analysis.quality.class_scores import (
@@ -122,6 +123,35 @@ def test_class_wise_calibration_tells_chance_from_error() -> None:
     two = np.array([[0.9, 0.1], [0.9, 0.1], [0.2, 0.8]])
     by_hand = measure_classwise_calibration(two, np.array([0, 1, 1]), bins=2)
     assert by_hand.error == pytest.approx((abs(1 - 1.8) + abs(0 - 0.2)) / 3)
+
+
+def test_the_p_and_the_interval_of_the_lowest_are_corrected_for_all_that_might_have_been_lowest() -> None:
+    """By SciPy's hypergeometric law, and by Wilson's formula with the corrected quantile."""
+    labels, hits = np.repeat(np.arange(20), 40), np.ones(800, bool)
+    for number in range(20):
+        hits[np.flatnonzero(labels == number)[: 9 if number == 7 else 4]] = False
+    alone = hypergeom.cdf(31, 800, 715, 40)
+    assert 20 * alone < 1
+    lowest = find_lowest_group(hits, labels)
+    assert lowest is not None
+    assert lowest.p == pytest.approx(20 * alone)
+    found = measure_class_scores(np.eye(20)[labels], np.where(hits, labels, (labels + 1) % 20), labels)
+    assert (found.lowest, found.lowest_p) == (7, pytest.approx(20 * alone))
+    z = norm.isf(0.025 / 20)
+    middle, half = 31 + z**2 / 2, z * np.sqrt(31 * 9 / 40 + z**2 / 4)
+    ends = (middle - half) / (40 + z**2), (middle + half) / (40 + z**2)
+    assert (lowest.low, lowest.high) == pytest.approx(ends)
+    assert (found.low[7], found.high[7]) == pytest.approx(ends)
+
+
+def test_small_groups_are_not_among_those_that_the_lowest_is_compared_with() -> None:
+    groups, hits = np.repeat(np.arange(5), [30, 30, 30, 9, 9]), np.ones(108, bool)
+    hits[[0, 1, 2, 3, 4, 5, 30]] = False
+    hits[90:] = False  # 18 images of two small groups
+    lowest = find_lowest_group(hits, groups)
+    assert lowest is not None
+    assert (lowest.groups, lowest.others) == (3, 59 / 60)
+    assert lowest.p == pytest.approx(3 * hypergeom.cdf(24, 90, 83, 30))
 
 
 def test_the_lowest_group_is_compared_with_the_others() -> None:

@@ -33,6 +33,25 @@ def test_the_ends_are_as_far_out_as_their_own_variance_allows() -> None:
     assert (found.positives, found.negatives) == (25, 60)
 
 
+def test_an_end_is_farther_out_by_the_root_of_the_effect_of_groups() -> None:
+    found = estimate_auroc(*binormal(25, 60, 1.0), effect=3.0)
+    for end in (found.low, found.high):
+        q1, q2 = end / (2 - end), 2 * end**2 / (1 + end)
+        variance = (end * (1 - end) + 41.5 * (q1 - end**2) + 41.5 * (q2 - end**2)) / (25 * 60)
+        assert abs(found.value - end) == pytest.approx(norm.ppf(0.975) * np.sqrt(3 * variance))
+
+
+@pytest.mark.parametrize(("wrong", "effect"), [(40, 3 * 90 / 89), (10, 3.0)])
+def test_three_copies_of_each_answer_have_three_times_the_variance(wrong: int, effect: float) -> None:
+    """Of G groups with the factor G / (G − 1); of few groups that err each counts as one answer."""
+    first, second = binormal(wrong, 90 - wrong, 1.0)
+    scores, groups = np.repeat(np.concatenate([first, second]), 3), np.repeat(np.arange(90), 3)
+    found = estimate_error_detection(scores, groups >= wrong, groups)
+    expected = estimate_auroc(np.repeat(first, 3), np.repeat(second, 3), effect=effect)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
 @pytest.mark.parametrize(("P", "N", "apart"), [(10, 400, 0.0), (30, 300, 1.0), (100, 100, 2.0)])
 def test_the_interval_holds_the_true_auroc_in_95_of_100_draws(
     P: int, N: int, apart: float, draws: Callable[[int], int]

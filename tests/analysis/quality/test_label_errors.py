@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import binom, chi2
 
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.analysis.quality.confident_joint import (
@@ -219,3 +221,16 @@ def test_one_example_one_class_and_a_class_without_labels_are_no_trouble(members
         assert np.isfinite(errors.doubt).all()
         assert sorted(errors.order) == list(range(len(labels)))
         assert (errors.suggested != labels).all()
+
+
+def test_of_labels_that_are_known_to_be_wrong_the_rates_interval_is_that_of_a_binomial_likelihood() -> None:
+    """Twice the fall of the log-likelihood is the 95 % quantile of chi-squared with one degree of freedom."""
+    wrong = np.arange(400) < 20
+    kept = np.full(400, 0.95)
+    low, high = compute_rate_interval(np.where(wrong, 0.0, 0.95), np.where(wrong, 0.05, 0.0), kept)
+
+    def fall(rate: float) -> float:
+        return float(2 * (binom.logpmf(20, 400, 0.05) - binom.logpmf(20, 400, rate)) - chi2.ppf(0.95, 1))
+
+    ends = brentq(fall, 0.001, 0.05), brentq(fall, 0.05, 0.5)
+    assert (0.05 * low, 0.05 * high) == pytest.approx(ends, rel=0.03), "the steps of its grid are 2.7 %"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import binom, chi2_contingency, ks_2samp, kstwobign, permutation_test
+from scipy.stats import binom, chi2_contingency, ks_2samp, kstwobign, norm, permutation_test
 
 from benchmarks.verdicts.trials import Setting
 from benchmarks.verdicts.unlabeled_trials import unlike, unlike_groups
@@ -172,6 +172,16 @@ def test_members_that_differ_as_labels_do_err_as_often_as_two_disagree() -> None
     assert fit.member_errors_per_disagreement == pytest.approx(1, abs=0.03)
 
 
+def test_copies_of_images_leave_the_estimates_as_uncertain_as_the_images_alone() -> None:
+    labelled, new = draw_labelled(15, 100), measure_outputs(draw_labelled(16, 2_000).probabilities)
+    five = np.repeat(np.arange(100), 5)
+    copied = evaluate_predictions(labelled.probabilities[:, five], labelled.labels[five], five)
+    alone, grouped = (estimate_accuracy(fit_accuracy(each), new).estimates for each in (labelled, copied))
+    for name in ESTIMATORS:
+        widths = [share.high - share.low for share in (alone[name], grouped[name])]
+        assert widths[1] == pytest.approx(widths[0], rel=0.15), name
+
+
 def test_without_an_error_seen_some_may_still_come() -> None:
     answers = np.full((3, 200, 2), [0.999, 0.001])
     fit = fit_accuracy(evaluate_predictions(answers, np.zeros(200, np.int64)))
@@ -234,6 +244,16 @@ def test_the_mean_of_skewed_confidences_is_tested_as_by_permutations(labelled: i
     )
     assert found == pytest.approx(permuted.pvalue, rel=0.15, abs=0.0015)
     assert mean_difference_p_value(second, first, new) == pytest.approx(found)
+
+
+def test_of_two_samples_of_equal_size_the_p_of_their_means_is_the_normal_one_of_the_permutation() -> None:
+    """A sum of n of the 2n values has the variance n σ² · n / (2n − 1), and no skewness."""
+    first, second = np.array([0.9, 0.8, 0.95, 0.7]), np.array([0.6, 0.75, 0.85, 0.5])
+    pooled = np.concatenate([first, second])
+    z = 4 * (second.mean() - pooled.mean()) / np.sqrt(4 * pooled.var() * 4 / 7)
+    assert mean_difference_p_value(first, second, 4) == pytest.approx(2 * norm.sf(abs(z)))
+    # Two copies of each are worth what the originals are.
+    assert mean_difference_p_value(np.tile(first, 2), second, 4) == pytest.approx(2 * norm.sf(abs(z)))
 
 
 def test_equal_confidences_have_no_difference() -> None:
