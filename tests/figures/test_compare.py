@@ -13,7 +13,7 @@ from ensemble.figures.comparison import colors, scatter
 from ensemble.figures.comparison import curves as pictures
 from ensemble.figures.comparison.columns import AxisColumn, build_parallel_axes, list_run_columns
 from ensemble.figures.palette import DARK, LIGHT
-from ensemble.runs import Run, read_history
+from ensemble.runs import Run, read_history, rename_run
 from tests.comparison.drawn import finished
 from tests.contrast import contrast
 
@@ -49,6 +49,16 @@ def test_a_name_is_no_value_under_the_pointer() -> None:
     [bold] = [one for one in made.data if one.line.width == 3]
     assert bold.hovertemplate.count("%{") == 2, "x and y"
     assert "%\N{WORD JOINER}{x}&lt;b&gt;" in bold.hovertemplate
+
+
+def test_a_runs_name_on_its_thin_line_is_text_under_the_pointer() -> None:
+    every = [finished({"seed": seed}, epochs=1, draw=seed) for seed in (1, 2)]
+    every = [rename_run(run.id, f"<i>run</i> {place}") for place, run in enumerate(every)]
+    found = compute_group_curves(group_runs(every))
+    made = pictures.plot_group_curves([("test", found)], what="loss", x="epochs", title="t", palette=LIGHT)
+    names = [one.name for one in made.data if one.line.width == 1]
+    assert len(names) == 2
+    assert all("&lt;i&gt;run" in name and "<" not in name for name in names)
 
 
 def test_each_split_has_its_dash_and_accuracies_on_a_log_axis_are_shares_of_errors() -> None:

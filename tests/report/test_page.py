@@ -6,11 +6,13 @@ import re
 from importlib import resources
 from itertools import pairwise
 
+import plotly.graph_objects as go
 import pytest
 
 from ensemble.figures.palette import DARK, LIGHT
-from ensemble.report.elements import escape_html_attribute, escape_html_text, render_sentence_html
+from ensemble.report.elements import PageElements, escape_html_attribute, escape_html_text, render_sentence_html
 from ensemble.report.figure_spec import diff_json_values
+from ensemble.views.parts import Figure, Figures
 from ensemble.wording import escaping
 from tests.contrast import contrast
 from tests.report.conftest import NAME, NOTE
@@ -145,3 +147,10 @@ def test_right_and_wrong_can_be_read_in_either_look(look: object) -> None:
 
     for shade in VERDICT_TEXT_COLORS[look.mode]:  # type: ignore[attr-defined]
         assert contrast(shade, look.ground) >= 4.5  # type: ignore[attr-defined]
+
+
+def test_the_labels_of_figures_to_choose_from_are_text_on_their_buttons() -> None:
+    figures = [Figure(f"<b>{name}</b>", "alt", "explained", lambda palette: go.Figure()) for name in ("one", "two")]
+    made = PageElements().render_figures(Figures.several('"which"', figures))
+    assert re.findall(r"<button [^>]*>(.*?)</button>", made) == ["&lt;b&gt;one&lt;/b&gt;", "&lt;b&gt;two&lt;/b&gt;"]
+    assert 'aria-label="&quot;which&quot;"' in made
