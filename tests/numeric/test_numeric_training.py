@@ -68,6 +68,7 @@ def test_a_run_ends_with_all_that_screens_show(queued: NumericRun) -> None:
     # In the price's own unit: the loss of the first epoch is that of a guess with its spread.
     spread = np.std(table.targets)
     assert abs(lines[0]["ensemble_test_nll"] - np.log(spread) - 1.42) < 1
+    assert np.abs(np.array(lines[0]["train_loss"]) - np.log(spread) - 1.42).max() < 1
     best = min(lines, key=lambda line: line["ensemble_validation_nll"])
     assert run.status.best_on == "validation"
     assert select_numeric_epoch(run) == run.status.best_epoch == best["epoch"]
