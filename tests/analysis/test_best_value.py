@@ -5,6 +5,8 @@ import pytest
 from scipy.stats import ttest_rel
 
 from ensemble.analysis.best_value import estimate_best_value
+from ensemble.analysis.inference.crossed_means import RunVariance, estimate_crossed_mean
+from ensemble.analysis.inference.paired_intervals import mean_p_value
 
 
 def losses(means: list[float], n: int = 2000, seed: int = 0) -> np.ndarray:
@@ -78,6 +80,46 @@ def test_seeds_are_seldom_taken_for_values_and_values_are_found(values: int, mem
     assert wrong <= 7  # 5 % of 60 are 3; of more than 7 the chance is 1 in 100
     assert found >= 50
     assert by_images >= 25
+
+
+def test_p_is_multiplied_by_the_number_of_all_pairs_of_values() -> None:
+    """Of five values there are ten pairs: any two might have been compared (Bonferroni)."""
+    each = losses([0.0, 0.005, 0.009, 0.013, 0.017], n=300)
+    found = estimate_best_value(range(5), each)
+    assert (found.best, found.pair_count) == (0, 10)
+    expected = [min(1.0, 10 * mean_p_value(one - each[0])) for one in each]
+    assert found.p == pytest.approx(expected)
+    assert 0 < min(expected) < 0.05 < expected[1]
+
+
+def test_trainings_are_compared_by_their_pooled_variance_or_their_own_where_it_is_larger() -> None:
+    """Two, three and four trainings; those of the second value differ the most."""
+    count, spread = np.array([2, 3, 4]), [0.004, 0.02, 0.002]
+    draw, place = np.random.default_rng(5), np.repeat(range(3), [2, 3, 4])
+    own = np.concatenate([spread[at] * np.linspace(-1, 1, size) for at, size in enumerate(count)])
+    each = draw.exponential(0.3, 300) + (0.02 * place + own)[:, None] + draw.normal(0, 0.02, (9, 300))
+    found = estimate_best_value(place, each)
+    means = np.array([each[place == at].mean(axis=0) for at in range(3)])
+    variances = np.array([each[place == at].mean(axis=1).var(ddof=1) for at in range(3)])
+    pooled = ((count - 1) * variances).sum() / 6
+    assert found.best == 0
+    assert variances[1] > pooled > variances[0]
+    for other in (1, 2):
+        apart = means[other] - means[0]
+        by_runs = max(pooled, variances[other]) / count[other] + pooled / 2
+        bound = float(np.abs(apart - apart.mean()).max())
+        expected = estimate_crossed_mean(apart, bound=bound, run_variances=[RunVariance(by_runs, 6)]).p
+        assert found.p[other] == pytest.approx(min(1.0, 3 * expected))
+        assert 1e-9 < expected < 0.3
+
+
+def test_copies_of_images_leave_p_as_it_is() -> None:
+    each = losses([0.0, 0.02], n=60)
+    once = estimate_best_value([0.1, 0.2], each)
+    groups = np.arange(60).repeat(5)
+    five = estimate_best_value([0.1, 0.2], each.repeat(5, axis=1), groups)
+    assert five.p == pytest.approx(once.p, rel=0.1)
+    assert estimate_best_value([0.1, 0.2], each.repeat(5, axis=1)).p[1] < once.p[1] / 2
 
 
 def test_one_value_is_best_of_itself() -> None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ensemble import runs, sweeps
+from ensemble.analysis.inference.paired_intervals import mean_p_value
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
@@ -159,6 +160,16 @@ def test_several_trials_over_trainings_are_compared_by_tukeys_test() -> None:
     assert find_worse_trainings(np.zeros((3, 2))).tolist() == [False] * 2
 
 
+@pytest.mark.parametrize(("share", "is_worse"), [(0.97, False), (1.03, True)])
+def test_a_trial_over_trainings_is_worse_just_beyond_the_studentized_range(share: float, is_worse: bool) -> None:
+    """The two-way residuals of four trials in two trainings have three degrees of freedom."""
+    rest = 0.1 * np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, 1.0]])
+    error = np.sqrt((rest**2).sum() / 3 / 2)
+    critical = 6.825  # the 5 % point of the studentized range of four means, of Tukey's tables
+    means = np.array([0.0, 0.0, share * critical * error, 0.0])
+    assert find_worse_trainings(means[:, None] + rest).tolist()[1] is is_worse
+
+
 @pytest.mark.long
 def test_equal_trials_are_rarely_called_worse_and_a_clear_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal trials differ by luck with the images, and by luck of each training."""
@@ -180,6 +191,15 @@ def test_equal_trials_are_rarely_called_worse_and_a_clear_difference_is_found(mo
     by_images = sum(worse.any() for worse, _ in equal)
     assert by_images > 0.25 * len(equal), "by images alone luck of a training is a difference"
     assert sum(is_shown_worse(0.5)[1].all() for _ in range(20)) >= 19
+
+
+def test_losses_are_worse_where_p_holds_for_all_pairs_of_trials() -> None:
+    """Bonferroni: of seven trials there are 21 pairs, any of which might have been compared."""
+    saved = np.random.default_rng(0).normal(0.0, 1.0, 60) + np.linspace(0.3, 0.55, 6)[:, None]
+    p = np.array([mean_p_value(values) for values in saved])
+    worse = find_worse_losses(np.vstack([np.zeros(60), saved]))
+    assert worse.tolist() == (21 * p < 0.05).tolist()
+    assert 0 < worse.sum() < (6 * p < 0.05).sum(), "the cases tell all pairs from those with the best"
 
 
 def test_by_calibration_or_time_nothing_is_tested() -> None:

@@ -2,12 +2,18 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm, ttest_rel
+from scipy.stats import norm, sem, ttest_rel
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
-from ensemble.analysis.numeric.numeric_comparison import adjust_comparisons, compare_numeric_ensembles
+from ensemble.analysis.numeric.numeric_comparison import (
+    adjust_comparisons,
+    compare_numeric_ensembles,
+    estimate_member_variances,
+)
+from ensemble.analysis.numeric.numeric_evaluation import evaluate_numbers
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
+from ensemble.analysis.numeric.repeated_splits import summarize_splits
 
 
 def test_differences_are_those_of_paired_losses() -> None:
@@ -55,6 +61,52 @@ def test_quantiles_and_densities_are_not_compared_by_the_crps() -> None:
         assert not found["pinball"].is_significant
     other = QuantileEnsemble(levels[1:2], normal.mean[:, None])
     assert [each.metric for each in compare_numeric_ensembles(same, other, targets).differences] == ["squared_error"]
+
+
+def test_the_variance_over_members_is_the_jackknifes() -> None:
+    """(K − 1) / K · Σ (θ₍₋ₖ₎ − θ̄)² over K parts; of thirteen members ten parts."""
+    rng = np.random.default_rng(3)
+    targets = rng.normal(size=60)
+    for members, parts in ((4, 4), (13, 10)):
+        points = PointEnsemble(targets + rng.normal(0, 0.5, (members, 60)))
+        left_out = []
+        for part in np.array_split(np.arange(members), parts):
+            others = np.delete(points.mean, part, axis=0).mean(axis=0)
+            left_out.append([((targets - others) ** 2).mean(), np.abs(targets - others).mean()])
+        squares = (np.array(left_out) - np.mean(left_out, axis=0)) ** 2
+        found = estimate_member_variances(points, targets)
+        expected = (parts - 1) / parts * squares.sum(axis=0)
+        assert [found[name].variance for name in ("squared_error", "absolute_error")] == pytest.approx(expected)
+        assert {one.freedom for one in found.values()} == {parts - 1}
+    assert estimate_member_variances(PointEnsemble(points.mean[:1]), targets) == {}
+
+
+def test_the_examples_needed_are_those_of_a_paired_test_with_a_power_of_80_percent() -> None:
+    rng = np.random.default_rng(4)
+    targets = rng.normal(size=200)
+    first, second = (PointEnsemble(targets + rng.normal(0, error, (1, 200))) for error in (0.5, 0.52))
+    apart = (first.mean[0] - targets) ** 2 - (second.mean[0] - targets) ** 2
+    expected = ((norm.ppf(0.975) + norm.ppf(0.8)) / apart.mean()) ** 2 * apart.var()
+    (found, _) = compare_numeric_ensembles(first, second, targets).differences
+    assert found.examples_needed == pytest.approx(expected, abs=1)
+    one, other = (PointEnsemble(each.mean.repeat(5, axis=1)) for each in (first, second))
+    (found, _) = compare_numeric_ensembles(one, other, targets.repeat(5), np.arange(200).repeat(5)).differences
+    assert found.examples_needed == pytest.approx(5 * expected * 200 / 199, rel=1e-4)
+
+
+def test_figures_over_splits_have_the_standard_error_of_their_mean() -> None:
+    rng = np.random.default_rng(5)
+    targets = rng.normal(size=(4, 40))
+    every = [
+        evaluate_numbers(NormalMixture(own + rng.normal(0, 0.4, (3, 40)), np.full((3, 40), 0.2)), own, list("abc"))
+        for own in targets
+    ]
+    found = summarize_splits(every)
+    for name in ("rmse", "nll", "crps"):
+        whole = np.array([getattr(each.ensemble, name) for each in every])
+        each_member = np.array([[getattr(member, name) for member in each.members] for each in every])
+        for who, values in (("ensemble", whole), ("saved", each_member.mean(axis=1) - whole)):
+            assert found[who][name] == pytest.approx({"mean": values.mean(), "standard_error": sem(values)})
 
 
 def test_many_equal_runs_are_told_apart_at_most_as_often_as_promised() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import hypergeom, norm
+from scipy.stats import hypergeom, kurtosis, norm, t
 from sklearn import metrics
 
 from ensemble.analysis.quality.class_scores import (
@@ -67,6 +67,40 @@ def test_of_many_examples_the_interval_is_as_wide_as_the_spread_of_draws() -> No
     by_chance = 3.92 * (0.013 * 0.987 / 20_000) ** 0.5
     for score in (found.balanced_accuracy, found.macro_f1):
         assert score.high - score.low == pytest.approx(by_chance, rel=0.1)
+
+
+def test_the_interval_of_the_balanced_accuracy_is_wilsons_with_welchs_degrees() -> None:
+    """Classes of 5 and 10 examples, of either of which 80 % are right."""
+    labels = np.repeat([0, 1], [5, 10])
+    said = labels.copy()
+    said[[0, 5, 6]] = 1 - said[[0, 5, 6]]
+    found = measure_class_scores(np.eye(2)[said], said, labels).balanced_accuracy
+    parts = 0.16 / np.array([5, 10]) / 4
+    freedom = parts.sum() ** 2 / (parts**2 / [4, 9]).sum()
+    z = norm.ppf(0.975)
+    n = 0.16 / parts.sum() * (z / t.ppf(0.975, freedom)) ** 2
+    middle, half = 0.8 * n + z**2 / 2, z * np.sqrt(0.16 * n + z**2 / 4)
+    assert (found.low, found.high) == pytest.approx(((middle - half) / (n + z**2), (middle + half) / (n + z**2)))
+
+
+def test_the_interval_of_the_macro_f1_is_of_the_variance_of_examples_influences() -> None:
+    """The influence is the derivative by an example's weight; the degrees are those of a variance by kurtosis."""
+    _, said, labels = drawn(np.random.default_rng(8), 40, 3, sure=1.0)
+
+    def score(weights: np.ndarray) -> float:
+        right = np.bincount(labels, weights * (labels == said))
+        return float((2 * right / (np.bincount(labels, weights) + np.bincount(said, weights))).mean())
+
+    steps = np.eye(40) * 1e-5
+    influence = np.array([40 * (score(np.ones(40) + step) - score(np.ones(40) - step)) / 2e-5 for step in steps])
+    variance, value = influence.var(ddof=1) / 40, score(np.ones(40))
+    freedom = min(39, 80 / (kurtosis(influence, fisher=False) - 37 / 39))
+    z = norm.ppf(0.975)
+    n = value * (1 - value) / variance * (z / t.ppf(0.975, freedom)) ** 2
+    middle, half = value * n + z**2 / 2, z * np.sqrt(value * (1 - value) * n + z**2 / 4)
+    found = measure_class_scores(np.eye(3)[said], said, labels).macro_f1
+    ends = (middle - half) / (n + z**2), (middle + half) / (n + z**2)
+    assert (found.low, found.high) == pytest.approx(ends, rel=1e-5)
 
 
 def test_a_class_that_is_worse_is_found_and_one_interval_holds_all_classes() -> None:
