@@ -1,5 +1,6 @@
 """Two runs as draws of their settings: which other seeds there are, and what they show."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -74,6 +75,30 @@ def test_several_seeds_of_each_speak_of_the_settings() -> None:
     assert seeds.difference is not None
     assert seeds.difference.p == expected.p
     assert seeds.is_nll_variance_from_runs
+
+
+def test_the_intervals_over_seeds_have_the_signs_and_the_order_of_their_values() -> None:
+    """Fewer digits and a higher NLL than the other settings: NLL saved is told as NLL added."""
+    ours = [trained(seed, 0.5, 2.0) for seed in range(3)]
+    theirs = [trained(seed, 0.6, 2.6) for seed in range(4)]
+    for first, second, worse in ((ours, theirs, True), (theirs, ours, False)):
+        seeds = compare_seed_groups(first[0], second[0], runs.list_runs())
+        text = run_comparison.describe_seed_evidence(seeds, "digit")
+        text = text.replace("\N{NO-BREAK SPACE}", " ").replace(",", "").replace("\N{MINUS SIGN}", "-")
+        counts = re.match(r"Over (\d) and (\d) seeds: (\S+) digits? \((\S+) to (\S+)\)", text)
+        nlls = re.search(r"NLL (\S+) \((\S+) to (\S+)\)", text)
+        assert counts
+        assert nlls
+        found = seeds.difference
+        assert found is not None
+        assert [int(number) for number in counts.groups()[:2]] == [len(first), len(second)]
+        digits, low, high = map(float, counts.groups()[2:])
+        assert [digits, low, high] == pytest.approx([found.digits, found.digits_low, found.digits_high], abs=0.51)
+        assert (digits < 0) is worse
+        added, low, high = map(float, nlls.groups())
+        assert [added, low, high] == pytest.approx([-found.nll, -found.nll_high, -found.nll_low], abs=0.0051)
+        assert low < added < high
+        assert (added > 0) is worse
 
 
 def test_seeds_that_show_no_difference_leave_the_claim_to_the_two_runs() -> None:
