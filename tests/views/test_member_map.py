@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import ensemble
 from ensemble import runs
+from ensemble.analysis.positions.member_groups import RatioEstimate
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.figures.palette import DARK
@@ -17,6 +18,7 @@ from ensemble.runs.history import write_predictions
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.registry import VIEWS
 from ensemble.views.summary import ViewSummary, summarize_view
+from ensemble.wording import member_map as member_map_words
 from tests.analysis.positions.drawn_members import change_answers
 from tests.comparison.drawn import labels
 from tests.pages.predictions_screen import opened
@@ -153,3 +155,7 @@ def test_an_epoch_that_is_damaged_is_left_out() -> None:
     path = run.path / "predictions" / "epoch-0002.npz"
     path.write_bytes(path.read_bytes()[:100])
     assert evaluate_epoch(run).locate_members().epochs == (1, 3)
+
+
+def test_a_ratio_is_told_with_its_lower_end_first() -> None:
+    assert member_map_words.format_ratio(RatioEstimate(1.7, 1.2, 3.1)) == "1.7 times as many (1.2 to 3.1)"

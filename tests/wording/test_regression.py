@@ -10,6 +10,7 @@ from ensemble import regression
 from ensemble.regression import RegressionStatus, RegressionTraces, SolveTrace
 from ensemble.regression.pmap_choice import PmapChoice, PmapTrial
 from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.speedup import compute_speedup
 from ensemble.wording.runs import regression as regression_words
 
 
@@ -208,3 +209,11 @@ def test_a_trial_of_both_ways_is_said_with_its_figures_and_what_follows() -> Non
     assert "nothing to choose" in regression_words.describe_pmap_choice(PmapChoice(False))
     only = regression_words.describe_pmap_gain(RegressionTraces(None, trace([0.026] * 5, 2), ()), active=False)
     assert only == "With pmap, on 2 devices, an iteration takes 26 ms."
+
+
+def test_the_range_of_a_speed_up_begins_at_its_lower_end() -> None:
+    seconds = np.array([1.0, 1.3, 1.1, 1.2, 1.0, 1.25, 1.4, 1.15])
+    bought = compute_speedup(seconds, np.full(8, 0.5), 1.0, 1.0, 2)
+    ends = [float(end) for end in re.findall(r"([\d.]+)×", regression_words.describe_speedup_range(bought))]
+    assert ends == [round(bought.low, 2), round(bought.high, 2)]
+    assert ends[0] < ends[1]

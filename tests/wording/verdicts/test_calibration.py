@@ -128,3 +128,14 @@ def test_it_is_said_on_which_images_it_was_fitted(too_sure: TemperatureCompariso
     assert words.describe_temperature_evidence(apart, "digit").endswith(
         "Fitted on the 90 validation digits, judged on the 600 test digits."
     )
+
+
+def test_an_nll_that_may_rise_or_fall_is_told_with_the_end_of_either(too_sure: TemperatureComparison) -> None:
+    open_ = replace(too_sure.scaled_average, temperature=1.25, saved=0.01, saved_low=-0.002, saved_high=0.03)
+    text = words.describe_temperature_evidence(replace(too_sure, scaled_average=open_), "digit")
+    assert text.startswith(
+        "At 1.25 the NLL may fall by up to 0.030 nats or rise by up to 0.0020 (paired 95 % interval). "
+    )
+    shown = replace(open_, saved_low=0.004)
+    text = words.describe_temperature_evidence(replace(too_sure, scaled_average=shown), "digit")
+    assert text.startswith("At 1.25 the NLL falls by 0.0040 to 0.030 nats (paired 95 % interval). ")

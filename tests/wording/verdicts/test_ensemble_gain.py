@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,7 +7,7 @@ from ensemble.analysis.inference.image_groups import grouped_share_interval
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.inference.training_variance import TrainingVariance
 from ensemble.analysis.members.ece_gain import EceGain
-from ensemble.analysis.members.gain import MeanGain
+from ensemble.analysis.members.gain import MeanGain, paired_gain
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.wording.verdicts import ensemble_gain as inspect_words
 from tests.analysis.draws import distributions
@@ -176,3 +178,19 @@ def test_test_images_that_were_learnt_from_are_said() -> None:
     assert said(None, 500, "digit") == said(0, 500, "digit") == ""
     assert said(1, 500, "digit").startswith("1 of the 500 digits is a copy of training images: that")
     assert said(12, 500, "leaf").startswith("12 of the 500 leaves are copies of training images")
+
+
+@pytest.mark.parametrize(
+    ("saved", "ends", "text"),
+    [
+        (0.02, (-0.011, 0.052), "0.020 nats lower (−0.052 to +0.011)"),
+        (-0.02, (-0.052, 0.011), "0.020 nats higher (−0.011 to +0.052)"),
+        (0.02, (0.011, 0.052), "0.020 nats lower (0.011 to 0.052)"),
+        (-0.03, (-0.052, -0.011), "0.030 nats higher (0.011 to 0.052)"),
+        (0.02, (0.0, 0.052), "0.020 nats lower (0 to 0.052)"),
+    ],
+)
+def test_an_nll_saved_is_told_as_the_change_of_the_nll(saved: float, ends: tuple[float, float], text: str) -> None:
+    gain = replace(paired_gain(np.ones(9, bool), np.ones(9, bool), np.zeros(9)), nll=saved)
+    gain = replace(gain, nll_low=ends[0], nll_high=ends[1])
+    assert inspect_words.format_nll_change(gain).replace("\N{NO-BREAK SPACE}", " ") == text

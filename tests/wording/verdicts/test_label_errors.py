@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ensemble.analysis.inference.fold_shares import FoldShares
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.analysis.quality.label_errors import find_label_errors
 from ensemble.wording.verdicts import label_errors as words
@@ -53,3 +54,10 @@ def test_the_values_of_all_labels_are_those_of_their_own_image(predictions: Ense
     assert table.loc[80, ["label", "suggested", "votes", "members"]].tolist() == ["owl", "cat", 0, 2]
     assert table.loc[5, ["averaged", "lowest"]].tolist() == pytest.approx([0.0075, 0.005])
     assert table.loc[50, ["label", "averaged", "votes"]].tolist() == ["dog", pytest.approx(0.98), 2]
+
+
+def test_folds_and_judges_are_told_from_the_fewest_to_the_most() -> None:
+    text = words.explain_fold_conflict(FoldShares(np.array([0.05, 0.012, 0.21]), 1e-9), "image")
+    assert text.startswith("From 1.2 % of the labels in one fold to 21.0 % in another, ")
+    text = words.describe_judges(np.array([3, 2, 4]), 5, 7, np.array([True, True, False]))
+    assert text.startswith("Each is judged by the members that never learnt from it, 2 to 4 of 5, after epoch 7: ")

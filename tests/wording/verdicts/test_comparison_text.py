@@ -1,0 +1,37 @@
+"""A comparison in lines of text: ends in their order, and signs as the figures have them."""
+
+import re
+
+from ensemble.comparison.comparison_table import build_comparison_table
+from ensemble.comparison.run_groups import group_runs
+from ensemble.wording.verdicts.comparison_text import format_comparison_lines
+from tests.comparison.drawn import finished
+
+
+def read_numbers(text: str) -> list[float]:
+    """The numbers of a line, with their signs."""
+    plain = text.replace("\N{MINUS SIGN}", "-").replace("\N{PLUS-MINUS SIGN}", "")
+    return [float(number) for number in re.findall(r"(?<![\w.])[-+]?\d+(?:\.\d+)?", plain)]
+
+
+def test_each_figure_lies_between_its_ends_and_each_difference_has_its_own_sign() -> None:
+    base, other = finished({"momentum": 0.1}, skill=2.0), finished({"momentum": 0.8}, skill=2.6, draw=5)
+    for first, sign in ((base, 1), (other, -1)):
+        table = build_comparison_table(group_runs([base, other]), first.id)
+        lines = format_comparison_lines(table, "digit")
+        for line in lines[1:3]:
+            cells = re.findall(r"[\d.]+(?: %)? \([\d.]+ to [\d.]+\)", line)
+            assert len(cells) == 2, "accuracy and NLL"
+            for value, low, high in map(read_numbers, cells):
+                assert low < value < high
+        (column,) = [column for column in table.columns if column.difference]
+        difference = column.difference
+        assert difference is not None
+        (line,) = [line for line in lines if "right only here" in line]
+        text = line.split(column.group.title, 1)[1]
+        digits, low, high, won, lost = read_numbers(text)[:5]
+        nll, nll_low, nll_high = read_numbers(text.split("NLL", 1)[1])[:3]
+        assert (digits, won, lost) == (difference.digits, difference.won, difference.lost)
+        assert low < digits < high
+        assert nll_low < nll < nll_high
+        assert [digits > 0, nll < 0] == [sign > 0] * 2
