@@ -98,3 +98,17 @@ def test_every_image_counts_once_in_its_histogram(members: int, panels: int, pal
     values = unknown["entropy"] if panels == 2 else unknown["member_entropy"]
     half = 100 * (values < entropy_histograms.compute_max_entropy() / 2).mean()
     assert sum(last.y[last.x < entropy_histograms.compute_max_entropy() / 2]) == pytest.approx(half)
+
+
+def test_what_an_image_is_stands_before_what_it_is_taken_for(palette: Palette) -> None:
+    counts = np.array([[8, 5, 0], [1, 9, 0], [2, 0, 7]])
+    names = ["cat", "dog", "owl"]
+    (squares,) = confusion.plot_confusion_matrix(counts, None, names, "image", "title", palette).data
+    texts = {tuple(cell): text for cell, text in zip(squares.customdata, squares.hovertext, strict=True)}
+    assert texts[0, 1] == "5 images: cat, said to be dog"
+    assert texts[1, 0] == "1 image: dog, said to be cat"
+    assert texts[2, 2] == "7 images: owl, and said to be"
+    text = confusion.explain_confusion_chart(counts, names, "image")
+    assert "The commonest mistake is cat taken for dog: 5 of 8 mistakes." in text
+    table = confusion.tabulate_confusion_matrix(counts, names).set_index("is")
+    assert (table.loc["cat", "says dog"], table.loc["dog", "says cat"]) == (5, 1)

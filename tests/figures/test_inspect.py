@@ -80,6 +80,9 @@ def test_ways_of_combining_are_drawn_as_they_do_on_the_judged_half(palette: Pale
     for name, said in expected.items():
         (dot,) = traces(chart, name)
         assert dot.x[0] == pytest.approx(100 * (said == labels).mean())
+        low, high = wilson_interval(int((said == labels).sum()), len(labels))
+        assert dot.x[0] + dot.error_x.array[0] == pytest.approx(100 * high)
+        assert dot.x[0] - dot.error_x.arrayminus[0] == pytest.approx(100 * low)
     singles = [trace.x[0] for trace in chart.data if (trace.legendgroup or "")[:6] == "member"]
     np.testing.assert_allclose(singles, 100 * (made.votes[:, half] == labels).mean(axis=1))
     bars = next(trace for trace in chart.data if trace.type == "bar")

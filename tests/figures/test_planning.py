@@ -1,6 +1,8 @@
 """The pictures of plans: what is drawn is what the map and the intervals say."""
 
 import math
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,6 +70,13 @@ def test_the_table_has_every_plan_and_what_those_that_are_paid_for_lose() -> Non
         assert lost[one.plan] == one.mean
     assert lost[choice.best] == 0
     assert math.isnan(lost[3, 2])
+    ends = rows.set_index(["members", "epochs"])[["loss_low_95", "loss_high_95"]]
+    for one in choice.losses:
+        assert ends.loc[one.plan].tolist() == [one.low, one.high]
+        assert one.low < one.high
+    text = plan_heatmap.describe_plan_heatmap_chart(found, choice, "nll")
+    low, high = map(float, re.findall(r"from ([\d.]+) to ([\d.]+);", text)[0])
+    assert [low, high] == pytest.approx([found.means["nll"].min(), found.means["nll"].max()], abs=5e-4)
     assert "best for the budget" in plan_heatmap.describe_plan_heatmap_chart(found, choice, "nll")
 
 
@@ -75,6 +84,8 @@ def test_the_intervals_of_losses_are_drawn_to_their_ends(palette: Palette) -> No
     found = drawn(3, 100)
     choice = choose_best_plan(found, 6, "accuracy")
     assert choice
+    # Ends that lie farther above than below.
+    choice = replace(choice, losses=tuple(replace(one, high=one.high + 0.02) for one in choice.losses))
     chart = plan_losses.plot_plan_losses(choice, "title", palette)
     ends = {}
     for trace in chart.data:
