@@ -1,6 +1,7 @@
 """An ensemble against one wider network of the same cost: trained, gone on with, judged."""
 
 import json
+import re
 import zlib
 from dataclasses import replace
 
@@ -113,6 +114,12 @@ def test_the_difference_is_crossed_over_seeds_and_images_and_adjusted_for_all() 
     assert smallest[1] == pytest.approx(4 * smallest[0]), "four tests, by Holm's method"
     said = "\n".join(words.format_budget_lines(found))
     assert "the ensemble wins by accuracy and by NLL." in said
+    pattern = r"has (\S+) digits right .*?: (\S+) to (\S+); .*?NLL (\S+) \(95 %: (\S+) to (\S+); "
+    leads = re.findall(pattern, said.replace("\N{MINUS SIGN}", "-"))
+    assert len(leads) == len(every)
+    for lead, one in zip(leads, every, strict=True):
+        ends = one.digits, one.digits_low, one.digits_high, -one.nll, -one.nll_high, -one.nll_low
+        assert [float(number) for number in lead] == pytest.approx(ends, rel=0.06, abs=0.06)
     assert "Of one network of the same FLOPs, 1.6 × as wide the lowest rate" in said
     assert "for other seeds and new images" in said
 

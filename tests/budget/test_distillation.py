@@ -1,6 +1,7 @@
 """A student beside its teacher: what is lost, what is saved, and what is said of it."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -158,6 +159,24 @@ def test_a_worse_student_is_told_in_a_view_and_a_report_and_as_json() -> None:
     rows = {row[0]: row[1:] for row in found["tables"][0]["rows"]}
     assert rows["networks"][:2] == ["1", "3"]
     assert set(rows) >= {"test accuracy", "test NLL", "ECE", "parameters", "operations an image"}
+
+
+@pytest.mark.parametrize("skill", [1.0, 4.5])
+def test_the_table_has_the_student_before_its_teacher_and_the_difference_with_its_sign(skill: float) -> None:
+    found = compare(taught(skill=skill))
+    losses = [judge_non_inferiority(found.gain, metric, 0.01) for metric in ("accuracy", "nll")]
+    table = words.tabulate_teacher_comparison(found, *losses).iloc[:, 1:].to_numpy().tolist()
+    for row, scale in zip(table[:3], (100, 1, 1), strict=True):
+        student, teacher, text = (cell.removesuffix(" %").replace("\N{MINUS SIGN}", "-") for cell in row)
+        difference = re.match(r"(\S+)(?: points| nats)? \((\S+) to (\S+)\)", text)
+        assert difference
+        change, low, high = map(float, difference.groups())
+        assert change == pytest.approx(float(student) - float(teacher), abs=0.06 * scale**0.5)
+        assert low <= change <= high
+    assert float(table[0][0].removesuffix(" %")) == pytest.approx(100 * found.student.accuracy, abs=0.06)
+    assert float(table[1][0]) == pytest.approx(found.student.nll, rel=0.01)
+    assert float(table[1][1]) == pytest.approx(found.teacher.nll, rel=0.01)
+    assert [table[3][0], table[3][1]] == ["1", "3"]
 
 
 def test_wider_margins_are_chosen_as_in_every_view() -> None:

@@ -1,5 +1,6 @@
 """Groups side by side, against the figures that Inspect shows and the tests they rest on."""
 
+import re
 import shutil
 from dataclasses import replace
 
@@ -18,10 +19,12 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets import registry
 from ensemble.errors import RunError
 from ensemble.figures.comparison.comparison_table import (
+    NAME_COLUMN,
     describe_baseline_comparison,
     describe_seed_limit,
     describe_table_basis,
     tabulate_comparison,
+    tabulate_comparison_values,
 )
 from ensemble.jobs.status import write_status
 from ensemble.wording.verdicts.comparison_text import describe_comparison_basis, format_shown_differences
@@ -136,6 +139,34 @@ def test_a_groups_figures_are_means_over_seeds_and_say_what_their_interval_holds
     assert figure["nll"].value == pytest.approx(np.mean([one.value for one in alone]))
     assert (figure["nll"].over, figure["ece"].over, figure["nll"].runs) == ("seeds and images", "seeds", 3)
     assert figure["accuracy"].low < figure["accuracy"].value < figure["accuracy"].high <= 1
+
+
+def test_figures_and_differences_of_a_table_have_their_ends_in_order_and_their_signs():
+    made = [finished({"momentum": 0.1}, skill=2.0), finished({"momentum": 0.8}, skill=2.6, draw=5)]
+    table = build_comparison_table(group_runs(made), made[0].id)
+    values = tabulate_comparison_values(table)
+    column = table.columns[1]
+    of_column = values[values["group"] == column.group.title]
+    rows = {(row.kind, row.name): row for row in of_column.itertuples(index=False)}
+    difference = column.difference
+    digits, nll = rows["difference", "digits"], rows["difference", "nll"]
+    assert (digits.value, digits.low, digits.high) == (difference.digits, difference.digits_low, difference.digits_high)
+    assert (nll.value, nll.low, nll.high) == (-difference.nll, -difference.nll_high, -difference.nll_low)
+    assert nll.low < nll.value < nll.high < 0 < digits.value
+    assert (rows["difference", "won"].value, rows["difference", "lost"].value) == (difference.won, difference.lost)
+    assert difference.won > difference.lost
+    shown = tabulate_comparison(table, False).set_index(NAME_COLUMN)
+    for name in ("Accuracy", "NLL, nats", "Mean member"):
+        for cell in shown.loc[name]:
+            value, low, high = (float(number) for number in re.findall(r"\d+\.\d+", cell))
+            assert low < value < high
+    won, lost = (f"{count:.0f}" for count in (difference.won, difference.lost))
+    assert shown.loc["Won and lost, images"].iloc[1] == f"{won} won, {lost} lost"
+    for name, sign in (("More right, images", "+"), ("Change of NLL, nats", "\N{MINUS SIGN}")):
+        cell = shown.loc[name].iloc[1]
+        assert cell.startswith(sign)
+        value, low, high = (float(n) for n in re.findall(r"[-+]?\d+(?:\.\d+)?", cell.replace("\N{MINUS SIGN}", "-")))
+        assert low < value < high
 
 
 def test_groups_differ_by_the_mean_over_pairs_of_their_runs():

@@ -1,5 +1,7 @@
 """Members of several runs on one map: only of runs on the same images, apart where they are."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,21 @@ def test_runs_that_were_drawn_apart_stand_apart_and_others_do_not() -> None:
     # Of two seeds whose members are drawn alike, runs are no more apart than members.
     even = build_run_member_map([drawn(3, 0.0, 0.1), drawn(4, 0.0, 0.1)])
     assert words.describe_run_members(even).startswith("Runs are not shown to stand apart: ")
+
+
+def test_the_difference_of_runs_is_between_less_within_with_the_lower_end_first() -> None:
+    for found in (
+        build_run_member_map([drawn(1, 0.2), drawn(2, 0.3)]),
+        build_run_member_map([drawn(3, 0.0, 0.1), drawn(3, 0.0, 0.2)]),
+    ):
+        line = words.list_run_member_evidence(found)[1].replace("\N{MINUS SIGN}", "-")
+        parts = re.match(r"The difference is (\S+) points \((\S+) to (\S+)\) of disagreement", line)
+        assert parts
+        apart, low, high = map(float, parts.groups())
+        assert found.between is not None
+        assert found.within is not None
+        assert apart == pytest.approx(100 * (found.between - found.within), abs=0.051)
+        assert low < apart < high
 
 
 def test_runs_on_other_images_are_left_out_and_named() -> None:
