@@ -8,9 +8,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from playwright.sync_api import Page
 
+from ensemble.figures.comparison.columns import AxisColumn, build_parallel_axes
 from ensemble.storage import csv_format
+from ensemble.ui.compare import parallel_coordinates
+from ensemble.ui.compare.axis_brushes import compute_brush_mask, parse_browser_brushes
 from ensemble.ui.frame import chart_component
 
 FOLDER = Path(chart_component.__file__).parent / "js"
@@ -64,3 +68,35 @@ def test_ticks_are_round_and_within_their_axis(page: Page) -> None:
     assert run(page, "decadeTicks(0, 40)") == [0, 5, 10, 15, 20, 25, 30, 35, 40]
     shown = run(page, "[0.05, 12000, 2.5e10, 1e-5, 0, 0.12345].map((one) => shortNumber(one))")
     assert shown == ["0.05", "12000", "2.5e10", "1e-5", "0", "0.123"]
+
+
+def test_a_brush_keeps_the_same_runs_while_it_is_dragged_and_after(page: Page) -> None:
+    """500 drawn brushes of two numbers and a choice, some of whose runs have no value."""
+    cases, kept = [], []
+    for number in range(500):
+        draw = np.random.default_rng(number)
+        rows = int(draw.integers(1, 9))
+        values = np.round(draw.normal(0, 2, (2, rows)), 1)
+        known = draw.random((3, rows)) < 0.85
+        words = draw.choice(["cnn", "mlp", "a|b;c"], rows)
+        columns = [
+            AxisColumn(name, name, tuple(float(v) if k else None for v, k in zip(own, has, strict=True)))
+            for name, own, has in zip(("first", "second"), values, known, strict=False)
+        ]
+        choice = tuple(str(word) if has else None for word, has in zip(words, known[2], strict=True))
+        columns.append(AxisColumn("network", "network", choice, is_number=False))
+        ends = np.sort(draw.choice(values.ravel(), 2)).tolist()  # at values of runs, which stay
+        opened = draw.integers(0, 3)
+        brush: dict[str, list[Any]] = {"first": [None if opened == 0 else ends[0], None if opened == 1 else ends[1]]}
+        if draw.random() < 0.5:
+            brush["network"] = sorted({str(word) for word in words[: 1 + rows // 2]})
+        cases.append({"data": {"axes": build_parallel_axes(columns)}, "keep": brush, "rows": rows})
+        kept.append(compute_brush_mask(parse_browser_brushes(json.dumps(brush), columns), columns))
+    scales = Path(parallel_coordinates.__file__).with_name("js") / "scales.js"
+    found = page.evaluate(
+        f"""(cases) => {{ {scales.read_text("utf-8")}
+        return cases.map((chart) => Array.from({{ length: chart.rows }}, (_, place) => staysAll(chart, place))) }}""",
+        cases,
+    )
+    assert found == kept
+    assert 0.2 < np.mean([run for case in kept for run in case]) < 0.8
