@@ -1,8 +1,12 @@
 """Planted faults are found, and none is found where there is none."""
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
+from scipy.stats import binom, norm, spearmanr, t
 
+from ensemble.analysis.inference.image_groups import grouped_mean_interval
 from ensemble.analysis.inference.paired_intervals import mean_interval
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_diagnosis import (
@@ -165,3 +169,61 @@ def test_wrong_targets_are_suspect_and_normal_noise_is_not(count: int) -> None:
     assert found >= (190 if count >= 20 else 0)
     points = PointEnsemble(np.zeros((2, count)))
     np.testing.assert_array_equal(compute_target_scores(points, targets), targets)
+
+
+def draw_normal(examples: int, members: int = 3) -> tuple[NormalMixture, np.ndarray]:
+    """Members that differ, with spreads of their own, and targets of about that spread."""
+    rng = np.random.default_rng(7)
+    spread = rng.uniform(0.5, 2.0, examples)
+    mean = rng.normal(0, 0.5, (members, examples)) + 3
+    return NormalMixture(mean, np.tile(spread**2, (members, 1))), mean.mean(axis=0) + spread * rng.normal(size=examples)
+
+
+def test_the_band_of_the_histogram_and_the_mean_error_are_corrected_for_all_that_are_looked_at() -> None:
+    """Ten bins at once, and three tests of calibration at once (Bonferroni)."""
+    mixture, targets = draw_normal(120)
+    groups = np.arange(120) // 3
+    whole, grouped = measure_pit_histogram(mixture, targets), measure_pit_histogram(mixture, targets, groups)
+    assert (whole.low, whole.high) == tuple(binom.ppf([0.0025, 0.9975], 120, 0.1))
+    assert (grouped.low, grouped.high) == pytest.approx(tuple(3 * binom.ppf([0.0025, 0.9975], 40, 0.1)))
+    errors = targets - mixture.compute_mean()
+    for index in (None, groups):
+        found = measure_mean_error(mixture, targets, index)
+        assert (found.low, found.high) == grouped_mean_interval(errors, index, 1 - 0.05 / 3)
+
+
+def test_the_p_of_the_spread_is_that_of_spearmans_rank_correlation() -> None:
+    mixture, targets = draw_normal(40)
+    errors = np.abs(targets - mixture.compute_mean())
+    expected = spearmanr(mixture.compute_spread(), errors)
+    found = measure_spread_skill(mixture, targets)
+    assert found is not None
+    assert (found.rank_correlation, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    assert 1e-6 < found.p_value < 0.5
+    freedom = 20 - 2
+    t_value = expected.statistic * np.sqrt(freedom / (1 - expected.statistic**2))
+    grouped = measure_spread_skill(mixture, targets, np.arange(40) // 2)
+    assert grouped is not None
+    assert grouped.p_value == pytest.approx(2 * t.sf(abs(t_value), freedom))
+
+
+def test_members_that_are_left_out_are_judged_at_a_level_for_all_of_them() -> None:
+    mixture, targets = draw_normal(60, members=4)
+    squared = (targets - mixture.mean) ** 2
+    whole = (targets - mixture.compute_mean()) ** 2
+    for one in leave_out_members(mixture, targets):
+        others = np.delete(mixture.mean, one.member, axis=0).mean(axis=0)
+        assert astuple(one.ratio) == pytest.approx(astuple(compare_rmse((targets - others) ** 2, whole, 1 - 0.05 / 4)))
+        rest = np.delete(squared, one.member, axis=0).mean(axis=0)
+        against = compare_rmse(squared[one.member], rest, 1 - 0.05 / 4)
+        assert astuple(one.against_others) == pytest.approx(astuple(against))
+
+
+@pytest.mark.parametrize(("share", "suspects"), [(0.99, []), (1.01, [7])])
+def test_a_target_is_suspect_just_beyond_the_quantile_for_all_targets(share: float, suspects: list[int]) -> None:
+    scores = norm.ppf((np.arange(50) + 0.5) / 50)
+    scale = np.median(np.abs(scores)) / norm.ppf(0.75)
+    scores[7] = -share * scale * t.isf(0.025 / 50, 25)
+    scale_after = np.median(np.abs(scores)) / norm.ppf(0.75)
+    assert scale_after == pytest.approx(scale, rel=0.002)
+    assert find_suspect_targets(scores).tolist() == suspects

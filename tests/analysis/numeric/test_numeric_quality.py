@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 from ensemble.analysis.numeric.conformal_intervals import fit_conformal_factor, measure_conformal_intervals
@@ -108,3 +109,18 @@ def test_targets_that_do_not_fit_are_refused() -> None:
         measure_numeric_quality(mixture, targets[:4])
     with pytest.raises(ValueError, match="not a finite"):
         measure_numeric_quality(mixture, np.full(5, np.nan))
+
+
+def test_the_interval_of_a_coverage_is_clopper_and_pearsons_at_a_third_of_5_percent() -> None:
+    rng = np.random.default_rng(8)
+    mixture, targets = NormalMixture(np.zeros((2, 60)), np.ones((2, 60))), rng.normal(0, 1.2, 60)
+    found = measure_interval_coverage(mixture, targets, 0.9)
+    held = round(found.held * 60)
+    assert 40 < held < 60
+    ends = binomtest(held, 60).proportion_ci(1 - 0.05 / 3, "exact")
+    assert (found.low, found.high) == pytest.approx((ends.low, ends.high))
+    copies, five = NormalMixture(np.zeros((2, 300)), np.ones((2, 300))), targets.repeat(5)
+    grouped = measure_interval_coverage(copies, five, 0.9, np.arange(60).repeat(5))
+    assert grouped.held == found.held
+    assert (grouped.low, grouped.high) == pytest.approx((found.low, found.high), abs=0.02)
+    assert measure_interval_coverage(copies, five, 0.9).low > found.low + 0.04
