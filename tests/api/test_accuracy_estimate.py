@@ -109,7 +109,12 @@ def test_confidence_that_does_not_hold_lowers_the_trust_and_few_images_have_no_r
     )
     stated = run.estimate_accuracy(probabilities=draw_labelled(1, 300).probabilities)
     assert "calibration" in stated.estimate.refusals
-    assert "with lower trust: on the 2,000 test examples confidence and accuracy differ " in (stated.sentence)
+    overall = stated.fitted.fit.calibration.overall
+    assert overall.confidence < overall.accuracy - 0.05
+    assert (
+        "with lower trust: on the 2,000 test examples confidence and accuracy differ "
+        f"({100 * overall.confidence:.1f} % sure, {100 * overall.accuracy:.1f} % right) even at the best temperature"
+    ) in stated.sentence
 
 
 def test_one_member_has_no_agreement() -> None:

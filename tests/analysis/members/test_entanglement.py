@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import spearmanr, t
 from sklearn.metrics import roc_auc_score
 
 from ensemble.analysis.members.entanglement import compare_detectors, estimate_rank_correlation, measure_detection
@@ -32,6 +32,19 @@ def test_the_correlation_is_spearmans_and_inside_its_interval(n: int, levels: in
     assert found is not None
     assert found.value == pytest.approx(spearmanr(first, second).statistic, abs=1e-8)
     assert -1 < found.low < found.value < found.high < 1
+
+
+def test_the_interval_of_the_correlation_is_that_of_a_jackknife_on_fishers_scale() -> None:
+    first, second, _ = draw_scores(np.random.default_rng(3), 60, 0)
+    found = estimate_rank_correlation(first, second)
+    assert found is not None
+    blocks = np.arange(60) % 20
+    without = [spearmanr(first[blocks != block], second[blocks != block]).statistic for block in range(20)]
+    partial = np.arctanh(without)
+    error = np.sqrt(19 / 20 * ((partial - partial.mean()) ** 2).sum())
+    reach = t.ppf(0.975, 19) * error
+    whole = np.arctanh(spearmanr(first, second).statistic)
+    assert (found.low, found.high) == pytest.approx((np.tanh(whole - reach), np.tanh(whole + reach)), abs=1e-6)
 
 
 def test_the_interval_of_the_correlation_contains_the_truth() -> None:

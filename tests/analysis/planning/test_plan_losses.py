@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import sem, t
 
+from ensemble.analysis.inference.paired_intervals import mean_interval
 from ensemble.analysis.planning.committee_scores import score_committees
 from ensemble.analysis.planning.plan_grid import EnsemblePlan, PlanGrid, build_plan_grid
 from ensemble.analysis.planning.plan_losses import compute_plan_losses, estimate_plan
@@ -51,6 +53,36 @@ def test_intervals_of_several_plans_are_wider_so_that_all_hold_together() -> Non
     assert among.mean == alone.mean
     assert among.low < alone.low
     assert alone.high < among.high
+
+
+def test_the_ends_of_losses_are_students_over_members_and_those_of_a_mean_over_examples() -> None:
+    """Both errors in quadrature, at a level for as many plans as are compared (Bonferroni)."""
+    found, against = drawn(5, 60), EnsemblePlan(2, 2)
+    plans = [EnsemblePlan(3, 1), EnsemblePlan(1, 1), EnsemblePlan(4, 2), EnsemblePlan(5, 2)]
+    reference = found.example_scores(against, "accuracy")
+    for loss in compute_plan_losses(found, plans, against, "accuracy"):
+        values = reference - found.example_scores(loss.plan, "accuracy")
+        influence = found.member_influence(loss.plan, "accuracy") - found.member_influence(against, "accuracy")
+        half = t.isf(0.025 / 4, 4) * sem(influence)
+        low, high = mean_interval(values, 1 - 0.05 / 4, 1.0)
+        mean = values.mean()
+        ends = mean - np.hypot(mean - low, half), mean + np.hypot(high - mean, half)
+        assert (loss.mean, loss.low, loss.high) == pytest.approx((mean, *ends))
+        assert loss.by_members == pytest.approx(sem(influence) ** 2)
+
+
+def test_members_of_two_runs_have_welchs_degrees_of_freedom() -> None:
+    found, other = drawn(3, 60), drawn(5, 60, seed=1)
+    first, second = EnsemblePlan(2, 1), EnsemblePlan(3, 2)
+    (loss,) = compute_plan_losses(found, [first], second, "accuracy", other)
+    values = other.example_scores(second, "accuracy") - found.example_scores(first, "accuracy")
+    parts = np.array([sem(found.member_influence(first, "accuracy")), sem(other.member_influence(second, "accuracy"))])
+    freedom = (parts**2).sum() ** 2 / (parts**4 / [2, 4]).sum()
+    half = t.isf(0.025, freedom) * np.sqrt((parts**2).sum())
+    low, high = mean_interval(values, 0.95, 1.0)
+    mean = values.mean()
+    ends = mean - np.hypot(mean - low, half), mean + np.hypot(high - mean, half)
+    assert (loss.low, loss.high) == pytest.approx(ends)
 
 
 def test_intervals_hold_the_populations_own_difference() -> None:
