@@ -56,8 +56,8 @@ class _PredictionService:
 
     def __init__(self, served: ServedEnsemble, guard: RequestGuard) -> None:
         self._served = served
-        self._bodies, self.metrics = BodyReader(), ServerMetrics()
-        self._predictions, self._max_predictions = 0, limits.compute_prediction_limit()
+        self._bodies, self._max_predictions = BodyReader(), limits.compute_prediction_limit()
+        self.metrics = ServerMetrics(read_body_bytes=lambda: self._bodies.bytes_in_hand)
         self._document = build_openapi_document(describe_ensemble(served), bool(guard.token))
 
     @contextlib.asynccontextmanager
@@ -78,9 +78,9 @@ class _PredictionService:
         media_type = read_media_type(request.headers)
         body = await self._bodies.read_body(request.headers, request.receive)
         # Counted only now, so that clients that never finish their bodies keep nobody out.
-        self._predictions += 1
+        self.metrics.predictions_in_hand += 1
         try:
-            if self._predictions > self._max_predictions:
+            if self.metrics.predictions_in_hand > self._max_predictions:
                 raise build_busy_error(
                     "The server is answering too many requests. Try again in a moment.", limits.RETRY_AFTER_SECONDS
                 )
@@ -95,7 +95,7 @@ class _PredictionService:
         except MemoryError:
             raise build_busy_error(_MEMORY_MESSAGE, limits.RETRY_AFTER_SECONDS) from None
         finally:
-            self._predictions -= 1
+            self.metrics.predictions_in_hand -= 1
             self._bodies.release_body(body)
 
     async def _answer_content(self, media_type: str, content: bytes, options: AnswerOptions) -> bytes:

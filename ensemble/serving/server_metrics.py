@@ -40,11 +40,14 @@ class ServerMetrics:
 
     Args:
       read_waiting_images: how many images wait for the members now.
+      read_body_bytes: how many bytes of bodies are in memory now.
     """
 
-    def __init__(self, read_waiting_images: Callable[[], int] = lambda: 0) -> None:
-        self.read_waiting_images = read_waiting_images
-        self.requests_in_hand = 0
+    def __init__(
+        self, read_waiting_images: Callable[[], int] = lambda: 0, read_body_bytes: Callable[[], int] = lambda: 0
+    ) -> None:
+        self.read_waiting_images, self._read_body_bytes = read_waiting_images, read_body_bytes
+        self.requests_in_hand = self.predictions_in_hand = 0
         self._requests: Counter[tuple[str, int]] = Counter()
         self._images = self._rejected = 0
         self._latency = _Histogram(
@@ -78,6 +81,8 @@ class ServerMetrics:
             ("images_total", "Images that were answered.", "counter", self._images),
             ("rejected_images_total", "Of them those rejected.", "counter", self._rejected),
             ("requests_in_hand", "Requests not answered yet.", "gauge", self.requests_in_hand),
+            ("predictions_in_hand", "Of them those whose images are here.", "gauge", self.predictions_in_hand),
+            ("body_bytes_in_hand", "Bytes of the bodies of these requests.", "gauge", self._read_body_bytes()),
             ("waiting_images", "Images that wait for the members.", "gauge", self.read_waiting_images()),
         ):
             lines += _format_header(f"ensemble_{name}", help_text, kind)
