@@ -140,6 +140,7 @@ class BatchQueue:
         for waiting in self._waiting:
             waiting.write_error(build_busy_error(_STOPPED_MESSAGE, limits.RETRY_AFTER_SECONDS))
         self._waiting.clear()
+        self._images = 0
         await asyncio.to_thread(self._threads.shutdown)
 
     def _forget(self, waiting: _WaitingImages) -> None:
@@ -154,7 +155,12 @@ class BatchQueue:
                 await self._changed.wait()
             await self._wait_for_others()
             if batch := self._take_batch():
-                await self._answer_batch(device, batch)
+                try:
+                    await self._answer_batch(device, batch)
+                except asyncio.CancelledError:
+                    for waiting, _, _ in batch:
+                        waiting.write_error(build_busy_error(_STOPPED_MESSAGE, limits.RETRY_AFTER_SECONDS))
+                    raise
 
     async def _wait_for_others(self) -> None:
         """Wait for as many requests as came lately, if several did, for a moment at most."""
@@ -194,20 +200,16 @@ class BatchQueue:
         return above // 2
 
     async def _answer_batch(self, device: int, batch: Batch) -> None:
-        images = np.concatenate([waiting.images[first:last] for waiting, first, last in batch])
-        self._observe(len(images))
         began = time.monotonic()
         try:
+            images = np.concatenate([waiting.images[first:last] for waiting, first, last in batch])
+            self._observe(len(images))
             answer = await self._compute_aside(device, images)
             at = 0
             for waiting, first, last in batch:
                 part = Activations(*(array[:, at : at + last - first] for array in answer))
                 waiting.write_answer(first, part)
                 at += last - first
-        except asyncio.CancelledError:
-            for waiting, _, _ in batch:
-                waiting.write_error(build_busy_error(_STOPPED_MESSAGE, limits.RETRY_AFTER_SECONDS))
-            raise
         except Exception as error:
             await self._answer_one_by_one(device, batch, error)
         self._last_end = time.monotonic()
@@ -219,14 +221,14 @@ class BatchQueue:
         if not isinstance(error, EnsembleError):
             logging.getLogger("ensemble").error("A batch of images failed.", exc_info=error)
         for waiting, first, last in batch:
-            if len(batch) == 1:
-                waiting.write_error(error)
-                return
             try:
+                if len(batch) == 1:
+                    raise error
                 part = await self._compute_aside(device, waiting.images[first:last])
                 waiting.write_answer(first, part)
             except Exception as own_error:
                 waiting.write_error(own_error)
+                self._forget(waiting)  # The rest of its images would be computed for nobody.
 
     def _compute_aside(self, device: int, images: Pixels) -> "asyncio.Future[Activations]":
         loop = asyncio.get_running_loop()

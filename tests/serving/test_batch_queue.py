@@ -51,8 +51,10 @@ def run_with_queue(
         queue = BatchQueue(compute, devices, SIZES, most)
         try:
             await work(queue)
+            assert queue.waiting_images == 0
         finally:
             await queue.close()
+        assert queue.waiting_images == 0
 
     asyncio.run(asyncio.wait_for(run(), 120))
 
@@ -67,7 +69,6 @@ def test_every_request_gets_the_answers_to_its_own_images(devices: int) -> None:
             expected = answer_images(0, images)
             assert np.array_equal(found.logits, expected.logits)
             assert np.array_equal(found.features, expected.features)
-        assert queue.waiting_images == 0
 
     run_with_queue(answer_images, ask_all, devices, most=10_000)
 
@@ -201,3 +202,91 @@ def test_whoever_goes_leaves_their_place() -> None:
 
     run_with_queue(bench.compute, ask)
     assert bench.batches == [[1], [4]]
+
+
+def test_whoever_goes_while_part_of_their_images_is_computed_leaves_no_place() -> None:
+    bench = Bench()
+
+    async def ask(queue: BatchQueue) -> None:
+        gone = asyncio.create_task(queue.compute_activations(draw_images(*range(20))))
+        await asyncio.to_thread(bench.begun.acquire)
+        assert queue.waiting_images == 4
+        gone.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await gone
+        assert queue.waiting_images == 0
+        for _ in range(2):
+            bench.allowed.release()
+        await queue.compute_activations(draw_images(99))
+
+    run_with_queue(bench.compute, ask)
+    assert bench.batches == [list(range(16)), [99]]
+
+
+def test_after_a_fault_the_rest_of_its_requests_images_is_not_computed() -> None:
+    bench = Bench()
+
+    def fail_first_batch(device: int, images: np.ndarray) -> Activations:
+        bench.compute(device, images)
+        raise RunError("No finite numbers.")
+
+    async def ask(queue: BatchQueue) -> None:
+        bench.allowed.release()
+        with pytest.raises(RunError):
+            await queue.compute_activations(draw_images(*range(40)))
+        assert queue.waiting_images == 0
+
+    run_with_queue(fail_first_batch, ask)
+    assert bench.batches == [list(range(16))]
+
+
+def test_a_device_goes_on_after_a_batch_that_could_not_be_put_together() -> None:
+    bench = Bench()
+
+    async def ask(queue: BatchQueue) -> None:
+        first = asyncio.create_task(queue.compute_activations(draw_images(1)))
+        await asyncio.to_thread(bench.begun.acquire)
+        unlike = (np.full((1, 2, 2, 1), 2, np.uint8), draw_images(3))
+        others = [asyncio.create_task(queue.compute_activations(images)) for images in unlike]
+        while queue.waiting_images < 2:
+            await asyncio.sleep(0)
+        for _ in range(3):
+            bench.allowed.release()
+        answers = await asyncio.gather(first, *others)
+        assert [answer.logits[0, 0, 0] for answer in answers] == [1, 2, 3]
+
+    run_with_queue(bench.compute, ask)
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_who_is_not_answered_when_the_server_stops_is_told_so(one_by_one: bool) -> None:
+    bench = Bench()
+
+    def compute(device: int, images: np.ndarray) -> Activations:
+        if len(images) > 1:
+            raise RunError("No finite numbers.")
+        return bench.compute(device, images)
+
+    async def ask(queue: BatchQueue) -> None:
+        tasks = [asyncio.create_task(queue.compute_activations(draw_images(1)))]
+        await asyncio.to_thread(bench.begun.acquire)
+        tasks += [asyncio.create_task(queue.compute_activations(draw_images(n))) for n in range(2, 6)]
+        while queue.waiting_images < 4:
+            await asyncio.sleep(0)
+        if one_by_one:
+            bench.allowed.release()
+            await tasks.pop(0)
+            await asyncio.to_thread(bench.begun.acquire)
+            assert queue.waiting_images == 0
+        closing = asyncio.create_task(queue.close())
+        errors = await asyncio.gather(*tasks, return_exceptions=True)
+        bench.allowed.release()  # for the thread, which still computes
+        await closing
+        with pytest.raises(RequestError) as error:
+            await queue.compute_activations(draw_images(1))
+        for one in (*errors, error.value):
+            assert isinstance(one, RequestError)
+            assert (one.status, one.headers) == (503, {"Retry-After": "1"})
+            assert "is being stopped" in str(one)
+
+    run_with_queue(compute, ask)
