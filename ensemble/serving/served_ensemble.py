@@ -22,7 +22,7 @@ from ensemble.wording.runs.member_settings import list_run_member_names
 
 Pixels = NDArray[np.uint8]
 
-_MAX_DEVICES = 8  # each holds the members once
+MAX_DEVICES = 8  # each holds the members once
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ServedEnsemble:
 
         self.classifier, self.name = classifier, name
         self.member_names, self.sets, self.refuse = tuple(member_names), sets, refuse
-        places = jax.local_devices()[:_MAX_DEVICES]
+        places = jax.local_devices()[:MAX_DEVICES]
         self.devices = len(places)
         self._params = [jax.device_put(classifier.params, place) for place in places]
 

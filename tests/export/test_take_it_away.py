@@ -17,7 +17,7 @@ from tests.documents import REPO
 from tests.export.drawn import create_drawn_run
 
 PAGE = (REPO / "docs" / "take_it_away.md").read_text("utf-8")
-# What is asked over HTTP: tests/serving/test_page.py.
+# What is asked over HTTP: tests/serving/test_page.py and tests/services/test_served_ensemble.py.
 BLOCKS = re.findall(r"^```(bash|python)\n(.*?)^```$", PAGE.partition("## Ask it over HTTP")[0], re.S | re.M)
 TRACKERS = re.compile(r"^import (wandb|mlflow|trackio)$", re.M)  # see test_trackers.py
 EXPECTED = {  # what a program prints says

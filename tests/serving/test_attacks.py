@@ -1,13 +1,9 @@
-"""Bad bodies, slow clients and large numbers: each is answered with a sentence, and it lives."""
+"""Bad bodies and large numbers: each is answered with a sentence, and the server lives."""
 
-import contextlib
 import io
 import json
-import socket
 import struct
-import time
 import zlib
-from collections.abc import Iterator
 
 import numpy as np
 import psutil
@@ -16,7 +12,7 @@ from PIL import Image
 
 from ensemble.runs import Run
 from ensemble.serving import limits
-from tests.serving.server_process import Server, start_server, write_npy
+from tests.serving.in_process import Server, start_server, write_npy
 from tests.serving.test_predictions import IMAGES, write_parts
 
 DRAWS = np.random.default_rng(0)
@@ -131,13 +127,13 @@ def test_a_bad_body_is_answered_with_one_sentence(server: Server, name: str) -> 
 
 
 def test_bombs_take_no_memory(server: Server) -> None:
-    worker = psutil.Process(server.ready["pid"])
+    process = psutil.Process()
     server.predict(IMAGES[:1])
-    before = worker.memory_info().rss
+    before = process.memory_info().rss
     for name in ("a PNG of 60,000 × 60,000", "huge dimensions", "deep JSON", "much JSON"):
         body, kind, status, _ = BAD_BODIES[name]
         assert server.ask("/predict", body, kind).status == status
-    assert worker.memory_info().rss - before < 300 * 10**6
+    assert process.memory_info().rss - before < 300 * 10**6
 
 
 def test_a_packed_body_is_not_unpacked(server: Server) -> None:
@@ -171,134 +167,11 @@ def test_other_addresses_and_methods_are_refused(server: Server, method: str, pa
         assert answer.headers["allow"]
 
 
-def open_connection(server: Server, sent: bytes) -> socket.socket:
-    connection = socket.create_connection(server.place, timeout=60)
-    connection.sendall(sent)
-    return connection
-
-
-def read_until_closed(connection: socket.socket) -> bytes:
-    """All that comes until the server ends the connection; a test that waits for ever fails."""
-    with connection:
-        pieces = []
-        while True:
-            try:
-                piece = connection.recv(2**16)
-            except ConnectionResetError:
-                break
-            if not piece:
-                break
-            pieces.append(piece)
-        return b"".join(pieces)
-
-
-HEAD = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\n"
-
-
-def test_slow_clients_are_let_go_while_others_are_answered(server: Server) -> None:
-    slow = {
-        "says nothing": open_connection(server, b""),
-        "half a header": open_connection(server, b"POST /predict HTT"),
-        "half a body": open_connection(server, HEAD + b"Content-Length: 1000\r\n\r\nabc"),
-        "half a chunk": open_connection(server, HEAD + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"),
-        "a refused body that goes on": open_connection(
-            server, HEAD.replace(b"predict", b"nowhere") + b"Content-Length: 9999999\r\n\r\nabc"
-        ),
-    }
-    silent = [open_connection(server, b"") for _ in range(100)]
-    began = time.monotonic()
-    assert server.predict(IMAGES[:1], "?rejection=false")["digits"]
-    assert time.monotonic() - began < 5 * 8, "nobody waits for the slow ones"
-    ends = {}
-    for name, connection in slow.items():
-        if name == "a refused body that goes on":
-            connection.sendall(b"x")
-        ends[name] = read_until_closed(connection)
-    for connection in silent:
-        assert read_until_closed(connection) == b""
-    assert ends["says nothing"] == ends["half a header"] == b""
-    for name in ("half a body", "half a chunk"):
-        assert ends[name].startswith(b"HTTP/1.1 408 "), name
-        assert b"did not arrive within 8 s" in ends[name]
-    assert ends["a refused body that goes on"].startswith(b"HTTP/1.1 404 ")
-
-
-MAX_CONNECTIONS = 64
-SILENT = {
-    "says nothing": b"",
-    "half a header": b"POST /predict HTT",
-    "half a body": HEAD + b"Content-Length: 1000\r\n\r\nabc",
-    "an answered request": b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n",
-}
-
-
-@pytest.fixture(scope="module")
-def small_server(served_run: Run) -> Iterator[Server]:
-    """Start a server with few connections, which never closes one because of its time limits."""
-    seconds = dict.fromkeys(("HEADER_SECONDS", "BODY_SECONDS", "SEND_SECONDS"), 600.0)
-    with start_server(served_run.id, MAX_CONNECTIONS=MAX_CONNECTIONS, **seconds) as server:
-        yield server
-        assert "Traceback" not in server.log.read_text(), server.log.read_text()
-
-
-def open_silent_connections(server: Server, sent: bytes, stack: contextlib.ExitStack) -> list[socket.socket]:
-    """Open twice as many connections as the server keeps; /health is answered all the time."""
-    silent = list[socket.socket]()
-    while len(silent) < 2 * MAX_CONNECTIONS:
-        # Fewer at once than may wait to be accepted: the system would delay the rest by a second.
-        silent += [stack.enter_context(open_connection(server, sent)) for _ in range(4)]
-        assert server.ask("/health").json == {"status": "ok"}
-    return silent
-
-
-def is_open(connection: socket.socket) -> bool:
-    connection.setblocking(False)
-    try:
-        while connection.recv(2**16):
-            pass
-    except BlockingIOError:
-        return True
-    except ConnectionResetError:
-        pass
-    return False
-
-
-@pytest.mark.parametrize("sent", SILENT.values(), ids=SILENT)
-def test_the_longest_silent_connection_makes_room_for_others(small_server: Server, sent: bytes) -> None:
-    with contextlib.ExitStack() as stack:
-        silent = open_silent_connections(small_server, sent, stack)
-        assert small_server.predict(IMAGES[:1], "?rejection=false")["digits"]
-        read_until_closed(silent[0])
-        assert is_open(silent[-1])
-
-
-def test_a_prediction_under_way_is_not_cut_to_make_room(small_server: Server) -> None:
-    body = write_npy(np.resize(IMAGES, (limits.MAX_IMAGES, *IMAGES.shape[1:])))
-    head = HEAD.replace(b"image/png", NPY.encode()) + b"Connection: close\r\n"
-    with contextlib.ExitStack() as stack:
-        asked = open_connection(small_server, head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        open_silent_connections(small_server, b"", stack)
-        answer = read_until_closed(asked)
-    assert answer.startswith(b"HTTP/1.1 200 ")
-    assert len(json.loads(answer.partition(b"\r\n\r\n")[2])["digits"]) == limits.MAX_IMAGES
-
-
-def test_a_client_that_still_reads_is_closed_after_those_with_nothing_to_read(small_server: Server) -> None:
-    request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n"
-    count = 1000  # more than the system holds back for a client
-    with contextlib.ExitStack() as stack:
-        reading = open_connection(
-            small_server, (request + b"\r\n") * (count - 1) + request + b"Connection: close\r\n\r\n"
-        )
-        # Until an answer waits for the client; the other request in hand is this one.
-        while b"ensemble_requests_in_hand 2\n" not in small_server.ask("/metrics").body:
-            time.sleep(0.02)
-        open_silent_connections(small_server, b"", stack)
-        assert read_until_closed(reading).count(b"HTTP/1.1 200 ") == count
-
-
-def test_a_prediction_above_the_limit_is_refused_and_health_is_not(served_run: Run) -> None:
-    with start_server(served_run.id, MAX_REQUESTS=0) as server:
+def test_a_prediction_above_the_limit_is_refused_and_health_is_not(
+    served_run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MAX_REQUESTS", 0)
+    with start_server(served_run.id) as server:
         answer = server.ask("/predict", write_npy(IMAGES[:1]), NPY)
         assert (answer.status, answer.headers["content-type"]) == (503, "application/json")
         assert answer.headers["retry-after"] == str(limits.RETRY_AFTER_SECONDS)
@@ -315,49 +188,3 @@ def test_connections_leave_files_and_predictions_leave_connections(
     monkeypatch.setattr(limits, "raise_open_file_limit", lambda: files)
     assert limits.compute_connection_limit() == connections
     assert limits.compute_prediction_limit() == predictions
-
-
-def test_a_body_without_end_is_cut(server: Server) -> None:
-    with open_connection(server, HEAD + b"Transfer-Encoding: chunked\r\n\r\n") as connection:
-        piece, sent = b"%x\r\n" % 2**20 + bytes(2**20) + b"\r\n", 0
-        try:
-            while sent < 1000:
-                connection.sendall(piece)
-                sent += 1
-        except OSError:
-            pass
-    assert sent < 200, "the server took a gigabyte"
-    answer = server.ask("/predict", None, method="POST", Content_Length=str(10**12))
-    assert answer.status == 413
-
-
-def test_what_is_no_http_is_refused_and_many_headers_too(server: Server) -> None:
-    for sent in (
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # a TLS hello
-        b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 100_000,
-        b"GET /" + b"a" * 10**6,
-        HEAD + b"Content-Length: -5\r\n\r\n",
-        HEAD + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
-    ):
-        connection = socket.create_connection(server.place, timeout=60)
-        with contextlib.suppress(OSError):
-            connection.sendall(sent)
-        assert read_until_closed(connection)[:12] in (b"", b"HTTP/1.1 400", b"HTTP/1.1 431")
-    assert server.ask("/health").json == {"status": "ok"}
-
-
-@pytest.mark.long
-def test_clients_that_go_before_their_answer_leave_nothing(server: Server) -> None:
-    many = np.resize(IMAGES, (512, *IMAGES.shape[1:]))
-    body = write_npy(many)
-    head = HEAD.replace(b"image/png", NPY.encode()) + b"Content-Length: %d\r\n\r\n" % len(body)
-    for _ in range(8):
-        open_connection(server, head + body).close()
-        open_connection(server, head + body[:-1]).close()
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        text = server.ask("/metrics").body.decode()
-        if "ensemble_requests_in_hand 1\n" in text and "ensemble_waiting_images 0\n" in text:
-            return
-        time.sleep(0.1)
-    raise AssertionError(text)

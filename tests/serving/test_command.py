@@ -1,13 +1,8 @@
-"""`ensemble serve`: what it says, what it refuses, and how it ends."""
+"""`ensemble serve`: what it refuses."""
 
 import errno
-import http.client
-import os
 import re
-import signal
 import socket
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +11,6 @@ from click.testing import CliRunner
 import ensemble
 from ensemble.cli.program import main
 from ensemble.runs import Run
-from tests.serving.server_process import Server, start_process, start_server, write_npy
-from tests.serving.test_predictions import IMAGES
 
 
 def refuse(*words: str) -> str:
@@ -71,60 +64,3 @@ def test_a_system_port_is_said(served_run: Run, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(socket.socket, "bind", refuse_place)
     assert "kept for the system: choose one from 1,024" in refuse(served_run.id, "--port", "80")
-
-
-def open_half_a_request(server: Server) -> tuple[socket.socket, bytes]:
-    """A connection on which a request has begun, and the rest of that."""
-    body = write_npy(IMAGES[:2])
-    head = (
-        "POST /predict?rejection=false HTTP/1.1\r\nHost: localhost\r\n"
-        f"Content-Type: application/x-npy\r\nContent-Length: {len(body)}\r\n\r\n"
-    ).encode()
-    connection = socket.create_connection(server.place, timeout=60)
-    connection.sendall(head + body[:100])
-    return connection, body[100:]
-
-
-@pytest.mark.long_cases
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_once_what_is_in_hand_is_answered(served_run: Run, number: signal.Signals) -> None:
-    with start_server(served_run.id, BODY_SECONDS=60.0) as server:
-        idle = socket.create_connection(server.place, timeout=60)
-        connection, rest = open_half_a_request(server)
-        while b"ensemble_requests_in_hand 2\n" not in server.ask("/metrics").body:
-            time.sleep(0.02)
-        os.kill(server.ready["pid"], number)
-        while True:  # until nobody new is let in
-            try:
-                server.ask("/health")
-            except (OSError, http.client.HTTPException):
-                break
-            time.sleep(0.02)
-        connection.sendall(rest)
-        answer = b""
-        while piece := connection.recv(2**16):
-            answer += piece
-        assert answer.startswith(b"HTTP/1.1 200 ")
-        assert answer.count(b'"named_votes"') == 2
-        assert server.process.wait(60) == 0
-        assert idle.recv(10) == b""
-        connection.close()
-        idle.close()
-        assert "Traceback" not in server.log.read_text()
-
-
-def test_people_are_told_where_it_answers_and_the_token_once(served_run: Run, tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    words = ["serve", served_run.id, "--port", "0", "--allowed-host", "models.example"]
-    process = start_process(words, log)
-    try:
-        assert process.stdout
-        first, second = (process.stdout.readline().decode() for _ in range(2))
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-    assert re.match(r".+: 3 members answer at http://localhost:\d+/predict; Ctrl-C ends it\.", first)
-    found = re.fullmatch(r"Token, said once: (\S{43})\n", second)
-    assert found
-    assert found[1] not in log.read_text()

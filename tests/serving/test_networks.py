@@ -1,7 +1,6 @@
 """Networks and datasets of a person's own are served as any: in colour, of any size and words."""
 
 import io
-import os
 import warnings
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from PIL import Image
 import ensemble
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
-from tests.serving.server_process import start_server
+from tests.serving.in_process import start_server
 
 NETWORK = "tests.runs.own_networks:Narrow"
 COLORS = ("red & ripe", "grün", "blue <b>")
@@ -38,8 +37,7 @@ def test_an_own_network_on_an_own_dataset(colored: None) -> None:
     assert run.state == "finished", run.message
     images = np.asarray(datasets.load_dataset("three_colors").test_images)
     kept = runs.read_run_predictions(run.id, 1)
-    places = {name: os.environ[name] for name in ("ENSEMBLE_RUNS", "ENSEMBLE_DATA")}
-    with start_server(run.id, environment={**places, "JAX_NUM_CPU_DEVICES": "1"}) as server:
+    with start_server(run.id) as server:
         about = server.ask("/").json
         assert about["class_names"] == list(COLORS)
         assert about["image_shape"] == [20, 16, 3]

@@ -1,10 +1,10 @@
 """What a served ensemble answers is what its members say, however many ask at once."""
 
+import asyncio
 import io
 import json
 import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -19,7 +19,7 @@ from ensemble.cli.results.predict import read_picture
 from ensemble.recognition.classifier import open_classifier
 from ensemble.recognition.reading_fields import serialize_reading
 from ensemble.runs import Run
-from tests.serving.server_process import Server, write_npy
+from tests.serving.in_process import Server, write_npy
 
 # Of a probability: batches of another size sum in another order, and JSON has six decimals.
 TOLERANCE = 2e-6
@@ -142,14 +142,13 @@ def test_json_and_npy_of_any_type_say_the_same(server: Server) -> None:
 
 def test_200_concurrent_requests_are_answered_as_one_by_one(server: Server) -> None:
     alone = [server.predict(image[None], "?rejection=false&members=true") for image in IMAGES]
-    begin = threading.Barrier(len(IMAGES))
 
-    def ask_with_all(image: np.ndarray) -> dict[str, object]:
-        begin.wait()
-        return server.predict(image[None], "?rejection=false&members=true")
+    async def ask_at_once() -> list[dict[str, Any]]:
+        return await asyncio.gather(
+            *(server.answer_images(image[None], "?rejection=false&members=true") for image in IMAGES)
+        )
 
-    with ThreadPoolExecutor(len(IMAGES)) as threads:
-        together = list(threads.map(ask_with_all, IMAGES))
+    together = server.run(ask_at_once())
     for one, other in zip(together, alone, strict=True):
         assert find_largest_difference(one, other) <= TOLERANCE
     # They were put together: in some batch there was more than one image.
