@@ -5,7 +5,7 @@ import gzip
 import io
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +36,12 @@ IMAGES = {
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where datasets live; what lies among the uploads after the test can be found, and so discarded."""
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(dataset_upload, "start_worker", lambda job: None)
-    return tmp_path / "data"
+    yield tmp_path / "data"
+    assert [one.name for one in tmp_path.glob("data/uploads/*") if not dataset_upload.read_upload_job(one.name)] == []
 
 
 def png(image: np.ndarray) -> bytes:
@@ -245,6 +247,22 @@ def test_a_disk_that_does_not_take_it_keeps_nothing(folder: Path) -> None:
 
     with pytest.raises(StorageError, match="ENSEMBLE_DATA"):
         dataset_upload.receive_upload(Full(b"x"), UploadRequest("a.zip"))
+    assert list((folder / "uploads").iterdir()) == []
+
+
+def test_an_upload_that_cannot_be_read_in_that_way_is_not_kept(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="size"):
+        dataset_upload.receive_upload(io.BytesIO(packed()), UploadRequest("a.zip", size=2))
+    assert list((folder / "uploads").iterdir()) == []
+
+
+def test_an_upload_that_no_worker_can_read_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(job: UploadJob) -> None:
+        raise RunError("The log cannot be written.")
+
+    monkeypatch.setattr(dataset_upload, "start_worker", refuse)
+    with pytest.raises(RunError, match="log cannot be written"):
+        dataset_upload.receive_upload(io.BytesIO(packed()), UploadRequest("a.zip"))
     assert list((folder / "uploads").iterdir()) == []
 
 

@@ -86,12 +86,14 @@ def read_upload_job(ident: str) -> UploadJob | None:
 
 
 def receive_upload(content: BinaryIO, request: UploadRequest) -> UploadJob:
-    """Take an upload in, and begin to read it.
+    """Take an upload in, and begin to read it; after an error nothing is left of it.
 
     Raises:
       AccessError: whoever asks may add no data, or has enough of it being read.
+      ConfigError: it cannot be prepared in that way.
       DataError: it is not a file of a kind that is read.
-      StorageError: the disk does not take it; nothing is left of it.
+      RunError: no process can be started that reads it.
+      StorageError: the disk does not take it.
     """
     check_permission(Action.ADD_DATA)
     name, folder = request.stem + request.suffix, uploads_folder() / secrets.token_hex(8)
@@ -106,8 +108,10 @@ def receive_upload(content: BinaryIO, request: UploadRequest) -> UploadJob:
         with (folder / upload_request.SOURCE_FOLDER / name).open("xb") as file:
             shutil.copyfileobj(content, file, _COPY_CHUNK_BYTES)
         return start_upload_reading(folder.name, request)
-    except OSError as error:
+    except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
+        if not isinstance(error, OSError):
+            raise
         raise StorageError(
             f"The upload cannot be saved in {uploads_folder()} ({describe_os_error(error)}): "
             f"{describe_remedy(error)}, or point ENSEMBLE_DATA at a folder that you can write to."
