@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from ensemble import runs
@@ -39,10 +40,25 @@ def at_work_here(folder: Path) -> dict[str, Any]:
     return {"pid": os.getpid(), "host": socket.gethostname()}
 
 
+def list_held_locks() -> set[str]:
+    """The files that this process has locked, by device and inode; none where the system does not tell."""
+    try:
+        lines = [line.split() for line in Path("/proc/locks").read_text("utf-8").splitlines()]
+    except OSError:
+        return set()
+    return {line[5] for line in lines if line[1] == "FLOCK" and line[4] == str(os.getpid())}
+
+
 @pytest.fixture(autouse=True)
 def let_go_of_locks() -> Iterator[None]:
+    """End the workers that this process has passed for; then the test has left none of its locks taken."""
+    before = list_held_locks()
     yield
     _hands.close()
+    end = time.monotonic() + 10  # for a thread of the test's
+    while (left := list_held_locks() - before) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not left, [file.path for file in psutil.Process().open_files()]
 
 
 def wait_until(run: Run, condition: Callable[[Run], bool]) -> Run:

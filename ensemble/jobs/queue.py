@@ -8,7 +8,7 @@ business.
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -128,12 +128,12 @@ def wait_for_turn(
     said_at, mine = -math.inf, slots.count_needed_slots(devices)
     while not stopped():
         if turn := slots.acquire_slots(mine):
-            if (
-                mine + sum(slots.count_needed_slots(other_job.devices) for other_job in list_jobs_ahead(job))
-                <= slots.count_slots()
-            ):
-                return turn
-            turn.close()
+            with ExitStack() as held:  # Given back unless it is this job's turn, and if nobody can tell.
+                held.enter_context(turn)
+                ahead = sum(slots.count_needed_slots(other_job.devices) for other_job in list_jobs_ahead(job))
+                if mine + ahead <= slots.count_slots():
+                    held.pop_all()
+                    return turn
         if time.monotonic() - said_at > _REPORT_INTERVAL_S:
             waiting()
             said_at = time.monotonic()

@@ -11,7 +11,7 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.errors import ConfigError, StorageError
+from ensemble.errors import ConfigError, RunError, StorageError
 from ensemble.jobs import slots
 from ensemble.jobs.queue import list_blocking_jobs, wait_for_turn
 from ensemble.jobs.slots import SlotLease, acquire_slots
@@ -106,6 +106,18 @@ def test_who_wants_many_is_not_overtaken_for_ever() -> None:
     with wait_for_turn(large, lambda: False, lambda: None, 0) as turn:
         assert turn.slots == ("0", "1", "2", "3")
     assert [one.id for one in list_blocking_jobs()] == [large.id, small.id]
+
+
+def test_a_slot_is_free_again_if_nobody_can_tell_whose_turn_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runs.create_run(EnsembleConfig())
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path / "file"))
+    with pytest.raises(RunError, match="it is not a folder"):
+        wait_for_turn(run, lambda: False, lambda: None)
+    with acquire_slots(1) as turn:
+        assert turn.slots == ("0",)
 
 
 def test_a_slot_is_free_again_when_its_process_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
