@@ -33,8 +33,10 @@ HEAD = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\
 
 
 @pytest.fixture(scope="module")
-def served_run() -> Run:
-    return create_drawn_run("mlp", members=3)
+def served_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("served")))
+        return create_drawn_run("mlp", members=3)
 
 
 @pytest.fixture(scope="module")

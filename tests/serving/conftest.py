@@ -11,13 +11,16 @@ from tests.serving.in_process import IDLE, Server, start_server
 
 
 @pytest.fixture(scope="session")
-def served_run() -> Run:
-    return create_drawn_run("mlp", members=3)
+def served_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run that lies where no other test, nor what one has left running, has its runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("served")))
+        return create_drawn_run("mlp", members=3)
 
 
 @pytest.fixture(scope="session")
 def shared_server(served_run: Run) -> Iterator[Server]:
-    with start_server(served_run.id) as server:
+    with start_server(served_run) as server:
         yield server
 
 

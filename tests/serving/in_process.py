@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from starlette.types import ASGIApp, Message, Scope
 
 from ensemble.cli.program import main
+from ensemble.runs import Run
 from ensemble.serving import http_server, served_ensemble
 
 Result = TypeVar("Result")
@@ -153,7 +154,7 @@ def write_npy(array: Any) -> bytes:
 
 
 @contextmanager
-def start_server(run_id: str, *words: str) -> Iterator[Server]:
+def start_server(run: Run, *words: str) -> Iterator[Server]:
     """What `ensemble serve` with these words builds, on two devices: eight take four times as long to compile for."""
     apps = list[ASGIApp]()
 
@@ -162,9 +163,10 @@ def start_server(run_id: str, *words: str) -> Iterator[Server]:
         announce()
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(run.path.parent))
         patch.setattr(http_server, "run_server", keep_application)
         patch.setattr(served_ensemble, "MAX_DEVICES", 2)
-        done = CliRunner().invoke(main, ["serve", run_id, "--port", "0", "--json", *words], catch_exceptions=False)
+        done = CliRunner().invoke(main, ["serve", run.id, "--port", "0", "--json", *words], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     server = Server(json.loads(done.stdout), done.stderr, *apps)
     with server.runner, run_lifespan(server):

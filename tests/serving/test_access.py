@@ -53,7 +53,7 @@ def test_another_sites_page_gets_nothing(server: Server) -> None:
 
 
 def test_a_server_that_others_reach_asks_for_its_token(served_run: Run) -> None:
-    with start_server(served_run.id, "--host", "0.0.0.0") as server:
+    with start_server(served_run, "--host", "0.0.0.0") as server:
         token = server.ready["token"]
         assert len(token) > 40
         assert server.ready["members"] == 3

@@ -171,7 +171,7 @@ def test_a_prediction_above_the_limit_is_refused_and_health_is_not(
     served_run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "MAX_REQUESTS", 0)
-    with start_server(served_run.id) as server:
+    with start_server(served_run) as server:
         answer = server.ask("/predict", write_npy(IMAGES[:1]), NPY)
         assert (answer.status, answer.headers["content-type"]) == (503, "application/json")
         assert answer.headers["retry-after"] == str(limits.RETRY_AFTER_SECONDS)

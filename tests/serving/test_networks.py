@@ -37,7 +37,7 @@ def test_an_own_network_on_an_own_dataset(colored: None) -> None:
     assert run.state == "finished", run.message
     images = np.asarray(datasets.load_dataset("three_colors").test_images)
     kept = runs.read_run_predictions(run.id, 1)
-    with start_server(run.id) as server:
+    with start_server(run) as server:
         about = server.ask("/").json
         assert about["class_names"] == list(COLORS)
         assert about["image_shape"] == [20, 16, 3]
