@@ -26,6 +26,7 @@ from ensemble.runs.checkpoints.removal import (
     remove_checkpoints,
     restore_checkpoints,
 )
+from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.runs.parameters import write_parameters
 from ensemble.runs.training.progress import Progress
 from ensemble.storage.folders import count_folder_bytes
@@ -98,6 +99,14 @@ def test_a_run_that_can_go_on_keeps_them(finished: Run, state: str) -> None:
 
 def test_members_that_lie_nowhere_else_stay(finished: Run) -> None:
     shutil.rmtree(finished.path / "parameters")
+    assert not list_removable_checkpoints()
+    with pytest.raises(RunError, match="stored nowhere else"):
+        remove_checkpoints([finished.id])
+
+
+@pytest.mark.parametrize("missing", [1, 2], ids=["best", "last"])
+def test_checkpoints_stay_when_one_of_two_epochs_is_stored_nowhere_else(finished: Run, missing: int) -> None:
+    locate_epoch_file(finished.path, "parameters", missing).unlink()
     assert not list_removable_checkpoints()
     with pytest.raises(RunError, match="stored nowhere else"):
         remove_checkpoints([finished.id])

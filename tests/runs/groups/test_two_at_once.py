@@ -72,6 +72,17 @@ def test_a_group_whose_node_has_another_time_is_at_work_while_it_is_heard_of(
     assert heard.is_stale(group)
 
 
+@pytest.mark.parametrize("off", [-HOUR, HOUR])
+def test_silence_is_measured_by_the_clock_of_the_disk(off: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    group, now = working(made()), time.time()
+    monkeypatch.setattr(time, "time", lambda: now + off)
+    assert 0 <= takeover.compute_silence(group) < takeover.LEASE_EXPIRY_SECONDS
+    assert has_remote_heartbeat(group)
+    beat = group.status_file.stat().st_mtime - takeover.LEASE_EXPIRY_SECONDS
+    os.utime(group.status_file, (beat, beat))
+    assert not has_remote_heartbeat(group)
+
+
 def test_a_process_of_this_host_that_died_is_not_at_work_from_then_on() -> None:
     run, heard = made(), HeartbeatMonitor()
     for second in (0, 5):
