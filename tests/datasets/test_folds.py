@@ -7,7 +7,13 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import load_dataset
-from ensemble.datasets.partition.folds import NO_FOLD, assign_folds, count_images_per_member, deal_groups
+from ensemble.datasets.partition.folds import (
+    NO_FOLD,
+    assign_folds,
+    count_images_per_member,
+    deal_groups,
+    list_judging_members,
+)
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import ConfigError
 
@@ -42,6 +48,11 @@ def test_groups_stay_together_in_folds_that_have_about_as_many_of_each_class() -
     counts = np.array([np.bincount(DIGITS.train_labels[folds == fold]) for fold in range(5)])
     share = counts / counts.sum(axis=0)
     assert (abs(share - 0.2) < 0.06).all()
+
+
+def test_members_that_remain_judge_the_fold_of_their_own_number() -> None:
+    remaining = [0, 2, 3, 5]  # members 1 and 4 diverged
+    assert [list_judging_members(remaining, fold, 2) for fold in range(2)] == [[0, 1], [2, 3]]
 
 
 def test_what_nobody_could_judge_is_refused_with_what_to_do() -> None:

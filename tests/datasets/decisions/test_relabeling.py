@@ -117,6 +117,19 @@ def test_a_built_in_dataset_becomes_one_of_ones_own(tmp_path: Path) -> None:
     np.testing.assert_array_equal(mended.test_images[1:], digits.test_images[2:])
 
 
+def test_an_image_that_is_removed_takes_its_own_group_along(leaves: Dataset) -> None:
+    groups = {"train": np.arange(400) // 7, "test": np.arange(200) // 3}
+    grouped = replace(leaves, train_groups=groups["train"], test_groups=groups["test"])
+    removed = {"train": {5, 201}, "test": {40}}
+    relabeling.relabel_dataset(grouped, decision_table.LabelChanges(removed=removed), "thinned")
+    thinned = datasets.load_dataset("thinned")
+    for split, gone in removed.items():
+        kept = np.delete(groups[split], sorted(gone))
+        np.testing.assert_array_equal(getattr(thinned, f"{split}_groups"), kept)
+        expected = np.delete(getattr(leaves, f"{split}_images"), sorted(gone), axis=0)
+        np.testing.assert_array_equal(getattr(thinned, f"{split}_images"), expected)
+
+
 def test_every_row_that_does_not_fit_is_told_with_its_line_and_nothing_is_changed(
     leaves: Dataset, tmp_path: Path
 ) -> None:
