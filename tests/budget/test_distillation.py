@@ -290,6 +290,17 @@ def test_validation_images_that_the_teacher_has_learnt_are_a_caution() -> None:
     assert "look easier than new ones" in words.describe_shared_validation(other)
 
 
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [({}, True), ({"seed": 1}, False), ({"validation": 0.2}, False), ({"validation": 0.0}, None)],
+    ids=["same", "seed", "share", "none"],
+)
+def test_validation_images_are_shared_when_both_seed_and_share_are(changes: dict[str, Any], same: bool | None) -> None:
+    teacher = finished({"members": 3, "validation": 0.1}, draw=1)
+    student = finished({"members": 1, "validation": 0.1, "teacher": teacher.id, **changes}, draw=2)
+    assert compare(student).same_validation is same
+
+
 def test_the_command_trains_a_student_and_says_what_it_loses() -> None:
     trained = call("train", "--members", "3", "--epochs", "2", *_as_options(SMALL))
     teacher = json.loads(trained.stdout.splitlines()[-1])["run_id"]
