@@ -1,5 +1,6 @@
 """A worker that a signal ends: which, and what helps, is said by whoever looks afterwards."""
 
+import json
 import os
 import re
 import signal
@@ -90,6 +91,18 @@ def test_what_dies_twice_at_the_same_place_is_said_to_die_again(counts: Path) ->
     for times in ("twice", "3 times"):
         run = die(runs.requeue_run(run.id), signal.SIGKILL, counts)
         assert f"It died so {times} without getting any further: " in run.message
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [("Fatal Python error: Segmentation fault\n", "compiled code in it crashed (SIGSEGV"), ("", UNKNOWN)],
+    ids=["crash", "killed"],
+)
+def test_a_death_on_another_host_is_explained_by_what_was_written_there(written: str, told: str, counts: Path) -> None:
+    mark = {"host": "elsewhere.example.org", "boot": "of that machine", "oom_kills": 0, "deaths": []}
+    folder = runs.create_run(LONG).path
+    (folder / CRASH_FILE).write_text(json.dumps(mark) + "\n" + written)
+    assert told in worker_death.describe_worker_death(folder, TRAINING, 0.5)
 
 
 @pytest.mark.long
