@@ -245,6 +245,35 @@ def test_changed_training_labels_are_offered_to_train_on_and_no_button_is_presel
     assert {*buttons.values(), again.proto.type} <= {"secondary", "tertiary"}
 
 
+def versions_alone() -> None:
+    """What Labels shows of the versions made of a run's dataset."""
+    from ensemble import runs
+    from ensemble.ui.labels import mended_versions
+    from ensemble.ui.shared import loaders
+
+    loaders.forget_runs()
+    (run,) = (run for run in runs.list_runs() if run.config.dataset == "digits")
+    mended_versions.show_mended_versions(run)
+
+
+def test_a_run_on_an_older_version_of_that_name_is_not_taken_for_one_on_this() -> None:
+    trained(epochs=1)
+    digits = datasets.load_dataset("digits")
+    for number in (3, 4):
+        if number == 4:
+            staging.remove_custom_dataset("digits_2")
+        label = int(digits.train_labels[number] + 1) % 10
+        changes = decision_table.LabelChanges()
+        changes.new_labels["train"][number] = label
+        relabeling.relabel_dataset(digits, changes)
+        at = AppTest.from_function(versions_alone, default_timeout=240).run()
+        assert not at.exception
+        assert [button.key for button in at.button] == ["labels_retrain_digits_2"]
+        if number == 3:
+            trained(dataset="digits_2", epochs=1)
+            assert not AppTest.from_function(versions_alone, default_timeout=240).run().button
+
+
 def test_a_run_opens_whose_dataset_or_the_version_before_it_has_been_removed() -> None:
     train_on_flips()
     changes = decision_table.LabelChanges()

@@ -1,10 +1,13 @@
 """Predictions: an image that is opened, its neighbours, the pages, and the ways on."""
 
+from dataclasses import replace
+
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
 from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.jobs.status import write_status
 from ensemble.ui.predictions.controls import restrict_predictions_view
 from ensemble.ui.predictions.predictions_view import PredictionsView
 from tests.pages.ensembles import probabilities, trained
@@ -39,6 +42,39 @@ def test_a_later_epoch_is_offered_also_of_a_run_that_has_ended_unless_one_was_ch
     assert AWAY in widget(at.run(), "button", "newer").label
     at = opened(run, epoch=1)
     assert "newer" not in [one.key for one in at.button], "it was chosen by hand"
+
+
+def epoch_slider_alone() -> None:
+    """The slider of epochs of a run that trains, and the epoch that is shown."""
+    import streamlit as st
+
+    from ensemble import runs
+    from ensemble.ui.predictions import controls, epoch_availability, predictions_view
+    from ensemble.ui.shared.tab import tab
+
+    (run,) = runs.list_runs()
+    epochs = runs.list_prediction_epochs(run.id)
+    wanted = predictions_view.read_predictions_view().epoch
+    epoch = epoch_availability.select_shown_epoch(run, epochs, wanted)
+    tab.current_page = "predictions"
+    controls.show_predictions_epoch_slider(epochs, epoch, run)
+    st.session_state["shown"] = epoch
+
+
+def test_a_chosen_epoch_stays_when_another_becomes_the_best() -> None:
+    run = trained(epochs=4, done=3, validation=0.1, state="training", best_on="validation", best_epoch=1)
+
+    def improve(best: int) -> None:
+        write_status(run.path, replace(run.status, best_epoch=best))
+
+    at = AppTest.from_function(epoch_slider_alone).run()
+    assert at.session_state["shown"] == 1
+    improve(2)
+    assert at.run().session_state["shown"] == 1, "nobody asked for another"
+    at.select_slider[0].set_value(2).run()
+    assert (value(at, "epoch"), at.session_state["shown"]) == (None, 2)
+    improve(3)
+    assert at.run().session_state["shown"] == 2
 
 
 def test_what_these_predictions_do_not_have_is_left_out_of_the_view() -> None:
