@@ -247,7 +247,8 @@ def test_bench_prints_both_rates_and_the_share_of_the_product(network, forward, 
     if network == "cnn":
         assert set(found["bfloat16_products"]) == {"convolutions", "dense", "gain"}
     assert found["compile_seconds"] > 0
-    assert found["seconds_per_epoch"] == pytest.approx(10 * 128 * 2 / speed, rel=0.1)
+    # It has two places: few where an epoch takes some hundredths of a second.
+    assert found["seconds_per_epoch"] == pytest.approx(10 * 128 * 2 / speed, rel=0.1, abs=0.005)
     assert 100 < found["peak_memory_mb"] < 8000
     product = 1e9 * found["matrix_product_gflop_per_s"]
     operations = 3 * forward  # forward, and twice as many backward
