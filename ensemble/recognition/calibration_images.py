@@ -22,7 +22,7 @@ from ensemble.recognition.digit_novelty import KnownDigits
 from ensemble.recognition.image_novelty import ImageSubset, KnownImages
 from ensemble.shift.digit_variation import vary_digits
 from ensemble.shift.image_variation import vary_images
-from ensemble.storage.arrays.disk_cache import Arrays, load_or_compute_arrays
+from ensemble.storage.arrays.disk_cache import Arrays, is_kept, load_or_compute_arrays
 
 Pixels = NDArray[np.uint8]
 
@@ -75,9 +75,19 @@ class CalibrationSource:
 # What follows depends on the dataset and the split alone, and is the same for every epoch.
 
 
-@functools.lru_cache(maxsize=2)
 def load_known_images(source: CalibrationSource) -> KnownDigits | KnownImages:
-    """Training images that others are compared with, evenly out of all: 18 MB at most."""
+    """Training images that others are compared with, evenly out of all: 18 MB at most.
+
+    Its file may be deleted at any time, and is then written again: by it others know that no time
+    is needed for it.
+    """
+    if not is_kept("known", source.cache_key):
+        _load_known_images.cache_clear()
+    return _load_known_images(source)
+
+
+@functools.lru_cache(maxsize=2)
+def _load_known_images(source: CalibrationSource) -> KnownDigits | KnownImages:
     dataset = datasets.load_dataset(source.dataset)
     classes = len(dataset.class_names)
     form = KnownDigits if find_dataset_entry(source.dataset).is_mnist_like else KnownImages

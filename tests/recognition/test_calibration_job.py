@@ -12,10 +12,12 @@ from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status
 from ensemble.recognition import calibration_job
+from ensemble.recognition.calibration_images import CalibrationSource, load_known_images
 from ensemble.recognition.calibration_job import CalibrationStatus, wait_for_calibration
 from ensemble.recognition.classifier import Classifier, open_classifier
 from ensemble.recognition.rejection_threshold import NoveltyJudge
 from ensemble.runs import Run
+from ensemble.storage.arrays.disk_cache import is_kept
 from ensemble.ui.classify.input import classifier_loader
 from tests.pages.ensembles import trained
 from tests.pages.members import askable
@@ -131,3 +133,14 @@ def test_it_begins_after_a_run_where_nobody_waits_and_it_is_not_switched_off(
         trained(state="training", working=True)
     calibration_job.calibrate_finished_run(run.id)
     assert begun == [run.id] * begins
+
+
+def test_known_images_whose_file_is_gone_are_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = CalibrationSource("digits")
+    known = load_known_images(source)
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
+    assert not is_kept("known", source.cache_key)
+    again = load_known_images(source)
+    assert is_kept("known", source.cache_key)
+    for name, array in known.as_arrays().items():
+        np.testing.assert_array_equal(again.as_arrays()[name], array)

@@ -133,7 +133,10 @@ def test_sets_are_calibrated_on_images_held_out_where_there_are_some() -> None:
     assert "validation" in found.note
 
 
-def test_rejection_is_that_of_the_members_own_answers_where_it_was_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rejection_is_that_of_the_members_own_answers_where_it_was_calibrated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))  # nothing was calibrated in it before
     monkeypatch.setattr(rejection_threshold, "NON_DIGITS_PER_KIND", 12)
     made = askable(members=2, epochs=1)
     assert page_classifier.find_page_rejection(made, 1) is None
