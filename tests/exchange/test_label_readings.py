@@ -196,3 +196,17 @@ def test_numbers_to_predict_are_told_as_such(tmp_path: Path) -> None:
     ages = saved(tmp_path, probabilities=np.ones((3, N)), labels=np.arange(N) % 60 + 18)
     with pytest.raises(PredictionsError, match=r"look like numbers to predict .regression."):
         exchange.read_prediction_files([ages])
+
+
+def test_labels_of_which_one_is_a_word_of_two_classes_are_not_numbered() -> None:
+    probabilities = np.array([[[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]])
+    with pytest.raises(PredictionsError, match="the classes have no names: give `class_names`"):
+        ensemble.import_predictions(probabilities, ["true", "maybe", "true"])
+
+
+def test_labels_of_which_one_is_spelt_as_another_number_are_found_by_their_names() -> None:
+    probabilities = np.array([[[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]])
+    run = ensemble.import_predictions(probabilities, ["7", "x", "x"], class_names=["07", "x"])
+    assert run.predictions().labels.tolist() == [0, 1, 1]
+    with pytest.raises(PredictionsError, match="is “y”, which is not one of the 2 class names"):
+        ensemble.import_predictions(probabilities, ["7", "y", "x"], class_names=["07", "x"])

@@ -180,6 +180,9 @@ def test_arrays_that_do_not_fit_are_refused(tmp_path: Path, arrays: dict[str, An
         ("member,target,mean,std\na,1,1,1\na,1,1,1\nb,1,1,1\n", "as many rows each"),
         ("member,example,target,mean,std\na,1,1,1,1\nb,2,1,1,1\n", "the same examples"),
         ("member,example,target,mean,std\na,1,1,1,1\nb,1,2,1,1\n", "target is not the same"),
+        # One of two others does not fit.
+        ("member,example,target,mean,std\na,1,1,1,1\nb,1,1,1,1\nc,2,1,1,1\n", "the same examples"),
+        ("member,example,target,mean,std\na,1,1,1,1\nb,1,2,1,1\nc,1,1,1,1\n", "target is not the same"),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(tmp_path: Path, text: str, why: str) -> None:
@@ -244,6 +247,7 @@ def test_a_file_is_told_from_one_of_classes_by_its_names(tmp_path: Path) -> None
         ({"probabilities": probabilities, "labels": labels}, False),
         ({"predictions": probabilities, "labels": labels}, False),
         ({"mean": MEAN}, False),
+        ({"quantiles": QUANTILES, "targets": TARGETS}, False),
     ):
         np.savez(path, **arrays)
         assert numeric_files.is_numeric_file(path) is numeric, list(arrays)
@@ -251,6 +255,7 @@ def test_a_file_is_told_from_one_of_classes_by_its_names(tmp_path: Path) -> None
         ("csv", "member,example,mean,std,target", True),
         ("csv", "member,example,q0.1,q0.5,q0.9,target", True),
         ("csv", "target,mean_a,mean_b", True),
+        ("csv", "target,prediction_a,variance_a", True),
         ("csv", "member,label,0,1,2", False),
         ("csv", "example,prediction,label", False),
     ):

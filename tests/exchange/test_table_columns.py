@@ -133,6 +133,22 @@ def test_one_probability_that_contradicts_what_is_predicted_is_refused(tmp_path:
     three = frame.assign(label=[0, 1, 2])
     with pytest.raises(PredictionsError, match="there are 3 classes: give each class a column"):
         read(tmp_path, three)
+    with pytest.raises(PredictionsError, match="there are 3 classes: give each class a column"):
+        read(tmp_path, frame.assign(label=["true", "false", "maybe"], prediction=["true", "false", "true"]))
+
+
+def test_two_classes_of_which_one_is_called_by_a_number_have_their_own_names(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"label": ["7", "x", "x"], "prediction": ["7", "x", "7"], "probability": [0.2, 0.9, 0.3]})
+    found = read(tmp_path, frame)
+    assert found.class_names == ("7", "x")
+    assert found.labels.tolist() == [0, 1, 1]
+
+
+def test_predictions_of_which_some_are_no_class_are_not_compared(tmp_path: Path) -> None:
+    named = np.array(NAMES)[PROBABILITIES.argmax(axis=-1)].reshape(-1)
+    named[3] = "nobody knows"
+    found = read(tmp_path, build_frame(member=MEMBERS, prediction=named))
+    assert "“prediction” was not compared with the classes: it holds other names." in found.notes
 
 
 def test_p_0_alone_is_class_0s(tmp_path: Path) -> None:
