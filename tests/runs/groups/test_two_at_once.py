@@ -92,6 +92,14 @@ def test_a_process_of_this_host_that_died_is_not_at_work_from_then_on() -> None:
     assert not heard.is_alive(group), "nobody holds its lock"
 
 
+def test_a_status_that_is_read_once_is_no_heartbeat() -> None:
+    run, heard = made(), HeartbeatMonitor()
+    group = working(run, updated=time.time() - HOUR)
+    for _ in range(2):
+        heard.update([group])
+        assert not heard.is_alive(group)
+
+
 def test_a_group_that_has_ended_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat_monitor, "SILENCE_SECONDS", 0.0)
     run, heard = made(), HeartbeatMonitor()
