@@ -31,8 +31,11 @@ from ensemble.numeric.numeric_store import (
     rename_numeric_run,
     write_imported_numeric_files,
 )
+from ensemble.numeric.training.numeric_launch import create_numeric_run, prepare_numeric_table
 from ensemble.runs.annotations.notes import write_run_note
 from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.tables.raw_table import TEXT, RawColumn
+from tests.numeric.conftest import build_config, build_table
 
 RNG = np.random.default_rng(5)
 TARGETS = RNG.normal(size=50)
@@ -136,3 +139,17 @@ def test_the_epoch_is_chosen_on_validation_or_the_last_and_a_lost_member_is_left
     assert select_numeric_epoch(run) == shown
     assert read_numeric_predictions(run, 1).members == 3
     assert read_numeric_predictions(run, 2).members == 2
+
+
+def test_what_is_tested_on_has_the_names_and_groups_of_its_own_rows() -> None:
+    raw, config = build_table(), build_config()
+    streets = np.array([f"street {row // 4}" for row in range(raw.rows)], object)
+    raw = replace(raw, columns=(*raw.columns, RawColumn("street", TEXT, streets)))
+    table = prepare_numeric_table(config, raw, "price", group="street")
+    run = create_numeric_run(config, table)
+    rows = table.row_numbers[table.split.test] - 1  # the sixth row has no price
+    kept = read_numeric_targets(run)
+    assert list(kept.example_names) == [f"row {row + 1}" for row in rows]
+    np.testing.assert_array_equal(kept.values, raw.find_column("price").values[rows].astype(float))
+    assert kept.groups is not None
+    np.testing.assert_array_equal(kept.groups[:, None] == kept.groups, streets[rows][:, None] == streets[rows])

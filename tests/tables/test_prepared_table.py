@@ -180,6 +180,21 @@ def test_copies_and_groups_stay_in_one_part_of_the_split() -> None:
         prepare_table(halves, "price", 0, 0.2, 0.1, group="half")
 
 
+def test_rows_without_a_target_take_their_own_group_and_number_along() -> None:
+    streets = np.array([f"street {row // 3}" for row in range(ROWS)], object)
+    table = prepare(RawColumn("street", TEXT, streets), group="street")
+    assert table.row_numbers.tolist() == [row + 1 for row in range(ROWS) if row not in (3, 40)]
+    np.testing.assert_array_equal(table.targets, PRICE[table.row_numbers - 1])
+    for rows in (table.split.train, table.split.validation, table.split.test):
+        others = np.setdiff1d(np.arange(len(table.targets)), rows)
+        own, other = (set(streets[table.row_numbers[part] - 1]) for part in (rows, others))
+        assert not own & other
+    tested = streets[table.row_numbers[table.split.test] - 1]
+    assert table.test_groups is not None
+    equal = table.test_groups[:, None] == table.test_groups
+    np.testing.assert_array_equal(equal, tested[:, None] == tested)
+
+
 def test_a_group_that_leaves_too_few_training_rows_is_refused() -> None:
     kind = RawColumn("kind", TEXT, np.array(["large"] * 47 + ["a", "b", "c"], object))
     with pytest.raises(ConfigError, match="only 3 of 48 rows are left to learn from"):

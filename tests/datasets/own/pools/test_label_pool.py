@@ -4,6 +4,7 @@ import json
 import shutil
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from ensemble.datasets import Dataset
 from ensemble.datasets.decisions.decision_log import decisions_folder
 from ensemble.datasets.decisions.label_decision import NO_CLASS, RELABEL, REMOVE, UNSURE
 from ensemble.datasets.own import custom_registry, staging
-from ensemble.datasets.own.pools import label_pool, pool_batches, pool_labels
+from ensemble.datasets.own.pools import extended_dataset, label_pool, pool_batches, pool_labels
 from ensemble.datasets.own.pools.label_pool import LabelPool
 from ensemble.datasets.own.pools.pool_batches import LabelBatch
 from ensemble.errors import AccessError, ConfigError, DataError
@@ -147,6 +148,19 @@ def test_labels_are_applied_as_a_new_version_arm_by_arm(pool: LabelPool, leaves:
     assert [one.name for one in label_pool.list_dataset_pools("leaves_3")] == ["attic"]
     assert "leaves with 4 labelled images of attic" in invoke("apply", "attic", "--as", "all_of_it")
     assert json.loads(invoke("pools", "--json")) == {"name": "attic", "dataset": "leaves", "images": 30, "labelled": 4}
+
+
+def test_added_images_are_groups_of_their_own_and_the_others_keep_theirs(pool: LabelPool, leaves: Dataset) -> None:
+    train, test = np.arange(400) // 7, np.arange(200) // 3 + 40
+    grouped = replace(leaves, train_groups=train, test_groups=test)
+    extended_dataset.extend_dataset(grouped, pool, {9: 1, 3: 2}, "more")
+    made = datasets.load_dataset("more")
+    np.testing.assert_array_equal(made.train_images[400:], pool.images[[3, 9]])
+    assert made.train_labels[400:].tolist() == [2, 1]
+    assert made.train_groups is not None
+    np.testing.assert_array_equal(made.train_groups[:400], train)
+    assert len({*made.train_groups[400:]} - {*train, *test}) == 2
+    np.testing.assert_array_equal(made.test_groups, test)
 
 
 def test_labels_outlive_the_pool_and_go_by_its_images(pool: LabelPool, leaves: Dataset, pictures: Path) -> None:
