@@ -18,6 +18,7 @@ from ensemble.datasets import load_dataset
 from ensemble.engine import sample_probabilities
 from ensemble.engine.networks.registry import bind_network
 from ensemble.errors import ConfigError, RunError
+from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.runs.history import write_predictions
 from ensemble.wording.verdicts import cheaper_ensembles as words
 from tests.comparison.drawn import finished, imported, probabilities
@@ -46,6 +47,8 @@ def test_snapshots_are_the_predictions_at_the_ends_of_cycles() -> None:
     last = [runs.read_run_predictions(run.id, epoch) for epoch in (4, 5, 6)]
     np.testing.assert_allclose(found["last 3"].probabilities, np.mean(last, 0), atol=1e-7)
     assert sorted(found) == ["last 2", "last 3", "last 5", "member 1", "snapshots 3"]
+    locate_epoch_file(run.path, "predictions", 4).unlink()
+    assert sorted(by_kind(run)) == ["last 2", "member 1", "snapshots 2"]
 
 
 def test_a_member_is_worth_one_and_k_epochs_that_are_as_good_as_independent_are_worth_k() -> None:

@@ -119,6 +119,13 @@ def test_members_that_share_nothing_tell_of_their_settings(setting: str) -> None
     assert limit == ""
 
 
+def test_members_of_one_of_two_runs_that_share_their_order_tell_nothing_of_settings() -> None:
+    alone = finished({"shuffle_per_member": True}, skill=3.0, draw=1)
+    table = build_comparison_table(group_runs([finished(skill=1.0), alone]), alone.id)
+    (difference,) = [column.difference for column in table.columns if column.difference]
+    assert difference.settings_p is None
+
+
 def test_several_seeds_tell_of_their_settings() -> None:
     made = [
         finished({"seed": seed, "momentum": 0.1 * skill}, skill=skill, draw=10 * seed + int(skill))
@@ -214,6 +221,9 @@ def test_other_test_images_are_said_and_not_compared():
     assert same.warnings == ()
     assert (turned.columns[1].difference, turned.columns[1].no_difference_reason) == (None, "other images")
     assert turned.columns[1].metrics["accuracy"].value is not None
+    both = build_comparison_table(group_runs([here, theirs, other]), here.id)
+    assert [column.no_difference_reason for column in both.columns] == ["baseline", "", "other images"]
+    assert both.warnings == turned.warnings
     assert "not all of these were tested on the same images" in turned.warnings[0].lower()
 
 

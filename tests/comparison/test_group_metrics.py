@@ -50,3 +50,13 @@ def test_one_member_left_is_no_ensemble_with_a_gain():
     run, _ = with_aside(2, (0,))
     figure = build_comparison_table(group_runs([run])).columns[0].metrics["gain"]
     assert (figure.value, figure.low, figure.high) == (None, None, None)
+
+
+def test_the_gain_of_a_group_is_of_the_runs_with_several_members_left():
+    first, _ = with_aside(2, (0,))
+    second = finished({"seed": 1}, draw=3)
+    (column,) = build_comparison_table(group_runs([first, second])).columns
+    (alone,) = build_comparison_table(group_runs([second])).columns
+    assert len(column.run_ids) == 2
+    figure = column.metrics["gain"]
+    assert (figure.value, figure.runs) == (alone.metrics["gain"].value, 1)

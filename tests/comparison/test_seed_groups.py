@@ -8,7 +8,7 @@ import pytest
 from ensemble import runs
 from ensemble.comparison.differences import compute_group_difference
 from ensemble.comparison.run_measures import measure_run
-from ensemble.comparison.seed_groups import compare_seed_groups, find_seed_runs
+from ensemble.comparison.seed_groups import compare_seed_groups, estimate_seed_variance, find_seed_runs
 from ensemble.jobs.status import write_status
 from ensemble.wording.verdicts import run_comparison
 from tests.comparison.drawn import finished, imported
@@ -122,6 +122,20 @@ def test_the_chance_of_more_seeds_is_told_from_members(own_order: bool, about: s
     said = run_comparison.describe_seed_power(seeds, (3, 5))
     assert said.startswith(f"If their NLLs differ as much as here, 3 seeds of each would show it in {about} ")
     assert said.endswith(" % of cases.")
+
+
+def test_the_chance_is_at_most_that_when_the_members_of_one_run_share_their_order() -> None:
+    ours, theirs = trained(0, 0.5, 1.1, members=4, shuffle_per_member=True), trained(0, 0.6, 1.0, members=4)
+    said = run_comparison.describe_seed_power(compare_seed_groups(ours, theirs, runs.list_runs()), (3, 5))
+    assert "3 seeds of each would show it in at most about " in said
+
+
+def test_seeds_vary_by_nothing_known_when_the_epoch_of_one_was_chosen_on_validation() -> None:
+    first, *others = (trained(seed, 0.5, 2.0, validation=0.1) for seed in range(3))
+    assert estimate_seed_variance(first, runs.list_runs()) is not None
+    for run in others[:1]:
+        write_status(run.path, replace(run.status, best_on="validation", best_epoch=1))
+    assert estimate_seed_variance(first, runs.list_runs()) is None
 
 
 def test_of_single_members_no_chance_is_made_up() -> None:
