@@ -12,6 +12,7 @@ import pytest
 from ensemble import datasets
 from ensemble.datasets import idx, store
 from ensemble.datasets.download_manifest import load_download_manifest
+from ensemble.datasets.original_files import has_mismatched_file
 from ensemble.datasets.preparation import prepare_dataset_files
 from ensemble.datasets.registry import DATASETS, ENTRIES
 from ensemble.errors import ConfigError, DownloadError, NotPreparedError
@@ -188,3 +189,11 @@ def test_the_note_is_for_people_too(tiny, folder, transfer):
     note = json.loads(store.prepared_note_path(folder, "mnist").read_text())
     assert set(note) == {"format", "bytes", "labels_crc32", "source"}
     assert note["bytes"] == store.prepared_array_path(folder, "mnist").stat().st_size
+
+
+def test_a_good_file_next_to_one_of_that_name_is_no_clash(tiny, folder):
+    (file,) = (each for each in tiny.recipe.files if each.name == IMAGES)
+    put({IMAGES: b"Fashion-MNIST's, say"}, folder / "downloads/manual")
+    assert has_mismatched_file(file, "mnist", folder)
+    put({IMAGES: tiny.files[IMAGES]}, folder / "downloads/manual/mnist")
+    assert not has_mismatched_file(file, "mnist", folder)

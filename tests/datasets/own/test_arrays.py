@@ -113,6 +113,7 @@ def test_labels_may_be_text_one_hot_or_have_gaps(labels, classes, saved, add):
         ({"x": GREY - 100.0, "y": LABELS}, "numbers from -100 to 155"),
         ({"x": GREY * np.nan, "y": LABELS}, "NaN"),
         ({"x": GREY, "y": LABELS * 0}, "1 classes"),
+        ({"train_images": GREY, "train_labels": LABELS, "test_images": GREY}, "arrays.npz holds train_images, "),
         ({"x": GREY, "y": LABELS / 2}, "not whole numbers"),
         ({"x": np.array([None] * 30), "y": LABELS}, "x of arrays.npz cannot be used"),
         ({"x": GREY, "y": LABELS, "class_names": np.array(["a", "b"])}, "labels outside its 2 class_n"),

@@ -65,6 +65,32 @@ def test_whole_groups_become_the_test_set_and_count_once(tmp_path, add):
     assert runs.find_run(run.id).id == run.id
 
 
+def test_images_without_a_label_take_their_own_group_along(tmp_path, add):
+    """The fifth training image has none, nor has the second validation image, which are trained on too."""
+    labels = {"train": np.arange(24) % 2, "val": np.arange(8) % 2, "test": np.arange(10) % 2}
+    images = {split: made(np.random.default_rng(len(split)), len(each)) for split, each in labels.items()}
+    groups = {split: np.arange(len(each)) // 3 + 10 * len(split) for split, each in labels.items()}
+    labels["train"][4], labels["val"][1] = -1, -1
+    arrays = {
+        f"{split}_{what}": of[split]
+        for what, of in (("images", images), ("labels", labels), ("groups", groups))
+        for split in of
+    }
+    np.savez(tmp_path / "a.npz", **arrays)
+    add(tmp_path / "a.npz")
+    found = datasets.load_dataset("pets")
+    kept = {split: np.flatnonzero(each >= 0) for split, each in labels.items()}
+    for what, of in (("images", images), ("labels", labels)):
+        expected = np.concatenate([of[split][kept[split]] for split in ("train", "val")])
+        actual = getattr(found, f"train_{what}")
+        np.testing.assert_array_equal(actual[..., 0] if what == "images" else actual, expected)
+    own = np.concatenate([groups[split][kept[split]] for split in ("train", "val")])
+    np.testing.assert_array_equal(found.train_groups[:, None] == found.train_groups, own[:, None] == own)
+    np.testing.assert_array_equal(
+        found.test_groups[:, None] == found.test_groups, groups["test"][:, None] == groups["test"]
+    )
+
+
 @pytest.mark.long
 def test_the_validation_images_of_a_run_are_those_that_the_trainer_held_out_by_group(tmp_path, add):
     draw = np.random.default_rng(3)
