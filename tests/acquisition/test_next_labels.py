@@ -73,6 +73,10 @@ def test_an_arm_takes_none_that_it_has_and_ends_with_the_pool() -> None:
     second = choose_next_labels(each, "information", 20, 1, has_chosen=has_chosen, has_random=has_random)
     assert sorted([*first.chosen, *second.chosen]) == list(range(12))
     assert sorted([*first.at_random, *second.at_random]) == list(range(12))
+    third = choose_next_labels(each, "information", 3, has_chosen=has_chosen)
+    left = np.flatnonzero(~has_chosen)
+    most = left[np.argsort(-score_information(each)[left], kind="stable")[:3]]
+    assert third.chosen.tolist() == most.tolist()
     full = np.ones(12, bool)
     assert not len(choose_next_labels(each, has_chosen=full, has_random=full).numbers)
 

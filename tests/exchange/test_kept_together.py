@@ -15,6 +15,7 @@ from ensemble import exchange, runs
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.exchange.array_input import convert_arrays_to_outputs
 from ensemble.exchange.numeric_files import build_quantile_predictions, read_numeric_file
+from ensemble.exchange.prediction_files import read_unlabelled_files
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.examples.example_table import tabulate_examples
 from tests.exchange.capsule.pages import there_and_back
@@ -140,6 +141,20 @@ def test_a_table_for_each_member_in_an_order_of_its_own(tmp_path: Path) -> None:
     outputs = exchange.read_prediction_files(paths)
     check_outputs(outputs, [n for n in ORDER.tolist() if n != WITHOUT], columns=False)
     assert outputs.member_names == MEMBERS
+
+
+def test_files_without_labels_are_brought_into_one_order(tmp_path: Path) -> None:
+    paths = []
+    for member, order in enumerate((ORDER, ORDER[::-1], np.arange(N))):
+        paths.append(tmp_path / f"{MEMBERS[member]}.csv")
+        frame = build_frame(member, order)[["example", *CLASSES, "label"]]
+        # The labels of one of them are left alone.
+        (frame if member == 1 else frame.drop(columns="label")).to_csv(paths[-1], index=False)
+    outputs = read_unlabelled_files(paths)
+    assert list(outputs.example_names) == [NAMES[n] for n in ORDER]
+    np.testing.assert_array_equal(outputs.probabilities, PROBABILITIES[:, ORDER])
+    assert outputs.has_labels
+    assert not read_unlabelled_files([paths[0], paths[2]]).has_labels
 
 
 def test_what_is_exported_or_reported_comes_back_the_same(tmp_path: Path) -> None:

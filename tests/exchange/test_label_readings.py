@@ -210,3 +210,5 @@ def test_labels_of_which_one_is_spelt_as_another_number_are_found_by_their_names
     assert run.predictions().labels.tolist() == [0, 1, 1]
     with pytest.raises(PredictionsError, match="is “y”, which is not one of the 2 class names"):
         ensemble.import_predictions(probabilities, ["7", "y", "x"], class_names=["07", "x"])
+    with pytest.raises(PredictionsError, match="is “y”, which is not one of the 2 class names"):
+        ensemble.import_predictions(probabilities[0], ["7", "y", "y"], class_names=["7", "x"])

@@ -336,8 +336,9 @@ def test_a_statistic_that_differs_between_members_is_ignored_and_not_called_kept
     [
         {"target": np.arange(20) % 3, **ROW_STATISTICS, "x1": np.arange(20), "x2": np.ones(20)},
         {"y": np.arange(20) + 0.5, **ROW_STATISTICS, "p_10": np.ones(20), "p_90": np.ones(20)},
+        {"target": 10 * np.arange(20), **ROW_STATISTICS, "10": np.arange(20), "15": np.ones(20)},
     ],
-    ids=["features", "percentiles"],
+    ids=["features", "percentiles", "a column called as one of the targets"],
 )
 def test_a_table_of_numbers_may_have_further_columns(columns: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
