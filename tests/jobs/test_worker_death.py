@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -93,16 +94,30 @@ def test_what_dies_twice_at_the_same_place_is_said_to_die_again(counts: Path) ->
         assert f"It died so {times} without getting any further: " in run.message
 
 
-@pytest.mark.parametrize(
-    ("written", "told"),
-    [("Fatal Python error: Segmentation fault\n", "compiled code in it crashed (SIGSEGV"), ("", UNKNOWN)],
-    ids=["crash", "killed"],
-)
-def test_a_death_on_another_host_is_explained_by_what_was_written_there(written: str, told: str, counts: Path) -> None:
-    mark = {"host": "elsewhere.example.org", "boot": "of that machine", "oom_kills": 0, "deaths": []}
+CRASHED = "Fatal Python error: Segmentation fault\n"
+SEGFAULT = "compiled code in it crashed (SIGSEGV"
+
+
+def describe_death(written: str, *deaths: tuple[str, str], host: str = "elsewhere.example.org") -> str:
+    """What is said of a run whose worker on another host left this behind, after deaths of others before it."""
+    earlier = [{"cause": cause, "progress": progress} for cause, progress in deaths]
+    mark = {"host": host, "boot": "of that machine", "oom_kills": 0, "deaths": earlier}
     folder = runs.create_run(LONG).path
     (folder / CRASH_FILE).write_text(json.dumps(mark) + "\n" + written)
-    assert told in worker_death.describe_worker_death(folder, TRAINING, 0.5)
+    return worker_death.describe_worker_death(folder, TRAINING, 0.5)
+
+
+def test_a_death_on_another_host_is_explained_by_what_was_written_there() -> None:
+    assert SEGFAULT in describe_death(CRASHED)
+    assert UNKNOWN in describe_death("")
+    assert SEGFAULT in describe_death("", ("SIGSEGV", "epoch 3")), "the last that is known"
+
+
+def test_a_death_after_many_or_after_some_progress_is_the_last_and_no_repetition() -> None:
+    here, kept = socket.gethostname(), TRAINING.describe_kept_work(runs.create_run(LONG).path)
+    assert SEGFAULT in describe_death(CRASHED, *[("SIGKILL", kept)] * 20, host=here)
+    assert "It died so 3 times without getting any" in describe_death(CRASHED, *[("SIGSEGV", kept)] * 2, host=here)
+    assert "without getting any" not in describe_death(CRASHED, ("SIGSEGV", "epoch 3"), host=here)
 
 
 @pytest.mark.long
