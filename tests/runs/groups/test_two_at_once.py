@@ -245,11 +245,36 @@ def test_two_tasks_on_one_group_without_locks_end_as_one_to_the_same_bits() -> N
     assert epochs == list(range(1, CONFIG.epochs + 1))
 
 
-def test_a_task_whose_place_is_its_own_or_cannot_be_told_goes_on() -> None:
+class EndedError(Exception):
+    """Stands for the end of this process."""
+
+
+@pytest.fixture
+def leases(monkeypatch: pytest.MonkeyPatch) -> tuple[Path, TaskLease, TaskLease]:
+    """The file of a group's place, who had it, and who has it now; each look is a new one."""
+
+    def end_process(status: int) -> None:
+        raise EndedError
+
+    monkeypatch.setattr(os, "_exit", end_process)
+    monkeypatch.setattr(takeover, "_LEASE_CHECK_SECONDS", 0.0)
     group = list_run_groups(made())[0]
-    place = TaskLease(group.path / takeover.LEASE_FILE, group.title)
-    place._looked = 0.0
+    file = group.path / takeover.LEASE_FILE
+    return file, TaskLease(file, group.title), TaskLease(file, group.title)
+
+
+def test_a_task_whose_place_is_its_own_or_cannot_be_told_goes_on(leases: tuple[Path, TaskLease, TaskLease]) -> None:
+    file, _, place = leases
     place.exit_if_taken_over()
-    (group.path / takeover.LEASE_FILE).write_text("{")
-    place._looked = 0.0
+    file.write_text("{")
     place.exit_if_taken_over()
+    file.unlink()
+    place.exit_if_taken_over()
+
+
+def test_a_task_whose_place_another_has_taken_ends(leases: tuple[Path, TaskLease, TaskLease]) -> None:
+    """Also where both have the same number on their hosts."""
+    _, earlier, later = leases
+    with pytest.raises(EndedError):
+        earlier.exit_if_taken_over()
+    later.exit_if_taken_over()
