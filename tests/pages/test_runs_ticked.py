@@ -14,6 +14,8 @@ from tests.pages.predictions_screen import opened, value, widget
 from tests.pages.test_runs import keys
 from tests.pages.test_runs_words import captions, rows
 
+ACTIVE_STAY = "Active runs cannot be deleted: stop them first."
+
 
 def untrained(state: str = "stopped", **more: object) -> Run:
     return trained(done=0, state=state, **more)  # type: ignore[arg-type]
@@ -177,6 +179,8 @@ def test_the_active_ones_are_stopped_and_only_the_active_ones() -> None:
     ended = untrained()
     going = [trained(done=0, state="training", working=True) for _ in range(2)]
     at = ticked(ended, *going)
+    assert ACTIVE_STAY not in captions(at), "one of them can be deleted"
+    assert ACTIVE_STAY in captions(ticked(*going))
     assert widget(at, "button", "runs_stop").label == "Stop 2"
     assert widget(at, "button", "runs_resume").label == "Resume 1"
     widget(at, "button", "runs_stop").click().run()

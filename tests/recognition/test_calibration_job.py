@@ -15,9 +15,9 @@ from ensemble.recognition import calibration_job
 from ensemble.recognition.calibration_images import CalibrationSource, load_known_images
 from ensemble.recognition.calibration_job import CalibrationStatus, wait_for_calibration
 from ensemble.recognition.classifier import Classifier, open_classifier
-from ensemble.recognition.rejection_threshold import NoveltyJudge
+from ensemble.recognition.rejection_threshold import NoveltyJudge, is_calibration_kept
 from ensemble.runs import Run
-from ensemble.storage.arrays.disk_cache import is_kept
+from ensemble.storage.arrays.disk_cache import is_kept, load_or_compute_arrays
 from ensemble.ui.classify.input import classifier_loader
 from tests.pages.ensembles import trained
 from tests.pages.members import askable
@@ -144,3 +144,16 @@ def test_known_images_whose_file_is_gone_are_written_again(tmp_path: Path, monke
     assert is_kept("known", source.cache_key)
     for name, array in known.as_arrays().items():
         np.testing.assert_array_equal(again.as_arrays()[name], array)
+
+
+def test_a_calibration_is_kept_when_all_its_files_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
+    source = CalibrationSource("digits")
+    for name, made_from in (
+        ("known", source.cache_key),
+        *((name, "members") for name in ("features", "held-out", "judged")),
+    ):
+        assert not is_calibration_kept(source, "members")
+        load_or_compute_arrays(name, made_from, lambda: {"any": np.zeros(1)})
+    assert is_calibration_kept(source, "members")
+    assert not is_calibration_kept(source, "other members")

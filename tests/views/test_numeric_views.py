@@ -25,6 +25,7 @@ from ensemble.views.numeric.numeric_comparison import compare_evaluated_numbers,
 from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.views.summary import ViewSummary, summarize_view
 from ensemble.wording.numeric_predictions import describe_numeric_comparison, describe_numeric_headline
+from tests.numeric.conftest import create_run
 
 N, M = 400, 5
 RNG = np.random.default_rng(0)
@@ -240,6 +241,15 @@ def test_examples_in_another_order_are_matched_by_their_names() -> None:
     found = compare_evaluated_numbers(one, turned)
     assert found.ratio.ratio == pytest.approx(1)
     assert all(each.difference == pytest.approx(0) for each in found.differences)
+
+
+def test_a_comparison_tells_of_settings_when_both_runs_were_trained_here() -> None:
+    here, imported = create_run(), keep_run(build_ensemble("normal"))
+    sides = [EvaluatedNumbers(build_ensemble("normal", stretch=2.0), TARGETS, ["a"] * M, run=here)]
+    sides += [EvaluatedNumbers(build_ensemble("normal"), TARGETS, ["a"] * M, run=run) for run in (here, imported)]
+    both, one = (compare_evaluated_numbers(sides[0], other) for other in sides[1:])
+    assert any(each.settings_p is not None for each in both.differences)
+    assert all(each.settings_p is None for each in one.differences)
 
 
 def test_the_sentence_on_two_runs_never_contradicts_its_table() -> None:
