@@ -17,11 +17,13 @@ from ensemble.jobs.queue import (
     list_blocking_jobs,
     list_jobs_ahead,
     list_queued_jobs,
+    prepare_requeue,
 )
 from ensemble.jobs.status import write_status
 from ensemble.regression import LbfgsConfig
 from ensemble.shift import StressStatus
 from ensemble.shift.status import stress_folder
+from tests.pages.grouped import in_groups
 from tests.workers import at_work_here
 
 
@@ -39,6 +41,7 @@ def measured(run: runs.Run) -> None:
 
 def test_all_kinds_stand_in_one_line_in_the_order_they_came() -> None:
     first = regression.create_regression(LbfgsConfig(devices=2))
+    assert [job.id for job in list_blocking_jobs()] == [first.id]
     second = runs.create_run(EnsembleConfig(devices=1))
     third = runs.create_run(EnsembleConfig())
     write_status(third.path, replace(third.status, state="finished"))
@@ -53,6 +56,28 @@ def test_all_kinds_stand_in_one_line_in_the_order_they_came() -> None:
     assert list_blocking_jobs() == line
     assert [job.kind for job in list_active_run_jobs(third.path)] == [STRESS]
     assert list_active_run_jobs(second.path)[0].kind is TRAINING
+
+
+def test_a_job_that_waits_or_is_worked_on_elsewhere_is_not_begun_again() -> None:
+    run, busy = runs.create_run(EnsembleConfig()), "It is worked on."
+    for status in (
+        run.status,
+        replace(run.status, state="training", pid=7, host="elsewhere.example.org", updated=time.time()),
+    ):
+        write_status(run.path, status)
+        with pytest.raises(RunError, match=busy), prepare_requeue(run.path, busy, lambda: runs.find_run(run.id)):
+            pass
+    write_status(run.path, replace(status, updated=0.0))
+    with prepare_requeue(run.path, busy, lambda: runs.find_run(run.id)) as found:
+        assert found.id == run.id
+
+
+def test_groups_that_have_not_begun_are_nobody_at_work() -> None:
+    told = {1: {"step": 40}}
+    run = in_groups({1: "stopped", 2: "queued"}, state="stopped", told=told)
+    assert list_active_run_jobs(run.path) == []
+    run = in_groups({1: "stopped", 2: "training"}, state="stopped", told=told)
+    assert [job.id for job in list_active_run_jobs(run.path)] == [f"{run.id}:2"]
 
 
 def test_a_worker_that_comes_too_late_or_cannot_lock_its_folder_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

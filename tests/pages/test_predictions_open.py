@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import datasets, runs
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.jobs.status import write_status
+from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.ui.predictions.controls import restrict_predictions_view
 from ensemble.ui.predictions.predictions_view import PredictionsView
 from tests.pages.ensembles import probabilities, trained
@@ -75,6 +76,45 @@ def test_a_chosen_epoch_stays_when_another_becomes_the_best() -> None:
     assert (value(at, "epoch"), at.session_state["shown"]) == (None, 2)
     improve(3)
     assert at.run().session_state["shown"] == 2
+
+
+def shown_epoch_alone() -> None:
+    """The epoch of a run that is shown where the address names none, and whether another is offered."""
+    import streamlit as st
+
+    from ensemble import runs
+    from ensemble.ui.predictions import epoch_availability
+    from ensemble.ui.shared.tab import tab
+
+    run = runs.find_run(st.session_state["run"])
+    epochs = runs.list_prediction_epochs(run.id)
+    epoch = epoch_availability.select_shown_epoch(run, epochs, None)
+    tab.current_page = "predictions"
+    epoch_availability.show_newer_epoch_notice(run, epochs, epoch)
+    st.session_state["shown"] = epoch
+
+
+def test_the_epoch_that_is_held_is_that_of_its_run_while_it_is_there() -> None:
+    first, second = (
+        trained(epochs=3, validation=0.1, best_on="validation", best_epoch=best, seed=best) for best in (2, 3)
+    )
+    at = AppTest.from_function(shown_epoch_alone)
+    for run, epoch in ((first, 2), (second, 3), (first, 2)):
+        at.session_state["run"] = run.id
+        assert at.run().session_state["shown"] == epoch
+    locate_epoch_file(first.path, "predictions", 2).unlink()
+    assert at.run().session_state["shown"] == 3
+
+
+def test_another_epoch_is_offered_when_it_is_the_usual_one_and_not_when_it_is_the_last() -> None:
+    run = trained(epochs=5, done=3, validation=0.1, state="stopped", best_on="validation", best_epoch=1)
+    at = AppTest.from_function(shown_epoch_alone)
+    at.session_state["run"] = run.id
+    at.run()
+    assert not at.button, "the third is the last, and the first the best"
+    write_status(run.path, replace(run.status, best_epoch=2))
+    assert AWAY in at.run().button[0].label
+    assert at.button[0].label.startswith("Show epoch 2,")
 
 
 def test_what_these_predictions_do_not_have_is_left_out_of_the_view() -> None:

@@ -1,10 +1,15 @@
-"""A run of which no group has a place on the cluster waits, however far it had come before."""
+"""A run by its groups: of two, one waits, ends or diverges while the other does something else."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from ensemble.jobs.status import StatusWriter
+import pytest
+
+from ensemble.jobs.job import STOP_FILE
+from ensemble.jobs.status import StatusWriter, write_status
+from ensemble.runs import Run
 from ensemble.runs.groups.coordinator import GroupCoordinator
-from ensemble.runs.groups.group import Group
+from ensemble.runs.groups.group import Group, list_run_groups
 from ensemble.runs.groups.tasks import TaskStatus
 from ensemble.runs.status import Status
 from tests.pages.grouped import SLURM, in_groups
@@ -47,3 +52,55 @@ def test_a_resumed_run_waits_in_the_queue_and_is_not_said_to_train() -> None:
     assert said[0].state == "queued"
     assert said[0].message == "1 of 2 groups waits for Slurm."
     assert ended.state == "stopped"
+
+
+class HalfCluster(FullCluster):
+    """Has given the second of two tasks a place, where it has not begun yet."""
+
+    def poll_tasks(self) -> Mapping[int, TaskStatus]:
+        found = super().poll_tasks()
+        return found | {2: replace(found[2], state="running")} if found[2].state == "waiting" else found
+
+
+def test_a_run_waits_while_one_of_its_tasks_waits_and_none_has_begun() -> None:
+    told = {number: {"step": 40, "epoch": 4} for number in (1, 2)}
+    run = in_groups({1: "stopped", 2: "stopped"}, state="stopped", placement=SLURM, told=told)
+    said: list[Status] = []
+    with StatusWriter(run.status_file, run.status) as status:
+        GroupCoordinator(run, status, lambda: bool(said), said.append, HalfCluster()).follow_groups()
+    assert said[0].state == "queued"
+
+
+class EndingTasks(FullCluster):
+    """The second of two groups is at work, and ends at a stop, or after some looks."""
+
+    def __init__(self, run: Run, looks: int = 20) -> None:
+        super().__init__()
+        self._run, self.looks, self.was_stopped = run, looks, False
+
+    def poll_tasks(self) -> Mapping[int, TaskStatus]:
+        group, self.looks = list_run_groups(self._run)[1], self.looks - 1
+        self.was_stopped |= (group.path / STOP_FILE).exists()
+        if self.was_stopped or not self.looks:
+            write_status(group.path, replace(group.status, state="stopped"))
+        return {2: TaskStatus("running" if group.active else "ended", "7_2")}
+
+
+@pytest.mark.parametrize(("state", "stops"), [("diverged", True), ("finished", False)])
+def test_a_group_is_stopped_when_the_other_diverges_and_awaited_when_it_finishes(state: str, stops: bool) -> None:
+    run = in_groups({1: state, 2: "training"}, placement=SLURM, told={1: {"step": 100}, 2: {"step": 40}})
+    tasks = EndingTasks(run, looks=20 if stops else 3)
+    with StatusWriter(run.status_file, run.status) as status:
+        GroupCoordinator(run, status, lambda: False, lambda status: None, tasks).follow_groups()
+    assert tasks.was_stopped == stops
+    assert (tasks.looks > 0) == stops
+    assert list_run_groups(run)[1].status.state == "stopped"
+
+
+@pytest.mark.parametrize(("step", "state"), [(40, "training"), (0, "starting")])
+def test_a_run_trains_when_one_of_its_groups_had_begun_and_the_other_starts(step: int, state: str) -> None:
+    run = in_groups({1: "stopped", 2: "starting"}, placement=SLURM, told={1: {"step": step}})
+    said: list[Status] = []
+    with StatusWriter(run.status_file, run.status) as status:
+        GroupCoordinator(run, status, lambda: bool(said), said.append, EndingTasks(run)).follow_groups()
+    assert said[0].state == state
