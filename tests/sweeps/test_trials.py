@@ -14,8 +14,10 @@ from ensemble import runs, sweeps
 from ensemble.errors import RunError
 from ensemble.storage.atomic_files import read_json
 from ensemble.sweeps import storages
+from ensemble.sweeps.objectives import read_objective_values
+from tests.comparison.drawn import finished
 from tests.sweeps.conftest import Search
-from tests.sweeps.light import DIVERGES, epochs_of, nll
+from tests.sweeps.light import DIVERGES, epochs_of, light_config, nll
 
 
 def test_each_trial_is_a_run_with_the_sweeps_tag_and_the_value_that_run_came_to(search: Search) -> None:
@@ -51,6 +53,20 @@ def test_a_grid_is_gone_through_exactly_once(search: Search) -> None:
     found = [tuple(one.params.values()) for one in sweeps.read_trials(sweep)]
     assert sorted(found) == sorted(itertools.product((0.8, 0.9), (2, 3, 4)))
     assert all(runs.find_run(one.run_id).config.members == one.params["members"] for one in sweeps.read_trials(sweep))
+
+
+def test_trials_that_are_better_by_one_of_two_objectives_are_all_on_the_front() -> None:
+    sweep = sweeps.create_sweep(light_config(objectives="nll,seconds"))
+    points = [(0.5, 3.0), (0.4, 5.0), (0.6, 2.0), (0.5, 4.0), (0.7, 6.0), (0.5, 3.0)]
+    trials = [sweeps.Trial(number, "complete", {}, values) for number, values in enumerate(points)]
+    assert [trial.number for trial in sweeps.find_pareto_trials(sweep, trials)] == [0, 1, 2, 5]
+
+
+def test_a_run_has_no_values_when_one_of_two_objectives_is_unknown() -> None:
+    run = finished()
+    assert read_objective_values(run, ("seconds",)) == (20.0,)
+    assert read_objective_values(run, ("nll",)) is None, "it holds no images out"
+    assert read_objective_values(run, ("nll", "seconds")) is None
 
 
 def test_the_pareto_front_is_what_no_other_trial_beats(search: Search) -> None:
