@@ -122,8 +122,11 @@ def test_an_archive_of_arrays(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_table_whose_rows_are_in_any_order(tmp_path: Path, kind: str) -> None:
-    orders = ORDER, ORDER[::-1], np.arange(N)
-    frame = pd.concat([build_frame(m, order).assign(member=MEMBERS[m]) for m, order in enumerate(orders)])
+    # Members next to one another for each example, then each member in another order.
+    first = pd.concat([build_frame(m, [n]).assign(member=MEMBERS[m]) for n in ORDER[:4] for m in range(M)])
+    orders = ORDER[4:], ORDER[:3:-1], np.sort(ORDER[4:])
+    rest = pd.concat([build_frame(m, order).assign(member=MEMBERS[m]) for m, order in enumerate(orders)])
+    frame = pd.concat([first, rest])
     path = tmp_path / f"a.{kind}"
     frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path, index=False)
     outputs = exchange.read_prediction_files([path])
@@ -198,19 +201,19 @@ def build_numeric_frame(member: int, order: np.ndarray) -> pd.DataFrame:
 
 def test_a_table_of_predicted_numbers_whose_rows_are_in_any_order(tmp_path: Path) -> None:
     orders = ORDER, ORDER[::-1], np.arange(N)
-    frame = pd.concat([build_numeric_frame(m, order) for m, order in enumerate(orders)])
-    frame = pd.concat([frame.iloc[N:], frame.iloc[:N]])  # the first member's rows come last
+    frame = pd.concat([build_numeric_frame(m, order) for m, order in enumerate(orders)]).sample(frac=1, random_state=4)
     path = tmp_path / "numbers.csv"
     frame.to_csv(path, index=False)
     read = read_numeric_file(path)
-    chosen = ORDER[::-1].tolist()
-    assert read.member_names == ("net", "tree", "forest")
+    members = list(dict.fromkeys(frame["member"]))
+    chosen = [NAMES.index(name) for name in frame["example"][frame["member"] == members[0]]]
+    assert list(read.member_names) == members
     assert list(read.example_names) == [NAMES[n] for n in chosen]
     check_groups(read.groups, chosen)
     assert read.targets.tolist() == [10.0 * n for n in chosen]
     assert isinstance(read.mixture, QuantileEnsemble)
-    for place, member in enumerate((1, 2, 0)):
-        middle = 10.0 * ORDER[::-1] + member
+    for place, member in enumerate(map(MEMBERS.index, members)):
+        middle = 10.0 * np.array(chosen) + member
         expected = np.stack([middle - 2, middle, middle + 1 + member])
         np.testing.assert_allclose(read.mixture.quantiles[place], expected)
 

@@ -53,6 +53,13 @@ def test_what_cannot_be_written_is_a_sentence_and_leaves_no_file(
     assert [one.name for one in tmp_path.iterdir()] == ["folder"]
 
 
+def test_what_is_left_out_of_the_data_of_one_of_two_runs_is_said() -> None:
+    chosen = trained(members=2, epochs=2, validation=0.1, best_on="validation", best_epoch=1, seed=1)
+    text = render_report([trained(members=2, epochs=1), chosen])
+    assert "predictions after the last epoch and the one chosen" in text
+    assert "and the predictions of other epochs (<code>--all-epochs</code>)." in text
+
+
 def test_no_run_and_too_many_are_refused_in_a_sentence() -> None:
     with pytest.raises(PredictionsError, match="1 to 50 runs, not 0"):
         render_report([])

@@ -46,8 +46,8 @@ def test_predictions_and_parameters_are_those_of_the_members_that_remain(run: Ru
     write_parameters(run.path, 2, every, None)
     expected = jax.tree.map(lambda leaf: leaf[REMAINING], every)
     assert jax.tree.all(jax.tree.map(np.array_equal, read_parameters(run.id, 2), expected))
-    chosen = select_members(run, open_members(run.id, 2), [3, 0])
-    expected = jax.tree.map(lambda leaf: leaf[[3, 0]], every)
+    chosen = select_members(run, open_members(run.id, 2), [2, 0])
+    expected = jax.tree.map(lambda leaf: leaf[[2, 0]], every)
     assert jax.tree.all(jax.tree.map(np.array_equal, chosen.params, expected))
     with pytest.raises(RunError, match="Member 2 of the run"):
         select_members(run, open_members(run.id, 2), [0, 1])

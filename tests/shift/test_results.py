@@ -85,6 +85,8 @@ def test_results_of_an_earlier_version_are_read_without_what_it_did_not_measure(
     assert found.clean is not None
     assert RESULTS.has_accuracy_estimates
     assert not found.has_accuracy_estimates
+    stored["clean"] = json.loads(json.dumps(serialize_stress_results(RESULTS)))["clean"]
+    assert not parse_stress_results(stored).has_accuracy_estimates, "the corrupted images are without"
     assert "error_auroc" not in found.clean
     assert found.clean["ensemble_accuracy"] == 0.9
 

@@ -171,6 +171,7 @@ def test_predictions_from_elsewhere_that_could_not_be_opened_are_refused(
         ({"set_aside": {"1": 3}}, True),
         ({"set_aside": {"2": 3}}, False),
         ({"set_aside": {"9": 3}}, False),
+        ({"set_aside": {"1": 3, "2": 3}}, False),
         ({"member_test_accuracy": []}, True),
         ({"member_test_accuracy": [0.5]}, False),
         ({"member_test_accuracy": [0.5] * 3}, False),
