@@ -72,18 +72,21 @@ def test_a_run_waits_while_one_of_its_tasks_waits_and_none_has_begun() -> None:
 
 
 class EndingTasks(FullCluster):
-    """The second of two groups is at work, and ends at a stop, or after some looks."""
+    """Groups at work end at a stop, the second of two after some looks as well."""
 
     def __init__(self, run: Run, looks: int = 20) -> None:
         super().__init__()
         self._run, self.looks, self.was_stopped = run, looks, False
 
     def poll_tasks(self) -> Mapping[int, TaskStatus]:
-        group, self.looks = list_run_groups(self._run)[1], self.looks - 1
-        self.was_stopped |= (group.path / STOP_FILE).exists()
-        if self.was_stopped or not self.looks:
-            write_status(group.path, replace(group.status, state="stopped"))
-        return {2: TaskStatus("running" if group.active else "ended", "7_2")}
+        self.looks -= 1
+        groups = list_run_groups(self._run)
+        for group in groups:
+            stops = (group.path / STOP_FILE).exists()
+            self.was_stopped |= stops and group.number == 2
+            if group.active and (stops or (group.number == 2 and not self.looks)):
+                write_status(group.path, replace(group.status, state="stopped"))
+        return {group.number: TaskStatus("running" if group.active else "ended", "7") for group in groups}
 
 
 @pytest.mark.parametrize(("state", "stops"), [("diverged", True), ("finished", False)])
@@ -94,7 +97,9 @@ def test_a_group_is_stopped_when_the_other_diverges_and_awaited_when_it_finishes
         GroupCoordinator(run, status, lambda: False, lambda status: None, tasks).follow_groups()
     assert tasks.was_stopped == stops
     assert (tasks.looks > 0) == stops
-    assert list_run_groups(run)[1].status.state == "stopped"
+    ended, other = list_run_groups(run)
+    assert other.status.state == "stopped"
+    assert not (ended.path / STOP_FILE).exists(), "it had ended"
 
 
 @pytest.mark.parametrize(("step", "state"), [(40, "training"), (0, "starting")])
@@ -104,3 +109,32 @@ def test_a_run_trains_when_one_of_its_groups_had_begun_and_the_other_starts(step
     with StatusWriter(run.status_file, run.status) as status:
         GroupCoordinator(run, status, lambda: bool(said), said.append, EndingTasks(run)).follow_groups()
     assert said[0].state == state
+
+
+class CancelledTasks(FullCluster):
+    """The scheduler has ended the second of two tasks, whose last heartbeat is fresh."""
+
+    def poll_tasks(self) -> Mapping[int, TaskStatus]:
+        return {2: TaskStatus("ended", "7_2", word="CANCELLED")}
+
+
+def test_a_group_whose_task_was_cancelled_is_over_however_fresh_its_heartbeat() -> None:
+    elsewhere = {"pid": 7, "host": "node7", "step": 40}
+    run = in_groups({1: "finished", 2: "training"}, placement=SLURM, told={1: {"step": 100}, 2: elsewhere})
+    with StatusWriter(run.status_file, run.status) as status:
+        ended = GroupCoordinator(run, status, lambda: False, lambda status: None, CancelledTasks()).follow_groups()
+    assert ended.state == "stopped"
+    assert "cancelled in Slurm" in ended.message
+
+
+@pytest.mark.parametrize(("left", "expected"), [(80.0, 80.0), (None, None)])
+def test_a_run_is_as_far_as_its_groups_together(left: float | None, expected: float | None) -> None:
+    told = {
+        1: {"step": 40, "started": 200.0, "seconds_left": 50.0, "seconds": 5.0},
+        2: {"step": 20, "started": 100.0, "seconds_left": left, "seconds": 9.0},
+    }
+    run = in_groups({1: "training", 2: "training"}, placement=SLURM, told=told)
+    said: list[Status] = []
+    with StatusWriter(run.status_file, run.status) as status:
+        GroupCoordinator(run, status, lambda: bool(said), said.append, EndingTasks(run)).follow_groups()
+    assert (said[0].step, said[0].started, said[0].seconds_left) == (30, 100.0, expected)
