@@ -114,7 +114,11 @@ def test_a_run_trains_when_one_of_its_groups_had_begun_and_the_other_starts(step
 class CancelledTasks(FullCluster):
     """The scheduler has ended the second of two tasks, whose last heartbeat is fresh."""
 
+    looks = 0
+
     def poll_tasks(self) -> Mapping[int, TaskStatus]:
+        self.looks += 1
+        assert self.looks < 10, "it is still waited for"
         return {2: TaskStatus("ended", "7_2", word="CANCELLED")}
 
 
