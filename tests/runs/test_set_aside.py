@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 
 from ensemble import runs
+from ensemble.analysis.members.disagreement import measure_disagreement
 from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.config import EnsembleConfig
+from ensemble.engine import Evaluation
 from ensemble.errors import RunError
 from ensemble.runs.final_losses import load_final_losses
 from ensemble.runs.history import write_predictions
 from ensemble.runs.status import list_remaining_members
 from ensemble.runs.training.divergence import build_diverged_outcome
+from ensemble.runs.training.progress import compute_member_disagreement, compute_split_metrics
 from ensemble.storage.records.json_lines import append_line
 from tests.analysis.draws import distributions
 
@@ -92,3 +95,16 @@ def test_of_a_group_it_is_said_where_the_others_would_go_on() -> None:
 def test_members_that_differ_are_one_group_where_that_is_left_open() -> None:
     many = EnsembleConfig(members=16, groups=0, epochs=1000, vary="learning_rate=0.01..1:log")
     assert runs.create_run(many).config.groups == 1  # type: ignore[union-attr]
+
+
+def test_figures_of_an_epoch_are_of_the_members_that_remain() -> None:
+    probabilities = distributions(4, 30, 3).astype(np.float32)
+    loss, accuracy = np.array([0.5, np.nan, 1.0, 3.0]), np.array([0.9, np.nan, 0.8, 0.7])
+    probabilities[1] = np.nan
+    evaluation = Evaluation(probabilities, loss, accuracy, 0.4, 0.95)
+    assert compute_split_metrics("test", evaluation, (1,))["ensemble_test_loss"] == pytest.approx(1.5)
+    found = compute_member_disagreement(evaluation, (1,))
+    expected = measure_disagreement(probabilities[[0, 2, 3]])
+    assert found["disagreement"] == pytest.approx(expected.pairwise)
+    assert np.isnan(found["member_disagreement"]).tolist() == [False, True, False, False]
+    np.testing.assert_allclose(found["member_disagreement"][[0, 2, 3]], expected.of_members)
