@@ -114,18 +114,18 @@ def pytest_configure(config: pytest.Config) -> None:
     profile = TestProfile()
     config.pluginmanager.register(profile, "profile of the tests")
     wrap_method(AppTest, "_run", profile, "pages")
-    start_compilation, entered = dispatch.log_elapsed_time.__enter__, list[Any]()
+    start_compilation = dispatch.log_elapsed_time.__enter__
 
     def enter(self: Any) -> Any:
-        entered.append(profile.count("compilation"))
-        entered[-1].__enter__()
+        self.counted = profile.count("compilation")
+        self.counted.__enter__()
         return start_compilation(self)
 
     end_compilation = dispatch.log_elapsed_time.__exit__
 
     def leave(self: Any, *error: Any) -> None:
         end_compilation(self, *error)
-        entered.pop().__exit__(None, None, None)
+        self.counted.__exit__(None, None, None)
 
     dispatch.log_elapsed_time.__enter__ = enter  # type: ignore[method-assign]
     dispatch.log_elapsed_time.__exit__ = leave  # type: ignore[method-assign]

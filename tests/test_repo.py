@@ -30,6 +30,7 @@ MAX_LINES = 700
 LONGER: dict[str, str] = {}  # path: why it has to be
 
 IMPORT_NAMES = {
+    "pytest-xdist": "xdist",
     "scikit-activeml": "skactiveml",
     "PyYAML": "yaml",
     "ipython": "IPython",
