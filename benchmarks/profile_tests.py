@@ -114,18 +114,19 @@ def pytest_configure(config: pytest.Config) -> None:
     profile = TestProfile()
     config.pluginmanager.register(profile, "profile of the tests")
     wrap_method(AppTest, "_run", profile, "pages")
-    start_compilation = dispatch.log_elapsed_time.__enter__
+    threads, start_compilation = threading.local(), dispatch.log_elapsed_time.__enter__
 
     def enter(self: Any) -> Any:
-        self.counted = profile.count("compilation")
-        self.counted.__enter__()
+        counted = profile.count("compilation")
+        counted.__enter__()
+        threads.__dict__.setdefault("entered", []).append(counted)
         return start_compilation(self)
 
     end_compilation = dispatch.log_elapsed_time.__exit__
 
     def leave(self: Any, *error: Any) -> None:
         end_compilation(self, *error)
-        self.counted.__exit__(None, None, None)
+        threads.entered.pop().__exit__(None, None, None)
 
     dispatch.log_elapsed_time.__enter__ = enter  # type: ignore[method-assign]
     dispatch.log_elapsed_time.__exit__ = leave  # type: ignore[method-assign]
