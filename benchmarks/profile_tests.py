@@ -1,16 +1,16 @@
-"""Print where the processor seconds of the tests go: python -m benchmarks.profile_tests [--root FOLDER] [PATH ...]
+"""Profile the tests by way of testing: python -m benchmarks.profile_tests [--root FOLDER] [-- PATH ...]
 
-Run as a plugin in each process of pytest, of this checkout or another (--root, for a comparison in turn). A row
-has one way of testing: its calls, its processor seconds in all, and those of the costliest tests. Nested ways
-count once, for the innermost: what is compiled while a page is drawn is compilation.
+Runs as a plugin in every process of pytest, in this checkout or another one (--root). Prints one row per way of testing
+with its calls, processor seconds and most expensive tests. Nested ways are counted once, for the innermost: compilation
+while a page is drawn is compilation.
 
 - collection: importing the test files and listing their tests, in each process of pytest
-- pages: runs of Streamlit's AppTest
-- training: steps and whole runs in the process of the test
-- compilation: tracing, lowering and compiling by JAX; a program that its cache has is read instead
-- child processes: started by the tests and waited for (workers, servers, commands)
+- pages: script runs of Streamlit's AppTest
+- training: training and evaluation in the process of the test
+- compilation: tracing, lowering and compiling by JAX, or loading the program from its cache
+- child processes: processes that tests started and waited for (workers, servers, commands)
 - starts of pytest: imports before the first test, and pytest's own work
-- fixtures and the rest of the tests: what is left
+- fixtures and the rest of the tests: everything else
 """
 
 import argparse
@@ -48,9 +48,9 @@ COSTLIEST = 5
 
 
 class TestProfile:
-    """Processor seconds of one process of pytest, by way of testing and by test."""
+    """Counts processor seconds of one process of pytest by way of testing and by test."""
 
-    __test__ = False  # not a test, whatever its name
+    __test__ = False  # not a test despite its name
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -105,7 +105,7 @@ def read_child_seconds() -> float:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Count in this process of pytest."""
+    """Start counting in this process of pytest."""
     if config.pluginmanager.hasplugin("profile of the tests") or RESULTS_VARIABLE not in os.environ:
         return
     from jax._src import dispatch
@@ -142,7 +142,7 @@ def pytest_configure(config: pytest.Config) -> None:
         *owners, attribute = path.split(".")
         try:
             owner = functools.reduce(getattr, owners, importlib.import_module(module_name))
-        except (ImportError, AttributeError):  # another checkout may lack it
+        except (ImportError, AttributeError):  # missing in another checkout
             continue
         if hasattr(owner, attribute):
             wrap_method(owner, attribute, profile, "training")
@@ -160,7 +160,7 @@ def wrap_method(owner: Any, name: str, profile: TestProfile, way: str) -> None:
 
 
 def main() -> int:
-    """Run the tests of a checkout with the plugin, print the table; the exit status of pytest."""
+    """Run the tests of a checkout with the plugin, print the table and return the exit status of pytest."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, default=ROOT, metavar="FOLDER", help="the checkout")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the seconds of every test there")
@@ -171,7 +171,9 @@ def main() -> int:
     if "-n" not in words:
         words += ["-n", "2"]
     with tempfile.TemporaryDirectory(prefix="ensemble-profile-") as folder:
-        plugin = Path(folder) / "ensemble_test_profile.py"  # not by its package, of which another checkout has its own
+        plugin = (
+            Path(folder) / "ensemble_test_profile.py"
+        )  # under its own name, because another checkout has its own `benchmarks`
         plugin.write_text(Path(__file__).read_text("utf-8"), "utf-8")
         environment = {**os.environ, RESULTS_VARIABLE: folder, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": ""}
         command = [sys.executable, "-m", "pytest", "-p", plugin.stem, *words]

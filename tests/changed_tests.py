@@ -1,8 +1,8 @@
-"""Which tests are of what changed: python -m tests.changed_tests [COMMIT]   (scripts/test --changed)
+"""List the tests of changed files: python -m tests.changed_tests [COMMIT]   (scripts/test --changed)
 
-Prints the test files that import, or name the path of, a file that differs from the last commit (or COMMIT), or a
-module that imports such a file; the test of the same name; and what changed among the tests. What imports those in
-turn is left to the whole suite, unless no test is nearer: in three steps nearly everything imports everything.
+Compares with the last commit (or COMMIT). Selects test files that import a changed module, mention its path or import a
+direct importer of it; the test file of the same name; and changed tests. Modules further away are not followed unless
+no test is closer, because within three steps nearly every module imports every other.
 """
 
 import re
@@ -21,10 +21,10 @@ PATH = re.compile(r"\b(?:pages|docs|scripts|deploy|benchmarks|ensemble)/[\w./]+\
 
 
 class ImportGraph:
-    """What the Python files of a checkout import from one another, by their paths below its root.
+    """Imports between the Python files of a checkout, as paths relative to its root.
 
-    A name that a package passes on (`from ensemble.runs import find_run`, or `runs.find_run`) is the module's that
-    the package has it from. A module or a file that a text names counts as imported.
+    A name that a package re-exports (`from ensemble.runs import find_run`, or `runs.find_run`) is resolved to the
+    module that defines it. A module or file named in a string or comment counts as imported.
     """
 
     def __init__(self, root: Path) -> None:
@@ -40,11 +40,11 @@ class ImportGraph:
                 self._importers[imported].add(path)
 
     def find_importers(self, path: str) -> set[str]:
-        """The files that import this one, or name it; those of a package that passes it on do not count for it."""
+        """Return the files that import or mention this one, without packages that only re-export it."""
         return self._importers[path] | (set() if path.endswith(".py") else self._importers[Path(path).name])
 
     def find_tests(self, changed: Iterable[str]) -> set[str]:
-        """The test files for these paths, as the module's docstring says."""
+        """Return the test files for changed paths; see the module's docstring."""
         tests: set[str] = set()
         for path in changed:
             if is_test(path):
@@ -60,9 +60,9 @@ class ImportGraph:
         return {path for path in tests if is_test(path) and path in self.sources}
 
     def _find_nearest_tests(self, path: str) -> set[str]:
-        """Those that import the file or one of its importers; failing that, the nearest that import theirs, and so on.
+        """Return tests that import the file or a direct importer; if there are none, follow importers until some do.
 
-        From a part of a screen on they are followed up to the pages, whose tests open these by their paths.
+        Parts of a screen are followed up to the pages, because tests open pages by their paths.
         """
         reached = near = {path, *self.find_importers(path)}
         while not (tests := self._find_importing_tests(near)) and near:
@@ -95,7 +95,7 @@ class ImportGraph:
         yield from PATH.findall(source)
 
     def _resolve(self, name: str) -> Iterator[str]:
-        """The file of a module, or of what a module has: the one that a package has it from."""
+        """Yield the file of a module, or the file that defines an attribute of a module."""
         if name in self._modules:
             yield self._modules[name]
             return
@@ -124,14 +124,14 @@ def is_test(path: str) -> bool:
 
 
 def list_changed_files(commit: str = "HEAD") -> list[str]:
-    """What differs from a commit, and what git has not been told to ignore."""
+    """Return the files that differ from a commit, and untracked files that are not ignored."""
     commands = (["git", "diff", "--name-only", commit], ["git", "ls-files", "--others", "--exclude-standard"])
     outputs = [subprocess.run(words, cwd=REPO, check=True, capture_output=True, text=True).stdout for words in commands]
     return "".join(outputs).splitlines()
 
 
 def main(words: list[str]) -> None:
-    """Print the tests; on standard error those that only the whole suite runs, for they take minutes."""
+    """Print the tests. Slow ones (browser, cluster, services) are listed on standard error and left out."""
     tests = ImportGraph(REPO).find_tests(list_changed_files(*words))
     long = {path for path in tests if path.startswith(("tests/browser/", "tests/cluster/", "tests/services/"))}
     if long:

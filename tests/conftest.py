@@ -111,7 +111,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Files in a browser are tested by one process, beside the others."""
+    """Run browser tests in one process, next to the others."""
     if config.getoption("dist") != "loadfile":
         return None
     from tests.file_scheduling import FileScheduling
@@ -206,7 +206,7 @@ def return_freed_memory() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def processes_are_forked() -> Iterator[None]:
-    """Those of `ensemble` that tests start import JAX once, all together."""
+    """Import JAX once for all `ensemble` processes that tests start."""
     with forked_starts():
         yield
 

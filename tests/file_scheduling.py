@@ -1,4 +1,4 @@
-"""Which process of pytest-xdist tests which file, where some are in a browser and the others are not."""
+"""Distribution of test files to the processes of pytest-xdist when some of them use a browser."""
 
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
@@ -8,10 +8,10 @@ BROWSER = "tests/browser/"
 
 
 class FileScheduling(LoadFileScheduling):
-    """A file at a time for each process, by the order of collection.
+    """Gives each process one file at a time, in the order of collection.
 
-    One process has the files in a browser, which waits for its pages a good part of the time; once no others are
-    left, a second one helps it. More at a time would keep one another from answering.
+    One process runs the browser tests, which spend much of their time waiting for pages. A second process joins it when
+    no other files are left. More browsers at a time would slow each other down.
     """
 
     def _assign_work_unit(self, node: WorkerController) -> None:
@@ -31,5 +31,5 @@ class FileScheduling(LoadFileScheduling):
 
 
 def has_browser_files(units: dict[str, dict[str, bool]]) -> bool:
-    """Whether a process still has to test some of the files that it was given in a browser."""
+    """Return whether a process has browser tests left to run."""
     return any(scope.startswith(BROWSER) and not all(tests.values()) for scope, tests in units.items())

@@ -1,12 +1,11 @@
-"""Processes of `ensemble` forked from one that has imported JAX: each starts in a tenth of a second.
+"""Fork `ensemble` processes from a server that has already imported JAX, so that each starts in 0.2 s instead of 0.9.
 
-`python -m ensemble …` and `build_python_command(…)` are a second of imports on their own, dozens of times per run of
-the tests. `forked_starts` lets `subprocess.Popen` take such a process from a server, which has imported what they
-have in common and used none of it: it has one thread. The process is a child of whoever asked, with the environment,
-folder and streams that it was given; JAX reads the environment when the program imports it, as always.
+Inside `forked_starts`, `subprocess.Popen` gets `python -m ensemble …` and `build_python_command(…)` from the server.
+The server has only imported modules: it has one thread and has not initialized JAX. The new process is a child of the
+caller, with its own environment, folder and streams. JAX reads the environment when the program first imports it.
 
-What differs from a process of its own: its command line in /proc, and modules of others that are already imported.
-Linux only. In an environment with ENSEMBLE_TESTS_FORK=0 a process is started as always.
+Differences from a regular process: the command line in /proc, and third-party modules that are already imported.
+Linux only. Set ENSEMBLE_TESTS_FORK=0 in an environment to start its processes as usual.
 """
 
 import ctypes
@@ -46,7 +45,7 @@ SWITCH = "ENSEMBLE_TESTS_FORK"
 
 
 class ForkServer:
-    """Starts processes from a server, which is started at the first one."""
+    """A client of the server, which is started with the first process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -56,7 +55,7 @@ class ForkServer:
     def start(
         self, words: Sequence[str], folder: str, environment: dict[str, str], streams: Sequence[int], session: bool
     ) -> int:
-        """Start `python` with these words; the id of a child of this process."""
+        """Start `python` with these words and return the PID, which is a child of this process."""
         request = {"words": words, "folder": folder, "environment": environment, "session": session}
         with self._lock:
             connection = self._connect()
@@ -66,7 +65,7 @@ class ForkServer:
                 pid = int(connection.recv(32))
             finally:
                 set_subreaper(False)
-            connection.send(b"go")  # It is this process's child by now.
+            connection.send(b"go")  # the process is our child by now
         return pid
 
     def _connect(self) -> socket.socket:
@@ -89,7 +88,7 @@ class ForkServer:
 
 @contextmanager
 def forked_starts() -> Iterator[None]:
-    """Within this `subprocess.Popen` takes processes of `ensemble` from a server, where Linux has what that needs."""
+    """Fork the `ensemble` processes that `subprocess.Popen` starts in this context (on Linux only)."""
     if sys.platform != "linux" or os.environ.get(SWITCH) == "0":
         yield
         return
@@ -120,7 +119,7 @@ def forked_starts() -> Iterator[None]:
 
 
 def can_be_forked(given: dict[str, Any]) -> bool:
-    """Whether a process of `ensemble` is asked for, by nothing that a fork cannot give."""
+    """Return whether these arguments of `Popen` start an `ensemble` process that can be forked."""
     words, environment = given["args"], os.environ if given["env"] is None else given["env"]
     if not isinstance(words, list | tuple) or words[0] != sys.executable or environment.get(SWITCH) == "0":
         return False
@@ -131,7 +130,7 @@ def can_be_forked(given: dict[str, Any]) -> bool:
 
 
 def is_read(name: str) -> bool:
-    """Whether Python, or a library as it is loaded, has read this variable before the fork."""
+    """Return whether Python or a library reads this variable before the fork."""
     harmless = ("PYTHONSAFEPATH", "PYTHONUNBUFFERED")
     return name.startswith(("PYTHON", "LD_", "OPENBLAS_", "OMP_", "MALLOC_", "GLIBC_")) and name not in harmless
 
@@ -141,7 +140,7 @@ def set_subreaper(wanted: bool) -> None:
 
 
 def main() -> None:
-    """Be the server; each of its children is in here what was asked for."""
+    """Run the server. In a forked child, run the requested program."""
     for module in IMPORTED:
         importlib.import_module(module)
     gc.collect()
@@ -155,14 +154,14 @@ def main() -> None:
 
 
 def serve(connection: socket.socket) -> dict[str, Any] | None:
-    """Fork at each request: what is asked for, in the child; None, in the server, once the tests have ended."""
+    """Fork at each request. Returns the request in the child, and None in the server when the tests have ended."""
     while True:
         message, streams, _, _ = socket.recv_fds(connection, MOST_BYTES, 3)
         if not message:
             return None
         (started, has_started), (allowed, allow) = os.pipe(), os.pipe()
         if not (middle := os.fork()):
-            if child := os.fork():  # whose parent becomes who asked, as the middle one ends
+            if child := os.fork():  # its parent becomes the caller when the middle process ends
                 os.write(has_started, str(child).encode())
                 os._exit(0)
             os.read(allowed, 1)
@@ -180,7 +179,7 @@ def serve(connection: socket.socket) -> dict[str, Any] | None:
 def begin_process(
     words: list[str], folder: str, environment: dict[str, str], session: bool, streams: list[int]
 ) -> None:
-    """Run what follows `python` on a command line, as a process of its own would."""
+    """Run the words that follow `python` on a command line."""
     if session:
         os.setsid()
     os.chdir(folder)
@@ -207,7 +206,7 @@ def begin_process(
 
 
 class JaxReadsTheEnvironment(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """At the program's `import jax` gives the imported one, with what the environment then says of it."""
+    """Returns the imported JAX at the program's `import jax`, configured from the environment as it is then."""
 
     def __init__(self, jax: ModuleType) -> None:
         self._jax, self._spec = jax, jax.__spec__
@@ -228,7 +227,7 @@ class JaxReadsTheEnvironment(importlib.abc.MetaPathFinder, importlib.abc.Loader)
 
 
 def convert_value(text: str, default: Any) -> Any:
-    """What a variable says, in the type of the option's value."""
+    """Convert a variable's text to the type of the option's default."""
     if isinstance(default, bool):
         return text.lower() in ("1", "y", "yes", "t", "true", "on")
     return type(default)(text) if isinstance(default, int | float) else text

@@ -1,13 +1,13 @@
-"""Whether the tests notice what breaks: python -m benchmarks.mutations [--draw N --seed N] [--root FOLDER]
+"""Check whether the tests notice mistakes: python -m benchmarks.mutations [--draw N --seed N] [--root FOLDER]
 
-Each place of places.toml, a plausible slip of one line, is put into a copy of the checkout, one at a time; the tests
-that name its module are run, those of its package, then those of the pages, up to the first that fails. A test that
-fails without the slip as well does not count. It prints a line a place and a sum. The exit status is 1 where more
-than two slips survive (of drawn ones a tenth), or a place is no longer there: its text has to be mended in the list.
-An hour or more on two cores.
+Puts one mutation at a time into a copy of the checkout (a plausible mistake in one line, by default each one of
+places.toml) and runs tests until the first fails: those that name the module, those of its package, those of the
+pages. A test that also fails without the mutation does not count. Prints one line per place and a summary. The exit
+status is 1 if more than two mutations survive (or a tenth of them), or if a place is missing: then update its text in
+the list. Takes an hour or more on two cores.
 
-With --draw the places are drawn from the whole program instead (drawn_places.py). `--keep` writes them down: so they
-are tried, with --places, on another commit as well.
+With --draw the places are random (drawn_places.py). --keep writes them to a file, to try the same places on another
+commit with --places.
 """
 
 import argparse

@@ -1,13 +1,13 @@
-"""Places that are drawn: slips of the kinds that people make, anywhere in the program.
+"""Random mutations of the whole program, of the kinds of mistakes that people make.
 
-A kind is drawn first, each as likely as the others, then a place of that kind: one in a file of which recent commits
-changed every line is four times as likely as one in a file that none touched. No file is drawn twice.
+First a kind is drawn with equal probability, then a place of that kind. A place in a file that recent commits rewrote
+completely is four times as likely as one in a file that they did not change. Each file is drawn at most once.
 
-- comparison: `<` for `<=` next to a whole number, else `>` for `<`; `==` for `!=`, `in` for `not in`
-- division: `//` for `%`, and the reverse
+- comparison: `<=` for `<` next to an integer, otherwise `>` for `<`; `!=` for `==`, `not in` for `in`
+- division: `%` for `//`, and the reverse
 - term: the last term, factor or condition is dropped
-- index: 1 for 0, 0 for −1, an axis for another, a slice without its end
-- guard: an early return or error that never comes, a value that is not escaped, clipped, sorted or bounded
+- index: 1 for 0, 0 for −1, another axis, a slice without its end
+- guard: an early return or error that never happens; a value that is not escaped, clipped, sorted or bounded
 """
 
 import ast
@@ -32,7 +32,7 @@ AXES = ("axis", "ddof", "k", "decimals")
 
 
 class Slip(NamedTuple):
-    """A piece of a file's source, by bytes, and what is put in its stead."""
+    """A byte range of a source file and its replacement."""
 
     kind: str
     begin: int
@@ -41,7 +41,7 @@ class Slip(NamedTuple):
 
 
 class SlipFinder(ast.NodeVisitor):
-    """All slips that a source allows."""
+    """Collects all possible slips in a source."""
 
     def __init__(self, source: str) -> None:
         self.slips: list[Slip] = []
@@ -52,7 +52,7 @@ class SlipFinder(ast.NodeVisitor):
         self.visit(ast.parse(source))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Before Python 3.12 what stands in a text has no place of its own."""
+        """Skip: before Python 3.12 expressions inside f-strings have no positions."""
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value:
@@ -68,7 +68,7 @@ class SlipFinder(ast.NodeVisitor):
             self.visit(statement)
 
     def visit_Assert(self, node: ast.Assert) -> None:
-        """It tells the type checker what is known."""
+        """Skip: assertions in the program only inform the type checker."""
 
     def visit_If(self, node: ast.If) -> None:
         is_guard = len(node.body) == 1 and isinstance(node.body[0], ast.Return | ast.Raise | ast.Continue)
@@ -133,7 +133,7 @@ class SlipFinder(ast.NodeVisitor):
         self.slips.append(Slip(kind, self._find_begin(first), self._find_end(last), new))
 
     def _get_text(self, first: ast.expr | None, last: ast.expr | None = None) -> str:
-        """The source of a node, or from one to another; in parentheses where it has some around it."""
+        """Return the source from one node to another, in parentheses if it spans lines or is an operation."""
         if first is None:
             return ""
         begin, end = self._find_begin(first), self._find_end(last or first)
@@ -168,12 +168,12 @@ def get_whole_number(node: ast.AST) -> int | None:
 
 
 def draw_places(root: Path, count: int, seed: int) -> list[Place]:
-    """Draw places of a checkout; fewer than `count` where it has no more.
+    """Draw places of a checkout.
 
     Args:
-      root: the checkout, a git repository.
-      count: how many.
-      seed: of the draws; the places depend on the sources and on which lines recent commits changed, too.
+      root: checkout, a git repository.
+      count: number of places; fewer are returned if there are not as many.
+      seed: random seed. The places also depend on the sources and on the recent commits.
     """
     changed, weights = count_recent_changes(root), dict[str, float]()
     slips: dict[str, list[tuple[str, Slip]]] = defaultdict(list)
@@ -200,7 +200,7 @@ def draw_places(root: Path, count: int, seed: int) -> list[Place]:
 
 
 def count_recent_changes(root: Path) -> Counter[str]:
-    """Lines that recent commits added to each file, without those that only changed the layout."""
+    """Count the lines that recent commits added to each file, without commits that only changed the layout."""
     ignored = root / ".git-blame-ignore-revs"
     layout = ignored.read_text("utf-8").split() if ignored.is_file() else []
     words = ["git", "log", f"-{RECENT_COMMITS}", "--no-merges", "--format=commit %H", "--numstat", "--", *FOLDERS]
@@ -216,7 +216,7 @@ def count_recent_changes(root: Path) -> Counter[str]:
 
 
 def build_place(number: int, path: str, source: str, slip: Slip) -> Place | None:
-    """The place of a slip, with so many lines before it that it is there once; None where it is no Python."""
+    """Build a place with enough preceding lines to be unique; None if the result is invalid or equal Python."""
     content = source.encode()
     begin, end = content.rfind(b"\n", 0, slip.begin) + 1, content.find(b"\n", slip.end)
     while True:
@@ -240,7 +240,7 @@ def describe(content: bytes, slip: Slip) -> str:
 
 
 def save_places(file: Path, places: Sequence[Place]) -> None:
-    """Write a list as `load_places` reads it."""
+    """Write places in the format of `load_places`."""
     file.write_text("\n".join(format_places(places)), "utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The tests that a place is tried against: those that name its module, those of its package and of the pages."""
+"""Tests that run against a mutation: those that name its module, those of its package and those of the pages."""
 
 import functools
 import os
@@ -20,11 +20,10 @@ HUNG = "a test that did not end"
 
 
 def find_tests(tree: Path, place: Place) -> list[list[str]]:
-    """The test files that name the place's module or one that imports it, those of its package, those of the pages.
+    """Return the test files in three steps: those that name the module or an importer, its package's, the pages'.
 
-    In each step the likeliest come first, those whose path has most words in common with the place's: then what
-    catches a slip comes early. Which tests are run does not hang on it. Those in a browser and of services are left
-    out unless they are of the package itself.
+    Each step begins with the files whose paths share most words with the place, because they are most likely to fail.
+    Tests in a browser or of services are left out unless they belong to the package itself.
     """
     wanted = split_words(place.file)
     named = load_graph(tree).find_tests([place.file])
@@ -40,7 +39,7 @@ def find_tests(tree: Path, place: Place) -> list[list[str]]:
 
 @functools.cache
 def load_graph(tree: Path) -> ImportGraph:
-    """What imports what in a working copy; a slip changes none of it."""
+    """Return the imports of a working copy. Mutations do not change them."""
     return ImportGraph(tree)
 
 
@@ -69,7 +68,7 @@ def find_failure(tree: Path, tests: Sequence[str], skipped: Sequence[str], limit
     command += [f"--deselect={test_id}" for test_id in skipped]
     # Without what Python has compiled each of many processes would compile the package anew. What
     # this process was asked for (`scripts/test --all`) is no option of tests in another tree.
-    # A slip in the engine makes another program, which no other tree is given.
+    # A mutation of the engine compiles to another program, so the trees share no wrong ones.
     compiled = tree.parent / "compiled"
     compiled.mkdir(mode=0o700, exist_ok=True)
     environment = {
