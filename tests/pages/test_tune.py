@@ -172,6 +172,11 @@ def test_every_view_says_what_it_waits_for_or_shows_it() -> None:
 
 
 def test_a_damaged_file_of_trials_is_said_in_a_sentence_and_the_sweep_can_be_deleted() -> None:
+    sweep = searched(trials=1)
+    (sweep.path / "journal.log").write_bytes(b"junk\n" * 9)
+    at = tuned(sweep=sweep.id)
+    assert "is damaged" in said(at)
+    assert "Delete…" in labels(at)
     sweep = sweeps.create_sweep(light_config())
     config = sweep.path / "config.json"
     config.write_text(config.read_text().replace('"journal"', '"sqlite"'))
@@ -180,11 +185,6 @@ def test_a_damaged_file_of_trials_is_said_in_a_sentence_and_the_sweep_can_be_del
     [error] = at.error
     assert "cannot be read" in error.value
     assert "fault of the program" not in error.value
-    sweep = searched(trials=1)
-    (sweep.path / "journal.log").write_bytes(b"junk\n" * 9)
-    at = tuned(sweep=sweep.id)
-    assert "is damaged" in said(at)
-    assert "Delete…" in labels(at)
 
 
 def test_though_its_best_run_was_deleted_a_sweep_has_the_best_settings_and_takes_more_trials() -> None:
