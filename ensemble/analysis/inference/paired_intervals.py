@@ -4,17 +4,18 @@ They hold where few examples differ, which is where a bootstrap's are too short:
 that differ, all draws are made of that handful.
 """
 
+import math
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 Doubles = NDArray[np.float64]
 
-_P_HALVINGS = 40  # of a p: what is left is below 1e-12
+_SMALLEST_P = 2.0**-40  # nothing smaller is claimed: it would be of the tail of a model
 HALVINGS = 60  # of an interval of 2: what is left is below the rounding of a double
 # An interval of one draw x of a normal distribution is x ± |x| · `_SINGLE_VALUE_FACTOR` / (error of both ends).
 _SINGLE_VALUE_FACTOR = float(np.sqrt(2 / (np.pi * np.e)))
@@ -83,13 +84,21 @@ def mean_p_value(values: NDArray[np.float64]) -> float:
     Raises:
       ValueError: there is no value.
     """
-    moments = compute_moments(values)
-    low, high = 0.0, 0.5  # of the error of each end: the interval narrows as it grows
-    for _ in range(_P_HALVINGS):
-        alpha = (low + high) / 2
-        first, last = moments_interval(moments, alpha)
-        low, high = (alpha, high) if first <= 0 <= last else (low, alpha)
-    return min(1.0, 2 * high)
+    n, moments = len(values), compute_moments(values)
+    if n == 1 or moments.mean == 0:
+        return 1.0
+    # Each end of `moments_interval` is at 0 where z is this: Student's, and Hall's; the nearer to 0 counts.
+    mean, variance, third, largest = (
+        float(np.asarray(each)) for each in (moments.mean, moments.variance, moments.third, moments.largest)
+    )
+    spread = math.sqrt((variance + 2 * largest**2 / n) / n)
+    plain = mean / spread if spread > 0 else math.copysign(math.inf, mean)
+    bent = plain
+    if (cube := variance * math.sqrt(variance)) > 0:
+        t, skewness = mean / math.sqrt(variance / n), third / cube / math.sqrt(n)
+        bent = t + skewness * t * t / 3 + skewness * skewness * t * t * t / 27 + skewness / 6
+    z = max(min(plain, bent), min(-plain, -bent))
+    return min(1.0, max(_SMALLEST_P, 2 * float(stdtr(n - 1, -z))))
 
 
 def moments_interval(moments: DifferenceMoments, alpha: float, bounded: bool = False) -> tuple[Any, Any]:
@@ -127,10 +136,8 @@ def moments_interval(moments: DifferenceMoments, alpha: float, bounded: bool = F
     if bounded:
         return low, high
     error = np.sqrt(variance / moments.n)
-    return (
-        np.fmin(low, mean - error * _hall_quantile(moments, z)),
-        np.fmax(high, mean - error * _hall_quantile(moments, -z)),
-    )
+    of_low, of_high = _hall_quantiles(moments, z)
+    return np.fmin(low, mean - error * of_low), np.fmax(high, mean - error * of_high)
 
 
 def difference_interval(won: ArrayLike, lost: ArrayLike, n: int, level: float = 0.95) -> tuple[Any, Any]:
@@ -192,14 +199,15 @@ def _tango_score(won: Doubles, lost: Doubles, n: int, difference: Doubles) -> Do
         return np.where(apart == 0, 0.0, apart / spread)
 
 
-def _hall_quantile(moments: DifferenceMoments, z: float) -> Doubles:
-    """Where Hall's transformed t is z: the t that a lopsided sample of N has in its place.
+def _hall_quantiles(moments: DifferenceMoments, z: float) -> tuple[Doubles, Doubles]:
+    """Where Hall's transformed t is z, and −z: the t that a lopsided sample of N has in its place.
 
     NaN where the sample is so lopsided that there is none; all differences equal: 0.
     """
     variance, third = (np.asarray(moments.variance, float), np.asarray(moments.third, float))
     with np.errstate(divide="ignore", invalid="ignore"):
         skewness = np.where(variance > 0, third / variance**1.5, 0.0) / np.sqrt(moments.n)
-        straight = np.abs(skewness) < _MIN_SKEWNESS
-        bent = 3 / skewness * (np.cbrt(1 + skewness * (z - skewness / 6)) - 1)
-    return np.where(straight, z, bent)
+        straight, scale, middle = np.abs(skewness) < _MIN_SKEWNESS, 3 / skewness, skewness / 6
+        above = np.where(straight, z, scale * (np.cbrt(1 + skewness * (z - middle)) - 1))
+        below = np.where(straight, -z, scale * (np.cbrt(1 + skewness * (-z - middle)) - 1))
+    return above, below

@@ -1,6 +1,7 @@
 """Subsets of the members, as bits of a number: which of them are looked at, and in what order."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 
@@ -95,6 +96,7 @@ def prefix_sums(rows: NDArray[np.float64], chosen: Sequence[tuple[int, ...]]) ->
         yield partial[len(subset) - 1]
 
 
+@lru_cache(maxsize=MAX_MEMBERS)  # as many as one ensemble asks for
 def _masks_of_size(members: int, size: int, seed: int) -> Masks:
     wanted = count_subsets_of_size(members, size)
     if wanted == comb(members, size):
@@ -105,9 +107,10 @@ def _masks_of_size(members: int, size: int, seed: int) -> Masks:
         # Repeats are drawn again, so that every set of as many subsets is equally likely.
         while len(masks) < wanted:
             masks.add(_encode_mask(draws.permutation(members)[:size].tolist()))
-    if members <= _MASK_BITS:
-        return np.array(sorted(masks), np.uint64)
-    return np.array(sorted(masks), np.object_)
+    rising = sorted(masks)
+    found: Masks = np.array(rising, np.uint64) if members <= _MASK_BITS else np.array(rising, np.object_)
+    found.flags.writeable = False
+    return found
 
 
 def _encode_mask(subset: Sequence[int]) -> int:
