@@ -16,8 +16,11 @@ from tests.sources import find_imports
 
 REPO = Path(__file__).resolve().parent.parent
 FOLDERS = ("ensemble", "pages", "tests", "benchmarks")
-DOTTED = re.compile(r"\b(?:ensemble|tests|benchmarks)(?:\.\w+)+")
-PATH = re.compile(r"\b(?:pages|docs|scripts|deploy|benchmarks|ensemble)/[\w./]+\w|\b\w+\.(?:py|js|css|toml|md|txt)\b")
+NAMED_FOLDERS, SUFFIXES = ("pages", "docs", "scripts", "deploy", "benchmarks", "ensemble"), "py|js|css|toml|md|txt"
+WORD = re.compile(r"\w+")
+# The search for a text at the start of a pattern is quick; that it starts a word is looked at after it.
+DOTTED = [re.compile(rf"{name}(?<!\w{name})(?:\.\w+)+") for name in ("ensemble", "tests", "benchmarks")]
+PATH = re.compile(rf"\b(?:{'|'.join(NAMED_FOLDERS)})/[\w./]+\w|\b\w+\.(?:{SUFFIXES})\b")
 
 
 class ImportGraph:
@@ -80,6 +83,7 @@ class ImportGraph:
 
     def _find_imported(self, path: str) -> Iterator[str]:
         source = self.sources[path]
+        words = set(WORD.findall(source))  # Most sources have few of the names that are looked for.
         for node in find_imports(source):
             names = [alias.name for alias in node.names]
             module = getattr(node, "module", None)
@@ -87,12 +91,13 @@ class ImportGraph:
                 yield from self._resolve(f"{module}.{name}" if module else name)
         for package in self._packages:
             used = package.rpartition(".")[2]
-            if f"import {used}" in source or f"{used}," in source:
-                for name in re.findall(rf"\b{used}\.(\w+)", source):
+            if used in words and (f"import {used}" in source or f"{used}," in source):
+                for name in re.findall(rf"{used}(?<!\w{used})\.(\w+)", source):
                     yield from self._resolve(f"{package}.{name}")
-        for name in DOTTED.findall(source):
+        for name in (name for dotted in DOTTED for name in dotted.findall(source)):
             yield from self._resolve(name)
-        yield from PATH.findall(source)
+        if not words.isdisjoint(SUFFIXES.split("|")) or any(f"{folder}/" in source for folder in NAMED_FOLDERS):
+            yield from PATH.findall(source)
 
     def _resolve(self, name: str) -> Iterator[str]:
         """Yield the file of a module, or the file that defines an attribute of a module."""

@@ -5,11 +5,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import REPO
 
+Nodes = dict[type[ast.AST], list[tuple[Path, Any]]]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Shares, as they stand; what is renamed brings them down, and then these.
 MOST_ONE_WORD, MOST_SHARED, MOST_ONE_WORD_METHODS = 0.05, 0.05, 0.70
@@ -18,10 +20,20 @@ ASKED_FOR = {"main"}
 
 
 @pytest.fixture(scope="module")
-def trees() -> dict[Path, ast.Module]:
+def trees(collector: None) -> dict[Path, ast.Module]:
     """Every module of the program, by its path."""
     paths = [path for top in ("ensemble", "pages") for path in sorted((REPO / top).rglob("*.py"))]
     return {path: ast.parse(path.read_text()) for path in paths}
+
+
+@pytest.fixture(scope="module")
+def nodes(trees: dict[Path, ast.Module]) -> Nodes:
+    """Every node of them, by its kind, with the path."""
+    found = defaultdict(list)
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            found[type(node)].append((path, node))
+    return found
 
 
 def is_one_word(name: str) -> bool:
@@ -48,17 +60,16 @@ def test_few_functions_share_their_name_with_another_modules(trees: dict[Path, a
     assert count <= MOST_SHARED * sum(map(len, places.values())), shared
 
 
-def test_no_more_methods_and_inner_functions_are_called_by_one_word(trees: dict[Path, ast.Module]) -> None:
-    names = []
-    for tree in trees.values():
-        outer = {id(node) for node in tree.body}
-        names += [
-            node.name
-            for node in ast.walk(tree)
-            if isinstance(node, FUNCTIONS)
-            and id(node) not in outer
-            and not (node.name.startswith("__") and node.name.endswith("__"))
-        ]
+def test_no_more_methods_and_inner_functions_are_called_by_one_word(
+    trees: dict[Path, ast.Module], nodes: Nodes
+) -> None:
+    outer = {id(node) for tree in trees.values() for node in tree.body}
+    names = [
+        node.name
+        for kind in FUNCTIONS
+        for _, node in nodes[kind]
+        if id(node) not in outer and not (node.name.startswith("__") and node.name.endswith("__"))
+    ]
     short = Counter(filter(is_one_word, names))
     assert sum(short.values()) <= MOST_ONE_WORD_METHODS * len(names), short.most_common(20)
 
@@ -129,31 +140,24 @@ def is_found_by_its_form(path: Path, name: str, tree: ast.Module) -> bool:
     return any("Module" in ast.unparse(base) for node in classes for base in node.bases)
 
 
-def test_no_call_has_more_than_five_arguments_without_their_names(trees: dict[Path, ast.Module]) -> None:
-    ours = {
-        node.name
-        for tree in trees.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef) or (isinstance(node, FUNCTIONS) and not node.args.vararg)
-    }
+def test_no_call_has_more_than_five_arguments_without_their_names(nodes: Nodes) -> None:
+    functions = [node for kind in FUNCTIONS for _, node in nodes[kind] if not node.args.vararg]
+    ours = {node.name for node in functions} | {node.name for _, node in nodes[ast.ClassDef]}
     wrong = [
         f"{path.relative_to(REPO)}:{call.lineno}"
-        for path, tree in trees.items()
-        for call in ast.walk(tree)
-        if isinstance(call, ast.Call)
-        and len(call.args) > MAX_POSITIONAL
+        for path, call in nodes[ast.Call]
+        if len(call.args) > MAX_POSITIONAL
         and not any(isinstance(argument, ast.Starred) for argument in call.args)
         and ast.unparse(call.func).rpartition(".")[2] in {*ours, "cls"} - ARRAY_METHODS
     ]
     assert wrong == []
 
 
-def test_what_other_packages_import_has_a_docstring(trees: dict[Path, ast.Module]) -> None:
+def test_what_other_packages_import_has_a_docstring(trees: dict[Path, ast.Module], nodes: Nodes) -> None:
     imported = {
         (node.module, alias.name)
-        for path, tree in trees.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("ensemble.")
+        for path, node in nodes[ast.ImportFrom]
+        if node.module and node.module.startswith("ensemble.")
         if get_package(path) != node.module.split(".")[1]
         for alias in node.names
     }
@@ -174,12 +178,11 @@ def get_package(path: Path) -> str:
     return parts[1] if parts[0] == "ensemble" and len(parts) > 2 else ""
 
 
-def test_a_parameter_is_called_by_its_quantity_and_not_by_its_class(trees: dict[Path, ast.Module]) -> None:
+def test_a_parameter_is_called_by_its_quantity_and_not_by_its_class(nodes: Nodes) -> None:
     wrong = []
-    for path, tree in trees.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.arg) and node.annotation and "_" in node.arg:
-                kind = ast.unparse(node.annotation).replace(" | None", "").strip("'").rpartition(".")[2]
-                if kind not in QUANTITIES and re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower() == node.arg:
-                    wrong.append(f"{path.relative_to(REPO)}:{node.lineno}: {node.arg}")
+    for path, node in nodes[ast.arg]:
+        if node.annotation and "_" in node.arg:
+            kind = ast.unparse(node.annotation).replace(" | None", "").strip("'").rpartition(".")[2]
+            if kind not in QUANTITIES and re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind).lower() == node.arg:
+                wrong.append(f"{path.relative_to(REPO)}:{node.lineno}: {node.arg}")
     assert wrong == []
