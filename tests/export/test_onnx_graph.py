@@ -91,7 +91,8 @@ def name_own(module: type | str, monkeypatch: pytest.MonkeyPatch) -> str:
 )
 def test_a_network_of_ones_own_comes_along(module, monkeypatch: pytest.MonkeyPatch) -> None:
     network = bind_network(name_own(module, monkeypatch), SHAPE, CLASSES)
-    drawn = [jax.jit(network.init)(jax.random.key(seed)) for seed in range(2)]
+    init = jax.jit(network.init)
+    drawn = [init(jax.random.key(seed)) for seed in range(2)]
     draws = np.random.default_rng(0)
     members = [  # statistics and biases that are not those of the start
         jax.tree.map(lambda leaf: np.abs(leaf) + draws.uniform(0, 0.3, leaf.shape).astype("f4"), one) for one in drawn
@@ -106,10 +107,10 @@ def test_a_network_of_ones_own_comes_along(module, monkeypatch: pytest.MonkeyPat
         expected = function(images)
         np.testing.assert_allclose(each, expected["probabilities"], atol=1e-5, rtol=0)
         np.testing.assert_allclose(average, expected["average"], atol=1e-5, rtol=0)
-        # The function itself is what the engine says of the members.
-        scaled = images.astype(np.float32) / np.float32(255)
-        direct = jax.nn.softmax(jax.jit(network.apply)(members[1], scaled))
-        np.testing.assert_allclose(each[1], direct, atol=1e-5, rtol=0)
+    # The function itself is what the engine says of the members.
+    scaled = images.astype(np.float32) / np.float32(255)
+    direct = jax.nn.softmax(jax.jit(network.apply)(members[1], scaled))
+    np.testing.assert_allclose(each[1], direct, atol=1e-5, rtol=0)
 
 
 @pytest.mark.long

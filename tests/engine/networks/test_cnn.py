@@ -16,18 +16,20 @@ from tests.conftest import variant
 from tests.engine.conftest import plainly_compiled, stock
 from tests.networks import CNN
 
+INIT = jax.jit(CNN.init)
+
 
 def test_first_parameters_are_those_of_stock_layers():
     key = jax.random.key(7)
     # As `init` draws them, without the forward pass that it throws away.
     image = jax.ShapeDtypeStruct((1, 28, 28, 1), np.float32)
     wanted = jax.jit(lambda key: howto_loop.CNN().lazy_init(key, image))(key)["params"]
-    jax.tree.map(np.testing.assert_array_equal, jax.jit(CNN.init)(key), wanted)
+    jax.tree.map(np.testing.assert_array_equal, INIT(key), wanted)
 
 
 def test_members_start_where_the_howto_starts_them():
     _, init_rng = jax.random.split(jax.random.key(5))
-    wanted = [jax.jit(CNN.init)(key) for key in jax.random.split(init_rng, 3)]
+    wanted = [INIT(key) for key in jax.random.split(init_rng, 3)]
     got = create_members(CNN, 5, 3).params
     for member, params in enumerate(wanted):
         jax.tree.map(lambda a, b, m=member: np.testing.assert_array_equal(a[m], b), got, params)
@@ -39,7 +41,7 @@ def test_a_member_starts_the_same_in_any_ensemble():
 
 
 def test_logits_equal_those_of_stock_layers(few):
-    params = jax.jit(CNN.init)(jax.random.key(0))
+    params = INIT(jax.random.key(0))
     images = scale_to_unit(jnp.asarray(few.test_images))
     wanted = stock(params, images)
     np.testing.assert_allclose(jax.jit(CNN.apply)(params, images), wanted, atol=1e-4)

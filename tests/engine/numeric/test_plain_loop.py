@@ -45,14 +45,10 @@ def build_config(**more: Any) -> NumericConfig:
     return NumericConfig(**{"members": 3, "epochs": EPOCHS, "batch_size": 16, "width": 8, "seed": 5, **more})
 
 
-def train_plainly(config: NumericConfig, member: int, tx: optax.GradientTransformation) -> Any:
-    """One member's parameters and losses, by a loop that knows nothing of this package."""
+def train_plainly(config: NumericConfig, tx: optax.GradientTransformation) -> list[tuple[Any, list[float]]]:
+    """Each member's parameters and losses, by a loop that knows nothing of this package."""
     rows, module = draw_rows(), PlainNetwork()
-    rng, init_key = jax.random.split(jax.random.key(config.seed))
-    own_key = jax.random.split(init_key, config.members)[member]
-    params = jax.jit(module.init)(own_key, np.ones((1, FEATURES), np.float32))["params"]
-    opt_state = tx.init(params)
-
+    init = jax.jit(module.init)
     ranges = rows.features.max(axis=0) - rows.features.min(axis=0)
 
     def loss(params: Any, x: Any, y: Any) -> Any:
@@ -77,15 +73,21 @@ def train_plainly(config: NumericConfig, member: int, tx: optax.GradientTransfor
         updates, opt_state = tx.update(grads, opt_state, params)
         return optax.apply_updates(params, updates), opt_state, nll
 
-    losses = []
-    for _ in range(EPOCHS):
-        rng, epoch_key = jax.random.split(rng)
-        order = np.asarray(jax.random.permutation(jax.random.fold_in(epoch_key, member), ROWS))
-        for start in range(0, ROWS - config.batch_size + 1, config.batch_size):
-            batch = order[start : start + config.batch_size]
-            params, opt_state, nll = step(params, opt_state, rows.features[batch], rows.targets[batch])
-            losses.append(float(nll))
-    return params, losses
+    trained = []
+    for member in range(config.members):
+        rng, init_key = jax.random.split(jax.random.key(config.seed))
+        own_key = jax.random.split(init_key, config.members)[member]
+        params = init(own_key, np.ones((1, FEATURES), np.float32))["params"]
+        opt_state, losses = tx.init(params), []
+        for _ in range(EPOCHS):
+            rng, epoch_key = jax.random.split(rng)
+            order = np.asarray(jax.random.permutation(jax.random.fold_in(epoch_key, member), ROWS))
+            for start in range(0, ROWS - config.batch_size + 1, config.batch_size):
+                batch = order[start : start + config.batch_size]
+                params, opt_state, nll = step(params, opt_state, rows.features[batch], rows.targets[batch])
+                losses.append(float(nll))
+        trained.append((params, losses))
+    return trained
 
 
 def train_all(config: NumericConfig, devices: int, cuts: tuple[int, ...] = ()) -> tuple[Any, np.ndarray]:
@@ -118,8 +120,7 @@ ADAMW = functools.partial(optax.adamw, b1=0.9, b2=0.999, eps=1e-8)
 def test_members_equal_a_plain_loop(settings: dict[str, Any], tx: optax.GradientTransformation, devices: int) -> None:
     config = build_config(**settings)
     params, losses = train_all(config, devices)
-    for member in range(config.members):
-        plain, plain_losses = train_plainly(config, member, tx)
+    for member, (plain, plain_losses) in enumerate(train_plainly(config, tx)):
         np.testing.assert_allclose(losses[member], plain_losses, rtol=2e-5, atol=1e-6)
         mine = jax.tree.map(lambda leaf, member=member: leaf[member], params)
         for path, leaf in jax.tree_util.tree_leaves_with_path(plain):
