@@ -8,6 +8,7 @@ import ctypes
 import functools
 import gc
 import itertools
+import logging
 import os
 import shutil
 import sys
@@ -231,6 +232,14 @@ def pages_are_waited_for() -> None:
     """Streamlit's tester gives a page three seconds, too few on a loaded machine."""
     for name in ("from_file", "from_function", "from_string"):
         getattr(AppTest, name).__func__.__kwdefaults__["default_timeout"] = 240
+
+
+@pytest.fixture(autouse=True, scope="session")
+def messages_of_streamlit_are_passed_on() -> None:
+    """Pytest listens at the root alone then, and not, six times a test, at each of its sixty loggers."""
+    for name, logger in logging.root.manager.loggerDict.items():
+        if isinstance(logger, logging.Logger) and name.startswith("streamlit."):
+            logger.propagate = True
 
 
 @pytest.fixture(autouse=True, scope="session")
