@@ -13,13 +13,14 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.machine.python_command import build_python_command
 from tests import fork_server
+from tests.conftest import variant
 from tests.runs.test_workers import assert_same_bits
 from tests.workers import wait_for_end
 
 DEVICES = ("-m", "ensemble", "devices", "--json")
 
 
-@pytest.fixture(params=["forked", "on its own"])
+@pytest.fixture(params=["forked", variant("on its own")])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv(fork_server.SWITCH, str(int(request.param == "forked")))
     return request.param
@@ -44,6 +45,8 @@ def test_it_is_a_child_with_its_own_session_folder_streams_and_status(way: str, 
     assert started.ppid() == os.getpid()
     if way == "forked":
         assert "fork_server.py" in " ".join(started.cmdline())
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert os.getsid(child.pid) == child.pid
     printed, _ = child.communicate()
     assert (printed, child.returncode) == (b"", 2)
     assert "No such command 'not-a-command'" in log.read_text()
