@@ -31,7 +31,10 @@ def measure_losses(averaged: NDArray[np.floating], labels: NDArray[np.int64]) ->
     ]
 
 
-@pytest.mark.parametrize("groups", [number_groups(np.arange(300) ** 2 % 41), np.arange(300) % 150])
+@pytest.mark.parametrize(
+    "groups",
+    [number_groups(np.arange(300) ** 2 % 41), np.arange(300) % 150, np.arange(300) % 2, np.zeros(300, np.int64)],
+)
 def test_moments_of_every_committee_are_those_of_its_collapsed_losses(groups: NDArray[np.int64]) -> None:
     probabilities, labels = distributions(4, 300, 5, seed=1), np.arange(300) % 5
     judged = evaluate_committees(probabilities, labels, groups=groups)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
 
-from ensemble.analysis.members.ece_gain import estimate_ece_gain
+from ensemble.analysis.members.ece_gain import estimate_ece_difference, estimate_ece_gain
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from tests.analysis.cases import labelled
 
@@ -57,3 +57,14 @@ def test_with_equal_true_errors_one_is_called_worse_in_no_more_than_5_of_100_dra
     found = [estimate_ece_gain(as_calibrated(draws)) for _ in range(60)]
     assert np.mean([one.ensemble > one.members for one in found]) > 0.8, "chance leans one way"
     assert np.mean([one.ece_sign != 0 for one in found]) <= 0.05
+
+
+def test_the_interval_leaves_out_a_fortieth_at_either_end() -> None:
+    """The others have no error in any resample, so the ensemble's alone varies: a mean of one bin."""
+    confidence, right = np.full(400, 0.9), np.arange(400) < 240
+    others = [(np.ones(400), np.ones(400, bool))]
+    found = [estimate_ece_difference(confidence, right, others, seed=seed) for seed in range(8)]
+    error = np.sqrt(0.6 * 0.4 / 400)
+    chance = np.sqrt(2 / np.pi * 0.9 * 0.1 / 400)
+    assert np.mean([one.high for one in found]) == pytest.approx(0.3 + 1.96 * error, abs=0.15 * error)
+    assert np.mean([one.low for one in found]) == pytest.approx(0.3 - 1.96 * error - chance, abs=0.15 * error)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import curve_fit
+from scipy.stats import norm, t
 
 from ensemble.analysis.members.committees import committee_curve, evaluate_committees
 from ensemble.analysis.members.extrapolation import extrapolate_committee_curve
@@ -117,3 +118,30 @@ def test_drawn_committees_serve_too_and_64_members_are_the_end() -> None:
     assert (found.size[0], found.size[-1]) == (34, 64)
     assert np.isfinite([found.low, found.mean, found.high]).all()
     assert (found.low < found.mean).all()
+
+
+def test_the_interval_of_few_members_is_that_of_a_jackknife_with_students_quantile() -> None:
+    """The Brier score follows its law exactly, so that each part is that of a straight line over 1 / k."""
+    probabilities, labels = drawn(4, 200, 6)
+    judged = evaluate_committees(probabilities, labels)
+    found = extrapolate_committee_curve(judged, "brier")
+    assert found
+
+    def fit(curve: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.polyfit(1 / np.arange(1, len(curve) + 1), curve, 1)
+
+    def jackknife(values: NDArray[np.float64]) -> float:
+        return float(np.sqrt((len(values) - 1) * values.var()))
+
+    by_member, sums = [], judged.by_block["brier"] * judged.block
+    for member in range(4):
+        others = evaluate_committees(np.delete(probabilities, member, axis=0), labels)
+        by_member.append(fit(committee_curve(others, "brier").mean))
+    by_block = [fit((sums.sum(axis=1) - own) / (200 - count)) for own, count in zip(sums.T, judged.block, strict=True)]
+    member_slopes, block_slopes = np.array(by_member)[:, 0], np.array(by_block)[:, 0]
+    for size, half in zip(found.size, found.high - found.mean, strict=True):
+        change = abs(1 / size - 1 / 4)
+        new = jackknife(np.array(by_member) @ [1 / 4, 1]) * np.sqrt(1 - 4 / size)
+        of_members = t.ppf(0.975, 3) * np.hypot(jackknife(member_slopes) * change, new)
+        of_images = norm.ppf(0.975) * jackknife(block_slopes) * change
+        assert half == pytest.approx(np.hypot(of_members, of_images), rel=1e-5)

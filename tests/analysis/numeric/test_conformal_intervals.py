@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ensemble.analysis.inference.image_groups import grouped_share_interval
 from ensemble.analysis.numeric.conformal_intervals import (
     compute_conformal_scores,
     fit_conformal_factor,
@@ -42,3 +43,22 @@ def test_intervals_adapt_in_time_order_where_fixed_ones_fail() -> None:
     assert (found.calibrated_on, found.counted_on) == (1000, 1000)
     assert found.held == pytest.approx(LEVEL, abs=0.015)
     assert found.factor > fixed
+
+
+def test_the_share_in_intervals_is_known_as_well_as_there_are_groups() -> None:
+    targets = np.random.default_rng(2).normal(size=60).repeat(20)
+    groups = np.arange(60).repeat(20)
+    mixture = NormalMixture(np.zeros((1, 1200)), np.ones((1, 1200)))
+    found = measure_conformal_intervals(mixture, targets, LEVEL, groups=groups)
+    held = np.arange(30) < round(30 * found.held)
+    assert 0 < held.sum() < 30
+    assert (found.low, found.high) == pytest.approx(grouped_share_interval(held.repeat(20), np.arange(30).repeat(20)))
+
+
+@pytest.mark.parametrize(("calibrated_on", "held"), [(8, 1), (9, 8 / 9)])
+def test_the_next_example_in_time_order_counts_among_those_that_are_ranked(calibrated_on: int, held: float) -> None:
+    """At a level of 0.9 nine examples are enough for a finite factor, which is the largest score; eight are not."""
+    targets = np.full(2 * calibrated_on, 0.5)
+    targets[calibrated_on] = 9.0
+    mixture = NormalMixture(np.zeros((1, len(targets))), np.ones((1, len(targets))))
+    assert measure_conformal_intervals(mixture, targets, LEVEL, in_time_order=True).held == pytest.approx(held)

@@ -227,3 +227,22 @@ def test_a_target_is_suspect_just_beyond_the_quantile_for_all_targets(share: flo
     scale_after = np.median(np.abs(scores)) / norm.ppf(0.75)
     assert scale_after == pytest.approx(scale, rel=0.002)
     assert find_suspect_targets(scores).tolist() == suspects
+
+
+@pytest.mark.parametrize("examples_per_group", [1, 2])
+@pytest.mark.parametrize(
+    ("lean", "wide", "shape"),
+    [(1.97, 0, "uneven"), (2.03, 0, "low"), (-2.03, 0, "high"), (0, 1.97, "uneven"), (0, 2.03, "narrow")],
+)
+def test_a_shape_has_a_name_from_two_standard_errors_on(
+    lean: float, wide: float, shape: str, examples_per_group: int
+) -> None:
+    """A uniform u has the variance 1/12, and (u − ½)² the variance 1/12 · 4/15 = 1/180."""
+    count = 400
+    worth = count / examples_per_group
+    distance = np.sqrt(1 / 12 + wide * np.sqrt(1 / 180 / worth))
+    shift = lean * np.sqrt(1 / 12 / worth)
+    pit = 0.5 + shift + np.tile([-1, 1], count // 2) * np.sqrt(distance**2 - shift**2)
+    mixture = NormalMixture(np.zeros((1, count)), np.ones((1, count)))
+    groups = None if examples_per_group == 1 else np.arange(count) // examples_per_group
+    assert measure_pit_histogram(mixture, norm.ppf(pit), groups).shape == shape

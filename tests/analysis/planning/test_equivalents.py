@@ -1,10 +1,12 @@
 """Deep ensemble equivalents: k independent members are worth k."""
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from ensemble.analysis.planning.equivalents import (
     MemberEquivalent,
@@ -101,3 +103,40 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
         worth_of(drawn, drawn[0][1:])
     with pytest.raises(ValueError, match="not"):
         worth_of(drawn[0], drawn[0])
+
+
+def test_a_members_spread_is_a_line_over_1_by_size_between_one_member_and_all_but_one() -> None:
+    known = likelihood_curve(members(4), LABELS)
+    by_size = {
+        size: np.std(
+            [
+                value
+                for who, value in zip(known.committees, known.committee_likelihoods, strict=True)
+                if len(who) == size
+            ],
+            ddof=1,
+        )
+        for size in (1, 3)
+    }
+    first, last = by_size[1], 3 * by_size[3]
+    assert [known.member_spread(1), known.member_spread(3)] == pytest.approx([first, last])
+    assert known.member_spread(2) == pytest.approx(last + (1 / 2 - 1 / 3) / (1 - 1 / 3) * (first - last))
+
+
+def test_the_draw_of_two_members_is_known_with_one_degree_of_freedom() -> None:
+    """The curve is the same for all examples, and so is a guess at random: nothing but members is drawn."""
+    constant = np.full(len(LABELS), -math.log(4))
+    known = replace(
+        likelihood_curve(members(2), LABELS),
+        likelihood=np.stack([constant - 0.5, constant + 0.5]),
+        committees=((0,), (1,), (0, 1)),
+        committee_likelihoods=np.array([-0.005, 0.005, 0.0]),
+    )
+    found = equivalent_of_trainings(known, LABELS, np.full((1, len(LABELS), 4), 0.25))
+    spread = np.std([-0.005, 0.005], ddof=1)
+    tails = []
+    for end in (found.low, found.high):
+        # At a draw of t the curve falls by it: −0.5 + (size − 1) = t · ((2 − size) · apart₁ + (size − 1) · apart₂).
+        apart = spread * ((2 - end) * math.sqrt(3 / 2) + (end - 1) * 1)
+        tails.append(t.cdf((end - 1.5) / apart, 1))
+    assert tails == pytest.approx([0.025, 0.975], abs=0.02)

@@ -56,3 +56,9 @@ def test_the_members_stand_beside_the_ensemble() -> None:
     assert ensemble.uncertainty == pytest.approx(mean.uncertainty)
     alone = evaluate_predictions(probabilities[None], labels)
     assert decompose_ensemble_brier(alone)[1] is None
+
+
+def test_the_uncertainty_is_the_sample_variance_of_the_labels() -> None:
+    labels = np.array([0, 0, 1, 2, 2, 2])
+    found = decompose_brier_score(np.full((6, 3), 1 / 3), labels)
+    assert found.uncertainty == pytest.approx(np.eye(3)[labels].var(axis=0, ddof=1).sum())

@@ -234,3 +234,10 @@ def test_of_labels_that_are_known_to_be_wrong_the_rates_interval_is_that_of_a_bi
 
     ends = brentq(fall, 0.001, 0.05), brentq(fall, 0.05, 0.5)
     assert (0.05 * low, 0.05 * high) == pytest.approx(ends, rel=0.03), "the steps of its grid are 2.7 %"
+
+
+def test_the_interval_of_confident_learning_is_that_of_a_binomial_share() -> None:
+    """All labels are of one class, and every example is confidently of it or of another."""
+    labels, guessed = np.zeros(400, np.int64), 1 * (np.arange(400) < 120)
+    low, high = compute_joint_interval(labels, guessed, 2)
+    assert (400 * low, 400 * high) == pytest.approx(tuple(binom.ppf([0.025, 0.975], 400, 0.3)), abs=1.5)
