@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ensemble import runs
-from ensemble.analysis.inference.fold_shares import FoldShares
+from ensemble.analysis.inference.fold_shares import FoldShares, estimate_fold_shares
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import load_dataset
 from ensemble.datasets.partition.folds import NO_FOLD, assign_folds
@@ -121,6 +121,9 @@ def test_the_view_judges_test_and_training_images(ended: Run) -> None:
     judged = judge_run_labels(ended, "training")
     assert judged.fold_shares is not None
     assert not judged.fold_shares.are_apart
+    folds = assign_folds(CONFIG, load_dataset("digits"))
+    expected = estimate_fold_shares(judged.predictions, folds[folds != NO_FOLD])
+    assert (*judged.fold_shares.shares, judged.fold_shares.p_value) == (*expected.shares, expected.p_value)
     assert "1,167 training digits" in training.answer
     assert training.evidence[1].startswith(
         "Each is judged by the members that never learnt from it, 1 to 2 of 4, after epoch "
@@ -141,6 +144,9 @@ def test_the_view_judges_test_and_training_images(ended: Run) -> None:
     lines = training.images[0].list_lines_below
     assert lines is not None
     assert lines(int(stored.numbers[first]))[-1] == f"number {stored.numbers[first]:,}"
+    for fold in range(3):
+        number = int(np.flatnonzero(folds == fold)[-1])
+        assert any(" of 2 say " in line for line in lines(number)) == (fold == 0), "one alone has no count"
     table = training.tables[-1]
     assert table.numbers is not None
     values = table.numbers()

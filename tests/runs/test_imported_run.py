@@ -7,9 +7,11 @@ import pytest
 
 from ensemble import runs
 from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import RunError
 from ensemble.runs.test_set import LABELS_FILE
+from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.atomic_files import write_json
 from tests.analysis.draws import distributions
 
@@ -67,6 +69,17 @@ def test_its_images_and_what_they_are_come_back() -> None:
     without = runs.load_test_set(imported(images=False))
     assert without.images is None
     assert without.tiles.shape == (40, 28, 28, 1)
+
+
+def test_labels_that_a_trained_run_brings_along_go_before_other_ones_of_its_dataset() -> None:
+    run = runs.create_run(EnsembleConfig(members=2))
+    own = runs.load_test_set(run)
+    write_arrays(run.path / LABELS_FILE, {"labels": own.labels})
+    assert runs.load_test_set(run).images is own.images, "they are the same: so are the images"
+    write_arrays(run.path / LABELS_FILE, {"labels": own.labels[::-1].copy()})
+    brought = runs.load_test_set(run)
+    np.testing.assert_array_equal(brought.labels, own.labels[::-1])
+    assert brought.images is None, "those of the dataset have other labels"
 
 
 def test_what_needs_its_members_is_refused_in_a_sentence() -> None:

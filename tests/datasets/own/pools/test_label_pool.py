@@ -12,9 +12,11 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from ensemble import datasets
+from ensemble import datasets, runs
 from ensemble.access import Person, Role, set_person_source
+from ensemble.acquisition import pool_questions
 from ensemble.cli.program import main
+from ensemble.config import EnsembleConfig
 from ensemble.datasets import Dataset
 from ensemble.datasets.decisions.decision_log import decisions_folder
 from ensemble.datasets.decisions.label_decision import NO_CLASS, RELABEL, REMOVE, UNSURE
@@ -172,6 +174,27 @@ def test_labels_outlive_the_pool_and_go_by_its_images(pool: LabelPool, leaves: D
     (pictures / "00.png").unlink()
     other = label_pool.add_label_pool("other", pictures, leaves)
     assert pool_labels.list_pool_labels(other) == {}
+
+
+def test_a_batch_keeps_what_members_say_of_its_own_images_and_takes_no_image_again(pool: LabelPool) -> None:
+    numbers = np.arange(30)
+    probabilities = np.full((2, 30, 10), 0.01, np.float32)
+    probabilities[0, numbers, numbers % 10] = 0.91
+    probabilities[1, numbers, (numbers + numbers % 2) % 10] = 0.91  # another class for odd numbers
+    probabilities[0] += 1e-3 * np.eye(10)[numbers % 10]
+    run = runs.create_run(EnsembleConfig(dataset="leaves", members=2))
+    answers = pool_questions._PoolAnswers(run, 1, probabilities)
+    decide(pool, 20, REMOVE)
+    found = pool_questions.choose_pool_batch(pool, answers, "information", 6)
+    batch = pool_questions.keep_pool_batch(pool, answers, found)
+    assert batch.numbers == sorted({*found.chosen.tolist(), *found.at_random.tolist()})
+    assert batch.answers == [number % 10 for number in batch.numbers]
+    assert batch.votes == [2 - number % 2 for number in batch.numbers]
+    assert {1, 2} == set(batch.votes)
+    rest = pool_questions.choose_pool_batch(pool, answers, "information", 30)
+    usable = set(range(30)) - {20}
+    assert set(rest.chosen.tolist()) == usable - set(found.chosen.tolist())
+    assert set(rest.at_random.tolist()) == usable - set(found.at_random.tolist())
 
 
 def test_a_torn_line_of_a_batch_costs_no_other(pool: LabelPool) -> None:
