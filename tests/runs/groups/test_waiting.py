@@ -8,6 +8,7 @@ import pytest
 from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.runs import Run
+from ensemble.runs.groups import coordinator
 from ensemble.runs.groups.coordinator import GroupCoordinator
 from ensemble.runs.groups.group import Group, list_run_groups
 from ensemble.runs.groups.tasks import TaskStatus
@@ -129,6 +130,38 @@ def test_a_group_whose_task_was_cancelled_is_over_however_fresh_its_heartbeat() 
         ended = GroupCoordinator(run, status, lambda: False, lambda status: None, CancelledTasks()).follow_groups()
     assert ended.state == "stopped"
     assert "cancelled in Slurm" in ended.message
+
+
+class LostTasks(FullCluster):
+    """Every task of the second group ends with a scheduler's word, the first six of them further than before."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__()
+        self._word, self.started = word, 0
+
+    def start_tasks(self, groups: Sequence[Group]) -> None:
+        for group in groups:
+            self.started += 1
+            assert self.started < 20, "it is started without end"
+            step = 10 * min(self.started, 6)
+            write_status(group.path, replace(group.status, state="training", step=step, pid=7, host="node7"))
+
+    def poll_tasks(self) -> Mapping[int, TaskStatus]:
+        return {2: TaskStatus("ended", f"7_{self.started}", word=self._word)}
+
+
+@pytest.mark.parametrize(("word", "starts"), [("NODE_FAIL", 6 + 3), ("TIMEOUT", 6 + 1), ("OUT_OF_MEMORY", 1)])
+def test_a_lost_task_is_started_again_three_times_from_where_it_last_came_further(
+    word: str, starts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coordinator, "POLL_SECONDS", 0.001)
+    run = in_groups({1: "finished", 2: "stopped"}, placement=SLURM, told={1: {"step": 100}})
+    tasks = LostTasks(word)
+    with StatusWriter(run.status_file, run.status) as status:
+        ended = GroupCoordinator(run, status, lambda: False, lambda status: None, tasks).follow_groups()
+    assert tasks.started == starts
+    assert ended.state == "failed"
+    assert word in ended.message
 
 
 @pytest.mark.parametrize(("left", "expected"), [(80.0, 80.0), (None, None)])
