@@ -17,6 +17,7 @@ from ensemble.datasets.own.sources.encoded import picture_decoding
 from ensemble.errors import ImageError
 from ensemble.pictures.files import decoding, formats, heif
 from ensemble.pictures.files.picture import WORKING_SIDE, open_picture
+from ensemble.pictures.files.transparency import MIXED, flatten_transparency
 from tests.pictures.picture_files import encoded, page, png, turned
 
 GREY = page()
@@ -188,6 +189,24 @@ def test_transparent_ground_is_white_unless_the_ink_is():
     palette = Image.fromarray((STROKE > 0).astype(np.uint8)).convert("P")
     palette.putpalette([9, 9, 9, 255, 255, 255])
     assert (grey_of(encoded(palette, transparency=0)) == STROKE).all()
+
+
+@pytest.mark.parametrize(
+    ("grey", "alpha", "is_black"),
+    [
+        (255, STROKE, True),
+        (230, STROKE, True),
+        (0, STROKE, False),
+        (255, 0 * STROKE, False),
+        (255, 0 * STROKE + 255, False),
+    ],
+    ids=["white ink", "light ink", "dark ink", "nothing", "a white page"],
+)
+def test_of_mixed_pictures_those_whose_ink_is_not_seen_on_white_are_put_on_black(grey, alpha, is_black):
+    flat, black = flatten_transparency(with_alpha(grey, alpha), MIXED)
+    assert black is is_black
+    clear = np.asarray(flat)[alpha == 0]
+    assert (clear == (0 if is_black else 255)).all()
 
 
 def test_a_white_page_cut_out_of_its_ground_stays_a_page():

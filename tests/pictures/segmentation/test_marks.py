@@ -6,7 +6,7 @@ import pytest
 from ensemble.pictures.ink.extraction import Ink
 from ensemble.pictures.segmentation.clutter import exclude_clutter
 from ensemble.pictures.segmentation.components import find_connected_components
-from ensemble.pictures.segmentation.marks import MAX_MARKS, find_marks
+from ensemble.pictures.segmentation.marks import MAX_MARKS, _soften_edges, find_marks
 from ensemble.pictures.segmentation.reading_order import determine_reading_order, estimate_line_slope
 
 STROKE = 12.0
@@ -158,3 +158,14 @@ def test_components_are_those_that_labelling_every_pixel_gives(share):
     assert sorted(map(tuple, found.boxes.tolist())) == sorted(boxes)
     painted = sum(found.paint_mask([k], (0, 0, 70, 40)).astype(int) for k in range(count))
     assert (painted == mask).all()
+
+
+def test_a_softened_edge_is_half_covered_at_the_threshold_and_full_from_the_usual_darkness_on():
+    """A row: paper, paper at the edge, six pixels of a digit, another digit's."""
+    even = np.float32([[0.1, 0.1, 0.2, 0.4, 0.6, 0.8, 0.8, 0.9, 0.5]])
+    own, ink = np.zeros((2, 1, 9), bool)
+    own[:, 2:8] = ink[:, 2:] = True
+    covered = _soften_edges(own, ink, even, 0.4)
+    # 0.8 is the 0.7 quantile of the digit's own; outside half of the scale ends at the threshold.
+    expected = [0, 127 * 0.1 / 0.4, 128, 128, 128 + 127 * 0.2 / 0.4, 255, 255, 255, 0]
+    np.testing.assert_allclose(covered[0].astype(int), expected, atol=1)
