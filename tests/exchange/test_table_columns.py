@@ -126,6 +126,20 @@ def test_one_probability_is_checked_against_what_is_predicted(tmp_path: Path, wo
     assert note.get(of, "from “probability”") in " ".join(found.notes)
 
 
+def test_one_probability_is_that_of_the_class_its_column_names_unless_that_is_a_number(tmp_path: Path) -> None:
+    chances = np.array([0.1, 0.8, 0.3])
+    for words, labels in ((["cat", "dog", "dog"], [0, 1, 1]), (["dog", "cat", "cat"], [1, 0, 0])):
+        found = read(tmp_path, pd.DataFrame({"label": words, "p_dog": chances}))
+        assert found.class_names == ("cat", "dog")
+        assert found.labels.tolist() == labels
+        np.testing.assert_allclose(found.probabilities[0, 0, :, 1], chances, atol=1e-6)
+    with pytest.raises(PredictionsError, match="the classes have no names"):
+        read(tmp_path, pd.DataFrame({"label": ["cat", "dog", "dog"], "p_ant": chances}))
+    for column in ("p_1", "p_2"):
+        with pytest.raises(PredictionsError, match="begins at 1"):
+            read(tmp_path, pd.DataFrame({"label": [1, 2, 2], column: chances}))
+
+
 def test_one_probability_that_contradicts_what_is_predicted_is_refused(tmp_path: Path) -> None:
     frame = pd.DataFrame({"label": [0, 1, 1], "prediction": [0, 1, 0], "probability": [0.2, 0.3, 0.7]})
     with pytest.raises(PredictionsError, match="contradict each other, first in row 2"):
