@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -15,7 +16,7 @@ from ensemble.machine.python_command import build_python_command
 from tests import fork_server
 from tests.conftest import variant
 from tests.runs.test_workers import assert_same_bits
-from tests.workers import wait_for_end
+from tests.workers import PATIENCE_SECONDS, wait_for_end
 
 DEVICES = ("-m", "ensemble", "devices", "--json")
 
@@ -50,6 +51,17 @@ def test_it_is_a_child_with_its_own_session_folder_streams_and_status(way: str, 
     printed, _ = child.communicate()
     assert (printed, child.returncode) == (b"", 2)
     assert "No such command 'not-a-command'" in log.read_text()
+
+
+def test_it_works_in_its_folder(tmp_path: Path) -> None:
+    command = build_python_command(module="ensemble.jobs.warm_worker_main")  # which waits for its input to end
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=tmp_path) as child:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while psutil.Process(child.pid).cwd() != str(tmp_path):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        child.stdin.close()
+    assert child.returncode == 0
 
 
 @pytest.mark.usefixtures("way")

@@ -128,7 +128,7 @@ def wait_for_turn(
     said_at, mine = -math.inf, slots.count_needed_slots(devices)
     while not stopped():
         if turn := slots.acquire_slots(mine):
-            with ExitStack() as held:  # Given back unless it is this job's turn, and if nobody can tell.
+            with ExitStack() as held:  # freed unless it is this job's turn, also after an error
                 held.enter_context(turn)
                 ahead = sum(slots.count_needed_slots(other_job.devices) for other_job in list_jobs_ahead(job))
                 if mine + ahead <= slots.count_slots():

@@ -76,10 +76,10 @@ class CalibrationSource:
 
 
 def load_known_images(source: CalibrationSource) -> KnownDigits | KnownImages:
-    """Training images that others are compared with, evenly out of all: 18 MB at most.
+    """Return training images for comparison, evenly spaced over all: 18 MB at most.
 
-    Its file may be deleted at any time, and is then written again: by it others know that no time
-    is needed for it.
+    The file may be deleted at any time and is then written again, because its presence tells other processes that no
+    computation is needed.
     """
     if not is_kept("known", source.cache_key):
         _load_known_images.cache_clear()

@@ -228,7 +228,7 @@ class BatchQueue:
                 waiting.write_answer(first, part)
             except Exception as own_error:
                 waiting.write_error(own_error)
-                self._forget(waiting)  # The rest of its images would be computed for nobody.
+                self._forget(waiting)  # its remaining images are not needed
 
     def _compute_aside(self, device: int, images: Pixels) -> "asyncio.Future[Activations]":
         loop = asyncio.get_running_loop()

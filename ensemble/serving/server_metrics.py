@@ -40,7 +40,7 @@ class ServerMetrics:
 
     Args:
       read_waiting_images: how many images wait for the members now.
-      read_body_bytes: how many bytes of bodies are in memory now.
+      read_body_bytes: returns the bytes of request bodies in memory.
     """
 
     def __init__(
@@ -81,8 +81,13 @@ class ServerMetrics:
             ("images_total", "Images that were answered.", "counter", self._images),
             ("rejected_images_total", "Of them those rejected.", "counter", self._rejected),
             ("requests_in_hand", "Requests not answered yet.", "gauge", self.requests_in_hand),
-            ("predictions_in_hand", "Of them those whose images are here.", "gauge", self.predictions_in_hand),
-            ("body_bytes_in_hand", "Bytes of the bodies of these requests.", "gauge", self._read_body_bytes()),
+            (
+                "predictions_in_hand",
+                "Prediction requests whose images have been received.",
+                "gauge",
+                self.predictions_in_hand,
+            ),
+            ("body_bytes_in_hand", "Bytes of request bodies in memory.", "gauge", self._read_body_bytes()),
             ("waiting_images", "Images that wait for the members.", "gauge", self.read_waiting_images()),
         ):
             lines += _format_header(f"ensemble_{name}", help_text, kind)

@@ -191,7 +191,7 @@ def test_the_note_is_for_people_too(tiny, folder, transfer):
     assert note["bytes"] == store.prepared_array_path(folder, "mnist").stat().st_size
 
 
-def test_a_good_file_next_to_one_of_that_name_is_no_clash(tiny, folder):
+def test_a_valid_file_next_to_another_of_that_name_does_not_clash(tiny, folder):
     (file,) = (each for each in tiny.recipe.files if each.name == IMAGES)
     put({IMAGES: b"Fashion-MNIST's, say"}, folder / "downloads/manual")
     assert has_mismatched_file(file, "mnist", folder)

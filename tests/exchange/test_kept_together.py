@@ -95,7 +95,7 @@ def test_arrays_without_a_label_or_with_a_masked_one(masked: bool) -> None:
     assert outputs.images is not None
 
 
-def test_an_example_with_a_masked_number_is_left_out_with_all_that_is_said_of_it() -> None:
+def test_an_example_with_a_masked_number_is_left_out_with_its_details() -> None:
     mask = np.zeros(PROBABILITIES.shape, bool)
     mask[1, 6, 2] = True
     values = np.ma.masked_array(PROBABILITIES, mask=mask)
@@ -146,7 +146,7 @@ def test_a_table_for_each_member_in_an_order_of_its_own(tmp_path: Path) -> None:
     assert outputs.member_names == MEMBERS
 
 
-def test_files_without_labels_are_brought_into_one_order(tmp_path: Path) -> None:
+def test_files_without_labels_are_sorted_into_one_order(tmp_path: Path) -> None:
     paths = []
     for member, order in enumerate((ORDER, ORDER[::-1], np.arange(N))):
         paths.append(tmp_path / f"{MEMBERS[member]}.csv")

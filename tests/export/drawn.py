@@ -1,13 +1,16 @@
 """A finished run whose members are drawn, and whose predictions are what they really say."""
 
 import math
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.jobs.status import write_status
+from ensemble.runs import Run
 from ensemble.runs.history import write_predictions
 from ensemble.runs.parameters import load_run_network, write_parameters
 from tests.pages.ensembles import after
@@ -44,6 +47,13 @@ def create_drawn_run(network: str, dataset: str = "digits", members: int = 2, wi
         known = after(known, epoch, made, there.test_labels)
     write_status(run.path, known.__class__(**{**vars(known), "state": "finished"}))
     return runs.find_run(run.id)
+
+
+def create_served_run(folder: Path) -> Run:
+    """A drawn run in a folder of its own, apart from the runs of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(folder))
+        return create_drawn_run("mlp", members=3)
 
 
 def ask_members(members: runs.Members, images: np.ndarray) -> np.ndarray:

@@ -100,7 +100,7 @@ def test_every_image_counts_once_in_its_histogram(members: int, panels: int, pal
     assert sum(last.y[last.x < entropy_histograms.compute_max_entropy() / 2]) == pytest.approx(half)
 
 
-def test_what_an_image_is_stands_before_what_it_is_taken_for(palette: Palette) -> None:
+def test_the_label_of_an_image_is_before_its_prediction(palette: Palette) -> None:
     counts = np.array([[8, 5, 0], [1, 9, 0], [2, 0, 7]])
     names = ["cat", "dog", "owl"]
     (squares,) = confusion.plot_confusion_matrix(counts, None, names, "image", "title", palette).data

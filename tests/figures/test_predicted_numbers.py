@@ -31,7 +31,7 @@ def test_true_numbers_go_to_the_right_and_intervals_reach_their_ends(palette: Pa
     np.testing.assert_allclose(table[["predicted", "low", "high"]], [drawn[target] for target in TARGETS])
 
 
-def test_members_stand_as_far_from_0_as_they_predict_more_than_is_true(palette: Palette) -> None:
+def test_the_distance_from_0_of_a_member_is_its_excess_of_predictions(palette: Palette) -> None:
     chosen = np.array([3, 0])
     chart = predicted_numbers.plot_member_numbers(
         ENSEMBLE, TARGETS, chosen, NAMES, ["one", "two"], "", "title", palette

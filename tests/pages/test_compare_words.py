@@ -38,7 +38,7 @@ def test_names_and_tags_stay_text_on_every_view() -> None:
         assert TAG in literal(at)
 
 
-def test_runs_on_other_images_trained_elsewhere_or_without_an_epoch_stand_beside_ours() -> None:
+def test_runs_on_other_images_imported_or_without_an_epoch_are_listed_next_to_ours() -> None:
     every = [finished(), imported(), brought(), runs.create_run(EnsembleConfig())]
     for view, at in open_views(runs=",".join(run.id for run in every), splits="train,validation", log="x,y"):
         assert not at.error, view

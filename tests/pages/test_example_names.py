@@ -33,7 +33,7 @@ def run(tmp_path: Path) -> runs.Run:
     return exchange.import_run(exchange.read_prediction_files([path]), "named")
 
 
-def test_tiles_and_the_opened_example_say_its_name_and_what_is_known_of_it(run: runs.Run) -> None:
+def test_tiles_and_the_opened_example_show_its_name_and_details(run: runs.Run) -> None:
     """Without an image what is known of an example stands in its place."""
     epoch = evaluate_epoch(run)
     tile = image_grid.build_image_tile(epoch.predictions, 3, epoch.class_names, "example", NAMES[3])

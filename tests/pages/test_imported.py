@@ -60,7 +60,7 @@ def test_it_is_compared_with_another_of_the_same_labels() -> None:
     assert "Compare" not in said(opened("inspect", imported(), view="compare")).split("other run")
 
 
-def test_classify_says_that_its_members_are_not_here_and_leads_to_what_it_brought() -> None:
+def test_classify_reports_that_members_are_missing_and_links_to_the_imported_predictions() -> None:
     at = opened("classify", imported())
     assert "were not kept" in said(at)
     links = {one.label: one.page for one in at.get("page_link")}

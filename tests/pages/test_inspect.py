@@ -63,7 +63,7 @@ def numbers_shown(at: AppTest) -> list[int]:
     return numbers(at) if at.get("bidi_component") else []
 
 
-def test_the_answer_is_on_top_and_figures_are_beside_the_mean_members() -> None:
+def test_the_answer_is_on_top_and_figures_are_next_to_those_of_the_mean_member() -> None:
     run = trained()
     at = inspected(run)
     assert answer(at) == f"#### {summarize(run, 'answer').answer}"

@@ -140,7 +140,7 @@ WORK: dict[str, tuple[list[Callable[[], Any]], str]] = {
 
 
 @pytest.mark.parametrize(("work", "more"), WORK.values(), ids=WORK)
-def test_what_comes_first_is_said_whatever_kind_it_is_of(work: list[Callable[[], Any]], more: str) -> None:
+def test_the_job_that_runs_first_is_named_for_every_kind(work: list[Callable[[], Any]], more: str) -> None:
     trained(state="finished")  # those that have ended are waited for by nobody
     trained(state="stopped", done=1)
     for begin in work:

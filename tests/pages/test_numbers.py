@@ -64,7 +64,7 @@ def test_inspect_leads_here_and_compare_says_where_it_is() -> None:
     assert "predicts numbers" in said(compared)
 
 
-def test_a_damaged_run_is_said_to_be_and_can_be_deleted_and_one_of_classes_is_led_to_inspect() -> None:
+def test_a_damaged_run_is_reported_and_can_be_deleted_and_a_classification_run_links_to_inspect() -> None:
     run = keep_run(build_ensemble("points"))
     (run.path / "targets.npz").write_bytes(b"PK")
     at = opened(run.id, page="numbers")

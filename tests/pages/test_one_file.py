@@ -14,7 +14,7 @@ from tests.pages.ensembles import trained
 APP = Path(__file__).parents[2] / "app.py"
 
 
-def test_the_button_stands_on_the_screens_of_a_run() -> None:
+def test_the_button_is_on_the_screens_of_a_run() -> None:
     loaders.forget_runs()
     run = trained(epochs=1)
     at = AppTest.from_file(str(APP), default_timeout=240)

@@ -94,7 +94,7 @@ def test_a_link_shows_the_same() -> None:
     assert widget(at, "select_slider", "digits_epoch").value == 1
 
 
-def test_an_open_image_is_told_in_a_sentence_and_a_chart_and_marked_right_or_wrong() -> None:
+def test_an_open_image_has_a_sentence_and_a_chart_and_is_marked_right_or_wrong() -> None:
     number = int(np.flatnonzero(MADE.split & ~MADE.right)[0])
     at = opened(trained(), show="wrong", digit=number)
     votes = " ".join(str(vote) for vote in MADE.votes[:, number])
@@ -125,7 +125,7 @@ def test_another_run_shows_its_last_epoch_from_the_top() -> None:
     assert widget(at, "select_slider", "digits_epoch").value == 2
 
 
-def test_one_member_is_not_said_to_disagree_and_what_a_person_named_it_stays_text() -> None:
+def test_one_member_has_no_disagreement_and_its_name_is_shown_as_text() -> None:
     at = opened(trained(members=1, name="<img src=x> **bold** $x$"), show="split", order="split", digit=1)
     assert "\\<img" in at.subheader[0].value
     assert any("nobody to disagree" in one.value for one in at.markdown)

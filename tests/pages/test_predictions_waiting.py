@@ -73,7 +73,7 @@ def test_a_new_epoch_is_offered_and_not_forced_on_what_is_looked_at() -> None:
     assert widget(at, "select_slider", "digits_epoch").value == 2
 
 
-def test_the_screen_opened_anew_or_come_back_to_shows_the_last_epoch() -> None:
+def test_a_reopened_screen_shows_the_last_epoch() -> None:
     run = trained(epochs=4, done=1, state="queued", working=True)
     other = trained(epochs=3, done=0, state="queued", working=True)
     at = opened(run)
@@ -112,7 +112,7 @@ def test_a_damaged_file_gives_a_sentence_and_the_other_epochs() -> None:
     assert not at.error
 
 
-def test_a_file_that_changes_is_read_anew_and_refused_where_it_is_of_another_size() -> None:
+def test_a_changed_file_is_read_again_and_refused_if_its_size_differs() -> None:
     run = trained(epochs=1)
     at = opened(run)
     before = answer(at)

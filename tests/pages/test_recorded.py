@@ -73,7 +73,7 @@ def test_every_screen_opens_it(recording: Recording, name: str) -> None:
         assert len(at.get("plotly_chart")) == {"inspect": 2, "parallel": 3}.get(page, 0), page
 
 
-def test_every_view_says_something_of_it(recording: Recording) -> None:
+def test_every_view_has_a_sentence_for_the_recording(recording: Recording) -> None:
     epoch = evaluate_epoch(runs.find_run(recording.ids["finished"]))
     found = {name: summarize_view(view, epoch) for name, view in VIEWS.items()}
     assert [name for name, summary in found.items() if not summary.available] == ["loss_by_value", "distillation"]

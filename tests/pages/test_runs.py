@@ -169,7 +169,7 @@ def test_a_stopped_run_goes_on(page: Open) -> None:
     assert runs.find_run(run.id).state == "finished", runs.find_run(run.id).message
 
 
-def test_a_run_that_there_is_not_or_no_longer_gives_a_sentence_beside_the_table(page: Open) -> None:
+def test_a_missing_or_deleted_run_is_reported_next_to_the_table(page: Open) -> None:
     run = trained()
     other = trained()
     at = page("nonsense")

@@ -187,7 +187,7 @@ def test_the_active_ones_are_stopped_and_only_the_active_ones() -> None:
     assert [(run.path / "stop").exists() for run in (ended, *going)] == [False, True, True]
 
 
-def test_what_is_gone_or_nonsense_in_the_address_is_said_and_the_others_are_there() -> None:
+def test_missing_or_invalid_runs_in_the_address_are_reported_and_the_others_are_shown() -> None:
     one, other, gone = untrained(), untrained(), untrained()
     runs.delete_run(gone.id)
     at = ticked(one, other, gone, fields="<b>,nll", trials="x")

@@ -10,7 +10,7 @@ from tests.pages.ensembles import trained
 from tests.pages.test_runs import APP
 
 
-def test_what_cannot_be_read_is_named_also_beside_others() -> None:
+def test_an_unreadable_file_is_named_next_to_others() -> None:
     loaders.forget_runs()
     forget_jobs()
     torn = trained(done=0)

@@ -160,7 +160,7 @@ def test_what_a_tab_kept_comes_back_where_nothing_was_chosen_in_this_visit() -> 
     assert form_of(other)["visit"] not in ("", visit)
 
 
-def test_three_seeds_are_runs_that_differ_in_nothing_else_and_one_that_cannot_be_launched_is_said(
+def test_three_seeds_are_runs_that_differ_in_nothing_else_and_a_failed_launch_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     launched: list[EnsembleConfig] = []

@@ -90,7 +90,7 @@ def test_the_table_has_the_validation_figures_that_choices_are_made_by() -> None
     assert table["validation NLL"] == ["0.250", "0.310", "0.420"]
 
 
-def test_the_time_left_stands_there_while_it_trains_and_goes_on_between_two_words_of_the_worker() -> None:
+def test_the_time_left_is_shown_during_training_and_counts_down_between_two_reports() -> None:
     at = shown(state="training", seconds_left=3925.0, working=True, updated=time.time() - 300)
     assert metrics(at)["Time left"] == "1 h"
     assert "Trained for" not in metrics(at)

@@ -51,7 +51,7 @@ def test_the_first_visit_says_what_will_be_here_and_the_next_step_also_from_a_ba
     assert sweep.config.base.network == "logistic"
 
 
-def test_the_best_trial_stands_first_with_its_test_figure_a_word_of_caution_and_the_curves_of_all() -> None:
+def test_the_best_trial_is_first_with_its_test_result_a_caution_and_all_curves() -> None:
     sweep = searched(trials=5)
     every = sweeps.read_trials(sweep)
     truth = [nll(sweep.config.build_trial_config(one.params), 3) for one in every]
@@ -171,7 +171,7 @@ def test_every_view_says_what_it_waits_for_or_shows_it() -> None:
     assert [one["y"] for one in drawn] == [[one.values[1] for one in sweeps.read_trials(sweep)]] * 2
 
 
-def test_a_damaged_file_of_trials_is_said_in_a_sentence_and_the_sweep_can_be_deleted() -> None:
+def test_a_damaged_file_of_trials_is_reported_and_the_sweep_can_be_deleted() -> None:
     sweep = searched(trials=1)
     (sweep.path / "journal.log").write_bytes(b"junk\n" * 9)
     at = tuned(sweep=sweep.id)

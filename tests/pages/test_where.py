@@ -71,7 +71,7 @@ def reasons(at: AppTest) -> str:
     return "\n".join(one.value for one in at.caption)
 
 
-def test_without_slurm_nothing_new_is_shown_and_a_choice_of_groups_is_said_in_words(
+def test_without_slurm_nothing_new_is_shown_and_the_groups_are_described(
     train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -12,7 +12,7 @@ from tests.numeric.conftest import create_run
 OFFSETS = np.array([[0.1], [-0.2], [0.3]])
 
 
-def test_a_run_from_elsewhere_is_said_to_have_no_known_settings() -> None:
+def test_the_settings_of_an_imported_run_are_reported_as_unknown() -> None:
     targets = np.random.default_rng(1).normal(size=40)
     mixture = NormalMixture(targets + OFFSETS, np.ones((3, 40)))
     run = create_imported_numeric_run(mixture, targets, unit="m", target_name="height")

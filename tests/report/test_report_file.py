@@ -53,7 +53,7 @@ def test_what_cannot_be_written_is_a_sentence_and_leaves_no_file(
     assert [one.name for one in tmp_path.iterdir()] == ["folder"]
 
 
-def test_what_is_left_out_of_the_data_of_one_of_two_runs_is_said() -> None:
+def test_data_left_out_of_one_of_two_runs_are_reported() -> None:
     chosen = trained(members=2, epochs=2, validation=0.1, best_on="validation", best_epoch=1, seed=1)
     text = render_report([trained(members=2, epochs=1), chosen])
     assert "predictions after the last epoch and the one chosen" in text

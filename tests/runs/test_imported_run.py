@@ -71,7 +71,7 @@ def test_its_images_and_what_they_are_come_back() -> None:
     assert without.tiles.shape == (40, 28, 28, 1)
 
 
-def test_labels_that_a_trained_run_brings_along_go_before_other_ones_of_its_dataset() -> None:
+def test_labels_imported_with_a_run_take_precedence_over_those_of_its_dataset() -> None:
     run = runs.create_run(EnsembleConfig(members=2))
     own = runs.load_test_set(run)
     write_arrays(run.path / LABELS_FILE, {"labels": own.labels})

@@ -22,7 +22,7 @@ from PIL import Image
 
 from ensemble.runs import Run
 from ensemble.serving import limits
-from tests.export.drawn import create_drawn_run
+from tests.export.drawn import create_served_run
 from tests.services.server_process import ServerProcess, start_server, start_server_for_programs
 from tests.serving.in_process import write_npy
 from tests.serving.test_page import CURL, PROGRAM
@@ -34,9 +34,7 @@ HEAD = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\
 
 @pytest.fixture(scope="module")
 def served_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("served")))
-        return create_drawn_run("mlp", members=3)
+    return create_served_run(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="module")

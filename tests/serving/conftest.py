@@ -6,16 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from ensemble.runs import Run
-from tests.export.drawn import create_drawn_run
+from tests.export.drawn import create_served_run
 from tests.serving.in_process import IDLE, Server, start_server
 
 
 @pytest.fixture(scope="session")
 def served_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A run that lies where no other test, nor what one has left running, has its runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("served")))
-        return create_drawn_run("mlp", members=3)
+    return create_served_run(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="session")

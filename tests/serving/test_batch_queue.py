@@ -204,7 +204,7 @@ def test_whoever_goes_leaves_their_place() -> None:
     assert bench.batches == [[1], [4]]
 
 
-def test_whoever_goes_while_part_of_their_images_is_computed_leaves_no_place() -> None:
+def test_a_client_that_leaves_while_its_images_are_computed_frees_its_places() -> None:
     bench = Bench()
 
     async def ask(queue: BatchQueue) -> None:
@@ -240,7 +240,7 @@ def test_after_a_fault_the_rest_of_its_requests_images_is_not_computed() -> None
     assert bench.batches == [list(range(16))]
 
 
-def test_a_device_goes_on_after_a_batch_that_could_not_be_put_together() -> None:
+def test_a_device_continues_after_a_batch_that_could_not_be_assembled() -> None:
     bench = Bench()
 
     async def ask(queue: BatchQueue) -> None:
@@ -259,7 +259,7 @@ def test_a_device_goes_on_after_a_batch_that_could_not_be_put_together() -> None
 
 
 @pytest.mark.parametrize("one_by_one", [False, True])
-def test_who_is_not_answered_when_the_server_stops_is_told_so(one_by_one: bool) -> None:
+def test_a_request_that_waits_when_the_server_stops_gets_an_answer(one_by_one: bool) -> None:
     bench = Bench()
 
     def compute(device: int, images: np.ndarray) -> Activations:

@@ -24,7 +24,7 @@ def read_sentence(answer: Answer) -> str:
     return str(answer.json["error"])
 
 
-def test_a_body_that_comes_too_slowly_is_given_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_sent_too_slowly_times_out(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "BODY_SECONDS", 0.0)
     answer = send_messages(server, [build_body_message(BODY[:100])])
     assert answer.status == 408
@@ -56,7 +56,7 @@ def test_a_body_without_end_is_cut_in_its_parts(server: Server) -> None:
     assert send_messages(server, itertools.repeat(build_body_message(bytes(2**20)))).status == 413
 
 
-def test_a_body_that_is_said_to_be_huge_is_not_read(server: Server) -> None:
+def test_a_body_with_a_huge_declared_length_is_not_read(server: Server) -> None:
     answer = server.ask("/predict", None, method="POST", Content_Length=str(10**12))
     assert answer.status == 413
 
@@ -77,7 +77,7 @@ def test_an_answer_that_takes_too_long_is_given_up(server: Server, monkeypatch: 
     assert read_sentence(answer).startswith("There was no answer in time: ")
 
 
-def test_memory_that_runs_out_is_said(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_out_of_memory_is_reported(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     def run_out(*_: object) -> None:
         raise MemoryError
 

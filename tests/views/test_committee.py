@@ -28,7 +28,7 @@ def test_above_twelve_members_committees_are_drawn_at_random() -> None:
     assert figure.draw(LIGHT).layout.yaxis.title.text == "NLL (nats)"
 
 
-def test_what_a_further_member_brings_and_costs_is_a_table() -> None:
+def test_the_gain_and_cost_of_one_more_member_are_a_table() -> None:
     summary = summarize(trained(members=4, epochs=2, sure=7.0), "committee", figure="brier")
     whole = evaluated(4, 7.0)
     mean = committee_means(whole.probabilities.astype(float), whole.labels)

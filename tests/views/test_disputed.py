@@ -9,7 +9,7 @@ from ensemble.views.parts import Tiles
 from tests.pages.ensembles import trained
 
 
-def test_each_disputed_image_stands_above_its_own_votes() -> None:
+def test_each_disputed_image_is_above_its_own_votes() -> None:
     epoch = evaluate_epoch(trained(sure=1.0))
     (shown,) = (part for part in build_disputed(epoch) if isinstance(part, Tiles))
     numbers = [int(match[1]) for tile in shown.tiles if (match := re.match(r"Test digit (\d+)\.", tile.alt))]

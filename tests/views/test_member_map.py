@@ -157,5 +157,5 @@ def test_an_epoch_that_is_damaged_is_left_out() -> None:
     assert evaluate_epoch(run).locate_members().epochs == (1, 3)
 
 
-def test_a_ratio_is_told_with_its_lower_end_first() -> None:
+def test_a_ratio_is_reported_with_its_lower_end_first() -> None:
     assert member_map_words.format_ratio(RatioEstimate(1.7, 1.2, 3.1)) == "1.7 times as many (1.2 to 3.1)"

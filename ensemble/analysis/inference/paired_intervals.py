@@ -15,7 +15,7 @@ from scipy.special import stdtr, stdtrit
 
 Doubles = NDArray[np.float64]
 
-_SMALLEST_P = 2.0**-40  # nothing smaller is claimed: it would be of the tail of a model
+_SMALLEST_P = 2.0**-40  # smaller values would depend on the far tail of the model
 HALVINGS = 60  # of an interval of 2: what is left is below the rounding of a double
 # An interval of one draw x of a normal distribution is x ± |x| · `_SINGLE_VALUE_FACTOR` / (error of both ends).
 _SINGLE_VALUE_FACTOR = float(np.sqrt(2 / (np.pi * np.e)))
@@ -87,7 +87,7 @@ def mean_p_value(values: NDArray[np.float64]) -> float:
     n, moments = len(values), compute_moments(values)
     if n == 1 or moments.mean == 0:
         return 1.0
-    # Each end of `moments_interval` is at 0 where z is this: Student's, and Hall's; the nearer to 0 counts.
+    # An end of `moments_interval` is 0 at this z, by Student and by Hall; the wider interval applies.
     mean, variance, third, largest = (
         float(np.asarray(each)) for each in (moments.mean, moments.variance, moments.third, moments.largest)
     )
@@ -200,7 +200,7 @@ def _tango_score(won: Doubles, lost: Doubles, n: int, difference: Doubles) -> Do
 
 
 def _hall_quantiles(moments: DifferenceMoments, z: float) -> tuple[Doubles, Doubles]:
-    """Where Hall's transformed t is z, and −z: the t that a lopsided sample of N has in its place.
+    """Return the t at which Hall's transformed t is z, and at which it is −z, for a skewed sample of N.
 
     NaN where the sample is so lopsided that there is none; all differences equal: 0.
     """

@@ -96,7 +96,7 @@ def prefix_sums(rows: NDArray[np.float64], chosen: Sequence[tuple[int, ...]]) ->
         yield partial[len(subset) - 1]
 
 
-@lru_cache(maxsize=MAX_MEMBERS)  # as many as one ensemble asks for
+@lru_cache(maxsize=MAX_MEMBERS)  # one entry per size of an ensemble
 def _masks_of_size(members: int, size: int, seed: int) -> Masks:
     wanted = count_subsets_of_size(members, size)
     if wanted == comb(members, size):

@@ -19,7 +19,7 @@ BOOTSTRAP = 1_000_001
 AUGMENTATION = 1_000_002
 DROPOUT = 1_000_003
 BATCH_PART = 1_000_004
-# Keys are derived for so many members at a time, so that one compiled program serves runs of any size.
+# Round the number of members up to a multiple of this, so that one compiled program serves up to 64 members.
 _MEMBERS_AT_A_TIME = 64
 
 
@@ -31,7 +31,7 @@ def derive_member_keys(seed: int | Array, members: int) -> Array:
 
 def derive_member_key_data(seed: int, members: int) -> NDArray[np.uint32]:
     """`derive_member_keys` as raw data (M, 2)."""
-    # JAX's older form of these draws, which it can be told to use, depends on how many are split off.
+    # With jax_threefry_partitionable off, keys depend on their number.
     room = _round_up(members) if jax.config.values["jax_threefry_partitionable"] else members
     return np.asarray(_derive_member_key_data(seed, room))[:members]
 

@@ -86,14 +86,14 @@ def read_upload_job(ident: str) -> UploadJob | None:
 
 
 def receive_upload(content: BinaryIO, request: UploadRequest) -> UploadJob:
-    """Take an upload in, and begin to read it; after an error nothing is left of it.
+    """Store an upload and start to read it. After an error nothing of it is left.
 
     Raises:
       AccessError: whoever asks may add no data, or has enough of it being read.
-      ConfigError: it cannot be prepared in that way.
+      ConfigError: the request's settings are invalid.
       DataError: it is not a file of a kind that is read.
-      RunError: no process can be started that reads it.
-      StorageError: the disk does not take it.
+      RunError: the process that reads it could not be started.
+      StorageError: it could not be written.
     """
     check_permission(Action.ADD_DATA)
     name, folder = request.stem + request.suffix, uploads_folder() / secrets.token_hex(8)
@@ -123,7 +123,7 @@ def start_upload_reading(ident: str, request: UploadRequest) -> UploadJob:
 
     Raises:
       AccessError: it is somebody else's.
-      ConfigError: it cannot be prepared in that way.
+      ConfigError: the request's settings are invalid.
       RunError: a process is still working on it, or the upload no longer exists.
       OSError: the disk refuses.
     """

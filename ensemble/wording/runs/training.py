@@ -52,11 +52,11 @@ def _compute_whole_run_speed(run: Run) -> float | None:
 
 
 def describe_best_epoch(run: Run, reported: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """The best epoch and what it was chosen on, where it is not the last; else "".
+    """Describe the best epoch and the images it was chosen on; "" if it is the last epoch.
 
     Args:
-      reported: the row of history of the epoch that the run's figures are of.
-      last: the row of its last epoch.
+      reported: history row of the epoch whose metrics are shown.
+      last: history row of the last epoch.
     """
     status = run.status
     if reported is not last:

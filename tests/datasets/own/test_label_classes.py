@@ -25,7 +25,7 @@ def test_a_reading_gives_every_label_a_class(
     assert list_class_readings(labels, names) == expected
 
 
-def test_names_that_are_numbers_are_told_from_positions_when_one_of_them_is_another() -> None:
+def test_names_that_are_numbers_differ_from_positions_if_one_of_them_does() -> None:
     for names, notes in ((["0", "2"], ["Labels were read as names of classes."]), (["0", "1"], [])):
         labels: list[Label] = list(names)
         chosen, said = choose_class_reading(list_class_readings(labels, names), names, "a.npz")

@@ -51,7 +51,7 @@ def learn_with(few):
 
 
 @pytest.mark.parametrize("own", [*EACH, {"shift_pixels": 2}], ids=str)
-def test_each_changes_what_is_learnt(learn_with, own):
+def test_each_setting_changes_the_result(learn_with, own):
     assert small_config(**own).has_augmentation
     figures = learn_with(own)
     assert figures.ensemble_nll is None, "members see different pixels: nothing to average"
@@ -81,7 +81,7 @@ def test_every_step_of_every_epoch_draws_again(few):
 
 @pytest.mark.long
 @pytest.mark.parametrize("own", EACH, ids=str)
-def test_each_alone_changes_what_is_learnt(few, own):
+def test_each_setting_alone_changes_the_result(few, own):
     plain, _ = train_epochs(trainer(few), 1)
     losses, _ = train_epochs(trainer(few, **own), 1)
     assert not np.allclose(plain, losses, rtol=1e-4)

@@ -50,13 +50,13 @@ def test_a_picture_of_many_bits_is_read_by_those_of_its_dataset_or_its_own() -> 
     assert select_levels([7, 900], PictureLevels(fraction=(0.0, 1.0)), np.uint16) == (0.0, 1023.0)
 
 
-def test_a_picture_of_eight_bits_is_read_by_its_datasets_where_it_is_no_brighter() -> None:
+def test_an_eight_bit_picture_uses_the_levels_of_its_dataset_if_it_is_not_brighter() -> None:
     levels = PictureLevels(shallow=(0.0, 16.0))
     assert select_levels([0, 16], levels, np.uint8) == (0.0, 16.0)
     assert select_levels([0, 17], levels, np.uint8) is None
     assert select_levels([0, 16], STANDARD_LEVELS, np.uint8) is None
 
 
-def test_black_is_told_before_white() -> None:
+def test_the_level_of_black_is_reported_before_that_of_white() -> None:
     assert describe_levels((0.0, 4095.0)) == "0 is taken as black and 4,095 (12 bits) as white"
     assert describe_levels((-0.5, 1.25)) == "-0.5 is taken as black and 1.25 as white"

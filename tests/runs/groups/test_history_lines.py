@@ -19,7 +19,7 @@ def test_the_speed_is_known_when_that_of_every_group_is(rate: float | None, expe
     assert joined["seconds"] == 3.0
 
 
-def test_figures_of_one_group_have_gaps_where_the_other_has_told_nothing() -> None:
+def test_figures_of_one_group_have_gaps_where_the_other_has_no_values() -> None:
     first = {5: build_line(5, 2, train_accuracy=[0.25, 0.75]), 10: build_line(10, 2)}
     earlier, later = join_lines_by("step", [first, {5: build_line(5, 1, train_loss=[1.5])}], [2, 1])
     assert earlier["train_loss"] == [0.5, 0.5, 1.5]

@@ -92,7 +92,7 @@ def test_a_process_of_this_host_that_died_is_not_at_work_from_then_on() -> None:
     assert not heard.is_alive(group), "nobody holds its lock"
 
 
-def test_a_status_that_is_read_once_is_no_heartbeat() -> None:
+def test_one_reading_of_a_status_is_not_a_heartbeat() -> None:
     run, heard = made(), HeartbeatMonitor()
     group = working(run, updated=time.time() - HOUR)
     for _ in range(2):

@@ -89,7 +89,7 @@ def labels(at: AppTest) -> list[tuple[str, bool]]:
 
 
 @pytest.mark.parametrize("kind", MADE)
-def test_stop_is_said_in_every_tab_until_the_job_has_ended_and_comes_too_late_without_an_error(kind: str) -> None:
+def test_stopping_is_shown_in_every_tab_and_stopping_too_late_is_not_an_error(kind: str) -> None:
     job = worked_at(make(kind))
     one, other, late = tab(job), tab(job), tab(job)
     assert labels(one) == labels(other) == [("Stop", False)]
@@ -121,7 +121,7 @@ def test_why_a_job_cannot_be_asked_to_stop_is_said_letter_by_letter(monkeypatch:
     assert "![x](" not in said.value
 
 
-def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log_and_may_be_gone_on_with() -> None:
+def test_a_job_without_its_worker_shows_the_end_of_its_log_and_can_be_resumed() -> None:
     for job in map(make, MADE):
         (job.path / "log.txt").write_text("\n".join(f"line {number}" for number in range(100)))
         at = tab(written(job, state=job.kind.working_state, pid=2**22 + 1))

@@ -130,7 +130,7 @@ def test_it_is_said_on_which_images_it_was_fitted(too_sure: TemperatureCompariso
     )
 
 
-def test_an_nll_that_may_rise_or_fall_is_told_with_the_end_of_either(too_sure: TemperatureComparison) -> None:
+def test_an_nll_that_may_rise_or_fall_is_reported_with_both_ends(too_sure: TemperatureComparison) -> None:
     open_ = replace(too_sure.scaled_average, temperature=1.25, saved=0.01, saved_low=-0.002, saved_high=0.03)
     text = words.describe_temperature_evidence(replace(too_sure, scaled_average=open_), "digit")
     assert text.startswith(

@@ -190,7 +190,7 @@ def test_test_images_that_were_learnt_from_are_said() -> None:
         (0.02, (0.0, 0.052), "0.020 nats lower (0 to 0.052)"),
     ],
 )
-def test_an_nll_saved_is_told_as_the_change_of_the_nll(saved: float, ends: tuple[float, float], text: str) -> None:
+def test_a_saved_nll_is_reported_as_the_change_of_the_nll(saved: float, ends: tuple[float, float], text: str) -> None:
     gain = replace(paired_gain(np.ones(9, bool), np.ones(9, bool), np.zeros(9)), nll=saved)
     gain = replace(gain, nll_low=ends[0], nll_high=ends[1])
     assert inspect_words.format_nll_change(gain).replace("\N{NO-BREAK SPACE}", " ") == text

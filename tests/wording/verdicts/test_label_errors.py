@@ -31,7 +31,7 @@ def test_pairs_of_classes_are_counted_from_the_label_to_the_class_it_is_taken_fo
     assert table.to_numpy().tolist() == [["cat", "dog", "3"], ["owl", "cat", "2"]]
 
 
-def test_each_doubtful_label_stands_beside_the_class_instead_and_the_probabilities_of_the_label(
+def test_each_doubtful_label_is_next_to_the_suggested_class_and_the_label_probabilities(
     predictions: EnsemblePredictions,
 ) -> None:
     errors = find_label_errors(predictions)
@@ -56,7 +56,7 @@ def test_the_values_of_all_labels_are_those_of_their_own_image(predictions: Ense
     assert table.loc[50, ["label", "averaged", "votes"]].tolist() == ["dog", pytest.approx(0.98), 2]
 
 
-def test_folds_and_judges_are_told_from_the_fewest_to_the_most() -> None:
+def test_folds_and_judges_are_listed_from_the_fewest_to_the_most() -> None:
     text = words.explain_fold_conflict(FoldShares(np.array([0.05, 0.012, 0.21]), 1e-9), "image")
     assert text.startswith("From 1.2 % of the labels in one fold to 21.0 % in another, ")
     text = words.describe_judges(np.array([3, 2, 4]), 5, 7, np.array([True, True, False]))
