@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from ensemble.jobs.launch import STOP_WITH_SERVER
-from ensemble.ui.frame.page_style import SIDEBAR_PAGES
+from ensemble.ui.frame.logo import STYLE_ID, load_stylesheet
 from ensemble.ui.shared.tab import tab
 
 
@@ -17,12 +17,11 @@ def close_drawer_after_use(page: str) -> None:
 
     Moving a slider in it changes neither, so that all can be set in one go.
     """
-    place = page, tab.launched_at
-    sidebar = json.dumps(page in SIDEBAR_PAGES)
+    place = json.dumps((page, tab.launched_at))
     with st.container(key="drawer_closer"):
         # The script is the program's own, and its argument a word and a time of its own.
         st.html(
-            f"<script>{_load_drawer_script()}\ndrawer({json.dumps(json.dumps(place))}, {sidebar})</script>",
+            f"<script>{_load_drawer_script()}\ndrawer({json.dumps(place)}, {json.dumps(page)})</script>",
             unsafe_allow_javascript=True,
         )
 
@@ -31,13 +30,14 @@ def close_drawer_after_use(page: str) -> None:
 def _load_drawer_script() -> str:
     """What closes it, in the browser, and what else watches over every page.
 
-    That is: what a lost server means for runs, names that have no room, and the focus once a
-    dialog is closed.
+    That is: what a lost server means for runs, names that have no room, the focus once a dialog is closed, and the
+    page's style.
     """
     folder = Path(__file__).parent / "js"
     scripts = [(folder / f"{name}.js").read_text("utf-8") for name in ("drawer", "connection", "names", "focus")]
     calls = f"watchConnection({json.dumps(_describe_lost_server())})\nwatchNames()\nwatchDialogs()"
-    return "\n".join([*scripts, calls])
+    style = f"addStyle({json.dumps(STYLE_ID)}, {json.dumps(load_stylesheet())})"
+    return "\n".join([*scripts, calls, style])
 
 
 def _describe_lost_server() -> str:

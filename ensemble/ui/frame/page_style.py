@@ -1,13 +1,13 @@
 """The page's own style within the frame of the page, so that nothing moves once it is drawn.
 
 A style that a script sends comes after the first things stand: the menu and the settings would
-jump. It is sent all the same (`logo`), for a browser that has kept the frame without it.
+jump. `drawer.js` adds it only where the frame came without it: every rule that is there twice is also matched twice.
 """
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ensemble.ui.frame.logo import load_stylesheet
+from ensemble.ui.frame.logo import STYLE_ID, load_stylesheet
 
 _MAX_FRAME_BYTES = 1_000_000  # of a page's frame; a larger answer is none
 # A frame that is sent anew each time, and not compressed, as it is to be written into.
@@ -15,21 +15,18 @@ _DROPPED_REQUEST_HEADERS = (b"accept-encoding", b"if-none-match", b"if-modified-
 
 
 # A page's sidebar has its place from the start; once the page is drawn, `drawer.js` sees to it.
-SIDEBAR_PAGES = ("train", "tune", "numbers", "parallel")
 _SIDEBAR_STYLE = """
 @media (min-width: 769px) {
-  .sidebar-expected [data-testid=stMainBlockContainer] { padding-inline: 2.5rem; }
-  .sidebar-expected
+  :is([data-page=train], [data-page=tune], [data-page=numbers], [data-page=parallel]) {
+    [data-testid=stMainBlockContainer] { padding-inline: 2.5rem; }
     [data-testid=stAppViewContainer]:not(:has(> [data-testid=stSidebar]), :has(.st-key-sign_in)) {
-    box-sizing: border-box;
-    padding-left: 300px;
+      box-sizing: border-box;
+      padding-left: 300px;
+    }
   }
 }
 """
-_SIDEBAR_SCRIPT = (
-    rf"if (/\/({'|'.join(SIDEBAR_PAGES)})?$/.test(location.pathname))"
-    " document.documentElement.classList.add('sidebar-expected')"
-)
+_PAGE_SCRIPT = "document.documentElement.dataset.page = location.pathname.split('/').at(-1) || 'train'"
 
 
 class PageStyleMiddleware:
@@ -75,10 +72,7 @@ def _is_page(message: Message) -> bool:
 
 
 def add_page_style(page: bytes) -> bytes:
-    """The page with the style at the end of its head.
-
-    Nested, for Streamlit's own rules of the same weight come after it.
-    """
-    style = f"<style>html {{ {load_stylesheet()} }}\n{_SIDEBAR_STYLE}</style>"
-    script = f"<script>{_SIDEBAR_SCRIPT}</script>"
+    """The page with the style at the end of its head."""
+    style = f'<style id="{STYLE_ID}">{load_stylesheet()}\n{_SIDEBAR_STYLE}</style>'
+    script = f"<script>{_PAGE_SCRIPT}</script>"
     return page.replace(b"</head>", f"{style}{script}</head>".encode(), 1)

@@ -1,6 +1,7 @@
 """The page's style is written into its frame, and nothing else is touched."""
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -67,3 +68,11 @@ def test_the_style_names_no_file_and_a_page_without_a_head_is_left_alone() -> No
     assert "icon.svg" not in load_stylesheet()
     assert "data:image/svg+xml;base64," in load_stylesheet()
     assert add_page_style(b"<p>x</p>") == b"<p>x</p>"
+
+
+def test_a_rule_that_looks_for_a_child_is_asked_of_few_elements_and_for_a_class() -> None:
+    """`div:has(…)` is asked of each div, and an attribute, unlike a class, changes with whatever is drawn."""
+    elements = r"(?:\.stElementContainer|\[data-testid=\"?st(?:LayoutWrapper|PopoverBody|AppViewContainer)\"?\])"
+    argument = r"\((?:> )?(?:\.[\w-]+|:is\(\.[\w-]+(?:, \.[\w-]+)*\))\)"
+    style = load_stylesheet()
+    assert len(re.findall(rf"{elements}:has{argument}", style)) == style.count(":has(") > 10

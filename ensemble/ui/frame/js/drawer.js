@@ -1,7 +1,7 @@
 // On a narrow window Streamlit's sidebar is a drawer that lies over the page. It stays open
 // after a page is chosen in it or a run is launched from it, and a reload opens it again: then
 // the answer cannot be seen. Here it closes. A wide window is left alone.
-function drawer(place, hasSidebar) {
+function drawer(place, page) {
   const LINKS = '[data-testid="stTopNavLink"]'
   const narrow = () => matchMedia('(max-width: 768px)').matches
 
@@ -29,7 +29,7 @@ function drawer(place, hasSidebar) {
     } catch {}
   }
 
-  document.documentElement.classList.toggle('sidebar-expected', hasSidebar)
+  document.documentElement.dataset.page = page
   for (const link of document.querySelectorAll(`${LINKS}[aria-busy]`)) link.removeAttribute('aria-busy')
   const before = window.ensemblePlace
   window.ensemblePlace = place
@@ -38,4 +38,9 @@ function drawer(place, hasSidebar) {
     document.addEventListener('click', markPressed, true)
   }
   if (before !== place && narrow()) close()
+}
+
+// A browser may have kept a frame of the page without the style.
+function addStyle(id, style) {
+  if (!document.getElementById(id)) document.head.append(Object.assign(document.createElement('style'), { id, textContent: style }))
 }
