@@ -108,6 +108,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="also tests marked `variant`, `long` or `long_cases`, and simulations with all draws",
     )
+    parser.addoption("--update-snapshots", action="store_true", help="write what tests/snapshots expects anew")
 
 
 @pytest.hookimpl(optionalhook=True)

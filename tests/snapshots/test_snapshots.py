@@ -1,0 +1,211 @@
+"""Views, pages and commands show of drawn runs what `expected/` holds.
+
+After a change that is meant, write the files anew with `--update-snapshots` and read their diff.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ensemble
+from ensemble import runs
+from ensemble.cli.program import main
+from ensemble.report import render_report
+from ensemble.views.evaluated_epoch import evaluate_epoch
+from ensemble.views.iteration import DefaultChooser
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
+from ensemble.views.registry import NUMERIC_VIEWS, TEACHER_VIEW, VIEWS
+from tests.comparison.drawn import finished
+from tests.pages.ensembles import trained
+from tests.pages.predictions_screen import opened
+from tests.pages.stressed import measured
+from tests.report.pages import Page
+from tests.snapshots.page_rendering import render_page
+from tests.snapshots.rendering import render_view, replace_passing
+from tests.views.test_numeric_views import TARGETS, build_ensemble, keep_run
+
+EXPECTED = Path(__file__).parent / "expected"
+MOST_WORDS = 3  # of a choice, that are tried
+
+
+def check(name: str, lines: Iterator[str], update: bool, known: Mapping[str, str]) -> None:
+    """Compare lines with the file of that name; the identifiers of runs are replaced by their names."""
+    text = replace_passing("\n".join(lines) + "\n", known)
+    path = EXPECTED / f"{name}.txt"
+    if update:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        return
+    expected = path.read_text("utf-8")
+    diff = list(difflib.unified_diff(expected.splitlines(), text.splitlines(), "expected", "shown", lineterm="", n=1))
+    assert not diff, "\n".join(diff[:80])
+
+
+@pytest.fixture(scope="session")
+def update(pytestconfig: pytest.Config) -> bool:
+    return bool(pytestconfig.getoption("--update-snapshots"))
+
+
+def import_five_classes() -> runs.Run:
+    """Three members of which the last two are the same, on flowers of patients, without images."""
+    draws = np.random.default_rng(3)
+    labels = np.arange(240) % 5
+    logits = 2.2 * np.eye(5)[labels] + draws.normal(size=(3, 240, 5)) * [[[1.0]], [[1.6]], [[1.6]]]
+    logits[2] = logits[1]
+    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    names = ["daisy", "dandelion", "roses", "sunflowers", "tulips"]
+    groups = np.arange(240) // 6
+    made = ensemble.import_predictions(
+        probabilities, labels, name="flowers", class_names=names, groups=groups, noun="flower"
+    )
+    return runs.find_run(made.id)
+
+
+def import_two_classes() -> runs.Run:
+    draws = np.random.default_rng(5)
+    labels = draws.integers(2, size=70)
+    chance = 1 / (1 + np.exp(-(1.2 * (2 * labels - 1) + draws.normal(size=(4, 70)))))
+    return runs.find_run(ensemble.import_predictions(np.stack([1 - chance, chance], -1), labels, name="few").id)
+
+
+def train_digits() -> runs.Run:
+    run = trained(members=4, validation=0.1, seconds=80.0, name="measured")
+    measured(run)
+    return run
+
+
+RUNS = {
+    "measured": train_digits,
+    "alone": lambda: trained(members=1, name="alone"),
+    "folds": lambda: trained(members=4, folds=3, validation=0.1, seed=3, name="folds"),
+    "stopped": lambda: trained(members=3, epochs=5, done=2, state="stopped", seed=4, name="stopped"),
+    "flowers": import_five_classes,
+    "few": import_two_classes,
+    "first": lambda: finished({"seed": 1, "members": 3}, epochs=3, skill=2.0, draw=1),
+    "second": lambda: finished({"seed": 2, "members": 3, "learning_rate": 0.05}, epochs=3, skill=2.4, draw=2),
+}
+NUMERIC_FORMS = ("normal", "points", "quantiles")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def drawn(folder: Path) -> dict[str, Any]:
+    """All runs of this file, by name."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(folder))
+        numeric = {form: keep_run(build_ensemble(form)) for form in NUMERIC_FORMS}
+        return {name: make() for name, make in RUNS.items()} | numeric
+
+
+@pytest.fixture
+def known(drawn: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The names of the runs by their identifiers."""
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(folder))
+    return {run.id: f"RUN-{name}" for name, run in drawn.items()}
+
+
+def render_views(views: Mapping[str, Any], subject: Any, most_words: int = MOST_WORDS) -> Iterator[str]:
+    """Yield each view as it is by default, then what other words of each choice change in it."""
+    for name, view in views.items():
+        if name == TEACHER_VIEW:
+            continue
+        chooser = DefaultChooser()
+        default = list(render_view(view.build(subject), chooser))
+        yield f"# {view.title}"
+        yield from default
+        for choice in list(chooser.choices.values()):
+            for word in list(choice.values)[:most_words]:
+                if word != choice.default:
+                    lines = list(render_view(view.build(subject), DefaultChooser({choice.name: word})))
+                    yield f"## {choice.name} = {word}"
+                    yield from (line for line in lines if line not in default)
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if name not in ("first", "second")])
+def test_views_of_classes(name: str, drawn: dict[str, Any], known: dict[str, str], update: bool) -> None:
+    most_words = MOST_WORDS if name in ("measured", "flowers") else 0
+    check(f"views/{name}", render_views(VIEWS, evaluate_epoch(drawn[name]), most_words), update, known)
+
+
+@pytest.mark.parametrize("form", NUMERIC_FORMS)
+def test_views_of_numbers(form: str, known: dict[str, str], update: bool) -> None:
+    predicted = build_ensemble(form)
+    names = [f"member {number}" for number in range(1, predicted.members + 1)]
+    numbers = EvaluatedNumbers(predicted, TARGETS[: predicted.examples], names)
+    check(f"views/numeric_{form}", render_views(NUMERIC_VIEWS, numbers), update, known)
+
+
+PAGES = [
+    *((page, "measured") for page in ("train", "inspect", "predictions", "labels", "why", "classify")),
+    *((page, "flowers") for page in ("inspect", "predictions", "why")),
+    *((page, "stopped") for page in ("train", "inspect")),
+    ("inspect", "alone"),
+    ("labels", "folds"),
+    ("numbers", "normal"),
+    ("numbers", "quantiles"),
+    ("runs", ""),
+]
+INSPECT_VIEWS = ["agreement", "committee", "combining", "uncertainty", "calibration", "selective", "shift"]
+
+
+@pytest.mark.parametrize(("page", "name"), PAGES)
+def test_pages(page: str, name: str, drawn: dict[str, Any], known: dict[str, str], update: bool) -> None:
+    at = opened(drawn[name].id if name else "", page)
+    check(f"pages/{page}-{name}", render_page(at), update, known)
+
+
+@pytest.mark.parametrize("view", INSPECT_VIEWS)
+def test_views_of_inspect(view: str, drawn: dict[str, Any], known: dict[str, str], update: bool) -> None:
+    check(f"pages/inspect-{view}", render_page(opened(drawn["measured"], "inspect", view=view)), update, known)
+
+
+@pytest.mark.parametrize("several", [("first", "second"), ("first", "second", "measured"), ("flowers", "few")])
+def test_compare(several: tuple[str, ...], drawn: dict[str, Any], known: dict[str, str], update: bool) -> None:
+    at = opened("", "compare", runs=",".join(drawn[name].id for name in several))
+    check(f"pages/compare-{'-'.join(several)}", render_page(at), update, known)
+
+
+def test_reports(drawn: dict[str, Any], known: dict[str, str], update: bool) -> None:
+    for name, several in {"measured": ["measured"], "compared": ["first", "second"], "flowers": ["flowers"]}.items():
+        said = Page(render_report([drawn[one] for one in several])).said
+        check(f"reports/{name}", iter(re.split(r"(?<=[.:?]) ", said)), update, known)
+
+
+COMMANDS = {
+    "runs_list": ("runs", "list"),
+    "runs_list_json": ("runs", "list", "--json"),
+    **{f"runs_show_{name}": ("runs", "show", name) for name in ("measured", "stopped", "flowers", "normal")},
+    "inspect": ("inspect", "measured"),
+    "inspect_numbers": ("inspect", "normal"),
+    "inspect_shift": ("inspect", "measured", "shift"),
+    "compare": ("compare", "first", "second"),
+    "compare_json": ("compare", "first", "second", "--json"),
+    "compare_imported": ("compare", "flowers", "few"),
+    "compare_numbers": ("compare", "normal", "quantiles"),
+    "plan": ("plan", "first"),
+    "data_list": ("data", "list"),
+    "network": ("network", "lenet5"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands(name: str, drawn: dict[str, Any], known: dict[str, str], update: bool) -> None:
+    words = [drawn[word].id if word in drawn else word for word in COMMANDS[name]]
+    done = CliRunner().invoke(main, words)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    check(
+        f"commands/{name}",
+        iter([*re.sub(" +", " ", done.output).splitlines(), f"exit status {done.exit_code}"]),
+        update,
+        known,
+    )
