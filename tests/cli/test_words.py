@@ -108,7 +108,9 @@ def test_a_log_gets_a_line_now_and_then_and_every_end_at_once(
     monkeypatch.setattr(progress_line.time, "monotonic", lambda: now)
     line = ProgressLine("stress")
     for later, status in (
-        (0.0, StressStatus("measuring", steps=1, total=9)),
+        (0.0, StressStatus("queued", message="Waits")),
+        (0.1, StressStatus("queued", message="Waits still")),
+        (9.0, StressStatus("measuring", steps=1, total=9)),
         (4.9, StressStatus("measuring", steps=2, total=9)),
         (0.2, StressStatus("measuring", steps=3, total=9)),
         (0.1, StressStatus("finished", steps=9, total=9)),
@@ -117,6 +119,8 @@ def test_a_log_gets_a_line_now_and_then_and_every_end_at_once(
         now += later
         line.show_stress(status)
     assert capsys.readouterr().err.splitlines() == [
+        "stress · queued · Waits",
+        "stress · queued · Waits still",
         "stress · measuring · 1 of 9 steps",
         "stress · measuring · 3 of 9 steps",
         "stress · finished · 9 of 9 steps",

@@ -192,6 +192,13 @@ def test_tables_that_do_not_fit_are_refused(tmp_path: Path, text: str, why: str)
         read_numeric_file(path)
 
 
+def test_a_parquet_without_rows_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.parquet"
+    pd.DataFrame({name: np.empty(0) for name in ("target", "mean", "std")}).to_parquet(path)
+    with pytest.raises(PredictionsError, match=r"it has no rows: give one for each example\."):
+        read_numeric_file(path)
+
+
 def test_the_command_and_python_say_the_same(tmp_path: Path) -> None:
     path = tmp_path / "numbers.npz"
     np.savez(path, mean=MEAN, std=STD, targets=TARGETS)

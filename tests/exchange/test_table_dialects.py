@@ -54,6 +54,15 @@ def test_a_header_that_numpy_writes_is_taken(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found.labels, LABELS)
 
 
+def test_a_comment_with_as_many_words_as_columns_is_no_header_where_there_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    text = csv_of(["label", "p_0", "p_1", "p_2", "p_3"], [[LABELS[n], *PROBABILITIES[0, n]] for n in range(N)])
+    path.write_text(f"# made,by,a,random,forest\n{text}")
+    found = exchange.read_prediction_files([path])
+    np.testing.assert_array_equal(found.labels, LABELS)
+    assert "Lines before the header of the table were passed over." in found.notes
+
+
 def test_an_example_whose_name_begins_like_a_comment_stays(tmp_path: Path) -> None:
     rows = [[f"#{n}", LABELS[n], *PROBABILITIES[0, n]] for n in range(N)]
     path = tmp_path / "a.csv"

@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import datasets
 from ensemble.datasets import registry
 from ensemble.jobs.uploads import dataset_upload
+from ensemble.ui.data import dataset_actions
 from tests.pages import uploads
 from tests.pages.hostile import WORDS, holes, literal
 from tests.pages.predictions_screen import opened, value
@@ -77,6 +79,16 @@ def test_train_on_it_leads_to_train_with_it_chosen() -> None:
     at = press(opened(page="data", data="leaves"), "data_train")
     assert at.session_state["set_dataset"] == "leaves"
     assert at.session_state["set_batch_size"] == 8  # of 24 images: 128 would be too many
+
+
+@pytest.mark.parametrize(
+    ("size", "batch", "epochs"), [(3, 2, 50), (24, 8, 50), (1_000, 32, 15), (5_000, 128, 15), (90_000, 128, 10)]
+)
+def test_settings_to_begin_with_make_about_400_steps(size: int, batch: int, epochs: int) -> None:
+    info = replace(datasets.find_dataset_info("digits"), train_size=size)
+    assert dataset_actions._suggest_training_settings(info) == {}
+    wanted = dataset_actions._suggest_training_settings(replace(info, own=True))
+    assert (wanted["batch_size"], wanted["epochs"]) == (batch, epochs)
 
 
 def test_what_was_found_is_shown_and_then_added_as_it_was_shown(folder: Path) -> None:

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.exchange import SNIPPETS
+from ensemble.wording.escaping import strip_markdown
 from tests.conftest import REPO
 from tests.exchange.given import LABELS, LOGITS, PROBABILITIES, M, N
 
@@ -70,6 +71,14 @@ def test_what_cannot_be_taken_is_said_with_the_entry_and_nothing_is_made(monkeyp
         assert not [one for one in at.button if one.key == "import_keep"]
     assert "may take at most 8 MB" in text
     assert len(runs.list_runs()) == before
+
+
+def test_of_many_classes_eight_are_named() -> None:
+    for classes, listed in ((8, "class_7."), (10, "class_7 and 2 more.")):
+        names = np.array([f"class_{number}" for number in range(classes)])
+        shares = np.full((2, 20, classes), 1 / classes, np.float32)
+        at = handed_in(packed(probabilities=shares, labels=np.arange(20) % classes, class_names=names))
+        assert " ".join(strip_markdown(said(at)).split()).count(listed) == 1, said(at)
 
 
 def test_the_lines_for_a_library_are_shown() -> None:

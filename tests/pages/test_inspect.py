@@ -1,14 +1,17 @@
 """Inspect: the answer, every view, and where there is nothing to inspect."""
 
+import contextlib
 import json
 import time
 from typing import Any
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
 from ensemble.figures.inspect import confusion
+from ensemble.ui.inspect import shared_epoch
 from tests.pages.ensembles import evaluated, probabilities, trained
 from tests.pages.predictions_screen import answer, numbers, opened, value, widget
 from tests.views.summaries import summarize
@@ -28,6 +31,20 @@ def figure(at: AppTest, place: int = 0) -> dict[str, Any]:
 def view_controls(at: AppTest) -> list[Any]:
     """One for each question that views answer."""
     return [one for one in at.get("button_group") if one.key.startswith("address_view")]
+
+
+def test_a_wait_for_many_probabilities_of_all_epochs_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[str] = []
+
+    def spin(text: str, **options: Any) -> contextlib.nullcontext[None]:
+        waits.append(text)
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(shared_epoch.st, "spinner", spin)
+    for most, seed in ((2 * 3 * 500 * 10, 11), (2 * 3 * 500 * 10 - 1, 12)):
+        monkeypatch.setattr(shared_epoch, "MANY_PROBABILITIES", most)
+        inspected(trained(members=3, seed=seed), view="agreement", picture="map")
+    assert [text for text in waits if "million" in text] == ["Computing with 0 million probabilities …"]
 
 
 def test_an_ensemble_that_is_worse_calibrated_than_its_members_is_marked_and_said() -> None:

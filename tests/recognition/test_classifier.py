@@ -11,7 +11,7 @@ from ensemble.engine import compute_activations, predict_probabilities
 from ensemble.engine.networks.registry import bind_network
 from ensemble.engine.step import create_members
 from ensemble.errors import ConfigError, RunError, UnknownRunError
-from ensemble.recognition import rejection_threshold
+from ensemble.recognition import nearest_neighbors, rejection_threshold
 from ensemble.recognition.calibration_images import CalibrationSource, load_held_out_images
 from ensemble.recognition.classifier import Classifier, open_classifier
 from ensemble.recognition.picture_reading import MarkPlacement
@@ -151,6 +151,21 @@ def test_a_test_digit_is_its_own_nearest_neighbour(opened, digits):
     )
     apart = np.linalg.norm(one - two, axis=-1).mean()
     assert found.distances[4] == pytest.approx(apart, rel=1e-3)
+
+
+@pytest.mark.parametrize(("members", "candidates"), [(4, 128), (16, 64), (100, 32)])
+def test_many_members_are_asked_about_fewer_candidates(opened, digits, monkeypatch, members, candidates):
+    asked = []
+    monkeypatch.setattr(opened, "members", members)
+    find = nearest_neighbors.find_nearest_pictures
+
+    def note(image, pictures, most):
+        asked.append(most)
+        return find(image, pictures, most)
+
+    monkeypatch.setattr(nearest_neighbors, "find_nearest_pictures", note)
+    opened.find_nearest_neighbors(digits.test_images[7], count=5)
+    assert asked == [candidates]
 
 
 def test_covering_a_place_is_asking_about_the_covered_image(opened, digits):
