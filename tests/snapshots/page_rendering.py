@@ -41,10 +41,11 @@ def render_data(element: Element) -> Iterator[str]:
     match element.type:
         case "arrow_data_frame" | "arrow_table":
             yield from render_table(element.value)
-        case "bidi_component" | "plotly_chart":
-            sent = getattr(element.proto, "json", "") or getattr(element.proto, "spec", "")
-            if sent:
-                yield f"  {hash_text(render_value(drop_addresses(json.loads(sent))))}"
+        case "bidi_component" if sent := element.proto.json:
+            yield f"  {render_value(drop_addresses(json.loads(sent)))}"
+        case "plotly_chart":  # Its numbers are those of the view's figure.
+            figure = json.loads(element.proto.spec)
+            yield f"  {[(trace['type'], trace.get('name')) for trace in figure['data']][:20]}"
 
 
 def drop_addresses(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """Everything that a view shows, as lines of text."""
 
+import base64
 import hashlib
 import json
 import re
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ensemble.figures.palette import LIGHT
 from ensemble.views.iteration import DefaultChooser, iterate_parts
@@ -50,8 +52,8 @@ def render_part(part: Any) -> Iterator[str]:
             figure = part.draw(LIGHT).to_plotly_json()
             figure["layout"].pop("template", None)
             for trace in figure["data"]:
-                yield f"  {trace['type']} {trace.get('name') or ''}: {hash_text(render_value(trace))}"
-            yield f"  layout: {hash_text(render_value(figure['layout']))}"
+                yield f"  {trace['type']} {trace.get('name') or ''}: {render_value(trace)}"
+            yield f"  layout: {render_value(figure['layout'])}"
             yield from render_table(part.table())
         case Table() if part.numbers:
             yield from render_table(part.numbers())
@@ -74,25 +76,46 @@ def simplify(value: Any) -> Any:
         case bool() | None | int() | str():
             return value
         case float() | np.floating():
-            return float(f"{value:.4g}")
+            return float(f"{value:.5g}")
         case np.integer() | np.bool_():
             return value.item()
-        case np.ndarray() if value.dtype.kind in "fiub" and value.size > 2 * LISTED_VALUES:
-            flat = value.ravel().astype(float)
-            ends = [*map(simplify, flat[:LISTED_VALUES]), *map(simplify, flat[-LISTED_VALUES:])]
-            return [*ends, value.shape, simplify(float(np.nanmean(flat))) if not np.isnan(flat).all() else None]
+        case np.ndarray() if value.dtype.kind == "f":
+            return summarize_floats(value)
         case np.ndarray():
             return simplify(value.tolist())
+        case {"dtype": str(kind), "bdata": str(packed)}:  # Plotly's arrays
+            return simplify(np.frombuffer(base64.b64decode(packed), kind))
         case Mapping():
             return {str(key): simplify(inner) for key, inner in value.items()}
+        case Sequence() if value and all(isinstance(inner, float | np.floating) for inner in value):
+            return summarize_floats(np.array(value))
         case Sequence() if len(value) > 2 * LISTED_VALUES:
-            ends = [*map(simplify, value[:LISTED_VALUES]), *map(simplify, value[-LISTED_VALUES:])]
-            return [*ends, len(value), hash_text(json.dumps(list(map(simplify, value)), default=str))]
+            whole = json.dumps([round_figures(simplify(inner)) for inner in value], default=str)
+            return [*map(simplify, value[:LISTED_VALUES]), len(value), hash_text(whole)]
         case Sequence():
             return list(map(simplify, value))
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: simplify(getattr(value, field.name)) for field in fields(value)}
     return type(value).__name__ if callable(value) else str(value)
+
+
+def summarize_floats(values: NDArray[np.floating]) -> Any:
+    """Return few values as they are, of many the shape, the mean, the mean of squares and a sum with rising weights.
+
+    What is nothing beside the largest is 0: its sign and digits are those of rounding.
+    """
+    flat = np.nan_to_num(values.ravel().astype(float), nan=-1e-3)
+    largest = np.abs(flat).max(initial=0.0)
+    flat = np.where(np.abs(flat) < 1e-6 * largest, 0.0, flat)
+    if flat.size <= 2 * LISTED_VALUES:
+        return [simplify(float(value)) for value in flat]
+    weighted = (flat * np.linspace(0.5, 1.5, flat.size)).mean()
+    return [values.shape, *(simplify(float(value)) for value in (flat.mean(), (flat**2).mean(), weighted))]
+
+
+def round_figures(value: Any) -> Any:
+    """Drop fractions within a hashed list: no tolerance is possible there."""
+    return round(value) if isinstance(value, float) and np.isfinite(value) else value
 
 
 def hash_text(text: str) -> str:

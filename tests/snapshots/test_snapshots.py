@@ -4,6 +4,8 @@ After a change that is meant, write the files anew with `--update-snapshots` and
 """
 
 import difflib
+import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -31,6 +33,7 @@ from tests.snapshots.rendering import render_view, replace_passing
 from tests.views.test_numeric_views import TARGETS, build_ensemble, keep_run
 
 EXPECTED = Path(__file__).parent / "expected"
+FRACTION = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+")
 MOST_WORDS = 2  # of a choice, that are tried
 
 
@@ -42,9 +45,21 @@ def check(name: str, lines: Iterator[str], update: bool, known: Mapping[str, str
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
         return
-    expected = path.read_text("utf-8")
-    diff = list(difflib.unified_diff(expected.splitlines(), text.splitlines(), "expected", "shown", lineterm="", n=1))
-    assert not diff, "\n".join(diff[:80])
+    expected, shown = path.read_text("utf-8").splitlines(), text.splitlines()
+    # Lines that differ by rounding alone, in another version of NumPy say, are the same.
+    shown = [
+        old if are_close(old, new) else new for old, new in itertools.zip_longest(expected, shown) if new is not None
+    ]
+    diff = list(difflib.unified_diff(expected, shown, "expected", "shown", lineterm="", n=1))
+    assert not diff, "\n".join(line[:400] for line in diff[:80])
+
+
+def are_close(old: str | None, new: str | None) -> bool:
+    """Whether two lines are equal but for fractions that differ by at most a thousandth."""
+    if old is None or new is None or FRACTION.sub("", old) != FRACTION.sub("", new):
+        return False
+    pairs = zip(FRACTION.findall(old), FRACTION.findall(new), strict=True)
+    return all(math.isclose(float(one), float(other), rel_tol=1e-3, abs_tol=1e-9) for one, other in pairs)
 
 
 @pytest.fixture(scope="session")
@@ -177,8 +192,9 @@ def test_compare(several: tuple[str, ...], drawn: dict[str, Any], known: dict[st
 
 def test_reports(drawn: dict[str, Any], known: dict[str, str], update: bool) -> None:
     for name, several in {"measured": ["measured"], "compared": ["first", "second"], "flowers": ["flowers"]}.items():
-        said = Page(render_report([drawn[one] for one in several])).said
-        check(f"reports/{name}", iter(re.split(r"(?<=[.:?]) ", said)), update, known)
+        sentences = re.split(r"(?<=[.:?]) ", Page(render_report([drawn[one] for one in several])).said)
+        # That of versions and the machine differs.
+        check(f"reports/{name}", (text for text in sentences if "jaxlib" not in text), update, known)
 
 
 COMMANDS = {
