@@ -7,7 +7,7 @@ from scipy import ndimage
 
 from ensemble.pictures.files.picture import Picture
 from ensemble.pictures.ink.extraction import find_ink
-from ensemble.pictures.ink.frames import remove_frames
+from ensemble.pictures.ink.frames import _drop_rest_of_frame, _has_content, remove_frames
 from ensemble.pictures.preparation import prepare_picture
 
 SIZE = 300, 300
@@ -89,3 +89,31 @@ def test_a_stroke_that_crosses_a_box_hangs_together() -> None:
     found = find_ink(as_picture(boxed).pixels)
     assert found.frames == 1
     assert ndimage.label(found.mask, np.ones((3, 3)))[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "is_content"),
+    [
+        ((5, 45), (100, 104), False),  # 35 rows are below the rim of 10
+        ((5, 46), (100, 104), True),
+        ((75, 115), (100, 104), False),
+        ((20, 100), (2, 20), False),  # in the rim of 20 columns
+        ((20, 100), (2, 21), True),
+    ],
+)
+def test_what_a_frame_holds_is_as_high_as_three_tenths_of_it(
+    rows: tuple[int, int], columns: tuple[int, int], is_content: bool
+) -> None:
+    part = np.zeros((120, 240), bool)
+    part[slice(*rows), slice(*columns)] = True
+    assert _has_content(part) is is_content
+
+
+@pytest.mark.parametrize(("box", "stays"), [((2, 10, 50, 60), False), ((2, 11, 50, 60), True), ((50, 60, 2, 20), False)])
+def test_what_is_left_of_a_frame_lies_within_a_twelfth_of_its_sides(
+    box: tuple[int, int, int, int], stays: bool
+) -> None:
+    part = np.zeros((120, 240), bool)
+    part[box[0] : box[1], box[2] : box[3]] = True
+    _drop_rest_of_frame(part, part.copy(), 1.0)
+    assert part.any() == stays

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ensemble.storage.arrays.damaged_file import DamagedFileError
-from ensemble.storage.arrays.safetensors import read_safetensors
+from ensemble.storage.arrays.safetensors import read_safetensors, write_safetensors
 
 MOST_BYTES = 10_000
 Entries = dict[str, tuple[str, list[int], bytes]]
@@ -93,3 +93,13 @@ def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
 def test_more_than_can_be_used_is_not_read(tmp_path: Path) -> None:
     with pytest.raises(DamagedFileError, match="more than can be used"):
         read_safetensors(write(tmp_path / "a.safetensors", ONE), 7)
+
+
+@pytest.mark.parametrize("letters", range(8))
+def test_arrays_begin_at_a_multiple_of_eight_bytes(letters: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    write_safetensors(path, {"a": np.arange(3.0)}, {"of": "x" * letters})
+    header = int.from_bytes(path.read_bytes()[:8], "little")
+    assert header % 8 == 0
+    assert path.stat().st_size == 8 + header + 24
+    np.testing.assert_array_equal(read_safetensors(path, MOST_BYTES)["a"], [0, 1, 2])
