@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from ensemble import datasets
 from ensemble.cli.program import main
 from ensemble.datasets.label_meanings import LABEL_READINGS
-from ensemble.datasets.own.sources.arrays import array_files
+from ensemble.datasets.own.sources.arrays import array_files, idx_files, memory_arrays
+from ensemble.datasets.own.sources.arrays.npz_archive import NpzArrays
 from ensemble.errors import ConfigError, DataError
 
 RNG = np.random.default_rng(0)
@@ -281,3 +282,19 @@ def test_numbers_in_one_split_and_the_same_as_text_in_another_are_the_same_class
     found = datasets.load_dataset("pets")
     assert found.class_names == ("0", "1", "2")
     np.testing.assert_array_equal(found.train_labels, found.test_labels)
+
+
+@pytest.mark.parametrize("where", ["memory", "npz", "idx"])
+def test_blocks_of_pictures_are_as_large_as_they_may_be(where, saved, tmp_path, monkeypatch):
+    for module in (array_files, idx_files, memory_arrays):
+        monkeypatch.setattr(module, "BLOCK", 500)  # of 30 bytes each, 16 pictures
+    if where == "memory":
+        blocks = memory_arrays.MemoryArrays({"images": GREY}).iterate_blocks("images")
+    elif where == "npz":
+        blocks = NpzArrays(saved(images=GREY)).iterate_blocks("images")
+    else:
+        for name, array in (("images-idx3", GREY), ("labels-idx1", LABELS.astype(np.uint8))):
+            header = struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape)
+            (tmp_path / f"train-{name}-ubyte").write_bytes(header + array.tobytes())
+        blocks = idx_files.IdxSource(tmp_path)._iterate_blocks("train")
+    assert [len(block) for block in blocks] == [16, 14]
