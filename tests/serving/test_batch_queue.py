@@ -290,3 +290,17 @@ def test_a_request_that_waits_when_the_server_stops_gets_an_answer(one_by_one: b
             assert "is being stopped" in str(one)
 
     run_with_queue(compute, ask)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "taken"), [(1, 1), (3, 3), (5, 4), (6, 6), (9, 8), (11, 8), (12, 12), (16, 16), (40, 16)]
+)
+def test_a_batch_is_cut_to_half_a_size_that_it_would_fill_to_less_than_three_quarters(waiting: int, taken: int) -> None:
+    async def choose() -> int:
+        queue = BatchQueue(answer_images, 1, SIZES)
+        queue._images = waiting
+        count = queue._choose_count()
+        await queue.close()
+        return count
+
+    assert asyncio.run(choose()) == taken

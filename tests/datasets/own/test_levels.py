@@ -1,6 +1,7 @@
 """Which numbers are black and white in a dataset, the same in `data add` and in `predict`."""
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from PIL import Image
 from ensemble import datasets
 from ensemble.datasets.own import custom_registry
 from ensemble.datasets.own.recorded_levels import load_dataset_levels
+from ensemble.datasets.own.sources.arrays import array_levels
+from ensemble.datasets.own.sources.encoded import picture_survey
 from ensemble.errors import DataError
 from ensemble.pictures.files.levels import STANDARD_LEVELS, PictureLevels
 from ensemble.pictures.files.picture import open_picture
@@ -213,3 +216,24 @@ def test_a_dataset_of_an_earlier_version_is_read_by_each_picture(draw, add, data
     assert load_dataset_levels("pets", "another fingerprint") == STANDARD_LEVELS
     assert load_dataset_levels("pets", note.fingerprint) == STANDARD_LEVELS
     assert load_dataset_levels("digits", "") == STANDARD_LEVELS
+
+
+@pytest.mark.parametrize("kind", ["arrays", "files"])
+def test_of_many_transparent_pictures_evenly_chosen_ones_are_looked_at(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(array_levels, "MAX_CLEAR_PICTURES", 4)
+    monkeypatch.setattr(picture_survey, "MAX_CLEAR_PICTURES", 4)
+    pictures = np.full((10, 6, 6, 4), 255, np.uint8)
+    pictures[:, 0, 0, 3] = 0
+    pictures[[1, 2, 4, 5, 7, 8], 1:, 1:, :3] = 40
+    notes: list[str] = []
+    if kind == "arrays":
+        survey = array_levels.ArrayLevelSurvey()
+        survey.add("images", iter([pictures[:4], pictures[4:8], pictures[8:]]), 10, 4)
+        survey.choose_levels(notes)
+    else:
+        files = [tmp_path / f"{number}.png" for number in range(10)]
+        for file, picture in zip(files, pictures, strict=True):
+            Image.fromarray(picture).save(file)
+        with ThreadPoolExecutor(1) as pool:
+            picture_survey.survey_picture_files(files, pool, notes)
+    assert notes[0].startswith("Of 4 transparent pictures that were looked at, 4 are in light colours")

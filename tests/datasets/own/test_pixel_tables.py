@@ -242,3 +242,12 @@ def test_numbers_and_text_as_labels_of_two_tables_are_all_text(tmp_path, add):
     build_table(labels=np.array(["0", "1", "b"])[LABELS]).to_csv(tmp_path / "test.csv", index=False)
     report = add(tmp_path)
     assert report.note.class_names == ["0", "1", "2", "b"]
+
+
+def test_pictures_of_a_table_are_read_as_many_at_a_time_as_may_be(tmp_path, monkeypatch):
+    monkeypatch.setattr(pixel_table, "BLOCK", 200)  # of 36 pixels each, 5 pictures
+    path = tmp_path / "mnist.csv"
+    build_table(GREY[:12], LABELS[:12]).to_csv(path, index=False)
+    table = pixel_table.find_pixel_table(path)
+    table.read_labels(0)
+    assert [len(block) for block in table.iterate_images("")] == [5, 5, 2]

@@ -8,8 +8,8 @@ from PIL import Image, ImageDraw
 from scipy import ndimage
 
 from ensemble.errors import ImageError
-from ensemble.pictures.ink import polarity
-from ensemble.pictures.ink.extraction import Ink, PictureOptions, find_ink
+from ensemble.pictures.ink import illumination, polarity
+from ensemble.pictures.ink.extraction import Ink, PictureOptions, _compute_tile_quantiles, find_ink
 
 SHAPE = (360, 300)
 Pixels = np.ndarray
@@ -228,3 +228,21 @@ def test_grainy_pencil_stays_in_one_piece() -> None:
     pale = cover * (0.55 + 4.5 * grain).clip(0.24, 1)
     ink = find_ink(taken(written(pale, ink=(120, 120, 122)), noise=1.0))
     assert ndimage.label(ink.mask, np.ones((3, 3)))[1] <= 2
+
+
+@pytest.mark.parametrize(
+    ("longest", "copied"),
+    [(10, 110), (105, 210), (106, 106), (160, 160), (161, 81), (320, 160), (321, 161), (640, 320), (641, 214)],
+)
+def test_small_pictures_are_enlarged_and_large_ones_reduced_for_the_search_for_paper(longest: int, copied: int) -> None:
+    assert illumination.create_analysis_copy(Image.new("L", (longest, 8)), 320).width == copied
+
+
+@pytest.mark.parametrize(("share", "value"), [(0.16, 92), (0.5, 288)])
+def test_each_tile_of_paper_has_its_own_quantile(share: float, value: float) -> None:
+    tile = np.arange(24 * 24, dtype=np.float32).reshape(24, 24)
+    values = np.block([[tile, tile + 1000, tile + 2000], [tile + 3000, tile + 4000, tile + 5000]])
+    found = _compute_tile_quantiles(values, share)
+    np.testing.assert_allclose(
+        found, [[value, value + 1000, value + 2000], [value + 3000, value + 4000, value + 5000]], atol=4
+    )

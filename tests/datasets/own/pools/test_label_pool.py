@@ -260,3 +260,17 @@ def test_who_may_only_look_adds_labels_and_removes_nothing(pool: LabelPool, leav
     finally:
         set_person_source(None)
     assert pool_labels.list_pool_decisions(pool) == ()
+
+
+def test_every_fiftieth_picture_is_reported(leaves: Dataset, tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number, image in enumerate(own_images.drawn(120, (16, 16, 3), seed=9)[0]):
+        Image.fromarray(image).save(folder / f"{number:03}.png")
+    told: list[str] = []
+    with label_pool.open_temporary_pool(folder, leaves, lambda _, text: told.append(text)):
+        assert [text for text in told if text.startswith("Reading")] == [
+            "Reading pictures, 0 of 120",
+            "Reading pictures, 50 of 120",
+            "Reading pictures, 100 of 120",
+        ]
