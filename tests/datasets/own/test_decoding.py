@@ -69,6 +69,16 @@ def test_a_picture_is_fitted_whole_on_the_colour_of_its_edge(tmp_path):
     assert (found[9:11, 9:11] <= 2).all()
 
 
+@pytest.mark.parametrize("size", [(40, 12), (12, 40)])
+def test_a_picture_of_another_shape_lies_in_the_middle(size, tmp_path):
+    sheet = np.zeros((*size, 3), np.uint8)
+    sheet[2:-2, 2:-2] = 255
+    Image.fromarray(sheet).save(path := tmp_path / "sheet.png")
+    found = picture_decoding.read_picture_pixels(path, DatasetImageFormat(20, 20, 3, resize=True))
+    rows, columns = np.nonzero(found[:, :, 0] > 200)
+    assert (rows.min() + rows.max(), columns.min() + columns.max()) == (19, 19)
+
+
 def test_a_photograph_decoded_at_a_fraction_is_as_the_whole_one_made_smaller(tmp_path):
     rows, columns = np.mgrid[0:480, 0:640]
     waves = np.dstack([128 + 100 * np.sin(rows / 60), 128 + 100 * np.cos(columns / 50), rows / 2])
