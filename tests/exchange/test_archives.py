@@ -1,5 +1,6 @@
 """An .npz of somebody's is taken as what it says, in every form in which people save one."""
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import scipy.special
 from numpy.testing import assert_array_equal
 
 from ensemble import exchange
+from ensemble.exchange.files import npz_archive, table_rows
+from ensemble.exchange.files.npz_archive import NpzArchive
 from tests.exchange.given import LABELS, LOGITS, PROBABILITIES, C, M, N, saved, taken, uploaded
 
 
@@ -154,3 +157,18 @@ def test_images_become_bytes_from_what_frameworks_keep(tmp_path: Path, channels:
         found = taken(tmp_path, probabilities=PROBABILITIES, images=given)
         assert_array_equal(found.images, form)
         assert "channels before height" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "of a table"])
+def test_rows_are_read_as_many_at_a_time_as_may_be(order: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (npz_archive, table_rows):
+        monkeypatch.setattr(module, "CHUNK_BYTES", 130)  # of 3 × 8 bytes each, 5 rows
+    rows = np.arange(36.0).reshape(12, 3)
+    if order == "of a table":
+        blocks = list(table_rows._iterate_ordered_blocks(rows, np.arange(12)))
+    else:
+        np.savez(tmp_path / "a.npz", rows=rows.copy(order))
+        with zipfile.ZipFile(tmp_path / "a.npz") as archive:
+            blocks = list(NpzArchive(archive).iterate_blocks("rows", 3))
+    assert [len(block) for block in blocks] == [5, 5, 2]
+    assert_array_equal(np.concatenate(blocks), rows)

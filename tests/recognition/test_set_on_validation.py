@@ -1,5 +1,7 @@
 """The rejection threshold of a run that holds training images out: set on these, judged on test."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -8,12 +10,13 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.engine import build_network
 from ensemble.engine.step import create_members
-from ensemble.recognition import rejection_threshold
+from ensemble.recognition import calibration_images, rejection_threshold
 from ensemble.recognition.calibration_images import CalibrationSource, load_held_out_images, load_known_images
 from ensemble.recognition.classifier import open_classifier
 from ensemble.recognition.digit_novelty import reduce_digit_images
 from ensemble.runs.parameters import write_parameters
 from ensemble.wording.marks import describe_threshold_basis
+from tests.pages import own_images
 
 CONFIG = EnsembleConfig(network="mlp", members=2, epochs=1, validation=0.2, seed=5)
 
@@ -70,3 +73,14 @@ def test_too_few_held_out_for_the_smallest_share_leave_it_to_the_test_images() -
     assert CalibrationSource.from_holdout("digits", few) == CalibrationSource("digits")
     assert CalibrationSource.from_holdout("digits", few).threshold_split == "test"
     assert CalibrationSource.from_holdout("digits", EnsembleConfig(validation=0.1)).threshold_split == "validation"
+
+
+@pytest.mark.parametrize(("most_bytes", "count"), [(768 * 150 + 700, 150), (768 * 60, 99), (2**25, 200)])
+def test_of_large_images_fewer_are_held_out(
+    most_bytes: int, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
+    monkeypatch.setattr(calibration_images, "_MAX_HELD_OUT_BYTES", most_bytes)  # of 16 × 16 × 3 = 768 bytes each
+    source = CalibrationSource(own_images.add(), 0.2, 0, f"large {most_bytes}")
+    images, labels = load_held_out_images(source, fitted=False)
+    assert (len(images), len(labels)) == (count, count)

@@ -6,7 +6,8 @@ from PIL import Image, ImageOps
 
 from ensemble import datasets
 from ensemble.datasets.own.source import DatasetImageFormat
-from ensemble.datasets.own.sources.encoded import picture_decoding
+from ensemble.datasets.own.sources.encoded import parallel_reading, picture_decoding
+from ensemble.datasets.own.sources.encoded.parallel_reading import count_pictures_ahead
 from ensemble.errors import DataError
 
 GREY, COLOUR = DatasetImageFormat(6, 4, 1, resize=False), DatasetImageFormat(6, 4, 3, resize=False)
@@ -128,3 +129,13 @@ def test_sizes_that_differ_are_brought_to_one_and_grey_ones_stay_grey(draw, add)
     note = add(root).note
     assert (note.image_shape, "fit within 28×28, grey" in note.prepared) == ([28, 28, 1], True)
     assert add(root, "larger", size=64).note.image_shape == [64, 64, 1]
+
+
+@pytest.mark.parametrize(("size", "ahead"), [(2**10, 256), (2**15, 128), (30_000, 139)])
+def test_pictures_of_four_megabytes_are_decoded_ahead(size, ahead):
+    assert count_pictures_ahead(size) == ahead
+
+
+def test_of_large_pictures_each_thread_has_some(monkeypatch):
+    monkeypatch.setattr(parallel_reading.os, "cpu_count", lambda: 2)
+    assert count_pictures_ahead(2**22) == 16
