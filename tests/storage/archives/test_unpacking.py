@@ -257,3 +257,11 @@ def test_names_that_windows_knows_otherwise_are_refused_there(name: str) -> None
     assert parse_entry_path(name, windows=False) == tuple(name.split("/"))
     with pytest.raises(DataError, match="Windows"):
         parse_entry_path(name, windows=True)
+
+
+def test_every_sixty_fourth_file_and_the_last_are_reported(tmp_path: Path) -> None:
+    told: list[str] = []
+    content = packed({f"{number}.txt": b"x" for number in range(130)})
+    limits = ArchiveLimits(files=130, unpacked=100_000, file=50_000, contents=100_000)
+    unpack_archive(io.BytesIO(content), tmp_path / "fresh", limits, lambda _, text: told.append(text))
+    assert told == [f"Unpacking: {count} files" for count in (1, 65, 129, 130)]
