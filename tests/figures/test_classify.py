@@ -69,6 +69,13 @@ def test_the_thresholds_mistakes_are_orange(palette: Palette) -> None:
     assert table.groupby("images")["rejected"].sum().to_dict() == {"MNIST": 1, "Noise": 3, "Letters": 2, "this one": 1}
 
 
+def test_the_dots_of_a_row_are_spread_evenly_over_a_little_more_than_half_of_it() -> None:
+    heights = np.sort(rejection_figure._spread_dots(500))
+    assert -0.28 <= heights[0] < -0.27
+    assert 0.27 < heights[-1] <= 0.28
+    assert np.diff(heights).max() < 3 * 0.56 / 500
+
+
 def test_the_threshold_in_a_table() -> None:
     read = rejection_figure.tabulate_rejection_rates(THRESHOLD, "MNIST", "digit")
     assert read["rejected"].tolist() == ["6.0 %", "75.0 %", "100.0 %"]

@@ -5,7 +5,7 @@ import pytest
 
 from ensemble.analysis.members.diversity import nll_decomposition as decomposed
 from ensemble.analysis.members.uncertainty import measure_uncertainty as measures_of
-from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.figures.inspect import confusion, decomposition, entropy_histograms, pairwise_heatmap, uncertainty
 from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwise_matrix
@@ -49,6 +49,14 @@ def test_every_square_has_its_count_and_the_chosen_one_a_border(palette: Palette
     assert table["says 9"].tolist() == counts[:, 9].tolist()
 
 
+@pytest.mark.parametrize(("classes", "height", "square"), [(10, 550, 30), (12, 630, 30), (16, 630, 22), (30, 810, 16)])
+def test_squares_shrink_beyond_twelve_classes(classes: int, height: int, square: int, palette: Palette) -> None:
+    names = [str(name) for name in range(classes)]
+    chart = confusion.plot_confusion_matrix(np.eye(classes, dtype=int), None, names, "digit", "title", palette)
+    assert chart.layout.height == height
+    assert chart.data[0].marker.size == square
+
+
 def test_every_pair_of_members_has_its_disagreement(palette: Palette) -> None:
     found = compute_pairwise_matrix(MADE, "disagreement")
     (cells,) = pairwise_heatmap.plot_pairwise_heatmap(MEASURES["disagreement"], found, 400, "digit", "t", palette).data
@@ -76,6 +84,26 @@ def test_right_and_wrong_images_stand_at_their_two_uncertainties(palette: Palett
         assert trace.name.endswith(f" {kept.sum():,}"), "all are counted, drawn or not"
 
 
+@pytest.mark.parametrize(
+    ("wrong", "unsure", "one_in", "sure"),
+    # Of 1,500 points those that mistakes leave, but at least 750: half for doubts, half for all others.
+    [(100, 700, 4, 550), (1_000, 375, 5, 325)],
+)
+def test_of_many_images_every_mistake_and_doubt_is_drawn_and_a_part_of_the_surest(
+    wrong: int, unsure: int, one_in: int, sure: int
+) -> None:
+    first = np.linspace(0.6, 0.9, 3_000)
+    labels = (np.arange(3_000) % (3_000 // wrong) == 0).astype(int)
+    made = evaluate_predictions(np.stack([first, 1 - first], axis=1)[None], labels)
+    drawn = uncertainty.select_drawn_images(made, measures_of(made))
+    assert np.isin(np.flatnonzero(labels == 1), drawn).all()
+    doubts, surest = np.split(np.flatnonzero(labels == 0), [unsure])
+    assert np.isin(doubts, drawn).all()
+    assert np.isin(surest, drawn).sum() == sure
+    assert len(drawn) == wrong + unsure + sure
+    assert uncertainty.compute_thinning_factor(made) == one_in
+
+
 def test_the_band_between_the_losses_is_the_diversity(palette: Palette) -> None:
     chart = decomposition.plot_loss_decomposition(PARTS, 2, "title", palette)
     mean, whole = chart.data
@@ -84,6 +112,13 @@ def test_the_band_between_the_losses_is_the_diversity(palette: Palette) -> None:
     np.testing.assert_allclose(np.subtract(mean.y, whole.y), apart, atol=1e-9)
     assert (mean.line.color, whole.line.color) == (MUTED_COLOR, palette.ink)
     assert [line.x0 for line in chart.layout.shapes] == [2], "where the shown epoch is"
+
+
+@pytest.mark.parametrize(("last", "step"), [(1, 1), (9, 1), (10, 2), (20, 3)])
+def test_the_axis_of_epochs_has_whole_steps_and_nine_ticks_at_most(last: int, step: int, palette: Palette) -> None:
+    parts = dict.fromkeys(range(1, last + 1), PARTS[1])
+    axis = decomposition.plot_loss_decomposition(parts, last, "title", palette).layout.xaxis
+    assert (axis.tick0, axis.dtick) == (1, step)
 
 
 @pytest.mark.parametrize(("members", "panels"), [(1, 1), (4, 2)])

@@ -55,6 +55,7 @@ def test_every_panel_draws_what_was_measured_at_each_amount(kind: str, reversed_
     averaged = [answers(3, seed).mean(axis=0, dtype=float) for seed in range(len(found))]
     right = [(one.argmax(axis=-1) == LABELS).mean() for one in averaged]
     lost = [-np.log(one[np.arange(len(LABELS)), LABELS]).mean() for one in averaged]
+    assert [(one.xaxis, one.yaxis) for one in bold] == [("x", "y"), ("x2", "y2"), ("x3", "y3"), ("x4", "y4")]
     np.testing.assert_allclose(bold[0].y, right)
     np.testing.assert_allclose(bold[1].y, lost, rtol=1e-5)
     second = next(one for one in chart.data if one.name == "2")

@@ -1,8 +1,13 @@
 """The sentence on which setting matters: no more than noise leaves."""
 
+import pytest
+
+from ensemble import sweeps
 from ensemble.figures.comparison.importances import NoiseShares
-from ensemble.sweeps import Trial
+from ensemble.sweeps import Sweep, Trial
+from ensemble.ui.tune import loader, sweep_views
 from ensemble.ui.tune.sweep_views import describe_importances
+from tests.sweeps.light import light_config
 
 
 def test_the_sentence_claims_no_more_than_noise_leaves() -> None:
@@ -21,3 +26,21 @@ def test_the_sentence_claims_no_more_than_noise_leaves() -> None:
     assert hidden.startswith("No setting is shown to matter: learning rate explains 63")
     assert "pruned" not in hidden
     assert "noise" not in describe_importances(shares, None, made)
+
+
+@pytest.mark.parametrize(("complete", "weighed"), [(10, 10), (20, 20), (25, 24), (39, 39), (59, 55)])
+def test_while_a_sweep_goes_on_its_settings_are_weighed_anew_for_each_tenth_more(
+    complete: int, weighed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def load_nothing(sweep: Sweep, trials: list[Trial], goal: str) -> dict[str, float]:
+        seen.append(len(trials))
+        return {}
+
+    monkeypatch.setattr(loader, "load_setting_importances", load_nothing)
+    sweep = sweeps.create_sweep(light_config())
+    assert sweep.active
+    trials = [Trial(number, "complete", {}, (1.0,)) for number in range(complete)]
+    sweep_views._show_setting_importances(sweep, trials, "nll")
+    assert seen == [weighed]

@@ -1,9 +1,13 @@
 """A comparison in lines of text: ends in their order, and signs as the figures have them."""
 
 import re
+from dataclasses import replace
+
+import pytest
 
 from ensemble.comparison.comparison_table import build_comparison_table
 from ensemble.comparison.run_groups import group_runs
+from ensemble.wording.verdicts import comparison_text
 from ensemble.wording.verdicts.comparison_text import format_comparison_lines
 from tests.comparison.drawn import finished
 
@@ -35,3 +39,20 @@ def test_each_figure_lies_between_its_ends_and_each_difference_has_its_own_sign(
         assert low < digits < high
         assert nll_low < nll < nll_high
         assert [digits > 0, nll < 0] == [sign > 0] * 2
+
+
+@pytest.mark.parametrize(
+    ("won", "lost", "text"),
+    [
+        (12.0, 3.0, "12 right only here, 3 only there"),
+        (12.5, 3.0, "12.5 right only here, 3.0 only there"),
+        (12.0, 0.5, "12.0 right only here, 0.5 only there"),
+    ],
+)
+def test_won_and_lost_have_a_decimal_only_where_one_is_a_fraction(won: float, lost: float, text: str) -> None:
+    made = [finished({"momentum": 0.1}), finished({"momentum": 0.8}, draw=5)]
+    table = build_comparison_table(group_runs(made), made[0].id)
+    [column] = [column for column in table.columns if column.difference]
+    assert column.difference is not None
+    changed = replace(column, difference=replace(column.difference, won=won, lost=lost))
+    assert text in comparison_text._describe_baseline_gain(changed, "digit")
