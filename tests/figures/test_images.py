@@ -45,6 +45,15 @@ def test_a_sheet_has_a_place_for_every_image(names: tuple[str, ...], members: in
     assert int((read == marks[1]).all(axis=2).sum()) == (shown - right) * under
 
 
+def test_the_title_of_a_sheet_stands_in_the_margin_and_clear_of_the_images() -> None:
+    made = evaluate_predictions(distributions(1, 1, 10), np.zeros(1, int))
+    images = np.zeros((1, 28, 28, 1), np.uint8)
+    raw = thumbnails.render_image_sheet(images, made, np.arange(1), DIGIT_NAMES, "EEEE")
+    rows, columns = np.nonzero(np.asarray(Image.open(io.BytesIO(raw)).convert("L"))[:28] < 128)
+    assert 7 <= rows.min() < rows.max() < 14 + 15
+    assert columns.min() >= 14
+
+
 def test_the_chart_holds_the_numbers_themselves(palette: Palette) -> None:
     made = evaluate_predictions(distributions(5, 3, 10), np.array([0, 1, 2]))
     bar, *dots = json.loads(probability_bars.plot_probability_bars(made, 1, DIGIT_NAMES, "A title", palette).to_json())[
