@@ -1,6 +1,7 @@
 """Members of several runs on one map: only of runs on the same images, apart where they are."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,6 +61,14 @@ def test_the_difference_of_runs_is_between_less_within_with_the_lower_end_first(
         assert found.within is not None
         assert apart == pytest.approx(100 * (found.between - found.within), abs=0.051)
         assert low < apart < high
+
+
+def test_seven_runs_have_symbols_of_their_own_and_the_eighth_has_the_first_again() -> None:
+    two = build_run_member_map([drawn(1, 0.2), drawn(2, 0.2)])
+    eight = replace(two, runs=two.runs * 4, epochs=two.epochs * 4)
+    symbols = [trace.marker.symbol for trace in plot_run_members(eight, "Where members stand", LIGHT).data]
+    assert len(set(symbols[:7])) == 7
+    assert symbols[7] == symbols[0]
 
 
 def test_runs_on_other_images_are_left_out_and_named() -> None:

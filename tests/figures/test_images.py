@@ -45,6 +45,22 @@ def test_a_sheet_has_a_place_for_every_image(names: tuple[str, ...], members: in
     assert int((read == marks[1]).all(axis=2).sum()) == (shown - right) * under
 
 
+@pytest.mark.parametrize(
+    ("shape", "rows", "columns"),
+    # Three pixels for one in a square of 84: what is half as wide has 21 on either side.
+    [((28, 14), (0, 83), (21, 62)), ((14, 28), (21, 62), (0, 83))],
+)
+def test_an_image_of_a_sheet_stands_in_the_middle_of_its_square(
+    shape: tuple[int, int], rows: tuple[int, int], columns: tuple[int, int]
+) -> None:
+    made = evaluate_predictions(distributions(1, 1, 10), np.zeros(1, int))
+    raw = thumbnails.render_image_sheet(np.zeros((1, *shape, 1), np.uint8), made, np.arange(1), DIGIT_NAMES, "")
+    square = np.asarray(Image.open(io.BytesIO(raw)).convert("L"))[29 : 29 + 84, 14 : 14 + 84]
+    down, across = np.nonzero(square == 0)
+    assert (down.min(), down.max()) == rows
+    assert (across.min(), across.max()) == columns
+
+
 def test_the_title_of_a_sheet_stands_in_the_margin_and_clear_of_the_images() -> None:
     made = evaluate_predictions(distributions(1, 1, 10), np.zeros(1, int))
     images = np.zeros((1, 28, 28, 1), np.uint8)

@@ -8,7 +8,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from ensemble import datasets, runs
+from ensemble import datasets, exchange, runs
+from ensemble.exchange.array_input import convert_arrays_to_outputs
 from ensemble.wording import disagreement_steps
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import opened, value
@@ -95,6 +96,18 @@ def test_five_steps_are_walked_forth_and_back_with_this_runs_figures() -> None:
     press(press(at, "why_back"), "why_other")
     assert value(at, "step") is None
     assert value(at, "image") != "7"
+
+
+def test_every_disputed_image_is_seen_before_the_first_comes_again() -> None:
+    votes = np.array([[0, 1, 0, 1, 0], [1, 1, 1, 1, 1]])  # of which 0, 2 and 4 are disputed
+    probabilities = np.where(np.arange(2) == votes[..., None], 0.9, 0.1)
+    run = exchange.import_run(convert_arrays_to_outputs(probabilities, votes[1]), "three disputed")
+    at, seen = opened(run, page="why"), []
+    for _ in range(4):
+        press(at, "why_other")
+        seen.append(value(at, "image"))
+    assert set(seen[:3]) == {"0", "2", "4"}
+    assert seen[3] == seen[0]
 
 
 def test_as_members_join_the_average_is_that_of_the_first_ones() -> None:
