@@ -43,6 +43,7 @@ def test_a_grid_is_the_cross_product_each_combination_once() -> None:
         ("momentum=high", "write momentum=1..8"),
         ("momentum=0.5..1.5", "momentum is 1.5: it has to be a number from 0.0 to 0.999"),
         ("members=2.5..8", "members is 2.5: it has to be a whole number"),
+        ("seed=0.5,1", "seed is 0.5: it has to be a whole number"),
         ("members=2..nan", "members is nan"),
         ("network=cnn,resnot", "network is 'resnot'"),
         ("flip=maybe", "flip is 'maybe'"),

@@ -16,6 +16,7 @@ from ensemble.runs.groups import worker
 from ensemble.runs.groups.group import create_group_folders, find_group, list_run_groups, split_members
 from ensemble.runs.groups.history_lines import UNFINISHED_KIND
 from ensemble.runs.groups.merging import GroupMerger
+from ensemble.runs.training.session import _choose_run_devices
 from ensemble.storage.file_lock import try_lock
 from tests.runs.groups.inline import InlineTasks, arrays, follow, in_groups, trained
 
@@ -43,6 +44,13 @@ def test_as_many_groups_as_is_best_are_a_number_before_the_run_begins() -> None:
     run = runs.create_run(in_groups(0))
     assert run.training_config
     assert run.training_config.groups >= 1
+
+
+def test_a_device_trains_two_members_of_a_group_or_more() -> None:
+    run = runs.create_run(in_groups(2, members=9, devices=0))
+    create_group_folders(run)
+    devices = [len(_choose_run_devices(group)) for group in list_run_groups(run)]
+    assert devices == [2, 2], "of groups of five and four members, where there are eight devices"
 
 
 def test_a_missing_group_is_named() -> None:
