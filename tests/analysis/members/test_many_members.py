@@ -35,6 +35,23 @@ def test_brier_scores_of_averages_are_those_of_pairs(monkeypatch: pytest.MonkeyP
     np.testing.assert_allclose(averages.loss.variance, pairs.loss.variance, atol=1e-6)
 
 
+def test_losses_of_groups_are_taken_in_blocks_of_as_many_examples_as_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    probabilities, labels = distributions(3, 6, 2), np.arange(6) % 2
+    sizes, find_terms = list[int](), committee_brier._brier_loss_terms
+
+    def record_size(apart: np.ndarray, pairs: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        sizes.append(apart.shape[1])
+        return find_terms(apart, pairs)
+
+    monkeypatch.setattr(committee_brier, "_brier_loss_terms", record_size)
+    monkeypatch.setattr(committee_brier, "SUM_BLOCK_SIZE", 2 * (3 + 6) + 5)  # Three members have six pairs.
+    held = np.array([[True, False, True], [True, True, True]])
+    committee_brier_scores(probabilities, labels, held, np.zeros(6, int), np.arange(6))
+    assert sizes == [2, 2, 2]
+
+
 def test_committees_of_66_members_are_judged_as_their_averages_are() -> None:
     draw = np.random.default_rng(0)
     probabilities, labels = distributions(66, 12, 2), draw.integers(2, size=12)
