@@ -16,6 +16,7 @@ from ensemble.numeric.numeric_status import NumericStatus
 from ensemble.numeric.numeric_store import NumericRun, find_numeric_run, requeue_numeric_run
 from ensemble.numeric.training import numeric_session
 from ensemble.numeric.training.numeric_worker import execute_numeric_run
+from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.tables.prepared_table import read_prepared_table
 from tests.numeric.conftest import create_run
 
@@ -175,3 +176,15 @@ def test_a_table_that_is_damaged_ends_it_with_a_sentence(queued: NumericRun) -> 
     with pytest.raises(DataError):
         read_prepared_table(run.path)
     assert find_numeric_run(run.id).status.epoch == 0
+
+
+def test_predictions_beyond_the_bound_go_as_parameters_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numeric_session, "MAX_BYTES", 6 * 100 - 1)  # room for five
+    epochs = {epoch: locate_epoch_file(tmp_path, "predictions", epoch) for epoch in range(1, 12)}
+    epochs[1].parent.mkdir()
+    for epoch, path in epochs.items():
+        path.write_bytes(bytes(100))
+        numeric_session._drop_excess_predictions(tmp_path, "predictions", epoch, best=3 if epoch > 2 else 1)
+        if epoch == 5:
+            assert all(path.exists() for path in list(epochs.values())[:5])
+    assert [epoch for epoch, path in epochs.items() if path.exists()] == [1, 3, 4, 8, 11]

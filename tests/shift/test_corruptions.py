@@ -6,6 +6,7 @@ from PIL import Image
 
 from ensemble import datasets
 from ensemble.errors import ConfigError
+from ensemble.shift import corruptions
 from ensemble.shift.corruptions import CORRUPTION_KINDS, corrupt_images
 
 
@@ -141,3 +142,17 @@ def test_contrast_draws_each_image_towards_its_own_mean(images):
 def test_what_cannot_be_is_said(kind, amount, images):
     with pytest.raises(ConfigError):
         corrupt_images(images, kind, amount)
+
+
+def test_images_are_corrupted_as_many_at_a_time_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = list[int]()
+
+    def record_size(block: np.ndarray, amount: float, draws: np.random.Generator) -> np.ndarray:
+        sizes.append(len(block))
+        return block + amount
+
+    monkeypatch.setitem(corruptions._CORRUPTION_FUNCTIONS, "blur", record_size)
+    monkeypatch.setattr(corruptions, "NUMBERS_PER_BLOCK", 2 * 16 + 5)
+    changed = corrupt_images(np.arange(80, dtype=np.uint8).reshape(5, 4, 4, 1), "blur", 3)
+    assert sizes == [2, 2, 1]
+    assert changed.ravel().tolist() == list(range(3, 83))

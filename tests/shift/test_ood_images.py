@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from ensemble import datasets
 from ensemble.datasets import store
 from ensemble.datasets.registry import ENTRIES
 from ensemble.errors import ConfigError
+from ensemble.shift import ood_images
 from ensemble.shift.ood_images import draw_smooth_noise, list_ood_sets, scramble_pixels
 
 
@@ -80,3 +82,17 @@ def test_other_datasets_come_first_but_not_those_with_the_same_classes():
 def test_an_unknown_dataset_is_said():
     with pytest.raises(ConfigError):
         list_ood_sets("letters")
+
+
+def test_noise_is_blurred_in_blocks_of_as_many_images_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, blur = list[int](), ndimage.gaussian_filter
+
+    def record_size(drawn: np.ndarray, *settings: object, **more: object) -> np.ndarray:
+        sizes.append(len(drawn))
+        return np.asarray(blur(drawn, *settings, **more))
+
+    whole = draw_smooth_noise(5, shape=(4, 4, 1))
+    monkeypatch.setattr(ndimage, "gaussian_filter", record_size)
+    monkeypatch.setattr(ood_images, "NUMBERS_PER_BLOCK", 2 * 16 + 5)
+    np.testing.assert_array_equal(draw_smooth_noise(5, shape=(4, 4, 1)), whole)
+    assert sizes == [2, 2, 1]
