@@ -10,6 +10,7 @@ from ensemble.datasets import Dataset
 from ensemble.engine import Trainer
 from ensemble.engine.call_pacer import CallPacer
 from ensemble.engine.forms import looped_execution, stepwise_execution
+from ensemble.engine.forms.image_stream import ImageRows
 from tests.engine.conftest import devices, small_config
 
 STEP_BYTES = 3 * 16 * 10 * 4  # three members, 16 images, ten classes, float32
@@ -38,6 +39,16 @@ def test_images_are_judged_in_as_large_shares_as_there_is_room_for(
     monkeypatch.setattr(looped_execution, "EVALUATION_BLOCK_SIZE", 16)
     monkeypatch.setattr(looped_execution, "PROBABILITY_BUFFER_BYTES", 2 * STEP_BYTES + 100)
     judged: Any = trainer(few, "scan")._execution.load_evaluation_data(few.test_images, few.test_labels)
+    assert [len(labels) for _, labels in judged.shares] == [32, 32, 6]
+
+
+def test_streamed_images_are_judged_in_as_large_shares_as_there_is_room_for(
+    few: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looped_execution, "EVALUATION_BLOCK_SIZE", 16)
+    monkeypatch.setattr(looped_execution, "WINDOW_BYTES", 2 * 16 * 28 * 28 + 100)
+    images, execution = ImageRows(few.test_images, np.arange(70)), trainer(few, "scan")._execution
+    judged: Any = execution.load_evaluation_data(images, few.test_labels)
     assert [len(labels) for _, labels in judged.shares] == [32, 32, 6]
 
 
