@@ -24,6 +24,7 @@ def trainer(few: Dataset, form: str) -> Trainer:
 @pytest.mark.parametrize(
     ("form", "module", "name"),
     [("scan", looped_execution, "STEP_BUFFER_BYTES"), ("stepwise", stepwise_execution, "PROBABILITY_BUFFER_BYTES")],
+    ids=["scan", "stepwise"],
 )
 def test_a_call_has_as_many_steps_as_there_is_room_for(
     few: Dataset, monkeypatch: pytest.MonkeyPatch, form: str, module: ModuleType, name: str

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from ensemble.engine import ForwardPass, predict_probabilities
+from ensemble.engine import ForwardPass, forward_pass, predict_probabilities
 from ensemble.engine.networks.registry import bind_network
 from ensemble.engine.step import create_members
 from tests.conftest import variant
@@ -37,6 +37,12 @@ def test_any_number_of_images_on_any_number_of_devices(count, images, digits, ne
     if len(images):
         np.testing.assert_allclose(found, wanted[:, : len(images)], atol=1e-6)
         np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
+
+
+def test_a_block_a_call_gives_the_same(monkeypatch, digits, network, params, wanted):
+    monkeypatch.setattr(forward_pass, "choose_execution", lambda network: "stepwise")
+    found = ForwardPass(network, params, 300, devices(1))(digits.test_images[:300])  # a call has 256 at most
+    np.testing.assert_allclose(found, wanted[:, :300], atol=1e-6)
 
 
 def test_one_program_serves_every_call(digits, network, params, caplog):
