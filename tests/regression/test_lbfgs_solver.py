@@ -125,3 +125,7 @@ def test_a_block_fits_a_cache_on_a_cpu_and_is_everything_elsewhere() -> None:
     assert choose_block_size(50_000, 784, on_cpu=False) == 50_000
     assert choose_block_size(3, 784, on_cpu=True) == 16
     assert choose_block_size(50_000, 10_000_000, on_cpu=True) == 16
+
+
+def test_a_small_share_of_a_device_is_one_block() -> None:
+    assert solver(2)._block == 352  # 350 of 700 samples, filled up to a multiple of 16
