@@ -109,7 +109,9 @@ def test_what_a_frame_holds_is_as_high_as_three_tenths_of_it(
     assert _has_content(part) is is_content
 
 
-@pytest.mark.parametrize(("box", "stays"), [((2, 10, 50, 60), False), ((2, 11, 50, 60), True), ((50, 60, 2, 20), False)])
+@pytest.mark.parametrize(
+    ("box", "stays"), [((2, 10, 50, 60), False), ((2, 11, 50, 60), True), ((50, 60, 2, 20), False)]
+)
 def test_what_is_left_of_a_frame_lies_within_a_twelfth_of_its_sides(
     box: tuple[int, int, int, int], stays: bool
 ) -> None:
