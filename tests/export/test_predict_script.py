@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ensemble.errors import PredictionsError
+from ensemble.export import predict_with_numpy
 from ensemble.export.member_export import collect_content
 from ensemble.export.predict_folder import build_predict_script, write_predict_folder
 from ensemble.serving.request_images import parse_input_images
@@ -166,3 +167,11 @@ def test_the_script_is_written_as_lint_wants_it(by_numpy: bool, tmp_path: Path) 
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("side", [1, 3, 5])
+def test_a_kernel_of_odd_size_keeps_the_image_s_size(side: int) -> None:
+    image = np.arange(70.0).reshape(1, 7, 10, 1)
+    kernel = np.zeros((side, side, 1, 1))
+    kernel[(side - 1) // 2, (side - 1) // 2] = 1
+    np.testing.assert_array_equal(predict_with_numpy.convolve(image, kernel, False), image)

@@ -108,3 +108,11 @@ def test_a_turned_photograph_is_set_upright_first() -> None:
     exif[0x0112] = 6
     prepared = prepare_whole_picture(opened(thirds(), exif=exif), AUTOMATIC_OPTIONS, COLOUR)
     assert prepared.boxes == [(0, 100, 100, 200)]
+
+
+@pytest.mark.parametrize(("shape", "shown"), [((32, 32, 3), (256, 256, 3)), ((100, 90, 3), (500, 450, 3))])
+def test_the_image_is_shown_up_to_eight_times_as_large(
+    shape: tuple[int, int, int], shown: tuple[int, int, int]
+) -> None:
+    prepared = prepare_whole_picture(opened(thirds()), AUTOMATIC_OPTIONS, NetworkInputFormat(shape))
+    assert prepared.stages[-1].image.shape == shown
