@@ -26,7 +26,7 @@ def trainer(few: Dataset, form: str) -> Trainer:
     [("scan", looped_execution, "STEP_BUFFER_BYTES"), ("stepwise", stepwise_execution, "PROBABILITY_BUFFER_BYTES")],
     ids=["scan", "stepwise"],
 )
-def test_a_call_has_as_many_steps_as_there_is_room_for(
+def test_the_steps_of_a_call_fit_the_buffer(
     few: Dataset, monkeypatch: pytest.MonkeyPatch, form: str, module: ModuleType, name: str
 ) -> None:
     for room, steps in ((100, 1), (3 * STEP_BYTES + 100, 3), (100 * STEP_BYTES, 6)):
@@ -34,18 +34,14 @@ def test_a_call_has_as_many_steps_as_there_is_room_for(
         assert trainer(few, form)._execution.max_steps_per_call == steps
 
 
-def test_images_are_judged_in_as_large_shares_as_there_is_room_for(
-    few: Dataset, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_evaluation_shares_fit_the_buffer(few: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looped_execution, "EVALUATION_BLOCK_SIZE", 16)
     monkeypatch.setattr(looped_execution, "PROBABILITY_BUFFER_BYTES", 2 * STEP_BYTES + 100)
     judged: Any = trainer(few, "scan")._execution.load_evaluation_data(few.test_images, few.test_labels)
     assert [len(labels) for _, labels in judged.shares] == [32, 32, 6]
 
 
-def test_streamed_images_are_judged_in_as_large_shares_as_there_is_room_for(
-    few: Dataset, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_evaluation_shares_of_streamed_images_fit_the_window(few: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looped_execution, "EVALUATION_BLOCK_SIZE", 16)
     monkeypatch.setattr(looped_execution, "WINDOW_BYTES", 2 * 16 * 28 * 28 + 100)
     images, execution = ImageRows(few.test_images, np.arange(70)), trainer(few, "scan")._execution
@@ -53,7 +49,7 @@ def test_streamed_images_are_judged_in_as_large_shares_as_there_is_room_for(
     assert [len(labels) for _, labels in judged.shares] == [32, 32, 6]
 
 
-def test_no_more_blocks_are_under_way_than_there_is_room_for(few: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_in_flight_fit_the_buffer(few: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stepwise_execution, "EVALUATION_CALL_SIZE", 16)
     monkeypatch.setattr(stepwise_execution, "PROBABILITY_BUFFER_BYTES", 2 * STEP_BYTES + 100)
     monkeypatch.setattr(CallPacer, "choose_units", lambda self, left: left)

@@ -39,7 +39,7 @@ def test_any_number_of_images_on_any_number_of_devices(count, images, digits, ne
         np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
 
 
-def test_a_block_a_call_gives_the_same(monkeypatch, digits, network, params, wanted):
+def test_one_block_per_call_gives_the_same_probabilities(monkeypatch, digits, network, params, wanted):
     monkeypatch.setattr(forward_pass, "choose_execution", lambda network: "stepwise")
     found = ForwardPass(network, params, 300, devices(1))(digits.test_images[:300])  # a call has 256 at most
     np.testing.assert_allclose(found, wanted[:, :300], atol=1e-6)

@@ -82,7 +82,7 @@ def test_windows_hold_the_images_of_their_steps_and_the_next_is_read_ahead() -> 
             assert stream._ahead[0].start == start + count
 
 
-def test_a_window_has_as_many_steps_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_steps_of_a_window_fit_the_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     images = ImageRows(np.zeros((40, 1, 1, 1), np.uint8), np.arange(40))
     for room, steps in ((5, 1), (3 * 6 + 5, 3), (60, 7)):  # a step of three members takes six bytes
         monkeypatch.setattr(image_stream, "WINDOW_BYTES", room)

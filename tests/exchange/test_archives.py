@@ -160,7 +160,9 @@ def test_images_become_bytes_from_what_frameworks_keep(tmp_path: Path, channels:
 
 
 @pytest.mark.parametrize("order", ["C", "F", "of a table"])
-def test_rows_are_read_as_many_at_a_time_as_may_be(order: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_read_in_blocks_within_the_memory_limit(
+    order: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for module in (npz_archive, table_rows):
         monkeypatch.setattr(module, "CHUNK_BYTES", 130)  # of 3 × 8 bytes each, 5 rows
     rows = np.arange(36.0).reshape(12, 3)

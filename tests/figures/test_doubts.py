@@ -89,7 +89,7 @@ def test_right_and_wrong_images_stand_at_their_two_uncertainties(palette: Palett
     # Of 1,500 points those that mistakes leave, but at least 750: half for doubts, half for all others.
     [(100, 700, 4, 550), (1_000, 375, 5, 325)],
 )
-def test_of_many_images_every_mistake_and_doubt_is_drawn_and_a_part_of_the_surest(
+def test_all_mistakes_and_doubts_and_some_confident_images_are_drawn(
     wrong: int, unsure: int, one_in: int, sure: int
 ) -> None:
     first = np.linspace(0.6, 0.9, 3_000)

@@ -178,7 +178,7 @@ def test_a_table_that_is_damaged_ends_it_with_a_sentence(queued: NumericRun) -> 
     assert find_numeric_run(run.id).status.epoch == 0
 
 
-def test_predictions_beyond_the_bound_go_as_parameters_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predictions_beyond_the_memory_limit_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numeric_session, "MAX_BYTES", 6 * 100 - 1)  # room for five
     epochs = {epoch: locate_epoch_file(tmp_path, "predictions", epoch) for epoch in range(1, 12)}
     epochs[1].parent.mkdir()

@@ -84,7 +84,7 @@ def test_train_on_it_leads_to_train_with_it_chosen() -> None:
 @pytest.mark.parametrize(
     ("size", "batch", "epochs"), [(3, 2, 50), (24, 8, 50), (1_000, 32, 15), (5_000, 128, 15), (90_000, 128, 10)]
 )
-def test_settings_to_begin_with_make_about_400_steps(size: int, batch: int, epochs: int) -> None:
+def test_suggested_settings_make_about_400_steps(size: int, batch: int, epochs: int) -> None:
     info = replace(datasets.find_dataset_info("digits"), train_size=size)
     assert dataset_actions._suggest_training_settings(info) == {}
     wanted = dataset_actions._suggest_training_settings(replace(info, own=True))

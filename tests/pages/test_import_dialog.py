@@ -73,7 +73,7 @@ def test_what_cannot_be_taken_is_said_with_the_entry_and_nothing_is_made(monkeyp
     assert len(runs.list_runs()) == before
 
 
-def test_of_many_classes_eight_are_named() -> None:
+def test_at_most_eight_class_names_are_listed() -> None:
     for classes, listed in ((8, "class_7."), (10, "class_7 and 2 more.")):
         names = np.array([f"class_{number}" for number in range(classes)])
         shares = np.full((2, 20, classes), 1 / classes, np.float32)

@@ -76,7 +76,7 @@ def test_too_few_held_out_for_the_smallest_share_leave_it_to_the_test_images() -
 
 
 @pytest.mark.parametrize(("most_bytes", "count"), [(768 * 150 + 700, 150), (768 * 60, 99), (2**25, 200)])
-def test_of_large_images_fewer_are_held_out(
+def test_fewer_large_images_are_held_out(
     most_bytes: int, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))

@@ -144,7 +144,7 @@ def test_what_cannot_be_is_said(kind, amount, images):
         corrupt_images(images, kind, amount)
 
 
-def test_images_are_corrupted_as_many_at_a_time_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_images_are_corrupted_in_blocks_within_the_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = list[int]()
 
     def record_size(block: np.ndarray, amount: float, draws: np.random.Generator) -> np.ndarray:

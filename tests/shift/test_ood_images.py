@@ -84,7 +84,7 @@ def test_an_unknown_dataset_is_said():
         list_ood_sets("letters")
 
 
-def test_noise_is_blurred_in_blocks_of_as_many_images_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_is_blurred_in_blocks_within_the_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, blur = list[int](), ndimage.gaussian_filter
 
     def record_size(drawn: np.ndarray, *settings: object, **more: object) -> np.ndarray:

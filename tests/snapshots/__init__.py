@@ -1,1 +1,1 @@
-"""What views, pages and commands show of a few drawn runs, kept as text: a change of any of it is seen in a diff."""
+"""The output of views, pages, reports and commands for a few runs, kept as text so that a change shows in a diff."""

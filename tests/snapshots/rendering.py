@@ -67,7 +67,7 @@ def render_table(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def render_value(value: Any) -> str:
-    """Return a value as text: numbers with four digits, and of long lists their ends, their size and their mean."""
+    """Return a value as text: fractions with five digits; long lists as their start and a hash, or as summaries."""
     return json.dumps(simplify(value), ensure_ascii=False, default=str)
 
 
@@ -102,7 +102,7 @@ def simplify(value: Any) -> Any:
 def summarize_floats(values: NDArray[np.floating]) -> Any:
     """Return few values as they are, of many the shape, the mean, the mean of squares and a sum with rising weights.
 
-    What is nothing beside the largest is 0: its sign and digits are those of rounding.
+    Values below a millionth of the largest are 0, because their digits are rounding errors.
     """
     flat = np.nan_to_num(values.ravel().astype(float), nan=-1e-3)
     largest = np.abs(flat).max(initial=0.0)

@@ -11,7 +11,7 @@ LABELS = np.array([0, 0, 0, 1, 1, 2])
 SAID = np.array([0, 2, 2, 1, 0, 2])
 
 
-def test_a_mistake_names_what_it_is_before_what_it_is_taken_for() -> None:
+def test_a_mistake_names_the_label_before_the_prediction() -> None:
     probabilities = np.repeat(0.7 * np.eye(3)[SAID][None] + 0.1, 2, axis=0)
     run = exchange.import_run(convert_arrays_to_outputs(probabilities, LABELS), "three mistakes")
     summary = summarize(run, "confusion", cell="0-2")

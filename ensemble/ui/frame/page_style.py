@@ -1,7 +1,7 @@
 """The page's own style within the frame of the page, so that nothing moves once it is drawn.
 
 A style that a script sends comes after the first things stand: the menu and the settings would
-jump. `drawer.js` adds it only where the frame came without it: every rule that is there twice is also matched twice.
+jump. `drawer.js` adds it only if the frame came without it, because a rule that is there twice is matched twice.
 """
 
 from starlette.datastructures import Headers, MutableHeaders

@@ -35,9 +35,7 @@ def test_brier_scores_of_averages_are_those_of_pairs(monkeypatch: pytest.MonkeyP
     np.testing.assert_allclose(averages.loss.variance, pairs.loss.variance, atol=1e-6)
 
 
-def test_losses_of_groups_are_taken_in_blocks_of_as_many_examples_as_there_is_room_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_group_losses_are_computed_in_blocks_within_the_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     probabilities, labels = distributions(3, 6, 2), np.arange(6) % 2
     sizes, find_terms = list[int](), committee_brier._brier_loss_terms
 

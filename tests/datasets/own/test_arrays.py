@@ -285,7 +285,7 @@ def test_numbers_in_one_split_and_the_same_as_text_in_another_are_the_same_class
 
 
 @pytest.mark.parametrize("where", ["memory", "npz", "idx"])
-def test_blocks_of_pictures_are_as_large_as_they_may_be(where, saved, tmp_path, monkeypatch):
+def test_image_blocks_fill_the_memory_limit(where, saved, tmp_path, monkeypatch):
     for module in (array_files, idx_files, memory_arrays):
         monkeypatch.setattr(module, "BLOCK", 500)  # of 30 bytes each, 16 pictures
     if where == "memory":

@@ -136,6 +136,6 @@ def test_pictures_of_four_megabytes_are_decoded_ahead(size, ahead):
     assert count_pictures_ahead(size) == ahead
 
 
-def test_of_large_pictures_each_thread_has_some(monkeypatch):
+def test_each_thread_decodes_some_large_pictures_ahead(monkeypatch):
     monkeypatch.setattr(parallel_reading.os, "cpu_count", lambda: 2)
     assert count_pictures_ahead(2**22) == 16

@@ -219,7 +219,7 @@ def test_a_dataset_of_an_earlier_version_is_read_by_each_picture(draw, add, data
 
 
 @pytest.mark.parametrize("kind", ["arrays", "files"])
-def test_of_many_transparent_pictures_evenly_chosen_ones_are_looked_at(kind, tmp_path, monkeypatch):
+def test_an_even_sample_of_many_transparent_pictures_is_examined(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(array_levels, "MAX_CLEAR_PICTURES", 4)
     monkeypatch.setattr(picture_survey, "MAX_CLEAR_PICTURES", 4)
     pictures = np.full((10, 6, 6, 4), 255, np.uint8)

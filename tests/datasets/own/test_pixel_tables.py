@@ -244,7 +244,7 @@ def test_numbers_and_text_as_labels_of_two_tables_are_all_text(tmp_path, add):
     assert report.note.class_names == ["0", "1", "2", "b"]
 
 
-def test_pictures_of_a_table_are_read_as_many_at_a_time_as_may_be(tmp_path, monkeypatch):
+def test_table_images_are_read_in_blocks_within_the_memory_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(pixel_table, "BLOCK", 200)  # of 36 pixels each, 5 pictures
     path = tmp_path / "mnist.csv"
     build_table(GREY[:12], LABELS[:12]).to_csv(path, index=False)

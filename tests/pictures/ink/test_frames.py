@@ -101,7 +101,7 @@ def test_a_stroke_that_crosses_a_box_hangs_together() -> None:
         ((20, 100), (2, 21), True),
     ],
 )
-def test_what_a_frame_holds_is_as_high_as_three_tenths_of_it(
+def test_the_content_of_a_frame_has_at_least_three_tenths_of_its_height(
     rows: tuple[int, int], columns: tuple[int, int], is_content: bool
 ) -> None:
     part = np.zeros((120, 240), bool)

@@ -14,6 +14,6 @@ def test_the_best_share_of_the_runs_is_rounded_up(top: int, left: set[int]) -> N
     assert {place for place, stays in enumerate(mask) if stays} == left
 
 
-def test_of_two_runs_the_best_tenth_is_one() -> None:
+def test_the_best_tenth_of_two_runs_is_one() -> None:
     shorter = AxisColumn("nll", "NLL", (0.5, 0.2), is_metric=True)
     assert run_filter._compute_best_mask([shorter], 10, 2) == [False, True]

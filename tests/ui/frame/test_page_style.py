@@ -70,8 +70,8 @@ def test_the_style_names_no_file_and_a_page_without_a_head_is_left_alone() -> No
     assert add_page_style(b"<p>x</p>") == b"<p>x</p>"
 
 
-def test_a_rule_that_looks_for_a_child_is_asked_of_few_elements_and_for_a_class() -> None:
-    """`div:has(…)` is asked of each div, and an attribute, unlike a class, changes with whatever is drawn."""
+def test_has_selectors_are_tested_on_few_elements_and_look_for_a_class() -> None:
+    """`div:has(…)` is tested on each div, and attributes, unlike classes, change whenever Streamlit draws."""
     elements = r"(?:\.stElementContainer|\[data-testid=\"?st(?:LayoutWrapper|PopoverBody|AppViewContainer)\"?\])"
     argument = r"\((?:> )?(?:\.[\w-]+|:is\(\.[\w-]+(?:, \.[\w-]+)*\))\)"
     style = load_stylesheet()

@@ -16,7 +16,7 @@ def one_gallery(total: int, first: int) -> None:
     ("total", "first", "place", "pages"),
     [(0, 0, 0, 1), (60, 0, 0, 1), (61, 0, 0, 2), (61, 60, 60, 2), (500, 999, 480, 9), (540, 999, 480, 9)],
 )
-def test_every_begun_page_is_offered_and_a_place_beyond_the_last_shows_the_last(
+def test_every_page_is_offered_and_a_position_beyond_the_end_shows_the_last(
     total: int, first: int, place: int, pages: int
 ) -> None:
     at = AppTest.from_function(one_gallery, args=(total, first)).run()

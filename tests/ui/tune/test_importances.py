@@ -29,7 +29,7 @@ def test_the_sentence_claims_no_more_than_noise_leaves() -> None:
 
 
 @pytest.mark.parametrize(("complete", "weighed"), [(10, 10), (20, 20), (25, 24), (39, 39), (59, 55)])
-def test_while_a_sweep_goes_on_its_settings_are_weighed_anew_for_each_tenth_more(
+def test_setting_importances_are_computed_again_after_each_tenth_of_the_trials(
     complete: int, weighed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []

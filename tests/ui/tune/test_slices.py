@@ -16,7 +16,7 @@ def all_slices(sweep: "Sweep", trials: "list[Trial]") -> None:
     _show_setting_slices(sweep, trials, "nll")
 
 
-def test_settings_stand_two_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_settings_share_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     def write_name(sweep: Sweep, complete: list[Trial], goal: str, name: str) -> None:
         st.text(name)
 

@@ -15,7 +15,9 @@ from tests.analysis.members.test_broken_members import members
         ((0, 2), "Members 1 and 3 only guess.", "Members 1 and 3 get "),
     ],
 )
-def test_one_member_guesses_and_two_guess(guessing: tuple[int, ...], claim: str, evidence: str) -> None:
+def test_guessing_members_are_named_in_singular_and_plural(
+    guessing: tuple[int, ...], claim: str, evidence: str
+) -> None:
     probabilities, labels, _ = members(3, n=60)
     faults = MemberFaults(guessing=guessing, doubles=(), removal=None)
     ((said, why),) = list_member_faults(faults, evaluate_predictions(probabilities, labels), "image")

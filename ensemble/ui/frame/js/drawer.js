@@ -41,6 +41,7 @@ function drawer(place, page) {
 }
 
 // A browser may have kept a frame of the page without the style.
-function addStyle(id, style) {
-  if (!document.getElementById(id)) document.head.append(Object.assign(document.createElement('style'), { id, textContent: style }))
+function addStyle(id, textContent) {
+  if (document.getElementById(id)) return
+  document.head.append(Object.assign(document.createElement('style'), { id, textContent }))
 }
