@@ -21,7 +21,7 @@ from ensemble.analysis.quality.class_scores import ScoreInterval, measure_class_
 from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.analysis.quality.temperature_scaling import compare_fitted_temperatures
 from ensemble.sweeps.best_trials import find_worse_losses
-from ensemble.wording.verdicts.run_comparison import compute_gain_signs
+from ensemble.views.run_comparison import compute_gain_signs
 
 Doubles = NDArray[np.float64]
 SEED = 17

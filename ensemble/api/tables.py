@@ -9,9 +9,8 @@ from ensemble.analysis.quality.conformal import METHODS
 from ensemble.analysis.quality.coverage import MISS_RATE, cross_conformal_sets
 from ensemble.analysis.quality.quality import EnsembleQualities
 from ensemble.errors import ConfigError
-from ensemble.figures.inspect.committee import tabulate_committee_sizes
-from ensemble.figures.prediction_figures import check_allowed_value, check_enough_to_halve, check_two_members
-from ensemble.views.committee import judge_committees, pick_best_committees
+from ensemble.views.committee import judge_committees, pick_best_committees, tabulate_committee_sizes
+from ensemble.views.prediction_figures import check_allowed_value, check_enough_to_halve, check_two_members
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 from ensemble.analysis.members.gain import gain_over_mean_member
 from ensemble.architectures import format_network_title
 from ensemble.export.export_format import PREPARATION, EnsembleContent
-from ensemble.figures.inspect.shift import describe_corruption_effect
 from ensemble.shift.corruptions import scale_corruptions
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.registry import find_view
-from ensemble.views.shift import read_shift_results
+from ensemble.views.shift import describe_corruption_effect, read_shift_results
 from ensemble.views.summary import summarize_view
 from ensemble.wording import formats
 from ensemble.wording.escaping import escape_markdown

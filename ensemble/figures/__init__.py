@@ -30,7 +30,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ensemble.figures.palette import DARK, LIGHT, Palette
-    from ensemble.figures.prediction_figures import (
+    from ensemble.views.prediction_figures import (
         agreement,
         calibration,
         combining,
@@ -49,7 +49,8 @@ else:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         is_palette = name in ("DARK", "LIGHT", "Palette")
-        value = getattr(import_module(f"{__name__}.{'palette' if is_palette else 'prediction_figures'}"), name)
+        module = "ensemble.figures.palette" if is_palette else "ensemble.views.prediction_figures"
+        value = getattr(import_module(module), name)
         globals()[name] = value
         return value
 

@@ -21,6 +21,7 @@ from ensemble.errors import EnsembleError
 from ensemble.figures.palette import member_color
 from ensemble.pictures.whole_picture import NetworkInputFormat
 from ensemble.runs.parameters import list_parameter_epochs
+from ensemble.views.conformal import explain_lost_promise, format_set_level
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.selective import has_too_few_images
 from ensemble.wording import formats
@@ -28,7 +29,6 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.marks import SIGN_NAMES, describe_mark_rejection, select_article
 from ensemble.wording.run_names import format_run_name, format_unique_run_name
 from ensemble.wording.runs.member_settings import list_run_member_names
-from ensemble.wording.verdicts.conformal_sets import explain_lost_promise, format_set_level
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier

@@ -3,31 +3,457 @@
 import statistics
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from math import comb
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ensemble.analysis.members import committees as committees
-from ensemble.analysis.members.committees import CommitteeEvaluation, evaluate_committees
+from ensemble.analysis.members.committees import (
+    COMMITTEE_METRICS,
+    CommitteeCurve,
+    CommitteeEvaluation,
+    evaluate_committees,
+)
 from ensemble.analysis.members.extrapolation import Extrapolation, extrapolate_committee_curve
+from ensemble.analysis.members.subsets import max_drawn_subsets
 from ensemble.analysis.members.sufficient_size import (
     DEFAULT_MARGINS,
     REQUIRED_SHARE,
+    SizeVerdict,
     SufficientSize,
     find_sufficient_size,
 )
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.calibration_noise import estimate_ensemble_calibration_error
-from ensemble.figures.inspect import committee as figures
-from ensemble.figures.inspect.committee import EXPECTED_LABEL, METRIC_NAMES, format_committee_metric
+from ensemble.analysis.quality.metrics import METRICS_BY_NAME
+from ensemble.figures import chart_style
+from ensemble.figures.palette import Palette, build_band_color
+from ensemble.views.calibration import describe_chance_error
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.member_faults import list_broken_members, repeat_member_faults
 from ensemble.views.parts import Choice, ChoiceRow, Columns, DeferredChoice, Figure, Figures, Paragraph, Table, View
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
-from ensemble.wording.verdicts import committee as words
-from ensemble.wording.verdicts.calibration import describe_chance_error
+from ensemble.wording.verdicts import selection_basis
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+# What each figure is called in a sentence, and where it is counted in something, in what.
+_METRICS_IN_SENTENCES = {"accuracy": "accuracy", "nll": "NLL", "brier": "the Brier score"}
+_LOSS_UNITS = {"accuracy": "points", "nll": "nats", "brier": ""}
+
+
+def format_committee_loss(value: float, figure: str) -> str:
+    """A loss of a figure: "0.1 points", "0.005 nats", "0.002" (of the Brier score)."""
+    number_text = formats.format_significant(abs(value) * (100 if figure == "accuracy" else 1), 2)
+    number_text = number_text.rstrip("0").rstrip(".") if "." in number_text else number_text
+    return f"{'−' if value < 0 else ''}{number_text} {_LOSS_UNITS[figure]}".strip()
+
+
+def format_loss_with_metric(value: float, figure: str) -> str:
+    """A loss with its figure: "0.1 points of accuracy"."""
+    return f"{format_committee_loss(value, figure)} of {_METRICS_IN_SENTENCES[figure]}"
+
+
+def describe_enough_members(size: SufficientSize, noun: str) -> str:
+    """How many members are enough, in one line of one claim, with its figure.
+
+    What may be lost comes first: a gain of the whole that is shown does not contradict that
+    fewer are enough for who accepts to lose it.
+    """
+    M, margin = (size.members, format_loss_with_metric(size.margin, size.metric))
+    if size.smallest_sufficient:
+        verb = "is" if size.size == 1 else "are"
+        cases = "all" if size.share == 1 else formats.format_percent(size.share, figures=2)
+        return (
+            f"If {margin} may be lost, {size.size} of {M} members {verb} enough, "
+            f"in {cases} {'cases' if size.share == 1 else 'of cases'}."
+        )
+    failed = size.sizes[0]
+    if failed.outcome == "loses":
+        needed = "both" if M == 2 else f"all {M}"
+        losing = _describe_losing_committees(failed).capitalize()
+        return f"{losing} over {margin}: it takes {needed}."
+    if failed.examples is None:
+        fewer = f"{failed.size} of {M} members {'is' if failed.size == 1 else 'are'} enough"
+        bound = format_loss_with_metric(failed.bound, size.metric)
+        return f"Not shown whether {fewer}: up to {bound} may be lost."
+    return f"Too few test {pluralize_noun(noun)} to say whether {failed.size} of {M} members would do."
+
+
+def _describe_losing_committees(verdict: SizeVerdict) -> str:
+    """How many committees of a size are at least shown to lose more, and the verb."""
+    least = verdict.committees - verdict.required + 1
+    return f"at least {least:,} of {_format_committee_count(verdict)} {'loses' if least == 1 else 'lose'}"
+
+
+def _format_committee_count(verdict: SizeVerdict) -> str:
+    """The committees of a size: "4 committees of 3", "4 single members"."""
+    if verdict.size == 1:
+        return f"{verdict.committees:,} single members"
+    return f"{verdict.committees:,} committees of {verdict.size}"
+
+
+def describe_enough_evidence(size: SufficientSize, noun: str) -> str:
+    """What carries the verdict: the smallest size that is enough, and the next smaller one."""
+    parts = [
+        describe_size_evidence(size, size_verdict, noun)
+        for size_verdict in (size.smallest_sufficient, size.first_insufficient)
+        if size_verdict
+    ]
+    each = "Each claim is wrong at most 5 % of the time"
+    groups = size.groups
+    each += f"; each of {groups:,} groups counts as one draw." if groups else "."
+    return " ".join([*parts, each])
+
+
+def _describe_loss_bound(verdict: SizeVerdict, figure: str) -> str:
+    """What those that are needed lose at most, or gain at least, with the verb."""
+    verb, end = ("gain", "least") if verdict.bound < 0 else ("lose", "most")
+    return f"{verb}{'s' if verdict.required == 1 else ''} {format_committee_loss(abs(verdict.bound), figure)} at {end}"
+
+
+def describe_size_evidence(size: SufficientSize, verdict: SizeVerdict, noun: str) -> str:
+    figure = size.metric
+    drawn = verdict.committees < comb(size.members, verdict.size)
+    they = f"{_format_committee_count(verdict)}{' that were drawn' if drawn else ''}"
+    average = (
+        f"On average the {they} {'gain' if verdict.loss < 0 else 'lose'} "
+        f"{format_loss_with_metric(abs(verdict.loss), figure)} against all "
+        f"{size.members}"
+    )
+    if verdict.outcome == "enough":
+        return f"{average}; {verdict.required:,} of them {_describe_loss_bound(verdict, figure)}."
+    if verdict.outcome == "loses":
+        return f"{average}; {_describe_losing_committees(verdict)} over {format_committee_loss(size.margin, figure)}."
+    open_ = (
+        f"{average}, which may be chance: whether {verdict.required:,} of them lose at most "
+        f"the {format_committee_loss(size.margin, figure)} that you accept stays open, "
+        f"as they may lose up to {format_committee_loss(verdict.bound, figure)}"
+    )
+    if verdict.examples is None:
+        return (
+            f"{open_}. If nothing were really lost, most sets of "
+            f"{formats.format_count(size.n, noun)} would have shown it."
+        )
+    return (
+        f"{open_}. If nothing is really lost, it takes about "
+        f"{formats.format_significant(verdict.examples, 2)} {pluralize_noun(noun)} to show "
+        f"it; there are {size.n:,}."
+    )
+
+
+def format_all_members(M: int) -> str:
+    return "both members" if M == 2 else f"all {M} members"
+
+
+def describe_judged_committees(judged: CommitteeEvaluation) -> str:
+    if judged.exact:
+        return f"All {len(judged.size):,} committees that {judged.members} members can form"
+    there_are = formats.format_significant(2**judged.members - 1)
+    return (
+        f"{len(judged.size):,} of about {there_are} committees that {judged.members} members can "
+        f"form: of each size all, or {max_drawn_subsets(judged.members)} drawn at random (seed 0)"
+    )
+
+
+def tabulate_member_worth(judged: CommitteeEvaluation, noun: str) -> pd.DataFrame:
+    worth, M = committees.member_contributions(judged), judged.members
+    return pd.DataFrame(
+        {
+            "member": [str(member) for member in range(1, M + 1)],
+            "alone": [formats.format_percent(share, judged.n) for share in judged.accuracy[:M]],
+            "without it": [formats.format_image_difference(-share * judged.n, noun) for share in worth.accuracy],
+            "NLL without it": [format_signed_loss(loss) for loss in worth.nll],
+        }
+    )
+
+
+def format_signed_loss(value: float) -> str:
+    sign = "+" if value > 0 else "−" if value < 0 else "±"
+    return f"{sign}{formats.format_significant(abs(value), 2)}"
+
+
+def describe_committee_choice(held_out: bool) -> str:
+    if not held_out:
+        return f"By NLL, {selection_basis.CHOSEN_ON_TEST}."
+    return f"By NLL, {selection_basis.CHOSEN_ON_VALIDATION}; the figures are those of all test images."
+
+
+def tabulate_best_committees(judged: CommitteeEvaluation, picked: Sequence[tuple[int, ...]]) -> pd.DataFrame:
+    """The best committee of each size, the smallest first, with its figures."""
+    rows = [_find_committee_row(judged, who) for who in picked]
+    return pd.DataFrame(
+        {
+            "size": [str(size) for size in range(1, judged.members + 1)],
+            "NLL": [formats.format_significant(judged.nll[row]) for row in rows],
+            "accuracy": [formats.format_percent(judged.accuracy[row], judged.n) for row in rows],
+            "members": [format_committee_members(who, judged.members) for who in picked],
+        }
+    )
+
+
+def _find_committee_row(judged: CommitteeEvaluation, who: tuple[int, ...]) -> int:
+    mask = sum(1 << member for member in who)
+    return int(np.flatnonzero(judged.masks == mask)[0])
+
+
+def format_committee_members(who: tuple[int, ...], members: int) -> str:
+    """The members of a committee: "1, 3, 4"; "all" of them."""
+    return "all" if len(who) == members else ", ".join(str(member + 1) for member in who)
+
+
+def explain_member_worth(members: int) -> str:
+    """What stands below `tabulate_member_worth`."""
+    return (
+        f"Without it: {format_all_members(members)} against all but this one. A member that is "
+        "poor alone can still be worth having, if it is wrong on other images."
+    )
+
+
+METRIC_NAMES = {name: METRICS_BY_NAME[name].capitalized_term for name in COMMITTEE_METRICS}
+METRIC_AXES = {name: METRICS_BY_NAME[name].axis_title for name in COMMITTEE_METRICS}
+EXPECTED_LABEL = "expected, not measured"
+
+
+def format_committee_metric(value: float, name: str, n: int) -> str:
+    return formats.format_percent(value, n) if name == "accuracy" else formats.format_significant(value)
+
+
+def plot_committee_curve(
+    judged: CommitteeEvaluation, name: str, enough: SufficientSize | None, title: str, palette: Palette
+) -> "go.Figure":
+    """One figure over the committee's size: the mean, its band, the single members, enough.
+
+    Args:
+      name: one of `COMMITTEE_METRICS`.
+      enough: how many members are enough by that figure; None where it has no margin.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    curve = committees.committee_curve(judged, name)
+    beyond = extrapolate_committee_curve(judged, name)
+    last = int(beyond.size[-1]) if beyond else judged.members
+    scale = 100 if name == "accuracy" else 1
+    traces = [
+        *_build_committee_band(curve, scale),
+        _build_committee_mean(curve, name, judged.n, palette),
+        *(_build_expected_curve(curve, beyond, palette) if beyond else ()),
+        *_build_lone_member_dots(judged, name, palette),
+    ]
+    chart = go.Figure([go.Scatter(trace) for trace in traces])
+    if enough:
+        _add_margin_band(chart, enough, float(curve.mean[-1]), palette)
+        if enough.smallest_sufficient:
+            add_enough_marker(
+                chart, enough.size, height=scale * curve.mean[enough.size - 1], name=name, palette=palette, last=last
+            )
+    chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
+    chart.update_xaxes(
+        title="members in the committee",
+        fixedrange=True,
+        range=_compute_size_range(last),
+        dtick=1 if last <= 16 else 8 if last > 32 else 4,
+        tick0=0,
+    )
+    chart.update_yaxes(
+        title=METRIC_AXES[name], ticksuffix=" %" if name == "accuracy" else "", fixedrange=True, automargin=True
+    )
+    return chart
+
+
+def add_enough_marker(chart: "go.Figure", at: int, height: float, name: str, palette: Palette, last: int) -> None:
+    """Marks the smallest size that is enough, on an axis of sizes up to `last`."""
+    chart.add_scatter(
+        x=[at],
+        y=[height],
+        mode="markers",
+        hoverinfo="skip",
+        showlegend=False,
+        name="enough",
+        cliponaxis=False,
+        marker={"symbol": "circle-open", "size": 18, "color": palette.ink, "line": {"width": 2}},
+    )
+    below = name == "accuracy"
+    # To the side that has more room: on a phone half of the figure is all that the words need.
+    left = at > sum(_compute_size_range(last)) / 2
+    chart.add_annotation(
+        x=at,
+        y=height,
+        text=f"<b>{at} {'is' if at == 1 else 'are'} enough</b>",
+        showarrow=False,
+        xanchor="right" if left else "left",
+        yanchor="top" if below else "bottom",
+        xshift=-10 if left else 10,
+        yshift=-8 if below else 8,
+        font={"color": palette.ink, "size": 13},
+    )
+
+
+def _add_margin_band(chart: "go.Figure", enough: SufficientSize, whole: float, palette: Palette) -> None:
+    scale, worse = (100, -1) if enough.metric == "accuracy" else (1, 1)
+    far = whole + worse * enough.margin
+    chart.add_hrect(
+        y0=scale * min(whole, far),
+        y1=scale * max(whole, far),
+        line_width=0,
+        name="margin",
+        fillcolor=palette.primary,
+        opacity=0.25,
+        layer="below",
+        annotation_text=f"accepted: {format_committee_loss(enough.margin, enough.metric)}",
+        annotation_position="bottom right" if worse < 0 else "top right",
+        annotation_yshift=16 * worse,
+        annotation_font={"color": palette.ink, "size": 12},
+    )
+
+
+def _build_expected_curve(curve: CommitteeCurve, beyond: Extrapolation, palette: Palette) -> list[dict[str, Any]]:
+    """What is expected of more members than there are: dashed, with its interval."""
+    size = np.concatenate([curve.size[-1:], beyond.size])
+    middle = np.concatenate([curve.mean[-1:], beyond.mean])
+    hovers = [
+        f"{formats.format_count(int(k), 'member')}: {formats.format_significant(value)}, "
+        f"{EXPECTED_LABEL}<br>95 %: "
+        f"{formats.format_significant(low)} to {formats.format_significant(high)}"
+        for k, value, low, high in zip(beyond.size, beyond.mean, beyond.low, beyond.high, strict=True)
+    ]
+    edge = {
+        "x": beyond.size,
+        "mode": "lines",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "legendgroup": "expected",
+        "showlegend": False,
+    }
+    return [
+        {**edge, "y": beyond.low, "name": "expected, low"},
+        {**edge, "y": beyond.high, "name": "expected, high", "fill": "tonexty", "fillcolor": build_band_color()},
+        {
+            "x": size,
+            "y": middle,
+            "mode": "lines",
+            "name": EXPECTED_LABEL,
+            "legendgroup": "expected",
+            "line": {**chart_style.style_ensemble_line(palette), "dash": "dash"},
+            "hoverinfo": "text",
+            "hovertext": ["", *hovers],
+            "cliponaxis": False,
+        },
+    ]
+
+
+def _compute_size_range(last: int) -> list[float]:
+    """The ends of the axis of sizes from 1: a little room on both sides."""
+    room = 0.03 * last + 0.15
+    return [1 - room, last + room]
+
+
+def _build_committee_band(curve: CommitteeCurve, scale: float) -> list[dict[str, Any]]:
+    line = {"x": curve.size, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "legendgroup": "band"}
+    return [
+        {**line, "y": scale * curve.low, "showlegend": False, "name": "lowest"},
+        {**line, "y": scale * curve.high, "fill": "tonexty", "name": "best to worst", "fillcolor": build_band_color()},
+    ]
+
+
+def _build_committee_mean(curve: CommitteeCurve, name: str, n: int, palette: Palette) -> dict[str, Any]:
+    hovers = [
+        f"{formats.format_count(int(size), 'member')}: "
+        f"{format_committee_metric(middle, name, n)} on average, {format_committee_metric(low, name, n)} "
+        f"to {format_committee_metric(high, name, n)}<br>{formats.format_count(int(count), 'committee')}"
+        for size, middle, low, high, count in zip(
+            curve.size, curve.mean, curve.low, curve.high, curve.count, strict=True
+        )
+    ]
+    return {
+        "x": curve.size,
+        "y": (100 if name == "accuracy" else 1) * curve.mean,
+        "mode": "lines+markers" if len(curve.size) <= 16 else "lines",
+        "marker": {"size": 7},
+        "line": chart_style.style_ensemble_line(palette),
+        "name": "mean of the committees",
+        "cliponaxis": False,
+        "hovertext": hovers,
+        "hoverinfo": "text",
+    }
+
+
+def _build_lone_member_dots(judged: CommitteeEvaluation, name: str, palette: Palette) -> list[dict[str, Any]]:
+    """Each member alone, a dot at size 1."""
+    M, values = judged.members, getattr(judged, name)[: judged.members]
+    traces = chart_style.build_member_lines(
+        [[1]] * M,
+        [[(100 if name == "accuracy" else 1) * value] for value in values],
+        [[f"Member {m + 1} alone: {format_committee_metric(value, name, judged.n)}"] for m, value in enumerate(values)],
+        cliponaxis=False,
+    )
+    marks = [
+        {"color": trace["line"]["color"], "size": 9, "line": {"color": palette.ground, "width": 1}} for trace in traces
+    ]
+    return [
+        {**trace, "mode": "markers", "marker": mark, "opacity": max(0.6, trace["opacity"])}
+        for trace, mark in zip(traces, marks, strict=True)
+    ]
+
+
+def describe_committee_chart(curve: CommitteeCurve, name: str, n: int) -> str:
+    first, last = (format_committee_metric(curve.mean[0], name, n), format_committee_metric(curve.mean[-1], name, n))
+    return f"Mean {METRIC_NAMES[name]} over the committee's size, from {first} to {last}"
+
+
+def tabulate_committee_sizes(judged: CommitteeEvaluation, best: Sequence[tuple[int, ...]]) -> pd.DataFrame:
+    """Every size: how many committees, each figure's mean, least and largest; and beyond M.
+
+    The column `what` tells the two apart; an expected figure has the ends of its 95 % interval.
+
+    Args:
+      best: the members of the best one of each size, from 0, the smallest first.
+    """
+    curves = {name: committees.committee_curve(judged, name) for name in COMMITTEE_METRICS}
+    first = curves["accuracy"]
+    columns: dict[str, Any] = {"size": first.size, "committees": first.count}
+    for name, curve in curves.items():
+        columns |= {f"{name}_mean": curve.mean, f"{name}_least": curve.low, f"{name}_largest": curve.high}
+    columns["best_by_nll"] = [" ".join(str(member + 1) for member in who) for who in best]
+    columns["what"] = ["measured"] * judged.members
+    laws = {name: law for name in COMMITTEE_METRICS if (law := extrapolate_committee_curve(judged, name))}
+    rows = [pd.DataFrame(columns)]
+    for law in list(laws.values())[:1]:
+        more: dict[str, Any] = {"size": law.size, "what": [EXPECTED_LABEL] * len(law.size)}
+        for name, expected_curve in laws.items():
+            more |= {
+                f"{name}_mean": expected_curve.mean,
+                f"{name}_low_95": expected_curve.low,
+                f"{name}_high_95": expected_curve.high,
+            }
+        rows.append(pd.DataFrame(more))
+    return pd.concat(rows, ignore_index=True)
+
+
+_METRIC_GLOSSES = {
+    "accuracy": "the share that is right",
+    "nll": "what the label's probability costs, in nats",
+    "brier": "the squared distance to the label, 0 to 2",
+    "ece": "how far confidence and accuracy lie apart",
+}
+
+
+def explain_committee_chart(judged: CommitteeEvaluation, curve: CommitteeCurve, name: str) -> str:
+    first, last = (
+        format_committee_metric(curve.mean[0], name, judged.n),
+        format_committee_metric(curve.mean[-1], name, judged.n),
+    )
+    return (
+        f"{METRIC_NAMES[name]} ({_METRIC_GLOSSES[name]}) goes from {first} for a single member, on "
+        f"average, to {last} for {format_all_members(judged.members)}; the band is from the "
+        f"best to the worst committee of a size. {describe_judged_committees(judged)}."
+    )
+
 
 METRIC_CHOICE = Choice("figure", "Figure", METRIC_NAMES, "accuracy")
 # The margins to choose from, by their words in an address; accuracy's in percentage points.
@@ -45,7 +471,7 @@ def offer_margins(figure: str) -> Choice:
     return Choice(
         name=_MARGIN_NAMES[figure],
         label="Loss that you accept",
-        values={word: words.format_committee_loss(value, figure) for word, value in values.items()},
+        values={word: format_committee_loss(value, figure) for word, value in values.items()},
         default=next(word for word, value in values.items() if value == DEFAULT_MARGINS[figure]),
         help="How much worse than all members together a smaller committee may be.",
         form="slider",
@@ -82,9 +508,9 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
     if name in DEFAULT_MARGINS:
         _, margin, share = yield ChoiceRow((METRIC_CHOICE, offer_margins(name), KEEP_CHOICE))
         verdict = decide_enough_members(epoch, name, MARGIN_VALUES[name][margin], SHARES[share])
-        enough = words.describe_enough_members(verdict, epoch.noun)
+        enough = describe_enough_members(verdict, epoch.noun)
         yield Paragraph(" ".join([*broken, enough]), "answer")
-        yield Paragraph(words.describe_enough_evidence(verdict, epoch.noun), "evidence")
+        yield Paragraph(describe_enough_evidence(verdict, epoch.noun), "evidence")
     else:
         yield METRIC_CHOICE
         unjudged = "How many members are enough is not judged by ECE."
@@ -137,13 +563,13 @@ def _build_committee_figure(
     title = f"{METRIC_NAMES[name]} over the committee's size · {epoch.source}"
     return Figure(
         label=METRIC_NAMES[name],
-        alt=figures.describe_committee_chart(curve, name, judged.n),
-        explanation=figures.explain_committee_chart(judged, curve, name),
-        draw=lambda palette: figures.plot_committee_curve(judged, name, verdict, title, palette),
+        alt=describe_committee_chart(curve, name, judged.n),
+        explanation=explain_committee_chart(judged, curve, name),
+        draw=lambda palette: plot_committee_curve(judged, name, verdict, title, palette),
         key="committee",
         file=f"committee-{name}",
         title="The committees' figures by their size",
-        table=lambda: figures.tabulate_committee_sizes(judged, epoch.measure(pick_best_committees, fitted=True)),
+        table=lambda: tabulate_committee_sizes(judged, epoch.measure(pick_best_committees, fitted=True)),
         drawn_from=drawn_from,
     )
 
@@ -152,9 +578,9 @@ def _member_worth_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> Vi
     """What each member is worth: the ensemble with it and without."""
     yield Table(
         "What each member is worth",
-        words.tabulate_member_worth(judged, epoch.noun),
+        tabulate_member_worth(judged, epoch.noun),
         True,
-        words.explain_member_worth(judged.members),
+        explain_member_worth(judged.members),
         "committee_worth",
     )
 
@@ -162,9 +588,9 @@ def _member_worth_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> Vi
 def _best_committees_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> View:
     yield Table(
         "The best committee of each size",
-        words.tabulate_best_committees(judged, epoch.measure(pick_best_committees, fitted=True)),
+        tabulate_best_committees(judged, epoch.measure(pick_best_committees, fitted=True)),
         True,
-        words.describe_committee_choice(epoch.fit is not None),
+        describe_committee_choice(epoch.fit is not None),
         "committee_best",
     )
 

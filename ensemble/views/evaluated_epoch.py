@@ -15,7 +15,6 @@ from ensemble.analysis.positions.member_map import MemberMap, locate_members, se
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.analysis.quality.averaging import Floats, most_likely_classes
 from ensemble.errors import RunError
-from ensemble.figures.inspect.decomposition import select_spread_epochs
 from ensemble.runs.validation_predictions import evaluate_validation_predictions
 from ensemble.shift import read_ood_scores
 from ensemble.wording.run_names import format_run_name
@@ -23,6 +22,7 @@ from ensemble.wording.verdicts import selection_basis
 
 Result = TypeVar("Result")
 _MAX_BYTE_CLASSES = 256  # classes whose numbers fit a byte
+MAX_SPREAD_EPOCHS = 24  # of more epochs, this many are read
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +170,12 @@ class EvaluatedEpoch:
 
     def list_runs(self) -> list[runs.Run]:
         return runs.list_runs()
+
+
+def select_spread_epochs(epochs: Sequence[int]) -> list[int]:
+    """At most `MAX_SPREAD_EPOCHS` of the epochs, both ends kept: each is a file to read."""
+    places = np.linspace(0, len(epochs) - 1, min(len(epochs), MAX_SPREAD_EPOCHS)).round().astype(int)
+    return [epochs[place] for place in places]
 
 
 def _format_epochs(kept: Sequence[int]) -> str:

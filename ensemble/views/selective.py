@@ -1,21 +1,330 @@
 """Selective answers: to answer only where it is sure enough, and what is wrong of that."""
 
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
 from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality import selective
+from ensemble.analysis.quality.averaging import prediction_confidence
 from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE
-from ensemble.analysis.quality.selective import ERROR_RATE
+from ensemble.analysis.quality.selective import ERROR_RATE, AnswerConfidences, ConfidenceThreshold, RiskCoverage
 from ensemble.analysis.quality.selective import ConfidenceThreshold as Threshold
-from ensemble.figures.inspect import selective as figures
+from ensemble.figures import chart_style
+from ensemble.figures.palette import MUTED_COLOR, Palette
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Choice, Figure, Figures, Paragraph, Table, View
+from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
-from ensemble.wording.verdicts import selective as words
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def describe_threshold_images(threshold: ConfidenceThreshold, noun: str) -> str:
+    if threshold.halved:
+        return (
+            f"Thresholds are set on one half of the test set ({threshold.fitted:,}); "
+            f"answers and mistakes are counted on the other ({threshold.n:,}), where more may be wrong"
+        )
+    return (
+        f"Thresholds are set on the {threshold.fitted:,} validation "
+        f"{pluralize_noun(noun)}; answers and mistakes are counted on the "
+        f"{threshold.n:,} test {pluralize_noun(noun)}, where more may be wrong"
+    )
+
+
+def describe_selective_answer(threshold: ConfidenceThreshold, rate: float, who: str, noun: str) -> str:
+    """What is answered and what is wrong of it, with the threshold for an error rate."""
+    if not threshold.is_reached:
+        return (
+            f"No threshold keeps wrong answers to {format_accepted_rate(rate)}: even of the "
+            f"{pluralize_noun(noun)} that {who} is surest of, more are wrong."
+        )
+    if not threshold.answered:
+        sure = formats.format_confidence_threshold(threshold.threshold)
+        of_these = "on the other half" if threshold.halved else f"of the test {pluralize_noun(noun)}"
+        return (
+            f"The threshold for {format_accepted_rate(rate)} wrong answers is so high ({sure}) "
+            f"that {who} answers none {of_these}."
+        )
+    errs = f"is wrong on {threshold.wrong:,} of these {threshold.answered:,}, {_format_error_interval(threshold)}"
+    accepted = format_accepted_rate(rate)
+    if threshold.is_above(rate):
+        errs += f": more than the {accepted} that you accept"
+    elif threshold.error > rate:
+        errs += f": above the {accepted} that you accept, on too few answers to say that it is more"
+    elif threshold.high > rate:
+        errs += f": too few answers to show {accepted}"
+    if threshold.coverage == 1:
+        return f"Answering every {noun}, {who} {errs}."
+    sure = formats.format_confidence_threshold(threshold.threshold)
+    return (
+        f"Answering only where it is at least {sure} sure, "
+        f"{who} answers {formats.format_percent(threshold.coverage, threshold.n)} "
+        f"of the {pluralize_noun(noun)} and {errs}."
+    )
+
+
+def format_accepted_rate(rate: float) -> str:
+    """An error rate that was chosen: "5 %", "0.5 %"."""
+    return formats.format_percent(rate, figures=2)
+
+
+def _format_error_interval(threshold: ConfidenceThreshold) -> str:
+    """The share that is wrong with the ends of its 95 % interval: "0.52 % (0.10 to 2.31 %)"."""
+    low, high = threshold.low, threshold.high
+    ends = formats.format_percent_range(low, high, places=2)
+    return f"{_format_error_rate(threshold.error)} ({ends})"
+
+
+def _format_error_rate(error: float) -> str:
+    """The share of answers that are wrong, to two decimals: there are to be few."""
+    return formats.format_percent(error, places=2)
+
+
+def explain_risk_coverage_chart(ensemble: RiskCoverage, noun: str) -> str:
+    return (
+        f"From left to right more {pluralize_noun(noun)} are answered, the surest first: the "
+        "longer a curve stays low, the better wrong answers are told from right ones. With every "
+        f"{noun} answered, {_format_error_rate(float(ensemble.risk[-1]))} of the answers are wrong."
+    )
+
+
+def tabulate_selective_metrics(
+    curves: list[RiskCoverage], confidence_thresholds: list[ConfidenceThreshold], n: int
+) -> pd.DataFrame:
+    """One row for the ensemble, then each member: AURC, and what the threshold gives."""
+    M = len(curves) - 1
+    rows = zip(curves, confidence_thresholds, strict=True)
+    return pd.DataFrame(
+        [
+            {
+                "who": "ensemble" if M and not place else f"member {max(1, place)}",
+                "AURC": formats.format_significant(curve.aurc),
+                "threshold": formats.format_confidence_threshold(threshold.threshold)
+                if threshold.is_reached
+                else "none",
+                "answered": formats.format_percent(threshold.coverage, n) if threshold.is_reached else "–",
+                "of these wrong": _format_error_interval(threshold) if threshold.answered else "–",
+            }
+            for place, (curve, threshold) in enumerate(rows)
+        ]
+    )
+
+
+def explain_selective_table(curve: RiskCoverage, threshold: ConfidenceThreshold, who: str, noun: str) -> str:
+    """What the columns of `tabulate_selective_metrics` are, and on what they were counted."""
+    return (
+        "AURC: the area under the curve, the mean share of wrong answers over all coverages. "
+        f"Were every wrong {noun} the least sure, {who}'s would be {formats.format_significant(curve.aurc_best)}. "
+        f"{describe_threshold_images(threshold, noun)}; in brackets the 95 % interval."
+    )
+
+
+# Of the very surest few a single error is a large share: the axis need not reach so high.
+_MIN_STEADY_COVERAGE = 0.1
+MAX_POINTS = 12_000  # of all curves together
+_NEGLIGIBLE_RISK = 0.03  # of the largest risk: what the eye does not tell from none
+
+
+def compute_risk_coverage_curves(predictions: EnsemblePredictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
+    each = zip(predictions.probabilities, predictions.votes, strict=True) if predictions.members > 1 else ()
+    most = max(100, min(chart_style.MAX_LINE_POINTS, MAX_POINTS // (predictions.members + 1)))
+    whole = selective.risk_coverage(predictions.confidence, predictions.right)
+    return _thin_risk_coverage(whole, most), [
+        _thin_risk_coverage(selective.risk_coverage(prediction_confidence(p), votes == predictions.labels), most)
+        for p, votes in each
+    ]
+
+
+def _thin_risk_coverage(curve: RiskCoverage, most: int) -> RiskCoverage:
+    """A curve in as many points as a screen shows: kept for every member, all would be much."""
+    kept = chart_style.select_drawn_points(len(curve.risk), most)
+    return replace(curve, coverage=curve.coverage[kept], risk=curve.risk[kept], threshold=curve.threshold[kept])
+
+
+def choose_error_thresholds(
+    predictions: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None = None
+) -> list[ConfidenceThreshold]:
+    """The threshold for an error rate and what comes of it: the ensemble's, then each member's.
+
+    Args:
+      rate: the share of wrong answers that is accepted, in [0, 1].
+      fit: the same members' predictions of other examples, to find it on; None: it is found on
+        one half of `predictions` and judged on the other.
+    """
+    held = _list_confidences(fit) if fit else [None] * (predictions.members + 1)
+    return [
+        selective.fit_confidence_threshold(
+            sure, right, labels=predictions.labels, error_rate=rate, fitting=apart, groups=predictions.groups
+        )
+        for (sure, right), apart in zip(_list_confidences(predictions), held, strict=False)
+    ]
+
+
+def _list_confidences(predictions: EnsemblePredictions) -> list[AnswerConfidences]:
+    """How sure and where right: the ensemble, then each member where there are several."""
+    each = zip(predictions.probabilities, predictions.votes, strict=True) if predictions.members > 1 else ()
+    members = [(prediction_confidence(p), votes == predictions.labels) for p, votes in each]
+    return [(predictions.confidence, predictions.right), *members]
+
+
+def plot_risk_coverage(
+    ensemble: RiskCoverage,
+    members: Sequence[RiskCoverage],
+    rate: float,
+    threshold: ConfidenceThreshold,
+    title: str,
+    palette: Palette,
+) -> "go.Figure":
+    """The share that is wrong over the share that is answered, both in percent.
+
+    Args:
+      members: each member's; of one member none.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    who = "ensemble" if members else "the one member"
+    curves = [*_build_member_risk_lines(members), _build_ensemble_risk_line(ensemble, who, palette)]
+    chart = go.Figure([go.Scatter(curve) for curve in curves])
+    chart.add_hline(100 * rate, line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"})
+    chart.add_annotation(
+        x=0,
+        y=100 * rate,
+        xref="x domain",
+        xanchor="left",
+        yanchor="bottom",
+        showarrow=False,
+        text=f"accepted: {formats.format_percent(rate, figures=2)}",
+        font={"color": palette.ink, "size": 12},
+    )
+    if threshold.answered:
+        chart.add_scatter(**_build_threshold_marker(threshold, palette))
+    chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
+    # The largest risk, but for that of the very surest few.
+    top = max(
+        float(curve.risk[curve.coverage >= _MIN_STEADY_COVERAGE].max(initial=0.0)) for curve in (ensemble, *members)
+    )
+    start = find_axis_start([ensemble, *members], top)
+    chart.update_xaxes(
+        title="answered, the surest first",
+        ticksuffix=" %",
+        nticks=8,
+        range=[100 * start, 100 + 2 * (1 - start)],
+        fixedrange=True,
+    )
+    chart.update_yaxes(
+        title="of these wrong",
+        ticksuffix=" %",
+        fixedrange=True,
+        automargin=True,
+        range=[-3 * max(top, rate), 115 * max(top, rate)],
+    )
+    return chart
+
+
+def find_axis_start(curves: Sequence[RiskCoverage], top: float) -> float:
+    """Where the axis of coverage begins: a tenth or two before the curves leave the ground."""
+    rising = [
+        curve.coverage[(curve.risk > _NEGLIGIBLE_RISK * top) & (curve.coverage >= _MIN_STEADY_COVERAGE)]
+        for curve in curves
+    ]
+    first = min((float(coverages[0]) for coverages in rising if len(coverages)), default=1.0)
+    return min(0.8, max(0.0, math.floor(10 * first) / 10 - 0.1))
+
+
+def _build_member_risk_lines(members: Sequence[RiskCoverage]) -> list[dict[str, Any]]:
+    return chart_style.build_member_lines(
+        [100 * member.coverage for member in members],
+        [100 * member.risk for member in members],
+        [_format_risk_hovers(member, f"Member {m + 1}") for m, member in enumerate(members)],
+    )
+
+
+def _build_ensemble_risk_line(curve: RiskCoverage, who: str, palette: Palette) -> dict[str, Any]:
+    return {
+        "x": 100 * curve.coverage,
+        "y": 100 * curve.risk,
+        "mode": "lines",
+        "name": who,
+        "line": chart_style.style_ensemble_line(palette),
+        "hoverinfo": "text",
+        "hovertext": _format_risk_hovers(curve, who.capitalize()),
+    }
+
+
+def _format_risk_hovers(curve: RiskCoverage, who: str) -> list[str]:
+    return [
+        f"{who}: answers {formats.format_percent(covered, places=1)}, errs in "
+        f"{formats.format_percent(risk, places=2)} of them<br>"
+        f"at least {formats.format_confidence_threshold(threshold)} sure"
+        for covered, risk, threshold in zip(curve.coverage, curve.risk, curve.threshold, strict=True)
+    ]
+
+
+def _build_threshold_marker(threshold: ConfidenceThreshold, palette: Palette) -> dict[str, Any]:
+    return {
+        "x": [100 * threshold.coverage],
+        "y": [100 * threshold.error],
+        "mode": "markers",
+        "name": f"with the threshold, {'other half' if threshold.halved else 'found on validation'}",
+        "cliponaxis": False,
+        "marker": {"symbol": "circle-open", "size": 14, "color": palette.ink, "line": {"width": 2}},
+        "error_y": {
+            "array": [100 * (threshold.high - threshold.error)],
+            "symmetric": False,
+            "arrayminus": [100 * (threshold.error - threshold.low)],
+            "thickness": 1,
+            "width": 4,
+        },
+        "hovertext": [
+            f"At least {formats.format_confidence_threshold(threshold.threshold)} sure: "
+            f"answers {formats.format_percent(threshold.coverage, threshold.n)}, "
+            f"errs in {formats.format_percent(threshold.error, places=2)}"
+        ],
+        "hoverinfo": "text",
+    }
+
+
+def mark_image_coverage(chart: "go.Figure", predictions: EnsemblePredictions, number: int, noun: str) -> None:
+    share = float((predictions.confidence >= predictions.confidence[number]).mean())
+    chart.add_vline(
+        100 * share,
+        line={"color": MUTED_COLOR, "width": 1.5, "dash": "dot"},
+        annotation_text=f"this {noun}",
+        annotation_position="top left",
+    )
+
+
+def describe_risk_coverage_chart(ensemble: RiskCoverage, n: int) -> str:
+    half = int(np.searchsorted(ensemble.coverage, 0.9))
+    return (
+        f"Share of wrong answers over the share that is answered: "
+        f"{formats.format_percent(float(ensemble.risk[-1]), n)} of all answers are wrong, and "
+        f"{formats.format_percent(float(ensemble.risk[half]), n)} of the surest 90 %"
+    )
+
+
+def tabulate_risk_coverage(ensemble: RiskCoverage, members: Sequence[RiskCoverage]) -> pd.DataFrame:
+    named = [("ensemble", ensemble)]
+    named += [(chart_style.format_member_name(m), member) for m, member in enumerate(members)]
+    return pd.concat(
+        pd.DataFrame({"who": name, "coverage": curve.coverage, "risk": curve.risk, "threshold": curve.threshold})
+        for name, curve in named
+    )
+
 
 # The error rates to choose from, by their words in an address: percent.
 ERROR_RATES = {word: float(word) / 100 for word in ("10", "5", "2", "1", "0.5", "0.2", "0.1")}
 ERROR_RATE_CHOICE = Choice(
     name="error",
     label="Wrong answers that you accept",
-    values={word: words.format_accepted_rate(rate) for word, rate in ERROR_RATES.items()},
+    values={word: format_accepted_rate(rate) for word, rate in ERROR_RATES.items()},
     default=next(word for word, rate in ERROR_RATES.items() if rate == ERROR_RATE),
     help="Of the answers that are given, not of all: the others go to a person.",
     form="slider",
@@ -30,30 +339,30 @@ def build_selective(epoch: EvaluatedEpoch) -> View:
         yield explain_too_few_images(epoch)
         return
     rate = ERROR_RATES[(yield ERROR_RATE_CHOICE)]
-    ensemble, members = epoch.measure(figures.compute_risk_coverage_curves)
+    ensemble, members = epoch.measure(compute_risk_coverage_curves)
     thresholds = epoch.measure(find_error_thresholds, rate, fitted=True)
     who = "the ensemble" if epoch.members > 1 else "the one member"
-    yield Paragraph(words.describe_selective_answer(thresholds[0], rate, who, epoch.noun), "answer")
+    yield Paragraph(describe_selective_answer(thresholds[0], rate, who, epoch.noun), "answer")
     title = f"Risk by coverage · {epoch.source}"
     yield Figures.single(
         Figure(
             label="",
-            alt=figures.describe_risk_coverage_chart(ensemble, epoch.n),
-            explanation=words.explain_risk_coverage_chart(ensemble, epoch.noun),
-            draw=lambda palette: figures.plot_risk_coverage(
+            alt=describe_risk_coverage_chart(ensemble, epoch.n),
+            explanation=explain_risk_coverage_chart(ensemble, epoch.noun),
+            draw=lambda palette: plot_risk_coverage(
                 ensemble, members, rate=rate, threshold=thresholds[0], title=title, palette=palette
             ),
             key="selective",
             file="selective",
             title="Risk by coverage",
-            table=lambda: figures.tabulate_risk_coverage(ensemble, members),
+            table=lambda: tabulate_risk_coverage(ensemble, members),
             drawn_from=(rate,),
         )
     )
     yield Table(
-        f"The threshold for {words.format_accepted_rate(rate)} wrong answers",
-        words.tabulate_selective_metrics([ensemble, *members], thresholds, epoch.n),
-        note=words.explain_selective_table(ensemble, thresholds[0], who, epoch.noun),
+        f"The threshold for {format_accepted_rate(rate)} wrong answers",
+        tabulate_selective_metrics([ensemble, *members], thresholds, epoch.n),
+        note=explain_selective_table(ensemble, thresholds[0], who, epoch.noun),
         key="selective_table",
     )
 
@@ -75,4 +384,4 @@ def find_error_thresholds(
     predictions: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None
 ) -> list[Threshold]:
     """The threshold for an error rate and what comes of it: the ensemble's, then each member's."""
-    return figures.choose_error_thresholds(predictions, rate, fit)
+    return choose_error_thresholds(predictions, rate, fit)

@@ -15,7 +15,7 @@ from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality import temperature_scaling
 from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.analysis.quality.conformal import fit_conformal_threshold
-from ensemble.wording.verdicts.calibration import describe_temperature_evidence
+from ensemble.views.calibration import describe_temperature_evidence
 
 M, N, C = 4, 3_000, 400
 MEASURES = dict(sizes.measures(*sizes.drawn(M, N, C)))

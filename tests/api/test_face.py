@@ -7,7 +7,7 @@ import pytest
 
 import ensemble
 from ensemble.figures import LIGHT
-from ensemble.figures.inspect import calibration as page
+from ensemble.views import calibration as page
 
 REPO = Path(__file__).resolve().parents[2]
 

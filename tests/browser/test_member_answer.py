@@ -18,9 +18,9 @@ from ensemble.analysis.quality.conformal import METHODS, ConformalThreshold
 from ensemble.recognition.class_subspaces import compute_free_energy
 from ensemble.recognition.picture_reading import Digit
 from ensemble.report.page_assets import read_static_file
+from ensemble.views.conformal import explain_unsure_set, format_image_set
 from ensemble.wording import marks
 from ensemble.wording.formats import format_probability
-from ensemble.wording.verdicts.conformal_sets import explain_unsure_set, format_image_set
 
 CASES = 500
 SHOW_ALL = """(cases) => {

@@ -27,9 +27,9 @@ from ensemble.recognition.class_subspaces import compute_free_energy
 from ensemble.report import page_classifier, write_report
 from ensemble.report.page_classifier import PageRejection
 from ensemble.runs.parameters import write_parameters
+from ensemble.views.conformal import format_image_set
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.wording.formats import format_probability
-from ensemble.wording.verdicts.conformal_sets import format_image_set
 from tests.browser.conftest import FLAGS
 from tests.browser.find import find_browser
 from tests.browser.page_members import GREY_PIXELS, ask_page_members, open_report

@@ -22,9 +22,9 @@ from ensemble.runs.history import write_predictions
 from ensemble.runs.teacher import TeacherRecord, build_student_config, write_teacher_record
 from ensemble.shift.results import ood_scores_path
 from ensemble.views.evaluated_epoch import evaluate_epoch
+from ensemble.views.members import distillation as words
 from ensemble.views.registry import find_view
 from ensemble.views.summary import summarize_view
-from ensemble.wording.verdicts import distillation as words
 from tests.comparison.drawn import finished, imported, labels
 from tests.pages.stressed import OOD, measured
 

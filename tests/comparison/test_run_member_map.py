@@ -8,13 +8,18 @@ import pytest
 
 from ensemble import runs
 from ensemble.comparison.run_member_map import build_run_member_map
-from ensemble.figures.comparison.run_members import plot_run_members, tabulate_run_map
 from ensemble.figures.palette import LIGHT
 from ensemble.runs.history import write_predictions
+from ensemble.views import side_by_side as words
 from ensemble.views.iteration import iterate_parts
 from ensemble.views.parts import Figures, Paragraph
-from ensemble.views.side_by_side import offer_run_pairs, read_run_pair, run_members_view
-from ensemble.wording import run_members as words
+from ensemble.views.side_by_side import (
+    offer_run_pairs,
+    plot_run_members,
+    read_run_pair,
+    run_members_view,
+    tabulate_run_map,
+)
 from ensemble.wording.member_map import Pair
 from tests.analysis.positions.drawn_members import change_answers
 from tests.comparison.drawn import finished, imported, labels

@@ -10,7 +10,7 @@ from ensemble.comparison.differences import compute_group_difference
 from ensemble.comparison.run_measures import measure_run
 from ensemble.comparison.seed_groups import compare_seed_groups, estimate_seed_variance, find_seed_runs
 from ensemble.jobs.status import write_status
-from ensemble.wording.verdicts import run_comparison
+from ensemble.views import run_comparison
 from tests.comparison.drawn import finished, imported
 
 

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from ensemble.figures.inspect.accuracy_estimates import (
+from ensemble.figures.palette import DARK, LIGHT, Palette
+from ensemble.shift import StressResults
+from ensemble.views.shift import (
     EstimatedStep,
     collect_estimated_steps,
     describe_estimated_steps,
     plot_estimated_steps,
     tabulate_estimated_steps,
 )
-from ensemble.figures.palette import DARK, LIGHT, Palette
-from ensemble.shift import StressResults
 from ensemble.wording.accuracy_estimates import describe_estimate_basis
 
 FIT = {"source": "half", "images": 250, "accuracy": 0.9, "calibration": "none"}

@@ -6,9 +6,12 @@ import pytest
 from ensemble.analysis.members.diversity import nll_decomposition as decomposed
 from ensemble.analysis.members.uncertainty import measure_uncertainty as measures_of
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
-from ensemble.figures.inspect import confusion, decomposition, entropy_histograms, pairwise_heatmap, uncertainty
 from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette
-from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwise_matrix
+from ensemble.views import confusion, uncertainty
+from ensemble.views import shift as entropy_histograms
+from ensemble.views.members import agreement as decomposition
+from ensemble.views.members import agreement as pairwise_heatmap
+from ensemble.views.members.agreement import MEASURES, compute_pairwise_matrix
 from tests.figures.test_inspect import NAMES, predictions
 
 MADE = predictions(4, lean=1.0)

@@ -10,11 +10,11 @@ from ensemble.analysis.quality.calibration import reliability_bins
 from ensemble.analysis.quality.halves import split_halves
 from ensemble.analysis.quality.quality import Quality, measure_quality
 from ensemble.figures import chart_style
-from ensemble.figures.inspect import calibration as calibration_figure
-from ensemble.figures.inspect import combining as combining_figure
-from ensemble.figures.inspect import selective as selective_figure
-from ensemble.figures.inspect import wins_by_class as compare_figure
 from ensemble.figures.palette import Palette
+from ensemble.views import calibration as calibration_figure
+from ensemble.views import run_comparison as compare_figure
+from ensemble.views import selective as selective_figure
+from ensemble.views.members import combining as combining_figure
 from tests.analysis.draws import distributions
 
 NAMES = tuple("0123456789")

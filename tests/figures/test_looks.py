@@ -14,26 +14,18 @@ from ensemble.analysis.quality.calibration import reliability_bins
 from ensemble.analysis.quality.coverage import evaluate_conformal_sets
 from ensemble.datasets.registry import DIGIT_NAMES
 from ensemble.figures import mark_probabilities, ood_scores, probability_bars, regression_charts, two_ensembles
-from ensemble.figures.inspect import (
-    calibration,
-    combining,
-    committee,
-    conformal,
-    confusion,
-    decomposition,
-    entropy_histograms,
-    image_corruption,
-    pairwise_heatmap,
-    selective,
-    shift,
-    uncertainty,
-    wins_by_class,
-)
 from ensemble.figures.palette import DARK, LIGHT, Palette
 from ensemble.figures.two_ensembles import EnsembleAnswer
 from ensemble.regression import RegressionTraces
 from ensemble.shift.corruptions import CORRUPTION_KINDS
-from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwise_matrix
+from ensemble.ui.inspect.shift import image_corruption
+from ensemble.views import calibration, committee, conformal, confusion, selective, shift, uncertainty
+from ensemble.views import run_comparison as wins_by_class
+from ensemble.views import shift as entropy_histograms
+from ensemble.views.members import agreement as decomposition
+from ensemble.views.members import agreement as pairwise_heatmap
+from ensemble.views.members import combining
+from ensemble.views.members.agreement import MEASURES, compute_pairwise_matrix
 from tests.figures.test_doubts import PARTS, matrix_of, scores
 from tests.figures.test_inspect import compared, predictions
 from tests.figures.test_measured import asked, curve, trace

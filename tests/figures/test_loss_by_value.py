@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ensemble.figures import palette as colours
-from ensemble.figures.inspect import loss_by_value
-from ensemble.figures.inspect.loss_by_value import LossPoints
 from ensemble.figures.palette import Palette
+from ensemble.views import loss_by_value
+from ensemble.views.loss_by_value import LossPoints
 from tests.figures.test_inspect import traces
 
 RATES = (0.01, 0.1, 1.0, 10.0)

@@ -8,8 +8,9 @@ import pytest
 from benchmarks.screens import sizes
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.figures import probability_bars
-from ensemble.figures.inspect import confusion, wins_by_class
 from ensemble.figures.palette import Palette
+from ensemble.views import confusion
+from ensemble.views import run_comparison as wins_by_class
 
 C, N = 1_000, 2_100
 NAMES = [f"<b>{c}</b> {'a very long name ' * 4}" for c in range(C)]

@@ -8,12 +8,13 @@ import pytest
 from ensemble.analysis.members.uncertainty import measure_uncertainty
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.figures import regression_charts
-from ensemble.figures.inspect import image_corruption, shift
-from ensemble.figures.inspect.image_corruption import CorruptionAnswers
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors
 from ensemble.regression import RegressionTraces, SolveTrace
 from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.shift_metrics import compute_shift_metrics
+from ensemble.ui.inspect.shift import image_corruption
+from ensemble.ui.inspect.shift.image_corruption import CorruptionAnswers
+from ensemble.views import shift
 from tests.analysis.draws import distributions
 
 NAMES = tuple("0123456789")

@@ -4,8 +4,8 @@ import numpy as np
 
 from ensemble.analysis.positions.diversity_plane import normalize_disagreement
 from ensemble.analysis.positions.member_map import locate_members
-from ensemble.figures.inspect.member_map import plot_diversity_plane
 from ensemble.figures.palette import Palette
+from ensemble.views.examples.member_map import plot_diversity_plane
 from ensemble.wording.member_map import Pair
 from tests.analysis.positions.drawn_members import change_answers
 

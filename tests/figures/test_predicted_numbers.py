@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
-from ensemble.figures.numeric import predicted_numbers
 from ensemble.figures.palette import Palette
+from ensemble.views.numeric import numeric_predicted as predicted_numbers
 
 TARGETS = np.array([1.0, 4.0, 2.5, 9.0])
 MEAN = np.array([[1.5, 3.0, 2.0, 6.0], [2.5, 4.0, 2.0, 7.0]])

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ensemble.figures.inspect.shift import describe_corruption_effect, describe_shift_trust
 from ensemble.shift.corruptions import CORRUPTION_KINDS
+from ensemble.views.shift import describe_corruption_effect, describe_shift_trust
 
 KIND = CORRUPTION_KINDS["rotation"]
 

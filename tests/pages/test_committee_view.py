@@ -5,7 +5,7 @@ from typing import Any
 from ensemble import datasets
 from ensemble.analysis.members.committees import evaluate_committees
 from ensemble.analysis.members.sufficient_size import find_sufficient_size
-from ensemble.wording.verdicts import committee as words
+from ensemble.views import committee as words
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import opened, value, view_answer, widget
 from tests.pages.stressed import figure, said

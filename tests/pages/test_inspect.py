@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
-from ensemble.figures.inspect import confusion
 from ensemble.ui.inspect import shared_epoch
+from ensemble.views import confusion
 from tests.pages.ensembles import evaluated, probabilities, trained
 from tests.pages.predictions_screen import answer, numbers, opened, value, widget
 from tests.views.summaries import summarize

@@ -16,11 +16,11 @@ from ensemble.report import render_report, single_run
 from ensemble.report.training_machine import list_machine_facts
 from ensemble.runs.annotations.baseline import write_baseline
 from ensemble.storage.atomic_files import write_json
+from ensemble.views import calibration
 from ensemble.views.registry import VIEWS
 from ensemble.wording import formats
 from ensemble.wording.provenance import build_rerun_command, format_citation
 from ensemble.wording.terms import TERMS_BY_NAME
-from ensemble.wording.verdicts import calibration
 from ensemble.wording.verdicts import ensemble_gain as words
 from tests.comparison.drawn import finished
 from tests.pages.ensembles import held_out, trained

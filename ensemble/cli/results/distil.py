@@ -16,7 +16,7 @@ from ensemble.errors import EnsembleError
 from ensemble.runs.teacher import build_student_config
 from ensemble.settings import list_setting_fields
 from ensemble.views.evaluated_epoch import evaluate_epoch
-from ensemble.wording.verdicts import distillation as words
+from ensemble.views.members import distillation as words
 
 # The teacher says which images, and who it is; two others have shorter names here.
 EXCLUDED_FIELDS = ("dataset", "teacher", "distil_temperature", "distil_alpha")

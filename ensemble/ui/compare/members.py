@@ -12,9 +12,9 @@ from ensemble.ui.compare import comparison_cache
 from ensemble.ui.inspect import images
 from ensemble.ui.render import read_view_choice, render_view
 from ensemble.ui.train.run_verdict import load_reported_epoch
+from ensemble.views import side_by_side as words
 from ensemble.views.side_by_side import offer_run_pairs, read_run_pair, run_members_view
 from ensemble.wording import escaping
-from ensemble.wording import run_members as words
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.member_map import Pair
 

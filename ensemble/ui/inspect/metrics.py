@@ -11,9 +11,9 @@ from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.quality import Quality, measure_qualities
 from ensemble.ui.frame.plain_words import choose_term_heading, is_plain_wording_on
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
+from ensemble.views import calibration as calibration_words
 from ensemble.wording import formats
 from ensemble.wording.terms import format_term_help
-from ensemble.wording.verdicts import calibration as calibration_words
 from ensemble.wording.verdicts import ensemble_gain as inspect_words
 
 # What each figure is, in a line: the help of its column and of its metric.

@@ -12,23 +12,23 @@ from ensemble.comparison.image_identity import have_same_images
 from ensemble.comparison.run_measures import select_compared_epoch
 from ensemble.comparison.seed_groups import SeedComparison, compare_seed_groups
 from ensemble.errors import EnsembleError
-from ensemble.figures.inspect.wins_by_class import (
-    MAX_CLASSES,
-    count_wins_by_class,
-    find_won_and_lost,
-    plot_wins_by_class,
-    tabulate_won_and_lost,
-)
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.all_runs_comparison import measure_gain_over_run, show_comparison_with_all
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import controls, loader
 from ensemble.ui.shared import address, guard, loaders, seed_launch, settings, theme, widget_state
 from ensemble.ui.shared import figure_panel as pictures
+from ensemble.views import run_comparison
+from ensemble.views.run_comparison import (
+    MAX_CLASSES,
+    count_wins_by_class,
+    find_won_and_lost,
+    plot_wins_by_class,
+    tabulate_won_and_lost,
+)
 from ensemble.wording import escaping, formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name, format_unique_run_name
-from ensemble.wording.verdicts import run_comparison
 from ensemble.wording.verdicts.ensemble_gain import describe_compared_digits_caution
 
 DETAIL_LABELS = {"won": "Won", "lost": "Lost", "settings": "Settings that differ", "all": "Against all runs"}

@@ -20,7 +20,6 @@ from ensemble.analysis.positions.member_map import MemberMap
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.errors import RunError
-from ensemble.figures.inspect.decomposition import MAX_EPOCHS
 from ensemble.figures.palette import Palette
 from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.shift.results import ood_scores_path
@@ -28,7 +27,7 @@ from ensemble.ui.predictions import validation_source
 from ensemble.ui.predictions.validation_source import ValidationSource
 from ensemble.ui.shared import loaders, theme
 from ensemble.ui.train.example import recording
-from ensemble.views.evaluated_epoch import EvaluatedEpoch
+from ensemble.views.evaluated_epoch import MAX_SPREAD_EPOCHS, EvaluatedEpoch
 from ensemble.wording.run_names import format_run_name
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def _draw_shared_figure(
     return _draw(palette)
 
 
-@st.cache_resource(max_entries=20 * MAX_EPOCHS, show_spinner=False)
+@st.cache_resource(max_entries=20 * MAX_SPREAD_EPOCHS, show_spinner=False)
 def _decompose_epoch_loss(run_id: str, epoch: int, version: tuple[int, int], _run: runs.Run) -> NllDecomposition | None:
     recorded = recording.is_recorded_run(_run)
     labels = (recording.load_recorded_test_set() if recorded else loaders.load_run_test_set(_run)).labels

@@ -8,9 +8,9 @@ from ensemble.ui.labels.label_queue import LabelQueue, QueueState, read_queue_st
 from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
+from ensemble.views.examples.labels import BATCH, describe_fold_conflict
 from ensemble.wording import escaping
 from ensemble.wording import label_decisions as words
-from ensemble.wording.verdicts.label_errors import BATCH, describe_fold_conflict
 
 IMAGE_SIZE_PX = 252  # pixels of the screen: nine for one of 28
 

@@ -12,8 +12,8 @@ from ensemble.analysis.quality.coverage import LabeledProbabilities, cross_confo
 from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE
 from ensemble.ui.predictions.validation_source import ValidationSource
 from ensemble.ui.shared import address, widget_state
+from ensemble.views import conformal as words
 from ensemble.views.conformal import DEFAULT_MISS, METHOD_CHOICE, MISS_RATES, offer_miss_rates
-from ensemble.wording.verdicts import conformal_sets as words
 
 # The last sets of each predictions, as long as these are there: of many classes they take a second.
 _SETS_CACHE: WeakKeyDictionary[EnsemblePredictions, tuple[object, NDArray[np.bool_]]] = WeakKeyDictionary()

@@ -14,11 +14,11 @@ from ensemble.ui.predictions import loader
 from ensemble.ui.shared import address, loaders
 from ensemble.views.answer import describe_answer_headline, describe_left_out_images
 from ensemble.views.member_faults import list_epoch_member_faults
+from ensemble.views.members.distillation import describe_saving, describe_teacher_verdict
 from ensemble.views.registry import TEACHER_VIEW
 from ensemble.wording import escaping
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import chance_level
-from ensemble.wording.verdicts.distillation import describe_saving, describe_teacher_verdict
 from ensemble.wording.verdicts.ensemble_gain import format_signed
 
 

@@ -6,19 +6,19 @@ from ensemble.analysis.members import uncertainty as uncertainties
 from ensemble.analysis.members.gain import gain_over_mean_member
 from ensemble.analysis.quality.quality import measure_qualities
 from ensemble.figures import probability_bars
-from ensemble.figures.inspect import probability_path, selective
-from ensemble.figures.inspect import uncertainty as uncertainty_figure
-from ensemble.figures.inspect.uncertainty import UNCERTAINTY_GLOSS
 from ensemble.ui.frame import plain_words
 from ensemble.ui.render import read_view_choice
 from ensemble.ui.shared import address, theme
-from ensemble.ui.why import image_history
+from ensemble.ui.why import image_history, probability_path
 from ensemble.ui.why.selected_image import SelectedImage, show_image_beside, show_related_link, show_step_sentence
+from ensemble.views import selective
+from ensemble.views import selective as selective_words
+from ensemble.views import uncertainty as uncertainty_figure
 from ensemble.views.answer import describe_answer_headline
 from ensemble.views.selective import ERROR_RATE_CHOICE, ERROR_RATES, find_error_thresholds, has_too_few_images
+from ensemble.views.uncertainty import UNCERTAINTY_GLOSS
 from ensemble.wording import disagreement_steps, escaping
 from ensemble.wording.verdicts import ensemble_gain as inspect_words
-from ensemble.wording.verdicts import selective as selective_words
 
 _OVER_LABELS = {"epochs": "Over the epochs", "members": "As members join"}
 

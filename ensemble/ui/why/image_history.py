@@ -7,12 +7,12 @@ import streamlit as st
 from ensemble import runs
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.errors import RunError
-from ensemble.figures.inspect import probability_path
-from ensemble.figures.inspect.decomposition import select_spread_epochs
-from ensemble.figures.inspect.probability_path import ProbabilityPath
 from ensemble.ui.shared import loaders
 from ensemble.ui.train.example.recording import load_member_probabilities
+from ensemble.ui.why import probability_path
+from ensemble.ui.why.probability_path import ProbabilityPath
 from ensemble.ui.why.selected_image import SelectedImage
+from ensemble.views.evaluated_epoch import select_spread_epochs
 
 
 def load_image_history(selected: SelectedImage) -> ProbabilityPath:

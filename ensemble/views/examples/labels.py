@@ -1,6 +1,15 @@
 """Labels that are probably wrong: how many, which, and what the members say instead."""
 
-from ensemble.datasets.example_details import NO_DETAILS
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ensemble.analysis.inference.fold_shares import FoldShares
+from ensemble.analysis.quality.averaging import Floats, Ints
+from ensemble.analysis.quality.label_errors import QUEUE_DOUBT, LabelErrors
+from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 from ensemble.errors import EnsembleError
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
@@ -12,8 +21,204 @@ from ensemble.views.examples.judged_labels import (
     judge_labels,
 )
 from ensemble.views.parts import Alternatives, Choice, Images, OtherImages, Paragraph, Table, View
+from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
-from ensemble.wording.verdicts import label_errors as words
+
+BATCH = 20  # images that a person looks through at a time
+MAX_ROWS = 20
+
+
+def describe_label_errors(errors: LabelErrors, subject: str) -> str:
+    """Describe how many labels are wrong at least, or how many the members contradict.
+
+    Args:
+      subject: what one image is called, with its split: "test digit".
+    """
+    n = len(errors.doubt)
+    labels = f"of the labels of {n:,} {pluralize_noun(subject)}"
+    if least := int(errors.low * n):
+        return f"At least {least:,} {labels} {'look' if least > 1 else 'looks'} wrong to the members."
+    if contradicted := int(errors.contradicted.sum()):
+        return f"The members contradict {contradicted:,} {labels}: look at the most doubtful."
+    return f"The members contradict none {labels}."
+
+
+def describe_expected_finds(errors: LabelErrors, noun: str) -> str:
+    n = len(errors.doubt)
+    if int(errors.low * n) == 0:
+        return (
+            "Predictions alone do not show how many of these labels are wrong, and how many "
+            "answers: labels that are wrong for a reason in the image look like answers that are."
+        )
+    interval = formats.format_share_interval(errors.share, errors.low, errors.high, n)
+    text = (
+        f"If mistakes depend on the class alone, about {formats.round_half_away(errors.count):,} "
+        f"labels are wrong: {formats.format_percent(errors.share, n)} {interval}. Mistakes that "
+        "follow the image, such as the members’ second guess, come on top."
+    )
+    first = min(BATCH, n)
+    expected = formats.round_half_away(errors.expect_errors(0, first))
+    if not expected:
+        return text
+    return (
+        f"{text} Of the {first:,} {pluralize_noun(noun)} most in doubt at least about {expected:,} "
+        f"{'are' if expected > 1 else 'is'} wrong."
+    )
+
+
+def describe_judges(judges: Ints, members: int, epoch: int, right: NDArray[np.bool_]) -> str:
+    """By how many members that have not learnt from them training images are judged.
+
+    Args:
+      judges: (N,), how many judge each.
+      epoch: after which, from 1.
+      right: (N,), where their average says the label.
+    """
+    low, high = int(judges.min()), int(judges.max())
+    count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return (
+        f"Each is judged by the members that never learnt from it, {count} of {members:,}, after "
+        f"epoch {epoch:,}: they agree with "
+        f"{formats.format_percent(float(right.mean()), len(right))} of the labels."
+    )
+
+
+def describe_fold_conflict(subject: str) -> str:
+    """That nothing can be said of how many labels are wrong, for folds lie too far apart.
+
+    Args:
+      subject: what one image is called, with its split: "training digit".
+    """
+    return f"These members cannot tell how many labels of {pluralize_noun(subject)} are wrong: their folds disagree."
+
+
+def explain_fold_conflict(shares: FoldShares, noun: str) -> str:
+    low, high = (formats.format_percent(float(share), places=1) for share in (shares.shares.min(), shares.shares.max()))
+    return (
+        f"From {low} of the labels in one fold to {high} in another, where folds that are drawn at "
+        "random have about as many wrong labels each: the rest are mistakes of the members that "
+        f"judge them, and {pluralize_noun(noun)} below may well be labelled rightly. Train longer, "
+        "at another rate, or with more members a fold."
+    )
+
+
+def explain_image_choice(noun: str) -> str:
+    return (
+        f"Test {pluralize_noun(noun)} are judged by all members, training {pluralize_noun(noun)} "
+        "by those that left them out (folds)."
+    )
+
+
+def explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
+    who = "ensemble" if members > 1 else "one member"
+    method = {
+        "likelihood": "the likelihood of the labels, after one temperature",
+        "confident learning": "confident learning",
+    }[errors.by]
+    return (
+        f"A mistake that the {who} is confident of counts as a wrong label, above all on images "
+        f"unlike those that it learned: look at {pluralize_noun(noun)} before you relabel any. "
+        f"Estimated by {method}, which finds fewer here than the other estimate."
+    )
+
+
+def caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
+    return (
+        f"{formats.format_count(count, noun)} whose label the ensemble contradicts "
+        f"or whose doubt is at least {formats.format_percent(QUEUE_DOUBT, places=0)}, the most doubtful first. "
+        "Below each: what the ensemble says, and the label; the doubt; how many members vote for the label."
+    )
+
+
+def list_doubt_lines(errors: LabelErrors, labels: Ints, judges: int, place: int, names: Sequence[str]) -> list[str]:
+    """What stands below an image and its verdict: "doubt: 83.1 %", "1 of 4 say 7".
+
+    Args:
+      labels: (N,), of all images.
+      place: of this one among them, from 0.
+    """
+    doubt = formats.format_probability(float(errors.doubt[place])).replace("over ", ">")
+    lines = [f"doubt: {doubt}"]
+    if judges > 1:
+        label = names[int(labels[place])]
+        lines.append(f"{int(errors.agreeing[place]):,} of {judges:,} say {label}")
+    return lines
+
+
+def tabulate_label_pairs(errors: LabelErrors, names: Sequence[str], noun: str) -> pd.DataFrame:
+    joint = errors.joint.copy()
+    np.fill_diagonal(joint, 0)
+    order = np.argsort(-joint.ravel(), kind="stable")[: int((joint > 0).sum())]
+    return pd.DataFrame(
+        [
+            {
+                "labelled": names[int(cell) // len(joint)],
+                "confidently": names[int(cell) % len(joint)],
+                pluralize_noun(noun): f"{int(joint.ravel()[cell]):,}",
+            }
+            for cell in order
+        ]
+    )
+
+
+def tabulate_doubtful_labels(
+    errors: LabelErrors, numbers: Ints, labels: Ints, averaged: Floats, judges: Ints, names: Sequence[str]
+) -> pd.DataFrame:
+    """The labels most in doubt, to read.
+
+    Args:
+      numbers: (N,), what the images are numbered.
+      labels: (N,).
+      averaged: (N, C), the averaged probabilities.
+      judges: (N,), how many members judge each.
+    """
+    places = errors.queue[:MAX_ROWS]
+    return pd.DataFrame(
+        {
+            "number": [f"{numbers[place]:,}" for place in places],
+            "label": [names[int(labels[place])] for place in places],
+            "instead": [names[int(errors.suggested[place])] for place in places],
+            "doubt": [formats.format_probability(float(errors.doubt[place])) for place in places],
+            "ensemble": [formats.format_probability(float(averaged[place, labels[place]])) for place in places],
+            "lowest member": [formats.format_probability(float(errors.lowest[place])) for place in places],
+            "votes": [f"{int(errors.agreeing[place]):,} of {judges[place]:,}" for place in places],
+        }
+    )
+
+
+def explain_doubt_table() -> str:
+    return (
+        "Doubt: the probability that the label is wrong, if the averaged probabilities hold and at "
+        "least 1 % of each class are mislabeled. Ensemble and lowest member: the probability that "
+        "they give the label. Votes: of members for the label."
+    )
+
+
+def tabulate_label_values(
+    errors: LabelErrors,
+    numbers: Ints,
+    labels: Ints,
+    averaged: Floats,
+    judges: Ints,
+    names: Sequence[str],
+    details: ExampleDetails = NO_DETAILS,
+) -> pd.DataFrame:
+    named, places = np.asarray(names, object), errors.order
+    known = details.take(places)
+    return pd.DataFrame(
+        {
+            "number": numbers[places],
+            **({"example": known.names} if known.names else {}),
+            "label": named[labels[places]],
+            "suggested": named[errors.suggested[places]],
+            "doubt": errors.doubt[places],
+            "averaged": averaged[places, labels[places]],
+            "lowest": errors.lowest[places],
+            "votes": errors.agreeing[places],
+            "members": judges[places],
+        }
+    )
+
 
 MAX_IMAGES = 200
 _MAX_LISTED_PAIRS = 20
@@ -31,7 +236,7 @@ def build_labels(epoch: EvaluatedEpoch) -> View:
                 "Images",
                 {"test": f"Test {pluralize_noun(epoch.noun)}", "training": f"Training {pluralize_noun(epoch.noun)}"},
                 "test",
-                words.explain_image_choice(epoch.noun),
+                explain_image_choice(epoch.noun),
             ),
             lambda word: _build_split_labels(epoch, "training" if word == "training" else "test"),
         )
@@ -50,23 +255,21 @@ def _build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
         return
     errors, subject = judged.errors, f"{split} {epoch.noun}"
     if judged.fold_shares and judged.fold_shares.are_apart:
-        yield Paragraph(words.describe_fold_conflict(subject), "answer")
-        yield Paragraph(words.explain_fold_conflict(judged.fold_shares, epoch.noun), "evidence")
+        yield Paragraph(describe_fold_conflict(subject), "answer")
+        yield Paragraph(explain_fold_conflict(judged.fold_shares, epoch.noun), "evidence")
     else:
-        yield Paragraph(words.describe_label_errors(errors, subject), "answer")
-        yield Paragraph(words.describe_expected_finds(errors, epoch.noun), "evidence")
+        yield Paragraph(describe_label_errors(errors, subject), "answer")
+        yield Paragraph(describe_expected_finds(errors, epoch.noun), "evidence")
     if split == "training":
-        sentence = words.describe_judges(
-            judged.judges, epoch.run.config.members, judged.epoch, judged.predictions.right
-        )
+        sentence = describe_judges(judged.judges, epoch.run.config.members, judged.epoch, judged.predictions.right)
         yield Paragraph(sentence, "evidence")
     members = int(judged.judges.max())
-    yield Paragraph(words.explain_label_errors(errors, epoch.noun, members), "note")
+    yield Paragraph(explain_label_errors(errors, epoch.noun, members), "note")
     places = errors.queue[:MAX_IMAGES]
     yield Images(
         judged.numbers[places],
         "inspect_labels" if split == "test" else "inspect_training_labels",
-        words.caption_doubtful_images(errors, len(places), epoch.noun),
+        caption_doubtful_images(errors, len(places), epoch.noun),
         list_lines_below=lambda number: list_lines_below(epoch, judged, number),
         empty=f"No member contradicts a label of a {subject}.",
         others=_list_training_images(epoch, judged) if split == "training" else None,
@@ -76,7 +279,7 @@ def _build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
 
 def list_lines_below(epoch: EvaluatedEpoch, judged: JudgedLabels, number: int) -> list[str]:
     place = judged.find_place(number)
-    lines = words.list_doubt_lines(judged.errors, judged.labels, int(judged.judges[place]), place, epoch.class_names)
+    lines = list_doubt_lines(judged.errors, judged.labels, int(judged.judges[place]), place, epoch.class_names)
     return lines if judged.split == "test" else [*lines, f"number {number:,}"]
 
 
@@ -91,7 +294,7 @@ def _list_training_images(epoch: EvaluatedEpoch, judged: JudgedLabels) -> OtherI
 
 def _build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
     errors = judged.errors
-    pairs = words.tabulate_label_pairs(errors, epoch.class_names, epoch.noun)
+    pairs = tabulate_label_pairs(errors, epoch.class_names, epoch.noun)
     if len(pairs):
         yield Table(
             "Labelled as one class, confidently of another",
@@ -105,11 +308,11 @@ def _build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
         details = epoch.dataset.details if judged.split == "test" else NO_DETAILS
         yield Table(
             "The labels most in doubt",
-            words.tabulate_doubtful_labels(errors, *judging, epoch.class_names),
+            tabulate_doubtful_labels(errors, *judging, epoch.class_names),
             folded=True,
-            note=words.explain_doubt_table(),
+            note=explain_doubt_table(),
             key="inspect_doubtful_labels",
             from_outside=True,
-            numbers=lambda: words.tabulate_label_values(errors, *judging, epoch.class_names, details),
+            numbers=lambda: tabulate_label_values(errors, *judging, epoch.class_names, details),
             file="labels" if judged.split == "test" else "training-labels",
         )

@@ -1,20 +1,299 @@
 """Agreement: how different the members are, what that gains, and the images that split them."""
 
-import numpy as np
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ensemble.analysis.members.diversity import (
+    NllDecomposition,
+    disagreement_matrix,
+    double_fault,
+    mean_kl_divergence,
+    oracle_accuracy,
+    q_statistic,
+)
 from ensemble.analysis.members.swing_votes import find_correct_minorities, find_swing_votes
-from ensemble.analysis.predictions import filter_examples, sort_examples
+from ensemble.analysis.predictions import EnsemblePredictions, filter_examples, sort_examples
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.figures.inspect import decomposition as loss_figures
-from ensemble.figures.inspect import pairwise_heatmap as pair_figures
+from ensemble.figures import chart_style
+from ensemble.figures.palette import MUTED_COLOR, Palette, build_band_color
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.member_faults import repeat_member_faults
 from ensemble.views.parts import Choice, Columns, Figure, Figures, Images, Paragraph, View
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
-from ensemble.wording.verdicts import pairwise_measures as words
-from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwise_matrix
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+MAX_MARKED_EPOCHS = 24  # epochs, up to which each has a mark of its own
+_MAX_TICKS = 8
+_DecompositionByEpoch = dict[int, NllDecomposition]
+
+
+def plot_loss_decomposition(
+    decomposition: _DecompositionByEpoch, current_epoch: int, title: str, palette: Palette
+) -> "go.Figure":
+    """Two lines and the band between them; a dotted line where the shown epoch is."""
+    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
+
+    epochs = list(decomposition)
+    mean = [parts.mean_member_nll for parts in decomposition.values()]
+    whole = [parts.ensemble_nll for parts in decomposition.values()]
+    mode = "lines+markers" if len(decomposition) <= MAX_MARKED_EPOCHS else "lines"
+    hovers = [
+        f"Epoch {epoch}: diversity {formats.format_significant(parts.diversity)} nats, "
+        f"{formats.format_percent(parts.diversity / (parts.mean_member_nll or 1), places=0)} "
+        "of the average member's NLL"
+        for epoch, parts in decomposition.items()
+    ]
+    each = [
+        f"Epoch {epoch}: NLL of the average member {formats.format_significant(nll)} nats"
+        for epoch, nll in zip(epochs, mean, strict=True)
+    ]
+    line: dict[str, Any] = {"x": epochs, "mode": mode, "hoverinfo": "text"}
+    chart = go.Figure(
+        [
+            go.Scatter(y=mean, name="mean member", line={"color": MUTED_COLOR, "width": 1.5}, hovertext=each, **line),
+            go.Scatter(
+                y=whole,
+                name="ensemble",
+                line=chart_style.style_ensemble_line(palette),
+                fill="tonexty",
+                fillcolor=build_band_color(),
+                hovertext=hovers,
+                **line,
+            ),
+        ]
+    )
+    chart.update_layout(**chart_style.build_chart_layout(title, 420, palette))
+    chart.add_vline(current_epoch, line={"color": MUTED_COLOR, "width": 1, "dash": "dot"})
+    step = -(-(epochs[-1] - epochs[0]) // _MAX_TICKS) or 1
+    chart.update_xaxes(title="epochs", fixedrange=True, tick0=epochs[0], dtick=step)
+    chart.update_yaxes(title="NLL (nats)", fixedrange=True)
+    return chart
+
+
+def tabulate_loss_decomposition(decomposition: _DecompositionByEpoch) -> pd.DataFrame:
+    return pd.DataFrame([{"epoch": epoch, **vars(parts)} for epoch, parts in decomposition.items()])
+
+
+def explain_decomposition_chart(here: NllDecomposition) -> str:
+    share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
+    return (
+        f"Averaging lowers the NLL by {formats.format_percent(share, places=0)}: from the average "
+        f"member's {formats.format_significant(here.mean_member_nll)}, less "
+        f"{formats.format_significant(here.diversity)} by diversity, to "
+        f"{formats.format_significant(here.ensemble_nll)}."
+    )
+
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PairwiseMeasure:
+    """A measure of pairs of members.
+
+    Attributes:
+      label: its name on the control.
+      title: its name over the picture.
+      help: what it is, in a line.
+      unit: what its numbers are.
+      compute: the predictions to its (M, M).
+      is_share: whether it is a share of the images, to be said in images too.
+      most_phrase: what the pair with the largest value is said to do.
+      least_phrase: the pair with the smallest.
+      blank_diagonal: whether a member with itself says nothing.
+    """
+
+    label: str
+    title: str
+    help: str
+    unit: str
+    compute: Callable[[EnsemblePredictions], Matrix]
+    is_share: bool
+    most_phrase: str
+    least_phrase: str
+    blank_diagonal: bool = True
+
+    def format_cell(self, value: float) -> str:
+        """A value as it stands in a cell; what is not known is empty."""
+        if not np.isfinite(value):
+            return ""
+        return formats.format_percent(value, figures=2) if self.is_share else f"{value:.2g}"
+
+    def describe_cell(self, row: int, column: int, value: float, n: int, noun: str) -> str:
+        if not np.isfinite(value):
+            return f"Members {row + 1} and {column + 1}: not defined, for want of mistakes"
+        if self.is_share:
+            counted = f"{formats.format_count(round(value * n), noun)} ({self.format_cell(value)})"
+            who = f"Member {row + 1}" if row == column else f"Members {row + 1} and {column + 1}"
+            verb = "is wrong on" if row == column else self.pair_verb
+            return f"{who} {verb} {counted}"
+        return f"Member {row + 1} and member {column + 1}: {formats.format_significant(value)}{self.unit_suffix}"
+
+    @property
+    def pair_verb(self) -> str:
+        return "are both wrong on" if "fault" in self.title else "say different things of"
+
+    @property
+    def unit_suffix(self) -> str:
+        return f" {self.unit}" if self.unit == "nats" else ""
+
+    def explain_chart(self, values: Matrix, n: int, noun: str) -> str:
+        """The sentence over the picture: which pairs are farthest apart and nearest."""
+        apart = np.where(np.eye(len(values), dtype=bool), np.nan, values)
+        if not np.isfinite(apart).any():
+            return "No pair makes mistakes enough to say whether they make the same."
+        high = np.unravel_index(np.nanargmax(apart), apart.shape)
+        low = np.unravel_index(np.nanargmin(apart), apart.shape)
+        if len(values) == 2 or np.nanmax(apart) == np.nanmin(apart):
+            return f"The members {self.most_phrase}: {self.format_in_sentence(float(np.nanmax(apart)), n, noun)}."
+        first, second = sorted((int(high[0]) + 1, int(high[1]) + 1))
+        third, fourth = sorted((int(low[0]) + 1, int(low[1]) + 1))
+        return (
+            f"Members {first} and {second} {self.most_phrase} most "
+            f"({self.format_in_sentence(float(apart[high]), n, noun)}), "
+            f"{third} and {fourth} {self.least_phrase} ({self.format_in_sentence(float(apart[low]), n, noun)})."
+        )
+
+    def format_in_sentence(self, value: float, n: int, noun: str) -> str:
+        """A value within a sentence: in images where it is a share of them."""
+        counted = formats.format_count(round(value * n), noun)
+        return counted if self.is_share else f"{formats.format_significant(value)}{self.unit_suffix}"
+
+
+MEASURES = {
+    "disagreement": PairwiseMeasure(
+        label="Disagreement",
+        title="Disagreement",
+        help="Disagreement: the share of the test images on which two members give different answers.",
+        unit="share of the images",
+        compute=lambda predictions: disagreement_matrix(predictions.votes),
+        is_share=True,
+        most_phrase="differ",
+        least_phrase="least",
+    ),
+    "kl": PairwiseMeasure(
+        label="KL",
+        title="Mean KL divergence",
+        help="KL, the mean Kullback–Leibler divergence: how far the probabilities of the member in the "
+        "column are from those of the member in the row, in nats; 0 is the same.",
+        unit="nats",
+        compute=lambda predictions: mean_kl_divergence(predictions.probabilities),
+        is_share=False,
+        most_phrase="differ",
+        least_phrase="least",
+    ),
+    "q": PairwiseMeasure(
+        label="Q-statistic",
+        title="Q-statistic",
+        help="Q-statistic: 1 if members are wrong on the same images, 0 if independently, −1 if never together.",
+        unit="Q",
+        compute=lambda predictions: q_statistic(predictions.votes == predictions.labels),
+        is_share=False,
+        most_phrase="err together",
+        least_phrase="least",
+    ),
+    "double_fault": PairwiseMeasure(
+        label="Double fault",
+        title="Double fault",
+        help="Double fault: the share that both get wrong, which averaging cannot correct; on the "
+        "diagonal a member's own mistakes.",
+        unit="share of the images",
+        compute=lambda predictions: double_fault(predictions.votes == predictions.labels),
+        is_share=True,
+        most_phrase="are both wrong",
+        least_phrase="least",
+        blank_diagonal=False,
+    ),
+}
+
+
+def compute_pairwise_matrix(predictions: EnsemblePredictions, key: str) -> Matrix:
+    """(M, M) of the measure of that key."""
+    return MEASURES[key].compute(predictions)
+
+
+def describe_oracle_accuracy(predictions: EnsemblePredictions, noun: str) -> str:
+    """What the members know together, were one to choose rightly among them; in Markdown."""
+    n = len(predictions.labels)
+    share = oracle_accuracy(predictions.votes, predictions.labels)
+    more = round((share - predictions.right.mean()) * n)
+    return (
+        f"Some member is right on **{formats.format_percent(share, n)}** of the "
+        f"{pluralize_noun(noun)} ({formats.format_image_difference(more, noun)}): no choice among "
+        "their answers reaches more."
+    )
+
+
+_MAX_LABELED_MEMBERS = 10  # up to so many members a cell has its figure written in it
+
+
+def plot_pairwise_heatmap(
+    measure: PairwiseMeasure, values: Matrix, n: int, noun: str, title: str, palette: Palette
+) -> "go.Figure":
+    """The matrix as a heat map, member 1 on top and on the left.
+
+    Args:
+      values: (M, M), of every pair of members.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
+
+    M = len(values)
+    numbers = [str(m + 1) for m in range(M)]
+    hovers = [[measure.describe_cell(r, c, values[r, c], n, noun) for c in range(M)] for r in range(M)]
+    cells = values.copy()
+    if measure.blank_diagonal:
+        np.fill_diagonal(cells, np.nan)
+    chart = go.Figure(
+        go.Heatmap(
+            z=cells,
+            x=numbers,
+            y=numbers,
+            hovertext=hovers,
+            hoverinfo="text",
+            xgap=1,
+            ygap=1,
+            colorscale=palette.heatmap_scale,
+            showscale=M > _MAX_LABELED_MEMBERS,
+            text=[[measure.format_cell(value) for value in row] for row in cells]
+            if M <= _MAX_LABELED_MEMBERS
+            else None,
+            texttemplate="%{text}" if M <= _MAX_LABELED_MEMBERS else None,
+            hoverongaps=False,
+            colorbar={"title": {"text": measure.unit, "side": "right"}, "thickness": 12},
+        )
+    )
+    chart.update_layout(chart_style.build_chart_layout(title, 420, palette))
+    # Numbers of members are short: to measure them, Plotly would draw the matrix twice.
+    chart.update_layout(margin_b=50, margin_l=56)
+    axis = {
+        "title": "member",
+        "type": "category",
+        "showgrid": False,
+        "fixedrange": True,
+        "constrain": "domain",
+        "automargin": False,
+    }
+    chart.update_xaxes(axis)
+    chart.update_yaxes(axis, autorange="reversed", scaleanchor="x")
+    return chart
+
+
+def tabulate_pairwise_values(values: Matrix) -> pd.DataFrame:
+    names = [f"member {m + 1}" for m in range(len(values))]
+    frame = pd.DataFrame(values, columns=names)
+    frame.insert(0, "member", names)
+    return frame
+
 
 _MEASURE_CHOICE = Choice(
     "measure",
@@ -36,7 +315,7 @@ def build_agreement(epoch: EvaluatedEpoch) -> View:
             icon=":material/person:",
         )
         return
-    oracle = epoch.measure(words.describe_oracle_accuracy, epoch.noun)
+    oracle = epoch.measure(describe_oracle_accuracy, epoch.noun)
     yield Paragraph(oracle, "finding", markdown=True, help=_ORACLE_GLOSS)
     yield from repeat_member_faults(epoch)
     yield Columns((1, 1), (lambda: _pairwise_view(epoch), lambda: _decomposition_view(epoch)))
@@ -54,13 +333,13 @@ def _build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
         label=measure.label,
         alt=f"{measure.title} of every pair of {epoch.members} members",
         explanation=measure.explain_chart(values, epoch.n, epoch.noun),
-        draw=lambda palette: pair_figures.plot_pairwise_heatmap(
+        draw=lambda palette: plot_pairwise_heatmap(
             measure, values, n=epoch.n, noun=epoch.noun, title=title, palette=palette
         ),
         key="inspect_pairs",
         file=key.replace("_", "-"),
         title=measure.title,
-        table=lambda: pair_figures.tabulate_pairwise_values(values),
+        table=lambda: tabulate_pairwise_values(values),
         drawn_from=(key,),
     )
 
@@ -72,12 +351,12 @@ def _decomposition_view(epoch: EvaluatedEpoch) -> View:
         Figure(
             label="",
             alt="NLL of the average member and of the ensemble over the epochs; between them, diversity",
-            explanation=loss_figures.explain_decomposition_chart(parts[epoch.epoch]),
-            draw=lambda palette: loss_figures.plot_loss_decomposition(parts, epoch.epoch, title, palette),
+            explanation=explain_decomposition_chart(parts[epoch.epoch]),
+            draw=lambda palette: plot_loss_decomposition(parts, epoch.epoch, title, palette),
             key="inspect_decomposition",
             file="decomposition",
             title="The NLL's parts over the epochs",
-            table=lambda: loss_figures.tabulate_loss_decomposition(parts),
+            table=lambda: tabulate_loss_decomposition(parts),
             of_epoch=False,
             drawn_from=(*parts.items(),),
         )

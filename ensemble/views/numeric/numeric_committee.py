@@ -1,6 +1,6 @@
 """Committees: how good an ensemble of fewer of these members would be."""
 
-from ensemble.figures.numeric import spread_and_error as figures
+from ensemble.views.numeric import numeric_spread as figures
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Figure, Figures, Paragraph, View
 from ensemble.wording import formats

@@ -5,7 +5,7 @@ import pandas as pd
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.analysis.numeric.numeric_diagnosis import compute_target_scores
-from ensemble.figures.numeric import predicted_numbers as figures
+from ensemble.views.numeric import numeric_predicted as figures
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Choice, Figure, Figures, Paragraph, Table, View
 from ensemble.wording import formats

@@ -9,11 +9,12 @@ from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predicti
 from ensemble.analysis.quality import temperature_scaling
 from ensemble.analysis.quality.quality import measure_qualities
 from ensemble.analysis.quality.selective import ConfidenceThreshold
-from ensemble.figures.inspect import entropy_histograms
 from ensemble.ui.inspect import metrics
 from ensemble.ui.inspect.shift import stress_job
+from ensemble.views import calibration, selective
+from ensemble.views import shift as entropy_histograms
+from ensemble.views.members import combining
 from ensemble.views.members.combining import combine_members
-from ensemble.wording.verdicts import calibration, combining, selective
 from ensemble.wording.verdicts import ensemble_gain as answer
 
 N = 60

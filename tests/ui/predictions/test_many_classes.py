@@ -5,9 +5,9 @@ import pytest
 
 from benchmarks.screens import sizes
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
+from ensemble.views import conformal as words
 from ensemble.views.conformal import calibrate_set_methods
 from ensemble.views.examples import example_table
-from ensemble.wording.verdicts import conformal_sets as words
 
 C, N = 1_000, 2_100
 NAMES = [f"class {c}" for c in range(C)]

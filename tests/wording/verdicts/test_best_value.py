@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.best_value import BestValue, estimate_best_value
-from ensemble.wording.verdicts import best_value as words
+from ensemble.views import loss_by_value as words
 
 
 def found(means: list[float], values: list[float] | None = None, members: int = 3, n: int = 500) -> BestValue:

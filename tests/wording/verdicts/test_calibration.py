@@ -12,7 +12,7 @@ from ensemble.analysis.quality.temperature_scaling import (
     apply_temperature,
     compare_fitted_temperatures,
 )
-from ensemble.wording.verdicts import calibration as words
+from ensemble.views import calibration as words
 from tests.analysis.cases import labelled
 
 NARROW = "\N{NO-BREAK SPACE}"

@@ -1,7 +1,7 @@
 """Sentences on the lowest group of images: its share stands before that of the others."""
 
 from ensemble.analysis.quality.class_scores import LowestGroup
-from ensemble.wording.verdicts.class_scores import describe_lowest_group
+from ensemble.views.confusion import describe_lowest_group
 
 
 def test_the_lowest_group_is_held_against_the_others() -> None:

@@ -5,7 +5,7 @@ from math import comb
 import pytest
 
 from ensemble.analysis.members.sufficient_size import Outcome, SizeVerdict, SufficientSize
-from ensemble.wording.verdicts import committee as words
+from ensemble.views import committee as words
 from ensemble.wording.verdicts import selection_basis
 
 

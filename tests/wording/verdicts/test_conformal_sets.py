@@ -8,9 +8,9 @@ import pytest
 from ensemble.analysis.quality.conformal import ConformalThreshold
 from ensemble.analysis.quality.coverage import ConformalCoverage, measure_coverage
 from ensemble.datasets.registry import DIGIT_NAMES
-from ensemble.figures.inspect import conformal as conformal_figure
 from ensemble.figures.palette import LIGHT
-from ensemble.wording.verdicts import conformal_sets as words
+from ensemble.views import conformal as conformal_figure
+from ensemble.views import conformal as words
 
 MADE = ConformalThreshold("aps", 0.05, 0.4, 250)
 

@@ -6,7 +6,7 @@ import pytest
 from ensemble.analysis.inference.fold_shares import FoldShares
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.analysis.quality.label_errors import find_label_errors
-from ensemble.wording.verdicts import label_errors as words
+from ensemble.views.examples import labels as words
 
 NAMES = ["cat", "dog", "owl"]
 

@@ -4,7 +4,7 @@ import pytest
 
 from ensemble.analysis.members.broken_members import MemberFaults
 from ensemble.analysis.predictions import evaluate_predictions
-from ensemble.wording.verdicts.member_faults import list_member_faults
+from ensemble.views.member_faults import list_member_faults
 from tests.analysis.members.test_broken_members import members
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ensemble.wording.verdicts.pairwise_measures import MEASURES
+from ensemble.views.members.agreement import MEASURES
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.members.gain import PairedGain, paired_gain
-from ensemble.wording.verdicts import run_comparison
+from ensemble.views import run_comparison
 
 
 def made(won: int, lost: int, saved: float, noise: float = 0.5, n: int = 500) -> PairedGain:

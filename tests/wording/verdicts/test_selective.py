@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ensemble.analysis.quality.selective import ConfidenceThreshold
-from ensemble.wording.verdicts import selective as words
+from ensemble.views import selective as words
 
 FOUND = ConfidenceThreshold(
     0.9, 0.5, error=0.02, low=0.01, high=0.08, answered=50, wrong=1, n=100, fitted=99, halved=True

@@ -8,8 +8,8 @@ from ensemble.analysis.quality.conformal import ConformalThreshold, fit_conforma
 from ensemble.errors import EnsembleError
 from ensemble.ui.classify.answer.classified_mark import ClassifiedMark
 from ensemble.ui.predictions import conformal_sets, loader, validation_source
+from ensemble.views import conformal as words
 from ensemble.wording import escaping
-from ensemble.wording.verdicts import conformal_sets as words
 
 _MAX_LISTED_SETS = 12  # sets that are listed beside each other
 

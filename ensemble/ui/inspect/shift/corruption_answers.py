@@ -7,11 +7,11 @@ from ensemble import runs, shift
 from ensemble.analysis.members.uncertainty import measure_uncertainty
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.errors import RunError
-from ensemble.figures.inspect.image_corruption import CorruptionAnswers
 from ensemble.runs import Members
 from ensemble.runs.checkpoints.folders import has_removed_checkpoints
 from ensemble.runs.members import select_members_epoch
 from ensemble.shift.corruptions import Corruption, corrupt_images, scale_corruptions
+from ensemble.ui.inspect.shift.image_corruption import CorruptionAnswers
 from ensemble.ui.shared import loaders
 
 # The slider's places from nothing to the strongest: finer than what the whole test set is measured

@@ -7,20 +7,20 @@ import streamlit as st
 
 from ensemble.errors import RunError
 from ensemble.figures import thumbnails
-from ensemble.figures.inspect.image_corruption import (
+from ensemble.shift.corruptions import Corruption, scale_corruptions
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
+from ensemble.ui.inspect.shift.corruption_answers import predict_corrupted_image
+from ensemble.ui.inspect.shift.image_corruption import (
     CorruptionAnswers,
     describe_image_corruption_chart,
     plot_image_corruption,
     tabulate_image_corruption,
 )
-from ensemble.figures.inspect.shift import format_corruption_amount
-from ensemble.shift.corruptions import Corruption, scale_corruptions
-from ensemble.ui.inspect.shared_epoch import SharedEpoch
-from ensemble.ui.inspect.shift.corruption_answers import predict_corrupted_image
 from ensemble.ui.shared import address, theme, widget_state
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.address import QueryParameter
 from ensemble.ui.shared.guard import guard_page
+from ensemble.views.shift import format_corruption_amount
 from ensemble.wording import escaping, formats
 from ensemble.wording import images as images_words
 from ensemble.wording.run_names import format_run_name

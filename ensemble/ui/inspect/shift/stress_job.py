@@ -5,7 +5,6 @@ import streamlit as st
 from ensemble import runs, shift
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
-from ensemble.figures.inspect.shift import describe_measured_members
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.jobs.remote.task_record import find_placement
@@ -19,6 +18,7 @@ from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.ui.sign_in import rights
+from ensemble.views.shift import describe_measured_members
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.formats import pluralize_noun

@@ -14,11 +14,11 @@ from ensemble.runs.final_losses import FinalLosses, load_final_losses
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import loaders, theme, widget_state
 from ensemble.ui.train import history
+from ensemble.views import loss_by_value as words
 from ensemble.views.loss_by_value import build_losses_figure
 from ensemble.wording import escaping
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.runs import member_settings
-from ensemble.wording.verdicts import best_value as words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -19,19 +19,19 @@ from ensemble.analysis.quality.coverage import MISS_RATE, evaluate_ensemble_sets
 from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE
 from ensemble.analysis.quality.selective import ERROR_RATE
 from ensemble.errors import ConfigError
-from ensemble.figures.inspect import calibration as calibration_figure
-from ensemble.figures.inspect import combining as combining_figure
-from ensemble.figures.inspect import committee as committee_figure
-from ensemble.figures.inspect import conformal as conformal_figure
-from ensemble.figures.inspect import confusion as confusion_figure
-from ensemble.figures.inspect import decomposition as decomposition_figure
-from ensemble.figures.inspect import pairwise_heatmap as pairs_figure
-from ensemble.figures.inspect import selective as selective_figure
-from ensemble.figures.inspect import uncertainty as uncertainty_figure
-from ensemble.figures.inspect import wins_by_class as compare_figure
 from ensemble.figures.palette import LIGHT, Palette
-from ensemble.wording.verdicts import conformal_sets
-from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwise_matrix
+from ensemble.views import calibration as calibration_figure
+from ensemble.views import committee as committee_figure
+from ensemble.views import conformal as conformal_figure
+from ensemble.views import conformal as conformal_sets
+from ensemble.views import confusion as confusion_figure
+from ensemble.views import run_comparison as compare_figure
+from ensemble.views import selective as selective_figure
+from ensemble.views import uncertainty as uncertainty_figure
+from ensemble.views.members import agreement as decomposition_figure
+from ensemble.views.members import agreement as pairs_figure
+from ensemble.views.members import combining as combining_figure
+from ensemble.views.members.agreement import MEASURES, compute_pairwise_matrix
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

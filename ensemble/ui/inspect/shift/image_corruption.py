@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from ensemble.analysis.members.uncertainty import UncertaintyMeasures
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.figures import chart_style as figures_lines
-from ensemble.figures.inspect.shift import build_panel_layout, format_corruption_amount
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors
 from ensemble.runs import Members
 from ensemble.shift.corruptions import Corruption
+from ensemble.views.shift import build_panel_layout, format_corruption_amount
 from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""Figures of ensembles that predict numbers."""
