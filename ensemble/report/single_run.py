@@ -16,15 +16,12 @@ from ensemble.report import learning_curves, reproduction
 from ensemble.report.report_content import ReportContent
 from ensemble.report.training_machine import list_machine_facts, list_trained_versions
 from ensemble.runs.annotations.notes import read_run_note
-from ensemble.runs.teacher import has_teacher
 from ensemble.views.answer import build_answer
 from ensemble.views.evaluated_epoch import EvaluatedEpoch, evaluate_epoch
 from ensemble.views.iteration import iterate_parts
-from ensemble.views.loss_by_value import read_member_losses
 from ensemble.views.parts import Listing, Paragraph, Part, Section
 from ensemble.views.registry import VIEWS
 from ensemble.views.selective import has_too_few_images
-from ensemble.views.shift import read_shift_results
 from ensemble.wording import formats
 from ensemble.wording.provenance import MONTHS
 from ensemble.wording.run_names import describe_run_origin, format_run_name, format_unique_run_name
@@ -32,7 +29,6 @@ from ensemble.wording.verdicts import chance_level
 
 _ENSEMBLE_SENTENCE = "A deep ensemble: {count} that answer as one, by the average of their probabilities."
 _SINGLE_MEMBER_SENTENCE = "With one member there is no agreement, combining or committee to report."
-_SEVERAL_MEMBER_VIEWS = [name for name, view in VIEWS.items() if view.needs_several]
 
 
 def build_run_content(run: runs.Run) -> ReportContent:
@@ -95,34 +91,21 @@ def _iterate_run_sections(run: runs.Run) -> Iterator[Section]:
 
 
 def _iterate_view_sections(epoch: EvaluatedEpoch) -> Iterator[Section]:
+    told_single_member = False
     for name, view in VIEWS.items():
         title, breaks = view.title, view.page_break
-        if name == "answer" or not _has_view(epoch, name):
+        if name == "answer" or not view.applies(epoch):
             continue
-        if epoch.members == 1 and name in _SEVERAL_MEMBER_VIEWS:
-            if name == _SEVERAL_MEMBER_VIEWS[0]:
+        if epoch.members == 1 and view.needs_several:
+            if not told_single_member:
                 yield Section("Members", [Paragraph(_SINGLE_MEMBER_SENTENCE)])
+            told_single_member = True
             continue
         if name == "selective" and has_too_few_images(epoch):
             title, breaks = "Selective answers and sets", False
         parts = list(iterate_parts(view.build(epoch)))
         # A sentence alone needs no page of its own.
         yield Section(title, parts, page_break=breaks and (name != "disputed" or len(parts) > 1))
-
-
-def _has_view(epoch: EvaluatedEpoch, name: str) -> bool:
-    match name:
-        case "loss_by_value":
-            return read_member_losses(epoch.run) is not None
-        case "uncertainty":
-            return epoch.members > 1
-        case "conformal":
-            return not has_too_few_images(epoch)
-        case "shift":
-            return read_shift_results(epoch) is not None
-        case "distillation":
-            return has_teacher(epoch.run)
-    return True
 
 
 def iterate_short_sections(run: runs.Run) -> Iterator[Section]:

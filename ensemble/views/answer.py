@@ -13,6 +13,7 @@ from ensemble.runs.validation_predictions import are_members_chosen
 from ensemble.views.evaluated_epoch import EvaluatedEpoch, describe_shown_epoch
 from ensemble.views.member_faults import list_epoch_member_faults
 from ensemble.views.parts import Paragraph, Table, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance_level, selection_basis
 from ensemble.wording.verdicts import ensemble_gain as words
@@ -113,3 +114,6 @@ def _count_best_member_right(predictions: EnsemblePredictions, fit: EnsemblePred
     """How many test images the best member gets right: the best of those held out, or of these."""
     member, _ = find_best_member(fit or predictions)
     return int((predictions.votes[member] == predictions.labels).sum())
+
+
+VIEW = RegisteredView("answer", "Result", build_answer, place=10, page_break=False)

@@ -32,6 +32,7 @@ from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, Palette
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Columns, Figure, Figures, Paragraph, Table, View
+from ensemble.views.registry import TRUST, RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import format_p_value
@@ -485,3 +486,6 @@ def _fit_temperatures(predictions: EnsemblePredictions, fit: EnsemblePredictions
     return temperature_scaling.compare_fitted_temperatures(
         predictions.probabilities, predictions.labels, held, predictions.groups
     )
+
+
+VIEW = RegisteredView("calibration", "Calibration", build_calibration, place=110, question=TRUST)

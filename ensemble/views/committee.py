@@ -34,6 +34,7 @@ from ensemble.views.calibration import describe_chance_error
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.member_faults import list_broken_members, repeat_member_faults
 from ensemble.views.parts import Choice, ChoiceRow, Columns, DeferredChoice, Figure, Figures, Paragraph, Table, View
+from ensemble.views.registry import BETTER, RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import selection_basis
@@ -709,3 +710,6 @@ def _explain_committee_costs(
     elif judged.members < 3:
         parts.append("Two members are too few to tell what more would bring.")
     return " ".join(parts)
+
+
+VIEW = RegisteredView("committee", "Committee", build_committee, place=60, question=BETTER, needs_several=True)

@@ -15,6 +15,7 @@ from ensemble.figures import chart_style
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Choice, ChoiceRow, Figure, Figures, Paragraph, Table, View
+from ensemble.views.registry import RegisteredView
 from ensemble.views.selective import explain_too_few_images, has_too_few_images
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
@@ -360,3 +361,14 @@ def calibrate_set_methods(
     predictions: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None
 ) -> dict[str, tuple[ConformalThreshold, ConformalCoverage]]:
     return {method: evaluate_ensemble_sets(predictions, rate, method, fit) for method in METHODS}
+
+
+VIEW = RegisteredView(
+    "conformal",
+    "Answering with a set",
+    build_conformal,
+    place=130,
+    within="selective",
+    part_label="Answer with a set",
+    applies=lambda epoch: not has_too_few_images(epoch),
+)

@@ -21,6 +21,7 @@ from ensemble.figures import chart_style
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors, select_text_color
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Choice, Columns, DeferredChoice, Figure, Figures, Images, Paragraph, Table, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import escaping, formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import format_p_value
@@ -457,3 +458,6 @@ def _format_cell_label(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None)
     label, answer = epoch.class_names[cell[0]], epoch.class_names[cell[1]]
     how = f"{label} taken for {answer}" if label != answer else f"{label}, and right"
     return f"{how} · {int(matrix[cell]):,}"
+
+
+VIEW = RegisteredView("confusion", "Class by class", build_confusion, place=90, within="uncertainty")

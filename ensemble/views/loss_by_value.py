@@ -16,6 +16,7 @@ from ensemble.runs import Run
 from ensemble.runs.final_losses import FinalLosses, load_final_losses
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Choice, Figure, Figures, Paragraph, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.runs import member_settings
@@ -406,3 +407,13 @@ def build_losses_figure(run: Run, losses: FinalLosses, setting: str, best: BestV
         table=lambda: tabulate_loss_by_value(points),
         of_epoch=False,
     )
+
+
+VIEW = RegisteredView(
+    "loss_by_value",
+    "Loss by value",
+    build_loss_by_value,
+    place=20,
+    page_break=False,
+    applies=lambda epoch: read_member_losses(epoch.run) is not None,
+)

@@ -1,12 +1,25 @@
-"""Every view by its name: what an address, the command line and a notebook call it."""
+"""Every view by its name: what an address, the command line and a notebook call it.
 
-from collections.abc import Callable, Mapping
+A view is registered in its own module, by `VIEW = RegisteredView(…)`; pages, reports, notebooks, the command line,
+its help, the docs and the tests list what they find here.
+"""
+
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from ensemble import views
 from ensemble.errors import ConfigError
 from ensemble.views.parts import View
+
+BETTER, TRUST, ROBUST = "Better?", "Trust?", "Robust?"
+
+
+def _always(_: Any) -> bool:
+    return True
 
 
 @dataclass(frozen=True)
@@ -16,88 +29,67 @@ class RegisteredView:
     Attributes:
       name: its word.
       title: the same for people, and its heading in a report.
-      question: the group of Inspect's controls that it has a control in; "" if another view shows it.
-      label: its title on that control, where the heading is too long; "" for the title.
+      build: the view itself, a function of an `EvaluatedEpoch`, or of `EvaluatedNumbers` if it is `numeric`.
+      place: its position in a report among the others; answers come first.
+      question: the group of Inspect's controls that it has a control in; "" if it has none.
+      label: its title on that control, if the heading is too long; "" for the title.
+      within: the view whose control on Inspect offers this one as well; "" if none does.
+      part_label: its title among those that it offers, or that offer it, if the heading does not fit.
       needs_several: whether it compares members, so that one member has none.
       page_break: whether its section begins a new page on paper.
-      package: where its module is.
-      prefix: stands before its word in the names of its module and function.
+      numeric: whether it shows predicted numbers, not classes.
+      applies: whether a report of this epoch contains it.
     """
 
     name: str
     title: str
+    build: Callable[[Any], View]
+    place: int
     question: str = ""
     label: str = ""
+    within: str = ""
+    part_label: str = ""
     needs_several: bool = False
     page_break: bool = True
-    package: str = "ensemble.views"
-    prefix: str = ""
-
-    @property
-    def build(self) -> Callable[[Any], View]:
-        """The view itself: `build_calibration` in `ensemble.views.calibration`, imported now.
-
-        It is of an `EvaluatedEpoch`, or, of `NUMERIC_VIEWS`, of `EvaluatedNumbers`.
-        """
-        module = import_module(f"{self.package}.{self.prefix}{self.name}")
-        build: Callable[[Any], View] = getattr(module, f"build_{self.prefix}{self.name}")
-        return build
+    numeric: bool = False
+    applies: Callable[[Any], bool] = _always
 
 
-BETTER, TRUST, ROBUST = "Better?", "Trust?", "Robust?"
-TEACHER_VIEW = "distillation"  # of runs alone that learnt from another
-_MEMBER_VIEWS = "ensemble.views.members"
-# In the order in which a report has them.
-VIEWS = {
-    view.name: view
-    for view in (
-        RegisteredView("answer", "Result", page_break=False),
-        RegisteredView("loss_by_value", "Loss by value", page_break=False),
-        RegisteredView("disputed", "Most disputed", package="ensemble.views.examples"),
-        RegisteredView("agreement", "Agreement", BETTER, needs_several=True, package=_MEMBER_VIEWS),
-        RegisteredView("member_map", "Where members stand", needs_several=True, package="ensemble.views.examples"),
-        RegisteredView("committee", "Committee", BETTER, needs_several=True),
-        RegisteredView("combining", "Combining", BETTER, needs_several=True, package=_MEMBER_VIEWS),
-        RegisteredView("uncertainty", "Uncertainty", TRUST),
-        RegisteredView("confusion", "Class by class"),
-        RegisteredView("labels", "Labels in doubt", package="ensemble.views.examples"),
-        RegisteredView("calibration", "Calibration", TRUST),
-        RegisteredView("selective", "Answering only where it is sure", TRUST, "Selective"),
-        RegisteredView("conformal", "Answering with a set"),
-        RegisteredView("shift", "Shift", ROBUST),
-        RegisteredView(TEACHER_VIEW, "Against its teacher", BETTER, page_break=False, package=_MEMBER_VIEWS),
-    )
-}
+class ViewRegistry(Mapping[str, RegisteredView]):
+    """The views of one kind by name, in the order of a report. They are imported when first asked for."""
+
+    def __init__(self, numeric: bool) -> None:
+        self._numeric = numeric
+
+    @cached_property
+    def _views(self) -> dict[str, RegisteredView]:
+        modules = pkgutil.walk_packages(views.__path__, f"{views.__name__}.")
+        found = [getattr(import_module(module.name), "VIEW", None) for module in modules]
+        registered = [view for view in found if isinstance(view, RegisteredView) and view.numeric == self._numeric]
+        return {view.name: view for view in sorted(registered, key=lambda view: view.place)}
+
+    def __getitem__(self, name: str) -> RegisteredView:
+        return self._views[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._views)
+
+    def __len__(self) -> int:
+        return len(self._views)
 
 
-def _register_numeric_view(name: str, title: str) -> RegisteredView:
-    package = "ensemble.views.numeric"
-    return RegisteredView(name, title, page_break=False, package=package, prefix="numeric_")
-
-
-# Of ensembles that predict numbers, in the order in which a report has them.
-NUMERIC_VIEWS = {
-    view.name: view
-    for view in (
-        _register_numeric_view("answer", "Result"),
-        _register_numeric_view("calibration", "Calibration"),
-        _register_numeric_view("spread", "Spread and error"),
-        _register_numeric_view("predicted", "Predicted against true"),
-        _register_numeric_view("committee", "Committee"),
-        _register_numeric_view("members", "Members"),
-        _register_numeric_view("worst", "Worst examples"),
-    )
-}
+VIEWS = ViewRegistry(numeric=False)
+NUMERIC_VIEWS = ViewRegistry(numeric=True)
 
 
 def find_view(name: str, views: Mapping[str, RegisteredView] = VIEWS) -> RegisteredView:
-    """The view of this name.
+    """Return the view of this name.
 
     Args:
-      views: those that there are: `VIEWS` of classes, or `NUMERIC_VIEWS`.
+      views: those to choose from: `VIEWS` of classes, or `NUMERIC_VIEWS`.
 
     Raises:
-      ConfigError: there is none; says for what there is, where it is a view of the other kind.
+      ConfigError: there is none; lists those there are, and reports if it is a view of the other kind.
     """
     if name in views:
         return views[name]

@@ -18,6 +18,7 @@ from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, Palette
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Choice, Figure, Figures, Paragraph, Table, View
+from ensemble.views.registry import TRUST, RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
@@ -385,3 +386,14 @@ def find_error_thresholds(
 ) -> list[Threshold]:
     """The threshold for an error rate and what comes of it: the ensemble's, then each member's."""
     return choose_error_thresholds(predictions, rate, fit)
+
+
+VIEW = RegisteredView(
+    "selective",
+    "Answering only where it is sure",
+    build_selective,
+    place=120,
+    question=TRUST,
+    label="Selective",
+    part_label="Answer or pass on",
+)

@@ -22,6 +22,7 @@ from ensemble.shift.results import KNOWN_KEY
 from ensemble.shift.shift_metrics import ERROR_RATE
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Alternatives, Choice, DeferredChoice, Figure, Figures, Paragraph, Table, View
+from ensemble.views.registry import ROBUST, RegisteredView
 from ensemble.wording import escaping, formats
 from ensemble.wording.accuracy_estimates import (
     ESTIMATOR_NAMES,
@@ -772,3 +773,13 @@ def _explain_missing_datasets(results: StressResults) -> str:
     if not missing:
         return ""
     return f"To show them {' or '.join(missing)} too, fetch it on Train."
+
+
+VIEW = RegisteredView(
+    "shift",
+    "Shift",
+    build_shift,
+    place=140,
+    question=ROBUST,
+    applies=lambda epoch: read_shift_results(epoch) is not None,
+)

@@ -23,6 +23,7 @@ from ensemble.shift.results import KNOWN_KEY
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.examples.example_table import tabulate_examples
 from ensemble.views.parts import Columns, Figure, Figures, Images, Paragraph, Table, View
+from ensemble.views.registry import TRUST, RegisteredView
 from ensemble.views.shift import read_shift_results
 from ensemble.wording import escaping, formats
 from ensemble.wording.formats import pluralize_noun
@@ -311,3 +312,14 @@ def _tabulate_detections(detections: Sequence[Detection]) -> pd.DataFrame:
 def _format_auroc_interval(estimate: AurocEstimate) -> str:
     """Format an AUROC with its interval: "0.972 (0.961 to 0.980)"."""
     return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
+
+
+VIEW = RegisteredView(
+    "uncertainty",
+    "Uncertainty",
+    build_uncertainty,
+    place=80,
+    question=TRUST,
+    part_label="Aleatoric and epistemic",
+    applies=lambda epoch: epoch.members > 1,
+)

@@ -10,7 +10,7 @@ from ensemble import runs
 from ensemble.cli.program import main
 from ensemble.figures.palette import LIGHT
 from ensemble.ui.train.example import recorded_epoch, recording
-from ensemble.views.registry import TEACHER_VIEW, VIEWS
+from ensemble.views.registry import VIEWS
 from ensemble.views.summary import summarize_view
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, tiles, value
@@ -49,7 +49,7 @@ def test_predictions_show_its_images_at_every_epoch() -> None:
 def test_every_view_that_needs_no_member_has_an_answer_and_figures() -> None:
     epoch = recorded_epoch.load_recorded_shared_epoch()
     for name, view in VIEWS.items():
-        if name in ("loss_by_value", "shift", TEACHER_VIEW):  # Members are alike, gone and untaught.
+        if name in ("loss_by_value", "shift", "distillation"):  # Members are alike, gone and untaught.
             continue
         summary = summarize_view(view, epoch)
         assert summary.available, name
@@ -63,7 +63,7 @@ def test_views_that_need_members_say_what_they_need() -> None:
     for view, sentence in (
         ("shift", "Shift needs runs of your own"),
         ("digit", "One image needs runs of your own"),
-        (TEACHER_VIEW, "teacher"),
+        ("distillation", "teacher"),
     ):
         at.query_params["view"] = view
         at.run()

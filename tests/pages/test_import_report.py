@@ -11,7 +11,7 @@ from ensemble.exchange import capsule
 from ensemble.figures.palette import LIGHT
 from ensemble.ui.runs.summary import describe_best_runs
 from ensemble.ui.shared import loaders
-from ensemble.views.registry import TEACHER_VIEW, VIEWS
+from ensemble.views.registry import VIEWS
 from ensemble.wording.run_names import format_unique_run_name
 from ensemble.wording.verdicts.chance_level import format_short_state
 from tests.exchange.capsule.pages import there_and_back, written
@@ -95,7 +95,7 @@ def test_its_views_that_only_a_page_has_open(both: tuple[runs.Run, runs.Run], mo
     assert [one.proto.spec.replace(again.id, run.id) for one in after.get("plotly_chart")] == [
         one.proto.spec for one in before.get("plotly_chart")
     ]
-    for view in ("compare", "digit", TEACHER_VIEW):
+    for view in ("compare", "digit", "distillation"):
         after.query_params["view"] = view
         assert not after.run().exception
 

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import runs
 from ensemble.figures.palette import LIGHT
 from ensemble.ui.shared import loaders
-from ensemble.views.registry import TEACHER_VIEW, VIEWS
+from ensemble.views.registry import VIEWS
 from tests.conftest import REPO
 from tests.runs.test_imported_run import imported
 from tests.views.summaries import summarize
@@ -40,7 +40,7 @@ def test_every_view_has_an_answer_or_says_why_not() -> None:
     for name in VIEWS:
         summary = summarize(run, name)
         assert summary.answer, name
-        assert summary.available == (name not in ("loss_by_value", "shift", TEACHER_VIEW)), name
+        assert summary.available == (name not in ("loss_by_value", "shift", "distillation")), name
         assert all(figure.draw(LIGHT).data for figure in summary.figures), name
 
 

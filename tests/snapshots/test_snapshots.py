@@ -22,7 +22,7 @@ from ensemble.report import render_report
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.iteration import DefaultChooser
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
-from ensemble.views.registry import NUMERIC_VIEWS, TEACHER_VIEW, VIEWS
+from ensemble.views.registry import NUMERIC_VIEWS, VIEWS
 from tests.comparison.drawn import finished
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
@@ -127,7 +127,7 @@ def check(drawn: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch, 
 def render_views(views: Mapping[str, Any], subject: Any, most_words: int = MOST_WORDS) -> Iterator[str]:
     """Yield each view as it is by default, then what other words of each choice change in it."""
     for name, view in views.items():
-        if name == TEACHER_VIEW:
+        if name == "distillation":
             continue
         chooser = DefaultChooser()
         default = list(render_view(view.build(subject), chooser))

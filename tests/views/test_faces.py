@@ -16,7 +16,7 @@ from ensemble.report import render_report
 from ensemble.runs import Run
 from ensemble.ui.inspect import views as screen
 from ensemble.views.evaluated_epoch import evaluate_epoch
-from ensemble.views.registry import NUMERIC_VIEWS, TEACHER_VIEW, VIEWS
+from ensemble.views.registry import NUMERIC_VIEWS, VIEWS
 from ensemble.views.summary import summarize_view
 from ensemble.wording.escaping import strip_markdown
 from tests.pages.ensembles import trained
@@ -29,11 +29,12 @@ REPO = Path(__file__).resolve().parents[2]
 
 def locate_screen(name: str) -> dict[str, str] | None:
     """Where Inspect shows a view: its words in the address; None if another screen or test has it."""
-    if name in screen.COMMAND_VIEWS:
-        view, parameter, word = screen.COMMAND_VIEWS[name]
-        return {"view": view} | (parameter.build_query(word) if parameter else {})
+    if name == "answer":
+        return {"view": screen.DEFAULT_VIEW}
+    if VIEWS[name].within:
+        return {"view": VIEWS[name].within, "picture": name}
     # A view of a run with a teacher: tests/pages/test_distillation.py; others without a control are on Train.
-    return {"view": name} if VIEWS[name].question and name != TEACHER_VIEW else None
+    return {"view": name} if VIEWS[name].question and name != "distillation" else None
 
 
 SCREENS = {name: locate_screen(name) for name in VIEWS}
@@ -127,12 +128,9 @@ def read_words(text: str, start: str, end: str) -> list[str]:
 
 
 def test_views_that_have_no_control_of_their_own_are_within_another_or_on_train() -> None:
-    assert {name for name, view in VIEWS.items() if not view.question} == {
-        *screen.COMMAND_VIEWS,
-        "loss_by_value",
-        "disputed",
-    }
-    assert {view for view, _, _ in screen.COMMAND_VIEWS.values()} <= set(screen.VIEWS)
+    alone = {name for name, view in VIEWS.items() if not view.question and not view.within}
+    assert alone == {"answer", "loss_by_value", "disputed"}
+    assert {view.within for view in VIEWS.values() if view.within} <= set(screen.VIEWS)
     assert set(screen.VIEWS) - set(VIEWS) == {"compare", "digit"} <= set(screen.PAGE_ONLY_VIEWS)
 
 

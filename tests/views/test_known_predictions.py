@@ -8,12 +8,12 @@ from ensemble.analysis.members.combining import geometric_mean_probabilities
 from ensemble.analysis.quality.averaging import most_likely_classes
 from ensemble.analysis.quality.halves import split_halves
 from ensemble.figures.palette import LIGHT
-from ensemble.views.registry import TEACHER_VIEW, VIEWS
+from ensemble.views.registry import VIEWS
 from tests.conftest import variant
 from tests.pages.ensembles import evaluated, probabilities, trained
 from tests.views.summaries import find_table, read_sentences, summarize
 
-OF_PREDICTIONS = [name for name in VIEWS if name not in ("loss_by_value", "shift", TEACHER_VIEW)]
+OF_PREDICTIONS = [name for name in VIEWS if name not in ("loss_by_value", "shift", "distillation")]
 
 
 @pytest.mark.parametrize("members", [1, 10])

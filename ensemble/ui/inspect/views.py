@@ -11,9 +11,8 @@ from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.render import render_view
 from ensemble.ui.shared import address, widget_state
 from ensemble.ui.train.example.recording import is_recorded_run
-from ensemble.views.registry import BETTER, ROBUST, TEACHER_VIEW, TRUST
+from ensemble.views.registry import BETTER, ROBUST, TRUST
 from ensemble.views.registry import VIEWS as VIEWS_OF_ALL_FACES
-from ensemble.views.selective import has_too_few_images
 from ensemble.wording import escaping
 
 # What only the page shows, by the question that it answers.
@@ -43,22 +42,8 @@ PAGE_ONLY_VIEWS = {
     "digit": ("shift.one_image", "show_corrupted_image"),
     "compare": ("run_comparison", "show_run_comparison"),
 }
-# Views under one name on the screen: what chooses between them in the address.
-_AGREEMENT_PICTURES = {"pairs": "Pairs and votes", "map": VIEWS_OF_ALL_FACES["member_map"].title}
-_UNCERTAINTY_PICTURES = {
-    "scatter": "Aleatoric and epistemic",
-    **{name: VIEWS_OF_ALL_FACES[name].title for name in ("confusion", "labels")},
-}
-_SELECTIVE_MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
-
-# What `ensemble inspect` calls views that stand within others here.
-COMMAND_VIEWS: dict[str, tuple[str, address.TextParameter | None, str]] = {
-    "answer": ("agreement", None, ""),
-    "member_map": ("agreement", address.PICTURE, "map"),
-    "confusion": ("uncertainty", address.PICTURE, "confusion"),
-    "labels": ("uncertainty", address.PICTURE, "labels"),
-    "conformal": ("selective", address.MODE, "sets"),
-}
+# Words of addresses before 1.1, of views that another view's control offers.
+_EARLIER_WORDS = {"pairs": "agreement", "map": "member_map", "scatter": "uncertainty"}
 
 _VIEWS_ASKING_MEMBERS = ("shift", "digit")
 
@@ -73,7 +58,7 @@ def select_inspect_view(run: runs.Run) -> str:
             offered = {
                 word: label
                 for word, label in views.items()
-                if word != TEACHER_VIEW or has_teacher(run) or value == TEACHER_VIEW
+                if word != "distillation" or has_teacher(run) or value == "distillation"
             }
             titles = offered | _build_noun_titles(run.data.noun, views)
             _show_view_group(place, question, titles, value)
@@ -81,12 +66,18 @@ def select_inspect_view(run: runs.Run) -> str:
 
 
 def _open_named_view() -> None:
-    """Follow an address that names a view as the command does: `view=conformal`."""
-    view, parameter, word = COMMAND_VIEWS.get(str(address.VIEW.read()), ("", None, ""))
-    if view:
-        address.VIEW.set_value(view, DEFAULT_VIEW)
-        if parameter:
-            parameter.set_value(word)
+    """Follow an address that names a view as the command does, `view=conformal`, or as before 1.1, `mode=sets`."""
+    if address.MODE.read() == "sets":
+        address.PICTURE.set_value("conformal")
+    address.MODE.set_value(None)
+    if (word := address.PICTURE.read()) in _EARLIER_WORDS:
+        address.PICTURE.set_value(_EARLIER_WORDS[word])
+    name = str(address.VIEW.read())
+    if name == "answer":
+        address.VIEW.set_value(DEFAULT_VIEW, DEFAULT_VIEW)
+    elif name in VIEWS_OF_ALL_FACES and (outer := VIEWS_OF_ALL_FACES[name].within):
+        address.VIEW.set_value(outer, DEFAULT_VIEW)
+        address.PICTURE.set_value(name)
 
 
 def _build_noun_titles(noun: str, views: dict[str, str]) -> dict[str, str]:
@@ -141,41 +132,24 @@ def show_inspect_view(key: str, shared: SharedEpoch) -> None:
     if key in PAGE_ONLY_VIEWS:
         module, function = PAGE_ONLY_VIEWS[key]
         getattr(import_module(f"ensemble.ui.inspect.{module}"), function)(shared)
-    elif key == "agreement":
-        _show_agreement_views(shared)
-    elif key == "uncertainty":
-        _show_uncertainty_views(shared)
-    elif key == "selective":
-        _show_selective_views(shared)
     else:
-        render_view(VIEWS_OF_ALL_FACES[key].build(shared), shared)
+        for name in _select_parts(key, shared):
+            if name == "labels":
+                _show_labels_link(shared)
+            render_view(VIEWS_OF_ALL_FACES[name].build(shared), shared)
 
 
-def _show_agreement_views(shared: SharedEpoch) -> None:
-    which = "pairs"
-    if shared.members > 1:
-        which = address.select_address_option(
-            address.PICTURE, "Picture", _AGREEMENT_PICTURES, "pairs", label_visibility="collapsed"
-        )
-    view = "member_map" if which == "map" else "agreement"
-    render_view(VIEWS_OF_ALL_FACES[view].build(shared), shared)
-
-
-def _show_uncertainty_views(shared: SharedEpoch) -> None:
-    """Both uncertainties, the classes, or labels in doubt; of one member what of it there is."""
+def _select_parts(key: str, shared: SharedEpoch) -> list[str]:
+    """Draw the control of a view that offers others as well; returns the names of the views to show."""
+    within = [view.name for view in VIEWS_OF_ALL_FACES.values() if view.within == key and view.applies(shared)]
     if shared.members == 1:
-        render_view(VIEWS_OF_ALL_FACES["uncertainty"].build(shared), shared)
-        render_view(VIEWS_OF_ALL_FACES["confusion"].build(shared), shared)
-        _show_labels_link(shared)
-        render_view(VIEWS_OF_ALL_FACES["labels"].build(shared), shared)
-        return
-    which = address.select_address_option(
-        address.PICTURE, "Picture", _UNCERTAINTY_PICTURES, "scatter", label_visibility="collapsed"
-    )
-    view = "uncertainty" if which == "scatter" else which
-    if view == "labels":
-        _show_labels_link(shared)
-    render_view(VIEWS_OF_ALL_FACES[view].build(shared), shared)
+        within = [name for name in within if not VIEWS_OF_ALL_FACES[name].needs_several]
+        if key == "uncertainty":  # little of it is left, so all is shown
+            return [key, *within]
+    if not within:
+        return [key]
+    titles = {name: VIEWS_OF_ALL_FACES[name].part_label or VIEWS_OF_ALL_FACES[name].title for name in (key, *within)}
+    return [address.select_address_option(address.PICTURE, "Picture", titles, key, label_visibility="collapsed")]
 
 
 def _show_labels_link(shared: SharedEpoch) -> None:
@@ -186,18 +160,3 @@ def _show_labels_link(shared: SharedEpoch) -> None:
         icon=":material/label:",
         query_params=whose | address.EPOCH.build_query(shared.epoch),
     )
-
-
-def _show_selective_views(shared: SharedEpoch) -> None:
-    """Two ways to be wrong less often: to answer only where it is sure, or with a set."""
-    mode = "answers"
-    if not has_too_few_images(shared):
-        mode = address.select_address_option(
-            address.MODE,
-            "What it may do where it is not sure",
-            _SELECTIVE_MODES,
-            "answers",
-            label_visibility="collapsed",
-        )
-    view = "conformal" if mode == "sets" else "selective"
-    render_view(VIEWS_OF_ALL_FACES[view].build(shared), shared)

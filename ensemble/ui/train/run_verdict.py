@@ -15,7 +15,6 @@ from ensemble.ui.shared import address, loaders
 from ensemble.views.answer import describe_answer_headline, describe_left_out_images
 from ensemble.views.member_faults import list_epoch_member_faults
 from ensemble.views.members.distillation import describe_saving, describe_teacher_verdict
-from ensemble.views.registry import TEACHER_VIEW
 from ensemble.wording import escaping
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import chance_level
@@ -37,7 +36,7 @@ def show_run_verdict(run: runs.Run, place: DeltaGenerator) -> None:
     query = address.RUN.build_query(run.id)
     if has_teacher(run):
         claim, evidence = _describe_student_outcome(epoch)
-        query |= address.VIEW.build_query(TEACHER_VIEW)
+        query |= address.VIEW.build_query("distillation")
     else:
         faults = list_epoch_member_faults(epoch)
         claim, evidence = faults[0] if faults else _describe_run_outcome(epoch)

@@ -4,6 +4,7 @@ from ensemble.analysis.predictions import filter_examples, sort_examples
 from ensemble.figures import thumbnails
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Paragraph, Tile, Tiles, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import images
 
 MAX_IMAGES = 24
@@ -37,3 +38,6 @@ def _build_verdict_tile(epoch: EvaluatedEpoch, number: int) -> Tile:
         votes,
         f"Test {epoch.noun} {number}. {images.describe_image_prediction(predictions, number, names)}",
     )
+
+
+VIEW = RegisteredView("disputed", "Most disputed", build_disputed, place=30)

@@ -21,6 +21,7 @@ from ensemble.views.examples.judged_labels import (
     judge_labels,
 )
 from ensemble.views.parts import Alternatives, Choice, Images, OtherImages, Paragraph, Table, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
@@ -316,3 +317,6 @@ def _build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
             numbers=lambda: tabulate_label_values(errors, *judging, epoch.class_names, details),
             file="labels" if judged.split == "test" else "training-labels",
         )
+
+
+VIEW = RegisteredView("labels", "Labels in doubt", build_labels, place=100, within="uncertainty")

@@ -29,6 +29,7 @@ from ensemble.views.examples.member_pair import (
 )
 from ensemble.views.member_faults import repeat_member_faults
 from ensemble.views.parts import Choice, Columns, DeferredChoice, Figure, Figures, Paragraph, Table, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording import member_map as words
 from ensemble.wording.formats import pluralize_noun
@@ -362,3 +363,8 @@ def _build_map_figure(epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: 
         point_choice=pair_choice,
         format_point_word=lambda data: format_pair_word(choose_pressed_pair(pair, int(data[0]))),
     )
+
+
+VIEW = RegisteredView(
+    "member_map", "Where members stand", build_member_map, place=50, within="agreement", needs_several=True
+)

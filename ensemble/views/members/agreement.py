@@ -24,6 +24,7 @@ from ensemble.figures.palette import MUTED_COLOR, Palette, build_band_color
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.member_faults import repeat_member_faults
 from ensemble.views.parts import Choice, Columns, Figure, Figures, Images, Paragraph, View
+from ensemble.views.registry import BETTER, RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
@@ -422,3 +423,14 @@ def _find_swing_images(epoch: EvaluatedEpoch, swung: np.ndarray, voter: int) -> 
         f"differently. With all members, {right:,} of them are right."
     )
     return sort_examples(predictions, numbers, "unsure"), caption
+
+
+VIEW = RegisteredView(
+    "agreement",
+    "Agreement",
+    build_agreement,
+    place=40,
+    question=BETTER,
+    part_label="Pairs and votes",
+    needs_several=True,
+)

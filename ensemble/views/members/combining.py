@@ -26,6 +26,7 @@ from ensemble.views.calibration import describe_chance_error
 from ensemble.views.committee import METRIC_CHOICE
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Choice, Figure, Figures, Images, Paragraph, Table, View
+from ensemble.views.registry import BETTER, RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import ensemble_gain as inspect_words
@@ -431,3 +432,6 @@ def _list_changed_images(combined: CombinationComparison, rule: str) -> Ints:
 
 def _list_rule_answers(combined: CombinationComparison, number: int, names: Sequence[str]) -> list[str]:
     return [f"{word} {names[getattr(combined, name).said[number]]}" for name, word in _RULE_SHORT_NAMES.items()]
+
+
+VIEW = RegisteredView("combining", "Combining", build_combining, place=70, question=BETTER, needs_several=True)

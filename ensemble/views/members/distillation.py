@@ -11,6 +11,7 @@ from ensemble.runs.teacher import has_teacher
 from ensemble.views.committee import MARGIN_VALUES, format_committee_loss, format_loss_with_metric, offer_margins
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import ChoiceRow, Paragraph, Table, View
+from ensemble.views.registry import BETTER, RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
@@ -269,3 +270,14 @@ def build_distillation(epoch: EvaluatedEpoch) -> View:
     ):
         if sentence:
             yield Paragraph(sentence, "text")
+
+
+VIEW = RegisteredView(
+    "distillation",
+    "Against its teacher",
+    build_distillation,
+    place=150,
+    question=BETTER,
+    page_break=False,
+    applies=lambda epoch: has_teacher(epoch.run),
+)

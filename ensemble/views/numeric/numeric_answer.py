@@ -5,6 +5,7 @@ import pandas as pd
 from ensemble.analysis.numeric.numeric_quality import NumericQuality
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Paragraph, Table, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
@@ -96,3 +97,6 @@ def format_quality(quality: NumericQuality) -> dict[str, str]:
         "spread": quality.sharpness,
     }
     return {name: format_significant(value) for name, value in columns.items() if value is not None}
+
+
+VIEW = RegisteredView("answer", "Result", build_numeric_answer, place=10, page_break=False, numeric=True)

@@ -14,6 +14,7 @@ from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette, build_band_color
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Columns, Figure, Figures, Paragraph, Table, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
@@ -232,3 +233,6 @@ def _tabulate_intervals(numbers: EvaluatedNumbers) -> pd.DataFrame:
             for kind, each in named
         ]
     )
+
+
+VIEW = RegisteredView("calibration", "Calibration", build_numeric_calibration, place=20, page_break=False, numeric=True)

@@ -3,6 +3,7 @@
 from ensemble.views.numeric import numeric_spread as figures
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Figure, Figures, Paragraph, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.numeric_predictions import format_with_unit
 
@@ -46,3 +47,6 @@ def build_numeric_committee(numbers: EvaluatedNumbers) -> View:
             table=lambda: figures.tabulate_committee_errors(committees),
         )
     )
+
+
+VIEW = RegisteredView("committee", "Committee", build_numeric_committee, place=50, page_break=False, numeric=True)

@@ -9,6 +9,7 @@ from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.numeric.numeric_answer import format_quality
 from ensemble.views.parts import Paragraph, Table, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 
@@ -60,3 +61,6 @@ def _tabulate_members(numbers: EvaluatedNumbers) -> pd.DataFrame:
             for m, (name, quality) in enumerate(zip(numbers.member_names, numbers.evaluation.members, strict=True))
         ]
     )
+
+
+VIEW = RegisteredView("members", "Members", build_numeric_members, place=60, page_break=False, numeric=True)

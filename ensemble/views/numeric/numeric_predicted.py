@@ -15,6 +15,7 @@ from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Pale
 from ensemble.numeric.numeric_predictions import NumericCurve
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Figure, Figures, Paragraph, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.escaping import escape_plotly_text
 from ensemble.wording.formats import format_significant
@@ -346,3 +347,8 @@ def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:
             table=lambda: tabulate_predicted_numbers(numbers.predicted, targets, ends),
         )
     )
+
+
+VIEW = RegisteredView(
+    "predicted", "Predicted against true", build_numeric_predicted, place=40, page_break=False, numeric=True
+)

@@ -12,6 +12,7 @@ from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, Palette
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Figure, Figures, Paragraph, Table, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.escaping import escape_plotly_text
@@ -198,3 +199,6 @@ def _tabulate_parts(numbers: EvaluatedNumbers) -> pd.DataFrame:
     aleatoric, epistemic = numbers.evaluation.aleatoric or 0.0, numbers.evaluation.epistemic
     rows = [("aleatoric", aleatoric), ("epistemic", epistemic), ("both", aleatoric + epistemic)]
     return pd.DataFrame([{"part": name, "spread": format_significant(variance**0.5)} for name, variance in rows])
+
+
+VIEW = RegisteredView("spread", "Spread and error", build_numeric_spread, place=30, page_break=False, numeric=True)

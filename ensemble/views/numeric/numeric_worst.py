@@ -8,6 +8,7 @@ from ensemble.analysis.numeric.numeric_diagnosis import compute_target_scores
 from ensemble.views.numeric import numeric_predicted as figures
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Choice, Figure, Figures, Paragraph, Table, View
+from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
@@ -119,3 +120,6 @@ def tabulate_examples(numbers: EvaluatedNumbers, chosen: np.ndarray) -> pd.DataF
             row[name if name not in row else f"{name} (member)"] = text
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+VIEW = RegisteredView("worst", "Worst examples", build_numeric_worst, place=70, page_break=False, numeric=True)
