@@ -138,7 +138,7 @@ def offences(sources: dict[str, str]) -> list[str]:
     found = set()
     for module, source in sources.items():
         floor = floor_of(module)
-        opened = FACE if floor is None else set()
+        opened = FACE if floor is None else {"views"} if module == "ensemble.figures.__init__" else set()
         if floor is None:
             floor = "errors"  # the package's own __init__ is as bare as its barest module
         if floor not in FLOORS:

@@ -47,6 +47,11 @@ class Corruption:
         """The amount that changes nothing."""
         return self.amounts[0]
 
+    def format_amount(self, value: float) -> str:
+        """Return an amount with its unit: "30°", "4 px", "σ 0.3"."""
+        before = "σ " if self.name in ("noise", "blur") else ""
+        return f"{before}{value:g}{self.unit}".replace("-", "−")
+
 
 CORRUPTION_KINDS = {
     kind.name: kind

@@ -116,4 +116,11 @@ def _count_best_member_right(predictions: EnsemblePredictions, fit: EnsemblePred
     return int((predictions.votes[member] == predictions.labels).sum())
 
 
-VIEW = RegisteredView("answer", "Result", build_answer, place=10, page_break=False)
+VIEW = RegisteredView(
+    "answer",
+    "Result",
+    "Whether the ensemble is better than one member, and by how much",
+    build_answer,
+    place=10,
+    page_break=False,
+)

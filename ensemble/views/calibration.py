@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 _DIRECTIONS = {"less sure": "Less sure than it could be", "too sure": "Surer than it should be"}
 # The columns of `tabulate_temperatures`, of several members and of one alone.
-TEMPERATURE_COLUMNS = {
+_TEMPERATURE_COLUMNS = {
     "unscaled": "as it is",
     "scaled_members": "before averaging",
     "scaled_average": "after averaging",
 }
-SINGLE_MEMBER_COLUMNS = {"unscaled": "as it is", "scaled_average": "with a temperature"}
+_SINGLE_MEMBER_COLUMNS = {"unscaled": "as it is", "scaled_average": "with a temperature"}
 
 
 def describe_calibration(test: CalibrationTest, noun: str) -> str:
@@ -202,7 +202,7 @@ def tabulate_temperatures(scaled: TemperatureComparison, named: Mapping[str, str
     return pd.DataFrame(columns)
 
 
-def explain_temperature_table(noun: str) -> str:
+def _explain_temperature_table(noun: str) -> str:
     """How to read `tabulate_temperatures`."""
     return (
         f"A temperature below 1 makes it surer, above 1 less sure; which {pluralize_noun(noun)} it "
@@ -213,7 +213,7 @@ def explain_temperature_table(noun: str) -> str:
     )
 
 
-def describe_brier_gain(ensemble: BrierParts, members: BrierParts) -> str:
+def _describe_brier_gain(ensemble: BrierParts, members: BrierParts) -> str:
     gain = members.score - ensemble.score
     resolved = ensemble.resolution - members.resolution
     reliable = members.reliability - ensemble.reliability
@@ -229,7 +229,7 @@ def describe_brier_gain(ensemble: BrierParts, members: BrierParts) -> str:
     )
 
 
-def tabulate_brier_parts(ensemble: BrierParts, members: BrierParts | None) -> pd.DataFrame:
+def _tabulate_brier_parts(ensemble: BrierParts, members: BrierParts | None) -> pd.DataFrame:
     rows = {"ensemble": ensemble} | ({"mean member": members} if members else {})
     return pd.DataFrame(
         [
@@ -245,8 +245,8 @@ def tabulate_brier_parts(ensemble: BrierParts, members: BrierParts | None) -> pd
     )
 
 
-def explain_brier_parts(noun: str) -> str:
-    """How to read `tabulate_brier_parts`."""
+def _explain_brier_parts(noun: str) -> str:
+    """How to read `_tabulate_brier_parts`."""
     images = pluralize_noun(noun)
     return (
         "Brier = reliability − resolution + uncertainty. Reliability: how far probabilities are "
@@ -260,7 +260,7 @@ def _format_part(value: float) -> str:
     return f"{value:.4f}".replace("-", "−")
 
 
-def explain_missing_temperature(least: int, noun: str) -> str:
+def _explain_missing_temperature(least: int, noun: str) -> str:
     return f"Fewer than {least} test {pluralize_noun(noun)}: too few to say what a temperature gains."
 
 
@@ -385,13 +385,13 @@ def _describe_reliability_bin(bins: ReliabilityBins, b: int | np.integer, noun: 
     )
 
 
-def describe_reliability_chart(bins: ReliabilityBins, noun: str) -> str:
+def _describe_reliability_chart(bins: ReliabilityBins, noun: str) -> str:
     """The picture in words: where most answers are, and how often they are right."""
     b = int(bins.count.argmax())
     return f"Accuracy over confidence in bins. The fullest bin has {_describe_reliability_bin(bins, b, noun)}"
 
 
-def tabulate_reliability(ensemble: ReliabilityBins, members: Sequence[ReliabilityBins]) -> pd.DataFrame:
+def _tabulate_reliability(ensemble: ReliabilityBins, members: Sequence[ReliabilityBins]) -> pd.DataFrame:
     """Every bin of the ensemble and of each member: one row each."""
     named = [("ensemble", ensemble)]
     named += [(chart_style.format_member_name(m), member) for m, member in enumerate(members)]
@@ -410,7 +410,7 @@ def tabulate_reliability(ensemble: ReliabilityBins, members: Sequence[Reliabilit
     )
 
 
-def explain_reliability_chart(noun: str) -> str:
+def _explain_reliability_chart(noun: str) -> str:
     return (
         f"A point above the dashed line: {pluralize_noun(noun)} that it is more often right about "
         "than it says. Below the picture, how many answers there are of each confidence."
@@ -430,11 +430,11 @@ def build_calibration(epoch: EvaluatedEpoch) -> View:
 def _brier_parts_view(epoch: EvaluatedEpoch) -> View:
     ensemble, members = epoch.measure(decompose_ensemble_brier)
     if members:
-        yield Paragraph(describe_brier_gain(ensemble, members), "finding")
+        yield Paragraph(_describe_brier_gain(ensemble, members), "finding")
     yield Table(
         "Brier score in parts",
-        tabulate_brier_parts(ensemble, members),
-        note=explain_brier_parts(epoch.noun),
+        _tabulate_brier_parts(ensemble, members),
+        note=_explain_brier_parts(epoch.noun),
         key="brier_parts_table",
         narrow=True,
     )
@@ -446,13 +446,13 @@ def _reliability_diagram_view(epoch: EvaluatedEpoch) -> View:
     yield Figures.single(
         Figure(
             label="",
-            alt=describe_reliability_chart(ensemble, epoch.noun),
-            explanation=explain_reliability_chart(epoch.noun),
+            alt=_describe_reliability_chart(ensemble, epoch.noun),
+            explanation=_explain_reliability_chart(epoch.noun),
             draw=lambda palette: plot_reliability_diagram(ensemble, members, epoch.noun, title, palette),
             key="calibration",
             file="calibration",
             title="Confidence against accuracy",
-            table=lambda: tabulate_reliability(ensemble, members),
+            table=lambda: _tabulate_reliability(ensemble, members),
             drawn_from=(),
         )
     )
@@ -462,16 +462,16 @@ def _temperature_view(epoch: EvaluatedEpoch) -> View:
     # Two halves take twice as many examples.
     least = temperature_scaling.MIN_JUDGED_EXAMPLES if epoch.fit else 2 * temperature_scaling.MIN_JUDGED_EXAMPLES
     if epoch.n < least:
-        yield Paragraph(explain_missing_temperature(least, epoch.noun), "note")
+        yield Paragraph(_explain_missing_temperature(least, epoch.noun), "note")
         return
     scaled = epoch.measure(_fit_temperatures, fitted=True)
     yield Paragraph(describe_temperature_gain(scaled, epoch.noun), "finding")
     yield Paragraph(describe_temperature_evidence(scaled, epoch.noun), "evidence")
-    columns = TEMPERATURE_COLUMNS if epoch.members > 1 else SINGLE_MEMBER_COLUMNS
+    columns = _TEMPERATURE_COLUMNS if epoch.members > 1 else _SINGLE_MEMBER_COLUMNS
     yield Table(
         "What a temperature saves",
         tabulate_temperatures(scaled, columns),
-        note=explain_temperature_table(epoch.noun),
+        note=_explain_temperature_table(epoch.noun),
         key="calibration_table",
     )
 
@@ -488,4 +488,11 @@ def _fit_temperatures(predictions: EnsemblePredictions, fit: EnsemblePredictions
     )
 
 
-VIEW = RegisteredView("calibration", "Calibration", build_calibration, place=110, question=TRUST)
+VIEW = RegisteredView(
+    "calibration",
+    "Calibration",
+    "Whether confidence matches accuracy, and the effect of temperature scaling",
+    build_calibration,
+    place=110,
+    question=TRUST,
+)

@@ -1,8 +1,6 @@
 """Committee: how many members are enough, what more would bring, and what each is worth."""
 
-import statistics
 from collections.abc import Sequence
-from itertools import pairwise
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +29,12 @@ from ensemble.analysis.quality.metrics import METRICS_BY_NAME
 from ensemble.figures import chart_style
 from ensemble.figures.palette import Palette, build_band_color
 from ensemble.views.calibration import describe_chance_error
+from ensemble.views.committee_costs import (
+    EXPECTED_LABEL,
+    explain_committee_costs,
+    format_committee_metric,
+    tabulate_committee_costs,
+)
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.member_faults import list_broken_members, repeat_member_faults
 from ensemble.views.parts import Choice, ChoiceRow, Columns, DeferredChoice, Figure, Figures, Paragraph, Table, View
@@ -152,7 +156,7 @@ def format_all_members(M: int) -> str:
     return "both members" if M == 2 else f"all {M} members"
 
 
-def describe_judged_committees(judged: CommitteeEvaluation) -> str:
+def _describe_judged_committees(judged: CommitteeEvaluation) -> str:
     if judged.exact:
         return f"All {len(judged.size):,} committees that {judged.members} members can form"
     there_are = formats.format_significant(2**judged.members - 1)
@@ -162,7 +166,7 @@ def describe_judged_committees(judged: CommitteeEvaluation) -> str:
     )
 
 
-def tabulate_member_worth(judged: CommitteeEvaluation, noun: str) -> pd.DataFrame:
+def _tabulate_member_worth(judged: CommitteeEvaluation, noun: str) -> pd.DataFrame:
     worth, M = committees.member_contributions(judged), judged.members
     return pd.DataFrame(
         {
@@ -185,7 +189,7 @@ def describe_committee_choice(held_out: bool) -> str:
     return f"By NLL, {selection_basis.CHOSEN_ON_VALIDATION}; the figures are those of all test images."
 
 
-def tabulate_best_committees(judged: CommitteeEvaluation, picked: Sequence[tuple[int, ...]]) -> pd.DataFrame:
+def _tabulate_best_committees(judged: CommitteeEvaluation, picked: Sequence[tuple[int, ...]]) -> pd.DataFrame:
     """The best committee of each size, the smallest first, with its figures."""
     rows = [_find_committee_row(judged, who) for who in picked]
     return pd.DataFrame(
@@ -209,7 +213,7 @@ def format_committee_members(who: tuple[int, ...], members: int) -> str:
 
 
 def explain_member_worth(members: int) -> str:
-    """What stands below `tabulate_member_worth`."""
+    """What stands below `_tabulate_member_worth`."""
     return (
         f"Without it: {format_all_members(members)} against all but this one. A member that is "
         "poor alone can still be worth having, if it is wrong on other images."
@@ -218,11 +222,6 @@ def explain_member_worth(members: int) -> str:
 
 METRIC_NAMES = {name: METRICS_BY_NAME[name].capitalized_term for name in COMMITTEE_METRICS}
 METRIC_AXES = {name: METRICS_BY_NAME[name].axis_title for name in COMMITTEE_METRICS}
-EXPECTED_LABEL = "expected, not measured"
-
-
-def format_committee_metric(value: float, name: str, n: int) -> str:
-    return formats.format_percent(value, n) if name == "accuracy" else formats.format_significant(value)
 
 
 def plot_committee_curve(
@@ -444,7 +443,7 @@ _METRIC_GLOSSES = {
 }
 
 
-def explain_committee_chart(judged: CommitteeEvaluation, curve: CommitteeCurve, name: str) -> str:
+def _explain_committee_chart(judged: CommitteeEvaluation, curve: CommitteeCurve, name: str) -> str:
     first, last = (
         format_committee_metric(curve.mean[0], name, judged.n),
         format_committee_metric(curve.mean[-1], name, judged.n),
@@ -452,7 +451,7 @@ def explain_committee_chart(judged: CommitteeEvaluation, curve: CommitteeCurve, 
     return (
         f"{METRIC_NAMES[name]} ({_METRIC_GLOSSES[name]}) goes from {first} for a single member, on "
         f"average, to {last} for {format_all_members(judged.members)}; the band is from the "
-        f"best to the worst committee of a size. {describe_judged_committees(judged)}."
+        f"best to the worst committee of a size. {_describe_judged_committees(judged)}."
     )
 
 
@@ -542,12 +541,12 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
         {"ece": lambda: describe_chance_error(epoch.measure(estimate_ensemble_calibration_error))},
     )
     beyond = extrapolate_committee_curve(judged, name)
-    costs = _tabulate_committee_costs(judged, name, beyond, epoch)
+    costs = tabulate_committee_costs(judged, name, beyond, epoch)
     yield Table(
         "Gain and cost of each further member",
         costs,
         True,
-        _explain_committee_costs(judged, beyond, name, list(costs)),
+        explain_committee_costs(judged, beyond, name, list(costs)),
         "committee_costs",
     )
     yield Columns((1, 1), (lambda: _member_worth_view(epoch, judged), lambda: _best_committees_view(epoch, judged)))
@@ -565,7 +564,7 @@ def _build_committee_figure(
     return Figure(
         label=METRIC_NAMES[name],
         alt=describe_committee_chart(curve, name, judged.n),
-        explanation=explain_committee_chart(judged, curve, name),
+        explanation=_explain_committee_chart(judged, curve, name),
         draw=lambda palette: plot_committee_curve(judged, name, verdict, title, palette),
         key="committee",
         file=f"committee-{name}",
@@ -579,7 +578,7 @@ def _member_worth_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> Vi
     """What each member is worth: the ensemble with it and without."""
     yield Table(
         "What each member is worth",
-        tabulate_member_worth(judged, epoch.noun),
+        _tabulate_member_worth(judged, epoch.noun),
         True,
         explain_member_worth(judged.members),
         "committee_worth",
@@ -589,7 +588,7 @@ def _member_worth_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> Vi
 def _best_committees_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> View:
     yield Table(
         "The best committee of each size",
-        tabulate_best_committees(judged, epoch.measure(pick_best_committees, fitted=True)),
+        _tabulate_best_committees(judged, epoch.measure(pick_best_committees, fitted=True)),
         True,
         describe_committee_choice(epoch.fit is not None),
         "committee_best",
@@ -618,98 +617,12 @@ def decide_enough_members(epoch: EvaluatedEpoch, figure: str, margin: float, sha
     return epoch.measure(decide_for_margin, figure, margin, share)
 
 
-_MAX_EXPECTED_ROWS = 4  # rows at most of what is expected
-_TIMED_IMAGES = 1_000  # that predicting is told for
-
-
-def measure_prediction_time(history: Sequence[dict[str, Any]], members: int, n: int) -> float | None:
-    """Seconds that one member took for 1,000 test images; None where a run does not tell.
-
-    The clock stands beside the last steps of an epoch and again beside its test: what lies
-    between is the test of all members. That of the first epoch is left out, for it compiles.
-
-    Args:
-      n: how many images it was asked of at the end of an epoch: the test images, and those held
-        out.
-    """
-    took = []
-    for before, line in pairwise(history):
-        ends = line.get("kind") == "epoch" and before.get("kind") == "steps"
-        times = before.get("seconds"), line.get("seconds")
-        if ends and line.get("epoch", 1) > 1 and None not in times:
-            took.append(float(line["seconds"]) - float(before["seconds"]))
-    each = statistics.median(took) / members / n * _TIMED_IMAGES if took else 0.0
-    return each if each > 0 else None
-
-
-def _tabulate_committee_costs(
-    judged: CommitteeEvaluation, name: str, beyond: Extrapolation | None, epoch: EvaluatedEpoch
-) -> pd.DataFrame:
-    """A row for each size: the expected figure, what the last member brought, and what it takes."""
-    mean = committees.committee_curve(judged, name).mean
-    committee_metrics = [format_committee_metric(value, name, judged.n) for value in mean]
-    gained = ["–", *(describe_size_gain(last, now, name) for last, now in pairwise(mean))]
-    size = [str(number) for number in range(1, judged.members + 1)]
-    if beyond:
-        rows = np.unique(np.linspace(0, len(beyond.size) - 1, _MAX_EXPECTED_ROWS).round().astype(int))
-        size += [f"{beyond.size[row]} ({EXPECTED_LABEL})" for row in rows]
-        committee_metrics += [
-            f"{formats.format_significant(beyond.mean[row])} "
-            f"({formats.format_significant(beyond.low[row])} to "
-            f"{formats.format_significant(beyond.high[row])})"
-            for row in rows
-        ]
-        all_of_it = np.concatenate([mean[-1:], beyond.mean])
-        gained += [describe_size_gain(all_of_it[row], all_of_it[row + 1], name) for row in rows]
-    columns = {"members": size, METRIC_NAMES[name]: committee_metrics, "by the last one": gained}
-    return pd.DataFrame(columns | _list_cost_columns(epoch, [int(one.split()[0]) for one in size]))
-
-
-def _list_cost_columns(epoch: EvaluatedEpoch, sizes: Sequence[int]) -> dict[str, list[str]]:
-    """Columns of what training and predicting take, in proportion; only those that are known."""
-    found: dict[str, list[str]] = {}
-    if seconds := epoch.run.status.seconds:
-        found["training, about"] = [formats.format_duration(seconds / epoch.members * k) for k in sizes]
-    asked = epoch.n + (len(epoch.fit.labels) if epoch.fit else 0)
-    if each := measure_prediction_time(epoch.read_history(), epoch.members, asked):
-        found[f"{_TIMED_IMAGES:,} {pluralize_noun(epoch.noun)}, about"] = [
-            formats.format_duration(each * k, fine=True) for k in sizes
-        ]
-    return found
-
-
-def describe_size_gain(before: float, after: float, name: str) -> str:
-    """What a figure gained, in words and with a mark: "▲ better by 0.012"."""
-    better = after - before if name == "accuracy" else before - after
-    size = formats.format_significant(abs(better) * (100 if name == "accuracy" else 1), 2)
-    if not better:
-        return "nothing"
-    unit = " points" if name == "accuracy" else ""
-    return f"{'▲ better' if better > 0 else '▼ worse'} by {size}{unit}"
-
-
-def _explain_committee_costs(
-    judged: CommitteeEvaluation, beyond: Extrapolation | None, name: str, known: Sequence[str]
-) -> str:
-    parts = [
-        "The gain of the last member is a mean over committees, on these same images; only the "
-        "verdict says whether it is more than chance.",
-        "Times are those of this run, divided evenly: members on one processor share it.",
-    ]
-    if not any(column.startswith(f"{_TIMED_IMAGES:,}") for column in known):
-        parts.append("This run did not measure how long predicting takes.")
-    if beyond:
-        parts.append(
-            f"{EXPECTED_LABEL.capitalize()}: fitted to the curve as a + b · k^(−{beyond.power:.2f}); "
-            "in brackets the 95 % interval of the change, by jackknife over members and images."
-        )
-    elif name in ("accuracy", "ece"):
-        parts.append(
-            f"From the {METRIC_NAMES[name]} of these committees it cannot be told what more members would bring."
-        )
-    elif judged.members < 3:
-        parts.append("Two members are too few to tell what more would bring.")
-    return " ".join(parts)
-
-
-VIEW = RegisteredView("committee", "Committee", build_committee, place=60, question=BETTER, needs_several=True)
+VIEW = RegisteredView(
+    "committee",
+    "Committee",
+    "How many members are enough",
+    build_committee,
+    place=60,
+    question=BETTER,
+    needs_several=True,
+)

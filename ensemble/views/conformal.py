@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 _JudgedSets = Mapping[str, tuple[ConformalThreshold, ConformalCoverage]]
 
-METHOD_NAMES = {"aps": "Adaptive (APS)", "raps": "Regularised (RAPS)", "lac": "Smallest (LAC)"}
+_METHOD_NAMES = {"aps": "Adaptive (APS)", "raps": "Regularised (RAPS)", "lac": "Smallest (LAC)"}
 _BROKEN_PROMISE_LEVEL = 0.05  # of the draws in which the promise is kept, so many are called broken at most
-METHODS_HELP = (
+_METHODS_HELP = (
     "Adaptive (APS): the likeliest classes until enough probability stands ahead; never empty. "
     "Regularised (RAPS): the same, with a price on each further class. Smallest (LAC): every class "
     "above one probability, the smallest sets on average; a set can be empty. All keep the promise."
@@ -174,11 +174,11 @@ def explain_set_sizes_chart(coverage: ConformalCoverage, noun: str) -> str:
     return f"{text}. Orange: lists without the right class."
 
 
-def tabulate_set_methods(each: _JudgedSets) -> pd.DataFrame:
+def _tabulate_set_methods(each: _JudgedSets) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "sets": METHOD_NAMES[name],
+                "sets": _METHOD_NAMES[name],
                 "hold it": _format_coverage(coverage.covered, coverage.n),
                 "mean size": formats.format_significant(coverage.mean_size),
                 "one class": f"{coverage.singleton_count:,}",
@@ -292,9 +292,9 @@ DEFAULT_MISS = next(word for word, rate in MISS_RATES.items() if rate == MISS_RA
 METHOD_CHOICE = Choice(
     "sets",
     "Kind of list",
-    {method: METHOD_NAMES[method].partition(" ")[0] for method in METHODS},
+    {method: _METHOD_NAMES[method].partition(" ")[0] for method in METHODS},
     METHODS[0],
-    METHODS_HELP,
+    _METHODS_HELP,
 )
 
 
@@ -321,10 +321,10 @@ def build_conformal(epoch: EvaluatedEpoch) -> View:
     calibrated, achieved = by_method[method]
     yield Paragraph(describe_conformal_sets(calibrated, achieved, epoch.noun), "answer")
     yield Figures(METHOD_CHOICE, lambda kind: _build_set_sizes_figure(epoch, rate, kind, by_method[kind][1]))
-    yield Paragraph(METHODS_HELP, "help")
+    yield Paragraph(_METHODS_HELP, "help")
     yield Table(
         "The three kinds of lists",
-        tabulate_set_methods(by_method),
+        _tabulate_set_methods(by_method),
         note=describe_coverage_promise(calibrated, epoch.noun, epoch.fit is None),
         key="inspect_sets_table",
     )
@@ -366,6 +366,7 @@ def calibrate_set_methods(
 VIEW = RegisteredView(
     "conformal",
     "Answering with a set",
+    "Conformal prediction sets with a chosen error rate",
     build_conformal,
     place=130,
     within="selective",

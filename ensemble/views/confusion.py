@@ -34,7 +34,7 @@ _SIGNIFICANT_P = 0.05
 MAX_NAME_LETTERS = 24
 
 
-def describe_lowest_class(scores: ClassScores, names: Sequence[str], noun: str) -> str:
+def _describe_lowest_class(scores: ClassScores, names: Sequence[str], noun: str) -> str:
     lowest, present = scores.lowest, int((scores.counts > 0).sum())
     name = _shorten_name(names[lowest])
     if present < 2:
@@ -49,7 +49,7 @@ def describe_lowest_class(scores: ClassScores, names: Sequence[str], noun: str) 
     return f"No class is shown to be right less often; lowest is “{name}” with {share}."
 
 
-def describe_lowest_class_evidence(scores: ClassScores, noun: str) -> str:
+def _describe_lowest_class_evidence(scores: ClassScores, noun: str) -> str:
     """The counts, the interval and the test of the lowest class; "" where none is lowest."""
     lowest, present = scores.lowest, int((scores.counts > 0).sum())
     if present < 2 or scores.recall[lowest] == 1:
@@ -64,7 +64,7 @@ def describe_lowest_class_evidence(scores: ClassScores, noun: str) -> str:
     )
 
 
-def describe_class_averages(scores: ClassScores) -> str:
+def _describe_class_averages(scores: ClassScores) -> str:
     """Balanced accuracy and macro F1 with their intervals."""
     n = int(scores.counts.sum())
     return (
@@ -74,7 +74,7 @@ def describe_class_averages(scores: ClassScores) -> str:
     )
 
 
-def describe_classwise_calibration(calibration: ClasswiseCalibration) -> str:
+def _describe_classwise_calibration(calibration: ClasswiseCalibration) -> str:
     """The class-wise calibration error, beside what chance makes of it."""
     error, chance, high = (
         formats.format_significant(value, 2)
@@ -108,7 +108,7 @@ def describe_lowest_group(lowest: LowestGroup, noun: str) -> str:
     )
 
 
-def tabulate_class_scores(scores: ClassScores, names: Sequence[str], noun: str) -> pd.DataFrame:
+def _tabulate_class_scores(scores: ClassScores, names: Sequence[str], noun: str) -> pd.DataFrame:
     n = int(scores.counts.sum())
     rows = []
     for number in _order_classes(scores):
@@ -127,7 +127,7 @@ def tabulate_class_scores(scores: ClassScores, names: Sequence[str], noun: str) 
     return pd.DataFrame(rows)
 
 
-def tabulate_class_values(scores: ClassScores, names: Sequence[str]) -> pd.DataFrame:
+def _tabulate_class_values(scores: ClassScores, names: Sequence[str]) -> pd.DataFrame:
     """The same to keep: shares in [0, 1], classes in their order."""
     return pd.DataFrame(
         {
@@ -145,8 +145,8 @@ def tabulate_class_values(scores: ClassScores, names: Sequence[str]) -> pd.DataF
     )
 
 
-def explain_class_table(noun: str) -> str:
-    """How to read `tabulate_class_scores`."""
+def _explain_class_table(noun: str) -> str:
+    """How to read `_tabulate_class_scores`."""
     images = pluralize_noun(noun)
     return (
         f"Right: the share of the class's {images} that the ensemble gets right (recall); "
@@ -336,8 +336,8 @@ _MAX_LISTED_MISTAKES = 200  # mistakes to choose from, the commonest
 
 def build_confusion(epoch: EvaluatedEpoch) -> View:
     scores = epoch.measure(_score_classes)
-    yield Paragraph(describe_lowest_class(scores, epoch.class_names, epoch.noun), "answer")
-    if evidence := describe_lowest_class_evidence(scores, epoch.noun):
+    yield Paragraph(_describe_lowest_class(scores, epoch.class_names, epoch.noun), "answer")
+    if evidence := _describe_lowest_class_evidence(scores, epoch.noun):
         yield Paragraph(evidence, "evidence")
     lowest = epoch.measure(_find_weakest_group) if epoch.dataset.test_groups.named else None
     if lowest and lowest.right < lowest.count:
@@ -356,16 +356,16 @@ def build_confusion(epoch: EvaluatedEpoch) -> View:
         yield _list_cell_images(epoch, cell)
 
     yield Columns((3, 2), (matrix_view, cell_images_view))
-    yield Paragraph(describe_class_averages(scores), "evidence")
-    yield Paragraph(describe_classwise_calibration(epoch.measure(_compare_classwise_calibration)), "evidence")
+    yield Paragraph(_describe_class_averages(scores), "evidence")
+    yield Paragraph(_describe_classwise_calibration(epoch.measure(_compare_classwise_calibration)), "evidence")
     yield Table(
         "Class by class",
-        tabulate_class_scores(scores, epoch.class_names, epoch.noun),
+        _tabulate_class_scores(scores, epoch.class_names, epoch.noun),
         folded=int((scores.counts > 0).sum()) > _MAX_OPEN_CLASSES,
-        note=explain_class_table(epoch.noun),
+        note=_explain_class_table(epoch.noun),
         key="inspect_classes",
         from_outside=True,
-        numbers=lambda: tabulate_class_values(scores, epoch.class_names),
+        numbers=lambda: _tabulate_class_values(scores, epoch.class_names),
         file="classes",
     )
 
@@ -460,4 +460,11 @@ def _format_cell_label(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None)
     return f"{how} · {int(matrix[cell]):,}"
 
 
-VIEW = RegisteredView("confusion", "Class by class", build_confusion, place=90, within="uncertainty")
+VIEW = RegisteredView(
+    "confusion",
+    "Class by class",
+    "Confusion matrix, and the accuracy of each class",
+    build_confusion,
+    place=90,
+    within="uncertainty",
+)

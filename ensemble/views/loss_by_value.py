@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _SETTING_PLURALS = {"learning_rate": "rates", "momentum": "momenta", "weight_decay": "weight decays"}
 SETTING_NAMES = {"learning_rate": "Rate", "momentum": "Momentum", "weight_decay": "Weight decay"}
-LOSS_NAMES = {"validation": "validation NLL", "test": "test NLL", "training": "training loss"}
+_LOSS_NAMES = {"validation": "validation NLL", "test": "test NLL", "training": "training loss"}
 _MAX_NAMED_VALUES = 2  # values that are named one by one
 _MEMBERS_TO_COMPARE = 3  # for each value, from which on seeds can be told from values
 MAX_MEMBERS = 64  # of a run
@@ -101,7 +101,7 @@ def describe_best_value_evidence(
     """
     tried_values, best = _format_tried_values(best_value), best_value.best
     sentences = [
-        f"Lowest {LOSS_NAMES[on]} after epoch {epoch:,}: "
+        f"Lowest {_LOSS_NAMES[on]} after epoch {epoch:,}: "
         f"{formats.format_significant(best_value.loss[best])} at "
         f"{member_settings.SETTING_TITLES[setting]} {tried_values[best]}."
     ]
@@ -159,7 +159,7 @@ def describe_lowest_loss(values: Sequence[float], losses: Sequence[float], setti
     best = min(range(len(losses)), key=losses.__getitem__)
     return (
         f"So far {SETTING_NAMES[setting].lower()} "
-        f"{member_settings.format_distinct_values(values)[best]} has the lowest {LOSS_NAMES[on]}, "
+        f"{member_settings.format_distinct_values(values)[best]} has the lowest {_LOSS_NAMES[on]}, "
         f"{formats.format_significant(losses[best])}; whether that is noise is known after the "
         "first epoch whose predictions are kept."
     )
@@ -203,7 +203,7 @@ class LossPoints:
         return member_settings.is_log_scaled(self.values)
 
 
-def collect_loss_points(run: Run, setting: str, losses: FinalLosses, best: BestValue | None) -> LossPoints:
+def _collect_loss_points(run: Run, setting: str, losses: FinalLosses, best: BestValue | None) -> LossPoints:
     """What is drawn of a run whose members differ in this setting.
 
     Args:
@@ -219,7 +219,7 @@ def collect_loss_points(run: Run, setting: str, losses: FinalLosses, best: BestV
         values=values,
         losses=[each.get(m) for m in range(len(values))],
         names=member_settings.list_member_names(varied_settings, len(values)),
-        loss=LOSS_NAMES[losses.split],
+        loss=_LOSS_NAMES[losses.split],
         best_range=best.equivalent_range if best else None,
         divergence_steps=run.status.set_aside,
     )
@@ -392,7 +392,7 @@ def _find_best_member_value(values: tuple[float, ...], losses: FinalLosses) -> B
 
 def build_losses_figure(run: Run, losses: FinalLosses, setting: str, best: BestValue | None) -> Figure:
     """A dot a member; where the best value is known, with those within the noise of it."""
-    points = collect_loss_points(run, setting, losses, best)
+    points = _collect_loss_points(run, setting, losses, best)
     title = f"Loss by {member_settings.SETTING_TITLES[setting]} · {format_run_name(run)} · epoch {losses.epoch}"
     return Figure(
         label=member_settings.SETTING_TITLES[setting].capitalize(),
@@ -412,6 +412,7 @@ def build_losses_figure(run: Run, losses: FinalLosses, setting: str, best: BestV
 VIEW = RegisteredView(
     "loss_by_value",
     "Loss by value",
+    "Loss of each member over a setting that differs between members",
     build_loss_by_value,
     place=20,
     page_break=False,

@@ -1,8 +1,7 @@
-"""The figures of Inspect in one line each: predictions in, a Plotly figure out.
+"""The figures of Inspect as functions of predictions, which notebooks call by `ensemble.figures`.
 
-The pages draw with the same functions, one floor of detail below: `ensemble.figures.inspect`. What
-is fitted (a threshold, weights, conformal sets) is fitted on one half of the examples and judged on
-the other, unless `fit` has the same members' predictions of other examples.
+Pages draw with the same functions of the views. What is fitted (a threshold, weights, conformal sets) is fitted on one
+half of the examples and judged on the other, unless `fit` has the same members' predictions of other examples.
 """
 
 from collections.abc import Mapping

@@ -29,6 +29,7 @@ class RegisteredView:
     Attributes:
       name: its word.
       title: the same for people, and its heading in a report.
+      summary: what it shows, in at most 80 characters, for help and docs.
       build: the view itself, a function of an `EvaluatedEpoch`, or of `EvaluatedNumbers` if it is `numeric`.
       place: its position in a report among the others; answers come first.
       question: the group of Inspect's controls that it has a control in; "" if it has none.
@@ -43,6 +44,7 @@ class RegisteredView:
 
     name: str
     title: str
+    summary: str
     build: Callable[[Any], View]
     place: int
     question: str = ""
@@ -55,7 +57,7 @@ class RegisteredView:
     applies: Callable[[Any], bool] = _always
 
 
-class ViewRegistry(Mapping[str, RegisteredView]):
+class _ViewRegistry(Mapping[str, RegisteredView]):
     """The views of one kind by name, in the order of a report. They are imported when first asked for."""
 
     def __init__(self, numeric: bool) -> None:
@@ -78,8 +80,8 @@ class ViewRegistry(Mapping[str, RegisteredView]):
         return len(self._views)
 
 
-VIEWS = ViewRegistry(numeric=False)
-NUMERIC_VIEWS = ViewRegistry(numeric=True)
+VIEWS = _ViewRegistry(numeric=False)
+NUMERIC_VIEWS = _ViewRegistry(numeric=True)
 
 
 def find_view(name: str, views: Mapping[str, RegisteredView] = VIEWS) -> RegisteredView:

@@ -43,18 +43,18 @@ def describe_selective_answer(threshold: ConfidenceThreshold, rate: float, who: 
     """What is answered and what is wrong of it, with the threshold for an error rate."""
     if not threshold.is_reached:
         return (
-            f"No threshold keeps wrong answers to {format_accepted_rate(rate)}: even of the "
+            f"No threshold keeps wrong answers to {_format_accepted_rate(rate)}: even of the "
             f"{pluralize_noun(noun)} that {who} is surest of, more are wrong."
         )
     if not threshold.answered:
         sure = formats.format_confidence_threshold(threshold.threshold)
         of_these = "on the other half" if threshold.halved else f"of the test {pluralize_noun(noun)}"
         return (
-            f"The threshold for {format_accepted_rate(rate)} wrong answers is so high ({sure}) "
+            f"The threshold for {_format_accepted_rate(rate)} wrong answers is so high ({sure}) "
             f"that {who} answers none {of_these}."
         )
     errs = f"is wrong on {threshold.wrong:,} of these {threshold.answered:,}, {_format_error_interval(threshold)}"
-    accepted = format_accepted_rate(rate)
+    accepted = _format_accepted_rate(rate)
     if threshold.is_above(rate):
         errs += f": more than the {accepted} that you accept"
     elif threshold.error > rate:
@@ -71,7 +71,7 @@ def describe_selective_answer(threshold: ConfidenceThreshold, rate: float, who: 
     )
 
 
-def format_accepted_rate(rate: float) -> str:
+def _format_accepted_rate(rate: float) -> str:
     """An error rate that was chosen: "5 %", "0.5 %"."""
     return formats.format_percent(rate, figures=2)
 
@@ -88,7 +88,7 @@ def _format_error_rate(error: float) -> str:
     return formats.format_percent(error, places=2)
 
 
-def explain_risk_coverage_chart(ensemble: RiskCoverage, noun: str) -> str:
+def _explain_risk_coverage_chart(ensemble: RiskCoverage, noun: str) -> str:
     return (
         f"From left to right more {pluralize_noun(noun)} are answered, the surest first: the "
         "longer a curve stays low, the better wrong answers are told from right ones. With every "
@@ -96,7 +96,7 @@ def explain_risk_coverage_chart(ensemble: RiskCoverage, noun: str) -> str:
     )
 
 
-def tabulate_selective_metrics(
+def _tabulate_selective_metrics(
     curves: list[RiskCoverage], confidence_thresholds: list[ConfidenceThreshold], n: int
 ) -> pd.DataFrame:
     """One row for the ensemble, then each member: AURC, and what the threshold gives."""
@@ -118,8 +118,8 @@ def tabulate_selective_metrics(
     )
 
 
-def explain_selective_table(curve: RiskCoverage, threshold: ConfidenceThreshold, who: str, noun: str) -> str:
-    """What the columns of `tabulate_selective_metrics` are, and on what they were counted."""
+def _explain_selective_table(curve: RiskCoverage, threshold: ConfidenceThreshold, who: str, noun: str) -> str:
+    """What the columns of `_tabulate_selective_metrics` are, and on what they were counted."""
     return (
         "AURC: the area under the curve, the mean share of wrong answers over all coverages. "
         f"Were every wrong {noun} the least sure, {who}'s would be {formats.format_significant(curve.aurc_best)}. "
@@ -311,7 +311,7 @@ def describe_risk_coverage_chart(ensemble: RiskCoverage, n: int) -> str:
     )
 
 
-def tabulate_risk_coverage(ensemble: RiskCoverage, members: Sequence[RiskCoverage]) -> pd.DataFrame:
+def _tabulate_risk_coverage(ensemble: RiskCoverage, members: Sequence[RiskCoverage]) -> pd.DataFrame:
     named = [("ensemble", ensemble)]
     named += [(chart_style.format_member_name(m), member) for m, member in enumerate(members)]
     return pd.concat(
@@ -325,7 +325,7 @@ ERROR_RATES = {word: float(word) / 100 for word in ("10", "5", "2", "1", "0.5", 
 ERROR_RATE_CHOICE = Choice(
     name="error",
     label="Wrong answers that you accept",
-    values={word: format_accepted_rate(rate) for word, rate in ERROR_RATES.items()},
+    values={word: _format_accepted_rate(rate) for word, rate in ERROR_RATES.items()},
     default=next(word for word, rate in ERROR_RATES.items() if rate == ERROR_RATE),
     help="Of the answers that are given, not of all: the others go to a person.",
     form="slider",
@@ -349,21 +349,21 @@ def build_selective(epoch: EvaluatedEpoch) -> View:
         Figure(
             label="",
             alt=describe_risk_coverage_chart(ensemble, epoch.n),
-            explanation=explain_risk_coverage_chart(ensemble, epoch.noun),
+            explanation=_explain_risk_coverage_chart(ensemble, epoch.noun),
             draw=lambda palette: plot_risk_coverage(
                 ensemble, members, rate=rate, threshold=thresholds[0], title=title, palette=palette
             ),
             key="selective",
             file="selective",
             title="Risk by coverage",
-            table=lambda: tabulate_risk_coverage(ensemble, members),
+            table=lambda: _tabulate_risk_coverage(ensemble, members),
             drawn_from=(rate,),
         )
     )
     yield Table(
-        f"The threshold for {format_accepted_rate(rate)} wrong answers",
-        tabulate_selective_metrics([ensemble, *members], thresholds, epoch.n),
-        note=explain_selective_table(ensemble, thresholds[0], who, epoch.noun),
+        f"The threshold for {_format_accepted_rate(rate)} wrong answers",
+        _tabulate_selective_metrics([ensemble, *members], thresholds, epoch.n),
+        note=_explain_selective_table(ensemble, thresholds[0], who, epoch.noun),
         key="selective_table",
     )
 
@@ -391,6 +391,7 @@ def find_error_thresholds(
 VIEW = RegisteredView(
     "selective",
     "Answering only where it is sure",
+    "Accuracy if it answers only above a confidence threshold",
     build_selective,
     place=120,
     question=TRUST,

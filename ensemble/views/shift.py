@@ -1,7 +1,6 @@
 """Shift: what becomes of the ensemble on images that are not like those it learnt from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -11,25 +10,25 @@ from numpy.typing import NDArray
 
 from ensemble import datasets
 from ensemble.analysis.inference.proportion_interval import wilson_interval
-from ensemble.analysis.unlabelled.accuracy_estimate import ESTIMATORS, EstimatedShare, widen_range
-from ensemble.analysis.unlabelled.distribution_test import LEVEL
 from ensemble.errors import EnsembleError
 from ensemble.figures import chart_style
-from ensemble.figures.palette import MUTED_COLOR, RAMP_COLORS, Palette, parse_hex_color
+from ensemble.figures.palette import MUTED_COLOR, Palette, parse_hex_color
 from ensemble.shift import StressResults, read_stress
 from ensemble.shift.corruptions import Corruption, scale_corruptions
 from ensemble.shift.results import KNOWN_KEY
 from ensemble.shift.shift_metrics import ERROR_RATE
+from ensemble.views.accuracy_estimates import (
+    collect_estimated_steps,
+    describe_estimated_steps,
+    describe_estimated_steps_chart,
+    plot_estimated_steps,
+    tabulate_estimated_steps,
+)
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Alternatives, Choice, DeferredChoice, Figure, Figures, Paragraph, Table, View
 from ensemble.views.registry import ROBUST, RegisteredView
 from ensemble.wording import escaping, formats
-from ensemble.wording.accuracy_estimates import (
-    ESTIMATOR_NAMES,
-    ESTIMATOR_TITLES,
-    MEASURE_NAMES,
-    describe_estimate_basis,
-)
+from ensemble.wording.accuracy_estimates import describe_estimate_basis
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts.ensemble_gain import describe_shift_groups
@@ -57,12 +56,6 @@ def build_panel_layout(title: str, height: int, palette: Palette) -> dict[str, A
     chart_layout = chart_style.build_chart_layout(title, height + _PANEL_TITLE_HEIGHT, palette)
     chart_layout["margin"]["t"] += _PANEL_TITLE_HEIGHT
     return chart_layout
-
-
-def format_corruption_amount(kind: Corruption, value: float) -> str:
-    """An amount with its unit: "30°", "4 px", "σ 0.3"."""
-    before = "σ " if kind.name in ("noise", "blur") else ""
-    return f"{before}{value:g}{kind.unit}".replace("-", "−")
 
 
 def plot_corruption_metrics(
@@ -116,7 +109,7 @@ def _build_panel_traces(
 
     def format_hovers(who: str, values: Sequence[float]) -> list[str]:
         return [
-            f"{who} at {format_corruption_amount(kind, x)}: {_format_panel_value(value, n)} {words}"
+            f"{who} at {kind.format_amount(x)}: {_format_panel_value(value, n)} {words}"
             for x, value in zip(xs, values, strict=True)
         ]
 
@@ -149,11 +142,10 @@ def _format_panel_value(value: float, n: int) -> str:
     return formats.format_percent(value, n) if n else formats.format_significant(value)
 
 
-def describe_corruption_chart(curve: Sequence[_CorruptionMetrics], kind: Corruption, n: int) -> str:
+def _describe_corruption_chart(curve: Sequence[_CorruptionMetrics], kind: Corruption, n: int) -> str:
     """The picture in words: the ensemble's accuracy at both ends."""
     ends = [
-        f"{formats.format_percent(metrics['ensemble_accuracy'], n)} at "
-        f"{format_corruption_amount(kind, metrics['amount'])}"
+        f"{formats.format_percent(metrics['ensemble_accuracy'], n)} at {kind.format_amount(metrics['amount'])}"
         for metrics in (curve[0], curve[-1])
     ]
     return (
@@ -162,7 +154,7 @@ def describe_corruption_chart(curve: Sequence[_CorruptionMetrics], kind: Corrupt
     )
 
 
-def tabulate_corruption_metrics(curves: Sequence[Sequence[_CorruptionMetrics]]) -> pd.DataFrame:
+def _tabulate_corruption_metrics(curves: Sequence[Sequence[_CorruptionMetrics]]) -> pd.DataFrame:
     """Every kind's figures: a row for each amount and member, and for the ensemble."""
     rows: list[dict[str, Any]] = []
     for metrics in (amount_metrics for curve in curves for amount_metrics in curve):
@@ -188,7 +180,7 @@ def describe_corruption_effect(curve: Sequence[_CorruptionMetrics], kind: Corrup
     many = len(clean["member_accuracy"]) > 1
     who = "the ensemble's" if many else "the one member's"
     before = f"from {formats.format_percent(clean['ensemble_accuracy'], n)} on the {pluralize_noun(noun)} as they are"
-    sentence = f"At {format_corruption_amount(kind, worst['amount'])} {who} accuracy is "
+    sentence = f"At {kind.format_amount(worst['amount'])} {who} accuracy is "
     sentence += f"**{formats.format_percent(worst['ensemble_accuracy'], n)}**, "
     nll = f"Its NLL is {_format_nats(worst['ensemble_nll'])}"
     if not many:
@@ -278,210 +270,8 @@ def describe_measured_members(results: StressResults) -> str:
     return f"epoch {results.epoch}{more}"
 
 
-HEIGHT = 520
-_MARKERS = {
-    "agreement": ("circle", RAMP_COLORS[0]),
-    "confidence": ("square", RAMP_COLORS[2]),
-    "threshold": ("diamond", RAMP_COLORS[4]),
-}
-
-
-@dataclass(frozen=True)
-class EstimatedStep:
-    """What is estimated of the images of one corruption at one amount, and what is true.
-
-    Attributes:
-      kind: the corruption's name; "" for the images as they are.
-      amount: its amount; None likewise.
-      title: both in words: "Noise σ 0.3".
-      accuracy: the share that is right, in [0, 1].
-      estimates: by `ESTIMATORS`, value, low and high; without those that could not be made.
-      refused: whether one of the two checks fails, so that only `range` would be shown.
-      measure: what of the members' answers differs most from the labelled images.
-      p: of that difference, corrected for all that was compared.
-      range: (low, high), the range of lower trust.
-    """
-
-    kind: str
-    amount: float | None
-    title: str
-    accuracy: float
-    estimates: dict[str, tuple[float, float, float]]
-    refused: bool
-    measure: str
-    p: float
-    range: tuple[float, float] = (0.0, 1.0)
-
-    def find_largest_error(self) -> tuple[str, float]:
-        """The estimate that is furthest off, and by how much: above 0 where it promises more."""
-        errors = {name: share[0] - self.accuracy for name, share in self.estimates.items()}
-        name = max(errors, key=lambda estimator: abs(errors[estimator]))
-        return name, errors[name]
-
-    def find_worst_promise(self) -> tuple[str, float]:
-        name = max(self.estimates, key=lambda estimator: self.estimates[estimator][0])
-        return name, self.estimates[name][0] - self.accuracy
-
-
-def collect_estimated_steps(results: StressResults) -> list[EstimatedStep]:
-    """The images as they are, then every corruption from weak to strong; [] where none is known."""
-    clean = results.clean or {}
-    fit, estimate = clean.get("accuracy_fit"), clean.get("accuracy_estimate")
-    if not fit or not estimate:
-        return []
-    steps = [_build_estimated_step("", None, "As they are", estimate, fit)]
-    for name, kind in scale_corruptions((results.side, results.side)).items():
-        for step in results.list_corruption_steps(name):
-            found = step.get("accuracy_estimate")
-            if step["amount"] != kind.neutral_amount and found:
-                title = f"{kind.title} {format_corruption_amount(kind, step['amount'])}"
-                steps.append(_build_estimated_step(name, step["amount"], title, found, fit))
-    return steps
-
-
-def _build_estimated_step(
-    kind: str, amount: float | None, title: str, found: dict[str, Any], fit: dict[str, Any]
-) -> EstimatedStep:
-    estimates = {name: tuple(found[name]) for name in ESTIMATORS if found[name]}
-    return EstimatedStep(
-        kind=kind,
-        amount=amount,
-        title=title,
-        accuracy=found["accuracy"],
-        estimates=estimates,
-        refused=found["unlike_p"] < LEVEL or fit["calibration"] != "none",
-        measure=found["unlike_measure"],
-        p=found["unlike_p"],
-        range=widen_range([EstimatedShare(*share) for share in estimates.values()], fit["accuracy"]),
-    )
-
-
-def plot_estimated_steps(steps: Sequence[EstimatedStep], noun: str, title: str, palette: Palette) -> "go.Figure":
-    """Plot the true accuracy over each estimate, hollow if a check fails.
-
-    Args:
-      steps: at least one.
-    """
-    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
-
-    chart = go.Figure()
-    chart.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        name="right as often as estimated",
-        line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"},
-        hoverinfo="skip",
-    )
-    for name in ESTIMATORS:
-        having = [step for step in steps if name in step.estimates]
-        if not having:
-            continue
-        symbol, color = _MARKERS[name]
-        chart.add_scatter(
-            x=[step.estimates[name][0] for step in having],
-            y=[step.accuracy for step in having],
-            mode="markers",
-            name=ESTIMATOR_TITLES[name],
-            marker={
-                "symbol": [symbol + ("-open" if step.refused else "") for step in having],
-                "color": color,
-                "size": 9,
-                "line": {"width": 1.5, "color": color},
-            },
-            cliponaxis=False,
-            hovertext=[_describe_estimated_step(step, name) for step in having],
-            hoverinfo="text",
-        )
-    chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
-    axis = {**chart_style.build_percent_ticks(), "range": [0, 1.02], "fixedrange": True}
-    chart.update_xaxes(**axis, title="estimated without labels")
-    chart.update_yaxes(**axis, title=f"{pluralize_noun(noun)} that are right", automargin=True)
-    return chart
-
-
-def _describe_estimated_step(step: EstimatedStep, name: str) -> str:
-    value, low, high = step.estimates[name]
-    checked = (
-        f"<br>lower trust: {MEASURE_NAMES.get(step.measure, 'what they say')} differs"
-        if step.refused
-        else "<br>no check speaks against it"
-    )
-    return (
-        f"{step.title}: {ESTIMATOR_NAMES[name]} says {formats.format_percent(value, places=0)} "
-        f"({formats.format_percent_range(low, high)}),<br>"
-        f"{formats.format_percent(step.accuracy, places=0)} are right{checked}"
-    )
-
-
-def tabulate_estimated_steps(steps: Sequence[EstimatedStep]) -> pd.DataFrame:
-    """A row for each corruption, amount and estimate; the images as they are have no kind."""
-    return pd.DataFrame(
-        [
-            {
-                "corruption": step.kind or None,
-                "amount": step.amount,
-                "estimate": name,
-                "estimated": value,
-                "low": low,
-                "high": high,
-                "right": step.accuracy,
-                "kept_back": step.refused,
-                "p_alike": step.p,
-            }
-            for step in steps
-            for name, (value, low, high) in step.estimates.items()
-        ]
-    )
-
-
-def describe_estimated_steps(steps: Sequence[EstimatedStep], noun: str) -> str:
-    clean, *changed = steps
-    sentences = [
-        f"On the {pluralize_noun(noun)} as they are, all estimates are within "
-        f"{_format_points(clean.find_largest_error()[1])} of the accuracy."
-    ]
-    if not changed:
-        return sentences[0]
-    worst = max(changed, key=lambda step: step.find_worst_promise()[1])
-    name, error = worst.find_worst_promise()
-    value = formats.format_percent(worst.accuracy + error, places=0)
-    right = formats.format_percent(worst.accuracy, places=0)
-    sentences.append(
-        f"At {worst.title[0].lower()}{worst.title[1:]}, {ESTIMATOR_NAMES[name]} says that "
-        f"**{value}** are right; **{right}** are."
-    )
-    refused = [step for step in changed if step.refused]
-    shown = [step for step in changed if not step.refused]
-    held = sum(step.range[0] <= step.accuracy <= step.range[1] for step in refused)
-    sentences.append(
-        f"For {len(refused)} of the {formats.format_count(len(changed), 'corruption')} a check fails"
-        + (f"; the range of lower trust holds the accuracy of {held} of them" if refused else "")
-        + (
-            f"; for the other {'one' if len(shown) == 1 else len(shown)} the estimates are at most "
-            f"{_format_points(max(abs(step.find_largest_error()[1]) for step in shown))} off."
-            if shown
-            else "."
-        )
-    )
-    return " ".join(sentences)
-
-
-def _format_points(difference: float) -> str:
-    """A difference of shares, "1.2 points"."""
-    return f"{abs(100 * difference):.1f} points"
-
-
-def describe_estimated_steps_chart(steps: Sequence[EstimatedStep]) -> str:
-    return (
-        "True accuracy over the accuracy that is estimated without labels, of "
-        f"{formats.format_count(len(steps) - 1, 'corruption')} and the images as they are; points "
-        "below the diagonal promise too much"
-    )
-
-
 _BINS = 40
-OOD_NOTES = (
+_OOD_NOTES = (
     "AUROC: how often an out-of-distribution (OOD) image scores higher than a known one; 0.5 "
     "is a guess, 1 is always. FPR at 95 %: the share of OOD images that pass where 95 % of the "
     "known ones do; that limit is set on the test images themselves. Mutual information: what "
@@ -545,7 +335,7 @@ def _build_entropy_histogram(
     }
 
 
-def tabulate_entropy_scores(known: Scores, unknown: Scores) -> pd.DataFrame:
+def _tabulate_entropy_scores(known: Scores, unknown: Scores) -> pd.DataFrame:
     """A row for each image: which it is of, and every score."""
     frames = []
     for which, image_scores in (("known", known), ("ood", unknown)):
@@ -590,7 +380,7 @@ def _average_member_metrics(members: list[dict[str, float]]) -> dict[str, float]
     return {name: sum(member[name] for member in members) / len(members) for name in members[0]}
 
 
-def tabulate_ood_metrics(ood_set: dict[str, Any]) -> pd.DataFrame:
+def _tabulate_ood_metrics(ood_set: dict[str, Any]) -> pd.DataFrame:
     """A row for each score: AUROC, AUPR where it was measured, and FPR at 95 %."""
     rows = [("one member: its entropy", _average_member_metrics(ood_set["members"]))]
     if len(ood_set["members"]) > 1:
@@ -685,14 +475,14 @@ def _build_corruption_figure(epoch: EvaluatedEpoch, results: StressResults, kind
     title = f"{kind.title} · {format_run_name(epoch.run)} · {describe_measured_members(results)}"
     return Figure(
         label=kind.title,
-        alt=describe_corruption_chart(curve, kind, n),
+        alt=_describe_corruption_chart(curve, kind, n),
         explanation=describe_corruption_effect(curve, kind, n, epoch.noun),
         draw=lambda palette: plot_corruption_metrics(curve, kind, n, title, palette),
         markdown=True,
         key="shift",
         file=kind.name,
         title=f"{kind.title}, and every other corruption",
-        table=lambda: tabulate_corruption_metrics([results.list_corruption_steps(kind_name) for kind_name in every]),
+        table=lambda: _tabulate_corruption_metrics([results.list_corruption_steps(kind_name) for kind_name in every]),
         of_epoch=False,
     )
 
@@ -733,7 +523,9 @@ def _ood_view(epoch: EvaluatedEpoch, results: StressResults, ood_set: dict[str, 
         yield Paragraph(_MISSING_SCORES, "missing")
         return
     yield Figures.single(_build_entropies_figure(epoch, results, ood_set, scores, unknown))
-    yield Table(f"Known images against {ood_set['title']}", tabulate_ood_metrics(ood_set), True, OOD_NOTES, "ood_table")
+    yield Table(
+        f"Known images against {ood_set['title']}", _tabulate_ood_metrics(ood_set), True, _OOD_NOTES, "ood_table"
+    )
     if missing_datasets := _explain_missing_datasets(results):
         yield Paragraph(missing_datasets, "hint")
 
@@ -755,7 +547,7 @@ def _build_entropies_figure(
         key="ood",
         file=f"ood-{ood_set['key']}",
         title="Entropies of known and out-of-distribution images",
-        table=lambda: tabulate_entropy_scores(scores, unknown),
+        table=lambda: _tabulate_entropy_scores(scores, unknown),
         of_epoch=False,
     )
 
@@ -778,6 +570,7 @@ def _explain_missing_datasets(results: StressResults) -> str:
 VIEW = RegisteredView(
     "shift",
     "Shift",
+    "Accuracy on corrupted images, and detection of out-of-distribution images",
     build_shift,
     place=140,
     question=ROBUST,

@@ -88,14 +88,14 @@ def explain_run_map(found: RunMemberMap) -> str:
     return text
 
 
-def describe_run_map_alt(found: RunMemberMap) -> str:
+def _describe_run_map_alt(found: RunMemberMap) -> str:
     return (
         f"{formats.format_count(len(found.owner), 'member')} "
         f"of {formats.format_count(len(found.runs), 'run')} as points, the nearer the more alike their answers"
     )
 
 
-def describe_run_point(found: RunMemberMap, place: int) -> list[str]:
+def _describe_run_point(found: RunMemberMap, place: int) -> list[str]:
     run = int(found.owner[place])
     accuracy = format_percent(float(found.accuracy[place]), found.n)
     lines = [
@@ -153,7 +153,7 @@ def _format_run_member(found: RunMemberMap, place: int) -> str:
     return f"member {int(found.members[place]) + 1} of {format_unique_run_name(run)}"
 
 
-def format_run_pair(found: RunMemberMap, pair: Pair) -> str:
+def _format_run_pair(found: RunMemberMap, pair: Pair) -> str:
     return " and ".join(_format_run_member(found, place) for place in sorted(pair))
 
 
@@ -162,7 +162,7 @@ def describe_run_pair(found: RunMemberMap, pair: Pair) -> str:
     differ = found.votes[first] != found.votes[second]
     right = [int((differ & (found.votes[place] == found.labels)).sum()) for place in (first, second)]
     count = int(differ.sum())
-    begin = f"{format_run_pair(found, pair)} answer "
+    begin = f"{_format_run_pair(found, pair)} answer "
     begin = begin[0].upper() + begin[1:]
     if not count:
         return f"{begin}every {found.noun} alike."
@@ -202,7 +202,7 @@ def plot_run_members(found: RunMemberMap, title: str, palette: Palette) -> "go.F
                 "line": {"color": palette.ground, "width": 1},
             },
             hovertext=[
-                "<br>".join(map(escaping.escape_plotly_text, describe_run_point(found, int(number)))) for number in own
+                "<br>".join(map(escaping.escape_plotly_text, _describe_run_point(found, int(number)))) for number in own
             ],
             hoverinfo="text",
             customdata=own[:, None].tolist(),  # as an array it comes back as none
@@ -281,7 +281,7 @@ def run_members_view(found: RunMemberMap, pair: Pair | None = None) -> View:
     yield Figures.single(
         Figure(
             label="",
-            alt=describe_run_map_alt(found),
+            alt=_describe_run_map_alt(found),
             explanation=explain_run_map(found),
             draw=lambda palette: plot_run_members(found, title, palette),
             key="compare_members",
@@ -311,7 +311,7 @@ def offer_run_pairs(found: RunMemberMap) -> Choice:
     return Choice(
         "pair",
         "Two members",
-        {format_pair_word(default): format_run_pair(found, default)},
+        {format_pair_word(default): _format_run_pair(found, default)},
         format_pair_word(default),
         accepts=lambda word: parse_pair_word(word, len(found.owner)) is not None,
     )

@@ -106,7 +106,7 @@ UNCERTAINTY_GLOSS = (
 )
 
 
-def explain_uncertainty_chart(predictions: EnsemblePredictions, measures: UncertaintyMeasures, noun: str) -> str:
+def _explain_uncertainty_chart(predictions: EnsemblePredictions, measures: UncertaintyMeasures, noun: str) -> str:
     right = predictions.right
     if right.all():
         return f"The ensemble gets every {noun} right: no cross stands here."
@@ -219,7 +219,7 @@ def _measure_ood_detection(epoch: EvaluatedEpoch, title: str, key: str, tick: in
 def _build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
     predictions, measures = epoch.predictions, epoch.measure(measure_uncertainty)
     drawn = select_drawn_images(predictions, measures)
-    sees = explain_uncertainty_chart(predictions, measures, epoch.noun)
+    sees = _explain_uncertainty_chart(predictions, measures, epoch.noun)
     if len(drawn) < epoch.n:
         sees += (
             f" All mistakes and unsure answers are drawn; of the surest, one in {compute_thinning_factor(predictions)}."
@@ -317,6 +317,7 @@ def _format_auroc_interval(estimate: AurocEstimate) -> str:
 VIEW = RegisteredView(
     "uncertainty",
     "Uncertainty",
+    "Aleatoric and epistemic uncertainty of each image",
     build_uncertainty,
     place=80,
     question=TRUST,

@@ -26,7 +26,7 @@ def test_what_is_not_there_is_said_not_to_be(module: Any) -> None:
 def test_packages_are_themselves_and_not_shadowed() -> None:
     assert ensemble.runs.__name__ == "ensemble.runs"
     assert ensemble.figures.__name__ == "ensemble.figures"
-    assert page.plot_reliability_diagram.__module__ == "ensemble.figures.inspect.calibration"
+    assert page.plot_reliability_diagram.__module__ == "ensemble.views.calibration"
     assert ensemble.figures.LIGHT is LIGHT
     folders = {path.parent.name for path in (REPO / "ensemble" / "figures").glob("*/__init__.py")}
     assert not folders & set(ensemble.figures.__all__)

@@ -7,7 +7,7 @@ import pytest
 
 from ensemble.figures.palette import DARK, LIGHT, Palette
 from ensemble.shift import StressResults
-from ensemble.views.shift import (
+from ensemble.views.accuracy_estimates import (
     EstimatedStep,
     collect_estimated_steps,
     describe_estimated_steps,

@@ -12,9 +12,8 @@ from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette, mix_colo
 from ensemble.regression import RegressionTraces, SolveTrace
 from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.shift_metrics import compute_shift_metrics
-from ensemble.ui.inspect.shift import image_corruption
-from ensemble.ui.inspect.shift.image_corruption import CorruptionAnswers
-from ensemble.views import shift
+from ensemble.views import image_corruption, shift
+from ensemble.views.image_corruption import CorruptionAnswers
 from tests.analysis.draws import distributions
 
 NAMES = tuple("0123456789")

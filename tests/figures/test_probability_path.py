@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ensemble.figures.palette import Palette
-from ensemble.ui.why import probability_path
+from ensemble.views import probability_path
 
 
 @pytest.mark.parametrize(("epochs", "step"), [(1, 1), (10, 1), (11, 2), (20, 2), (25, 3)])

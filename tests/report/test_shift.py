@@ -6,7 +6,7 @@ from ensemble.report import render_report
 from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.status import stress_folder
 from ensemble.views import shift as entropy_histograms
-from ensemble.views.shift import collect_estimated_steps, describe_estimated_steps
+from ensemble.views.accuracy_estimates import collect_estimated_steps, describe_estimated_steps
 from tests.pages.ensembles import trained
 from tests.pages.stressed import measured
 from tests.report.pages import Page

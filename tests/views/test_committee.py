@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ensemble.figures.palette import LIGHT
-from ensemble.views import committee
+from ensemble.views import committee_costs
 from tests.pages.ensembles import evaluated, trained
 from tests.views.summaries import find_table, summarize
 
@@ -69,13 +69,13 @@ def test_predicting_is_timed_by_what_lies_between_the_last_steps_of_an_epoch_and
             (3, "epoch", 20.2),
         )
     ]
-    assert committee.measure_prediction_time(lines, 2, 500) == pytest.approx(0.2)
-    assert committee.measure_prediction_time(lines[:2], 2, 500) is None
-    assert committee.measure_prediction_time([{"kind": "epoch", "epoch": 2}] * 3, 2, 500) is None
+    assert committee_costs.measure_prediction_time(lines, 2, 500) == pytest.approx(0.2)
+    assert committee_costs.measure_prediction_time(lines[:2], 2, 500) is None
+    assert committee_costs.measure_prediction_time([{"kind": "epoch", "epoch": 2}] * 3, 2, 500) is None
 
 
 def test_a_figure_that_got_worse_with_more_members_is_said_to_be() -> None:
-    assert committee.describe_size_gain(0.95, 0.949, "accuracy") == "▼ worse by 0.10 points"
-    assert committee.describe_size_gain(0.02, 0.025, "ece") == "▼ worse by 0.0050"
-    assert committee.describe_size_gain(0.3, 0.25, "nll") == "▲ better by 0.050"
-    assert committee.describe_size_gain(0.3, 0.3, "nll") == "nothing"
+    assert committee_costs.describe_size_gain(0.95, 0.949, "accuracy") == "▼ worse by 0.10 points"
+    assert committee_costs.describe_size_gain(0.02, 0.025, "ece") == "▼ worse by 0.0050"
+    assert committee_costs.describe_size_gain(0.3, 0.25, "nll") == "▲ better by 0.050"
+    assert committee_costs.describe_size_gain(0.3, 0.3, "nll") == "nothing"

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from ensemble.report import render_report
 from ensemble.runs import Run
 from ensemble.ui.inspect import views as screen
 from ensemble.views.evaluated_epoch import evaluate_epoch
-from ensemble.views.registry import NUMERIC_VIEWS, VIEWS
+from ensemble.views.registry import NUMERIC_VIEWS, VIEWS, RegisteredView
 from ensemble.views.summary import summarize_view
 from ensemble.wording.escaping import strip_markdown
 from tests.pages.ensembles import trained
@@ -122,11 +123,6 @@ def test_the_screen_shows_all_that_a_view_holds(run: Run, name: str) -> None:
     assert sum("CSV" in one.label for one in at.get("download_button")) > len(summary.figures)
 
 
-def read_words(text: str, start: str, end: str) -> list[str]:
-    """The words in backticks between two places of a text."""
-    return re.findall(r"`(\w+)`", text.split(start, 1)[1].split(end, 1)[0])
-
-
 def test_views_that_have_no_control_of_their_own_are_within_another_or_on_train() -> None:
     alone = {name for name, view in VIEWS.items() if not view.question and not view.within}
     assert alone == {"answer", "loss_by_value", "disputed"}
@@ -134,40 +130,31 @@ def test_views_that_have_no_control_of_their_own_are_within_another_or_on_train(
     assert set(screen.VIEWS) - set(VIEWS) == {"compare", "digit"} <= set(screen.PAGE_ONLY_VIEWS)
 
 
-@pytest.mark.parametrize(
-    ("page", "start", "end", "views"),
-    [
-        ("command-line.md", "one its answer, evidence and tables.", "A run that predicts", VIEWS),
-        ("command-line.md", "\nA run that predicts [numbers](#numbers) has", "instead", NUMERIC_VIEWS),
-        ("python.md", "\nThe views are", "`figures` are", VIEWS),
-        ("python.md", "The views are those of the page Numbers:", "; a view", NUMERIC_VIEWS),
-        ("screens/inspect.md", "| `view` |", "\n", screen.VIEWS),
-    ],
-)
-def test_documents_list_the_views_of_the_registry(page: str, start: str, end: str, views: dict[str, Any]) -> None:
-    words = read_words((REPO / "docs" / page).read_text(), start, end)
-    assert [word for word in words if word in views] == list(views), page
-    assert set(words) - set(views) <= {"pair"}, page
+def tabulate_views(views: Mapping[str, RegisteredView]) -> str:
+    """Return a Markdown table of views."""
+    rows = [f"| `{name}` | {view.title} | {view.summary} |" for name, view in views.items()]
+    return "\n".join(["| view | title | what it shows |", "| --- | --- | --- |", *rows]) + "\n"
 
 
-def test_the_page_on_reports_lists_every_view() -> None:
-    other_words = {
-        "answer": "the verdict with its evidence",
-        "confusion": "confusion matrix",
-        "selective": "selective answers",
-        "conformal": "conformal sets",
-    }
-    page = (REPO / "docs" / "report.md").read_text().split("## What is in it")[1].split("\n## ")[0]
-    text = " ".join(page.split()).lower()
-    words = {name: other_words.get(name, view.title.lower()) for name, view in VIEWS.items()}
-    assert {name: word for name, word in words.items() if word not in text} == {}
+def test_the_page_on_views_lists_the_registry(pytestconfig: pytest.Config) -> None:
+    page = REPO / "docs" / "views.md"
+    text = page.read_text()
+    head, classes, numbers = re.split(r"(?<=\n\n)\|[^\n]*(?:\n\|[^\n]*)*\n", text)
+    current = "".join([head, tabulate_views(VIEWS), classes, tabulate_views(NUMERIC_VIEWS), numbers])
+    if pytestconfig.getoption("--update-snapshots"):
+        page.write_text(current)
+    assert current == page.read_text()
 
 
 def test_the_help_lists_the_views_of_the_registry() -> None:
     shown = CliRunner().invoke(main, ["inspect", "--help"]).output
     _, of_classes, of_numbers = re.split(r"Views of a run[^:]*:", shown)
     for text, views in ((of_classes, VIEWS), (of_numbers, NUMERIC_VIEWS)):
-        assert re.findall(r"\w+", text)[: len(views)] == list(views)
+        lines = text.split("Options:")[0].split("\n")
+        assert [tuple(line.split(None, 1)) for line in lines if line.strip()] == [
+            (v.name, v.summary) for v in views.values()
+        ]
+        assert max(len(view.summary) for view in views.values()) <= 80
 
 
 def test_a_choice_is_answered_alike_by_a_control_a_command_and_a_notebook(run: Run) -> None:

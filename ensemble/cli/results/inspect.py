@@ -1,6 +1,7 @@
 """The command that says what Inspect says: the answers of all views, or all of one view."""
 
 import json
+from collections.abc import Mapping
 
 import click
 
@@ -10,16 +11,25 @@ from ensemble.errors import ConfigError
 from ensemble.numeric.numeric_store import find_any_numeric_run
 from ensemble.views.evaluated_epoch import EvaluatedEpoch, evaluate_epoch
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
-from ensemble.views.registry import NUMERIC_VIEWS, VIEWS, find_view
+from ensemble.views.registry import NUMERIC_VIEWS, VIEWS, RegisteredView, find_view
 from ensemble.views.summary import ViewSummary, summarize_view
+
+
+def _list_views(views: Mapping[str, RegisteredView]) -> str:
+    return "\b\n" + "\n".join(f"  {name:<14} {view.summary}" for name, view in views.items())
+
 
 HELP = f"""Show what an ensemble's predictions say.
 
 Without VIEW, the answer of every view in a line each; with one, all of it.
 
-Views of a run of classes: {", ".join(VIEWS)}.
+Views of a run of classes:
 
-Views of a run that predicts numbers: {", ".join(NUMERIC_VIEWS)}.
+{_list_views(VIEWS)}
+
+Views of a run that predicts numbers:
+
+{_list_views(NUMERIC_VIEWS)}
 """
 
 

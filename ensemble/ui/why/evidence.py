@@ -9,9 +9,9 @@ from ensemble.figures import probability_bars
 from ensemble.ui.frame import plain_words
 from ensemble.ui.render import read_view_choice
 from ensemble.ui.shared import address, theme
-from ensemble.ui.why import image_history, probability_path
+from ensemble.ui.why import image_history
 from ensemble.ui.why.selected_image import SelectedImage, show_image_beside, show_related_link, show_step_sentence
-from ensemble.views import selective
+from ensemble.views import probability_path, selective
 from ensemble.views import selective as selective_words
 from ensemble.views import uncertainty as uncertainty_figure
 from ensemble.views.answer import describe_answer_headline

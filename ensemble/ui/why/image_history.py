@@ -9,10 +9,10 @@ from ensemble.analysis.quality.averaging import Floats
 from ensemble.errors import RunError
 from ensemble.ui.shared import loaders
 from ensemble.ui.train.example.recording import load_member_probabilities
-from ensemble.ui.why import probability_path
-from ensemble.ui.why.probability_path import ProbabilityPath
 from ensemble.ui.why.selected_image import SelectedImage
+from ensemble.views import probability_path
 from ensemble.views.evaluated_epoch import select_spread_epochs
+from ensemble.views.probability_path import ProbabilityPath
 
 
 def load_image_history(selected: SelectedImage) -> ProbabilityPath:

@@ -40,4 +40,6 @@ def _build_verdict_tile(epoch: EvaluatedEpoch, number: int) -> Tile:
     )
 
 
-VIEW = RegisteredView("disputed", "Most disputed", build_disputed, place=30)
+VIEW = RegisteredView(
+    "disputed", "Most disputed", "Test images on which the members disagree most", build_disputed, place=30
+)

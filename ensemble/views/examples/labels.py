@@ -29,7 +29,7 @@ BATCH = 20  # images that a person looks through at a time
 MAX_ROWS = 20
 
 
-def describe_label_errors(errors: LabelErrors, subject: str) -> str:
+def _describe_label_errors(errors: LabelErrors, subject: str) -> str:
     """Describe how many labels are wrong at least, or how many the members contradict.
 
     Args:
@@ -44,7 +44,7 @@ def describe_label_errors(errors: LabelErrors, subject: str) -> str:
     return f"The members contradict none {labels}."
 
 
-def describe_expected_finds(errors: LabelErrors, noun: str) -> str:
+def _describe_expected_finds(errors: LabelErrors, noun: str) -> str:
     n = len(errors.doubt)
     if int(errors.low * n) == 0:
         return (
@@ -103,14 +103,14 @@ def explain_fold_conflict(shares: FoldShares, noun: str) -> str:
     )
 
 
-def explain_image_choice(noun: str) -> str:
+def _explain_image_choice(noun: str) -> str:
     return (
         f"Test {pluralize_noun(noun)} are judged by all members, training {pluralize_noun(noun)} "
         "by those that left them out (folds)."
     )
 
 
-def explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
+def _explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
     who = "ensemble" if members > 1 else "one member"
     method = {
         "likelihood": "the likelihood of the labels, after one temperature",
@@ -123,7 +123,7 @@ def explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
     )
 
 
-def caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
+def _caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
     return (
         f"{formats.format_count(count, noun)} whose label the ensemble contradicts "
         f"or whose doubt is at least {formats.format_percent(QUEUE_DOUBT, places=0)}, the most doubtful first. "
@@ -131,7 +131,7 @@ def caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
     )
 
 
-def list_doubt_lines(errors: LabelErrors, labels: Ints, judges: int, place: int, names: Sequence[str]) -> list[str]:
+def _list_doubt_lines(errors: LabelErrors, labels: Ints, judges: int, place: int, names: Sequence[str]) -> list[str]:
     """What stands below an image and its verdict: "doubt: 83.1 %", "1 of 4 say 7".
 
     Args:
@@ -187,7 +187,7 @@ def tabulate_doubtful_labels(
     )
 
 
-def explain_doubt_table() -> str:
+def _explain_doubt_table() -> str:
     return (
         "Doubt: the probability that the label is wrong, if the averaged probabilities hold and at "
         "least 1 % of each class are mislabeled. Ensemble and lowest member: the probability that "
@@ -237,7 +237,7 @@ def build_labels(epoch: EvaluatedEpoch) -> View:
                 "Images",
                 {"test": f"Test {pluralize_noun(epoch.noun)}", "training": f"Training {pluralize_noun(epoch.noun)}"},
                 "test",
-                explain_image_choice(epoch.noun),
+                _explain_image_choice(epoch.noun),
             ),
             lambda word: _build_split_labels(epoch, "training" if word == "training" else "test"),
         )
@@ -259,18 +259,18 @@ def _build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
         yield Paragraph(describe_fold_conflict(subject), "answer")
         yield Paragraph(explain_fold_conflict(judged.fold_shares, epoch.noun), "evidence")
     else:
-        yield Paragraph(describe_label_errors(errors, subject), "answer")
-        yield Paragraph(describe_expected_finds(errors, epoch.noun), "evidence")
+        yield Paragraph(_describe_label_errors(errors, subject), "answer")
+        yield Paragraph(_describe_expected_finds(errors, epoch.noun), "evidence")
     if split == "training":
         sentence = describe_judges(judged.judges, epoch.run.config.members, judged.epoch, judged.predictions.right)
         yield Paragraph(sentence, "evidence")
     members = int(judged.judges.max())
-    yield Paragraph(explain_label_errors(errors, epoch.noun, members), "note")
+    yield Paragraph(_explain_label_errors(errors, epoch.noun, members), "note")
     places = errors.queue[:MAX_IMAGES]
     yield Images(
         judged.numbers[places],
         "inspect_labels" if split == "test" else "inspect_training_labels",
-        caption_doubtful_images(errors, len(places), epoch.noun),
+        _caption_doubtful_images(errors, len(places), epoch.noun),
         list_lines_below=lambda number: list_lines_below(epoch, judged, number),
         empty=f"No member contradicts a label of a {subject}.",
         others=_list_training_images(epoch, judged) if split == "training" else None,
@@ -280,7 +280,7 @@ def _build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
 
 def list_lines_below(epoch: EvaluatedEpoch, judged: JudgedLabels, number: int) -> list[str]:
     place = judged.find_place(number)
-    lines = list_doubt_lines(judged.errors, judged.labels, int(judged.judges[place]), place, epoch.class_names)
+    lines = _list_doubt_lines(judged.errors, judged.labels, int(judged.judges[place]), place, epoch.class_names)
     return lines if judged.split == "test" else [*lines, f"number {number:,}"]
 
 
@@ -311,7 +311,7 @@ def _build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
             "The labels most in doubt",
             tabulate_doubtful_labels(errors, *judging, epoch.class_names),
             folded=True,
-            note=explain_doubt_table(),
+            note=_explain_doubt_table(),
             key="inspect_doubtful_labels",
             from_outside=True,
             numbers=lambda: tabulate_label_values(errors, *judging, epoch.class_names, details),
@@ -319,4 +319,6 @@ def _build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
         )
 
 
-VIEW = RegisteredView("labels", "Labels in doubt", build_labels, place=100, within="uncertainty")
+VIEW = RegisteredView(
+    "labels", "Labels in doubt", "Test labels that are probably wrong", build_labels, place=100, within="uncertainty"
+)

@@ -46,7 +46,7 @@ _LIMIT_POINTS = 101
 _LIMIT_NAMES = ("independent answers", "random changes")
 
 
-def plot_member_map(
+def _plot_member_map(
     found: MemberMap, figure: str, pair: Pair, n: int, noun: str, title: str, palette: Palette
 ) -> "go.Figure":
     """Every member where it stands, with its way there, and a line between the chosen two.
@@ -163,7 +163,7 @@ def hide_map_axes(chart: "go.Figure") -> None:
     chart.update_layout(margin_b=16, margin_l=16)
 
 
-def tabulate_member_map(found: MemberMap, figure: str) -> pd.DataFrame:
+def _tabulate_member_map(found: MemberMap, figure: str) -> pd.DataFrame:
     """A row a point: member, epoch, where it is drawn, its accuracy."""
     points = found.path_points if figure == "path" else found.ends.points[None]
     first = len(found.epochs) - len(points)
@@ -179,7 +179,7 @@ def tabulate_member_map(found: MemberMap, figure: str) -> pd.DataFrame:
     )
 
 
-def tabulate_diversity_plane(found: MemberMap, base: int) -> pd.DataFrame:
+def _tabulate_diversity_plane(found: MemberMap, base: int) -> pd.DataFrame:
     """A row a point: disagreement with the base per mistake, and its two limits, by accuracy."""
     E, M = found.accuracy.shape
     return pd.DataFrame(
@@ -351,13 +351,13 @@ def _build_map_figure(epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: 
                 found, pair, classes=len(epoch.class_names), n=epoch.n, noun=epoch.noun, title=title, palette=palette
             )
             if name == "plane"
-            else plot_member_map(found, name, pair=pair, n=epoch.n, noun=epoch.noun, title=title, palette=palette)
+            else _plot_member_map(found, name, pair=pair, n=epoch.n, noun=epoch.noun, title=title, palette=palette)
         ),
         key="inspect_member_map",
         file="member-map" if name == "path" else f"member-map-{name}",
         title="Diversity and accuracy" if name == "plane" else "Where members stand",
         table=lambda: (
-            tabulate_diversity_plane(found, pair.second) if name == "plane" else tabulate_member_map(found, name)
+            _tabulate_diversity_plane(found, pair.second) if name == "plane" else _tabulate_member_map(found, name)
         ),
         drawn_from=(name, word, found.epochs),
         point_choice=pair_choice,
@@ -366,5 +366,11 @@ def _build_map_figure(epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: 
 
 
 VIEW = RegisteredView(
-    "member_map", "Where members stand", build_member_map, place=50, within="agreement", needs_several=True
+    "member_map",
+    "Where members stand",
+    "Map of the members by how they answer",
+    build_member_map,
+    place=50,
+    within="agreement",
+    needs_several=True,
 )

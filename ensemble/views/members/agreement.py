@@ -81,11 +81,11 @@ def plot_loss_decomposition(
     return chart
 
 
-def tabulate_loss_decomposition(decomposition: _DecompositionByEpoch) -> pd.DataFrame:
+def _tabulate_loss_decomposition(decomposition: _DecompositionByEpoch) -> pd.DataFrame:
     return pd.DataFrame([{"epoch": epoch, **vars(parts)} for epoch, parts in decomposition.items()])
 
 
-def explain_decomposition_chart(here: NllDecomposition) -> str:
+def _explain_decomposition_chart(here: NllDecomposition) -> str:
     share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
     return (
         f"Averaging lowers the NLL by {formats.format_percent(share, places=0)}: from the average "
@@ -99,7 +99,7 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class PairwiseMeasure:
+class _PairwiseMeasure:
     """A measure of pairs of members.
 
     Attributes:
@@ -172,7 +172,7 @@ class PairwiseMeasure:
 
 
 MEASURES = {
-    "disagreement": PairwiseMeasure(
+    "disagreement": _PairwiseMeasure(
         label="Disagreement",
         title="Disagreement",
         help="Disagreement: the share of the test images on which two members give different answers.",
@@ -182,7 +182,7 @@ MEASURES = {
         most_phrase="differ",
         least_phrase="least",
     ),
-    "kl": PairwiseMeasure(
+    "kl": _PairwiseMeasure(
         label="KL",
         title="Mean KL divergence",
         help="KL, the mean Kullback–Leibler divergence: how far the probabilities of the member in the "
@@ -193,7 +193,7 @@ MEASURES = {
         most_phrase="differ",
         least_phrase="least",
     ),
-    "q": PairwiseMeasure(
+    "q": _PairwiseMeasure(
         label="Q-statistic",
         title="Q-statistic",
         help="Q-statistic: 1 if members are wrong on the same images, 0 if independently, −1 if never together.",
@@ -203,7 +203,7 @@ MEASURES = {
         most_phrase="err together",
         least_phrase="least",
     ),
-    "double_fault": PairwiseMeasure(
+    "double_fault": _PairwiseMeasure(
         label="Double fault",
         title="Double fault",
         help="Double fault: the share that both get wrong, which averaging cannot correct; on the "
@@ -223,7 +223,7 @@ def compute_pairwise_matrix(predictions: EnsemblePredictions, key: str) -> Matri
     return MEASURES[key].compute(predictions)
 
 
-def describe_oracle_accuracy(predictions: EnsemblePredictions, noun: str) -> str:
+def _describe_oracle_accuracy(predictions: EnsemblePredictions, noun: str) -> str:
     """What the members know together, were one to choose rightly among them; in Markdown."""
     n = len(predictions.labels)
     share = oracle_accuracy(predictions.votes, predictions.labels)
@@ -239,7 +239,7 @@ _MAX_LABELED_MEMBERS = 10  # up to so many members a cell has its figure written
 
 
 def plot_pairwise_heatmap(
-    measure: PairwiseMeasure, values: Matrix, n: int, noun: str, title: str, palette: Palette
+    measure: _PairwiseMeasure, values: Matrix, n: int, noun: str, title: str, palette: Palette
 ) -> "go.Figure":
     """The matrix as a heat map, member 1 on top and on the left.
 
@@ -289,7 +289,7 @@ def plot_pairwise_heatmap(
     return chart
 
 
-def tabulate_pairwise_values(values: Matrix) -> pd.DataFrame:
+def _tabulate_pairwise_values(values: Matrix) -> pd.DataFrame:
     names = [f"member {m + 1}" for m in range(len(values))]
     frame = pd.DataFrame(values, columns=names)
     frame.insert(0, "member", names)
@@ -316,7 +316,7 @@ def build_agreement(epoch: EvaluatedEpoch) -> View:
             icon=":material/person:",
         )
         return
-    oracle = epoch.measure(describe_oracle_accuracy, epoch.noun)
+    oracle = epoch.measure(_describe_oracle_accuracy, epoch.noun)
     yield Paragraph(oracle, "finding", markdown=True, help=_ORACLE_GLOSS)
     yield from repeat_member_faults(epoch)
     yield Columns((1, 1), (lambda: _pairwise_view(epoch), lambda: _decomposition_view(epoch)))
@@ -340,7 +340,7 @@ def _build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
         key="inspect_pairs",
         file=key.replace("_", "-"),
         title=measure.title,
-        table=lambda: tabulate_pairwise_values(values),
+        table=lambda: _tabulate_pairwise_values(values),
         drawn_from=(key,),
     )
 
@@ -352,12 +352,12 @@ def _decomposition_view(epoch: EvaluatedEpoch) -> View:
         Figure(
             label="",
             alt="NLL of the average member and of the ensemble over the epochs; between them, diversity",
-            explanation=explain_decomposition_chart(parts[epoch.epoch]),
+            explanation=_explain_decomposition_chart(parts[epoch.epoch]),
             draw=lambda palette: plot_loss_decomposition(parts, epoch.epoch, title, palette),
             key="inspect_decomposition",
             file="decomposition",
             title="The NLL's parts over the epochs",
-            table=lambda: tabulate_loss_decomposition(parts),
+            table=lambda: _tabulate_loss_decomposition(parts),
             of_epoch=False,
             drawn_from=(*parts.items(),),
         )
@@ -428,6 +428,7 @@ def _find_swing_images(epoch: EvaluatedEpoch, swung: np.ndarray, voter: int) -> 
 VIEW = RegisteredView(
     "agreement",
     "Agreement",
+    "How much the members differ, and what averaging gains",
     build_agreement,
     place=40,
     question=BETTER,

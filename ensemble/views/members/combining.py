@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 
 # The four ways by their names in `CombinationComparison`.
-RULE_NAMES = {
+_RULE_NAMES = {
     "arithmetic": "arithmetic mean",
     "geometric": "geometric mean",
     "majority": "majority vote",
     "weighted": "fitted weights",
 }
-COMBINATION_NOTES = (
+_COMBINATION_NOTES = (
     "± is half the 95 % interval of the accuracy; both ends stand where it is lopsided. Corrected "
     "and spoilt: against the arithmetic mean. Votes are not probabilities: a label that nobody "
     "votes for costs the majority vote up to 87 nats, so its NLL is high."
@@ -58,7 +58,7 @@ def describe_best_combination(combined: CombinationComparison, noun: str) -> str
     }
     alike = not any(way.won + way.lost for way in ways.values())
     nll = ", ".join(
-        f"{RULE_NAMES[name]} {'lower' if ways[name].nll > 0 else 'higher'}"
+        f"{_RULE_NAMES[name]} {'lower' if ways[name].nll > 0 else 'higher'}"
         for name, (_, p) in combined.adjusted_p_values.items()
         if p < SIGNIFICANCE_LEVEL
     )
@@ -74,7 +74,7 @@ def describe_best_combination(combined: CombinationComparison, noun: str) -> str
     if not significant_ways:
         return f"On these {n:,} {pluralize_noun(noun)} no way of combining is shown to beat the mean."
     text = ", ".join(
-        f"{RULE_NAMES[name]} {abs(way.digits):,} {'more' if way.digits > 0 else 'fewer'} right"
+        f"{_RULE_NAMES[name]} {abs(way.digits):,} {'more' if way.digits > 0 else 'fewer'} right"
         for name, way in significant_ways.items()
     )
     return f"Against the mean, on {formats.format_count(n, noun)}: {text}."
@@ -90,7 +90,7 @@ def describe_combination_evidence(combined: CombinationComparison, noun: str) ->
             else (f", NLL {inspect_words.format_nll_change(gain)}, {inspect_words.format_p_value(nll_p)}")
         )
         parts.append(
-            f"{RULE_NAMES[name]} {formats.format_image_difference(gain.digits, noun)} "
+            f"{_RULE_NAMES[name]} {formats.format_image_difference(gain.digits, noun)} "
             f"{inspect_words.format_gain_interval(gain)}, {inspect_words.format_p_value(p)}{nll}"
         )
     return (
@@ -117,7 +117,7 @@ def tabulate_combination_gains(combined: CombinationComparison, noun: str) -> pd
     """One row a way: its figures, and what it wins and loses against the mean."""
     rows = []
     adjusted = combined.adjusted_p_values
-    for name, words in RULE_NAMES.items():
+    for name, words in _RULE_NAMES.items():
         combination = getattr(combined, name)
         quality, gained = combination.quality, combination.gain
         versus = (
@@ -151,7 +151,7 @@ _MAX_RELATIVE_REACH = 2.0  # so many times as far as all others, and a rule is d
 
 
 def _list_combinations(combined: CombinationComparison) -> dict[str, CombinationResult]:
-    return {words: getattr(combined, name) for name, words in RULE_NAMES.items()}
+    return {words: getattr(combined, name) for name, words in _RULE_NAMES.items()}
 
 
 def compare_rules_and_members(
@@ -196,7 +196,7 @@ def plot_combinations(
     chart.add_hline(1 / len(members), line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"}, row=2, col=1)
     chart.update_layout(chart_style.build_chart_layout(title, 540, palette, showlegend=False, bargap=0.35))
     chart.update_layout(margin={"b": 50})
-    rows = [*RULE_NAMES.values(), "each member"]
+    rows = [*_RULE_NAMES.values(), "each member"]
     chart.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=rows,
@@ -227,7 +227,9 @@ def plot_combinations(
 
 def _compute_metric_span(combined: CombinationComparison, members: Sequence[Quality], name: str) -> tuple[float, float]:
     """The ends of the axis: of all that is shown but a rule that lies far beyond."""
-    kept = [combination for rule, combination in _list_combinations(combined).items() if rule != RULE_NAMES["majority"]]
+    kept = [
+        combination for rule, combination in _list_combinations(combined).items() if rule != _RULE_NAMES["majority"]
+    ]
     values = [combination.quality[name] for combination in kept]
     values += [member[name] for member in members]
     if name == "accuracy":
@@ -288,7 +290,7 @@ def _build_single_member_dots(members: Sequence[Quality], name: str, palette: Pa
             "marker": {"color": trace["line"]["color"], "size": 9, "line": {"color": palette.ground, "width": 1}},
         }
         for trace in chart_style.build_member_lines(
-            [[scale * member[name]] for member in members], [[len(RULE_NAMES)]] * M, hovers
+            [[scale * member[name]] for member in members], [[len(_RULE_NAMES)]] * M, hovers
         )
     ]
 
@@ -308,7 +310,7 @@ def _build_weight_bars(combined: CombinationComparison) -> dict[str, Any]:
     }
 
 
-def describe_combinations_chart(combined: CombinationComparison, name: str) -> str:
+def _describe_combinations_chart(combined: CombinationComparison, name: str) -> str:
     listing = ", ".join(
         f"{words} {_format_combination_metric(combination.quality[name], name, combination.quality.n)}"
         for words, combination in _list_combinations(combined).items()
@@ -316,12 +318,12 @@ def describe_combinations_chart(combined: CombinationComparison, name: str) -> s
     return f"{METRIC_NAMES[name]} of four ways of combining: {listing}"
 
 
-def tabulate_combinations(combined: CombinationComparison) -> pd.DataFrame:
+def _tabulate_combinations(combined: CombinationComparison) -> pd.DataFrame:
     """One row a way: its figures, how many verdicts it changes, the members' weights in it."""
     M = len(combined.weights)
     weights = {"arithmetic": [1 / M] * M, "weighted": combined.weights.tolist()}
     rows = []
-    for name, words in RULE_NAMES.items():
+    for name, words in _RULE_NAMES.items():
         combination_result: CombinationResult = getattr(combined, name)
         rows.append(
             {
@@ -369,7 +371,7 @@ def build_combining(epoch: EvaluatedEpoch) -> View:
     yield Table(
         "Four ways of combining",
         tabulate_combination_gains(combined, epoch.noun),
-        note=COMBINATION_NOTES,
+        note=_COMBINATION_NOTES,
         key="combining_table",
     )
     yield from _changed_verdicts_view(epoch, combined)
@@ -381,13 +383,13 @@ def _build_combinations_figure(
     title = f"Ways of combining, {METRIC_NAMES[name]} · {epoch.source}"
     return Figure(
         label=METRIC_NAMES[name],
-        alt=describe_combinations_chart(combined, name),
+        alt=_describe_combinations_chart(combined, name),
         explanation=explain_combinations_chart(combined),
         draw=lambda palette: plot_combinations(combined, list(members), name, title, palette),
         key="combining",
         file=f"combining-{name}",
         title="Four ways of combining",
-        table=lambda: tabulate_combinations(combined),
+        table=lambda: _tabulate_combinations(combined),
         drawn_from=(name,),
     )
 
@@ -396,7 +398,7 @@ def _changed_verdicts_view(epoch: EvaluatedEpoch, combined: CombinationCompariso
     noun = epoch.noun
     rule = yield Choice("rule", f"{noun.capitalize()}s whose verdict changes", _RULE_CHOICES, "any")
     numbers = sort_examples(epoch.predictions, _list_changed_images(combined, rule), "unsure")
-    by = "any other way of combining" if rule == "any" else f"the {RULE_NAMES[rule]}"
+    by = "any other way of combining" if rule == "any" else f"the {_RULE_NAMES[rule]}"
     yield Images(
         numbers,
         f"combining_{rule}",
@@ -434,4 +436,12 @@ def _list_rule_answers(combined: CombinationComparison, number: int, names: Sequ
     return [f"{word} {names[getattr(combined, name).said[number]]}" for name, word in _RULE_SHORT_NAMES.items()]
 
 
-VIEW = RegisteredView("combining", "Combining", build_combining, place=70, question=BETTER, needs_several=True)
+VIEW = RegisteredView(
+    "combining",
+    "Combining",
+    "Whether another rule beats the mean of the members",
+    build_combining,
+    place=70,
+    question=BETTER,
+    needs_several=True,
+)

@@ -81,7 +81,7 @@ def _describe_epoch_basis(judged: JudgedRun) -> str:
     return "chosen on its validation images" if judged.on_validation else "not chosen by any figure"
 
 
-def describe_teacher(comparison: TeacherComparison) -> str:
+def _describe_teacher(comparison: TeacherComparison) -> str:
     config, teacher = comparison.student.run.training_config, comparison.teacher
     assert config is not None
     who = (
@@ -262,7 +262,7 @@ def build_distillation(epoch: EvaluatedEpoch) -> View:
         "The student and its teacher", tabulate_teacher_comparison(comparison, accuracy, nll), key="distillation_table"
     )
     for sentence in (
-        describe_teacher(comparison),
+        _describe_teacher(comparison),
         describe_ece_change(comparison),
         describe_ood_change(comparison),
         describe_missing_disagreement(comparison, epoch.noun),
@@ -275,6 +275,7 @@ def build_distillation(epoch: EvaluatedEpoch) -> View:
 VIEW = RegisteredView(
     "distillation",
     "Against its teacher",
+    "Comparison of a student with its teacher ensemble",
     build_distillation,
     place=150,
     question=BETTER,

@@ -99,4 +99,12 @@ def format_quality(quality: NumericQuality) -> dict[str, str]:
     return {name: format_significant(value) for name, value in columns.items() if value is not None}
 
 
-VIEW = RegisteredView("answer", "Result", build_numeric_answer, place=10, page_break=False, numeric=True)
+VIEW = RegisteredView(
+    "answer",
+    "Result",
+    "Errors and scores of the ensemble and of its members",
+    build_numeric_answer,
+    place=10,
+    page_break=False,
+    numeric=True,
+)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def plot_pit_histogram(histogram: PitHistogram, title: str, palette: Palette) -> "go.Figure":
+def _plot_pit_histogram(histogram: PitHistogram, title: str, palette: Palette) -> "go.Figure":
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     counts = np.array(histogram.counts)
@@ -60,7 +60,7 @@ def plot_pit_histogram(histogram: PitHistogram, title: str, palette: Palette) ->
     return chart
 
 
-def describe_pit_chart(histogram: PitHistogram) -> str:
+def _describe_pit_chart(histogram: PitHistogram) -> str:
     counts = ", ".join(f"{count:,}" for count in histogram.counts)
     return (
         f"Targets in {len(histogram.counts)} even bins of what is predicted, from its low end to its high end: "
@@ -68,7 +68,7 @@ def describe_pit_chart(histogram: PitHistogram) -> str:
     )
 
 
-def tabulate_pit_histogram(histogram: PitHistogram) -> pd.DataFrame:
+def _tabulate_pit_histogram(histogram: PitHistogram) -> pd.DataFrame:
     edges = np.linspace(0, 1, len(histogram.counts) + 1)
     return pd.DataFrame(
         {
@@ -81,7 +81,7 @@ def tabulate_pit_histogram(histogram: PitHistogram) -> pd.DataFrame:
     )
 
 
-def plot_interval_coverage(coverage: Sequence[IntervalCoverage], title: str, palette: Palette) -> "go.Figure":
+def _plot_interval_coverage(coverage: Sequence[IntervalCoverage], title: str, palette: Palette) -> "go.Figure":
     """The share that intervals hold over the share that they promise.
 
     Args:
@@ -129,7 +129,7 @@ def plot_interval_coverage(coverage: Sequence[IntervalCoverage], title: str, pal
     return chart
 
 
-def describe_coverage_chart(coverage: Sequence[IntervalCoverage]) -> str:
+def _describe_coverage_chart(coverage: Sequence[IntervalCoverage]) -> str:
     parts = [
         f"{formats.format_percent(each.level, figures=2)} promised, {formats.format_percent(each.held, figures=3)} held"
         for each in coverage
@@ -137,7 +137,7 @@ def describe_coverage_chart(coverage: Sequence[IntervalCoverage]) -> str:
     return f"Intervals: {'; '.join(parts)}"
 
 
-def tabulate_coverage(coverage: Sequence[IntervalCoverage]) -> pd.DataFrame:
+def _tabulate_coverage(coverage: Sequence[IntervalCoverage]) -> pd.DataFrame:
     return pd.DataFrame([vars(each) for each in coverage])
 
 
@@ -185,14 +185,14 @@ def _build_pit_figure(numbers: EvaluatedNumbers) -> View:
     yield Figures.single(
         Figure(
             label="",
-            alt=describe_pit_chart(histogram),
+            alt=_describe_pit_chart(histogram),
             explanation="Even where predictions are calibrated; chance leaves every bar within the "
             "band in 95 of 100 such pictures. High ends: spreads too small.",
-            draw=lambda palette: plot_pit_histogram(histogram, title, palette),
+            draw=lambda palette: _plot_pit_histogram(histogram, title, palette),
             key="numeric_pit",
             file="pit",
             title="Where targets fall within what is predicted",
-            table=lambda: tabulate_pit_histogram(histogram),
+            table=lambda: _tabulate_pit_histogram(histogram),
         )
     )
 
@@ -203,13 +203,13 @@ def _build_coverage_figure(numbers: EvaluatedNumbers) -> View:
     yield Figures.single(
         Figure(
             label="",
-            alt=describe_coverage_chart(coverage),
+            alt=_describe_coverage_chart(coverage),
             explanation="Below the dashed line: intervals that hold fewer targets than they promise.",
-            draw=lambda palette: plot_interval_coverage(coverage, title, palette),
+            draw=lambda palette: _plot_interval_coverage(coverage, title, palette),
             key="numeric_coverage",
             file="coverage",
             title="Held against promised",
-            table=lambda: tabulate_coverage(coverage),
+            table=lambda: _tabulate_coverage(coverage),
         )
     )
 
@@ -235,4 +235,12 @@ def _tabulate_intervals(numbers: EvaluatedNumbers) -> pd.DataFrame:
     )
 
 
-VIEW = RegisteredView("calibration", "Calibration", build_numeric_calibration, place=20, page_break=False, numeric=True)
+VIEW = RegisteredView(
+    "calibration",
+    "Calibration",
+    "Whether targets fall inside the predicted intervals as often as promised",
+    build_numeric_calibration,
+    place=20,
+    page_break=False,
+    numeric=True,
+)

@@ -49,4 +49,12 @@ def build_numeric_committee(numbers: EvaluatedNumbers) -> View:
     )
 
 
-VIEW = RegisteredView("committee", "Committee", build_numeric_committee, place=50, page_break=False, numeric=True)
+VIEW = RegisteredView(
+    "committee",
+    "Committee",
+    "How good smaller ensembles of these members are",
+    build_numeric_committee,
+    place=50,
+    page_break=False,
+    numeric=True,
+)

@@ -63,4 +63,12 @@ def _tabulate_members(numbers: EvaluatedNumbers) -> pd.DataFrame:
     )
 
 
-VIEW = RegisteredView("members", "Members", build_numeric_members, place=60, page_break=False, numeric=True)
+VIEW = RegisteredView(
+    "members",
+    "Members",
+    "Scores of each member, and the effect of leaving it out",
+    build_numeric_members,
+    place=60,
+    page_break=False,
+    numeric=True,
+)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BAND = 1.959964  # standard deviations of a band of 95 %
 
 
-def plot_predicted_curve(
+def _plot_predicted_curve(
     curve: NumericCurve, targets: Doubles, target_name: str, title: str, palette: Palette
 ) -> "go.Figure":
     """Draw the mean, the members' disagreement, the whole predicted spread, and the test rows.
@@ -38,7 +38,7 @@ def plot_predicted_curve(
     """
     import plotly.graph_objects as go  # here, because it takes a while to import
 
-    table = tabulate_predicted_curve(curve)
+    table = _tabulate_predicted_curve(curve)
     inputs, mean = table[curve.name], table["mean"]
     chart = go.Figure()
     for name, spread, opacity in (
@@ -72,7 +72,7 @@ def plot_predicted_curve(
     return chart
 
 
-def tabulate_predicted_curve(curve: NumericCurve) -> pd.DataFrame:
+def _tabulate_predicted_curve(curve: NumericCurve) -> pd.DataFrame:
     """Tabulate the curve: a row for each input."""
     predicted = curve.predicted
     return pd.DataFrame(
@@ -85,7 +85,7 @@ def tabulate_predicted_curve(curve: NumericCurve) -> pd.DataFrame:
     )
 
 
-def describe_predicted_curve(curve: NumericCurve) -> str:
+def _describe_predicted_curve(curve: NumericCurve) -> str:
     spread = curve.predicted.compute_spread()
     inside = (curve.inputs >= curve.low) & (curve.inputs <= curve.high)
     within, beyond = (format_significant(float(np.median(spread[part]))) for part in (inside, ~inside))
@@ -118,7 +118,7 @@ def plot_predicted_numbers(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     unit = escape_plotly_text(unit)
-    drawn = select_spread_examples(targets)
+    drawn = _select_spread_examples(targets)
     mean = ensemble.compute_mean()
     chart = go.Figure()
     low, high = float(targets.min()), float(targets.max())
@@ -175,12 +175,12 @@ def plot_predicted_numbers(
     return chart
 
 
-def select_spread_examples(targets: Doubles) -> NDArray[np.intp]:
+def _select_spread_examples(targets: Doubles) -> NDArray[np.intp]:
     order = np.argsort(targets, kind="stable")
     return order[chart_style.select_drawn_points(len(targets), MAX_POINTS)]
 
 
-def describe_predicted_chart(targets: Doubles, correlation: float) -> str:
+def _describe_predicted_chart(targets: Doubles, correlation: float) -> str:
     return (
         f"Predicted over true numbers of {formats.format_count(len(targets), 'example')}, "
         f"{formats.format_significant(float(targets.min()))} to "
@@ -306,31 +306,31 @@ def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:
     )
     yield Paragraph(describe_mean_error(error, numbers.unit), "evidence")
     if curve := numbers.curve:
-        yield Paragraph(describe_predicted_curve(curve), "evidence")
+        yield Paragraph(_describe_predicted_curve(curve), "evidence")
         yield Figures.single(
             Figure(
                 label="",
-                alt=describe_predicted_curve(curve),
+                alt=_describe_predicted_curve(curve),
                 explanation="Dashed lines: the training range. Outside it members extrapolate.",
-                draw=lambda palette: plot_predicted_curve(
+                draw=lambda palette: _plot_predicted_curve(
                     curve, targets, numbers.target_name, f"Curve · {numbers.source}", palette
                 ),
                 key="numeric_curve",
                 file="curve",
                 title=f"Predictions along {curve.name}",
-                table=lambda: tabulate_predicted_curve(curve),
+                table=lambda: _tabulate_predicted_curve(curve),
             )
         )
     interval = numbers.main_interval
     ends = interval[1] if interval else None
     said = f"Lines are intervals of {formats.format_percent(interval[0], figures=2)}. " if interval else ""
-    drawn = len(select_spread_examples(targets))
+    drawn = len(_select_spread_examples(targets))
     some = f" {drawn:,} of them are drawn, evenly by what is true." if drawn < numbers.n else ""
     title = f"Predicted against true · {numbers.source}"
     yield Figures.single(
         Figure(
             label="",
-            alt=describe_predicted_chart(targets, correlation),
+            alt=_describe_predicted_chart(targets, correlation),
             explanation=f"On the dashed line all is right. {said}{some}".strip(),
             draw=lambda palette: plot_predicted_numbers(
                 numbers.predicted,
@@ -350,5 +350,11 @@ def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:
 
 
 VIEW = RegisteredView(
-    "predicted", "Predicted against true", build_numeric_predicted, place=40, page_break=False, numeric=True
+    "predicted",
+    "Predicted against true",
+    "Predicted values against true values",
+    build_numeric_predicted,
+    place=40,
+    page_break=False,
+    numeric=True,
 )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def plot_spread_skill(skill: SpreadSkill, unit: str, title: str, palette: Palette) -> "go.Figure":
+def _plot_spread_skill(skill: SpreadSkill, unit: str, title: str, palette: Palette) -> "go.Figure":
     """The RMSE of examples with a like spread, over that spread.
 
     Args:
@@ -73,12 +73,12 @@ def _describe_spread_bin(skill: SpreadSkill, b: int, unit: str) -> str:
     )
 
 
-def describe_spread_chart(skill: SpreadSkill, unit: str) -> str:
+def _describe_spread_chart(skill: SpreadSkill, unit: str) -> str:
     ends = (_describe_spread_bin(skill, b, unit) for b in (0, len(skill.bins) - 1))
     return f"Error over predicted spread, in {len(skill.bins)} bins. {'; '.join(ends)}"
 
 
-def tabulate_spread_skill(skill: SpreadSkill) -> pd.DataFrame:
+def _tabulate_spread_skill(skill: SpreadSkill) -> pd.DataFrame:
     return pd.DataFrame([vars(each) for each in skill.bins])
 
 
@@ -183,14 +183,14 @@ def _build_spread_figure(numbers: EvaluatedNumbers, skill: SpreadSkill) -> View:
     yield Figures.single(
         Figure(
             label="",
-            alt=describe_spread_chart(skill, numbers.unit),
+            alt=_describe_spread_chart(skill, numbers.unit),
             explanation="Each point is an even share of the examples. Above the dashed line: "
             "further off than predicted.",
-            draw=lambda palette: plot_spread_skill(skill, numbers.unit, title, palette),
+            draw=lambda palette: _plot_spread_skill(skill, numbers.unit, title, palette),
             key="numeric_spread",
             file="spread",
             title="Error by predicted spread",
-            table=lambda: tabulate_spread_skill(skill),
+            table=lambda: _tabulate_spread_skill(skill),
         )
     )
 
@@ -201,4 +201,12 @@ def _tabulate_parts(numbers: EvaluatedNumbers) -> pd.DataFrame:
     return pd.DataFrame([{"part": name, "spread": format_significant(variance**0.5)} for name, variance in rows])
 
 
-VIEW = RegisteredView("spread", "Spread and error", build_numeric_spread, place=30, page_break=False, numeric=True)
+VIEW = RegisteredView(
+    "spread",
+    "Spread and error",
+    "How much of the spread is noise and how much disagreement",
+    build_numeric_spread,
+    place=30,
+    page_break=False,
+    numeric=True,
+)

@@ -122,4 +122,12 @@ def tabulate_examples(numbers: EvaluatedNumbers, chosen: np.ndarray) -> pd.DataF
     return pd.DataFrame(rows)
 
 
-VIEW = RegisteredView("worst", "Worst examples", build_numeric_worst, place=70, page_break=False, numeric=True)
+VIEW = RegisteredView(
+    "worst",
+    "Worst examples",
+    "Examples with the largest errors",
+    build_numeric_worst,
+    place=70,
+    page_break=False,
+    numeric=True,
+)

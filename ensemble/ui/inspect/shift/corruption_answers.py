@@ -11,8 +11,8 @@ from ensemble.runs import Members
 from ensemble.runs.checkpoints.folders import has_removed_checkpoints
 from ensemble.runs.members import select_members_epoch
 from ensemble.shift.corruptions import Corruption, corrupt_images, scale_corruptions
-from ensemble.ui.inspect.shift.image_corruption import CorruptionAnswers
 from ensemble.ui.shared import loaders
+from ensemble.views.image_corruption import CorruptionAnswers
 
 # The slider's places from nothing to the strongest: finer than what the whole test set is measured
 # at. Turns and shifts go as far the other way.

@@ -10,17 +10,16 @@ from ensemble.figures import thumbnails
 from ensemble.shift.corruptions import Corruption, scale_corruptions
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.inspect.shift.corruption_answers import predict_corrupted_image
-from ensemble.ui.inspect.shift.image_corruption import (
+from ensemble.ui.shared import address, theme, widget_state
+from ensemble.ui.shared import figure_panel as pictures
+from ensemble.ui.shared.address import QueryParameter
+from ensemble.ui.shared.guard import guard_page
+from ensemble.views.image_corruption import (
     CorruptionAnswers,
     describe_image_corruption_chart,
     plot_image_corruption,
     tabulate_image_corruption,
 )
-from ensemble.ui.shared import address, theme, widget_state
-from ensemble.ui.shared import figure_panel as pictures
-from ensemble.ui.shared.address import QueryParameter
-from ensemble.ui.shared.guard import guard_page
-from ensemble.views.shift import format_corruption_amount
 from ensemble.wording import escaping, formats
 from ensemble.wording import images as images_words
 from ensemble.wording.run_names import format_run_name
@@ -122,7 +121,7 @@ def _select_corruption_amount(kind: Corruption, answers: CorruptionAnswers) -> i
             key=key,
             on_change=_update_amount_address,
             args=(kind,),
-            format_func=lambda word: format_corruption_amount(kind, float(word)),
+            format_func=lambda word: kind.format_amount(float(word)),
         ),
     )
     return words[word]
@@ -138,7 +137,7 @@ def _show_image_at_amount(
 ) -> None:
     predictions, names = answers.predictions, shared.class_names
     label = images_words.format_true_class(names[int(predictions.labels[place])], names)
-    at = format_corruption_amount(kind, answers.amounts[place])
+    at = kind.format_amount(answers.amounts[place])
     shape = answers.images.shape[1:]
     st.image(
         thumbnails.encode_enlarged_image(answers.images[place], _IMAGE_SIDE_PX),
@@ -189,7 +188,7 @@ def _describe_correct_range(answers: CorruptionAnswers, kind: Corruption, noun: 
         return f"{who} stays right at every amount."
     if low == high:
         return f"{who} is right on this {noun} as it is, and at no amount next to that."
-    first, last = (format_corruption_amount(kind, amounts[low]), format_corruption_amount(kind, amounts[high]))
+    first, last = (kind.format_amount(amounts[low]), kind.format_amount(amounts[high]))
     return f"{who} stays right from {first} to {last}."
 
 

@@ -17,7 +17,7 @@ from ensemble.figures import chart_style as figures_lines
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors
 from ensemble.runs import Members
 from ensemble.shift.corruptions import Corruption
-from ensemble.views.shift import build_panel_layout, format_corruption_amount
+from ensemble.views.shift import build_panel_layout
 from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _build_label_probability_lines(
 
 def _format_probability_hovers(answers: CorruptionAnswers, kind: Corruption, who: str, values: np.ndarray) -> list[str]:
     return [
-        f"{who} at {format_corruption_amount(kind, x)}: {formats.format_probability(float(p))}"
+        f"{who} at {kind.format_amount(x)}: {formats.format_probability(float(p))}"
         for x, p in zip(answers.amounts, values, strict=True)
     ]
 
@@ -173,7 +173,7 @@ def _build_answer_cells(
         "textfont": {"size": 11, "color": palette.ink},
         "hovertext": [
             [
-                f"{voter.capitalize()} at {format_corruption_amount(kind, x)}: {'✓' if good else '✗'} {names[vote]}"
+                f"{voter.capitalize()} at {kind.format_amount(x)}: {'✓' if good else '✗'} {names[vote]}"
                 for x, vote, good in zip(answers.amounts, row, goods, strict=True)
             ]
             for voter, row, goods in zip(who, votes, right, strict=True)
@@ -194,7 +194,7 @@ def _build_uncertainty_lines(answers: CorruptionAnswers, kind: Corruption, palet
             "line": {"color": palette.ink, "width": 2, "dash": dash},
             "hoverinfo": "text",
             "hovertext": [
-                f"{name.split(':')[0].capitalize()} at {format_corruption_amount(kind, x)}: {y:.3f} nats"
+                f"{name.split(':')[0].capitalize()} at {kind.format_amount(x)}: {y:.3f} nats"
                 for x, y in zip(answers.amounts, values, strict=True)
             ],
         }
@@ -216,7 +216,7 @@ def describe_image_corruption_chart(answers: CorruptionAnswers, kind: Corruption
 
 
 def _format_amount_range(amounts: Sequence[float], kind: Corruption) -> str:
-    return f"{format_corruption_amount(kind, amounts[0])} to {format_corruption_amount(kind, amounts[-1])}"
+    return f"{kind.format_amount(amounts[0])} to {kind.format_amount(amounts[-1])}"
 
 
 def tabulate_image_corruption(answers: CorruptionAnswers, kind: Corruption, names: Sequence[str]) -> pd.DataFrame:
