@@ -196,6 +196,13 @@ def bounded_memory() -> Iterator[None]:
             return_freed_memory()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def own_datasets_of_one_file() -> Iterator[None]:
+    """Remove datasets that the tests of a file added, because pages list every dataset."""
+    yield
+    shutil.rmtree(ROOT / "data" / "own", ignore_errors=True)
+
+
 def return_freed_memory() -> None:
     """Have glibc return to the system what it keeps of freed memory: half of all after many compilations.
 

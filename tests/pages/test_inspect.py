@@ -175,7 +175,7 @@ def test_images_that_are_gone_can_be_fetched() -> None:
 def test_an_address_may_name_a_view_as_the_command_does_and_an_unknown_one_is_said() -> None:
     run = trained(members=3)
     at = inspected(run, view="conformal")
-    assert [value(at, name) for name in ("view", "mode")] == ["selective", "sets"]
+    assert [value(at, name) for name in ("view", "picture")] == ["selective", "conformal"]
     assert not any("which there is not" in str(one.value) for one in at.caption)
     at = inspected(run, view="nothing*[x](y)")
     [said] = [str(one.value) for one in at.caption if "which there is not" in str(one.value)]
